@@ -1,0 +1,73 @@
+"""Attention, step by step, as live spreadsheet formulas.
+
+import attn_xl
+tables = attn_xl.read_tables("samples/mouse.xlsx")
+computation = attn_xl.attend(tables)
+computation["cat"]["Softmax"].values
+attn_xl.write_workbook(computation, "mouse-attention.xlsx")
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from .attention import compare, scaled_dot_product_attention, self_attention
+    from .errors import AttnXlError, CallError, InputError, OutputError
+    from .matrix import Graph
+    from .models import Computation, attend
+    from .operations import Matrix, given, softmax
+    from .settings import Formulas, Settings
+    from .tables import Table, Tables, read_tables
+    from .terminal import show
+    from .workbook import write_workbook
+
+_HOMES = {
+    "attention": ("compare", "scaled_dot_product_attention", "self_attention"),
+    "errors": ("AttnXlError", "CallError", "InputError", "OutputError"),
+    "matrix": ("Graph",),
+    "models": ("Computation", "attend"),
+    "operations": ("Matrix", "given", "softmax"),
+    "settings": ("Formulas", "Settings"),
+    "tables": ("Table", "Tables", "read_tables"),
+    "terminal": ("show",),
+    "workbook": ("write_workbook",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "AttnXlError",
+    "CallError",
+    "Computation",
+    "Formulas",
+    "Graph",
+    "InputError",
+    "Matrix",
+    "OutputError",
+    "Settings",
+    "Table",
+    "Tables",
+    "attend",
+    "compare",
+    "given",
+    "read_tables",
+    "scaled_dot_product_attention",
+    "self_attention",
+    "show",
+    "softmax",
+    "write_workbook",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what is asked for: `attn-xl --help` needs neither numpy nor openpyxl."""
+    if name in _HOME_OF:
+        return getattr(import_module(f".{_HOME_OF[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,134 @@
+"""Addresses, ranges, and the rules for sheet names and defined names: plain text, no file format.
+
+Rows and columns count from 1, as a spreadsheet shows them.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Container
+from dataclasses import dataclass
+from functools import cache
+
+MAX_ROWS = 1_048_576
+MAX_COLUMNS = 16_384
+MAX_SHEET_NAME = 31
+MAX_NAME = 255
+
+_CELL_LIKE = re.compile(r"[A-Za-z]{1,3}[0-9]+(\..*)?", re.DOTALL)
+_R1C1_LIKE = re.compile(r"[Rr]([0-9]*[Cc])?[0-9]*|[Cc][0-9]*")
+_BARE_SHEET = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
+_NOT_IN_SHEET = re.compile(r"[\[\]:*?/\\\x00-\x1f]")
+_NOT_IN_NAME = re.compile(r"[^A-Za-z0-9_.]")
+
+
+@cache
+def letters(column: int) -> str:
+    """The letters of a column: 1 is A, 28 is AB."""
+    text = ""
+    while column:
+        column, digit = divmod(column - 1, 26)
+        text = chr(65 + digit) + text
+    return text
+
+
+def address(row: int, column: int) -> str:
+    """A cell's address: (5, 2) is B5."""
+    return f"{letters(column)}{row}"
+
+
+def quoted(sheet: str) -> str:
+    """A sheet's name as a formula needs it, in quotes where
+
+    1. it has anything but ASCII letters, digits, `_` and `.`, or starts with a digit or a dot,
+    2. it reads like a cell (`Q1`, `RC`), or
+    3. it is TRUE or FALSE.
+    """
+    if (
+        _BARE_SHEET.fullmatch(sheet)
+        and not _looks_like_cell(sheet)
+        and sheet.upper() not in ("TRUE", "FALSE")
+    ):
+        return sheet
+    return "'" + sheet.replace("'", "''") + "'"
+
+
+def _looks_like_cell(name: str) -> bool:
+    return bool(_CELL_LIKE.fullmatch(name) or _R1C1_LIKE.fullmatch(name))
+
+
+def unique(name: str, taken: Container[str], longest: int = MAX_NAME) -> str:
+    """`name`, cut to `longest` characters and numbered where `taken` (case-folded) has it."""
+    short, number = name[:longest], 1
+    while short.casefold() in taken:
+        number += 1
+        tail = f"_{number}"
+        short = name[: longest - len(tail)] + tail
+    return short
+
+
+def sheet_name(text: str) -> str:
+    """`text` with what a sheet's name may not hold replaced: `[ ] : * ? / \\`, outer apostrophes."""
+    name = _NOT_IN_SHEET.sub("_", text).strip()
+    if name.startswith("'") or name.endswith("'"):
+        name = "_" + name[1:-1] + "_" if len(name) > 1 else "_"
+    return name or "_"
+
+
+def defined_name(text: str) -> str:
+    """`text` as a defined name: letters, digits, `_` and `.`; no digit first; not like a cell.
+
+    Letters lose their accents, and those of other scripts become `_`: not every engine takes them.
+    """
+    plain = unicodedata.normalize("NFKD", text)
+    name = _NOT_IN_NAME.sub("_", "".join(c for c in plain if not unicodedata.combining(c)))
+    return "_" + name if _looks_like_cell(name) or not re.match("[A-Za-z_]", name) else name
+
+
+def row_token(offset: int) -> str:
+    """Stands, in the pattern of a formula, for the number of the row `offset` below its own."""
+    return f"\x00{offset}\x00"
+
+
+_ROW_TOKEN = re.compile("\x00(-?[0-9]+)\x00")
+
+
+def at_row(pattern: str, row: int) -> str:
+    """The formula that `pattern` stands for in this row."""
+    return _ROW_TOKEN.sub(lambda token: str(row + int(token[1])), pattern)
+
+
+def row_offsets(pattern: str) -> list[int]:
+    """The offsets of the row tokens in `pattern`, each once."""
+    return sorted({int(offset) for offset in _ROW_TOKEN.findall(pattern)})
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a matrix's numbers stand: sheet, top-left cell, size; without its labels."""
+
+    sheet: str
+    row: int
+    column: int
+    rows: int
+    columns: int
+
+    @property
+    def last_row(self) -> int:
+        return self.row + self.rows - 1
+
+    @property
+    def last_column(self) -> int:
+        return self.column + self.columns - 1
+
+    @property
+    def range(self) -> str:
+        """`B5:D8`"""
+        return f"{address(self.row, self.column)}:{address(self.last_row, self.last_column)}"
+
+    @property
+    def absolute(self) -> str:
+        """`Scores!$B$5:$D$8`, as a defined name refers to it."""
+        first, last = letters(self.column), letters(self.last_column)
+        return f"{quoted(self.sheet)}!${first}${self.row}:${last}${self.last_row}"

@@ -1,0 +1,205 @@
+"""Recalculating a workbook with another program, and comparing it cell by cell with what it stores.
+
+Knows nothing of attention: any workbook will do.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import NoneType
+
+from .cells import address
+from .errors import InputError
+
+SMALLEST = 2.2250738585072014e-308
+"""Numbers below this lose digits; some spreadsheet programs take them for 0."""
+
+Value = float | str | bool | None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A formula cell whose stored value is not what an engine computes."""
+
+    sheet: str
+    cell: str
+    formula: str
+    stored: Value
+    computed: Value
+    error: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.sheet}!{self.cell} ={self.formula}: stored {self.stored!r}, "
+            f"computed {self.computed!r}, relative error {self.error:.1e}"
+        )
+
+
+def relative_error(stored: Value, computed: Value, least: float = 0.0) -> float:
+    """|stored − computed| / |stored| for numbers; else 0 where they are the same, infinity where not.
+
+    Numbers smaller than `least` are compared as if they were that large.
+    """
+    if isinstance(stored, (str, bool, NoneType)) or isinstance(computed, (str, bool, NoneType)):
+        return 0.0 if stored == computed else math.inf
+    gap = abs(stored - computed)
+    if gap < SMALLEST:
+        return 0.0
+    size = max(abs(stored), least)
+    return gap / size if size else math.inf
+
+
+class IronCalc:
+    """A workbook recalculated by IronCalc, a spreadsheet engine of its own (pip install ironcalc).
+
+    Raises:
+        InputError: if IronCalc cannot read the file.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        import ironcalc
+
+        try:
+            self._model = ironcalc.load_from_xlsx(os.fspath(path), "en", "UTC", "en")
+            self._model.evaluate()
+        except BaseException as error:  # a panic in the engine is not an Exception
+            if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
+                raise
+            raise InputError(f"{path}: IronCalc cannot recalculate this workbook ({error}).") from None
+        self.sheets = [sheet["name"] for sheet in self._model.get_worksheets_properties()]
+
+    def value(self, sheet: str, row: int, column: int) -> Value:
+        """The computed value of a cell; an error value (`#N/A`) is text."""
+        return self._model.get_cell_value(self.sheets.index(sheet), row, column)
+
+    def set(self, sheet: str, row: int, column: int, number: float) -> None:
+        """Put a number into a cell and recalculate."""
+        self._model.update_cell_with_number(self.sheets.index(sheet), row, column, number)
+        self._model.evaluate()
+
+    def size(self, sheet: str) -> tuple[int, int]:
+        """The last row and the last column in use."""
+        _, last_row, _, last_column = self._model.get_sheet_dimensions(self.sheets.index(sheet))
+        return last_row, last_column
+
+
+def stored_formulas(path: str | os.PathLike[str]) -> Iterator[tuple[str, int, int, str, Value]]:
+    """Every formula cell of an xlsx: sheet, row, column, formula, stored value."""
+    import openpyxl
+
+    formulas = openpyxl.load_workbook(path)
+    values = openpyxl.load_workbook(path, data_only=True)
+    for sheet in formulas.worksheets:
+        for cells in sheet.iter_rows():
+            for cell in cells:
+                if cell.data_type == "f":
+                    text = str(getattr(cell.value, "text", cell.value))
+                    value = values[sheet.title].cell(cell.row, cell.column).value
+                    yield sheet.title, cell.row, cell.column, text.lstrip("="), value
+
+
+def differences_ironcalc(path: str | os.PathLike[str], tolerance: float) -> list[Difference]:
+    """The formula cells whose stored value IronCalc does not compute, within a relative error."""
+    return _differences(path, IronCalc(path).value, tolerance, 0.0)
+
+
+def _differences(
+    path: str | os.PathLike[str],
+    value: Callable[[str, int, int], Value],
+    tolerance: float,
+    cancelled: float,
+) -> list[Difference]:
+    """As above, with any engine's values. A number below `cancelled` times the largest on its sheet
+    is what terms that cancel left over; it is compared as if it were that large."""
+    cells = list(stored_formulas(path))
+    largest: dict[str, float] = {}
+    for sheet, _, _, _, stored in cells:
+        if isinstance(stored, (int, float)):
+            largest[sheet] = max(largest.get(sheet, 0.0), abs(stored))
+    found = []
+    for sheet, row, column, formula, stored in cells:
+        computed = value(sheet, row, column)
+        error = relative_error(stored, computed, cancelled * largest.get(sheet, 0.0))
+        if error > tolerance:
+            cell = address(row, column)
+            found.append(Difference(sheet, cell, formula, stored, computed, error))
+    return found
+
+
+_ALWAYS_RECALCULATE = """<?xml version="1.0" encoding="UTF-8"?>
+<oor:items xmlns:oor="http://openoffice.org/2001/registry">
+<item oor:path="/org.openoffice.Office.Calc/Formula/Load">
+<prop oor:name="OOXMLRecalcMode" oor:op="fuse"><value>0</value></prop></item>
+</oor:items>
+"""
+
+
+def libreoffice() -> str | None:
+    """The LibreOffice program on this machine, if there is one."""
+    return shutil.which("soffice") or shutil.which("libreoffice")
+
+
+def recalculated_by_libreoffice(paths: list[Path], out: Path, to: str = "xlsx") -> list[Path]:
+    """The workbooks as LibreOffice recalculates and saves them, in the folder `out`.
+
+    LibreOffice trusts stored values unless its profile says otherwise, so it gets a profile of its
+    own that makes it recalculate always.
+
+    Raises:
+        InputError: if LibreOffice is not there or does not convert a file.
+    """
+    program = libreoffice()
+    if program is None:
+        raise InputError("LibreOffice (soffice) is not installed.")
+    filters = {"xlsx": "xlsx:Calc MS Excel 2007 XML"}
+    with tempfile.TemporaryDirectory() as profile:
+        (Path(profile) / "user").mkdir()
+        (Path(profile) / "user" / "registrymodifications.xcu").write_text(_ALWAYS_RECALCULATE)
+        done = subprocess.run(
+            [
+                program,
+                f"-env:UserInstallation={Path(profile).as_uri()}",
+                "--headless",
+                "--convert-to",
+                filters.get(to, to),
+                "--outdir",
+                str(out),
+                *map(str, paths),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=540,
+        )
+    written = [out / f"{path.stem}.{to}" for path in paths]
+    for path, result in zip(paths, written):
+        if not result.exists():
+            raise InputError(f"{path}: LibreOffice did not convert it. {done.stderr.strip()}")
+    return written
+
+
+def differences_libreoffice(paths: list[Path], tolerance: float) -> dict[Path, list[Difference]]:
+    """The same with LibreOffice, for several workbooks in one start of it; their names must differ.
+
+    LibreOffice adds up with a correction for rounding (Kahan), so where large terms cancel it leaves
+    another remainder: numbers below a thousandth of the largest on their sheet count as that large.
+    """
+    import openpyxl
+
+    found = {}
+    with tempfile.TemporaryDirectory() as out:
+        for path, result in zip(paths, recalculated_by_libreoffice(paths, Path(out))):
+            book = openpyxl.load_workbook(result, data_only=True)
+
+            def value(sheet: str, row: int, column: int) -> Value:
+                computed: Value = book[sheet].cell(row, column).value  # noqa: B023
+                return computed
+
+            found[path] = _differences(path, value, tolerance, 1e-3)
+    return found

@@ -1,0 +1,38 @@
+"""What a user can mend: one base error, a few children. Knows nothing of the rest of the program."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class AttnXlError(Exception):
+    """Something that the user can mend; its text says what was found, where, and what to do.
+
+    `exit_status` is what the command line answers with.
+    """
+
+    exit_status = 1
+
+
+class InputError(AttnXlError):
+    """A file that cannot be used as it is: missing, damaged, or with a table that does not fit."""
+
+
+class OutputError(AttnXlError):
+    """A file that cannot be written."""
+
+
+class CallError(AttnXlError):
+    """A mistake in the call: an option, a name or a path that does not go with this input."""
+
+    exit_status = 2
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The hint that ends an error about an unknown name: the nearest one, then all of them."""
+    known = list(known)
+    by_folded = {k.casefold(): k for k in known}
+    close = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.5)
+    hint = f"did you mean {by_folded[close[0]]!r}? " if close else ""
+    return f"{hint}There is: {', '.join(known)}." if known else hint

@@ -1,0 +1,69 @@
+"""Matrices as JSON and CSV, for programs, in full precision unless asked otherwise."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from .models import Computation
+from .selection import Chosen, select
+
+
+def to_json(
+    computation: Computation,
+    *,
+    steps: Sequence[str] = (),
+    sheet: str | None = None,
+    decimals: int | None = None,
+) -> str:
+    """A JSON object of the chosen matrices by name (`cat.Softmax`): each with its `sheet`, `step`,
+    `formula`, `rows`, `columns` and `values`, a list of rows.
+
+    Raises:
+        CallError: for a step or a sheet that there is not.
+    """
+    matrices = {
+        one.title: {
+            "sheet": one.sheet or None,
+            "step": one.name,
+            "formula": one.node.words or None,
+            "note": one.node.note or None,
+            "rows": list(one.node.rows),
+            "columns": list(one.node.columns),
+            "values": _values(one, decimals),
+        }
+        for one in select(computation, steps, sheet)
+    }
+    return json.dumps(matrices, ensure_ascii=False, indent=1)
+
+
+def to_csv(
+    computation: Computation,
+    *,
+    steps: Sequence[str] = (),
+    sheet: str | None = None,
+    decimals: int | None = None,
+) -> str:
+    """The chosen matrices as CSV tables: the name in the corner, column labels in the first line, row
+    labels in the first column; an empty line between two tables.
+
+    Raises:
+        CallError: for a step or a sheet that there is not.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for number, one in enumerate(select(computation, steps, sheet)):
+        if number:
+            text.write("\n")
+        writer.writerow([one.title, *one.node.columns])
+        for label, values in zip(one.node.rows, _values(one, decimals)):
+            writer.writerow([label, *values])
+    return text.getvalue()
+
+
+def _values(one: Chosen, decimals: int | None) -> Any:
+    values = one.node.values
+    return (values if decimals is None else values.round(decimals)).tolist()

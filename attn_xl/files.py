@@ -1,0 +1,66 @@
+"""Output that appears whole or not at all: written beside its place, then renamed into it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .errors import CallError, OutputError
+
+
+def check_output(path: Path, *, force: bool, source: Path | None = None) -> None:
+    """Refuse an output that would overwrite something unasked.
+
+    Raises:
+        CallError: if `path` is the input, a folder, or exists without `force`.
+    """
+    if source is not None and path.exists() and source.exists() and path.samefile(source):
+        raise CallError(
+            f"{path}: is the input, which is never overwritten. Name another output with -o."
+        )
+    if path.is_dir():
+        raise CallError(f"{path}: is a folder. Name a file in it.")
+    if path.exists() and not force:
+        raise CallError(f"{path}: exists already. Use --force to replace it, or -o to name another.")
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[Path]:
+    """A temporary path beside `path` to write to; it replaces `path` when the block ends well, and is
+    removed when it does not.
+
+    Raises:
+        OutputError: if the folder, the disk or the file does not take it.
+    """
+    target = path.resolve()  # through a link, the file behind it is replaced
+    temporary: Path | None = None
+    try:
+        handle, name = tempfile.mkstemp(prefix=".attn-xl-", suffix=".part", dir=target.parent)
+        os.close(handle)
+        temporary = Path(name)
+        yield temporary
+        temporary.chmod(_permissions(target))
+        os.replace(temporary, target)
+        temporary = None
+    except OSError as error:
+        why = {
+            "FileNotFoundError": "there is no such folder",
+            "NotADirectoryError": "there is no such folder",
+            "PermissionError": "writing there is not allowed, or the file is open in another program",
+        }.get(type(error).__name__, error.strerror or str(error))
+        raise OutputError(f"{path}: cannot be written ({why}). Nothing was changed.") from None
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+
+
+def _permissions(target: Path) -> int:
+    """Those of the file that is replaced, or what a new file gets."""
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask

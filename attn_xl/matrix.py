@@ -1,0 +1,213 @@
+"""Matrices that remember how they were made, and the graph they leave. Knows no operation.
+
+A `Node` is what every renderer sees: numbers, labels, a name, and the operation and parents it came
+from. `attn_xl.operations.Matrix` adds the arithmetic.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import CallError, InputError, nearest
+from .notebook import html_table
+
+Numbers = NDArray[np.float64]
+Role = Literal["input", "weight", "value", "attention"]
+N = TypeVar("N", bound="Node")
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_made = itertools.count()
+
+
+class MadeBy(Protocol):
+    """What a node asks of the operation that made it."""
+
+    def words(self, *operands: str) -> str: ...
+
+
+def clean(label: object) -> str:
+    """A label as one line of text: no line breaks, and no control characters that would reach a
+    terminal or break XML (they become U+FFFD)."""
+    return _CONTROL.sub("\ufffd", " ".join(str(label).split()))
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A matrix, its labels, and how it was made; never changed after it is made.
+
+    Attributes:
+        values: shape (rows, columns), float64, read-only.
+        rows, columns: a label for each row and column.
+        operation: what made it, or None if it was given.
+        parents: the operands, in order.
+        name: the symbol (`Scores`), or "" for a step inside a larger formula.
+        note: one plain sentence on what it shows.
+        role: what it is to the reader: an input to edit, a learned weight, a computed value, or
+            attention weights.
+        sheet: the sheet it is shown on, where that is not its own.
+        helper: it is shown beside the step it was made for (a row's maximum beside the softmax).
+        description: the step in words, where the operation's own would say less.
+    """
+
+    values: Numbers
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    operation: MadeBy | None = None
+    parents: tuple[Node, ...] = ()
+    name: str = ""
+    note: str = ""
+    role: Role = "value"
+    sheet: str = ""
+    helper: bool = False
+    description: str = ""
+    order: int = field(default_factory=lambda: next(_made))
+
+    def __post_init__(self) -> None:
+        values = np.asarray(self.values, dtype=np.float64)
+        if values.flags.writeable:
+            # Adding 0.0 copies, and turns -0.0, which spreadsheets do not have, into 0.0.
+            values = values + 0.0
+        if values.ndim != 2 or values.shape != (len(self.rows), len(self.columns)):
+            raise ValueError(
+                f"{self.name or 'a matrix'} has values of shape {values.shape} but "
+                f"{len(self.rows)} row and {len(self.columns)} column labels"
+            )
+        values.setflags(write=False)
+        object.__setattr__(self, "values", values)
+        if self.operation is None:
+            object.__setattr__(self, "rows", tuple(map(clean, self.rows)))
+            object.__setattr__(self, "columns", tuple(map(clean, self.columns)))
+        if not np.isfinite(values).all():
+            row, column = np.argwhere(~np.isfinite(values))[0]
+            raise InputError(
+                f"{self.words or 'a step'} gives {values[row, column]} at "
+                f"[{self.rows[row]}, {self.columns[column]}]: the numbers are too large to compute "
+                "with. Make the embeddings or weights smaller."
+            )
+
+    def __repr__(self) -> str:
+        made = f" = {self.words}" if self.operation else ""
+        return f"<{self.name or 'matrix'}{made}, {len(self.rows)} x {len(self.columns)}>"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.rows), len(self.columns)
+
+    @property
+    def is_scalar(self) -> bool:
+        """One number that belongs to no word: `d_k`."""
+        return self.rows == ("",)
+
+    @property
+    def words(self) -> str:
+        """How it was made, in the symbols of a textbook: `Q × Kᵀ`."""
+        if self.description or self.operation is None:
+            return self.description
+        return self.operation.words(*(p.name or p.words for p in self.parents))
+
+    def named(
+        self: N,
+        name: str,
+        note: str = "",
+        *,
+        role: Role | None = None,
+        sheet: str = "",
+        helper: bool = False,
+    ) -> N:
+        """The same matrix under a name, which gives it cells of its own in a workbook."""
+        return replace(
+            self,
+            name=name,
+            note=note,
+            role=role or self.role,
+            sheet=sheet,
+            helper=helper,
+            order=next(_made),
+        )
+
+    def described(self: N, words: str) -> N:
+        """The same matrix with the step that made it put in other words."""
+        return replace(self, description=words)
+
+    def _repr_html_(self) -> str:
+        return html_table(self)
+
+
+class Graph(Mapping[str, Node]):
+    """The named matrices that lead to some results, by name, in the order they were made.
+
+    `graph["Softmax"].values` is an array; helpers go by their step: `graph["Softmax.Sum"]`.
+    """
+
+    def __init__(self, *results: Node) -> None:
+        self._nodes: dict[str, Node] = {}
+        self._owners: dict[Node, Node] = {}
+        nodes = [node for node in walk(results) if node.name]
+        for node in nodes:
+            if not node.helper:
+                self._adopt(node)
+        for node in nodes:
+            name = self.full_name(node)
+            if name in self._nodes:
+                raise ValueError(f"two matrices are named {name}")
+            self._nodes[name] = node
+
+    def _adopt(self, owner: Node) -> None:
+        """Give `owner` the helpers that lead to it and belong to no earlier step."""
+        waiting = list(owner.parents)
+        while waiting:
+            node = waiting.pop()
+            if node.helper and node not in self._owners:
+                self._owners[node] = owner
+            if node.helper or not node.name:
+                waiting.extend(node.parents)
+
+    def owner(self, node: Node) -> Node:
+        """The step beside which `node` is shown: itself, unless it is a helper."""
+        return self._owners.get(node, node)
+
+    def full_name(self, node: Node) -> str:
+        """`Softmax.Sum` for a helper; a scalar and every other matrix go by their own name."""
+        if node.helper and not node.is_scalar:
+            return f"{self.owner(node).name}.{node.name}"
+        return node.name
+
+    def __getitem__(self, name: str) -> Node:
+        try:
+            return self._nodes[name]
+        except KeyError:
+            raise UnknownStepError(f"there is no step {name!r}; {nearest(name, self)}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._nodes)
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def _repr_html_(self) -> str:
+        return "".join(html_table(node, name) for name, node in self.items())
+
+
+class UnknownStepError(CallError, KeyError):
+    """A step that the model does not have."""
+
+    __str__ = Exception.__str__
+
+
+def walk(results: Iterable[Node]) -> list[Node]:
+    """Every node that leads to `results`, once, in the order they were made."""
+    seen: set[Node] = set()
+    waiting = list(results)
+    while waiting:
+        node = waiting.pop()
+        if node not in seen:
+            seen.add(node)
+            waiting.extend(node.parents)
+    return sorted(seen, key=lambda node: node.order)

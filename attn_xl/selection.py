@@ -1,0 +1,83 @@
+"""Which matrices of a computation are meant: by step, by sheet. For every kind of text output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from .errors import CallError, nearest
+from .matrix import Node
+from .models import Computation
+
+COMPARE = "Compare"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A matrix that is to be shown: the sheet it is of ("" if all share it), its name, itself."""
+
+    sheet: str
+    name: str
+    node: Node
+
+    @property
+    def title(self) -> str:
+        """`cat.Softmax`, as the workbook has it."""
+        return f"{self.sheet}.{self.name}" if self.sheet else self.name
+
+
+def select(
+    computation: Computation, steps: Sequence[str] = (), sheet: str | None = None
+) -> list[Chosen]:
+    """The matrices of a computation, or those of some steps and one sheet.
+
+    Args:
+        steps: names such as `Softmax`, `Softmax.Sum`, `Compare`; upper and lower case are alike.
+        sheet: a sentence, or `Compare`.
+
+    Raises:
+        CallError: for a step or a sheet that there is not; it suggests the nearest.
+    """
+    matrices = list(_all(computation))
+    if sheet is not None:
+        sheets = [*computation, *([COMPARE] if computation.comparison else [])]
+        by_folded = {name.casefold(): name for name in sheets}
+        name = sheet if sheet in sheets else by_folded.get(sheet.casefold())
+        if name is None:
+            raise CallError(f"there is no sheet {sheet!r} with a sentence; {nearest(sheet, sheets)}")
+        if name == COMPARE and COMPARE not in computation:
+            matrices = [chosen for chosen in matrices if chosen.name.startswith(f"{COMPARE}.")]
+        else:
+            own = set(computation[name].values())
+            matrices = [chosen for chosen in matrices if chosen.node in own]
+    if not steps:
+        return matrices
+    wanted = {_known_step(step, matrices) for step in steps}
+    return [
+        chosen
+        for chosen in matrices
+        if chosen.name in wanted or (COMPARE in wanted and chosen.node.sheet == COMPARE)
+    ]
+
+
+def _known_step(step: str, matrices: list[Chosen]) -> str:
+    names = list(dict.fromkeys(chosen.name for chosen in matrices))
+    if any(chosen.node.sheet == COMPARE for chosen in matrices):
+        names.append(COMPARE)
+    by_folded = {name.casefold(): name for name in names}
+    if step.casefold() not in by_folded:
+        raise CallError(f"there is no step {step!r}; {nearest(step, names)}")
+    return step if step in names else by_folded[step.casefold()]
+
+
+def _all(computation: Computation) -> Iterator[Chosen]:
+    shared = computation.shared()
+    seen: set[Node] = set()
+    alone = len(computation) == 1
+    for sentence, graph in computation.items():
+        for name, node in graph.items():
+            if node not in seen:
+                seen.add(node)
+                yield Chosen("" if alone or node in shared else sentence, name, node)
+    for name, matrix in computation.comparison.items():
+        yield Chosen("", name, matrix)

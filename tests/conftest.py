@@ -1,0 +1,131 @@
+"""What the tests share: small inputs made on the spot, and a check on every workbook they write."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import openpyxl
+import pytest
+
+import attn_xl
+from attn_xl.engines import differences_ironcalc
+
+ROOT = Path(__file__).parent.parent
+SAMPLES = ROOT / "samples"
+TOLERANCE = 1e-12
+
+Sheets = dict[str, list[list[Any]]]
+
+written: list[Path] = []
+"""Every workbook that a test wrote, for LibreOffice to recalculate at the end, all in one start."""
+
+
+def verify(path: Path) -> None:
+    """Recalculate a workbook with IronCalc: every formula cell against its stored value."""
+    found = differences_ironcalc(path, TOLERANCE)
+    assert not found, "\n".join(map(str, found[:5]))
+
+
+def make_input(path: Path, sheets: Sheets) -> Path:
+    """An input workbook with these rows on these sheets; text stays text."""
+    book = openpyxl.Workbook()
+    book.remove(book.worksheets[0])
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for r, row in enumerate(rows, 1):
+            for c, value in enumerate(row, 1):
+                if value is not None:
+                    cell = sheet.cell(r, c, value)
+                    if isinstance(value, str) and not value.startswith("=="):
+                        cell.data_type = "s"
+                    elif isinstance(value, str):
+                        cell.value = value[1:]
+    book.save(path)
+    return path
+
+
+def table(x: np.ndarray, words: list[str] | None = None) -> list[list[Any]]:
+    """The rows of an embedding table."""
+    n, d = x.shape
+    words = words or [f"word{i + 1}" for i in range(n)]
+    head: list[Any] = ["", *(f"d{j + 1}" for j in range(d))]
+    return [head, *([word, *map(float, row)] for word, row in zip(words, x))]
+
+
+def naive_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, scale: bool = True) -> Any:
+    """Attention by loops, after the paper's equation (1), sharing no code with the program."""
+    import math
+
+    scores = [[sum(a * b for a, b in zip(x, y)) for y in k.tolist()] for x in q.tolist()]
+    if scale:
+        scores = [[s / math.sqrt(k.shape[1]) for s in row] for row in scores]
+    weights = []
+    for row in scores:
+        powers = [math.exp(s - max(row)) for s in row]
+        weights.append([p / sum(powers) for p in powers])
+    output = [[sum(w * x for w, x in zip(row, c)) for c in v.T.tolist()] for row in weights]
+    return np.array(weights), np.array(output)
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Callable[..., Path]:
+    """Make an input workbook from rows by sheet."""
+    return lambda sheets, name="input.xlsx": make_input(tmp_path / name, sheets)
+
+
+@pytest.fixture(scope="session")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("written")
+
+
+@pytest.fixture
+def keep(kept: Path) -> Iterator[Callable[[Path], Path]]:
+    """Verify a written workbook, and keep it for LibreOffice."""
+
+    def check(path: Path) -> Path:
+        verify(path)
+        copy = kept / f"{len(written):04}.xlsx"
+        shutil.copy(path, copy)
+        written.append(copy)
+        return path
+
+    yield check
+
+
+@pytest.fixture
+def write(tmp_path: Path, keep: Callable[[Path], Path]) -> Callable[..., Path]:
+    """Compute a workbook's attention and write it; what was written is verified."""
+
+    def convert(source: Path, name: str = "output.xlsx", **options: Any) -> Path:
+        settings = attn_xl.Settings(**options.pop("settings", {}))
+        computation = attn_xl.attend(attn_xl.read_tables(source), settings)
+        path = tmp_path / name
+        attn_xl.write_workbook(computation, path, settings=settings, source=source.name, **options)
+        return keep(path)
+
+    return convert
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """LibreOffice's test comes last: it recalculates what the others wrote."""
+    items.sort(key=lambda item: "test_libreoffice" in item.nodeid)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--thorough", action="store_true", help="more examples for property tests")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    from hypothesis import HealthCheck, settings
+
+    settings.register_profile(
+        "run",
+        max_examples=400 if config.getoption("--thorough") else 40,
+        deadline=None,
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    )
+    settings.load_profile("run")

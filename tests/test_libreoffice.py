@@ -1,0 +1,44 @@
+"""The second opinion, where LibreOffice is installed: it recalculates every workbook of this run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import openpyxl
+import pytest
+from conftest import SAMPLES, TOLERANCE, written
+
+import attn_xl
+from attn_xl.engines import differences_libreoffice, libreoffice
+
+pytestmark = pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
+
+
+def test_libreoffice_agrees_with_every_workbook_of_this_run(tmp_path: Path) -> None:
+    path = tmp_path / "at-least-one.xlsx"
+    attn_xl.write_workbook(attn_xl.attend(attn_xl.read_tables(SAMPLES / "mouse.xlsx")), path)
+    for file, found in differences_libreoffice([path, *written], TOLERANCE).items():
+        assert not found, f"{file.name}: " + "\n".join(map(str, found[:5]))
+
+
+def test_libreoffice_notices_a_wrong_formula(tmp_path: Path) -> None:
+    path = tmp_path / "wrong.xlsx"
+    attn_xl.write_workbook(attn_xl.attend(attn_xl.read_tables(SAMPLES / "politics.xlsx")), path)
+    wrong = tmp_path / "planted.xlsx"
+    spoil(path, wrong, "SUMPRODUCT(Q!$B5:$C5,K!$B$6:$C$6)", "SUMPRODUCT(Q!$B5:$C5,K!$B$7:$C$7)")
+    (found,) = differences_libreoffice([wrong], TOLERANCE).values()
+    assert "Scores!C5" in {f"{d.sheet}!{d.cell}" for d in found}
+
+
+def spoil(source: Path, target: Path, old: str, new: str) -> None:
+    """A copy of a workbook with one formula changed and all stored values as they were."""
+    import zipfile
+
+    with zipfile.ZipFile(source) as given, zipfile.ZipFile(target, "w") as made:
+        count = 0
+        for name in given.namelist():
+            xml = given.read(name)
+            count += xml.count(old.encode())
+            made.writestr(name, xml.replace(old.encode(), new.encode()))
+    assert count == 1
+    assert openpyxl.load_workbook(target).sheetnames

@@ -1,0 +1,132 @@
+"""Each primitive: numbers against a plain loop, and that none lacks a formula or words."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from attn_xl import InputError, given, softmax
+from attn_xl.matrix import Graph
+from attn_xl.operations import PRIMITIVES, Operation, exp, gather, row_maximum, row_sum, sqrt, width
+
+
+def matrix(values, name="X", **labels):  # type: ignore[no-untyped-def]
+    values = np.array(values, float)
+    rows = labels.get("rows", [f"r{i}" for i in range(values.shape[0])])
+    columns = labels.get("columns", [f"c{j}" for j in range(values.shape[1])])
+    return given(values, rows, columns, name)
+
+
+def test_every_primitive_has_numbers_formula_and_words() -> None:
+    kinds = {type(primitive) for primitive in PRIMITIVES}
+    assert kinds == set(Operation.__subclasses__())
+    for primitive in PRIMITIVES:
+        assert callable(primitive.numbers)
+        assert callable(primitive.formula)
+        assert primitive.words("A", "B")
+        assert primitive.binds in (1, 2, 9)
+
+
+def test_product_adds_from_left_to_right() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(7, 50)), rng.normal(size=(50, 3))
+    result = (matrix(a) @ matrix(b, rows=[f"c{j}" for j in range(50)])).values
+    for i in range(7):
+        for j in range(3):
+            total = 0.0
+            for k in range(50):
+                total += a[i, k] * b[k, j]
+            assert result[i, j] == total  # to the last bit, as a spreadsheet adds
+
+
+def test_product_with_transposed() -> None:
+    a, b = matrix([[1, 2], [3, 4]]), matrix([[5, 6], [7, 8], [9, 10]])
+    product = a @ b.T
+    assert product.values.tolist() == [[17, 23, 29], [39, 53, 67]]
+    assert product.columns == ("r0", "r1", "r2")
+
+
+def test_elementwise_and_reductions() -> None:
+    x = matrix([[1.0, 4.0], [9.0, 16.0]])
+    assert sqrt(x).values.tolist() == [[1, 2], [3, 4]]
+    assert exp(x).values[0, 0] == math.e
+    assert row_maximum(x).values.tolist() == [[4], [16]]
+    assert row_sum(x).values.tolist() == [[5], [25]]
+    assert (x - row_maximum(x)).values.tolist() == [[-3, 0], [-7, 0]]
+    assert (x / row_sum(x)).values.tolist() == [[0.2, 0.8], [0.36, 0.64]]
+    assert width(x).values.tolist() == [[2]]
+    assert gather([(x, 1), (x, 0), (x, 1)], ["a", "b", "c"]).values.tolist() == [
+        [9, 16],
+        [1, 4],
+        [9, 16],
+    ]
+
+
+@pytest.mark.parametrize("scores", [[[1e6, -1e6, 0.0]], [[-1e6, -1e6]], [[5.0]], [[1e-300, 0.0]]])
+def test_softmax_is_finite_and_sums_to_one(scores: list[list[float]]) -> None:
+    weights = softmax(matrix(scores)).values
+    assert np.isfinite(weights).all()
+    assert weights.sum() == pytest.approx(1, abs=1e-15)
+
+
+def test_softmax_keeps_its_steps() -> None:
+    graph = Graph(softmax(matrix([[0.0, math.log(3)]], "Scores")).named("Softmax"))
+    assert list(graph) == [
+        "Scores",
+        "Softmax.Maximum",
+        "Softmax.Exponentials",
+        "Softmax.Sum",
+        "Softmax",
+    ]
+    assert graph["Softmax"].values.tolist() == [[pytest.approx(0.25), pytest.approx(0.75)]]
+    assert graph["Softmax"].words == "softmax(Scores)"
+    assert graph["Softmax.Exponentials"].words == "e^(Scores − Maximum)"
+
+
+def test_shapes_must_fit() -> None:
+    with pytest.raises(ValueError, match="cannot multiply"):
+        matrix([[1, 2]]) @ matrix([[1, 2]])
+    with pytest.raises(ValueError, match="row and"):
+        given([[1, 2]], ["a"], ["x"], "X")
+
+
+def test_numbers_too_large_are_refused_by_name() -> None:
+    x = matrix([[1e200, 1e200]])
+    with pytest.raises(InputError, match="too large"):
+        x @ x.T
+    with pytest.raises(InputError, match="too large"):
+        exp(x)
+
+
+def test_a_matrix_cannot_be_changed() -> None:
+    x = matrix([[1, 2]])
+    with pytest.raises(ValueError, match="read-only"):
+        x.values[0, 0] = 5
+    with pytest.raises(AttributeError):
+        x.name = "Y"  # type: ignore[misc]
+
+
+def test_negative_zero_becomes_zero() -> None:
+    assert math.copysign(1, matrix([[-0.0]]).values[0, 0]) == 1
+
+
+def test_labels_are_one_clean_line() -> None:
+    x = given([[1.0]], ["a\nb\x1b[31m"], ["  c\t d "], "X")
+    assert x.rows == ("a b\ufffd[31m",)
+    assert x.columns == ("c d",)
+
+
+def test_a_graph_of_two_thousand_steps_is_walked() -> None:
+    x = matrix([[1.0]])
+    step = x
+    for number in range(2000):
+        step = (step - x).named(f"S{number}")
+    assert len(Graph(step)) == 2001
+
+
+def test_an_unknown_step_suggests_the_nearest() -> None:
+    graph = Graph(softmax(matrix([[1.0]], "Scores")).named("Softmax"))
+    with pytest.raises(KeyError, match=r"did you mean 'Softmax'"):
+        graph["Sotfmax"]
