@@ -105,6 +105,12 @@ class Node:
         """One number that belongs to no word: `d_k`."""
         return self.rows == ("",)
 
+    def needs_exponent(self, decimals: int) -> bool:
+        """Whether, with so many digits after the point, it would show as nothing but zeros, or as
+        rows of digits that no column holds."""
+        largest = float(np.abs(self.values).max())
+        return largest >= 1e7 or 0 < largest < 10.0 ** (1 - decimals) / 2
+
     @property
     def words(self) -> str:
         """How it was made, in the symbols of a textbook: `Q × Kᵀ`."""

@@ -284,6 +284,7 @@ def given(
         values: anything numpy takes, of shape (rows, columns).
         rows, columns: their labels.
         name: its symbol.
+        note: one plain sentence on what it shows.
         role: "input" for what a reader edits, "weight" for what was learned.
 
     Raises:

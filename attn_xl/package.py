@@ -48,7 +48,7 @@ class _Archive(zipfile.ZipFile):
         part = self.open(info, "w")
         # Without this attribute of zipfile's, zlib would do the same, slower.
         if hasattr(part, "_compressor"):
-            part._compressor = isal_zlib.compressobj(2, isal_zlib.DEFLATED, -15)
+            part._compressor = isal_zlib.compressobj(1, isal_zlib.DEFLATED, -15)
         return part
 
     def writestr(self, zinfo_or_arcname: Any, data: Any, *_: Any, **__: Any) -> None:

@@ -9,6 +9,7 @@ import re
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,9 @@ def read_tables(path: str | os.PathLike[str]) -> Tables:
     Every sheet with a table of numbers is a sentence, one word a row, one dimension a column; the
     sheets `W_Q`, `W_K` and `W_V` are weights; sheets without numbers are passed over. A formula
     without a stored value is computed with IronCalc.
+
+    Args:
+        path: the file; what it is is told by its content, not by its name.
 
     Raises:
         InputError: if the file cannot be read, holds no table, or a table has a cell that is not a
@@ -213,7 +217,9 @@ def find_table(grid: Grid, where: str) -> Table | None:
     runs = [run for run in _runs(grid) if any(_is_number(v) for row in run for v in grid[row])]
     if not runs:
         return None
-    run = max(runs, key=lambda run: sum(_is_number(v) for row in run for v in grid[row]))
+    run = runs[0]
+    if len(runs) > 1:
+        run = max(runs, key=lambda run: sum(_is_number(v) for row in run for v in grid[row]))
     for other in runs:
         if other is not run and sum(any(map(_is_number, grid[row])) for row in other) > 1:
             raise InputError(
@@ -222,14 +228,12 @@ def find_table(grid: Grid, where: str) -> Table | None:
             )
     first = next(row for row in run if any(map(_is_number, grid[row])))
     left = min(_first_filled(grid[row]) for row in run if row >= first)
-    if _is_blank(_at(grid, first, left)):  # the labels of the columns are numbers: 0, 1, 2, ...
-        header: int | None = first
-    else:
-        numeric = [column for column, v in enumerate(grid[first]) if _is_number(v)]
-        above = first - 1
-        header = (
-            above if above in run and any(not _is_blank(_at(grid, above, c)) for c in numeric) else None
-        )
+    numeric = [column for column, value in enumerate(grid[first]) if _is_number(value)]
+    header: int | None = None
+    if first - 1 in run and any(not _is_blank(_at(grid, first - 1, column)) for column in numeric):
+        header = first - 1
+    elif _is_blank(_at(grid, first, left)):  # the labels of the columns are numbers: 0, 1, 2, ...
+        header = first
     body = (
         [row for row in run if row > header] if header is not None else [r for r in run if r >= first]
     )
@@ -254,15 +258,12 @@ def find_table(grid: Grid, where: str) -> Table | None:
                 )
     if start == stop:
         return None
+    columns = [(header, column) for column in range(start, stop)]
     return Table(
         name="",
-        values=np.array(
-            [[_number(grid, row, column, where) for column in range(start, stop)] for row in body]
-        ),
-        rows=tuple(_labels([(r, left) for r in body], grid, "word", labelled, where)),
-        columns=tuple(
-            _labels([(header, c) for c in range(start, stop)], grid, "dim", header is not None, where)
-        ),
+        columns=tuple(_labels(columns, grid, "dim", header is not None, where)),
+        rows=tuple(_labels([(row, left) for row in body], grid, "word", labelled, where)),
+        values=np.array([_numbers(grid, row, start, stop, where) for row in body]),
         labelled=(labelled, header is not None),
         file="",
         sheet="",
@@ -343,9 +344,16 @@ def _labels(
         yield clean(value)
 
 
+def _numbers(grid: Grid, row: int, start: int, stop: int, where: str) -> list[float]:
+    values = grid[row][start:stop]
+    if len(values) == stop - start and {*map(type, values)} == {float} and all(map(isfinite, values)):
+        return values
+    return [_number(grid, row, column, where) for column in range(start, stop)]
+
+
 def _number(grid: Grid, row: int, column: int, where: str) -> float:
     value = _at(grid, row, column)
-    if _is_number(value) and np.isfinite(value):
+    if _is_number(value) and isfinite(value):
         return float(value)
     raise InputError(
         f"{where}, cell {address(row + 1, column + 1)}: {_described(value)} where a number is needed."

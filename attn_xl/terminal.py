@@ -15,6 +15,7 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
+from .matrix import Node
 from .models import Computation
 from .selection import Chosen, select
 
@@ -26,11 +27,12 @@ SVG_WIDTH = 120
 
 HEAT = ((247, 252, 250), (0, 96, 88))  # no attention, all attention
 
-# Rich's own frame would load a font from the network.
+# Rich's own frame would load a font from the network. At this size the letters of DejaVu Sans Mono are
+# as wide as Rich counts on.
 _SVG = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
 <style>
 .{unique_id}-matrix {{ font-family: "DejaVu Sans Mono", Menlo, Consolas, monospace;
- font-size: {char_height}px; line-height: {line_height}px; font-variant-east-asian: full-width; }}
+ font-size: 20.26px; line-height: {line_height}px; font-variant-east-asian: full-width; }}
 {styles}
 </style>
 <defs>
@@ -64,6 +66,7 @@ def show(
     NO_COLOR set, the text is plain, and it is whole unless COLUMNS says how wide it may be.
 
     Args:
+        computation: what `attend` made.
         steps: names such as `Softmax`; sheet: a sentence.
         decimals: digits after the point.
         file: where to print; standard output if None.
@@ -74,9 +77,11 @@ def show(
     chosen = select(computation, steps, sheet)
     plain = bool(os.environ.get("NO_COLOR"))
     console = Console(file=file or sys.stdout, highlight=False, color_system=None if plain else "auto")
-    on_terminal = console.is_terminal
-    bounded = on_terminal or "COLUMNS" in os.environ
-    _print(console, chosen, decimals, console.width if bounded else None, on_terminal)
+    width: int | None = console.width
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        width = None
+        console.width = _needed_width(chosen, decimals)
+    _print(console, chosen, decimals, width, framed=console.is_terminal)
 
 
 def svg(
@@ -94,9 +99,7 @@ def svg(
     from rich.terminal_theme import DEFAULT_TERMINAL_THEME
 
     chosen = select(computation, steps, sheet)
-    needed = max((_table_width(c, decimals) for c in chosen), default=0)
-    lines = max((cell_len(line) for c in chosen for line in (_formula(c), c.node.note)), default=0)
-    width = min(SVG_WIDTH, max(needed, lines) + 2)
+    width = min(SVG_WIDTH, _needed_width(chosen, decimals) + 2)
     console = Console(
         file=StringIO(),
         record=True,
@@ -106,27 +109,27 @@ def svg(
         highlight=False,
         legacy_windows=False,
     )
-    _print(console, chosen, decimals, width, True)
+    _print(console, chosen, decimals, width, framed=True)
     return console.export_svg(
         theme=DEFAULT_TERMINAL_THEME, code_format=_SVG, unique_id="attn-xl", title=""
     )
 
 
 def _print(
-    console: Console, chosen: Sequence[Chosen], decimals: int, width: int | None, framed: bool
+    console: Console, chosen: Sequence[Chosen], decimals: int, width: int | None, *, framed: bool
 ) -> None:
     for number, one in enumerate(chosen):
         if number:
             console.print()
-        console.print(Text(_formula(one), "bold"), soft_wrap=True)
+        console.print(Text(_formula(one), "bold"))
         if one.node.is_scalar:
             continue
-        if one.node.note:
-            console.print(Text(one.node.note, "dim"), soft_wrap=width is None)
+        if one.node.note and not one.node.helper:
+            console.print(Text(one.node.note, "dim"))
         table, left_out = _table(one, decimals, width, framed)
-        console.print(table, width=width or _table_width(one, decimals), crop=False)
+        console.print(table)
         if left_out:
-            console.print(Text(left_out, "italic"), soft_wrap=width is None)
+            console.print(Text(left_out, "italic"))
 
 
 def _formula(one: Chosen) -> str:
@@ -151,17 +154,19 @@ def _table(one: Chosen, decimals: int, width: int | None, framed: bool) -> tuple
         box=box.SIMPLE_HEAD if framed else None,
         show_edge=False,
         pad_edge=False,
-        padding=(0, 0, 0, 2),
+        padding=(0, 0, 0, 1 if framed else 2),  # the frame brings a space of its own
         header_style="",
     )
-    table.add_column("", no_wrap=True, overflow="ellipsis", max_width=MOST_LABEL)
+    most_label = MOST_LABEL if width is not None else None
+    most_cell = _cell_width(one, decimals) if width is not None else None
+    table.add_column("", no_wrap=True, overflow="ellipsis", max_width=most_label)
     for heading in node.columns[:columns]:
         table.add_column(
             Text(heading),
             justify="right",
             no_wrap=True,
             overflow="ellipsis",
-            max_width=_cell_width(one, decimals),
+            max_width=most_cell,
         )
     if columns < m:
         table.add_column("…")
@@ -179,25 +184,23 @@ def _table(one: Chosen, decimals: int, width: int | None, framed: bool) -> tuple
 
 
 def _cell(one: Chosen, value: float, decimals: int) -> Text:
-    text = _number(value, decimals)
+    text = _number(one.node, value, decimals)
     if one.node.role != "attention":
         return Text(text)
     share = max(0.0, min(1.0, value))
     red, green, blue = (round(low + (high - low) * share) for low, high in zip(*HEAT))
-    ink = "black" if share < 0.55 else "white"
+    ink = "#000000" if share < 0.55 else "#ffffff"
     return Text(text, Style.parse(f"{ink} on rgb({red},{green},{blue})"))
 
 
-def _number(value: float, decimals: int) -> str:
-    if value and not 10.0**-decimals / 2 <= abs(value) < 1e9:
-        return f"{value:.{decimals}e}"
-    return f"{value:.{decimals}f}"
+def _number(node: Node, value: float, decimals: int) -> str:
+    return f"{value:.{decimals}{'e' if node.needs_exponent(decimals) else 'f'}}"
 
 
 def _cell_width(one: Chosen, decimals: int) -> int:
     values = one.node.values
-    ends = (float(values.max()), float(values.min()), float(abs(values).min()))
-    numbers = max(len(_number(value, decimals)) for value in ends)
+    ends = (float(values.max()), float(values.min()))
+    numbers = max(len(_number(one.node, value, decimals)) for value in ends)
     headings = max(map(cell_len, one.node.columns))
     return max(numbers, min(headings, MOST_HEADING))
 
@@ -210,5 +213,13 @@ def _label_width(one: Chosen) -> int:
     return min(MOST_LABEL, max(map(cell_len, one.node.rows)))
 
 
+def _needed_width(chosen: Sequence[Chosen], decimals: int) -> int:
+    """The width in which nothing is cut."""
+    lines = [cell_len(line) for one in chosen for line in (_formula(one), one.node.note)]
+    return max([_table_width(one, decimals) for one in chosen] + lines, default=0)
+
+
 def _table_width(one: Chosen, decimals: int) -> int:
-    return _label_width(one) + len(one.node.columns) * _column_width(one, decimals) + 2
+    labels = max(map(cell_len, one.node.rows))
+    number = _cell_width(one, decimals)
+    return labels + sum(2 + max(number, cell_len(heading)) for heading in one.node.columns) + 2

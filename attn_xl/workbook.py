@@ -10,7 +10,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from openpyxl.cell.cell import Cell
 from openpyxl.formatting.rule import ColorScale, FormatObject, Rule
 from openpyxl.styles.colors import Color
@@ -209,8 +208,7 @@ class _Writer:
         return self._style(name, number_format=self._number_format(node))
 
     def _number_format(self, node: Node) -> str:
-        """The template's, or what --decimals asks for; with an exponent where the numbers would show
-        as nothing but zeros, or as a row of digits that no column holds."""
+        """The template's, or what --decimals asks for; with an exponent where it needs one."""
         decimals = self._settings.decimals
         own = str(self._named(f"attn {node.role}").number_format)
         if node.is_scalar:
@@ -219,8 +217,7 @@ class _Writer:
             decimals = len(own.partition(".")[2]) if set(own) <= set("0.#,") else 3
         else:
             own = f"0.{'0' * decimals}" if decimals else "0"
-        largest = float(np.abs(node.values).max())
-        if largest >= 1e7 or 0 < largest < 10.0 ** (1 - decimals) / 2:
+        if node.needs_exponent(decimals):
             return f"0.{'0' * max(decimals, 1)}E+00"
         return own
 

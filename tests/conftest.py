@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +83,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def keep(kept: Path) -> Iterator[Callable[[Path], Path]]:
+def keep(kept: Path) -> Callable[[Path], Path]:
     """Verify a written workbook, and keep it for LibreOffice."""
 
     def check(path: Path) -> Path:
@@ -93,7 +93,7 @@ def keep(kept: Path) -> Iterator[Callable[[Path], Path]]:
         written.append(copy)
         return path
 
-    yield check
+    return check
 
 
 @pytest.fixture

@@ -361,6 +361,6 @@ def test_openpyxl_still_writes_as_the_package_expects() -> None:
 
 
 def test_the_package_is_compressed_by_isal(tmp_path: Path) -> None:
-    part = zipfile.ZipFile(tmp_path / "x.zip", "w", zipfile.ZIP_DEFLATED).open("x", "w")
-    assert hasattr(part, "_compressor"), "zipfile changed: see _Archive in package.py"
-    part.close()
+    archive = zipfile.ZipFile(tmp_path / "x.zip", "w", zipfile.ZIP_DEFLATED)
+    with archive, archive.open("x", "w") as part:
+        assert hasattr(part, "_compressor"), "zipfile changed: see _Archive in package.py"

@@ -1,0 +1,60 @@
+"""Makes the pictures of the README: python docs/make_pictures.py
+
+They show real output: workbooks as LibreOffice prints them, and what `attn-xl show` prints. Needs
+LibreOffice (soffice), pdftoppm (poppler) and convert (ImageMagick).
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from pathlib import Path
+
+import attn_xl
+from attn_xl import terminal
+from attn_xl.engines import recalculated_by_libreoffice
+
+HERE = Path(__file__).parent
+SAMPLES = HERE.parent / "samples"
+
+
+def pages(sample: str, template: str, folder: Path) -> list[Path]:
+    """The printed pages of a sample's workbook."""
+    book = folder / f"{sample}-{template}.xlsx"
+    tables = attn_xl.read_tables(SAMPLES / f"{sample}.xlsx")
+    layout = attn_xl.write_workbook(
+        attn_xl.attend(tables), book, template=template, source=f"{sample}.xlsx"
+    )
+    (pdf,) = recalculated_by_libreoffice([book], folder, "pdf")
+    subprocess.run(["pdftoppm", "-r", "130", "-png", pdf, folder / book.stem], check=True)
+    made = sorted(folder.glob(f"{book.stem}-*.png"))
+    assert len(made) == len(layout.sheets) + 1
+    return made
+
+
+def picture(name: str, images: list[Path]) -> None:
+    """The pages below each other, without their margins and footers."""
+    cut: list[object] = []
+    for image in images:
+        cut += ["(", image, "-gravity", "south", "-chop", "0x80", "-trim", "-bordercolor", "white"]
+        cut += ["-border", "24x20", ")"]
+    target = HERE / f"{name}.png"
+    command = ["convert", *cut, "-gravity", "west", "-append", "-strip", "-colors", "64", target]
+    subprocess.run([str(part) for part in command], check=True)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        article = pages("mouse", "article", Path(name))
+        picture("overview", article[:1])
+        picture("softmax", [article[7]])
+        picture("compare", [article[-1]])
+        weights = pages("projections", "print", Path(name))
+        picture("print", [weights[1], weights[2], weights[9]])
+    computation = attn_xl.attend(attn_xl.read_tables(SAMPLES / "mouse.xlsx"))
+    shown = terminal.svg(computation, steps=["Scores", "Softmax", "Output"], sheet="cat")
+    (HERE / "show.svg").write_text(shown, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

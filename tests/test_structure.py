@@ -1,0 +1,112 @@
+"""The house: who may know whom, and that nothing public lacks its words."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT
+
+import attn_xl
+
+PACKAGE = ROOT / "attn_xl"
+ORDER = [
+    "errors",
+    "settings",
+    "cells",
+    "notebook",
+    "matrix",
+    "operations",
+    "attention",
+    "engines",
+    "tables",
+    "models",
+    "layout",
+    "templates",
+    "files",
+    "package",
+    "rows",
+    "workbook",
+    "selection",
+    "terminal",
+    "export",
+    "cli",
+]
+
+
+def imports(name: str) -> set[str]:
+    """The files of the package that one of them imports when it runs."""
+    tree = ast.parse((PACKAGE / f"{name}.py").read_text(encoding="utf-8"))
+    for node in list(ast.walk(tree)):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            node.body = []
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.level == 1:
+            found |= {node.module} if node.module else {alias.name for alias in node.names}
+    return {module for module in found if module in ORDER}
+
+
+def test_every_file_has_its_place() -> None:
+    files = {path.stem for path in PACKAGE.glob("*.py")} - {"__init__", "__main__"}
+    assert files == set(ORDER)
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_a_file_imports_only_what_stands_above_it(name: str) -> None:
+    assert imports(name) <= set(ORDER[: ORDER.index(name)])
+
+
+def test_models_know_only_operations() -> None:
+    assert imports("attention") == {"operations"}
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_no_file_is_much_over_300_lines(name: str) -> None:
+    text = (PACKAGE / f"{name}.py").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 380
+    assert ast.get_docstring(ast.parse(text))
+
+
+@pytest.mark.parametrize("name", attn_xl.__all__)
+def test_public_names_are_there_and_say_what_they_are(name: str) -> None:
+    thing = getattr(attn_xl, name)
+    assert inspect.getdoc(thing)
+    if inspect.isfunction(thing):
+        text = inspect.getdoc(thing) or ""
+        for parameter in inspect.signature(thing).parameters:
+            assert parameter in text, f"{name}: {parameter} is not explained"
+        assert "Raises:" in text or name in ("compare", "softmax", "show")
+
+
+def test_the_lazy_names_are_those_the_type_checker_sees() -> None:
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    seen = {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.level == 1
+        for alias in node.names
+    }
+    assert seen == set(attn_xl.__all__) == set(attn_xl._HOME_OF)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'atend'"):
+        attn_xl.atend  # noqa: B018
+    assert "attend" in dir(attn_xl)
+
+
+def test_the_package_loads_nothing_by_itself() -> None:
+    program = "import sys, attn_xl; assert 'numpy' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_the_top_level_holds_what_it_should() -> None:
+    allowed = {"pyproject.toml", "attn_xl", "templates", "tests", "samples", "README.md"}
+    allowed |= {"LICENSE", "CHANGELOG.md", "docs"}
+    here = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")}
+    made = {"build", "dist", "attn_xl.egg-info", "__pycache__"}
+    assert here - made <= allowed
