@@ -19,7 +19,7 @@ MAX_NAME = 255
 _CELL_LIKE = re.compile(r"[A-Za-z]{1,3}[0-9]+(\..*)?", re.DOTALL)
 _R1C1_LIKE = re.compile(r"[Rr]([0-9]*[Cc])?[0-9]*|[Cc][0-9]*")
 _BARE_SHEET = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
-_NOT_IN_SHEET = re.compile(r"[\[\]:*?/\\\x00-\x1f]")
+_NOT_IN_SHEET = re.compile(r"[\[\]:*?/\\\x00-\x1f!#]")
 _NOT_IN_NAME = re.compile(r"[^A-Za-z0-9_.]")
 
 
@@ -31,6 +31,14 @@ def letters(column: int) -> str:
         column, digit = divmod(column - 1, 26)
         text = chr(65 + digit) + text
     return text
+
+
+def column_number(name: str) -> int:
+    """The number of a column: A is 1, AB is 28."""
+    number = 0
+    for letter in name:
+        number = 26 * number + ord(letter) - 64
+    return number
 
 
 def address(row: int, column: int) -> str:
@@ -59,21 +67,26 @@ def _looks_like_cell(name: str) -> bool:
 
 
 def unique(name: str, taken: Container[str], longest: int = MAX_NAME) -> str:
-    """`name`, cut to `longest` characters and numbered where `taken` (case-folded) has it."""
-    short, number = name[:longest], 1
+    """`name`, cut to `longest` and numbered where `taken` (case-folded) has it.
+
+    Lengths are counted as Excel does, in UTF-16 units: an emoji has two.
+    """
+    short, number = _cut(name, longest), 1
     while short.casefold() in taken:
         number += 1
         tail = f"_{number}"
-        short = name[: longest - len(tail)] + tail
+        short = _cut(name, longest - len(tail)) + tail
     return short
 
 
+def _cut(name: str, longest: int) -> str:
+    return name.encode("utf-16-le")[: 2 * longest].decode("utf-16-le", "ignore")
+
+
 def sheet_name(text: str) -> str:
-    """`text` with what a sheet's name may not hold replaced: `[ ] : * ? / \\`, outer apostrophes."""
-    name = _NOT_IN_SHEET.sub("_", text).strip()
-    if name.startswith("'") or name.endswith("'"):
-        name = "_" + name[1:-1] + "_" if len(name) > 1 else "_"
-    return name or "_"
+    """`text` with what a sheet's name may not hold replaced: `[ ] : * ? / \\`; and `! # '`, which it
+    may hold, but not every engine reads them in a formula."""
+    return _NOT_IN_SHEET.sub("_", text).replace("'", "\u2019").strip() or "_"
 
 
 def defined_name(text: str) -> str:
@@ -83,7 +96,9 @@ def defined_name(text: str) -> str:
     """
     plain = unicodedata.normalize("NFKD", text)
     name = _NOT_IN_NAME.sub("_", "".join(c for c in plain if not unicodedata.combining(c)))
-    return "_" + name if _looks_like_cell(name) or not re.match("[A-Za-z_]", name) else name
+    reserved = name.casefold().startswith("_xl")  # Excel's own names begin so
+    plain_start = re.match("[A-Za-z_]", name) and not reserved
+    return name if plain_start and not _looks_like_cell(name) else "_" + name
 
 
 def row_token(offset: int) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any, NoReturn, Optional
 
 import typer
 
@@ -86,16 +87,18 @@ def convert(
 ) -> None:
     """Write every matrix of attention as a sheet of live formulas."""
     settings = Settings(scale=scale, decimals=decimals, formulas=formulas)
-    path = output or file.with_name(f"{file.stem}-attention.xlsx")
+    path = output or file.parent / f"{file.stem}-attention.xlsx"
     if path.suffix.lower() != ".xlsx":
         raise CallError(f"{path}: the output is an .xlsx workbook; give it a name that ends in .xlsx.")
     from .files import check_output
+    from .templates import find_template
 
-    check_output(path, force=force, source=file)
+    look = find_template(template)
+    check_output(path, force=force, sources=(file, look))
     computation = _computed(file, settings)
     from .workbook import write_workbook
 
-    layout = write_workbook(computation, path, template=template, settings=settings, source=file.name)
+    layout = write_workbook(computation, path, template=look, settings=settings, source=file.name)
     for remark in computation.remarks:
         print(remark, file=sys.stderr)
     print(f"{path}: {layout.summary(settings)}")
@@ -138,7 +141,7 @@ def show(
     if svg is not None:
         from .files import check_output
 
-        check_output(svg, force=force, source=file)
+        check_output(svg, force=force, sources=(file,))
     computation = _computed(file, settings)
     chosen: dict[str, Any] = {"steps": step or (), "sheet": sheet}
     if json or csv:
@@ -172,21 +175,41 @@ def main(args: Sequence[str] | None = None) -> None:
     """Run the program; always ends in SystemExit. Status 2 is a mistake in the call, 1 a file that
     cannot be used."""
     gc.disable()  # a run is short and leaves no garbage worth the search
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are removed
+    for name in ("SIGTERM", "SIGHUP"):  # so that unfinished files are removed
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), lambda number, _: sys.exit(128 + number))
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that lacks a letter gets a stand-in
             stream.reconfigure(errors="replace")
+    if sys.stdout is None:  # closed by whoever called
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     try:
-        app(args)
+        try:
+            app(args)
+        finally:
+            sys.stdout.flush()
     except AttnXlError as error:
-        print(f"attn-xl: {error}", file=sys.stderr)
-        sys.exit(error.exit_status)
+        _fail(str(error), error.exit_status)
     except MemoryError:
-        print("attn-xl: not enough memory for a table of this size.", file=sys.stderr)
-        sys.exit(1)
+        _fail("not enough memory for a table of this size.", 1)
     except BrokenPipeError:  # the reader of the pipe has seen enough
-        sys.stdout = None
+        _discard_output()
         sys.exit(0)
+    except OSError as error:
+        _discard_output()
+        _fail(f"the output cannot be written ({error.strerror or error}).", 1)
     finally:
         gc.freeze()  # nor is there any worth it at the end
         gc.enable()
+
+
+def _fail(message: str, status: int) -> NoReturn:
+    """Say what is wrong in one line, in which nothing of a file's name or words steers a terminal."""
+    plain = "".join(letter if letter.isprintable() else "\ufffd" for letter in message)
+    print(f"attn-xl: {plain}", file=sys.stderr)
+    sys.exit(status)
+
+
+def _discard_output() -> None:
+    """Let Python not try again, at its end, to print what could not be printed."""
+    sys.stdout = open(os.devnull, "w")  # noqa: SIM115

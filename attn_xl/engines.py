@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType
@@ -56,6 +57,23 @@ def relative_error(stored: Value, computed: Value, least: float = 0.0) -> float:
     return gap / size if size else math.inf
 
 
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep what a panicking engine prints by itself from standard error."""
+    try:
+        own = os.dup(2)
+    except OSError:  # there is no standard error
+        yield
+        return
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(own, 2)
+        os.close(own)
+
+
 class IronCalc:
     """A workbook recalculated by IronCalc, a spreadsheet engine of its own (pip install ironcalc).
 
@@ -67,8 +85,9 @@ class IronCalc:
         import ironcalc
 
         try:
-            self._model = ironcalc.load_from_xlsx(os.fspath(path), "en", "UTC", "en")
-            self._model.evaluate()
+            with quiet():
+                self._model = ironcalc.load_from_xlsx(os.fspath(path), "en", "UTC", "en")
+                self._model.evaluate()
         except BaseException as error:  # a panic in the engine is not an Exception
             if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
                 raise
@@ -83,6 +102,9 @@ class IronCalc:
         """Put a number into a cell and recalculate."""
         self._model.update_cell_with_number(self.sheets.index(sheet), row, column, number)
         self._model.evaluate()
+
+    def has_formula(self, sheet: str, row: int, column: int) -> bool:
+        return self._model.get_cell_formula(self.sheets.index(sheet), row, column) is not None
 
     def size(self, sheet: str) -> tuple[int, int]:
         """The last row and the last column in use."""

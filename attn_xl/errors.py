@@ -33,6 +33,6 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """The hint that ends an error about an unknown name: the nearest one, then all of them."""
     known = list(known)
     by_folded = {k.casefold(): k for k in known}
-    close = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.5)
-    hint = f"did you mean {by_folded[close[0]]!r}? " if close else ""
-    return f"{hint}There is: {', '.join(known)}." if known else hint
+    close = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
+    hint = f"Did you mean {by_folded[close[0]]!r}? " if close else ""
+    return f"{hint}There are: {', '.join(known)}."

@@ -4,27 +4,40 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from .errors import CallError, OutputError
 
 
-def check_output(path: Path, *, force: bool, source: Path | None = None) -> None:
+def check_output(path: Path, *, force: bool, sources: Iterable[Path] = ()) -> None:
     """Refuse an output that would overwrite something unasked.
 
+    Args:
+        force: replace what exists.
+        sources: the files that are read, which are never replaced.
+
     Raises:
-        CallError: if `path` is the input, a folder, or exists without `force`.
+        CallError: if `path` is one of `sources`, no file, or exists without `force`.
     """
-    if source is not None and path.exists() and source.exists() and path.samefile(source):
-        raise CallError(
-            f"{path}: is the input, which is never overwritten. Name another output with -o."
-        )
+    try:
+        exists = path.exists()
+        same = exists and any(source.exists() and path.samefile(source) for source in sources)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise CallError(f"{path}: is no name for a file here ({_reason(error)}).") from None
+    if same:
+        raise CallError(f"{path}: is the input, which is never overwritten. Name another output.")
     if path.is_dir():
         raise CallError(f"{path}: is a folder. Name a file in it.")
-    if path.exists() and not force:
+    if exists and not path.is_file():
+        raise CallError(f"{path}: is not an ordinary file. Name another output.")
+    if exists and not force:
         raise CallError(f"{path}: exists already. Use --force to replace it, or -o to name another.")
+
+
+def _reason(error: Exception) -> object:
+    return getattr(error, "strerror", None) or error
 
 
 @contextmanager
@@ -35,9 +48,9 @@ def writing(path: Path) -> Iterator[Path]:
     Raises:
         OutputError: if the folder, the disk or the file does not take it.
     """
-    target = path.resolve()  # through a link, the file behind it is replaced
     temporary: Path | None = None
     try:
+        target = path.resolve()  # through a link, the file behind it is replaced
         handle, name = tempfile.mkstemp(prefix=".attn-xl-", suffix=".part", dir=target.parent)
         os.close(handle)
         temporary = Path(name)
@@ -45,12 +58,12 @@ def writing(path: Path) -> Iterator[Path]:
         temporary.chmod(_permissions(target))
         os.replace(temporary, target)
         temporary = None
-    except OSError as error:
+    except (OSError, RuntimeError) as error:
         why = {
             "FileNotFoundError": "there is no such folder",
             "NotADirectoryError": "there is no such folder",
             "PermissionError": "writing there is not allowed, or the file is open in another program",
-        }.get(type(error).__name__, error.strerror or str(error))
+        }.get(type(error).__name__, _reason(error))
         raise OutputError(f"{path}: cannot be written ({why}). Nothing was changed.") from None
     finally:
         if temporary is not None:

@@ -25,7 +25,7 @@ from .cells import (
     unique,
 )
 from .errors import InputError
-from .matrix import Node
+from .matrix import Node, clean
 from .models import Computation
 from .operations import Transpose, operation_of
 from .settings import Formulas, Settings
@@ -275,7 +275,7 @@ def _prefixes(computation: Computation) -> dict[str, str]:
     prefixes: dict[str, str] = {}
     taken: set[str] = set()
     for sentence in computation:
-        prefixes[sentence] = _claimed(sheet_name(sentence), taken, MAX_SHEET_NAME - 1 - longest)
+        prefixes[sentence] = _claimed(sheet_name(clean(sentence)), taken, MAX_SHEET_NAME - 1 - longest)
     return prefixes
 
 

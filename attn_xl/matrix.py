@@ -23,6 +23,7 @@ Role = Literal["input", "weight", "value", "attention"]
 N = TypeVar("N", bound="Node")
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_BREAK = re.compile(r"\r\n|[\t\n\v\f\r\x85\u2028\u2029]")
 _made = itertools.count()
 
 
@@ -33,9 +34,9 @@ class MadeBy(Protocol):
 
 
 def clean(label: object) -> str:
-    """A label as one line of text: no line breaks, and no control characters that would reach a
-    terminal or break XML (they become U+FFFD)."""
-    return _CONTROL.sub("\ufffd", " ".join(str(label).split()))
+    """A label as one line of text, without spaces around it; control characters, which would reach a
+    terminal or break XML, become U+FFFD, line breaks and tabs a space."""
+    return _CONTROL.sub("\ufffd", _BREAK.sub(" ", str(label))).strip()
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +190,7 @@ class Graph(Mapping[str, Node]):
         try:
             return self._nodes[name]
         except KeyError:
-            raise UnknownStepError(f"there is no step {name!r}; {nearest(name, self)}") from None
+            raise UnknownStepError(f"there is no step {name!r}. {nearest(name, self)}") from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._nodes)

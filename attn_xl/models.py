@@ -43,7 +43,7 @@ class Computation(Mapping[str, Graph]):
             return self.graphs[sentence]
         except KeyError:
             raise UnknownSheetError(
-                f"there is no sheet {sentence!r} with a sentence; {nearest(sentence, self)}"
+                f"there is no sheet {sentence!r} with a sentence. {nearest(sentence, self)}"
             ) from None
 
     def __iter__(self) -> Iterator[str]:
@@ -93,7 +93,10 @@ def attend(tables: Tables, settings: Settings = Settings()) -> Computation:
     graphs: dict[str, Graph] = {}
     ends: dict[str, tuple[Matrix, Matrix]] = {}
     for name, x in inputs.items():
-        output = self_attention(x, w.get("W_Q"), w.get("W_K"), w.get("W_V"), scale=settings.scale)
+        try:
+            output = self_attention(x, w.get("W_Q"), w.get("W_K"), w.get("W_V"), scale=settings.scale)
+        except InputError as error:
+            raise InputError(f"{tables.path}, sheet {name!r}: {error}") from None
         graphs[name] = Graph(output)
         ends[name] = x, output
     comparable, remarks = _comparable(ends)
@@ -128,8 +131,8 @@ def _check_fit(sentence: Table, weights: dict[str, Table]) -> None:
             turned = " It fits when turned: swap its rows and columns." if columns == d else ""
             raise InputError(
                 f"{table.file}, sheet {table.sheet!r}: {name} is {rows} x {columns}, but sheet "
-                f"{sentence.sheet!r} has {d} dimensions (it is {sentence.shape[0]} x {d}). "
-                f"{name} needs {d} rows.{turned}"
+                f"{sentence.sheet!r} has {_count(d, 'dimension')} (it is {sentence.shape[0]} x {d}). "
+                f"{name} needs {_count(d, 'row')}.{turned}"
             )
         if table.rows != sentence.columns and sorted(table.rows) == sorted(sentence.columns):
             raise InputError(
@@ -142,13 +145,17 @@ def _check_fit(sentence: Table, weights: dict[str, Table]) -> None:
         said = [
             f"{name} is {weights[name].shape[0]} x {weights[name].shape[1]}"
             if name in weights
-            else f"there is no {name}, so the {what} keep {d} dimensions"
+            else f"there is no {name}, so the {what} keep {_count(d, 'dimension')}"
             for name, what in (("W_Q", "queries"), ("W_K", "keys"))
         ]
         raise InputError(
             f"{sentence.file}: {' but '.join(said)}. Queries and keys are multiplied with each other: "
             "give W_Q and W_K the same number of columns."
         )
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def _comparable(

@@ -44,7 +44,7 @@ def select(
         by_folded = {name.casefold(): name for name in sheets}
         name = sheet if sheet in sheets else by_folded.get(sheet.casefold())
         if name is None:
-            raise CallError(f"there is no sheet {sheet!r} with a sentence; {nearest(sheet, sheets)}")
+            raise CallError(f"there is no sheet {sheet!r} with a sentence. {nearest(sheet, sheets)}")
         if name == COMPARE and COMPARE not in computation:
             matrices = [chosen for chosen in matrices if chosen.name.startswith(f"{COMPARE}.")]
         else:
@@ -66,7 +66,7 @@ def _known_step(step: str, matrices: list[Chosen]) -> str:
         names.append(COMPARE)
     by_folded = {name.casefold(): name for name in names}
     if step.casefold() not in by_folded:
-        raise CallError(f"there is no step {step!r}; {nearest(step, names)}")
+        raise CallError(f"there is no step {step!r}. {nearest(step, names)}")
     return step if step in names else by_folded[step.casefold()]
 
 

@@ -1,12 +1,10 @@
-"""Any spreadsheet in, labelled tables out, and where each was found. Knows nothing of attention but
-which sheets hold weights."""
+"""The cells of a spreadsheet in, labelled tables out, and where each was found. Knows nothing of
+attention but which sheets hold weights."""
 
 from __future__ import annotations
 
-import io
 import os
 import re
-import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -15,24 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from .cells import address
-from .engines import IronCalc
+from .cells import address, unique
 from .errors import InputError
+from .grids import ErrorValue, Grid, read_grids, wrote_this
 from .matrix import Numbers, clean
 
-Grid = list[list[Any]]
-
 _WEIGHT_SHEET = re.compile(r"\s*w[ _-]?([qkv])\s*", re.IGNORECASE)
-# A cell whose formula has no stored value, or whose value is an error: calamine shows both as blank.
-_NOT_STORED = re.compile(
-    rb"<f[^>]*(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</(?:\w+:)?c>|\st=\"e\""
-)
-_OLE = bytes.fromhex("D0CF11E0A1B11AE1")
-_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
-
-
-class ErrorValue(str):
-    """An error value in a cell, such as #N/A."""
+_LABEL_HEADINGS = {"", "word", "words", "token", "tokens", "label", "labels", "name", "id"}
 
 
 @dataclass(frozen=True)
@@ -88,10 +75,11 @@ def read_tables(path: str | os.PathLike[str]) -> Tables:
     path = Path(path)
     sentences: dict[str, Table] = {}
     weights: dict[str, Table] = {}
-    grids = _read_grids(path)
-    if "Overview" in grids and any(s == "Softmax" or s.endswith(".Softmax") for s in grids):
+    grids = read_grids(path)
+    if "Overview" in grids and wrote_this(path):
         raise InputError(f"{path}: attn-xl wrote this workbook; give it the one that it was made from.")
-    for sheet, grid in grids.items():
+    for original, grid in grids.items():
+        sheet = unique(clean(original), {name.casefold() for name in sentences})
         weight = _WEIGHT_SHEET.fullmatch(sheet)
         found = find_table(grid, f"{path}, sheet {sheet!r}")
         if weight:
@@ -113,84 +101,6 @@ def read_tables(path: str | os.PathLike[str]) -> Tables:
             "dimensions in the first row, and a number in every cell between."
         )
     return Tables(path, sentences, weights)
-
-
-def _read_grids(path: Path) -> dict[str, Grid]:
-    """The values of every sheet, as calamine reads them; error values and values that are not stored
-    are put in by IronCalc."""
-    from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetTypeEnum
-
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file.") from None
-    except IsADirectoryError:
-        raise InputError(f"{path}: is a folder, not a spreadsheet.") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}).") from None
-    if not content:
-        raise InputError(f"{path}: the file is empty.")
-    protected = InputError(
-        f"{path}: is protected by a password. Open it in a spreadsheet program, remove the password "
-        "and save it."
-    )
-    if content.startswith(_OLE) and _ENCRYPTED in content:
-        raise protected
-    try:
-        book = CalamineWorkbook.from_filelike(io.BytesIO(content))
-        grids = {
-            sheet.name: book.get_sheet_by_name(sheet.name).to_python(skip_empty_area=False)
-            for sheet in book.sheets_metadata
-            if sheet.typ == SheetTypeEnum.WorkSheet
-        }
-    except PasswordError:
-        raise protected from None
-    except (KeyboardInterrupt, SystemExit, MemoryError):
-        raise
-    except BaseException as error:  # a panic in the reader is not an Exception
-        if content.startswith(b"PK") or content.startswith(_OLE):
-            detail = str(error) if isinstance(error, CalamineError) else type(error).__name__
-            raise InputError(
-                f"{path}: is damaged or not a spreadsheet ({detail}). Open it in a spreadsheet "
-                "program and save it again as .xlsx."
-            ) from None
-        raise InputError(
-            f"{path}: is not a spreadsheet. Save the table as .xlsx (or .xls, .xlsb, .ods)."
-        ) from None
-    if content.startswith(b"PK") and _misses_values(content):
-        _compute_missing(path, grids)
-    return grids
-
-
-def _misses_values(content: bytes) -> bool:
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        for name in archive.namelist():
-            if name.startswith("xl/worksheets/") and name.endswith(".xml"):
-                xml = archive.read(name)
-                if (b"<f" in xml or b't="e"' in xml) and _NOT_STORED.search(xml):
-                    return True
-    return False
-
-
-def _compute_missing(path: Path, grids: dict[str, Grid]) -> None:
-    """Fill the blank cells of `grids` that are not blank to IronCalc."""
-    try:
-        engine = IronCalc(path)
-    except InputError:
-        return  # the blanks stay blank, and are named where a table needs them
-    for sheet, grid in grids.items():
-        if sheet not in engine.sheets:
-            continue
-        last_row, last_column = engine.size(sheet)
-        grid.extend([] for _ in range(last_row - len(grid)))
-        for row, values in enumerate(grid):
-            values.extend([""] * (last_column - len(values)))
-            for column, value in enumerate(values):
-                if value == "":
-                    computed = engine.value(sheet, row + 1, column + 1)
-                    if isinstance(computed, str) and computed.startswith("#"):
-                        computed = ErrorValue(computed)
-                    values[column] = "" if computed is None else computed
 
 
 def _is_blank(value: Any) -> bool:
@@ -220,23 +130,22 @@ def find_table(grid: Grid, where: str) -> Table | None:
     run = runs[0]
     if len(runs) > 1:
         run = max(runs, key=lambda run: sum(_is_number(v) for row in run for v in grid[row]))
-    for other in runs:
-        if other is not run and sum(any(map(_is_number, grid[row])) for row in other) > 1:
-            raise InputError(
-                f"{where}: more than one table (rows {run[0] + 1} and {other[0] + 1}). Put each on "
-                "a sheet of its own."
-            )
-    first = next(row for row in run if any(map(_is_number, grid[row])))
-    left = min(_first_filled(grid[row]) for row in run if row >= first)
+        other = next(other for other in runs if other is not run)
+        raise InputError(
+            f"{where}: numbers in rows {run[0] + 1} to {run[-1] + 1}, and beyond an empty row in row "
+            f"{other[0] + 1}. If it is one table, delete the empty row; if not, put each on a sheet of "
+            "its own."
+        )
+    left = min(_first_filled(grid[row]) for row in run if any(map(_is_number, grid[row])))
+    first = next(row for row in run if _has_numbers(grid[row], left))
     numeric = [column for column, value in enumerate(grid[first]) if _is_number(value)]
-    header: int | None = None
-    if first - 1 in run and any(not _is_blank(_at(grid, first - 1, column)) for column in numeric):
-        header = first - 1
-    elif _is_blank(_at(grid, first, left)):  # the labels of the columns are numbers: 0, 1, 2, ...
-        header = first
-    body = (
-        [row for row in run if row > header] if header is not None else [r for r in run if r >= first]
+    above = [row for row in run if row < first]
+    header = next(
+        (row for row in reversed(above) if any(not _is_blank(_at(grid, row, c)) for c in numeric)), None
     )
+    if header is None and _is_blank(_at(grid, first, left)):
+        header = first  # the labels of the columns are numbers: 0, 1, 2, ...
+    body = [row for row in run if row > header] if header is not None else run[run.index(first) :]
     if not body:
         return None
     if header is not None:
@@ -270,6 +179,13 @@ def find_table(grid: Grid, where: str) -> Table | None:
         row=body[0] + 1,
         column=start + 1,
     )
+
+
+def _has_numbers(values: list[Any], left: int) -> bool:
+    """Whether a row is one of numbers: not a heading row with a number in its corner."""
+    numbers = [column for column, value in enumerate(values) if _is_number(value)]
+    headings = any(map(_is_heading, values[left + 1 :]))
+    return bool(numbers) and not (numbers == [left] and headings)
 
 
 def _at(grid: Grid, row: int, column: int) -> Any:
@@ -318,12 +234,22 @@ def _text_column(grid: Grid, row: int, left: int) -> int:
 def _has_row_labels(grid: Grid, header: int | None, body: list[int], left: int, where: str) -> bool:
     cells = [_at(grid, row, left) for row in body]
     texts = [row for row, value in zip(body, cells) if _is_heading(value)]
-    if header is None and texts and any(map(_is_number, cells)):
+    if header is not None:
+        corner = _at(grid, header, left)
+        return bool(texts) or _is_blank(corner) or str(corner).strip().casefold() in _LABEL_HEADINGS
+    if texts and any(map(_is_number, cells)):
         raise InputError(
             f"{where}, cell {address(texts[0] + 1, left + 1)}: "
             f"{_described(_at(grid, texts[0], left))} in a column of numbers."
         )
-    return bool(texts) or (header is not None and _is_blank(_at(grid, header, left)))
+    first = [value for value in grid[body[0]][left + 1 :] if not _is_blank(value)]
+    if texts and len(first) > 1 and first in ([*range(len(first))], [*range(1, len(first) + 1)]):
+        raise InputError(
+            f"{where}, row {body[0] + 1}: {cells[0]!r} with {first[0]:g}, {first[1]:g}, ... may be a "
+            "word or the numbers of the columns. If they number the columns, empty the cell "
+            f"{address(body[0] + 1, left + 1)}."
+        )
+    return bool(texts)
 
 
 def _labels(
@@ -334,12 +260,15 @@ def _labels(
             yield f"{kind} {number}"
             continue
         value = _at(grid, row, column)
-        if _is_blank(value):
+        if _is_blank(value) or isinstance(value, ErrorValue):
             what = "word" if kind == "word" else "name of the dimension"
             raise InputError(
-                f"{where}, cell {address(row + 1, column + 1)}: blank where the {what} is needed."
+                f"{where}, cell {address(row + 1, column + 1)}: {_described(value)} where the {what} "
+                "is needed."
             )
-        if isinstance(value, float) and value.is_integer():
+        if isinstance(value, bool):
+            value = "TRUE" if value else "FALSE"
+        elif isinstance(value, float) and value.is_integer():
             value = int(value)
         yield clean(value)
 
@@ -364,11 +293,13 @@ def _described(value: Any) -> str:
     if _is_blank(value):
         return "blank (or an error value)"
     if isinstance(value, ErrorValue):
-        return f"the error value {value}"
-    if _is_number(value):
-        return "an infinite number"
+        unknown = value in ("#NAME?", "#ERROR!", "#N/IMPL!")
+        advice = " (open the file in a spreadsheet program and save it, so that the value is stored)"
+        return f"the error value {value}{advice if unknown else ''}"
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
+    if _is_number(value):
+        return f"the number {value:g}" if isfinite(value) else "an infinite number"
     if isinstance(value, str):
         return f"the text {value[:40]!r}"
     return f"the date or time {value}"

@@ -76,12 +76,15 @@ def show(
     """
     chosen = select(computation, steps, sheet)
     plain = bool(os.environ.get("NO_COLOR"))
-    console = Console(file=file or sys.stdout, highlight=False, color_system=None if plain else "auto")
+    file = file or sys.stdout
+    console = Console(file=file, highlight=False, color_system=None if plain else "auto")
     width: int | None = console.width
     if not console.is_terminal and "COLUMNS" not in os.environ:
         width = None
         console.width = _needed_width(chosen, decimals)
-    _print(console, chosen, decimals, width, framed=console.is_terminal)
+    with console.capture() as text:
+        _print(console, chosen, decimals, width, framed=console.is_terminal)
+    file.write(text.get())
 
 
 def svg(
@@ -146,9 +149,9 @@ def _table(one: Chosen, decimals: int, width: int | None, framed: bool) -> tuple
     columns, rows = m, n
     if width is not None:
         column_width = _column_width(one, decimals)
-        columns = min(m, max(1, (width - _label_width(one)) // column_width))
+        columns = min(m, max(1, (width - _label_width(one, width)) // column_width))
         if columns < m:  # one column's room is for the dots
-            columns = max(1, min(columns, (width - _label_width(one) - 3) // column_width))
+            columns = max(1, min(columns, (width - _label_width(one, width) - 3) // column_width))
         rows = n if n <= MOST_ROWS else MOST_ROWS - 10
     table = Table(
         box=box.SIMPLE_HEAD if framed else None,
@@ -157,7 +160,7 @@ def _table(one: Chosen, decimals: int, width: int | None, framed: bool) -> tuple
         padding=(0, 0, 0, 1 if framed else 2),  # the frame brings a space of its own
         header_style="",
     )
-    most_label = MOST_LABEL if width is not None else None
+    most_label = _label_width(one, width) if width is not None else None
     most_cell = _cell_width(one, decimals) if width is not None else None
     table.add_column("", no_wrap=True, overflow="ellipsis", max_width=most_label)
     for heading in node.columns[:columns]:
@@ -209,8 +212,8 @@ def _column_width(one: Chosen, decimals: int) -> int:
     return _cell_width(one, decimals) + 2
 
 
-def _label_width(one: Chosen) -> int:
-    return min(MOST_LABEL, max(map(cell_len, one.node.rows)))
+def _label_width(one: Chosen, width: int) -> int:
+    return min(MOST_LABEL, max(6, width // 3), max(map(cell_len, one.node.rows)))
 
 
 def _needed_width(chosen: Sequence[Chosen], decimals: int) -> int:

@@ -36,7 +36,7 @@ from .layout import (
     Sheet,
     lay_out,
 )
-from .matrix import Node
+from .matrix import Node, clean
 from .models import Computation
 from .package import Rows, save
 from .rows import Looks, caption_above, sheet_rows, spreadsheet_text
@@ -86,7 +86,7 @@ class _Writer:
 
     def __init__(self, book: Any, layout: Layout, settings: Settings, source: str) -> None:
         self._book, self._layout, self._settings = book, layout, settings
-        self._source = source
+        self._source = clean(source)
         self._page = book[MATRIX]
         self._live = settings.formulas is Formulas.cell
 
@@ -103,7 +103,7 @@ class _Writer:
         book.active = 0
         book.calculation = CalcProperties(calcId=CALCULATION_ID, fullCalcOnLoad=False)
         properties = book.properties
-        properties.title, properties.creator = self._layout.title, f"attn-xl {__version__}"
+        properties.title, properties.creator = clean(self._layout.title), f"attn-xl {__version__}"
         properties.lastModifiedBy = None
         properties.created = properties.modified = datetime(1980, 1, 1)  # no clock
         return rows
@@ -281,7 +281,11 @@ class _Writer:
         sentences = "\n".join(
             f"{name}: {' '.join(words)}" for name, words in self._layout.sentences.items()
         )
-        texts = {"{title}": self._layout.title, "{source}": self._source, "{sentences}": sentences}
+        texts = {
+            "{title}": clean(self._layout.title),
+            "{source}": self._source,
+            "{sentences}": sentences,
+        }
         start: Any = None
         for cells in list(ws.iter_rows()):
             for cell in cells:

@@ -164,5 +164,5 @@ def test_a_computation_goes_by_name() -> None:
     assert "Scaled" not in computation["cat"]
     assert "<table>" in computation._repr_html_()
     assert "<script>" not in given([[1.0]], ["<script>"], ["x"], "X")._repr_html_()
-    with pytest.raises(KeyError, match="did you mean 'keyboard'"):
+    with pytest.raises(KeyError, match="Did you mean 'keyboard'"):
         computation["keybord"]

@@ -18,6 +18,7 @@ from conftest import SAMPLES, make_input, table
 
 from attn_xl import __version__
 from attn_xl.cli import main
+from attn_xl.templates import shipped
 
 MOUSE = str(SAMPLES / "mouse.xlsx")
 
@@ -117,6 +118,10 @@ def test_the_input_is_never_overwritten(run: Runner, tmp_path: Path, how: str) -
     [
         (["convert", "nowhere.xlsx"], 1, "nowhere.xlsx: no such file."),
         (["show", "nowhere.xlsx"], 1, "nowhere.xlsx: no such file."),
+        (["convert", ""], 1, "is a folder"),
+        (["convert", "."], 1, "is a folder"),
+        (["convert", "x" * 300], 2, "is no name for a file here"),
+        (["convert", MOUSE, "-o", "x" * 300 + ".xlsx"], 2, "is no name for a file here"),
         (["convert", MOUSE, "-o", "out.csv"], 2, "ends in .xlsx"),
         (["convert", MOUSE, "-o", "no/such/folder/out.xlsx"], 1, "no such folder"),
         (["convert", MOUSE, "-o", "out.xlsx", "--template", "blue"], 2, "no such template"),
@@ -125,11 +130,11 @@ def test_the_input_is_never_overwritten(run: Runner, tmp_path: Path, how: str) -
         (["convert", MOUSE, "--colour"], 2, "--colour"),
         (["convert"], 2, "FILE"),
         (["paint", MOUSE], 2, "paint"),
-        (["show", MOUSE, "--step", "Sofmax"], 2, "there is no step 'Sofmax'; did you mean 'Softmax'?"),
+        (["show", MOUSE, "--step", "Sofmax"], 2, "there is no step 'Sofmax'. Did you mean 'Softmax'?"),
         (
             ["show", MOUSE, "--sheet", "cats"],
             2,
-            "there is no sheet 'cats' with a sentence; did you mean 'cat'?",
+            "there is no sheet 'cats' with a sentence. Did you mean 'cat'?",
         ),
         (["show", MOUSE, "--json", "--csv"], 2, "exclude each other"),
     ],
@@ -148,6 +153,39 @@ def test_refusals(
     assert said in done.err
     assert "Traceback" not in done.err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX files")
+def test_what_is_no_ordinary_file_is_not_replaced(run: Runner, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.xlsx")
+    (tmp_path / "loop.xlsx").symlink_to(tmp_path / "loop.xlsx")
+    template = tmp_path / "look.xlsx"
+    template.write_bytes(shipped()["print"].read_bytes())
+    for out, said in (("pipe", "not an ordinary file"), ("loop", ""), ("look", "never overwritten")):
+        path = tmp_path / f"{out}.xlsx"
+        done = run("convert", MOUSE, "-o", path, "--force", "--template", template)
+        assert done.status in (1, 2)
+        assert said in done.err
+        assert len(done.err.splitlines()) == 1
+    assert (tmp_path / "pipe.xlsx").is_fifo()
+    assert template.read_bytes() == shipped()["print"].read_bytes()
+
+
+def test_a_file_name_cannot_steer_the_terminal(run: Runner, tmp_path: Path) -> None:
+    done = run("show", tmp_path / "no\x1b[31m.xlsx")
+    assert "\x1b" not in done.err
+    source = make_input(tmp_path / "bell\x07.xlsx", {"s": table(np.eye(2))})
+    assert run("convert", source, "-o", tmp_path / "o.xlsx").status == 0
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+@pytest.mark.parametrize("option", ["", "--json", "--csv"])
+def test_an_output_that_cannot_be_printed_is_one_line(option: str) -> None:
+    command = f"{sys.executable} -m attn_xl show {MOUSE} {option}"
+    done = subprocess.run(f"{command} > /dev/full", shell=True, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == "attn-xl: the output cannot be written (No space left on device).\n"
+    assert subprocess.run(f"{command} >&-", shell=True, capture_output=True).returncode == 0
 
 
 def test_a_bad_cell_is_one_line_with_file_sheet_and_cell(run: Runner, tmp_path: Path) -> None:
@@ -196,7 +234,9 @@ def test_a_limit_on_file_size_leaves_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
-@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "signum", [signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGINT)]
+)
 def test_an_interrupted_run_leaves_the_old_file_and_nothing_else(tmp_path: Path, signum: int) -> None:
     rng = np.random.default_rng(0)
     source = make_input(tmp_path / "in.xlsx", {"s": table(rng.normal(size=(600, 8)))})
@@ -272,8 +312,9 @@ def test_as_a_module_and_a_script() -> None:
 
 
 def test_a_reader_that_stops_early_is_no_error() -> None:
-    command = f"{sys.executable} -m attn_xl show {MOUSE} | head -1"
-    done = subprocess.run(command, shell=True, capture_output=True, text=True)
+    command = f"set -o pipefail; {sys.executable} -m attn_xl show {MOUSE} | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     assert done.stdout == "cat.Input\n"
+    assert done.returncode == 0
     assert "Traceback" not in done.stderr
     assert "Exception" not in done.stderr

@@ -22,6 +22,7 @@ ORDER = [
     "operations",
     "attention",
     "engines",
+    "grids",
     "tables",
     "models",
     "layout",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import re
 import shutil
@@ -56,8 +57,22 @@ def test_labels_that_are_numbers(make: Make) -> None:
     assert (pets.rows, pets.columns) == (("2024", "dog"), ("0", "1"))
 
 
+@pytest.mark.parametrize("corner", [0, 2024, "Token", None])
+def test_a_corner_may_hold_a_number_or_a_heading(make: Make, corner: Any) -> None:
+    rows = [[corner, "a", "b"], [2024, 1.5, 2], [2025, 3, 4]]
+    if isinstance(corner, int):  # such as a blank corner, copied by a formula
+        rows[1][0], rows[2][0] = "cat", "dog"
+    pets = read_tables(make({"s": rows})).sentences["s"]
+    assert pets.rows == (("cat", "dog") if isinstance(corner, int) else ("2024", "2025"))
+    assert pets.columns == ("a", "b")
+
+
+def test_a_word_that_is_a_boolean(make: Make) -> None:
+    assert read_tables(make({"s": [["", "a"], [True, 1]]})).sentences["s"].rows == ("TRUE",)
+
+
 def test_missing_labels_are_numbered(make: Make) -> None:
-    tables = read_tables(make({"bare": [[1, 2], [3, 4]], "words": [["cat", 1, 2]], "W_Q": [[1], [2]]}))
+    tables = read_tables(make({"bare": [[1, 2], [3, 4]], "words": [["cat", 5, 2]], "W_Q": [[1], [2]]}))
     assert tables.sentences["bare"].rows == ("word 1", "word 2")
     assert tables.sentences["words"].columns == ("dim 1", "dim 2")
     assert tables.sentences["words"].rows == ("cat",)
@@ -111,12 +126,25 @@ def test_an_infinite_number_is_named(make: Make) -> None:
     ("rows", "said"),
     [
         ([["", "a", "b"], ["cat", 1, 2], ["dog", 3]], "cell C3: blank"),
-        ([["", "a", "b"], ["cat", 1, 2, 9], ["dog", 3, 4]], "cell D1: blank where the name of the dim"),
-        ([["", "a", "b"], [None, 1, 2], ["dog", 3, 4]], "cell A2: blank where the word"),
+        (
+            [["", "a", "b"], ["cat", 1, 2, 9], ["dog", 3, 4]],
+            r"cell D1: blank \(or an error value\) where the name of the dim",
+        ),
+        (
+            [["", "a", "b"], [None, 1, 2], ["dog", 3, 4]],
+            r"cell A2: blank \(or an error value\) where the word",
+        ),
         ([["", "a"], ["cat", "x"], ["dog", 3]], "cell B2: the text 'x'"),
         ([["cat", 1], [3, "x"], ["dog", 3]], "in a column of numbers"),
-        ([*GOOD, [], *GOOD], "more than one table"),
+        ([*GOOD, [], *GOOD], "beyond an empty row in row 5"),
         ([[*GOOD[0]], [*GOOD[1], None, 7], GOOD[2]], "cell E2: a number beside the table"),
+        ([*GOOD, [], ["owl", 7, 8]], "numbers in rows 1 to 3, and beyond an empty row in row 5"),
+        ([GOOD[0], GOOD[1], [], ["owl", 7, 8], ["cow", 1, 2]], "beyond an empty row"),
+        ([["", "a", "b"], ["cat", None, None], ["dog", 3, 4]], r"cell B2: blank \(or"),
+        ([["word", 0, 1, 2], ["cat", 1.5, 2, 3]], "empty the cell A1"),
+        ([["", "a"], ["==NA()", 1]], "cell A2: the error value #N/A where the word is needed"),
+        ([["", "==1/0"], ["cat", 1]], "cell B1: the error value #DIV/0! where the name of the dim"),
+        ([["", "a"], ["cat", "==NOSUCH(1)"], ["dog", 1]], "save it, so that the value is stored"),
     ],
 )
 def test_ragged_and_doubtful_tables_are_refused(make: Make, rows: list[list[Any]], said: str) -> None:
@@ -156,22 +184,77 @@ def test_a_formula_without_a_stored_value_is_computed(make: Make) -> None:
     assert tables.sentences["all"].values.tolist() == [[1024]]
 
 
-def test_a_stored_value_is_taken_as_it_is(make: Make) -> None:
-    path = change(make({"pets": GOOD}), rb"<v>3</v>", b"<f>1+1</f><v>77</v>")
-    assert read_tables(path).sentences["pets"].values[1, 0] == 77
+@pytest.mark.parametrize(("asked", "value"), [(b'fullCalcOnLoad="1"', 2), (b'fullCalcOnLoad="0"', 77)])
+def test_a_stored_value_is_taken_unless_the_file_asks_to_recalculate(
+    make: Make, asked: bytes, value: float
+) -> None:
+    """XlsxWriter stores 0 with every formula, and asks."""
+    path = change(make({"pets": GOOD}), b"<v>3</v>", b"<f>1+1</f><v>77</v>")
+    change(path, b'fullCalcOnLoad="1"', asked, "xl/workbook.xml")
+    assert read_tables(path).sentences["pets"].values[1, 0] == value
 
 
-def change(path: Path, old: bytes, new: bytes) -> Path:
-    """Edit the XML of an input's first sheet."""
+def test_formulas_in_prefixed_xml_are_computed(make: Make) -> None:
+    path = make({"pets": GOOD})
+    prefix = b'<x:worksheet xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><x:sheetData>'
+    row = b'<x:row r="%d"><x:c r="A%d" t="str"><x:f>"%s"</x:f></x:c>'
+    row += b'<x:c r="B%d"><x:f>%d</x:f></x:c></x:row>'
+    body = b'<x:row r="1"><x:c r="B1" t="inlineStr"><x:is><x:t>a</x:t></x:is></x:c></x:row>'
+    body += row % (2, 2, b"cat", 2, 4) + row % (3, 3, b"dog", 3, 5)
+    sheet = prefix + body + b"</x:sheetData></x:worksheet>"
+    rewrite(path, "xl/worksheets/sheet1.xml", lambda _: sheet)
+    pets = read_tables(path).sentences["pets"]
+    assert (pets.rows, pets.values.tolist()) == (("cat", "dog"), [[4], [5]])
+
+
+def test_a_cell_far_away_is_refused_before_it_takes_all_memory(make: Make) -> None:
+    path = change(make({"pets": GOOD}), b'<c r="B3"', b'<c r="XFD3"')
+    change(path, b'<row r="3"', b'<row r="1048576"')
+    with pytest.raises(InputError, match="cells as far away as XFD1048576"):
+        read_tables(path)
+    path = change(make({"pets": GOOD}), b'<c r="B3"', b'<c r="B99999999999"')
+    with pytest.raises(InputError, match="cells as far away as"):
+        read_tables(path)
+
+
+def test_damaged_packages_never_end_in_a_traceback(tmp_path: Path) -> None:
+    good = SAMPLES.joinpath("mouse.xlsx").read_bytes()
+    rng = np.random.default_rng(0)
+    path = tmp_path / "damaged.xlsx"
+    for _ in range(200):
+        content = bytearray(good)
+        for place in rng.integers(0, len(good), rng.integers(1, 8)):
+            content[place] = rng.integers(0, 256)
+        path.write_bytes(content[: rng.integers(1, len(good))] if rng.random() < 0.3 else content)
+        with contextlib.suppress(InputError):
+            attend(read_tables(path))
+
+
+def test_names_with_control_characters(make: Make, write: Make) -> None:
+    path = make({"axb": GOOD})
+    rewrite(path, "xl/workbook.xml", lambda xml: xml.replace(b'name="axb"', b'name="a&#9;b&#11;c"'))
+    tables = read_tables(path)
+    assert list(tables.sentences) == ["a b c"]
+    write(path)
+
+
+def rewrite(path: Path, part: str, edit: Callable[[bytes], bytes]) -> Path:
+    """Edit a part of a workbook."""
     other = path.with_name("changed.xlsx")
     with zipfile.ZipFile(path) as given, zipfile.ZipFile(other, "w") as made:
         for name in given.namelist():
-            xml = given.read(name)
-            if name == "xl/worksheets/sheet1.xml":
-                assert xml.count(old) == 1, xml
-                xml = xml.replace(old, new)
-            made.writestr(name, xml)
+            made.writestr(name, edit(given.read(name)) if name == part else given.read(name))
     return other.replace(path)
+
+
+def change(path: Path, old: bytes, new: bytes, part: str = "xl/worksheets/sheet1.xml") -> Path:
+    """Replace the one place where a part of a workbook has `old`."""
+
+    def edit(xml: bytes) -> bytes:
+        assert xml.count(old) == 1, xml
+        return xml.replace(old, new)
+
+    return rewrite(path, part, edit)
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:
@@ -194,6 +277,27 @@ def test_files_that_are_none(tmp_path: Path) -> None:
         read_tables(tmp_path)
 
 
+def test_a_password_is_told_from_damage(tmp_path: Path) -> None:
+    """What an encrypted .ods tells of itself is enough to know."""
+    path = tmp_path / "secret.ods"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("content.xml", b"\x00\x01")
+        archive.writestr(
+            "META-INF/manifest.xml",
+            '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0">'
+            '<manifest:file-entry manifest:full-path="content.xml"><manifest:encryption-data/>'
+            "</manifest:file-entry></manifest:manifest>",
+        )
+    with pytest.raises(InputError, match="protected by a password"):
+        read_tables(path)
+
+
+def test_numbers_that_grow_too_large_are_named_with_their_sheet(make: Make) -> None:
+    with pytest.raises(InputError, match=r"input\.xlsx, sheet 's': .* too large"):
+        attend(read_tables(make({"s": [["", "a"], ["cat", 1e200]]})))
+
+
 def test_no_numbers(make: Make) -> None:
     with pytest.raises(InputError, match="no table of numbers found"):
         read_tables(make({"s": [["only", "words"]]}))
@@ -206,6 +310,9 @@ def test_what_the_program_wrote_is_refused_kindly(tmp_path: Path) -> None:
     attn_xl.write_workbook(attend(read_tables(SAMPLES / "mouse.xlsx")), path)
     with pytest.raises(InputError, match="attn-xl wrote this workbook"):
         read_tables(path)
+    # The same names in a workbook of one's own are welcome.
+    own = make_input(tmp_path / "own.xlsx", {"Overview": GOOD, "Softmax": GOOD})
+    assert list(read_tables(own).sentences) == ["Overview", "Softmax"]
 
 
 @pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")

@@ -3,8 +3,8 @@
 The whole program, from the input file to the finished workbook, against openpyxl's write-only mode and
 XlsxWriter doing the same: read the input, compute, write the same sheets with the same formulas and
 styles (openpyxl cannot store their values), each in a process of its own, all in one run. Up to 128
-words it is checked that the formulas are the same. Then: zlib level 6 on the same bytes; the cost of a cell from 64 to
-1024 words; and converting the small sample against merely importing numpy and openpyxl.
+words it is checked that the formulas are the same. Then: the cost of a cell from 64 to 1024 words; zlib
+level 6 on the same bytes; and converting the small sample against importing numpy and openpyxl.
 
 Options: --words 512 --dims 64 --quick (no openpyxl and XlsxWriter)
 """
