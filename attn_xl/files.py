@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .errors import CallError, OutputError
@@ -48,16 +47,14 @@ def writing(path: Path) -> Iterator[Path]:
     Raises:
         OutputError: if the folder, the disk or the file does not take it.
     """
-    temporary: Path | None = None
+    temporary = path.with_name(f".attn-xl-{os.urandom(6).hex()}.part")  # known before it is there
     try:
         target = path.resolve()  # through a link, the file behind it is replaced
-        handle, name = tempfile.mkstemp(prefix=".attn-xl-", suffix=".part", dir=target.parent)
-        os.close(handle)
-        temporary = Path(name)
+        temporary = target.with_name(temporary.name)
+        temporary.touch(exist_ok=False)
         yield temporary
         temporary.chmod(_permissions(target))
         os.replace(temporary, target)
-        temporary = None
     except (OSError, RuntimeError) as error:
         why = {
             "FileNotFoundError": "there is no such folder",
@@ -66,8 +63,8 @@ def writing(path: Path) -> Iterator[Path]:
         }.get(type(error).__name__, _reason(error))
         raise OutputError(f"{path}: cannot be written ({why}). Nothing was changed.") from None
     finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
 
 
 def _permissions(target: Path) -> int:

@@ -144,7 +144,13 @@ class Node:
         return replace(self, description=words)
 
     def _repr_html_(self) -> str:
-        return html_table(self)
+        return self.html(self.name)
+
+    def html(self, name: str) -> str:
+        """The matrix as an HTML table, for notebooks."""
+        title = f"{name} = {self.words}" if self.words else name
+        shaded = self.role == "attention"
+        return html_table(title, self.rows, self.columns, self.values, shaded=shaded)
 
 
 class Graph(Mapping[str, Node]):
@@ -199,7 +205,7 @@ class Graph(Mapping[str, Node]):
         return len(self._nodes)
 
     def _repr_html_(self) -> str:
-        return "".join(html_table(node, name) for name, node in self.items())
+        return "".join(node.html(name) for name, node in self.items())
 
 
 class UnknownStepError(CallError, KeyError):

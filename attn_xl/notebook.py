@@ -1,47 +1,38 @@
-"""A matrix as an HTML table, for notebooks. Reads a node's numbers, labels and words, no more."""
+"""A matrix as an HTML table, for notebooks. Knows numbers and labels, no more."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
-if TYPE_CHECKING:
-    from .matrix import Node
+import numpy as np
+from numpy.typing import NDArray
+
+MOST = 60
+"""So many rows and columns are shown."""
 
 
-def html_table(node: Node, name: str = "", most: int = 60) -> str:
-    """A matrix as an HTML table, for notebooks; at most `most` rows and columns."""
+def html_table(
+    title: str,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    values: NDArray[np.float64],
+    *,
+    shaded: bool = False,
+) -> str:
+    """A matrix as an HTML table; with `shaded`, the numbers from 0 to 1 are a heat map."""
     from html import escape  # loaded only where there is a notebook
 
-    def row(tag: str, cells: Iterable[str]) -> str:
-        return "<tr>" + "".join(f"<{tag}>{escape(c)}</{tag}>" for c in cells) + "</tr>"
+    def cell(value: float) -> str:
+        strength = 0.6 * max(0.0, min(1.0, value))
+        shade = f' style="background: rgba(0, 114, 178, {strength:.2f})"' if shaded else ""
+        return f"<td{shade}>{value:.3f}</td>"
 
-    rows, columns = node.rows[:most], node.columns[:most]
-    more = [""] if len(node.columns) > most else []
-    dots = ["…"] if more else []
-    body = [
-        f"<tr><th>{escape(label)}</th>"
-        + "".join(_html_cell(node, value) for value in values)
-        + "".join(f"<td>{d}</td>" for d in dots)
-        + "</tr>"
-        for label, values in zip(rows, node.values[:most, :most])
-    ]
-    made = f" = {node.words}" if node.words else ""
-    left_out = (
-        f"<p>{len(node.rows)} × {len(node.columns)}; shown: the first {len(rows)} × {len(columns)}</p>"
-        if (len(rows), len(columns)) != node.shape
-        else ""
-    )
-    return (
-        f"<table><caption>{escape(name or node.name)}{escape(made)}</caption>"
-        + row("th", ["", *columns, *dots])
-        + "".join(body)
-        + f"</table>{left_out}"
-    )
+    def line(label: str, cells: Iterable[str]) -> str:
+        return f"<tr><th>{escape(label)}</th>{''.join(cells)}{dots}</tr>"
 
-
-def _html_cell(node: Node, value: float) -> str:
-    shade = ""
-    if node.role == "attention":
-        shade = f' style="background: rgba(0, 114, 178, {0.6 * max(0.0, min(1.0, value)):.2f})"'
-    return f"<td{shade}>{value:.3f}</td>"
+    n, m = len(rows), len(columns)
+    dots = "<td>…</td>" if m > MOST else ""
+    head = line("", (f"<th>{escape(column)}</th>" for column in columns[:MOST]))
+    body = [line(row, map(cell, numbers)) for row, numbers in zip(rows[:MOST], values[:, :MOST])]
+    left_out = f"<p>{n} × {m}; shown: {min(n, MOST)} × {min(m, MOST)}</p>" if max(n, m) > MOST else ""
+    return f"<table><caption>{escape(title)}</caption>{head}{''.join(body)}</table>{left_out}"
