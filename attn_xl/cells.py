@@ -33,12 +33,13 @@ def letters(column: int) -> str:
     return text
 
 
-def column_number(name: str) -> int:
-    """The number of a column: A is 1, AB is 28."""
-    number = 0
+def split_address(cell: str) -> tuple[int, int]:
+    """The row and the column of an address: B5 is (5, 2)."""
+    name = cell.rstrip("0123456789")
+    column = 0
     for letter in name:
-        number = 26 * number + ord(letter) - 64
-    return number
+        column = 26 * column + ord(letter) - 64
+    return int(cell[len(name) :]), column
 
 
 def address(row: int, column: int) -> str:

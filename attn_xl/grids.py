@@ -9,7 +9,7 @@ import zlib
 from pathlib import Path
 from typing import Any, Literal
 
-from .cells import MAX_ROWS, address, column_number
+from .cells import MAX_ROWS, address, split_address
 from .engines import IronCalc, quiet
 from .errors import InputError
 
@@ -26,8 +26,10 @@ _NOT_STORED = re.compile(
 )
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/]")
 _RECALCULATE = re.compile(rb"fullCalcOnLoad=\"(?:1|true)\"")
-_ROW = re.compile(rb"<(?:\w+:)?row[^>]*?\sr=\"(\d+)\"|\sr=\"[A-Z]*(\d{7,})\"")
-_FAR_COLUMN = re.compile(rb"\sr=\"([A-Z]{3,})\d")
+# Plain beginnings, which are found fast; a prefix on every tag is rare.
+_ROW = re.compile(rb'<row[^>]*? r="(\d+)"')
+_PREFIXED_ROW = re.compile(rb'<\w+:row[^>]*? r="(\d+)"')
+_FAR_CELL = re.compile(rb' r="([A-Z]{3,}\d+|[A-Z]{1,2}\d{7,})"')
 _OLE = bytes.fromhex("D0CF11E0A1B11AE1")
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _DAMAGED = (
@@ -154,9 +156,10 @@ def _formulas_to_compute(path: Path, content: bytes) -> Literal["none", "missing
 
 
 def _check_span(path: Path, xml: bytes) -> None:
-    last_row = max((int(row or cell) for row, cell in _ROW.findall(xml)), default=0)
-    far = {*_FAR_COLUMN.findall(xml)}
-    last_column = max((column_number(letters.decode()) for letters in far), default=702)
+    rows = (_ROW if b"<row" in xml else _PREFIXED_ROW).findall(xml)
+    far = [split_address(cell.decode()) for cell in _FAR_CELL.findall(xml)]
+    last_row = max([*map(int, rows), *(row for row, _ in far)], default=0)
+    last_column = max((column for _, column in far), default=702)
     cells = xml.count(b"<c ") + xml.count(b":c ")
     if last_row * last_column > max(MOST_CELLS, 10 * cells) or last_row > MAX_ROWS:
         raise InputError(

@@ -97,7 +97,7 @@ class Product(Operation):
         left, right = operands
         total = np.zeros((left.shape[0], right.shape[1]))
         term = np.empty_like(total)
-        for left_column, right_row in zip(left.T, right):
+        for left_column, right_row in zip(left.T, np.ascontiguousarray(right)):
             np.multiply(left_column[:, None], right_row, out=term)
             total += term
         return total

@@ -36,7 +36,7 @@ def picture(name: str, images: list[Path]) -> None:
     """The pages below each other, without their margins and footers."""
     cut: list[object] = []
     for image in images:
-        cut += ["(", image, "-gravity", "south", "-chop", "0x80", "-trim", "-bordercolor", "white"]
+        cut += ["(", image, "-gravity", "south", "-chop", "0x120", "-trim", "-bordercolor", "white"]
         cut += ["-border", "24x20", ")"]
     target = HERE / f"{name}.png"
     command = ["convert", *cut, "-gravity", "west", "-append", "-strip", "-colors", "64", target]
