@@ -7,13 +7,61 @@ Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
 
-from .operations import Matrix, copy, gather, softmax, sqrt, width
+from .errors import InputError
+from .operations import (
+    Matrix,
+    columns,
+    concat,
+    copy,
+    gather,
+    mask,
+    row_sum,
+    sinusoid,
+    softmax,
+    sqrt,
+    width,
+)
 
 COMPARE_NOTE = (
     "What attention made of the words that several sentences share: the same input, another output."
 )
+
+
+class Weights(Protocol):
+    """Where a model gets what was learned."""
+
+    def matrix(self, name: str, rows: Sequence[str], width: int) -> Matrix:
+        """The weights `name`, one row for each of `rows`; `width` is how many columns to make up where
+        weights are made up."""
+
+    def row(self, name: str, columns: Sequence[str]) -> Matrix | None:
+        """A single row, such as a bias, or None if there is none."""
+
+    def __contains__(self, name: str) -> bool: ...
+
+
+@dataclass(frozen=True)
+class Attending:
+    """How the scores become weights.
+
+    Attributes:
+        scale: divide the scores by √d_k.
+        temperature: a scalar that the scores are divided by, too.
+        normalize: "softmax", or "sum": divide each row by its plain sum.
+        masks: makes, for the words of the rows and of the columns and the place in the model, what is
+            added to the scores.
+        dropout: makes, for some weights and a name, a mask of 0 and 1, and the scalar p.
+    """
+
+    scale: bool = True
+    temperature: Matrix | None = None
+    normalize: Literal["softmax", "sum"] = "softmax"
+    masks: Callable[[Sequence[str], Sequence[str], str], Sequence[Matrix]] | None = None
+    dropout: Callable[[Matrix, str], tuple[Matrix, Matrix]] | None = None
 
 
 def self_attention(
@@ -22,9 +70,12 @@ def self_attention(
     w_k: Matrix | None = None,
     w_v: Matrix | None = None,
     *,
+    biases: Sequence[Matrix | None] = (None, None, None),
+    memory: Matrix | None = None,
     scale: bool = True,
+    attending: Attending | None = None,
 ) -> Matrix:
-    """Every word of a sentence attends to every word of it.
+    """Every word of a sentence attends to every word of it, or of another one (cross-attention).
 
     A projection that is not given leaves the embeddings as they are, so without weights
     Q = K = V = Input.
@@ -33,7 +84,10 @@ def self_attention(
         x: embeddings, (n, d), one word a row.
         w_q, w_k: (d, d_k) each.
         w_v: (d, d_v).
+        biases: a row to add to Q, K and V each, (1, d_k), (1, d_k), (1, d_v).
+        memory: the embeddings, (m, d'), that keys and values come from; x if None.
         scale: divide the scores by √d_k.
+        attending: all choices of how scores become weights, instead of `scale` alone.
 
     Returns:
         The output, (n, d_v); `Graph(output)` has every step by name.
@@ -44,24 +98,45 @@ def self_attention(
 
     Source: Vaswani et al. (2017), 3.2.1; the projections as in 3.2.2 with one head.
     """
-    q = _projected(x, w_q).named("Q", "Queries: what each word is looking for.")  # (n, d_k)
-    k = _projected(x, w_k).named("K", "Keys: what each word has to offer.")  # (n, d_k)
-    v = _projected(x, w_v).named("V", "Values: what each word passes on.")  # (n, d_v)
-    return scaled_dot_product_attention(q, k, v, scale=scale)
+    memory = x if memory is None else memory
+    b_q, b_k, b_v = biases
+    q = _projected(x, w_q, b_q).named("Q", QUERIES)  # (n, d_k)
+    k = _projected(memory, w_k, b_k).named("K", KEYS)  # (m, d_k)
+    v = _projected(memory, w_v, b_v).named("V", VALUES)  # (m, d_v)
+    return scaled_dot_product_attention(q, k, v, scale=scale, attending=attending)
 
 
-def _projected(x: Matrix, weights: Matrix | None) -> Matrix:
-    return copy(x) if weights is None else x @ weights
+QUERIES = "Queries: what each word is looking for."
+KEYS = "Keys: what each word has to offer."
+VALUES = "Values: what each word passes on."
 
 
-def scaled_dot_product_attention(q: Matrix, k: Matrix, v: Matrix, *, scale: bool = True) -> Matrix:
-    """softmax(Q Kᵀ / √d_k) V, each step named.
+def _projected(x: Matrix, weights: Matrix | None, bias: Matrix | None = None) -> Matrix:
+    product = copy(x) if weights is None else x @ weights
+    return product if bias is None else product + bias
+
+
+def scaled_dot_product_attention(
+    q: Matrix,
+    k: Matrix,
+    v: Matrix,
+    *,
+    scale: bool = True,
+    attending: Attending | None = None,
+    masks: Sequence[Matrix] | None = None,
+    at: str = "",
+    head: str = "",
+) -> Matrix:
+    """softmax(Q Kᵀ / √d_k + Mask) V, each step named.
 
     Args:
         q: queries, (n, d_k).
         k: keys, (m, d_k).
         v: values, (m, d_v).
         scale: divide the scores by √d_k.
+        attending: all choices of how scores become weights, instead of `scale` alone.
+        masks: (n, m) each, added to the scores; those that `attending` makes if None.
+        at, head: put before and after the steps' names, to tell layers and heads apart.
 
     Returns:
         The output, (n, d_v).
@@ -70,25 +145,189 @@ def scaled_dot_product_attention(q: Matrix, k: Matrix, v: Matrix, *, scale: bool
         ValueError: if the shapes do not fit.
         InputError: if a number grows beyond what a spreadsheet holds.
 
-    Source: Vaswani et al. (2017), equation (1).
+    Source: Vaswani et al. (2017), equation (1); dropout of the weights as in 5.4.
     """
+    how = attending or Attending(scale=scale)
+    if masks is None:
+        masks = how.masks(q.rows, k.rows, at) if how.masks else ()
     scores = (q @ k.T).named(  # (n, m)
-        "Scores", "How well the query of each word (row) matches the key of each word (column)."
+        f"{at}Scores{head}",
+        "How well the query of each word (row) matches the key of each word (column).",
     )
-    if scale:
-        d_k = width(k).named("d_k", "the width of the queries and keys", helper=True)
-        scores = (scores / sqrt(d_k)).named(
-            "Scaled", "The scores brought down to a size that keeps the softmax soft."
+    if how.scale or how.temperature is not None:
+        scaled = scores
+        if how.scale:
+            d_k = width(k).named(f"{at}d_k{head}", "the width of the queries and keys", helper=True)
+            scaled = scaled / sqrt(d_k)
+        if how.temperature is not None:
+            scaled = scaled / how.temperature
+        scores = scaled.named(
+            f"{at}Scaled{head}", "The scores brought down to a size that keeps the softmax soft."
         )
-    weights = softmax(scores).named(  # (n, m)
-        "Softmax",
-        "The attention weights: how much each word (row) looks at each word (column). "
-        "Every row sums to 1.",
+    for hides in masks:
+        scores = scores + hides
+    if masks:
+        scores = scores.named(
+            f"{at}Masked{head}",
+            "The scores, with a large negative number where a word may not look.",
+        )
+    if how.normalize == "sum":
+        total = row_sum(scores).named("Sum", "what the scores add up to", helper=True)
+        for word, number in zip(scores.rows, total.values[:, 0]):
+            if not number:
+                raise InputError(
+                    f"the scores of {word!r} add up to 0, by which they cannot be divided. Change its "
+                    "numbers, or normalize by softmax."
+                )
+        weights, name, made = scores / total, "Weights", "The attention weights, score / sum"
+    else:
+        weights, name = softmax(scores), "Softmax"
+        made = "The attention weights, exponential / sum"
+    weights = weights.named(  # (n, m)
+        f"{at}{name}{head}",
+        f"{made}: how much each word (row) looks at each word (column). Every row sums to 1.",
         role="attention",
     )
+    if how.dropout:
+        kept, p = how.dropout(weights, f"{at}DropoutMask{head}")
+        weights = (weights * kept / (1 - p)).named(
+            f"{at}Dropped{head}",
+            "The weights with some set to 0, as in training; the others grow to make up for it.",
+        )
     return (weights @ v).named(  # (n, d_v)
-        "Output", "Each word's new vector: the values, mixed by its attention weights."
+        f"{at}Output{head}", "Each word's new vector: the values, mixed by its attention weights."
     )
+
+
+def multi_head_attention(
+    x: Matrix,
+    memory: Matrix,
+    weights: Weights,
+    heads: int,
+    *,
+    attending: Attending | None = None,
+    at: str = "",
+    name: str = "Attention",
+) -> Matrix:
+    """Several attentions side by side, each with projections of its own; their outputs mixed by W_O.
+
+    Args:
+        x: (n, d), where the queries come from.
+        memory: (m, d'), where the keys and values come from.
+        weights: `W_Q` (d, heads · d_k), `W_K` and `W_V` split into blocks of columns, or `W_Q_1`,
+            `W_Q_2`, ... for each head; `W_O` (heads · d_v, d); biases `b_Q`, ... where there are.
+        heads: how many.
+        attending: how scores become weights.
+        at: put before the steps' names.
+        name: of the result.
+
+    Returns:
+        (n, d).
+
+    Raises:
+        InputError: if a weight is missing or does not fit.
+
+    Source: Vaswani et al. (2017), 3.2.2.
+    """
+    d = len(x.columns)
+    made_up = max(1, d // heads)
+    q_w, k_w, v_w = (
+        _PerHead(f"{at}W_{letter}", weights, heads, source.columns, made_up)
+        for letter, source in (("Q", x), ("K", memory), ("V", memory))
+    )
+    how = attending or Attending()
+    masks = how.masks(x.rows, memory.rows, at) if how.masks else ()  # the same for all heads
+    outputs = []
+    for h in range(1, heads + 1):
+        q = _projected(x, q_w.of(h), q_w.bias(h)).named(f"{at}Q_{h}", QUERIES)  # (n, d_k)
+        k = _projected(memory, k_w.of(h), k_w.bias(h)).named(f"{at}K_{h}", KEYS)  # (m, d_k)
+        v = _projected(memory, v_w.of(h), v_w.bias(h)).named(f"{at}V_{h}", VALUES)  # (m, d_v)
+        if len(q.columns) != len(k.columns):
+            raise InputError(
+                f"{at}W_Q gives head {h} queries of {len(q.columns)} dimensions, but {at}W_K keys of "
+                f"{len(k.columns)}. They are multiplied with each other: make them as wide."
+            )
+        outputs.append(
+            scaled_dot_product_attention(q, k, v, attending=how, masks=masks, at=at, head=f"_{h}")
+        )
+    together = concat(outputs).named(f"{at}Concat", "The outputs of all heads, side by side.")
+    w_o = weights.matrix(f"{at}W_O", together.columns, d)
+    b_o = weights.row(f"{at}b_O", w_o.columns)
+    return _projected(together, w_o, b_o).named(  # (n, d)
+        f"{at}{name}", "What the heads found, mixed together."
+    )
+
+
+class _PerHead:
+    """The projection of each head: its own weights, or its block of the columns of one matrix."""
+
+    def __init__(
+        self, name: str, weights: Weights, heads: int, rows: Sequence[str], made_up: int
+    ) -> None:
+        self._name, self._weights, self._heads = name, weights, heads
+        self._rows, self._made_up = rows, made_up
+        self._whole: Matrix | None = None
+        if f"{name}_1" not in weights:
+            self._whole = weights.matrix(name, rows, heads * made_up)
+            if len(self._whole.columns) % heads:
+                raise InputError(
+                    f"{name} has {len(self._whole.columns)} columns, which do not split into {heads} "
+                    f"heads of the same width. Give it {heads} · d_k columns, or each head its own: "
+                    f"{name}_1, {name}_2, ..."
+                )
+
+    def of(self, head: int) -> Matrix:
+        if self._whole is None:
+            return self._weights.matrix(f"{self._name}_{head}", self._rows, self._made_up)
+        if self._heads == 1:
+            return self._whole
+        return self._block(self._whole, self._name, head)
+
+    def bias(self, head: int) -> Matrix | None:
+        name = "b".join(self._name.rsplit("W", 1))
+        if f"{name}_1" in self._weights:
+            return self._weights.row(f"{name}_{head}", self.of(head).columns)
+        labels = self._whole.columns if self._whole is not None else self.of(head).columns
+        whole = self._weights.row(name, labels)
+        if whole is None or self._heads == 1 or self._whole is None:
+            return whole
+        return self._block(whole, name, head)
+
+    def _block(self, whole: Matrix, name: str, head: int) -> Matrix:
+        size = len(whole.columns) // self._heads
+        return columns(whole, (head - 1) * size, head * size).named(
+            f"{name}_{head}", f"The part of {name} that belongs to head {head}."
+        )
+
+
+def positioned(x: Matrix) -> Matrix:
+    """Embeddings with their positions added: the model sees the order of the words.
+
+    Args:
+        x: (n, d).
+
+    Returns:
+        (n, d).
+
+    Source: Vaswani et al. (2017), 3.5.
+    """
+    positions = sinusoid(x).named(
+        f"{_scope(x)}Positions", "The place of each word, as waves of several lengths."
+    )
+    return (x + positions).named(f"{_scope(x)}Embedded", "What each word means and where it stands.")
+
+
+def _scope(x: Matrix) -> str:
+    return f"{x.name}." if x.name != "Input" else ""
+
+
+def attention_mask(
+    rows: Sequence[str], words: Sequence[str], name: str, *, causal: bool, padding: Sequence[str]
+) -> Matrix:
+    """What to add to scores (n, m), so that no word of `rows` looks at later ones of `words` (`causal`)
+    or at those that fill up a sentence (`padding`)."""
+    hides = mask(rows, words, causal=causal, padding=padding)
+    return hides.named(name, "0 where a word may look, a large negative number where it may not.")
 
 
 def compare(sentences: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
@@ -115,7 +354,7 @@ def compare(sentences: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
         if len(set(names)) < 2:
             continue
         labels = [
-            sentence if names.count(sentence) == 1 else f"{sentence}, word {row + 1}"
+            f"in {sentence}" if names.count(sentence) == 1 else f"in {sentence}, word {row + 1}"
             for sentence, row in occurrences
         ]
         others = range(1, len(labels))
@@ -127,7 +366,8 @@ def compare(sentences: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
                 [(vectors, row) for row in others],
                 [f"{labels[row]} − {labels[0]}" for row in others],
             )
-            difference = (later - gather([(vectors, 0) for _ in others], later.rows)).named(
+            difference = later - gather([(vectors, 0) for _ in others], later.rows)
+            difference = difference.described(f"what differs from {labels[0]!r}").named(
                 f"Compare.{word}.{step}.Difference",
                 f"{word}: {step.lower()}, difference",
                 sheet="Compare",

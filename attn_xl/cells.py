@@ -102,17 +102,12 @@ def defined_name(text: str) -> str:
     return name if plain_start and not _looks_like_cell(name) else "_" + name
 
 
-def row_token(offset: int) -> str:
-    """Stands, in the pattern of a formula, for the number of the row `offset` below its own."""
-    return f"\x00{offset}\x00"
-
-
 _ROW_TOKEN = re.compile("\x00(-?[0-9]+)\x00")
 
 
-def at_row(pattern: str, row: int) -> str:
-    """The formula that `pattern` stands for in this row."""
-    return _ROW_TOKEN.sub(lambda token: str(row + int(token[1])), pattern)
+def row_token(offset: int) -> str:
+    """Stands, in the pattern of a formula, for the number of the row `offset` below its own."""
+    return f"\x00{offset}\x00"
 
 
 def row_offsets(pattern: str) -> list[int]:

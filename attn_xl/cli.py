@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import Field, fields
+from enum import Enum
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, Optional
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Optional
 
 import typer
 
 from . import __version__
 from .errors import AttnXlError, CallError
-from .settings import Formulas, Settings
+from .settings import Model, Settings
+
+if TYPE_CHECKING:
+    from .models import Computation
 
 app = typer.Typer(
     help="Attention, step by step, as live spreadsheet formulas.",
@@ -32,9 +39,61 @@ File = Annotated[
         show_default=False,
     ),
 ]
-Scale = Annotated[
-    bool, typer.Option("--scale/--no-scale", help="Divide the scores by the square root of d_k.")
+Output = Annotated[
+    Optional[Path],  # noqa: UP045 - typer reads it at run time
+    typer.Option(
+        "-o",
+        "--output",
+        help="The workbook to write; without it, NAME-attention.xlsx beside the input.",
+        show_default=False,
+    ),
 ]
+Template = Annotated[
+    str,
+    typer.Option(metavar="FILE", help="The look: article, print, or a template workbook of your own."),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
+Command = Callable[..., None]
+
+
+def _with_settings(*leave_out: str) -> Callable[[Command], Command]:
+    """Give a command an option for every setting; it gets those that the call names, as `chosen`."""
+
+    def decorate(command: Command) -> Command:
+        settings = [f for f in fields(Settings) if f.name not in leave_out]
+
+        @wraps(command)
+        def run(**given: Any) -> None:
+            chosen = {f.name: given.pop(f.name) for f in settings}
+            command(**given, chosen=chosen)
+
+        own = inspect.signature(command, eval_str=True).parameters.values()
+        options = [
+            inspect.Parameter(
+                f.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_option(f)
+            )
+            for f in settings
+        ]
+        kept = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own if p.name != "chosen"]
+        run.__signature__ = inspect.Signature(kept + options)  # type: ignore[attr-defined]
+        run.__annotations__ = {p.name: p.annotation for p in kept + options}
+        return run
+
+    return decorate
+
+
+def _option(setting: Field[Any]) -> Any:
+    """A setting as an option; what its value is without it stands in the help."""
+    kind, name = setting.metadata["kind"], setting.name.replace("_", "-")
+    default = setting.default.value if isinstance(setting.default, Enum) else setting.default
+    text = setting.metadata["help"]
+    if kind is bool:
+        flags = f"--{name}/--no-{name}"
+        text += f" Without it: {'yes' if default else 'no'}."
+    else:
+        flags = f"--{name}"
+        text += f" Without it: {default}." if default not in (None, "none", "") else ""
+    return Annotated[Optional[kind], typer.Option(flags, help=text, show_default=False)]  # noqa: UP045
 
 
 def _version(asked: bool) -> None:
@@ -52,50 +111,45 @@ def _main(
     pass
 
 
-@app.command(
-    epilog="Example:  attn-xl convert samples/mouse.xlsx -o mouse.xlsx --template print",
-)
+@app.command(epilog="Example:  attn-xl convert samples/mouse.xlsx -o mouse.xlsx --template print")
+@_with_settings()
 def convert(
     file: File,
-    output: Annotated[
-        Optional[Path],  # noqa: UP045 - typer reads it at run time
-        typer.Option(
-            "-o",
-            "--output",
-            help="The workbook to write; without it, NAME-attention.xlsx beside the input.",
-            show_default=False,
-        ),
-    ] = None,
-    scale: Scale = True,
-    formulas: Annotated[
-        Formulas, typer.Option(help="cell: a live formula in every cell. none: values only.")
-    ] = Formulas.cell,
-    template: Annotated[
-        str,
-        typer.Option(
-            metavar="FILE", help="The look: article, print, or a template workbook of your own."
-        ),
-    ] = "article",
-    decimals: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
-            help="Digits shown after the point; without it, as the template has it.",
-            show_default=False,
-        ),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an output that exists.")] = False,
+    chosen: dict[str, Any],
+    output: Output = None,
+    template: Template = "article",
+    force: Force = False,
 ) -> None:
     """Write every matrix of attention as a sheet of live formulas."""
-    settings = Settings(scale=scale, decimals=decimals, formulas=formulas)
-    path = output or file.parent / f"{file.stem}-attention.xlsx"
+    _write(file, output, "attention", template, force, chosen)
+
+
+@app.command(epilog="Example:  attn-xl similarity samples/politics.xlsx -o angles.xlsx")
+@_with_settings(*(f.name for f in fields(Settings) if f.name not in ("decimals", "formulas")))
+def similarity(
+    file: File,
+    chosen: dict[str, Any],
+    output: Output = None,
+    template: Template = "article",
+    force: Force = False,
+) -> None:
+    """Write dot product, magnitude, cosine and angle of every two words as sheets of live formulas."""
+    _write(file, output, "similarity", template, force, {**chosen, "model": Model.similarity})
+
+
+def _write(
+    file: Path, output: Path | None, tail: str, template: str, force: bool, chosen: dict[str, Any]
+) -> None:
+    path = output or file.parent / f"{file.stem}-{tail}.xlsx"
     if path.suffix.lower() != ".xlsx":
         raise CallError(f"{path}: the output is an .xlsx workbook; give it a name that ends in .xlsx.")
+    Settings.chosen(chosen, {}, "")  # a mistake in the call is said before anything is read
     from .files import check_output
     from .templates import find_template
 
     look = find_template(template)
     check_output(path, force=force, sources=(file, look))
-    computation = _computed(file, settings)
+    computation, settings = _computed(file, chosen)
     from .workbook import write_workbook
 
     layout = write_workbook(computation, path, template=look, settings=settings, source=file.name)
@@ -105,8 +159,10 @@ def convert(
 
 
 @app.command(epilog="Example:  attn-xl show samples/mouse.xlsx --step Softmax --sheet cat")
+@_with_settings("formulas", "sheets_for")
 def show(
     file: File,
+    chosen: dict[str, Any],
     step: Annotated[
         Optional[list[str]],  # noqa: UP045
         typer.Option(
@@ -118,57 +174,51 @@ def show(
         Optional[str],  # noqa: UP045
         typer.Option(help="Only this sentence.", show_default=False),
     ] = None,
-    scale: Scale = True,
-    decimals: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
-            help="Digits after the point; without it 3, and all there are in JSON and CSV.",
-            show_default=False,
-        ),
-    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     svg: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(help="Save a picture of what would be shown.", show_default=False),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a picture that exists.")] = False,
+    force: Force = False,
 ) -> None:
     """Print the matrices of attention in the terminal."""
     if json + csv + (svg is not None) > 1:
         raise CallError("--json, --csv and --svg exclude each other: choose one.")
-    settings = Settings(scale=scale, decimals=decimals)
+    Settings.chosen(chosen, {}, "")
     if svg is not None:
         from .files import check_output
 
         check_output(svg, force=force, sources=(file,))
-    computation = _computed(file, settings)
-    chosen: dict[str, Any] = {"steps": step or (), "sheet": sheet}
+    computation, settings = _computed(file, chosen)
+    wanted: dict[str, Any] = {"steps": step or (), "sheet": sheet}
     if json or csv:
         from .export import to_csv, to_json
 
-        text = (to_json if json else to_csv)(computation, **chosen, decimals=decimals)
+        text = (to_json if json else to_csv)(computation, **wanted, decimals=settings.decimals)
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         return
     from . import terminal
 
-    chosen["decimals"] = terminal.DECIMALS if decimals is None else decimals
+    wanted["decimals"] = terminal.DECIMALS if settings.decimals is None else settings.decimals
     if svg is None:
-        terminal.show(computation, **chosen)
+        terminal.show(computation, **wanted)
         return
     from .files import writing
 
-    picture = terminal.svg(computation, **chosen)
+    picture = terminal.svg(computation, **wanted)
     with writing(svg) as temporary:
         temporary.write_text(picture, encoding="utf-8")
     print(svg)
 
 
-def _computed(file: Path, settings: Settings) -> Any:
+def _computed(file: Path, chosen: dict[str, Any]) -> tuple[Computation, Settings]:
     from .models import attend
     from .tables import read_tables
 
-    return attend(read_tables(file), settings)
+    tables = read_tables(file)
+    settings = Settings.chosen(chosen, tables.settings, f"{file}, sheet 'Settings'")
+    return attend(tables, settings), settings
 
 
 def main(args: Sequence[str] | None = None) -> None:
@@ -185,11 +235,14 @@ def main(args: Sequence[str] | None = None) -> None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     try:
         try:
-            app(args)
+            status = app(args, standalone_mode=False)
         finally:
             sys.stdout.flush()
+        sys.exit(status if isinstance(status, int) else 0)
     except AttnXlError as error:
         _fail(str(error), error.exit_status)
+    except KeyboardInterrupt:
+        _fail("interrupted. Nothing was changed.", 130)
     except MemoryError:
         _fail("not enough memory for a table of this size.", 1)
     except BrokenPipeError:  # the reader of the pipe has seen enough
@@ -198,6 +251,12 @@ def main(args: Sequence[str] | None = None) -> None:
     except OSError as error:
         _discard_output()
         _fail(f"the output cannot be written ({error.strerror or error}).", 1)
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # not typer's own: a mistake in the call
+            raise
+        usage = getattr(error, "ctx", None)
+        hint = f" Try '{usage.command_path} --help'." if usage else ""
+        _fail(f"{error.format_message()}{hint}", getattr(error, "exit_code", 2))
     finally:
         gc.freeze()  # nor is there any worth it at the end
         gc.enable()

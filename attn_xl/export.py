@@ -65,5 +65,7 @@ def to_csv(
 
 
 def _values(one: Chosen, decimals: int | None) -> Any:
+    if one.node.texts:
+        return [[text] for text in one.node.texts]
     values = one.node.values
     return (values if decimals is None else values.round(decimals)).tolist()

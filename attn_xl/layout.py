@@ -26,13 +26,18 @@ from .cells import (
 )
 from .errors import InputError
 from .matrix import Node, clean
-from .models import Computation
-from .operations import Transpose, operation_of
+from .models import Computation, sentence_of
+from .parts import chosen_parts, layer_and_head
+from .primitives import Transpose, operation_of
 from .settings import Formulas, Settings
 
 TITLE_ROW, NOTE_ROW, LINK_ROW, HEADER_ROW, FIRST_ROW = 1, 2, 3, 4, 5
 LABEL_COLUMN, FIRST_COLUMN = 1, 2
-OVERVIEW = "Overview"
+OVERVIEW, COMPARE = "Overview", "Compare"
+SHARED_NOTES = {
+    COMPARE: COMPARE_NOTE,
+    "Options": "Choices that the formulas obey. Change one and watch.",
+}
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,7 @@ class Block:
         caption: what stands above or beside its column labels.
         labelled: whether its row labels stand in the column to its left.
         headed: whether its column labels stand in the row above.
+        live: whether it has formulas: it is computed, and all that they refer to is there.
     """
 
     node: Node
@@ -54,6 +60,7 @@ class Block:
     caption: str
     labelled: bool
     headed: bool
+    live: bool
 
 
 @dataclass(frozen=True)
@@ -79,6 +86,12 @@ class Sheet:
     def main(self) -> Block:
         return self.blocks[0]
 
+    @property
+    def part(self) -> str:
+        """The layer and the head it belongs to: `Enc1, head 2`; "" for neither."""
+        layer, head = layer_and_head(self.symbol)
+        return ", ".join([layer] * bool(layer) + [f"head {head}"] * bool(head))
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -103,7 +116,8 @@ class Layout:
         """For each sheet, the sheets that its formulas refer to."""
         found: dict[str, list[str]] = {}
         for sheet in self.sheets:
-            cells = [parent for block in sheet.blocks for parent in _referred_to(block.node)]
+            live = [block.node for block in sheet.blocks if block.live]
+            cells = [parent for node in live for parent in _referred_to(node)]
             names = [self.blocks[node].place.sheet for node in cells]
             found[sheet.name] = [name for name in dict.fromkeys(names) if name != sheet.name]
         return found
@@ -122,22 +136,16 @@ class Layout:
         sheets = f"{len(self.sheets) + 1} sheets"
         if settings.formulas is Formulas.none:
             return f"{sheets}, values only"
-        cells = sum(
-            block.node.values.size for block in self.blocks.values() if block.node.operation is not None
-        )
+        cells = sum(block.node.values.size for block in self.blocks.values() if block.live)
         return f"{sheets}, {cells:,} formulas"
 
-    def pattern(self, block: Block, row: int, column: int) -> str:
-        """The formula of a cell of `block`, without the equals sign, as it stands in every row:
-        `cells.at_row` puts the row's number in. `row` and `column` count from 0; `row` matters only
-        where the operation says that its rows differ.
+    def patterns(self, block: Block, row: int) -> list[str]:
+        """The formulas of a row of `block`, without the equals sign, as they stand in every row: tokens
+        (`cells.row_token`) stand for row numbers. `row` counts from 0, and matters only where the
+        operation says that its rows differ.
         """
-        return self.formula(block.node, block.place, row, column)
-
-    def formula(self, node: Node, home: Place, row: int, column: int) -> str:
-        """The formula of `node` as it would stand at `home`."""
-        operands = (_Operand(self, parent, home, row, node.shape) for parent in node.parents)
-        return operation_of(node).formula(row, column, *operands)
+        own = _Operand(self, block.node, block.place, row)
+        return [own.formula(column) for column in range(block.place.columns)]
 
     def same_in_every_row(self, node: Node) -> bool:
         """Whether one pattern serves all rows of a matrix."""
@@ -159,17 +167,23 @@ def _referred_to(node: Node) -> Iterator[Node]:
 class _Operand:
     """How a formula at `home` speaks of `node`: by its place or, if it has none, by its formula."""
 
-    def __init__(
-        self, layout: Layout, node: Node, home: Place, index: int, target: tuple[int, int]
-    ) -> None:
-        self._layout, self._node, self._home = layout, node, home
-        self._index, self._target = index, target
+    def __init__(self, layout: Layout, node: Node, home: Place, index: int) -> None:
+        self._layout, self._node, self._home, self._index = layout, node, home, index
         self.shape = node.shape
         self.is_transposed = not node.name and isinstance(node.operation, Transpose)
 
     @cached_property
     def _block(self) -> Block:
         return self._layout.blocks[self._node]
+
+    @cached_property
+    def _parents(self) -> list[_Operand]:
+        parents = [_Operand(self._layout, node, self._home, self._index) for node in self._node.parents]
+        return [*parents, self] if operation_of(self._node).reads_labels else parents
+
+    def formula(self, column: int) -> str:
+        """What makes a cell of the matrix, as it would stand at home."""
+        return operation_of(self._node).formula(self._index, column, *self._parents)
 
     @property
     def _sheet(self) -> str:
@@ -181,17 +195,19 @@ class _Operand:
 
     def cell(self, column: int, *, row: int | None = None, binds: int = 0) -> str:
         node = self._node
+        if self.is_transposed:  # a column, read as a row
+            return self._parents[0]._fixed_row(column).partition(":")[0]
         if not node.name:
-            text = self._layout.formula(node, self._home, self._index, column)
+            text = self.formula(column)
             return f"({text})" if operation_of(node).binds < binds else text
-        if node.is_scalar:
+        if node.scalar:
             return self._block.name
         place = self._block.place
-        one_column = self.shape[1] == 1 < self._target[1]
+        one_column = self.shape[1] == 1 < self._home.columns
         column_text = f"${letters(place.column)}" if one_column else letters(place.column + column)
         if row is not None:
             row_text = str(place.row + row)
-        elif self.shape[0] == 1 < self._target[0]:
+        elif self.shape[0] == 1 < self._home.rows:
             row_text = f"${place.row}"
         else:
             row_text = self._row_number()
@@ -203,10 +219,7 @@ class _Operand:
 
     def column(self, column: int) -> str:
         if self.is_transposed:
-            turned = self._node.parents[0]
-            return _Operand(self._layout, turned, self._home, self._index, self.shape)._fixed_row(
-                column
-            )
+            return self._parents[0]._fixed_row(column)
         place = self._block.place
         letter = letters(place.column + column)
         return f"{self._sheet}{letter}${place.row}:{letter}${place.last_row}"
@@ -219,11 +232,33 @@ class _Operand:
     def whole(self) -> str:
         return self._block.name
 
+    def heading(self, column: int) -> str:
+        place = self._block.place
+        return f"{letters(place.column + column)}${place.row - 1}"
 
-def lay_out(computation: Computation) -> Layout:
+    def headings(self) -> str:
+        place, row = self._block.place, self._block.place.row - 1
+        return f"{self._sheet}${letters(place.column)}${row}:${letters(place.last_column)}${row}"
+
+    def column_number(self, column: int) -> str:
+        place = self._block.place
+        return f"COLUMNS(${letters(place.column)}${place.row - 1}:{self.heading(column)})"
+
+    def row_number(self) -> str:
+        place = self._block.place
+        label = letters(place.column - 1)
+        return f"ROWS(${label}${place.row}:${label}{row_token(0)})"
+
+
+def lay_out(computation: Computation, only: str | None = None) -> Layout:
     """Give every matrix of a computation its sheet, its place and its defined name.
 
+    Args:
+        only: the layers and heads to write, `Enc1,head2`; the rest is left out, and what would refer
+            to it has values in place of formulas.
+
     Raises:
+        CallError: if `only` names a layer or a head that there is not.
         InputError: if a matrix does not fit a sheet (16,384 columns, 1,048,576 rows).
     """
     prefixes = _prefixes(computation)
@@ -232,10 +267,23 @@ def lay_out(computation: Computation) -> Layout:
     for sentence, graph in computation.items():
         for full_name, node in graph.items():
             prefix = "" if node in shared else prefixes[sentence]
-            symbol = graph.owner(node).name
+            owner = graph.owner(node)
+            symbol = owner.sheet or owner.name
             contents.setdefault((prefix, symbol), []).append((node, full_name))
     for name, node in computation.comparison.items():
         contents.setdefault(("", node.sheet), []).append((node, name))
+
+    if only:
+        kept = chosen_parts(only, [symbol for _, symbol in contents])
+        contents = {key: members for key, members in contents.items() if key[1] in kept}
+    if len(computation) > 1:  # what all sentences share comes first, what compares them last
+        rank = {True: 0, False: 1}
+        contents = dict(
+            sorted(
+                contents.items(), key=lambda item: 2 if item[0][1] == COMPARE else rank[not item[0][0]]
+            )
+        )
+    there = {node for members in contents.values() for node, _ in members}
 
     sheet_names: set[str] = {OVERVIEW.casefold()}
     names: set[str] = set()
@@ -247,7 +295,8 @@ def lay_out(computation: Computation) -> Layout:
         blocks: list[Block] = []
         for node, full_name in dict(members).items():
             defined = _claimed(defined_name(dotted + full_name), names)
-            blocks.append(_placed(node, name, defined, blocks[-1] if blocks else None))
+            live = node.operation is not None and all(parent in there for parent in _referred_to(node))
+            blocks.append(_placed(node, name, defined, blocks[-1] if blocks else None, live))
         main = blocks[0].node
         alone = not main.sheet
         sheets.append(
@@ -256,11 +305,11 @@ def lay_out(computation: Computation) -> Layout:
                 symbol=symbol,
                 group=prefix,
                 title=f"{symbol} = {main.words}" if alone and main.words else symbol,
-                note=main.note if alone else COMPARE_NOTE,
+                note=main.note if alone else SHARED_NOTES.get(symbol, ""),
                 blocks=tuple(blocks),
             )
         )
-    words = {prefixes[name] or name: graph["Input"].rows for name, graph in computation.items()}
+    words = {prefixes[name] or name: sentence_of(graph) for name, graph in computation.items()}
     return Layout(computation.title, words, tuple(sheets))
 
 
@@ -286,14 +335,16 @@ def _claimed(name: str, taken: set[str], longest: int = MAX_NAME) -> str:
     return name
 
 
-def _placed(node: Node, sheet: str, name: str, before: Block | None) -> Block:
+def _placed(node: Node, sheet: str, name: str, before: Block | None, live: bool) -> Block:
     """A helper goes to the right of the block before, any other matrix below it."""
     row, column, headed = FIRST_ROW, FIRST_COLUMN, True
     if before is not None and node.helper:
         column = before.place.last_column + 2
     elif before is not None:
-        # What is made from the matrix above, number under number, needs no labels of its own.
-        headed = before.node not in _referred_to(node) or before.node.columns != node.columns
+        # What is made from the matrix above, number under number, needs no labels of its own; nor
+        # does one option below another.
+        follows = before.node in _referred_to(node) or (node.scalar and before.node.scalar)
+        headed = not follows or before.node.columns != node.columns
         row = before.place.last_row + (3 if headed else 1)
     place = Place(sheet, row, column, *node.shape)
     if place.last_row > MAX_ROWS or place.last_column > MAX_COLUMNS:
@@ -303,4 +354,4 @@ def _placed(node: Node, sheet: str, name: str, before: Block | None) -> Block:
             f"{letters(MAX_COLUMNS)}{MAX_ROWS}. Use a shorter sentence."
         )
     caption = node.note if node.sheet or node.helper else node.name
-    return Block(node, place, name, caption, labelled=not node.helper, headed=headed)
+    return Block(node, place, name, caption, labelled=not node.helper, headed=headed, live=live)

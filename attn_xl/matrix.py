@@ -54,6 +54,8 @@ class Node:
             attention weights.
         sheet: the sheet it is shown on, where that is not its own.
         helper: it is shown beside the step it was made for (a row's maximum beside the softmax).
+        scalar: one number that belongs to no word and goes by its name in formulas: `d_k`.
+        texts: what its single column shows in place of numbers: words.
         description: the step in words, where the operation's own would say less.
     """
 
@@ -67,6 +69,8 @@ class Node:
     role: Role = "value"
     sheet: str = ""
     helper: bool = False
+    scalar: bool = False
+    texts: tuple[str, ...] | None = None
     description: str = ""
     order: int = field(default_factory=lambda: next(_made))
 
@@ -99,12 +103,8 @@ class Node:
 
     @property
     def shape(self) -> tuple[int, int]:
+        """How many rows and columns."""
         return len(self.rows), len(self.columns)
-
-    @property
-    def is_scalar(self) -> bool:
-        """One number that belongs to no word: `d_k`."""
-        return self.rows == ("",)
 
     def needs_exponent(self, decimals: int) -> bool:
         """Whether, with so many digits after the point, it would show as nothing but zeros, or as
@@ -188,7 +188,7 @@ class Graph(Mapping[str, Node]):
 
     def full_name(self, node: Node) -> str:
         """`Softmax.Sum` for a helper; a scalar and every other matrix go by their own name."""
-        if node.helper and not node.is_scalar:
+        if node.helper and not node.scalar:
             return f"{self.owner(node).name}.{node.name}"
         return node.name
 

@@ -4,19 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
-from .attention import compare, self_attention
+from .attention import (
+    compare,
+    multi_head_attention,
+    positioned,
+    self_attention,
+)
 from .errors import CallError, InputError, nearest
 from .matrix import Graph, Node
-from .operations import Matrix, given
-from .settings import Settings
+from .operations import Matrix, given, option
+from .scoring import Scoring
+from .settings import Model, Normalize, Positions, Settings
+from .similarity import similarity
 from .tables import Table, Tables
+from .transformer import Architecture, decoder, encoder, next_words
+from .weights import SheetWeights
 
-WEIGHT_NOTES = {
-    "W_Q": "Learned: turns embeddings into queries.",
-    "W_K": "Learned: turns embeddings into keys.",
-    "W_V": "Learned: turns embeddings into values.",
+TITLES = {
+    Model.attention: "Self-attention",
+    Model.encoder: "Encoder",
+    Model.decoder: "Decoder",
+    Model.encoder_decoder: "Encoder-decoder",
+    Model.decoder_only: "Language model",
+    Model.similarity: "Similarity",
 }
+
 INPUT_NOTE = "The embeddings: one word a row, one dimension a column. Change a number and watch."
 
 
@@ -65,67 +79,216 @@ class Computation(Mapping[str, Graph]):
         return "".join(f"<h4>{name}</h4>{graph._repr_html_()}" for name, graph in self.items())
 
 
+def sentence_of(graph: Graph) -> tuple[str, ...]:
+    """The words that a graph computes with: those of its input, or of what comes first."""
+    nodes = [node for node in graph.values() if not node.scalar]
+    return next((node.rows for node in nodes if node.name == "Input"), nodes[0].rows)
+
+
+def as_computation(what: Computation | Graph | Node) -> Computation:
+    """A computation as it is; a graph, or the matrix that a model returned, as one of one sentence."""
+    if isinstance(what, Computation):
+        return what
+    graph = what if isinstance(what, Graph) else Graph(what)
+    last = list(graph.values())[-1]
+    return Computation(last.name, {last.name: graph}, {})
+
+
 class UnknownSheetError(CallError, KeyError):
     """A sentence that the workbook does not have."""
 
     __str__ = Exception.__str__
 
 
-def attend(tables: Tables, settings: Settings = Settings()) -> Computation:
-    """Self-attention over every sentence of a workbook, with its weights where it has them.
+def attend(tables: Tables, settings: Settings | None = None) -> Computation:
+    """Compute a model for every sentence of a workbook, with its weights where it has them.
 
     Args:
-        tables: what `read_tables` found: sentences (n, d), `W_Q` and `W_K` (d, d_k), `W_V` (d, d_v).
-        settings: whether the scores are scaled.
+        tables: what `read_tables` found: sentences (n, d), weights by name.
+        settings: the model and its choices; those written in the workbook if None.
 
     Raises:
-        InputError: if a weight does not fit a sentence or another weight; it names both shapes.
+        InputError: if a weight is missing or does not fit a sentence or another weight.
+        CallError: for a sheet or a combination of choices that there is not.
     """
-    for table in tables.sentences.values():
-        _check_fit(table, tables.weights)
-    inputs = {
-        name: given(table.values, table.rows, table.columns, "Input", INPUT_NOTE)
-        for name, table in tables.sentences.items()
-    }
-    dimensions = next(iter(inputs.values())).columns
-    w = {name: _weight(table, dimensions) for name, table in tables.weights.items()}
-
+    if settings is None:
+        settings = Settings.chosen({}, tables.settings, f"{tables.path}, sheet 'Settings'")
+    run = _Run(tables, settings)
     graphs: dict[str, Graph] = {}
     ends: dict[str, tuple[Matrix, Matrix]] = {}
-    for name, x in inputs.items():
+    for name, x in run.inputs.items():
         try:
-            output = self_attention(x, w.get("W_Q"), w.get("W_K"), w.get("W_V"), scale=settings.scale)
+            output = run.output(name, x)
         except InputError as error:
-            raise InputError(f"{tables.path}, sheet {name!r}: {error}") from None
-        graphs[name] = Graph(output)
-        ends[name] = x, output
+            said = str(error)
+            if said.startswith(str(tables.path)):
+                raise
+            cell = tables.sentences[name].largest()
+            hint = f" The largest is in cell {cell}." if "too large" in said else ""
+            raise InputError(f"{tables.path}, sheet {name!r}: {said}{hint}") from None
+        graphs[name] = Graph(*output)
+        ends[name] = x, output[0]
     comparable, remarks = _comparable(ends)
     return Computation(
-        title="Self-attention: " + ", ".join(graphs),
+        title=f"{TITLES[settings.model]}: {', '.join(graphs)}",
         graphs=graphs,
         comparison={matrix.name: matrix for matrix in compare(comparable)},
-        remarks=remarks,
+        remarks=(*remarks, *run.unused()),
     )
 
 
-def _weight(table: Table, dimensions: tuple[str, ...]) -> Matrix:
-    """The weights under their own labels; where the sheet has none, under the dimensions they take
-    and, for what they give, q1, q2, ..."""
-    labelled_rows, labelled_columns = table.labelled
-    letter = table.name[-1].lower()
-    return given(
-        table.values,
-        table.rows if labelled_rows else dimensions,
-        table.columns if labelled_columns else [f"{letter}{i + 1}" for i in range(table.shape[1])],
-        table.name,
-        WEIGHT_NOTES[table.name],
-        "weight",
-    )
+class _Run:
+    """One model over the sentences of one workbook."""
+
+    def __init__(self, tables: Tables, settings: Settings) -> None:
+        self.tables, self.settings = tables, settings
+        self.weights = SheetWeights(tables, settings.random_weights)
+        tables_of_words = dict(tables.sentences)
+        self.memory = self._memory(tables_of_words)
+        self.inputs = {
+            name: given(table.values, table.rows, table.columns, "Input", INPUT_NOTE)
+            for name, table in tables_of_words.items()
+        }
+        self._scoring = Scoring(tables, settings, self.weights.used)
+        self._vocabulary: Matrix | None = None
+        self._check()
+
+    def _memory(self, tables_of_words: dict[str, Table]) -> Matrix | None:
+        """The sentence that the others attend to, taken out of `tables_of_words`."""
+        name = self.settings.memory
+        if name is None:
+            return None
+        if name not in tables_of_words:
+            raise CallError(
+                f"--memory: there is no sheet {name!r} with a sentence. "
+                f"{nearest(name, tables_of_words)}"
+            )
+        table = tables_of_words.pop(name)
+        if not tables_of_words:
+            raise CallError(f"--memory: {name!r} is the only sentence; another one is to attend to it.")
+        symbol = "Source" if self.settings.model is Model.encoder_decoder else "Memory"
+        note = f"The sentence {name!r}, which the others attend to."
+        return given(table.values, table.rows, table.columns, symbol, note)
+
+    def _check(self) -> None:
+        s = self.settings
+        if self.memory is not None and s.model is Model.similarity:
+            raise CallError("--memory does not go with --model similarity.")
+        needs_memory = s.model in (Model.decoder, Model.encoder_decoder)
+        if needs_memory and self.memory is None:
+            raise CallError(
+                f"--model {s.model.value} needs --memory SHEET: the sentence that the others attend to."
+            )
+        if self.memory is not None and s.model in (Model.encoder, Model.decoder_only):
+            raise CallError(
+                f"--memory does not go with --model {s.model.value}, which attends to itself."
+            )
+        if s.normalize is Normalize.sum and (s.causal or s.padding or "Mask" in self.weights):
+            raise CallError(
+                "--normalize sum does not go with a mask, which only a softmax turns into 0."
+            )
+
+    def output(self, name: str, x: Matrix) -> tuple[Matrix, ...]:
+        """The result of the model for one sentence, and what else is to be shown."""
+        s = self.settings
+        if s.positions is Positions.sinusoidal:
+            x = positioned(x)
+        if s.model is Model.similarity:
+            return (similarity(x),)
+        if s.model is Model.attention:
+            return (self._attention(name, x, self._attended),)
+        a = self._architecture
+        if s.model is Model.encoder:
+            return (encoder(x, a),)
+        if s.model is Model.decoder_only:
+            return self._next_words(decoder(x, None, a))
+        return (decoder(x, self._attended, a),)
+
+    @cached_property
+    def _attended(self) -> Matrix | None:
+        """What the other sentences attend to: made once, for all of them."""
+        memory = self.memory
+        if memory is not None and self.settings.positions is Positions.sinusoidal:
+            memory = positioned(memory)
+        if memory is not None and self.settings.model is Model.encoder_decoder:
+            memory = encoder(memory, self._architecture)
+        return memory
+
+    def _attention(self, name: str, x: Matrix, memory: Matrix | None) -> Matrix:
+        s, weights = self.settings, self.tables.weights
+        how = self._scoring.attending(causal=s.causal)
+        if s.heads is not None or "W_O" in weights:
+            source = x if memory is None else memory
+            return multi_head_attention(
+                x, source, self.weights, s.heads or 1, attending=how, name="Output"
+            )
+        widths = {"W_Q": x, "W_K": memory or x, "W_V": memory or x}
+        _check_fit(self.tables.sentences[name], weights, {k: len(v.columns) for k, v in widths.items()})
+        made = {
+            key: self.weights.matrix(key, source.columns, len(source.columns))
+            for key, source in widths.items()
+            if key in self.weights or s.random_weights is not None
+        }
+        w_q, w_k, w_v = (made.get(key) for key in widths)
+        biases = [
+            self.weights.row(
+                key.replace("W", "b"), made[key].columns if key in made else source.columns
+            )
+            for key, source in widths.items()
+        ]
+        return self_attention(x, w_q, w_k, w_v, biases=biases, memory=memory, attending=how)
+
+    @cached_property
+    def _architecture(self) -> Architecture:
+        s = self.settings
+        return Architecture(
+            weights=self.weights,
+            epsilon=option(s.epsilon, "epsilon", "It keeps a norm from dividing by 0."),
+            heads=s.heads or 1,
+            layers=s.layers,
+            hidden=s.hidden or 0,
+            norm=s.norm.value,
+            activation=s.activation.value,
+            attending=self._scoring.attending(causal=s.causal and s.model is Model.encoder),
+            causal=self._scoring.attending(causal=True),
+        )
+
+    def _next_words(self, x: Matrix) -> tuple[Matrix, ...]:
+        """Probabilities over the vocabulary, whose sheet has a word a row, as embeddings do."""
+        table = self.tables.weights.get("Vocabulary")
+        d = len(x.columns)
+        if table is None:
+            raise InputError(
+                f"{self.tables.path}: the sheet Vocabulary is missing: a word a row with its "
+                f"embedding in {_count(d, 'dimension')}, as the sentences have them."
+            )
+        if table.shape[1] != d:
+            raise InputError(
+                f"{table.file}, sheet {table.sheet!r}: Vocabulary is {table.shape[0]} x "
+                f"{table.shape[1]}, but the sentences have {_count(d, 'dimension')}."
+            )
+        self.weights.used.add("Vocabulary")
+        if self._vocabulary is None:
+            note = "The words to choose from: one a row."
+            self._vocabulary = given(
+                table.values, table.rows, table.columns, "Vocabulary", note, "weight"
+            )
+        return next_words(x, self._vocabulary)
+
+    def unused(self) -> tuple[str, ...]:
+        """A remark on weights that the model has no place for."""
+        unused = [name for name in self.tables.weights if name not in self.weights.used]
+        if not unused:
+            return ()
+        return (f"Not used by this model: {', '.join(unused)}.",)
 
 
-def _check_fit(sentence: Table, weights: dict[str, Table]) -> None:
-    d = len(sentence.columns)
+def _check_fit(sentence: Table, weights: dict[str, Table], wanted: Mapping[str, int]) -> None:
+    """Refuse the weights of single-head attention that do not fit; `wanted` rows by name."""
     for name, table in weights.items():
+        if name not in wanted:
+            continue
+        d = wanted[name]
         rows, columns = table.shape
         if rows != d:
             turned = " It fits when turned: swap its rows and columns." if columns == d else ""
@@ -140,12 +303,14 @@ def _check_fit(sentence: Table, weights: dict[str, Table]) -> None:
                 f"{', '.join(table.rows)}, but the dimensions of sheet {sentence.sheet!r} are "
                 f"{', '.join(sentence.columns)}. Put them in the same order."
             )
-    widths = {name: weights[name].shape[1] if name in weights else d for name in ("W_Q", "W_K")}
+    widths = {
+        name: weights[name].shape[1] if name in weights else wanted[name] for name in ("W_Q", "W_K")
+    }
     if widths["W_Q"] != widths["W_K"]:
         said = [
             f"{name} is {weights[name].shape[0]} x {weights[name].shape[1]}"
             if name in weights
-            else f"there is no {name}, so the {what} keep {_count(d, 'dimension')}"
+            else f"there is no {name}, so the {what} keep {_count(wanted[name], 'dimension')}"
             for name, what in (("W_Q", "queries"), ("W_K", "keys"))
         ]
         raise InputError(
@@ -168,4 +333,9 @@ def _comparable(
     remark = (
         f"Not compared with {first!r}, since their dimensions differ: {', '.join(map(repr, others))}."
     )
-    return same, (remark,) if others else ()
+    if others:
+        return same, (remark,)
+    words = [set(end[0].rows) for end in ends.values()]
+    if len(words) > 1 and sum(map(len, words)) == len(set().union(*words)):
+        return same, ("No word occurs in two sentences, so there is nothing to compare.",)
+    return same, ()

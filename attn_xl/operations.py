@@ -1,238 +1,45 @@
-"""Each primitive operation once: its numbers, its formula and its words, side by side.
+"""The arithmetic of matrices that remember: what models are written in.
 
-Few primitives; what can be written with them (softmax) is composed of them. Knows no file format: a
-formula is text about operands, which say themselves where they stand.
-
-Sums run from left to right and exponentials are the C library's, as in the spreadsheet programs, so
-that the numbers agree with theirs to the last bit and cancellation cannot drive them apart.
+Few primitives (`primitives.py`); what can be written with them, such as softmax, is composed of them.
 """
 
 from __future__ import annotations
 
-import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from .matrix import Node, Numbers, Role
-
-ATOM = 9  # binds tighter than any operator: a cell, a number, a function call
-
-
-class Operand(Protocol):
-    """How a formula speaks of a matrix. `column` counts from 0; the row is the formula's own,
-    unless it is given."""
-
-    shape: tuple[int, int]
-
-    @property
-    def is_transposed(self) -> bool:
-        """Whether a column of it is a row of cells."""
-
-    def cell(self, column: int, *, row: int | None = None, binds: int = 0) -> str:
-        """One number; in parentheses if it is a formula that binds less tightly than `binds`."""
-
-    def row(self) -> str:
-        """The formula's row, all columns."""
-
-    def column(self, column: int) -> str:
-        """One column, all rows."""
-
-    def whole(self) -> str:
-        """All of it, by name."""
-
-
-class Operation(ABC):
-    """A primitive: what it does to numbers, what a spreadsheet writes for it, how people say it."""
-
-    binds: ClassVar[int] = ATOM
-    same_in_every_row: ClassVar[bool] = True
-
-    @abstractmethod
-    def numbers(self, *operands: Numbers) -> Numbers: ...
-
-    @abstractmethod
-    def formula(self, row: int, column: int, *operands: Operand) -> str:
-        """The formula of one cell, without the equals sign. `row` matters only where
-        `same_in_every_row` is False."""
-
-    @abstractmethod
-    def words(self, *operands: str) -> str:
-        """The whole step, with the operands' symbols."""
-
-
-class Copy(Operation):
-    """The same numbers again: `=Input!B5`."""
-
-    def numbers(self, *operands: Numbers) -> Numbers:
-        return operands[0]
-
-    def formula(self, row: int, column: int, *operands: Operand) -> str:
-        return operands[0].cell(column)
-
-    def words(self, *operands: str) -> str:
-        return operands[0]
-
-
-class Transpose(Operation):
-    """Rows become columns. Has no cells of its own: a product reads the rows as columns."""
-
-    def numbers(self, *operands: Numbers) -> Numbers:
-        return operands[0].T
-
-    def formula(self, row: int, column: int, *operands: Operand) -> str:
-        raise NotImplementedError("a transposed matrix is written only as the right factor")
-
-    def words(self, *operands: str) -> str:
-        return f"{operands[0]}ᵀ"
-
-
-class Product(Operation):
-    """The matrix product: (n, k) by (k, m) gives (n, m)."""
-
-    def numbers(self, *operands: Numbers) -> Numbers:
-        left, right = operands
-        total = np.zeros((left.shape[0], right.shape[1]))
-        term = np.empty_like(total)
-        for left_column, right_row in zip(left.T, np.ascontiguousarray(right)):
-            np.multiply(left_column[:, None], right_row, out=term)
-            total += term
-        return total
-
-    def formula(self, row: int, column: int, *operands: Operand) -> str:
-        left, right = operands
-        if right.is_transposed:
-            return f"SUMPRODUCT({left.row()},{right.column(column)})"
-        return f"SUM(MMULT({left.row()},{right.column(column)}))"
-
-    def words(self, *operands: str) -> str:
-        return f"{operands[0]} × {operands[1]}"
-
-
-class Subtract(Operation):
-    """Number by number; a single row or column goes with each."""
-
-    binds: ClassVar[int] = 1
-
-    def numbers(self, *operands: Numbers) -> Numbers:
-        return operands[0] - operands[1]
-
-    def formula(self, row: int, column: int, *operands: Operand) -> str:
-        left, right = operands
-        return f"{left.cell(column, binds=self.binds)}-{right.cell(column, binds=self.binds + 1)}"
-
-    def words(self, *operands: str) -> str:
-        return f"{operands[0]} − {operands[1]}"
-
-
-class Divide(Operation):
-    """Number by number; a single row or column goes with each."""
-
-    binds: ClassVar[int] = 2
-
-    def numbers(self, *operands: Numbers) -> Numbers:
-        return operands[0] / operands[1]
-
-    def formula(self, row: int, column: int, *operands: Operand) -> str:
-        left, right = operands
-        return f"{left.cell(column, binds=self.binds)}/{right.cell(column, binds=self.binds + 1)}"
-
-    def words(self, *operands: str) -> str:
-        return f"{operands[0]} / {operands[1]}"
-
-
-@dataclass(frozen=True)
-class Apply(Operation):
-    """A function of each number: `=EXP(B5)`."""
-
-    function: str
-    compute: Callable[[float], float]
-    saying: str
-
-    def numbers(self, *operands: Numbers) -> Numbers:
-        (x,) = operands
-        try:
-            flat = np.fromiter(map(self.compute, x.ravel().tolist()), np.float64, x.size)
-        except OverflowError:
-            return np.full_like(x, math.inf)
-        return flat.reshape(x.shape)
-
-    def formula(self, row: int, column: int, *operands: Operand) -> str:
-        return f"{self.function}({operands[0].cell(column)})"
-
-    def words(self, *operands: str) -> str:
-        return self.saying.format(operands[0])
-
-
-@dataclass(frozen=True)
-class Reduce(Operation):
-    """One number from each row: `=MAX(B5:G5)`."""
-
-    function: str
-    compute: Callable[[Numbers], Numbers]
-    saying: str
-
-    def numbers(self, *operands: Numbers) -> Numbers:
-        return self.compute(operands[0]).reshape(-1, 1)
-
-    def formula(self, row: int, column: int, *operands: Operand) -> str:
-        return f"{self.function}({operands[0].row()})"
-
-    def words(self, *operands: str) -> str:
-        return self.saying.format(operands[0])
-
-
-class Width(Operation):
-    """How many columns a matrix has: `=COLUMNS(K)`."""
-
-    def numbers(self, *operands: Numbers) -> Numbers:
-        return np.array([[float(operands[0].shape[1])]])
-
-    def formula(self, row: int, column: int, *operands: Operand) -> str:
-        return f"COLUMNS({operands[0].whole()})"
-
-    def words(self, *operands: str) -> str:
-        return f"the number of columns of {operands[0]}"
-
-
-@dataclass(frozen=True)
-class Gather(Operation):
-    """Rows picked out of matrices: row i is row `picks[i][1]` of operand `picks[i][0]`."""
-
-    same_in_every_row: ClassVar[bool] = False
-    picks: tuple[tuple[int, int], ...]
-
-    def numbers(self, *operands: Numbers) -> Numbers:
-        return np.array([operands[which][row] for which, row in self.picks])
-
-    def formula(self, row: int, column: int, *operands: Operand) -> str:
-        which, source_row = self.picks[row]
-        return operands[which].cell(column, row=source_row)
-
-    def words(self, *operands: str) -> str:
-        return "the word's row of " + " and ".join(dict.fromkeys(operands))
-
-
-_EXP = Apply("EXP", math.exp, "e^({})")
-_SQRT = Apply("SQRT", math.sqrt, "√{}")
-_MAXIMUM = Reduce("MAX", lambda x: x.max(axis=1), "the largest of each row of {}")
-_SUM = Reduce("SUM", lambda x: np.cumsum(x, axis=1)[:, -1], "the sum of each row of {}")
-
-PRIMITIVES: tuple[Operation, ...] = (
-    Copy(),
-    Transpose(),
-    Product(),
-    Subtract(),
-    Divide(),
-    _EXP,
-    _SQRT,
-    _MAXIMUM,
-    _SUM,
-    Width(),
-    Gather(((0, 0),)),
+from .matrix import Node, Role
+from .primitives import (
+    ACOS,
+    ADD,
+    DIVIDE,
+    EXP,
+    GELU,
+    GELU_TANH,
+    MAXIMUM,
+    MEAN,
+    MULTIPLY,
+    RELU,
+    SQRT,
+    SQUARES,
+    SUBTRACT,
+    SUM,
+    VARIANCE,
+    Best,
+    Columns,
+    Concat,
+    Constant,
+    Copy,
+    Gather,
+    Mask,
+    Operation,
+    Product,
+    Sinusoid,
+    Transpose,
+    Width,
 )
 
 
@@ -242,6 +49,7 @@ class Matrix(Node):
 
     @property
     def T(self) -> Matrix:
+        """Rows and columns swapped, for the right side of a product."""
         return _made(Transpose(), (self,), self.columns, self.rows)
 
     def __matmul__(self, other: Matrix) -> Matrix:
@@ -249,25 +57,47 @@ class Matrix(Node):
             raise ValueError(f"cannot multiply {self.shape} by {other.shape}")
         return _made(Product(), (self, other), self.rows, other.columns)
 
-    def __sub__(self, other: Matrix) -> Matrix:
-        return _made(Subtract(), (self, other), self.rows, self.columns)
+    def __add__(self, other: Matrix | float) -> Matrix:
+        return _elementwise(ADD, self, other)
 
-    def __truediv__(self, other: Matrix) -> Matrix:
-        return _made(Divide(), (self, other), self.rows, self.columns)
+    def __sub__(self, other: Matrix | float) -> Matrix:
+        return _elementwise(SUBTRACT, self, other)
+
+    def __rsub__(self, other: float) -> Matrix:
+        return _elementwise(SUBTRACT, other, self)
+
+    def __mul__(self, other: Matrix | float) -> Matrix:
+        return _elementwise(MULTIPLY, self, other)
+
+    def __truediv__(self, other: Matrix | float) -> Matrix:
+        return _elementwise(DIVIDE, self, other)
+
+
+def _elementwise(operation: Operation, left: Matrix | float, right: Matrix | float) -> Matrix:
+    left, right = (
+        side if isinstance(side, Matrix) else _made(Constant(side), (), ("",), ("",), scalar=True)
+        for side in (left, right)
+    )
+    if left.scalar:
+        tall = wide = right
+    else:
+        tall = right if len(right.rows) > len(left.rows) else left
+        wide = right if len(right.columns) > len(left.columns) else left
+    scalar = left.scalar and right.scalar
+    return _made(operation, (left, right), tall.rows, wide.columns, scalar=scalar)
 
 
 def _made(
-    operation: Operation, parents: tuple[Matrix, ...], rows: Sequence[str], columns: Sequence[str]
+    operation: Operation,
+    parents: tuple[Matrix, ...],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    scalar: bool = False,
 ) -> Matrix:
     with np.errstate(over="ignore", invalid="ignore"):  # the node itself refuses infinities
         values = operation.numbers(*(parent.values for parent in parents))
-    return Matrix(values, tuple(rows), tuple(columns), operation, parents)
-
-
-def operation_of(node: Node) -> Operation:
-    """What made a computed matrix."""
-    assert isinstance(node.operation, Operation)
-    return node.operation
+    return Matrix(values, tuple(rows), tuple(columns), operation, parents, scalar=scalar)
 
 
 def given(
@@ -296,6 +126,15 @@ def given(
     )
 
 
+def option(value: float, name: str, note: str) -> Matrix:
+    """A scalar that is given and may be edited, such as the temperature: a line on the sheet
+    `Options`, named `name`."""
+    return Matrix(
+        np.array([[value]]), (name,), ("value",), name=name, note=note, role="input",
+        sheet="Options", scalar=True,
+    )  # fmt: skip
+
+
 def copy(x: Matrix) -> Matrix:
     """The same numbers under another name."""
     return _made(Copy(), (x,), x.rows, x.columns)
@@ -303,27 +142,27 @@ def copy(x: Matrix) -> Matrix:
 
 def exp(x: Matrix) -> Matrix:
     """e to the power of each number."""
-    return _made(_EXP, (x,), x.rows, x.columns)
+    return _made(EXP, (x,), x.rows, x.columns, scalar=x.scalar)
 
 
 def sqrt(x: Matrix) -> Matrix:
     """The square root of each number."""
-    return _made(_SQRT, (x,), x.rows, x.columns)
+    return _made(SQRT, (x,), x.rows, x.columns, scalar=x.scalar)
 
 
 def row_maximum(x: Matrix) -> Matrix:
     """(n, m) to (n, 1): the largest number of each row."""
-    return _made(_MAXIMUM, (x,), x.rows, ("maximum",))
+    return _made(MAXIMUM, (x,), x.rows, ("maximum",))
 
 
 def row_sum(x: Matrix) -> Matrix:
     """(n, m) to (n, 1): the sum of each row."""
-    return _made(_SUM, (x,), x.rows, ("sum",))
+    return _made(SUM, (x,), x.rows, ("sum",))
 
 
 def width(x: Matrix) -> Matrix:
     """The number of columns of `x`, as a scalar."""
-    return _made(Width(), (x,), ("",), ("",))
+    return _made(Width(), (x,), ("",), ("",), scalar=True)
 
 
 def gather(picks: Sequence[tuple[Matrix, int]], rows: Sequence[str]) -> Matrix:
@@ -333,13 +172,82 @@ def gather(picks: Sequence[tuple[Matrix, int]], rows: Sequence[str]) -> Matrix:
     return _made(Gather(chosen), sources, rows, sources[0].columns)
 
 
+def columns(x: Matrix, start: int, stop: int) -> Matrix:
+    """(n, m) to (n, stop - start): neighbouring columns, counted from 0."""
+    return _made(Columns(start, stop), (x,), x.rows, x.columns[start:stop])
+
+
+def concat(parts: Sequence[Matrix]) -> Matrix:
+    """(n, a), (n, b), ... to (n, a + b + ...): side by side."""
+    labels = [label for part in parts for label in part.columns]
+    return _made(Concat(), tuple(parts), parts[0].rows, labels)
+
+
+def best(x: Matrix) -> Matrix:
+    """(n, m) to (n, 1): for each row the label of the column with its largest number."""
+    made = _made(Best(), (x,), x.rows, ("word",))
+    return replace(made, texts=tuple(x.columns[int(i) - 1] for i in made.values[:, 0]))
+
+
+def mask(
+    rows: Sequence[str], words: Sequence[str], *, causal: bool = False, padding: Sequence[str] = ()
+) -> Matrix:
+    """(n, m): what to add to the scores so that no word looks at later ones, or at padding."""
+    operation = Mask(len(rows), tuple(words), causal, tuple(padding))
+    return _made(operation, (), rows, words)
+
+
+def sinusoid(x: Matrix) -> Matrix:
+    """(n, d): the sinusoidal positions for embeddings (n, d).
+
+    Source: Vaswani et al., "Attention Is All You Need" (2017), 3.5.
+    """
+    return _made(Sinusoid(), (x,), x.rows, x.columns)
+
+
+def row_mean(x: Matrix) -> Matrix:
+    """(n, m) to (n, 1): the mean of each row."""
+    return _made(MEAN, (x,), x.rows, ("mean",))
+
+
+def row_variance(x: Matrix) -> Matrix:
+    """(n, m) to (n, 1): the population variance of each row."""
+    return _made(VARIANCE, (x,), x.rows, ("variance",))
+
+
+def row_squares(x: Matrix) -> Matrix:
+    """(n, m) to (n, 1): the sum of the squares of each row."""
+    return _made(SQUARES, (x,), x.rows, ("magnitude",))
+
+
+def angle(x: Matrix) -> Matrix:
+    """The angle, in degrees, whose cosine each number is."""
+    return _made(ACOS, (x,), x.rows, x.columns)
+
+
+ACTIVATIONS = {"relu": RELU, "gelu": GELU, "gelu-tanh": GELU_TANH}
+
+
+def activation(x: Matrix, kind: str) -> Matrix:
+    """`relu`: max(0, x). `gelu`: x Φ(x), with Φ the normal distribution (Hendrycks, Gimpel, 2016).
+    `gelu-tanh`: the same, approximated by tanh."""
+    return _made(ACTIVATIONS[kind], (x,), x.rows, x.columns)
+
+
 def softmax(x: Matrix) -> Matrix:
     """Each row turned into positive weights that sum to 1: exp(x) / sum(exp(x)), row by row.
 
     The row's maximum is subtracted first, which changes nothing but keeps exp from overflowing.
     The maximum, the exponentials and their sum stay visible beside the result.
 
-    Shapes: (n, m) to (n, m).
+    Args:
+        x: scores, (n, m).
+
+    Returns:
+        Weights, (n, m).
+
+    Raises:
+        InputError: never for finite scores, which a matrix always has.
 
     Source: Bridle, "Probabilistic Interpretation of Feedforward Classification Network Outputs"
     (1990); the shift by the maximum as in Goodfellow, Bengio, Courville, "Deep Learning", 4.1.

@@ -14,7 +14,7 @@ from itertools import groupby
 import numpy as np
 import orjson
 
-from .cells import address, at_row, letters, row_offsets, row_token
+from .cells import address, letters, row_offsets, row_token
 from .layout import HEADER_ROW, Block, Layout, Sheet
 
 _CODE_LIKE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
@@ -22,11 +22,12 @@ _CODE_LIKE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
 
 @dataclass(frozen=True)
 class Looks:
-    """The style number of each kind of cell; `numbers` by defined name."""
+    """The style number of each kind of cell, `numbers` by defined name; and how high headings are."""
 
     label: int
     heading: int
     caption: int
+    heading_height: float | None
     numbers: dict[str, int]
 
 
@@ -53,7 +54,9 @@ def sheet_rows(sheet: Sheet, layout: Layout, looks: Looks, live: bool) -> Iterat
         blocks = list(side_by_side)
         header = "".join(_header(block, first_row - 1, looks) for block in blocks if block.headed)
         if header:
-            yield f'<row r="{first_row - 1}">{header}</row>'.encode()
+            height = looks.heading_height
+            size = f' ht="{height:g}" customHeight="1"' if height else ""
+            yield f'<row r="{first_row - 1}"{size}>{header}</row>'.encode()
         yield from _numbers(blocks, layout, looks, live)
 
 
@@ -67,7 +70,9 @@ def caption_above(block: Block) -> tuple[int, int] | None:
 
 def _header(block: Block, row: int, looks: Looks) -> str:
     first = block.place.column
-    columns = (block.name.rpartition(".")[2],) if block.node.is_scalar else block.node.columns
+    columns = block.node.columns
+    if block.node.scalar and not block.labelled:
+        columns = (block.name.rpartition(".")[2],)
     cells = [(first + i, label, looks.heading) for i, label in enumerate(columns)]
     if block.labelled:
         cells.insert(0, (first - 1, block.caption, looks.caption))
@@ -77,7 +82,7 @@ def _header(block: Block, row: int, looks: Looks) -> str:
 def _numbers(blocks: list[Block], layout: Layout, looks: Looks, live: bool) -> Iterator[bytes]:
     first = blocks[0].place.row
     last = max(block.place.last_row for block in blocks)
-    uniform = all(layout.same_in_every_row(block.node) for block in blocks)
+    uniform = all(not block.live or layout.same_in_every_row(block.node) for block in blocks)
     template: _RowTemplate | None = None
     for row in range(first, last + 1):
         here = [block for block in blocks if row <= block.place.last_row]
@@ -87,6 +92,9 @@ def _numbers(blocks: list[Block], layout: Layout, looks: Looks, live: bool) -> I
         for block in here:
             if block.labelled:
                 values.append(_escaped(spreadsheet_text(block.node.rows[row - first])).encode())
+            if block.node.texts:
+                values.append(_escaped(spreadsheet_text(block.node.texts[row - first])).encode())
+                continue
             line = np.ascontiguousarray(block.node.values[row - first])
             values += orjson.dumps(line, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1].split(b",")
         yield template.at(row, values)
@@ -108,13 +116,14 @@ class _RowTemplate:
                     f'<c r="{letters(first - 1)}{own}" s="{looks.label}" t="inlineStr">'
                     "<is><t>%b</t></is></c>"
                 )
-            for column in range(block.place.columns):
-                formula = ""
-                if live and block.node.operation is not None:
-                    text = _escaped(layout.pattern(block, index, column)).replace("%", "%%")
-                    formula = f"<f>{text}</f>"
+            formulas = [""] * block.place.columns
+            if live and block.live:
+                patterns = layout.patterns(block, index)
+                formulas = [f"<f>{_escaped(pattern).replace('%', '%%')}</f>" for pattern in patterns]
+            for column, formula in enumerate(formulas):
                 cell = f"{letters(first + column)}{own}"
-                parts.append(f'<c r="{cell}" s="{style}">{formula}<v>%b</v></c>')
+                kind = ' t="str"' if block.node.texts else ""
+                parts.append(f'<c r="{cell}" s="{style}"{kind}>{formula}<v>%b</v></c>')
         parts.append("</row>")
         text = "".join(parts)
         self._tokens = [(row_token(offset).encode(), offset) for offset in row_offsets(text)]
@@ -125,8 +134,3 @@ class _RowTemplate:
         for token, offset in self._tokens:
             text = text.replace(token, b"%d" % (row + offset))
         return text % tuple(values)
-
-
-def formula_at(layout: Layout, block: Block, row: int, column: int) -> str:
-    """The formula of one cell of a block as it is written, without the equals sign."""
-    return at_row(layout.pattern(block, row, column), block.place.row + row)

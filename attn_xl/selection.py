@@ -27,7 +27,7 @@ class Chosen:
 
 
 def select(
-    computation: Computation, steps: Sequence[str] = (), sheet: str | None = None
+    computation: Computation, steps: Sequence[str] | str = (), sheet: str | None = None
 ) -> list[Chosen]:
     """The matrices of a computation, or those of some steps and one sheet.
 
@@ -38,6 +38,7 @@ def select(
     Raises:
         CallError: for a step or a sheet that there is not; it suggests the nearest.
     """
+    steps = [steps] if isinstance(steps, str) else steps
     matrices = list(_all(computation))
     if sheet is not None:
         sheets = [*computation, *([COMPARE] if computation.comparison else [])]

@@ -1,11 +1,17 @@
-"""The choices of a run, frozen, checked when made. Knows nothing of files or matrices."""
+"""The choices of a run, frozen, checked when made. Knows nothing of files or matrices.
+
+Each field's `metadata` says it in words: the command line makes its options of them, and a workbook's
+`Settings` sheet may name them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields
 from enum import Enum
+from typing import Any
 
-from .errors import CallError
+from .errors import CallError, nearest
 
 
 class Formulas(str, Enum):
@@ -17,27 +23,148 @@ class Formulas(str, Enum):
     """the value alone"""
 
 
+class Model(str, Enum):
+    """What is computed."""
+
+    attention = "attention"
+    encoder = "encoder"
+    decoder = "decoder"
+    encoder_decoder = "encoder-decoder"
+    decoder_only = "decoder-only"
+    similarity = "similarity"
+
+
+class Norm(str, Enum):
+    """Where a layer's norm stands."""
+
+    post = "post"
+    pre = "pre"
+
+
+class Activation(str, Enum):
+    """The function of the hidden layer."""
+
+    relu = "relu"
+    gelu = "gelu"
+    gelu_tanh = "gelu-tanh"
+
+
+class Normalize(str, Enum):
+    """How scores become weights that sum to 1."""
+
+    softmax = "softmax"
+    sum = "sum"
+
+
+class Positions(str, Enum):
+    """What tells the model where a word stands."""
+
+    none = "none"
+    sinusoidal = "sinusoidal"
+
+
+def _choice(default: Any, help: str, kind: type | None = None) -> Any:
+    return field(default=default, metadata={"help": help, "kind": kind or type(default)})
+
+
 @dataclass(frozen=True)
 class Settings:
-    """What is computed and how it is shown.
-
-    Attributes:
-        scale: divide the scores by the square root of d_k.
-        decimals: digits shown after the point; None leaves that to the template
-            (or, in the terminal, to 3). Full precision is kept whatever is shown.
-        formulas: live formulas, or values only.
+    """What is computed and how it is shown; each field's help says more.
 
     Raises:
         CallError: for a choice that cannot be carried out.
     """
 
-    scale: bool = True
-    decimals: int | None = None
-    formulas: Formulas = Formulas.cell
+    model: Model = _choice(Model.attention, "What to compute.")
+    heads: int | None = _choice(None, "Multi-head attention with so many heads.", int)
+    layers: int = _choice(1, "Layers of an encoder or a decoder.")
+    memory: str | None = _choice(
+        None, "The sheet whose words the others attend to (the source of an encoder-decoder).", str
+    )
+    causal: bool = _choice(False, "Hide later words from each word.")
+    padding: str | None = _choice(
+        None,
+        "A word that fills up a sentence: nobody attends to it. <PAD> and <PADDING> are such.",
+        str,
+    )
+    positions: Positions = _choice(Positions.none, "Add positions to the embeddings.")
+    normalize: Normalize = _choice(Normalize.softmax, "How scores become weights that sum to 1.")
+    scale: bool = _choice(True, "Divide the scores by the square root of d_k.")
+    temperature: float | None = _choice(None, "Divide the scores by this, too.", float)
+    dropout: float = _choice(0.0, "The share of attention weights to set to 0.")
+    seed: int = _choice(0, "What the dropout is drawn with.")
+    norm: Norm = _choice(Norm.post, "Norm after the sum of a layer's step, or before the step.")
+    activation: Activation = _choice(Activation.relu, "The function of the feed-forward network.")
+    hidden: int | None = _choice(None, "Width of the feed-forward network, for --random-weights.", int)
+    epsilon: float = _choice(1e-5, "What keeps a norm from dividing by 0.")
+    random_weights: int | None = _choice(
+        None, "Make up the weights that are not given, from this seed: small and readable.", int
+    )
+    sheets_for: str | None = _choice(None, "Write only these layers and heads: Enc1,Dec2,head1.", str)
+    decimals: int | None = _choice(None, "Digits shown after the point; full precision is kept.", int)
+    formulas: Formulas = _choice(Formulas.cell, "A live formula in every cell, or values only.")
 
     def __post_init__(self) -> None:
+        def refuse(name: str, value: object, why: str) -> None:
+            raise CallError(f"--{name} is {value}; {why}")
+
         if self.decimals is not None and not 0 <= self.decimals <= 15:
-            raise CallError(
-                f"--decimals is {self.decimals}; a spreadsheet number has 0 to 15 digits "
-                "after the point."
+            refuse(
+                "decimals", self.decimals, "a spreadsheet number has 0 to 15 digits after the point."
             )
+        for name in ("heads", "layers", "hidden"):
+            value = getattr(self, name)
+            if value is not None and not 1 <= value <= 1000:
+                refuse(name, value, "it takes a whole number from 1.")
+        if self.temperature is not None and not 0 < self.temperature < float("inf"):
+            refuse("temperature", self.temperature, "it takes a number above 0.")
+        if not 0 <= self.dropout < 1:
+            refuse("dropout", self.dropout, "it takes a share from 0 up to, but not, 1.")
+        if not 0 < self.epsilon < 1:
+            refuse("epsilon", self.epsilon, "it takes a small number above 0.")
+        if min(self.seed, self.random_weights or 0) < 0:
+            refuse("seed", min(self.seed, self.random_weights or 0), "it takes a number from 0.")
+
+    @classmethod
+    def chosen(cls, given: Mapping[str, Any], written: Mapping[str, Any], where: str) -> Settings:
+        """The settings of a run: those that are given (an option of the call) win over those that are
+        written in the workbook (`where`), by name.
+
+        Raises:
+            CallError: for a name or a value that there is not.
+        """
+        known = {f.name: f for f in fields(cls)}
+        found: dict[str, Any] = {}
+        for written_name, value in written.items():
+            name = written_name.strip().lstrip("-").replace("-", "_").replace(" ", "_").lower()
+            if name not in known:
+                names = [n.replace("_", "-") for n in known]
+                raise CallError(
+                    f"{where}: there is no setting {written_name!r}. "
+                    f"{nearest(name.replace('_', '-'), names)}"
+                )
+            found[name] = _read(known[name], value, where)
+        found.update({name: value for name, value in given.items() if value is not None})
+        return cls(**found)
+
+
+def _read(setting: Field[Any], value: Any, where: str) -> Any:
+    """A setting's value as a spreadsheet has it: text, a number, TRUE."""
+    kind = setting.metadata["kind"]
+    text = str(value).strip()
+    try:
+        if kind is bool:
+            return {"true": True, "yes": True, "on": True, "1": True, "1.0": True, "false": False,
+                    "no": False, "off": False, "0": False, "0.0": False}[text.lower()]  # fmt: skip
+        if kind is int:
+            number = float(text)
+            if number != int(number):
+                raise ValueError
+            return int(number)
+        return kind(text.lower() if issubclass(kind, Enum) else text)
+    except (KeyError, ValueError, OverflowError):
+        wants = {bool: "TRUE or FALSE", int: "a whole number", float: "a number"}.get(
+            kind, "one of: " + ", ".join(e.value for e in kind) if issubclass(kind, Enum) else "a text"
+        )
+        name = setting.name.replace("_", "-")
+        raise CallError(f"{where}: the setting {name} is {text!r}; it takes {wants}.") from None

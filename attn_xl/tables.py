@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,12 @@ from .errors import InputError
 from .grids import ErrorValue, Grid, read_grids, wrote_this
 from .matrix import Numbers, clean
 
-_WEIGHT_SHEET = re.compile(r"\s*w[ _-]?([qkv])\s*", re.IGNORECASE)
+_WEIGHT_SHEET = re.compile(
+    r"\s*((?:enc|dec)\d*\.)?((?:self|cross)\.)?"
+    r"(?:([wb])[ _-]?([qkvo12])|(gamma|beta)|(vocabulary|mask))((?:_\d+)?)\s*",
+    re.IGNORECASE,
+)
+SETTINGS_SHEET = "Settings"
 _LABEL_HEADINGS = {"", "word", "words", "token", "tokens", "label", "labels", "name", "id"}
 
 
@@ -46,16 +51,23 @@ class Table:
 
     @property
     def shape(self) -> tuple[int, int]:
+        """How many rows and columns."""
         return len(self.rows), len(self.columns)
+
+    def largest(self) -> str:
+        """The address of the cell with the largest number, whatever its sign."""
+        row, column = np.unravel_index(np.abs(self.values).argmax(), self.values.shape)
+        return address(self.row + int(row), self.column + int(column))
 
 
 @dataclass(frozen=True)
 class Tables:
-    """What a workbook holds: embedding tables by sheet, weights by name."""
+    """What a workbook holds: embedding tables by sheet, weights by name, settings as written."""
 
     path: Path
     sentences: dict[str, Table]
     weights: dict[str, Table]
+    settings: dict[str, Any] = field(default_factory=dict)
 
 
 def read_tables(path: str | os.PathLike[str]) -> Tables:
@@ -75,15 +87,19 @@ def read_tables(path: str | os.PathLike[str]) -> Tables:
     path = Path(path)
     sentences: dict[str, Table] = {}
     weights: dict[str, Table] = {}
+    settings: dict[str, Any] = {}
     grids = read_grids(path)
     if "Overview" in grids and wrote_this(path):
         raise InputError(f"{path}: attn-xl wrote this workbook; give it the one that it was made from.")
     for original, grid in grids.items():
         sheet = unique(clean(original), {name.casefold() for name in sentences})
-        weight = _WEIGHT_SHEET.fullmatch(sheet)
-        found = find_table(grid, f"{path}, sheet {sheet!r}")
-        if weight:
-            name = f"W_{weight[1].upper()}"
+        where = f"{path}, sheet {sheet!r}"
+        if sheet.casefold() == SETTINGS_SHEET.casefold():
+            settings = _read_settings(grid, where)
+            continue
+        name = weight_name(sheet)
+        found = find_table(grid, where)
+        if name:
             if found is None:
                 raise InputError(
                     f"{path}, sheet {sheet!r}: no numbers; fill in {name} or delete the sheet."
@@ -95,12 +111,43 @@ def read_tables(path: str | os.PathLike[str]) -> Tables:
             weights[name] = replace(found, name=name, file=str(path), sheet=sheet)
         elif found is not None:
             sentences[sheet] = replace(found, name=sheet, file=str(path), sheet=sheet)
+    if not sentences and weights:
+        raise InputError(
+            f"{path}: only weights found ({', '.join(weights)}). Add a sheet with a sentence: the "
+            "words in its first column, the names of the dimensions in its first row."
+        )
     if not sentences:
         raise InputError(
             f"{path}: no table of numbers found. Put the words in the first column, the names of the "
             "dimensions in the first row, and a number in every cell between."
         )
-    return Tables(path, sentences, weights)
+    return Tables(path, sentences, weights, settings)
+
+
+def weight_name(sheet: str) -> str | None:
+    """What weights a sheet of this name holds: `W_Q` for `wq`, `Enc1.gamma_2`; None for a sentence."""
+    match = _WEIGHT_SHEET.fullmatch(sheet)
+    if match is None:
+        return None
+    stack, part, letter, index, norm, other, number = (group or "" for group in match.groups())
+    base = f"{letter.upper() if letter in 'wW' else 'b'}_{index.upper()}" if letter else ""
+    return f"{stack.title()}{part.title()}{base}{norm.lower()}{other.title()}{number}"
+
+
+def _read_settings(grid: Grid, where: str) -> dict[str, Any]:
+    """The names in the first column with the values to their right."""
+    settings: dict[str, Any] = {}
+    for row, values in enumerate(grid):
+        filled = [value for value in values if not _is_blank(value)]
+        if not filled or [str(v).strip().casefold() for v in filled[:2]] == ["setting", "value"]:
+            continue
+        if len(filled) < 2 or isinstance(filled[0], ErrorValue) or isinstance(filled[1], ErrorValue):
+            raise InputError(
+                f"{where}, row {row + 1}: a setting has a name and, beside it, a value; here is "
+                f"{_described(filled[0])}."
+            )
+        settings[clean(filled[0])] = filled[1]
+    return settings
 
 
 def _is_blank(value: Any) -> bool:

@@ -75,4 +75,36 @@ def load_template(path: Path) -> Any:
                 f"{path}: the template has no sheet {sheet!r}. It needs 'Cover', which becomes the "
                 "Overview, and 'Matrix', whose page and header every matrix gets."
             )
+    _renumber_styles(book, path)
     return book
+
+
+def _renumber_styles(book: Any, path: Path) -> None:
+    """openpyxl writes the named styles in an order of its own, but cells keep the number that their
+    style had in the file: give them the new one."""
+    import re
+    import zipfile
+    from copy import copy
+
+    from openpyxl.utils.indexed_list import IndexedList
+
+    with zipfile.ZipFile(path) as archive:
+        xml = archive.read("xl/styles.xml").decode("utf-8", "replace")
+    styles = re.findall(r"<(?:\w+:)?cellStyle\s([^>]*)>", xml)
+    names = [named.name for named in book._named_styles]
+    numbers: dict[int, int] = {}
+    for attributes in styles:
+        name = re.search(r'\bname="([^"]*)"', attributes)
+        number = re.search(r'\bxfId="(\d+)"', attributes)
+        if name and number and name[1] in names:
+            numbers[int(number[1])] = names.index(name[1])
+
+    def renumbered(style: Any) -> Any:
+        style = copy(style)
+        style.xfId = numbers.get(style.xfId, 0)
+        return style
+
+    book._cell_styles = IndexedList([renumbered(style) for style in book._cell_styles])
+    for sheet in book.worksheets:
+        for cell in sheet._cells.values():
+            cell._style = renumbered(cell._style)

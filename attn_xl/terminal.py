@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from io import StringIO
+from itertools import accumulate
 from typing import TextIO
 
 from rich import box
@@ -15,13 +16,14 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from .matrix import Node
-from .models import Computation
+from .matrix import Graph, Node
+from .models import Computation, as_computation
+from .operations import Matrix
 from .selection import Chosen, select
 
 DECIMALS = 3
 MOST_LABEL = 24
-MOST_HEADING = 14
+MOST_HEADING = 12
 MOST_ROWS = 60
 SVG_WIDTH = 120
 
@@ -53,9 +55,9 @@ _SVG = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http:
 
 
 def show(
-    computation: Computation,
+    computation: Computation | Graph | Matrix,
     *,
-    steps: Sequence[str] = (),
+    steps: Sequence[str] | str = (),
     sheet: str | None = None,
     decimals: int = DECIMALS,
     file: TextIO | None = None,
@@ -66,7 +68,7 @@ def show(
     NO_COLOR set, the text is plain, and it is whole unless COLUMNS says how wide it may be.
 
     Args:
-        computation: what `attend` made.
+        computation: what `attend` made, or a graph, or the matrix that a model returned.
         steps: names such as `Softmax`; sheet: a sentence.
         decimals: digits after the point.
         file: where to print; standard output if None.
@@ -74,7 +76,7 @@ def show(
     Raises:
         CallError: for a step or a sheet that there is not.
     """
-    chosen = select(computation, steps, sheet)
+    chosen = select(as_computation(computation), steps, sheet)
     plain = bool(os.environ.get("NO_COLOR"))
     file = file or sys.stdout
     console = Console(file=file, highlight=False, color_system=None if plain else "auto")
@@ -125,7 +127,7 @@ def _print(
         if number:
             console.print()
         console.print(Text(_formula(one), "bold"))
-        if one.node.is_scalar:
+        if one.node.scalar:
             continue
         if one.node.note and not one.node.helper:
             console.print(Text(one.node.note, "dim"))
@@ -137,7 +139,7 @@ def _print(
 
 def _formula(one: Chosen) -> str:
     node = one.node
-    if node.is_scalar:
+    if node.scalar:
         return f"{one.title} = {node.words} = {node.values[0, 0]:g}"
     return f"{one.title} = {node.words}" if node.words else one.title
 
@@ -148,10 +150,11 @@ def _table(one: Chosen, decimals: int, width: int | None, framed: bool) -> tuple
     n, m = node.shape
     columns, rows = m, n
     if width is not None:
-        column_width = _column_width(one, decimals)
-        columns = min(m, max(1, (width - _label_width(one, width)) // column_width))
-        if columns < m:  # one column's room is for the dots
-            columns = max(1, min(columns, (width - _label_width(one, width) - 3) // column_width))
+        room = width - _label_width(one, width)
+        columns = _how_many(_column_widths(one, decimals), room)
+        if columns < m:  # the dots need room, too
+            columns = _how_many(_column_widths(one, decimals), room - 3)
+        columns = max(1, columns)
         rows = n if n <= MOST_ROWS else MOST_ROWS - 10
     table = Table(
         box=box.SIMPLE_HEAD if framed else None,
@@ -161,7 +164,7 @@ def _table(one: Chosen, decimals: int, width: int | None, framed: bool) -> tuple
         header_style="",
     )
     most_label = _label_width(one, width) if width is not None else None
-    most_cell = _cell_width(one, decimals) if width is not None else None
+    most_cell = max(MOST_HEADING, _number_width(one, decimals)) if width is not None else None
     table.add_column("", no_wrap=True, overflow="ellipsis", max_width=most_label)
     for heading in node.columns[:columns]:
         table.add_column(
@@ -173,8 +176,11 @@ def _table(one: Chosen, decimals: int, width: int | None, framed: bool) -> tuple
         )
     if columns < m:
         table.add_column("…")
-    for label, values in zip(node.rows[:rows], node.values[:rows, :columns]):
-        cells = [_cell(one, float(value), decimals) for value in values]
+    for row, (label, values) in enumerate(zip(node.rows[:rows], node.values[:rows, :columns])):
+        if node.texts:
+            cells = [Text(node.texts[row])]
+        else:
+            cells = [_cell(one, float(value), decimals) for value in values]
         table.add_row(Text(label), *cells, *(["…"] if columns < m else []))
     left_out = [
         f"{shown} of {there} {what}"
@@ -200,16 +206,21 @@ def _number(node: Node, value: float, decimals: int) -> str:
     return f"{value:.{decimals}{'e' if node.needs_exponent(decimals) else 'f'}}"
 
 
-def _cell_width(one: Chosen, decimals: int) -> int:
+def _number_width(one: Chosen, decimals: int) -> int:
+    if one.node.texts:
+        return max(map(cell_len, one.node.texts))
     values = one.node.values
-    ends = (float(values.max()), float(values.min()))
-    numbers = max(len(_number(one.node, value, decimals)) for value in ends)
-    headings = max(map(cell_len, one.node.columns))
-    return max(numbers, min(headings, MOST_HEADING))
+    return max(len(_number(one.node, float(end), decimals)) for end in (values.max(), values.min()))
 
 
-def _column_width(one: Chosen, decimals: int) -> int:
-    return _cell_width(one, decimals) + 2
+def _column_widths(one: Chosen, decimals: int) -> list[int]:
+    """Each column's, with the space before it."""
+    number = _number_width(one, decimals)
+    return [2 + max(number, min(cell_len(heading), MOST_HEADING)) for heading in one.node.columns]
+
+
+def _how_many(widths: list[int], room: int) -> int:
+    return sum(total <= room for total in accumulate(widths))
 
 
 def _label_width(one: Chosen, width: int) -> int:
@@ -224,5 +235,5 @@ def _needed_width(chosen: Sequence[Chosen], decimals: int) -> int:
 
 def _table_width(one: Chosen, decimals: int) -> int:
     labels = max(map(cell_len, one.node.rows))
-    number = _cell_width(one, decimals)
+    number = _number_width(one, decimals)
     return labels + sum(2 + max(number, cell_len(heading)) for heading in one.node.columns) + 2

@@ -36,8 +36,9 @@ from .layout import (
     Sheet,
     lay_out,
 )
-from .matrix import Node, clean
-from .models import Computation
+from .matrix import Graph, Node, clean
+from .models import Computation, as_computation
+from .operations import Matrix
 from .package import Rows, save
 from .rows import Looks, caption_above, sheet_rows, spreadsheet_text
 from .settings import Formulas, Settings
@@ -45,12 +46,14 @@ from .templates import COVER, DEFAULT, MATRIX, find_template, load_template
 
 CALCULATION_ID = 191029
 """That of Excel 2019 and 365: a lower one makes them recalculate on loading, and ask to save."""
-PAGE_CHARACTERS = 150
+MOST_HEADING, MOST_LABEL = 14, 28
+"""So many characters wide are columns and row labels at the most; longer headings take more lines."""
+PAGE_CHARACTERS = 260
 """What is still readable across a landscape page."""
 
 
 def write_workbook(
-    computation: Computation,
+    computation: Computation | Graph | Matrix,
     path: str | os.PathLike[str],
     *,
     template: str | os.PathLike[str] = DEFAULT,
@@ -60,6 +63,7 @@ def write_workbook(
     """Write every matrix of a computation as a sheet of live formulas with their values.
 
     Args:
+        computation: what `attend` made, or a graph, or the matrix that a model returned.
         path: the .xlsx to write; what stands there is replaced when the new one is complete.
         template: a template's file, or the name of a shipped one.
         settings: live formulas or values only; decimals shown.
@@ -73,7 +77,7 @@ def write_workbook(
         InputError: if the template or the size of a matrix does not do.
         OutputError: if the file cannot be written; then nothing was changed.
     """
-    layout = lay_out(computation)
+    layout = lay_out(as_computation(computation), settings.sheets_for)
     book = load_template(find_template(template))
     writer = _Writer(book, layout, settings, source)
     with writing(Path(path)) as temporary:
@@ -118,7 +122,7 @@ class _Writer:
         self._text(ws, TITLE_ROW, LABEL_COLUMN, group + sheet.title, "attn title")
         note = sheet.note
         if sheet.main.node.role == "attention":
-            note += " The darker a cell, the more attention."
+            note += " The darkest cell has the largest."
         self._text(ws, NOTE_ROW, LABEL_COLUMN, note, "attn note")
         for block in sheet.blocks:
             self._define(block)
@@ -138,6 +142,7 @@ class _Writer:
             heading=self._style("attn heading", text=True),
             caption=self._style("attn label", text=True),
             numbers={block.name: self._number_style(block.node) for block in sheet.blocks},
+            heading_height=self._heading_height(sheet),
         )
         xml = sheet_rows(sheet, self._layout, looks, self._live)
         return Rows(f"A1:{address(last_row, last_column)}", xml)
@@ -173,7 +178,7 @@ class _Writer:
 
     def _colour_scale(self, ws: Any, block: Block) -> None:
         low, high = (
-            Color(rgb=self._fill(f"attn scale {end}") or default)
+            self._fill(f"attn scale {end}") or Color(rgb=default)
             for end, default in (("low", "FFFFFFFF"), ("high", "FF888888"))
         )
         scale = ColorScale(
@@ -181,15 +186,15 @@ class _Writer:
         )
         ws.conditional_formatting.add(block.place.range, Rule(type="colorScale", colorScale=scale))
 
-    def _fill(self, style: str) -> str | None:
+    def _fill(self, style: str) -> Any:
+        """The colour of a style, of the theme or its own, or None."""
         fill = self._named(style).fill
-        colour = fill.fgColor
-        return colour.rgb if fill.patternType == "solid" and colour.type == "rgb" else None
+        return fill.fgColor if fill.patternType == "solid" else None
 
     def _named(self, style: str) -> Any:
         return next(named for named in self._book._named_styles if named.name == style)
 
-    def _tab_colour(self, node: Node) -> str | None:
+    def _tab_colour(self, node: Node) -> Any:
         return self._fill("attn scale high" if node.role == "attention" else f"attn {node.role}")
 
     # Styles
@@ -211,7 +216,7 @@ class _Writer:
         """The template's, or what --decimals asks for; with an exponent where it needs one."""
         decimals = self._settings.decimals
         own = str(self._named(f"attn {node.role}").number_format)
-        if node.is_scalar:
+        if node.scalar or node.texts:
             return "General"
         if decimals is None:
             decimals = len(own.partition(".")[2]) if set(own) <= set("0.#,") else 3
@@ -223,21 +228,20 @@ class _Writer:
 
     def _widths(self, ws: Any, sheet: Sheet) -> list[float]:
         """Make the columns just wide enough; the width of each column in use."""
-        spans: dict[tuple[int, int], float] = {}
+        widths: dict[int, float] = {}
+
+        def widen(column: int, width: float) -> None:
+            widths[column] = max(widths.get(column, 0.0), width)
+
         for block in sheet.blocks:
             place, node = block.place, block.node
-            number = self._shown_width(node)
-            heading = max(map(_text_width, node.columns)) if not node.is_scalar else len(block.name)
-            span = (place.column, place.last_column)
-            spans[span] = max(spans.get(span, 8.0), number + 2, min(heading + 2, 18))
+            number = max(8, self._shown_width(node) + 2)
+            headings = node.columns if any(node.columns) else (block.name.rpartition(".")[2],)
+            for column, heading in enumerate(headings, place.column):
+                widen(column, max(number, min(_text_width(heading) + 2, MOST_HEADING)))
             if block.labelled:
-                labels = max(map(_text_width, [*node.rows, block.caption if block.headed else ""]))
-                span = (LABEL_COLUMN, LABEL_COLUMN)
-                spans[span] = max(spans.get(span, 11.0), min(labels + 3, 40))
-        widths: dict[int, float] = {}
-        for (first, last), width in spans.items():
-            for column in range(first, last + 1):
-                widths[column] = max(widths.get(column, 0.0), width)
+                labels = [*node.rows, block.caption if block.headed else ""]
+                widen(LABEL_COLUMN, max(11, min(max(map(_text_width, labels)) + 3, MOST_LABEL)))
         scale = (self._named("attn value").font.sz or 11) / 11
         all_widths = [round(widths.get(column, 3.0) * scale, 1) for column in range(1, max(widths) + 1)]
         first = 1
@@ -249,7 +253,16 @@ class _Writer:
             first = last + 1
         return all_widths
 
+    def _heading_height(self, sheet: Sheet) -> float | None:
+        """That of headings which do not fit on one line, in points; None where all do."""
+        longest = max(_text_width(heading) for block in sheet.blocks for heading in block.node.columns)
+        lines = min(4, -(-(longest + 2) // MOST_HEADING))
+        one = float(self._page.sheet_format.defaultRowHeight or 15)
+        return one * lines if lines > 1 else None
+
     def _shown_width(self, node: Node) -> int:
+        if node.texts:
+            return max(map(_text_width, node.texts))
         number_format = self._number_format(node)
         decimals = len(number_format.partition("E")[0].partition(".")[2])
         ends = (float(node.values.min()), float(node.values.max()))
@@ -271,16 +284,14 @@ class _Writer:
         ws.page_setup.fitToWidth = max(1, round(width / PAGE_CHARACTERS))
         ws.page_setup.fitToHeight = 1 if last_row <= 60 else 0
         if ws.page_setup.fitToWidth > 1 or not ws.page_setup.fitToHeight:
-            ws.print_title_rows = f"{TITLE_ROW}:{HEADER_ROW}"
+            ws.print_title_rows = f"{HEADER_ROW}:{HEADER_ROW}"
             ws.print_title_cols = f"{letters(LABEL_COLUMN)}:{letters(LABEL_COLUMN)}"
 
     # The cover
 
     def _cover(self, ws: Any) -> None:
         """Fill the placeholders of the cover; `{steps}` becomes the table of all steps."""
-        sentences = "\n".join(
-            f"{name}: {' '.join(words)}" for name, words in self._layout.sentences.items()
-        )
+        sentences = "; ".join(" ".join(words[:20]) for words in self._layout.sentences.values())
         texts = {
             "{title}": clean(self._layout.title),
             "{source}": self._source,
@@ -304,6 +315,10 @@ class _Writer:
     def _steps(self, ws: Any, start: Any) -> None:
         looks = [copy.copy(ws.cell(start.row, start.column + i)._style) for i in range(4)]
         row = start.row
+        ws.sheet_properties.outlinePr.summaryBelow = False
+        letter = letters(start.column)
+        names = [_text_width(sheet.name) + 2 for sheet in self._layout.sheets]
+        ws.column_dimensions[letter].width = max(ws.column_dimensions[letter].width, *names)
         for sheet, texts in self._step_rows():
             for i, text in enumerate(texts):
                 cell = ws.cell(row, start.column + i)
@@ -311,6 +326,8 @@ class _Writer:
                 if text:
                     _set_text(cell, text)
             if sheet:
+                if sheet.part:
+                    ws.row_dimensions[row].outlineLevel = 1
                 cell = ws.cell(row, start.column)
                 location = f"{quoted(sheet.name)}!A1"
                 cell.hyperlink = Hyperlink(ref=cell.coordinate, location=location, display=texts[0])
@@ -320,13 +337,18 @@ class _Writer:
             row += 1
 
     def _step_rows(self) -> Iterator[tuple[Sheet | None, tuple[str, str, str, str]]]:
-        group = ""
+        """The lines of the Overview: sheets, under headings for sentences, layers and heads."""
+        group = part = ""
         for sheet in self._layout.sheets:
             if sheet.group != group:
-                group = sheet.group
+                group, part = sheet.group, ""
                 words = self._layout.sentences.get(group, ())
                 title = f"{group}: {' '.join(words)}" if group else "All sentences"
                 yield None, (title, "", "", "")
+            if sheet.part != part:
+                part = sheet.part
+                if part:
+                    yield None, (f"   {part}", "", "", "")
             node = sheet.main.node
             shape = f"{node.shape[0]} × {node.shape[1]}" if not node.sheet else ""
             yield sheet, (sheet.name, node.words if not node.sheet else "", shape, sheet.note)

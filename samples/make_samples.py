@@ -5,6 +5,7 @@ They are ordinary workbooks, as a teacher would type them.
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 from openpyxl import Workbook
@@ -66,6 +67,118 @@ POLITICS: dict[str, list[Row]] = {
 }
 
 
+Sheets = dict[str, list[Row]]
+
+
+def settings(**values: str | float) -> list[Row]:
+    """A sheet of settings: a name and a value a row."""
+    return [["setting", "value"], *([name.replace("_", "-"), value] for name, value in values.items())]
+
+
+def words(text: str, dims: str, seed: int) -> list[Row]:
+    """Embeddings of small, short numbers; a word has the same one wherever it occurs."""
+    rows: list[Row] = [["", *dims.split()]]
+    for word in text.split():
+        rng = random.Random(f"{seed} {word}")
+        rows.append([word, *(rng.randint(0, 10) / 5 for _ in dims.split())])
+    return rows
+
+
+def weights(name: str, rows: int, columns: int) -> list[Row]:
+    """Weights that are easy to multiply with."""
+    rng = random.Random(name)
+    return [[rng.choice((-1, -0.5, 0, 0.5, 1)) for _ in range(columns)] for _ in range(rows)]
+
+
+def layer(at: str, parts: tuple[str, ...], d: int, hidden: int, norms: int) -> Sheets:
+    """All weights of a layer of width d."""
+    shapes: dict[str, tuple[int, int]] = {}
+    for part in parts:
+        shapes |= {f"{at}{part}W_{letter}": (d, d) for letter in "QKVO"}
+    shapes |= {
+        f"{at}W_1": (d, hidden),
+        f"{at}b_1": (1, hidden),
+        f"{at}W_2": (hidden, d),
+        f"{at}b_2": (1, d),
+    }
+    made = {name: weights(name, *shape) for name, shape in shapes.items()}
+    for number in range(1, norms + 1):
+        made[f"{at}gamma_{number}"] = [[1.0] * d]
+        made[f"{at}beta_{number}"] = [[0.0] * d]
+    return made
+
+
+FOUR = "living moving talking place"
+
+VARIANTS: dict[str, Sheets] = {
+    "multi-head": {
+        "sentence": words("the cat chased the mouse", FOUR, 1),
+        **{f"W_{letter}": weights(f"W_{letter}", 4, 4) for letter in "QKVO"},
+        "b_Q": [[0.1, 0.2, 0.3, 0.4]],
+        "Settings": settings(heads=2),
+    },
+    "masks": {
+        "first": words("we read <PAD> <PAD>", FOUR, 2),
+        "second": words("we read good books", FOUR, 2),
+        "Settings": settings(causal="TRUE"),
+    },
+    "cross-attention": {
+        "french": words("le chat dort", "être bouger lieu", 3),
+        "english": words("the cat is sleeping", FOUR, 3),
+        "W_Q": weights("cross Q", 3, 2),
+        "W_K": weights("cross K", 4, 2),
+        "W_V": weights("cross V", 4, 3),
+        "Settings": settings(memory="english"),
+    },
+    "positions": {
+        "sentence": words("dog bites man and man bites dog", "living moving talking place time", 4),
+        "Settings": settings(positions="sinusoidal"),
+    },
+    # The scores of each word are 5, 3, 4, and so its weights 0.42, 0.25, 0.33.
+    "plain-sum": {
+        "sentence": [["", "one", "weight"], ["red", 1, 5], ["green", 1, 3], ["blue", 1, 4]],
+        "W_Q": [[1], [0]],
+        "W_K": [[0], [1]],
+        "Settings": settings(normalize="sum", scale="FALSE"),
+    },
+    "temperature": {
+        "sentence": MOUSE["cat"],
+        "Settings": settings(temperature=0.5, scale="FALSE"),
+    },
+    "dropout": {
+        "sentence": words("the cat chased the mouse", FOUR, 1),
+        "Settings": settings(dropout=0.25, seed=3),
+    },
+    "encoder": {
+        "sentence": words("the cat sat", FOUR, 5),
+        **layer("Enc1.", ("",), 4, 6, 2),
+        **layer("Enc2.", ("",), 4, 6, 2),
+        "Settings": settings(model="encoder", layers=2, heads=2, activation="gelu"),
+    },
+    "decoder": {
+        "sentence": words("le chat dort", FOUR, 6),
+        "encoded": words("the cat is sleeping", FOUR, 6),
+        **layer("Dec1.", ("Self.", "Cross."), 4, 6, 3),
+        "Settings": settings(model="decoder", memory="encoded", heads=2, activation="gelu-tanh"),
+    },
+    "encoder-decoder": {
+        "source": words("the cat is sleeping <PAD>", FOUR, 7),
+        "target": words("<start> le chat dort", FOUR, 7),
+        **layer("Enc1.", ("",), 4, 6, 2),
+        **layer("Dec1.", ("Self.", "Cross."), 4, 6, 3),
+        "Settings": settings(
+            model="encoder-decoder", memory="source", heads=2, norm="pre", positions="sinusoidal"
+        ),
+    },
+    "language-model": {
+        "sentence": words("the cat chased the", FOUR, 61),
+        "Vocabulary": words("the cat chased mouse dog .", FOUR, 61),
+        **layer("Dec1.", ("",), 4, 6, 2),
+        "Settings": settings(model="decoder-only", heads=2, positions="sinusoidal"),
+    },
+}
+
+
 def make(name: str, sheets: dict[str, list[Row]]) -> None:
     book = Workbook()
     book.remove(book.worksheets[0])
@@ -74,8 +187,8 @@ def make(name: str, sheets: dict[str, list[Row]]) -> None:
         for row in rows:
             sheet.append(row)
         for cell in (*sheet[1], *sheet["A"]):
-            cell.font = Font(bold=True)
-        sheet.freeze_panes = "B2"
+            if isinstance(cell.value, str):
+                cell.font = Font(bold=True)
         sheet.column_dimensions["A"].width = 14
     book.save(HERE / f"{name}.xlsx")
 
@@ -84,3 +197,5 @@ if __name__ == "__main__":
     make("mouse", MOUSE)
     make("projections", PROJECTIONS)
     make("politics", POLITICS)
+    for name, sheets in VARIANTS.items():
+        make(name, sheets)

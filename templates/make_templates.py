@@ -50,7 +50,7 @@ ARTICLE = {
     "attn link": Role("FF0B63A5", underline="single"),
     "attn label": Role("FF1F2A37", bold=True, align="left"),
     "attn heading": Role(
-        "FF1F2A37", bold=True, align="right", border=rule(bottom="medium", colour="FF1F2A37")
+        "FF1F2A37", bold=True, align="right", wrap=True, border=rule(bottom="medium", colour="FF1F2A37")
     ),
     "attn input": Role("FF0B4F8A", "FFE3F0FB", border=box("thin", "FF7FB2DE"), number_format="0.00"),
     "attn weight": Role(
@@ -71,7 +71,7 @@ PRINT = {
     "attn note": Role(italic=True),
     "attn link": Role(underline="single"),
     "attn label": Role(bold=True, align="left"),
-    "attn heading": Role(bold=True, align="right", border=rule(top="thin", bottom="thin")),
+    "attn heading": Role(bold=True, align="right", wrap=True, border=rule(top="thin", bottom="thin")),
     "attn input": Role(border=box("medium", "FF000000"), number_format="0.00"),
     "attn weight": Role(italic=True, border=box("mediumDashed", "FF000000"), number_format="0.00"),
     "attn value": Role(border=rule(bottom="hair"), number_format="0.000"),
@@ -96,9 +96,8 @@ def style(name: str, role: Role, font: str) -> NamedStyle:
         border=role.border or Border(),
         alignment=Alignment(
             horizontal=role.align,
-            vertical="top" if role.wrap else "center",
+            vertical="bottom" if role.wrap else "center",
             wrap_text=role.wrap or None,
-            shrink_to_fit=True if name == "attn heading" else None,
         ),
         number_format=role.number_format,
     )
@@ -127,11 +126,11 @@ LEGEND = [
 
 
 def cover(sheet: Worksheet, scale: str) -> None:
-    for letter, width in zip("ABCD", (22, 30, 10, 96)):
+    for letter, width in zip("ABCD", (24, 40, 10, 96)):
         sheet.column_dimensions[letter].width = width
     sheet["A1"], sheet["A1"].style = "{title}", "attn title"
     sheet["A2"], sheet["A2"].style = "Attention(Q, K, V) = softmax(Q × Kᵀ / √d_k) × V", "attn note"
-    sheet["A3"], sheet["A3"].style = "made from {source}", "attn note"
+    sheet["A3"], sheet["A3"].style = "made from {source}: {sentences}", "attn note"
     for row, (name, number, words) in enumerate(LEGEND, 5):
         swatch, said = sheet.cell(row, 1, number), sheet.cell(row, 2, words)
         swatch.style, said.style = name, "attn note"
@@ -150,7 +149,7 @@ def cover(sheet: Worksheet, scale: str) -> None:
     sheet.sheet_view.zoomScale = 100
     sheet.sheet_properties.pageSetUpPr.fitToPage = True
     sheet.page_setup.fitToHeight = 0
-    sheet.freeze_panes = "A11"
+    sheet.print_title_rows = "10:10"
 
 
 def matrix(sheet: Worksheet) -> None:

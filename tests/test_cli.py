@@ -247,6 +247,7 @@ def test_an_interrupted_run_leaves_the_old_file_and_nothing_else(tmp_path: Path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signum, signal.SIG_DFL),  # whoever runs the tests
     )
     for _ in range(2000):  # until the unfinished file is there
         if process.poll() is not None or any(p.suffix == ".part" for p in tmp_path.iterdir()):

@@ -294,8 +294,13 @@ def test_a_password_is_told_from_damage(tmp_path: Path) -> None:
 
 
 def test_numbers_that_grow_too_large_are_named_with_their_sheet(make: Make) -> None:
-    with pytest.raises(InputError, match=r"input\.xlsx, sheet 's': .* too large"):
+    with pytest.raises(InputError, match=r"input\.xlsx, sheet 's': .* too large.* in cell B2"):
         attend(read_tables(make({"s": [["", "a"], ["cat", 1e200]]})))
+
+
+def test_weights_alone_are_no_sentence(make: Make) -> None:
+    with pytest.raises(InputError, match=r"only weights found \(W_V\)"):
+        read_tables(make({"W_V": [[1, 2]]}))
 
 
 def test_no_numbers(make: Make) -> None:

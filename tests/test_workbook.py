@@ -18,7 +18,7 @@ from python_calamine import CalamineWorkbook
 
 import attn_xl
 from attn_xl import Formulas, attend, read_tables
-from attn_xl.engines import IronCalc, stored_formulas
+from attn_xl.engines import IronCalc, libreoffice, recalculated_by_libreoffice, stored_formulas
 from attn_xl.templates import shipped
 
 Write = Callable[..., Path]
@@ -286,7 +286,7 @@ def test_shipped_templates(write: Write, template: str) -> None:
     text = [c.value for row in book["Overview"].iter_rows() for c in row if isinstance(c.value, str)]
     assert not any("{" in t for t in text)
     assert "Self-attention: cat, keyboard" in text
-    assert "made from mouse.xlsx" in text
+    assert "made from mouse.xlsx: mouse and cat are friends; mouse or keyboard are useful" in text
     assert "Matrix" not in book.sheetnames
 
 
@@ -307,6 +307,53 @@ def test_a_template_of_ones_own(write: Write, tmp_path: Path) -> None:
     assert book["Overview"]["A3"].value == "Lesson 4, politics.xlsx"
     assert book["Scores"].oddHeader.center.text == "Springfield High"
     assert book["Scores"].page_setup.orientation == "portrait"
+
+
+@pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
+def test_a_template_saved_by_another_program(write: Write, tmp_path: Path) -> None:
+    """Its styles stand in another order; every cell must still find its own."""
+    (template,) = recalculated_by_libreoffice([shipped()["article"]], tmp_path)
+    path = write(SAMPLES / "politics.xlsx", template=template)
+    with zipfile.ZipFile(path) as archive:
+        styles = archive.read("xl/styles.xml").decode()
+    named = re.search(r'<cellStyleXfs count="(\d+)"', styles)
+    assert named
+    assert max(map(int, re.findall(r'xfId="(\d+)"', styles))) < int(named[1])
+    assert openpyxl.load_workbook(path)["Input"]["B5"].font.color.rgb == "FF0B4F8A"
+
+
+def test_theme_colours_of_a_template_are_kept(write: Write, tmp_path: Path) -> None:
+    school = openpyxl.load_workbook(shipped()["article"])
+    style = next(s for s in school._named_styles if s.name == "attn scale high")
+    style.fill = openpyxl.styles.PatternFill("solid", fgColor=openpyxl.styles.Color(theme=5))
+    school.save(tmp_path / "theme.xlsx")
+    sheet = openpyxl.load_workbook(write(SAMPLES / "politics.xlsx", template=tmp_path / "theme.xlsx"))[
+        "Softmax"
+    ]
+    (rules,) = sheet.conditional_formatting
+    assert rules.rules[0].colorScale.color[1].theme == 5
+    assert rules.rules[0].colorScale.cfvo[1].type == "max"
+    assert sheet.sheet_properties.tabColor.theme == 5
+
+
+def test_long_words_widen_their_own_column_only(write: Write, make: Write) -> None:
+    words = ["a", "Donaudampfschifffahrtsgesellschaft", "c"]
+    book = openpyxl.load_workbook(write(make({"s": table(np.eye(3), words)})))
+    sheet = book["Softmax"]
+    widths = [sheet.column_dimensions[letter].width for letter in "ABC"]
+    assert widths[0] <= 28
+    assert widths[1] < widths[2] <= 14
+    assert sheet.row_dimensions[4].height > 2 * 19
+    assert sheet["C4"].alignment.wrap_text
+
+
+def test_the_page_fits(write: Write, make: Write) -> None:
+    for n, pages in ((5, 1), (12, 1), (60, 4)):
+        source = make({"s": table(np.eye(n), [f"word{i}" for i in range(n)])}, f"{n}.xlsx")
+        sheet = openpyxl.load_workbook(write(source, f"out{n}.xlsx"))["Softmax"]
+        assert sheet.page_setup.fitToWidth <= pages
+        assert (sheet.page_setup.paperSize, sheet.sheet_view.zoomScale) == (9, 130)
+        assert bool(sheet.print_title_cols) is (sheet.page_setup.fitToWidth > 1 or n > 55)
 
 
 def test_a_template_without_a_style_is_refused_by_name(write: Write, tmp_path: Path) -> None:
@@ -339,9 +386,6 @@ def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_a_matrix_wider_than_a_sheet_is_foreseen(tmp_path: Path) -> None:
-    x = np.zeros((8200, 1))
-    x[0, 0] = 1
-    words = [f"w{i}" for i in range(len(x))]
     output = tmp_path / "wide.xlsx"
     wide = attn_xl.given(np.zeros((1, 16384)), ["w"], [f"d{j}" for j in range(16384)], "Input")
     graph = attn_xl.Graph(attn_xl.self_attention(wide))
@@ -349,7 +393,6 @@ def test_a_matrix_wider_than_a_sheet_is_foreseen(tmp_path: Path) -> None:
     with pytest.raises(attn_xl.InputError, match="XFD1048576"):
         attn_xl.write_workbook(computation, output)
     assert not output.exists()
-    assert words
 
 
 def test_openpyxl_still_writes_as_the_package_expects() -> None:

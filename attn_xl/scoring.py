@@ -1,0 +1,103 @@
+"""How the scores of a run become weights: what its settings and its `Mask` sheet ask for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from .attention import Attending, attention_mask
+from .errors import InputError
+from .operations import Matrix, given, option
+from .primitives import HIDDEN
+from .settings import Settings
+from .tables import Table, Tables
+
+PADDING = ("<PAD>", "<PADDING>")
+
+
+class Scoring:
+    """Masks, temperature and dropout, each made once for all heads and layers that share them.
+
+    Args:
+        used: takes the names of the sheets that serve.
+    """
+
+    def __init__(self, tables: Tables, settings: Settings, used: set[str]) -> None:
+        self._tables, self._settings, self._used = tables, settings, used
+        self._masks: dict[tuple[object, ...], Matrix] = {}
+        self._dropouts = 0
+        self._temperature = self._p = None
+        if settings.temperature is not None:
+            self._temperature = option(
+                settings.temperature, "Temperature", "The scores are divided by it."
+            )
+        if settings.dropout:
+            self._p = option(settings.dropout, "p_dropout", "The share of weights that are set to 0.")
+
+    def attending(self, *, causal: bool) -> Attending:
+        s = self._settings
+        return Attending(
+            scale=s.scale,
+            temperature=self._temperature,
+            normalize=s.normalize.value,
+            masks=lambda rows, columns, at: self._masks_for(rows, columns, at, causal=causal),
+            dropout=self._dropout if self._p is not None else None,
+        )
+
+    def _masks_for(
+        self, rows: Sequence[str], columns: Sequence[str], at: str, *, causal: bool
+    ) -> list[Matrix]:
+        """The user's mask where its words are these, and what hides later words and padding."""
+        stack = re.sub(r"\d+\.", ".", at)
+        words = {*PADDING, *([self._settings.padding] if self._settings.padding else [])}
+        folded = {word.casefold() for word in words}
+        padding = tuple(sorted({w for w in columns if w.casefold() in folded}, key=list(columns).index))
+        masks = []
+        own = self._tables.weights.get("Mask")
+        if own is not None and not at:
+            self._used.add("Mask")
+            masks.append(self._own_mask(own, rows, columns))
+        if causal or padding:
+            key = (stack, tuple(rows), tuple(columns), causal)
+            if key not in self._masks:
+                symbol = "Mask" if own is None else "ComputedMask"
+                self._masks[key] = attention_mask(
+                    rows, columns, f"{stack}{symbol}", causal=causal, padding=padding
+                )
+            masks.append(self._masks[key])
+        if masks:
+            total = np.sum([mask.values for mask in masks], axis=0)
+            for word, hidden in zip(rows, (total <= HIDDEN / 10).all(axis=1)):
+                if hidden:
+                    raise InputError(
+                        f"the mask hides every word from {word!r}, which then has nothing to look at. "
+                        "Let it see at least one word."
+                    )
+        return masks
+
+    def _own_mask(self, table: Table, rows: Sequence[str], columns: Sequence[str]) -> Matrix:
+        if table.shape != (len(rows), len(columns)):
+            raise InputError(
+                f"{table.file}, sheet {table.sheet!r}: the mask is {table.shape[0]} x "
+                f"{table.shape[1]}, but the scores are {len(rows)} x {len(columns)}."
+            )
+        if set(table.values.ravel().tolist()) == {0.0, 1.0}:
+            raise InputError(
+                f"{table.file}, sheet {table.sheet!r}: the mask has only 0 and 1. It is added to the "
+                "scores: write 0 where a word may look, and -1E9 where it may not."
+            )
+        key = ("own", tuple(rows), tuple(columns))
+        if key not in self._masks:
+            note = "Added to the scores: a large negative number where a word may not look."
+            self._masks[key] = given(table.values, rows, columns, "Mask", note)
+        return self._masks[key]
+
+    def _dropout(self, weights: Matrix, name: str) -> tuple[Matrix, Matrix]:
+        assert self._p is not None
+        rng = np.random.default_rng([self._settings.seed, self._dropouts])
+        self._dropouts += 1
+        kept = (rng.random(weights.shape) >= self._settings.dropout).astype(float)
+        note = "1 where a weight is kept, 0 where it is dropped. Change it and watch."
+        return given(kept, weights.rows, weights.columns, name, note), self._p

@@ -1,0 +1,35 @@
+"""How alike words are: dot product, magnitude, cosine and angle. Knows nothing of files or sheets."""
+
+from __future__ import annotations
+
+from .errors import InputError
+from .operations import Matrix, angle, row_squares, sqrt
+
+
+def similarity(x: Matrix) -> Matrix:
+    """The angle between every two words, by way of their dot products and magnitudes.
+
+    Args:
+        x: embeddings, (n, d), one word a row.
+
+    Returns:
+        The angles in degrees, (n, n); `Graph(angles)` has `Dot`, `Magnitude`, `Cosine`, `Angle`.
+
+    Raises:
+        InputError: if a word's embedding is all zeros, which has no direction.
+
+    Source: cosine similarity as in Jurafsky, Martin, "Speech and Language Processing", 6.4.
+    """
+    dot = (x @ x.T).named("Dot", "The dot product of every two words: large for long, like vectors.")
+    magnitude = sqrt(row_squares(x)).named("Magnitude", "The length of each word's vector.")
+    for word, length in zip(x.rows, magnitude.values[:, 0]):
+        if not length:
+            raise InputError(
+                f"the embedding of {word!r} is all zeros: it has no direction to compare. Give it a "
+                "number or leave the word out."
+            )
+    cosine = (dot / (magnitude * magnitude.T)).named(
+        "Cosine",
+        "The cosine similarity: 1 for the same direction, 0 for nothing in common, -1 for opposite.",
+    )
+    return angle(cosine).named("Angle", "The angle between the two vectors, in degrees.")

@@ -1,0 +1,123 @@
+"""Attention against workbooks that somebody else made by hand, if they are there.
+
+They are read where they lie and nothing of them is kept: only a checkout has them beside it.
+They write words as columns and weights at the left, so all matrices are the transposes of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import e, log
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import openpyxl
+import pytest
+from conftest import ROOT, TOLERANCE, make_input, table
+
+import attn_xl
+from attn_xl import Computation, Graph
+
+PEERS = ROOT.parent / "shared" / "peers"
+SELF_ATTENTION, SOFTMAX = PEERS / "Self-Attention.xlsx", PEERS / "Softmax.xlsx"
+
+if not (SELF_ATTENTION.is_file() and SOFTMAX.is_file()):
+    pytest.skip("the workbooks of others are not there", allow_module_level=True)
+
+pytestmark = pytest.mark.filterwarnings("ignore:DrawingML support:UserWarning")
+
+STEPS = {
+    "Scores": "K^T * Q",
+    "Scaled": "r = K^T * Q / sqrt(dk)",
+    "Softmax": "A = softmax(K^T * Q / sqrt(dk))",
+    "Output": "z1",
+}
+"""Our matrices, and the label above theirs."""
+
+
+def sheet_of(path: Path, name: str) -> Any:
+    return openpyxl.load_workbook(path, data_only=True)[name]
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def labelled(sheet: Any, label: str) -> Iterator[tuple[int, int]]:
+    """The row and the column of every cell with this text."""
+    for row in sheet.iter_rows():
+        for cell in row:
+            if isinstance(cell.value, str) and cell.value.strip() == label:
+                yield cell.row, cell.column
+
+
+def block(sheet: Any, label: str) -> np.ndarray:
+    """The numbers below a label, past an arrow between them; no label may be there twice."""
+    ((row, left),) = labelled(sheet, label)
+    row += 1
+    row += sheet.cell(row, left).value == "↓"
+    right = left
+    while is_number(sheet.cell(row, right).value):
+        right += 1
+    rows: list[list[float]] = []
+    while is_number(sheet.cell(row, left).value):
+        rows.append([float(sheet.cell(row, column).value) for column in range(left, right)])
+        row += 1
+    return np.array(rows)
+
+
+def assert_same(ours: np.ndarray, theirs: np.ndarray, what: str) -> None:
+    """The same numbers up to a rounding error of the largest."""
+    assert ours.shape == theirs.shape, what
+    error = np.abs(ours - theirs).max()
+    assert error <= TOLERANCE * max(1.0, np.abs(theirs).max()), f"{what}: differs by {error}"
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "dims", "d_k", "d_v"),
+    [("small", 4, 6, 3, 3), ("medium", 8, 6, 4, 6), ("large", 12, 6, 4, 6)],
+)
+def test_self_attention_made_by_hand(
+    name: str, words: int, dims: int, d_k: int, d_v: int, tmp_path: Path, write: Callable[..., Path]
+) -> None:
+    sheet = sheet_of(SELF_ATTENTION, name)
+    x, w_q, w_k, w_v = (block(sheet, label).T for label in ("x1", "Wq", "Wk", "Wv"))
+    assert x.shape == (words, dims)
+    assert [w.shape for w in (w_q, w_k, w_v)] == [(dims, d_k), (dims, d_k), (dims, d_v)]
+
+    sentence = table(x, [f"x{i + 1}" for i in range(words)])
+    weights = {"W_Q": w_q.tolist(), "W_K": w_k.tolist(), "W_V": w_v.tolist()}
+    source = make_input(tmp_path / "input.xlsx", {name: sentence, **weights})
+    graph = attn_xl.attend(attn_xl.read_tables(source))[name]
+    for step, label in STEPS.items():
+        assert_same(graph[step].values, block(sheet, label).T, step)
+    write(source)
+
+
+@pytest.mark.parametrize("base", [e, 3.0])
+def test_softmax_made_by_hand(base: float, tmp_path: Path, keep: Callable[[Path], Path]) -> None:
+    sheet = sheet_of(SOFTMAX, "Softmax")
+    heading = "e^x" if base == e else "3^x"
+    found = list(labelled(sheet, heading))
+    assert len(found) == 3
+    graphs = {}
+    for number, (row, column) in enumerate(found, 1):
+        # x stands two columns before its exponentials, softmax(x) two columns after them.
+        x, theirs = (column_below(sheet, row, column + aside) for aside in (-2, 2))
+        assert len(x) == len(theirs) > 3
+        scores = attn_xl.given([x * log(base)], ["x"], range(len(x)), "Input")
+        ours = attn_xl.softmax(scores).named("Softmax")
+        assert_same(ours.values[0], theirs, f"{heading} {number}")
+        graphs[f"x{number}"] = Graph(ours)
+    path = tmp_path / "output.xlsx"
+    attn_xl.write_workbook(Computation("Softmax", graphs, {}), path)
+    keep(path)
+
+
+def column_below(sheet: Any, row: int, column: int) -> np.ndarray:
+    """The numbers below a cell, down to the first that is none."""
+    numbers: list[float] = []
+    while is_number(value := sheet.cell(row + 1 + len(numbers), column).value):
+        numbers.append(float(value))
+    return np.array(numbers)
