@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 from .errors import InputError
 from .operations import (
@@ -31,20 +31,23 @@ COMPARE_NOTE = (
 )
 
 
-class Weights(Protocol):
+class Weights:
     """Where a model gets what was learned."""
 
     def matrix(self, name: str, rows: Sequence[str], width: int) -> Matrix:
         """The weights `name`, one row for each of `rows`; `width` is how many columns to make up where
         weights are made up."""
+        raise NotImplementedError
 
     def row(self, name: str, columns: Sequence[str]) -> Matrix | None:
         """A single row, such as a bias, or None if there is none."""
+        raise NotImplementedError
 
-    def __contains__(self, name: str) -> bool: ...
+    def __contains__(self, name: str) -> bool:
+        raise NotImplementedError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Attending:
     """How the scores become weights.
 

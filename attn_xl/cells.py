@@ -47,6 +47,7 @@ def address(row: int, column: int) -> str:
     return f"{letters(column)}{row}"
 
 
+@cache
 def quoted(sheet: str) -> str:
     """A sheet's name as a formula needs it, in quotes where
 

@@ -7,9 +7,6 @@ from __future__ import annotations
 
 import math
 import os
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -165,6 +162,8 @@ _ALWAYS_RECALCULATE = """<?xml version="1.0" encoding="UTF-8"?>
 
 def libreoffice() -> str | None:
     """The LibreOffice program on this machine, if there is one."""
+    import shutil
+
     return shutil.which("soffice") or shutil.which("libreoffice")
 
 
@@ -177,6 +176,9 @@ def recalculated_by_libreoffice(paths: list[Path], out: Path, to: str = "xlsx") 
     Raises:
         InputError: if LibreOffice is not there or does not convert a file.
     """
+    import subprocess
+    import tempfile
+
     program = libreoffice()
     if program is None:
         raise InputError("LibreOffice (soffice) is not installed.")
@@ -212,6 +214,8 @@ def differences_libreoffice(paths: list[Path], tolerance: float) -> dict[Path, l
     LibreOffice adds up with a correction for rounding (Kahan), so where large terms cancel it leaves
     another remainder: numbers below a thousandth of the largest on their sheet count as that large.
     """
+    import tempfile
+
     import openpyxl
 
     found = {}

@@ -28,7 +28,7 @@ from .errors import InputError
 from .matrix import Node, clean
 from .models import Computation, sentence_of
 from .parts import chosen_parts, layer_and_head
-from .primitives import Transpose, operation_of
+from .primitives import Operand, Transpose, operation_of
 from .settings import Formulas, Settings
 
 TITLE_ROW, NOTE_ROW, LINK_ROW, HEADER_ROW, FIRST_ROW = 1, 2, 3, 4, 5
@@ -40,7 +40,7 @@ SHARED_NOTES = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Block:
     """One matrix in its place.
 
@@ -63,7 +63,7 @@ class Block:
     live: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sheet:
     """One sheet: what it is called, what it shows, where it leads.
 
@@ -93,7 +93,7 @@ class Sheet:
         return ", ".join([layer] * bool(layer) + [f"head {head}"] * bool(head))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Layout:
     """All sheets of a workbook in their order, and what each formula is.
 
@@ -164,13 +164,17 @@ def _referred_to(node: Node) -> Iterator[Node]:
             yield from _referred_to(parent)
 
 
-class _Operand:
+class _Operand(Operand):
     """How a formula at `home` speaks of `node`: by its place or, if it has none, by its formula."""
 
     def __init__(self, layout: Layout, node: Node, home: Place, index: int) -> None:
         self._layout, self._node, self._home, self._index = layout, node, home, index
         self.shape = node.shape
-        self.is_transposed = not node.name and isinstance(node.operation, Transpose)
+        self._transposed = not node.name and isinstance(node.operation, Transpose)
+
+    @property
+    def is_transposed(self) -> bool:
+        return self._transposed
 
     @cached_property
     def _block(self) -> Block:

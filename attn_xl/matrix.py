@@ -10,7 +10,7 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +27,11 @@ _BREAK = re.compile(r"\r\n|[\t\n\v\f\r\x85\u2028\u2029]")
 _made = itertools.count()
 
 
-class MadeBy(Protocol):
+class MadeBy:
     """What a node asks of the operation that made it."""
 
-    def words(self, *operands: str) -> str: ...
+    def words(self, *operands: str) -> str:
+        raise NotImplementedError
 
 
 def clean(label: object) -> str:

@@ -34,7 +34,7 @@ TITLES = {
 INPUT_NOTE = "The embeddings: one word a row, one dimension a column. Change a number and watch."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Computation(Mapping[str, Graph]):
     """The graph of every sentence, by the sentence's name, and what compares them.
 

@@ -6,7 +6,7 @@ Few primitives (`primitives.py`); what can be written with them, such as softmax
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,6 @@ from .primitives import (
 )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Matrix(Node):
     """A node with arithmetic: `q @ k.T`, `scores / sqrt(d_k)`, `x - maximum`."""
 

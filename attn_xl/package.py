@@ -24,7 +24,7 @@ _END_OF_ROWS = b"</sheetData>"
 _BUFFER = 1 << 20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Rows:
     """The rows of a sheet that openpyxl does not hold.
 

@@ -13,16 +13,16 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 
-from .matrix import Node, Numbers
+from .matrix import MadeBy, Node, Numbers
 
 ATOM = 9  # binds tighter than any operator: a cell, a number, a function call
 
 
-class Operand(Protocol):
+class Operand:
     """How a formula speaks of a matrix. `column` counts from 0; the row is the formula's own,
     unless it is given."""
 
@@ -31,33 +31,42 @@ class Operand(Protocol):
     @property
     def is_transposed(self) -> bool:
         """Whether a column of it is a row of cells."""
+        raise NotImplementedError
 
     def cell(self, column: int, *, row: int | None = None, binds: int = 0) -> str:
         """One number; in parentheses if it is a formula that binds less tightly than `binds`."""
+        raise NotImplementedError
 
     def row(self) -> str:
         """The formula's row, all columns."""
+        raise NotImplementedError
 
     def column(self, column: int) -> str:
         """One column, all rows."""
+        raise NotImplementedError
 
     def whole(self) -> str:
         """All of it, by name."""
+        raise NotImplementedError
 
     def heading(self, column: int) -> str:
         """The cell with the label of a column."""
+        raise NotImplementedError
 
     def headings(self) -> str:
         """The cells with the labels of all columns."""
+        raise NotImplementedError
 
     def column_number(self, column: int) -> str:
         """The number of a column, from 1."""
+        raise NotImplementedError
 
     def row_number(self) -> str:
         """The number of the formula's row, from 1."""
+        raise NotImplementedError
 
 
-class Operation(ABC):
+class Operation(MadeBy, ABC):
     """A primitive: what it does to numbers, what a spreadsheet writes for it, how people say it."""
 
     binds: ClassVar[int] = ATOM
@@ -126,7 +135,7 @@ class Product(Operation):
         return f"{operands[0]} × {operands[1]}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Elementwise(Operation):
     """Number by number; a single row, a single column or a scalar goes with each."""
 
@@ -155,7 +164,7 @@ class Elementwise(Operation):
         return f"{left} {self.sign} {right}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Constant(Operation):
     """A number written into the formula."""
 
@@ -171,7 +180,7 @@ class Constant(Operation):
         return f"{self.value:g}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Apply(Operation):
     """A function of each number: `=EXP(B5)`. `template` has `{x}` where the number goes."""
 
@@ -200,7 +209,7 @@ class Apply(Operation):
         return self.saying.format(f"({x})" if " " in x and self.saying.endswith("{}") else x)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Reduce(Operation):
     """One number from each row: `=MAX(B5:G5)`."""
 
@@ -231,7 +240,7 @@ class Width(Operation):
         return f"the number of columns of {operands[0]}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Gather(Operation):
     """Rows picked out of matrices: row i is row `picks[i][1]` of operand `picks[i][0]`."""
 
@@ -249,7 +258,7 @@ class Gather(Operation):
         return "the word's row of " + " and ".join(dict.fromkeys(operands))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Columns(Operation):
     """Some neighbouring columns: `=W_Q!D5`."""
 
@@ -303,7 +312,7 @@ class Best(Operation):
         return f"the column with the largest number of each row of {operands[0]}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Mask(Operation):
     """0 where a word may look, a large negative number where it may not: at later words (causal), at
     words that fill up a sentence (padding)."""

@@ -20,7 +20,7 @@ from .layout import HEADER_ROW, Block, Layout, Sheet
 _CODE_LIKE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Looks:
     """The style number of each kind of cell, `numbers` by defined name; and how high headings are."""
 

@@ -12,7 +12,7 @@ from .models import Computation
 COMPARE = "Compare"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Chosen:
     """A matrix that is to be shown: the sheet it is of ("" if all share it), its name, itself."""
 

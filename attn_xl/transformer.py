@@ -18,7 +18,7 @@ from .operations import Matrix, activation, best, row_mean, row_variance, softma
 Sublayer = Callable[[Matrix], Matrix]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Architecture:
     """What all layers have in common.
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .attention import Weights
 from .errors import InputError
 from .operations import Matrix, given
 from .tables import Table, Tables
@@ -24,7 +25,7 @@ NOTES = {
 READABLE = (-1.0, -0.5, 0.0, 0.5, 1.0)
 
 
-class SheetWeights:
+class SheetWeights(Weights):
     """The weights of a workbook, by name, each made a matrix once.
 
     `Enc1.W_Q` is looked for under its own name, then as `W_Q`, which then serves every layer.

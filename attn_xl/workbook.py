@@ -6,6 +6,7 @@ import copy
 import os
 from collections.abc import Iterator
 from datetime import datetime
+from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -359,6 +360,7 @@ def _set_text(cell: Any, text: str) -> None:
     cell.data_type = "s"  # whatever it looks like
 
 
+@lru_cache(1 << 16)  # the same labels stand on every sheet
 def _text_width(text: str) -> int:
     """How many columns of a fixed-width font a text takes: East Asian letters take two."""
     from unicodedata import east_asian_width

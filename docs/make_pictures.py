@@ -36,7 +36,7 @@ def picture(name: str, images: list[Path]) -> None:
     """The pages below each other, without their margins and footers."""
     cut: list[object] = []
     for image in images:
-        cut += ["(", image, "-gravity", "south", "-chop", "0x120", "-trim", "-bordercolor", "white"]
+        cut += ["(", image, "-gravity", "south", "-chop", "0x85", "-trim", "-bordercolor", "white"]
         cut += ["-border", "24x20", ")"]
     target = HERE / f"{name}.png"
     command = ["convert", *cut, "-gravity", "west", "-append", "-strip", "-colors", "64", target]
@@ -51,7 +51,10 @@ def main() -> None:
         picture("compare", [article[-1]])
         weights = pages("projections", "print", Path(name))
         picture("print", [weights[1], weights[2], weights[9]])
+        layers = pages("encoder", "article", Path(name))
+        picture("encoder", [layers[0]])
     computation = attn_xl.attend(attn_xl.read_tables(SAMPLES / "mouse.xlsx"))
+    # What it prints in a terminal
     shown = terminal.svg(computation, steps=["Scores", "Softmax", "Output"], sheet="cat")
     (HERE / "show.svg").write_text(shown, encoding="utf-8")
 
