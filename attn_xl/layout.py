@@ -27,8 +27,9 @@ from .cells import (
 from .errors import InputError
 from .matrix import Node, clean
 from .models import Computation, sentence_of
+from .operation import Operand, operation_of
 from .parts import chosen_parts, layer_and_head
-from .primitives import Operand, Transpose, operation_of
+from .primitives import Transpose
 from .settings import Formulas, Settings
 
 TITLE_ROW, NOTE_ROW, LINK_ROW, HEADER_ROW, FIRST_ROW = 1, 2, 3, 4, 5

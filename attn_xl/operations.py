@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .matrix import Node, Role
+from .operation import Operation
 from .primitives import (
     ACOS,
     ADD,
@@ -35,7 +36,6 @@ from .primitives import (
     Copy,
     Gather,
     Mask,
-    Operation,
     Product,
     Sinusoid,
     Transpose,

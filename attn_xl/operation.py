@@ -1,0 +1,84 @@
+"""What an operation is: what it does to numbers, what a spreadsheet writes for it, how people say it.
+
+Knows no file format: a formula is text about operands, which say themselves where they stand.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from .matrix import MadeBy, Node, Numbers
+
+ATOM = 9  # binds tighter than any operator: a cell, a number, a function call
+
+
+class Operand:
+    """How a formula speaks of a matrix. `column` counts from 0; the row is the formula's own,
+    unless it is given."""
+
+    shape: tuple[int, int]
+
+    @property
+    def is_transposed(self) -> bool:
+        """Whether a column of it is a row of cells."""
+        raise NotImplementedError
+
+    def cell(self, column: int, *, row: int | None = None, binds: int = 0) -> str:
+        """One number; in parentheses if it is a formula that binds less tightly than `binds`."""
+        raise NotImplementedError
+
+    def row(self) -> str:
+        """The formula's row, all columns."""
+        raise NotImplementedError
+
+    def column(self, column: int) -> str:
+        """One column, all rows."""
+        raise NotImplementedError
+
+    def whole(self) -> str:
+        """All of it, by name."""
+        raise NotImplementedError
+
+    def heading(self, column: int) -> str:
+        """The cell with the label of a column."""
+        raise NotImplementedError
+
+    def headings(self) -> str:
+        """The cells with the labels of all columns."""
+        raise NotImplementedError
+
+    def column_number(self, column: int) -> str:
+        """The number of a column, from 1."""
+        raise NotImplementedError
+
+    def row_number(self) -> str:
+        """The number of the formula's row, from 1."""
+        raise NotImplementedError
+
+
+class Operation(MadeBy, ABC):
+    """A primitive: what it does to numbers, what a spreadsheet writes for it, how people say it."""
+
+    binds: ClassVar[int] = ATOM
+    same_in_every_row: ClassVar[bool] = True
+    reads_labels: ClassVar[bool] = False
+    """Its formula needs to know its own row and column: it gets itself as the last operand."""
+
+    @abstractmethod
+    def numbers(self, *operands: Numbers) -> Numbers: ...
+
+    @abstractmethod
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        """The formula of one cell, without the equals sign. `row` matters only where
+        `same_in_every_row` is False."""
+
+    @abstractmethod
+    def words(self, *operands: str) -> str:
+        """The whole step, with the operands' symbols."""
+
+
+def operation_of(node: Node) -> Operation:
+    """What made a computed matrix."""
+    assert isinstance(node.operation, Operation)
+    return node.operation
