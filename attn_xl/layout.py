@@ -35,10 +35,7 @@ from .settings import Formulas, Settings
 TITLE_ROW, NOTE_ROW, LINK_ROW, HEADER_ROW, FIRST_ROW = 1, 2, 3, 4, 5
 LABEL_COLUMN, FIRST_COLUMN = 1, 2
 OVERVIEW, COMPARE = "Overview", "Compare"
-SHARED_NOTES = {
-    COMPARE: COMPARE_NOTE,
-    "Options": "Choices that the formulas obey. Change one and watch.",
-}
+OPTIONS_NOTE = "Choices that the formulas obey: change one and watch."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -310,12 +307,18 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
                 symbol=symbol,
                 group=prefix,
                 title=f"{symbol} = {main.words}" if alone and main.words else symbol,
-                note=main.note if alone else SHARED_NOTES.get(symbol, ""),
+                note=main.note if alone else _shared_note(symbol, blocks),
                 blocks=tuple(blocks),
             )
         )
     words = {prefixes[name] or name: sentence_of(graph) for name, graph in computation.items()}
     return Layout(computation.title, words, tuple(sheets))
+
+
+def _shared_note(symbol: str, blocks: list[Block]) -> str:
+    if symbol == COMPARE:
+        return COMPARE_NOTE
+    return " ".join([OPTIONS_NOTE, *(f"{block.node.name}: {block.node.note}" for block in blocks)])
 
 
 def _prefixes(computation: Computation) -> dict[str, str]:
@@ -359,4 +362,6 @@ def _placed(node: Node, sheet: str, name: str, before: Block | None, live: bool)
             f"{letters(MAX_COLUMNS)}{MAX_ROWS}. Use a shorter sentence."
         )
     caption = node.note if node.sheet or node.helper else node.name
+    if node.scalar:
+        caption = "option"
     return Block(node, place, name, caption, labelled=not node.helper, headed=headed, live=live)

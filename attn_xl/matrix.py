@@ -22,6 +22,8 @@ Numbers = NDArray[np.float64]
 Role = Literal["input", "weight", "value", "attention"]
 N = TypeVar("N", bound="Node")
 
+HIDES = -1e8
+"""Scores below this are hidden by a mask."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _BREAK = re.compile(r"\r\n|[\t\n\v\f\r\x85\u2028\u2029]")
 _made = itertools.count()
@@ -107,10 +109,15 @@ class Node:
         """How many rows and columns."""
         return len(self.rows), len(self.columns)
 
+    @property
+    def hides(self) -> bool:
+        """Whether some of its numbers are those that a mask puts where a word may not look."""
+        return bool((self.values <= HIDES).any())
+
     def needs_exponent(self, decimals: int) -> bool:
         """Whether, with so many digits after the point, it would show as nothing but zeros, or as
-        rows of digits that no column holds."""
-        largest = float(np.abs(self.values).max())
+        rows of digits that no column holds; not counting what a mask hides."""
+        largest = float(np.abs(self.values[self.values > HIDES]).max(initial=0.0))
         return largest >= 1e7 or 0 < largest < 10.0 ** (1 - decimals) / 2
 
     @property

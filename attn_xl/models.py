@@ -243,7 +243,7 @@ class _Run:
         s = self.settings
         return Architecture(
             weights=self.weights,
-            epsilon=option(s.epsilon, "epsilon", "It keeps a norm from dividing by 0."),
+            epsilon=option(s.epsilon, "epsilon", "it keeps a norm from dividing by 0."),
             heads=s.heads or 1,
             layers=s.layers,
             hidden=s.hidden or 0,

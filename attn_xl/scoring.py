@@ -9,8 +9,8 @@ import numpy as np
 
 from .attention import Attending, attention_mask
 from .errors import InputError
+from .matrix import HIDES
 from .operations import Matrix, given, option
-from .primitives import HIDDEN
 from .settings import Settings
 from .tables import Table, Tables
 
@@ -31,10 +31,10 @@ class Scoring:
         self._temperature = self._p = None
         if settings.temperature is not None:
             self._temperature = option(
-                settings.temperature, "Temperature", "The scores are divided by it."
+                settings.temperature, "Temperature", "the scores are divided by it."
             )
         if settings.dropout:
-            self._p = option(settings.dropout, "p_dropout", "The share of weights that are set to 0.")
+            self._p = option(settings.dropout, "p_dropout", "the share of weights that are set to 0.")
 
     def attending(self, *, causal: bool) -> Attending:
         s = self._settings
@@ -69,7 +69,7 @@ class Scoring:
             masks.append(self._masks[key])
         if masks:
             total = np.sum([mask.values for mask in masks], axis=0)
-            for word, hidden in zip(rows, (total <= HIDDEN / 10).all(axis=1)):
+            for word, hidden in zip(rows, (total <= HIDES).all(axis=1)):
                 if hidden:
                     raise InputError(
                         f"the mask hides every word from {word!r}, which then has nothing to look at. "

@@ -16,7 +16,7 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from .matrix import Graph, Node
+from .matrix import HIDES, Graph, Node
 from .models import Computation, as_computation
 from .operations import Matrix
 from .selection import Chosen, select
@@ -203,6 +203,8 @@ def _cell(one: Chosen, value: float, decimals: int) -> Text:
 
 
 def _number(node: Node, value: float, decimals: int) -> str:
+    if value <= HIDES:
+        return f"{value:.0e}"
     return f"{value:.{decimals}{'e' if node.needs_exponent(decimals) else 'f'}}"
 
 

@@ -217,7 +217,7 @@ class _Writer:
         """The template's, or what --decimals asks for; with an exponent where it needs one."""
         decimals = self._settings.decimals
         own = str(self._named(f"attn {node.role}").number_format)
-        if node.scalar or node.texts:
+        if node.scalar or node.texts or node.hides:
             return "General"
         if decimals is None:
             decimals = len(own.partition(".")[2]) if set(own) <= set("0.#,") else 3
@@ -264,6 +264,8 @@ class _Writer:
     def _shown_width(self, node: Node) -> int:
         if node.texts:
             return max(map(_text_width, node.texts))
+        if node.hides:
+            return 8
         number_format = self._number_format(node)
         decimals = len(number_format.partition("E")[0].partition(".")[2])
         ends = (float(node.values.min()), float(node.values.max()))

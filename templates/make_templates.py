@@ -96,7 +96,7 @@ def style(name: str, role: Role, font: str) -> NamedStyle:
         border=role.border or Border(),
         alignment=Alignment(
             horizontal=role.align,
-            vertical="bottom" if role.wrap else "center",
+            vertical="center",
             wrap_text=role.wrap or None,
         ),
         number_format=role.number_format,

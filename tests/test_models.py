@@ -135,13 +135,22 @@ def test_a_bias_without_heads(make: Make) -> None:
     assert not computation.remarks
 
 
-def test_hidden_words_get_no_attention_at_all() -> None:
+def test_hidden_words_get_no_attention_at_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     computation = attend(read_tables(SAMPLES / "masks.xlsx"))
     weights = computation["first"]["Softmax"]
     assert (np.triu(weights.values, 1) == 0).all()
     assert (weights.values[:, 2:] == 0).all()
-    book_mask = computation["first"]["Mask"].values
-    assert set(book_mask.ravel()) == {0.0, -1e9}
+    assert set(computation["first"]["Mask"].values.ravel()) == {0.0, -1e9}
+    # The scores beside what is hidden can still be read.
+    path = tmp_path / "masks.xlsx"
+    attn_xl.write_workbook(computation, path)
+    assert openpyxl.load_workbook(path)["first.Masked"]["B5"].number_format == "General"
+    attn_xl.show(computation, steps="Masked", sheet="first")
+    assert [f"{computation['first']['Masked'].values[0, 0]:.3f}", "-1e+09"] == (
+        capsys.readouterr().out.splitlines()[3].split()[1:3]
+    )
 
 
 def test_a_mask_of_ones_own(make: Make, write: Make) -> None:
