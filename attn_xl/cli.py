@@ -254,9 +254,11 @@ def main(args: Sequence[str] | None = None) -> None:
     except Exception as error:
         if not hasattr(error, "format_message"):  # not typer's own: a mistake in the call
             raise
+        if not error.format_message():  # the help was asked for by saying nothing, and was printed
+            sys.exit(getattr(error, "exit_code", 2))
         usage = getattr(error, "ctx", None)
         hint = f" Try '{usage.command_path} --help'." if usage else ""
-        _fail(f"{error.format_message()}{hint}", getattr(error, "exit_code", 2))
+        _fail(f"{error.format_message().rstrip('.')}.{hint}", getattr(error, "exit_code", 2))
     finally:
         gc.freeze()  # nor is there any worth it at the end
         gc.enable()

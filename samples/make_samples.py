@@ -122,7 +122,7 @@ VARIANTS: dict[str, Sheets] = {
         "second": words("we read good books", FOUR, 2),
         "Settings": settings(causal="TRUE"),
     },
-    "cross-attention": {
+    "cross": {
         "french": words("le chat dort", "être bouger lieu", 3),
         "english": words("the cat is sleeping", FOUR, 3),
         "W_Q": weights("cross Q", 3, 2),

@@ -305,6 +305,12 @@ def test_help_and_version_load_nothing_heavy(args: list[str]) -> None:
     subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
 
 
+def test_saying_nothing_prints_the_help(run: Runner) -> None:
+    done = run()
+    assert "convert" in done.out
+    assert done.err == ""
+
+
 def test_as_a_module_and_a_script() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "attn_xl", "--version"], capture_output=True, text=True

@@ -20,7 +20,9 @@ from attn_xl.settings import Activation, Model, Norm, Normalize, Positions
 
 Make = Callable[..., Path]
 RNG = np.random.default_rng(11)
-ALL_SAMPLES = sorted(p.stem for p in SAMPLES.glob("*.xlsx") if not p.stem.endswith("-attention"))
+ALL_SAMPLES = sorted(
+    p.stem for p in SAMPLES.glob("*.xlsx") if not p.stem.endswith(("-attention", "-similarity"))
+)
 IRONCALC_NORMSDIST = 1e-9  # IronCalc's own error function is good to ten digits
 
 
@@ -162,7 +164,7 @@ def test_a_mask_of_ones_own(make: Make, write: Make) -> None:
 
 
 def test_cross_attention_has_a_row_for_each_query_and_a_column_for_each_key() -> None:
-    graph = attend(read_tables(SAMPLES / "cross-attention.xlsx"))["french"]
+    graph = attend(read_tables(SAMPLES / "cross.xlsx"))["french"]
     assert graph["Softmax"].rows == ("le", "chat", "dort")
     assert graph["Softmax"].columns == ("the", "cat", "is", "sleeping")
     assert graph["Input"].shape[1] != graph["Memory"].shape[1]
