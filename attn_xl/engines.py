@@ -124,9 +124,12 @@ def stored_formulas(path: str | os.PathLike[str]) -> Iterator[tuple[str, int, in
                     yield sheet.title, cell.row, cell.column, text.lstrip("="), value
 
 
-def differences_ironcalc(path: str | os.PathLike[str], tolerance: float) -> list[Difference]:
-    """The formula cells whose stored value IronCalc does not compute, within a relative error."""
-    return _differences(path, IronCalc(path).value, tolerance, 0.0)
+def differences_ironcalc(
+    path: str | os.PathLike[str], tolerance: float, cancelled: float = 0.0
+) -> list[Difference]:
+    """The formula cells whose stored value IronCalc does not compute, within a relative error; numbers
+    below `cancelled` times the largest on their sheet count as that large."""
+    return _differences(path, IronCalc(path).value, tolerance, cancelled)
 
 
 def _differences(
