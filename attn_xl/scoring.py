@@ -11,7 +11,7 @@ from .attention import Attending, attention_mask
 from .errors import InputError
 from .matrix import HIDES
 from .operations import Matrix, given, option
-from .settings import Settings
+from .settings import Normalize, Settings
 from .tables import Table, Tables
 
 PADDING = ("<PAD>", "<PADDING>")
@@ -67,6 +67,11 @@ class Scoring:
                     rows, columns, f"{stack}{symbol}", causal=causal, padding=padding
                 )
             masks.append(self._masks[key])
+        if masks and self._settings.normalize is Normalize.sum:
+            raise InputError(
+                "a mask hides words such as padding, but --normalize sum does not go with a mask, "
+                "which only a softmax turns into 0. Take the words out, or normalize by softmax."
+            )
         if masks:
             total = np.sum([mask.values for mask in masks], axis=0)
             for word, hidden in zip(rows, (total <= HIDES).all(axis=1)):

@@ -271,6 +271,15 @@ def test_the_output_gets_the_usual_permissions(run: Runner, tmp_path: Path) -> N
     assert (tmp_path / "o.xlsx").stat().st_mode & 0o777 == 0o644
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX permissions")
+def test_a_replaced_file_keeps_its_permissions(run: Runner, tmp_path: Path) -> None:
+    out = tmp_path / "o.xlsx"
+    out.write_text("old")
+    out.chmod(0o640)
+    assert run("convert", MOUSE, "-o", out, "--force").status == 0
+    assert out.stat().st_mode & 0o777 == 0o640
+
+
 def test_an_output_behind_a_link_is_replaced_and_the_link_stays(run: Runner, tmp_path: Path) -> None:
     (tmp_path / "real.xlsx").write_text("old")
     (tmp_path / "link.xlsx").symlink_to(tmp_path / "real.xlsx")

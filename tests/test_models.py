@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,13 @@ from conftest import SAMPLES, naive_attention, table
 
 import attn_xl
 from attn_xl import Settings, attend, read_tables
+from attn_xl.attention import Attending, attention_mask, positioned
 from attn_xl.cli import main
 from attn_xl.engines import differences_ironcalc
+from attn_xl.operations import option
 from attn_xl.settings import Activation, Model, Norm, Normalize, Positions
+from attn_xl.transformer import Architecture, transformer
+from attn_xl.weights import SheetWeights
 
 Make = Callable[..., Path]
 RNG = np.random.default_rng(11)
@@ -221,6 +225,33 @@ def test_the_language_model_chooses_a_word(tmp_path: Path, kept: Path) -> None:
     assert openpyxl.load_workbook(path, data_only=True)["Next"]["B8"].value == "mouse"
 
 
+def test_the_whole_transformer_is_an_encoder_and_a_decoder() -> None:
+    """As one function of the library, too, it gives what the sample's workbook has."""
+    tables = read_tables(SAMPLES / "encoder-decoder.xlsx")
+    graph = attend(tables)["target"]
+    rows = {name: tables.sentences[name].rows for name in ("source", "target")}
+    architecture = Architecture(
+        weights=SheetWeights(tables, None),
+        epsilon=option(1e-5, "epsilon", ""),
+        heads=2,
+        norm="pre",
+        attending=Attending(masks=lambda n, m, at: [padded(n, m, at)] if m == rows["source"] else []),
+        causal=Attending(
+            masks=lambda n, m, at: [attention_mask(n, m, at + "M", causal=True, padding=())]
+        ),
+    )
+    whole = transformer(
+        positioned(attn_xl.given(graph["Source"].values, rows["source"], "abcd", "Source")),
+        positioned(attn_xl.given(graph["Input"].values, rows["target"], "abcd", "Input")),
+        architecture,
+    )
+    assert (whole.values == graph["Dec.Norm"].values).all()
+
+
+def padded(n: Sequence[str], m: Sequence[str], at: str) -> attn_xl.Matrix:
+    return attention_mask(n, m, f"{at}M", causal=False, padding=["<PAD>"])
+
+
 def test_similarity_of_known_vectors(make: Make) -> None:
     source = make({"s": [["", "x", "y"], ["a", 1, 0], ["b", 0, 2], ["c", 3, 3], ["d", -1, 0]]})
     graph = attend(read_tables(source), Settings(model=Model.similarity))["s"]
@@ -262,6 +293,7 @@ def test_the_similarity_command(tmp_path: Path, capsys: pytest.CaptureFixture[st
         ({}, {"memory": "s"}, "'s' is the only sentence"),
         ({}, {"model": Model.decoder}, "needs --memory SHEET"),
         ({}, {"causal": True, "normalize": Normalize.sum}, "does not go with a mask"),
+        ({"s": [["", "d1"], ["x", 1], ["<PAD>", 2]]}, {"normalize": Normalize.sum}, r"sheet 's': a mask hides words such as padding"),
     ],
 )  # fmt: skip
 def test_refusals(make: Make, sheets: dict[str, Any], options: dict[str, Any], said: str) -> None:

@@ -113,6 +113,7 @@ def test_names_are_valid_and_unique(texts: list[str]) -> None:
         ("c", "'c'"),
         ("R1C1", "'R1C1'"),
         ("true", "'true'"),
+        ("FALSE", "'FALSE'"),
         ("a b", "'a b'"),
         ("it's", "'it''s'"),
         ("2024", "'2024'"),

@@ -131,6 +131,8 @@ def test_attention_is_a_heat_map(on_terminal: Callable[..., str]) -> None:
     text = on_terminal(MOUSE, 100, steps=["Softmax"])
     backgrounds = set(re.findall(r"48;2;(\d+;\d+;\d+)", text))
     assert len(backgrounds) > 10
+    inks = set(re.findall(r"38;2;(\d+;\d+;\d+)", text))
+    assert inks == {"0;0;0", "255;255;255"}  # black on light cells, white on dark ones
     assert not re.findall(r"48;2;", on_terminal(MOUSE, 100, steps=["Scores"]))
 
 
