@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import gc
-import inspect
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import Field, fields
-from enum import Enum
-from functools import wraps
+from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Optional
 
@@ -18,6 +15,7 @@ import typer
 
 from . import __version__
 from .errors import AttnXlError, CallError
+from .options import File, Force, Output, Template, with_settings
 from .settings import Model, Settings
 
 if TYPE_CHECKING:
@@ -29,71 +27,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-File = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FILE",
-        help="A spreadsheet: on each sheet a table with one word a row and one dimension a column; "
-        "optional sheets W_Q, W_K, W_V hold weights.",
-        show_default=False,
-    ),
-]
-Output = Annotated[
-    Optional[Path],  # noqa: UP045 - typer reads it at run time
-    typer.Option(
-        "-o",
-        "--output",
-        help="The workbook to write; without it, NAME-attention.xlsx beside the input.",
-        show_default=False,
-    ),
-]
-Template = Annotated[
-    str,
-    typer.Option(metavar="FILE", help="The look: article, print, or a template workbook of your own."),
-]
-Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
-Command = Callable[..., None]
-
-
-def _with_settings(*leave_out: str) -> Callable[[Command], Command]:
-    """Give a command an option for every setting; it gets those that the call names, as `chosen`."""
-
-    def decorate(command: Command) -> Command:
-        settings = [f for f in fields(Settings) if f.name not in leave_out]
-
-        @wraps(command)
-        def run(**given: Any) -> None:
-            chosen = {f.name: given.pop(f.name) for f in settings}
-            command(**given, chosen=chosen)
-
-        own = inspect.signature(command, eval_str=True).parameters.values()
-        options = [
-            inspect.Parameter(
-                f.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_option(f)
-            )
-            for f in settings
-        ]
-        kept = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own if p.name != "chosen"]
-        run.__signature__ = inspect.Signature(kept + options)  # type: ignore[attr-defined]
-        run.__annotations__ = {p.name: p.annotation for p in kept + options}
-        return run
-
-    return decorate
-
-
-def _option(setting: Field[Any]) -> Any:
-    """A setting as an option; what its value is without it stands in the help."""
-    kind, name = setting.metadata["kind"], setting.name.replace("_", "-")
-    default = setting.default.value if isinstance(setting.default, Enum) else setting.default
-    text = setting.metadata["help"]
-    if kind is bool:
-        flags = f"--{name}/--no-{name}"
-        text += f" Without it: {'yes' if default else 'no'}."
-    else:
-        flags = f"--{name}"
-        text += f" Without it: {default}." if default not in (None, "none", "") else ""
-    return Annotated[Optional[kind], typer.Option(flags, help=text, show_default=False)]  # noqa: UP045
 
 
 def _version(asked: bool) -> None:
@@ -112,7 +45,7 @@ def _main(
 
 
 @app.command(epilog="Example:  attn-xl convert samples/mouse.xlsx -o mouse.xlsx --template print")
-@_with_settings()
+@with_settings()
 def convert(
     file: File,
     chosen: dict[str, Any],
@@ -125,7 +58,7 @@ def convert(
 
 
 @app.command(epilog="Example:  attn-xl similarity samples/politics.xlsx -o angles.xlsx")
-@_with_settings(*(f.name for f in fields(Settings) if f.name not in ("decimals", "formulas")))
+@with_settings(*(f.name for f in fields(Settings) if f.name not in ("decimals", "formulas")))
 def similarity(
     file: File,
     chosen: dict[str, Any],
@@ -159,7 +92,7 @@ def _write(
 
 
 @app.command(epilog="Example:  attn-xl show samples/mouse.xlsx --step Softmax --sheet cat")
-@_with_settings("formulas", "sheets_for")
+@with_settings("formulas", "sheets_for")
 def show(
     file: File,
     chosen: dict[str, Any],

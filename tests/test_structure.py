@@ -41,6 +41,7 @@ ORDER = [
     "selection",
     "terminal",
     "export",
+    "options",
     "cli",
 ]
 
