@@ -114,6 +114,15 @@ class Node:
         """Whether some of its numbers are those that a mask puts where a word may not look."""
         return bool((self.values <= HIDES).any())
 
+    @property
+    def may_hide(self) -> bool:
+        """Whether it has such numbers, or would once a switch is turned."""
+        return self.hides or self.name.rpartition(".")[2].partition("_")[0] in (
+            "Mask",
+            "Masked",
+            "ComputedMask",
+        )
+
     def needs_exponent(self, decimals: int) -> bool:
         """Whether, with so many digits after the point, it would show as nothing but zeros, or as
         rows of digits that no column holds; not counting what a mask hides."""

@@ -6,9 +6,12 @@ Knows no file format: a formula is text about operands, which say themselves whe
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
-from .matrix import MadeBy, Node, Numbers
+import numpy as np
+
+from .matrix import MadeBy, Node, Numbers, walk
 
 ATOM = 9  # binds tighter than any operator: a cell, a number, a function call
 
@@ -56,6 +59,10 @@ class Operand:
         """The number of the formula's row, from 1."""
         raise NotImplementedError
 
+    def picked(self, row: Operand, column: int) -> str:
+        """The number in a column, of the row whose number, from 1, is `row`."""
+        raise NotImplementedError
+
 
 class Operation(MadeBy, ABC):
     """A primitive: what it does to numbers, what a spreadsheet writes for it, how people say it."""
@@ -82,3 +89,37 @@ def operation_of(node: Node) -> Operation:
     """What made a computed matrix."""
     assert isinstance(node.operation, Operation)
     return node.operation
+
+
+def recompute(results: Iterable[Node], given: Mapping[Node, Numbers]) -> dict[Node, Numbers]:
+    """The numbers of every node that leads to `results`, with those of `given` in place of its own.
+
+    Not a number (NaN) stands for what is not there: a blank, what is made from one, and what cannot be
+    computed, such as a division by 0.
+
+    Args:
+        given: for some nodes their numbers, of the same shape.
+    """
+    numbers: dict[Node, Numbers] = {}
+    changed: set[Node] = set()
+    with np.errstate(all="ignore"):
+        for node in walk(results):
+            if node in given:
+                numbers[node] = given[node]
+                changed.add(node)
+            elif changed.isdisjoint(node.parents):
+                numbers[node] = node.values
+            else:
+                made = operation_of(node).numbers(*(numbers[parent] for parent in node.parents))
+                numbers[node] = np.where(np.isfinite(made), made + 0.0, np.nan)
+                changed.add(node)
+    return numbers
+
+
+def follows(results: Iterable[Node], changed: Iterable[Node]) -> set[Node]:
+    """Which of the nodes that lead to `results` are made from one of `changed`."""
+    found = set(changed)
+    for node in walk(results):
+        if not found.isdisjoint(node.parents):
+            found.add(node)
+    return found - set(changed)

@@ -125,11 +125,20 @@ class Apply(Operation):
 
     def numbers(self, *operands: Numbers) -> Numbers:
         (x,) = operands
+        numbers = x.ravel().tolist()
         try:
-            flat = np.fromiter(map(self.compute, x.ravel().tolist()), np.float64, x.size)
-        except OverflowError:
-            return np.full_like(x, math.inf)
+            flat = np.fromiter(map(self.compute, numbers), np.float64, x.size)
+        except (OverflowError, ValueError):
+            flat = np.fromiter(map(self._one, numbers), np.float64, x.size)
         return flat.reshape(x.shape)
+
+    def _one(self, x: float) -> float:
+        try:
+            return self.compute(x)
+        except OverflowError:
+            return math.inf
+        except ValueError:  # the root of a negative number
+            return math.nan
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
         return self.template.format(x=operands[0].cell(column))
@@ -232,7 +241,9 @@ class Best(Operation):
     the column."""
 
     def numbers(self, *operands: Numbers) -> Numbers:
-        return np.asarray(operands[0].argmax(axis=1) + 1.0).reshape(-1, 1)
+        (x,) = operands
+        best = np.where(np.isnan(x).any(axis=1), np.nan, x.argmax(axis=1) + 1.0)
+        return best.reshape(-1, 1)
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
         x = operands[0]
@@ -245,7 +256,7 @@ class Best(Operation):
 @dataclass(frozen=True, eq=False, repr=False)
 class Mask(Operation):
     """0 where a word may look, a large negative number where it may not: at later words (causal), at
-    words that fill up a sentence (padding)."""
+    words that fill up a sentence (padding). With a switch as operand, that one decides on causal."""
 
     reads_labels: ClassVar[bool] = True
     rows: int
@@ -256,13 +267,16 @@ class Mask(Operation):
     def numbers(self, *operands: Numbers) -> Numbers:
         padded = {word.casefold() for word in self.padding}
         hidden = np.array([[word.casefold() in padded for word in self.headings]] * self.rows)
-        if self.causal:
+        if operands[0][0, 0] if operands else self.causal:
             hidden |= np.triu(np.ones(hidden.shape, dtype=bool), 1)
         return np.where(hidden, HIDDEN, 0.0)
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
-        (own,) = operands
-        conditions = [f"{own.column_number(column)}>{own.row_number()}"] if self.causal else []
+        *switch, own = operands
+        later = f"{own.column_number(column)}>{own.row_number()}"
+        conditions = [later] if self.causal else []
+        if switch:
+            conditions = [f'AND({switch[0].cell(0)}="{ON}",{later})']
         for word in self.padding:
             quoted = word.replace('"', '""')
             conditions.append(f'{own.heading(column)}="{quoted}"')
@@ -270,7 +284,10 @@ class Mask(Operation):
         return f"IF({test},{HIDDEN:.0E},0)".replace("E+0", "E+")
 
     def words(self, *operands: str) -> str:
-        kinds = ["later words"] * self.causal + [", ".join(self.padding)] * bool(self.padding)
+        later = "later words, if Causal is on" if operands else "later words"
+        kinds = [later] * (self.causal or bool(operands)) + [", ".join(self.padding)] * bool(
+            self.padding
+        )
         return f"{HIDDEN:.0e} hides {' and '.join(kinds)}".replace("e+0", "e")
 
 
@@ -299,6 +316,8 @@ class Sinusoid(Operation):
         return "sin or cos of position / 10000^(2i / d)"
 
 
+ON, OFF = "on", "off"
+"""What a switch shows; its number is 1 or 0."""
 HIDDEN = -1e9
 """Added to a score, it leaves an attention weight of exactly 0."""
 
@@ -324,7 +343,7 @@ ACOS = Apply(
     "arccos({}) in degrees",
     2,
 )
-RELU = Apply("MAX(0,{x})", lambda x: max(0.0, x), "max(0, {})")
+RELU = Apply("MAX(0,{x})", lambda x: max(x, 0.0), "max(0, {})")
 GELU = Apply("{x}*NORMSDIST({x})", lambda x: x * math.erfc(-x / math.sqrt(2)) / 2, "GELU({})", 2)
 GELU_TANH = Apply(
     "0.5*{x}*(1+TANH(SQRT(2/PI())*({x}+0.044715*{x}^3)))",

@@ -7,28 +7,31 @@ to row: that is what makes a million formulas a matter of a second.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import groupby
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import orjson
 
 from .cells import address, letters, row_offsets, row_token
-from .layout import HEADER_ROW, Block, Layout, Sheet
+from .page import Cell
+from .sheets import HEADER_ROW, Block, Layout, Sheet, State
 
 _CODE_LIKE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Looks:
-    """The style number of each kind of cell, `numbers` by defined name; and how high headings are."""
+    """The style number of each kind of cell, `numbers` and `blanks` by defined name; how high headings are, and
+    other rows by their number."""
 
     label: int
     heading: int
     caption: int
     heading_height: float | None
     numbers: dict[str, int]
+    blanks: Mapping[str, int] = field(default_factory=dict)
+    heights: Mapping[int, float] = field(default_factory=dict)
 
 
 def spreadsheet_text(text: str) -> str:
@@ -46,18 +49,42 @@ def _text_cell(cell: str, text: str, style: int) -> str:
     return f'<c r="{cell}" s="{style}" t="inlineStr"><is><t>{text}</t></is></c>'
 
 
-def sheet_rows(sheet: Sheet, layout: Layout, looks: Looks, live: bool) -> Iterator[bytes]:
-    """The `<row>` elements of a sheet, from the row of the column labels down; with `live`, computed
-    cells are formulas with their values, without it they are the values."""
-    # Blocks that begin in the same row stand side by side; those below each other come in turn.
-    for first_row, side_by_side in groupby(sheet.blocks, key=lambda block: block.place.row):
-        blocks = list(side_by_side)
-        header = "".join(_header(block, first_row - 1, looks) for block in blocks if block.headed)
-        if header:
-            height = looks.heading_height
+def sheet_rows(
+    sheet: Sheet,
+    layout: Layout,
+    looks: Looks,
+    live: bool,
+    cells: Mapping[int, Sequence[tuple[Cell, int]]],
+) -> Iterator[bytes]:
+    """The `<row>` elements of a sheet; with `live`, computed cells are formulas with their values,
+    without it they are the values.
+
+    Args:
+        cells: what stands in a row besides the matrices, each with the number of its style.
+    """
+    rows = [row for block in sheet.blocks for row in (block.place.row - 1, block.place.last_row)]
+    rows += [*cells, *looks.heights]
+    template: _RowTemplate | None = None
+    for row in range(min(rows), max(rows) + 1):
+        headed = [b for b in sheet.blocks if b.headed and b.place.row - 1 == row]
+        here = [b for b in sheet.blocks if b.place.row <= row <= b.place.last_row]
+        free = cells.get(row, ())
+        height = looks.heights.get(row) or (looks.heading_height if headed else None)
+        if here and not headed and not free and not height:
+            if template is None or not template.serves(here):
+                template = _RowTemplate(here, row, layout, looks, live)
+            yield b'<row r="%d">%b</row>' % (row, template.at(row))
+            continue
+        pieces = [(block.place.column, _header(block, row, looks)) for block in headed]
+        pieces += [
+            (block.place.column, _RowTemplate([block], row, layout, looks, live).at(row))
+            for block in here
+        ]
+        pieces += [(cell.column, _free_cell(cell, style, live)) for cell, style in free]
+        if pieces or height:
             size = f' ht="{height:g}" customHeight="1"' if height else ""
-            yield f'<row r="{first_row - 1}"{size}>{header}</row>'.encode()
-        yield from _numbers(blocks, layout, looks, live)
+            joined = b"".join(xml for _, xml in sorted(pieces, key=lambda piece: piece[0]))
+            yield b'<row r="%d"%b>%b</row>' % (row, size.encode(), joined)
 
 
 def caption_above(block: Block) -> tuple[int, int] | None:
@@ -68,7 +95,7 @@ def caption_above(block: Block) -> tuple[int, int] | None:
     return HEADER_ROW - 1, block.place.column
 
 
-def _header(block: Block, row: int, looks: Looks) -> str:
+def _header(block: Block, row: int, looks: Looks) -> bytes:
     first = block.place.column
     columns = block.node.columns
     if block.node.scalar and not block.labelled:
@@ -76,61 +103,81 @@ def _header(block: Block, row: int, looks: Looks) -> str:
     cells = [(first + i, label, looks.heading) for i, label in enumerate(columns)]
     if block.labelled:
         cells.insert(0, (first - 1, block.caption, looks.caption))
-    return "".join(_text_cell(address(row, column), text, style) for column, text, style in cells)
+    return "".join(
+        _text_cell(address(row, column), text, style) for column, text, style in cells
+    ).encode()
 
 
-def _numbers(blocks: list[Block], layout: Layout, looks: Looks, live: bool) -> Iterator[bytes]:
-    first = blocks[0].place.row
-    last = max(block.place.last_row for block in blocks)
-    uniform = all(not block.live or layout.same_in_every_row(block.node) for block in blocks)
-    template: _RowTemplate | None = None
-    for row in range(first, last + 1):
-        here = [block for block in blocks if row <= block.place.last_row]
-        if template is None or not uniform or len(here) != len(template.blocks):
-            template = _RowTemplate(here, row - first, layout, looks, live)
-        values: list[bytes] = []
-        for block in here:
-            if block.labelled:
-                values.append(_escaped(spreadsheet_text(block.node.rows[row - first])).encode())
-            if block.node.texts:
-                values.append(_escaped(spreadsheet_text(block.node.texts[row - first])).encode())
-                continue
-            line = np.ascontiguousarray(block.node.values[row - first])
-            values += orjson.dumps(line, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1].split(b",")
-        yield template.at(row, values)
+def _free_cell(cell: Cell, style: int, live: bool) -> bytes:
+    place = f'r="{address(cell.row, cell.column)}" s="{style}"'
+    formula = f"<f>{_escaped(cell.formula)}</f>" if cell.formula and live else ""
+    if isinstance(cell.value, str):
+        if not formula:
+            return _text_cell(address(cell.row, cell.column), cell.value, style).encode()
+        text = _escaped(spreadsheet_text(cell.value))
+        return f'<c {place} t="str">{formula}<v>{text}</v></c>'.encode()
+    if cell.value is None:
+        return f"<c {place}/>".encode()
+    return f"<c {place}>{formula}<v>{cell.value!r}</v></c>".encode()
 
 
 class _RowTemplate:
     """One row of some blocks with holes for the row's number and its values."""
 
-    def __init__(
-        self, blocks: list[Block], index: int, layout: Layout, looks: Looks, live: bool
-    ) -> None:
-        self.blocks = blocks
+    def __init__(self, blocks: list[Block], row: int, layout: Layout, looks: Looks, live: bool) -> None:
+        self._blocks, self._layout = blocks, layout
+        self._uniform = all(layout.same_in_every_row(block) for block in blocks)
         own = row_token(0)
-        parts = [f'<row r="{own}">']
-        for block in blocks:
-            first, style = block.place.column, looks.numbers[block.name]
+        parts: list[str] = []
+        for block in sorted(blocks, key=lambda block: block.place.column):
+            first = block.place.column
             if block.labelled:
                 parts.append(
                     f'<c r="{letters(first - 1)}{own}" s="{looks.label}" t="inlineStr">'
                     "<is><t>%b</t></is></c>"
                 )
+            index = row - block.place.row
+            states = layout.states(block, index)
             formulas = [""] * block.place.columns
-            if live and block.live:
+            if live and block.live and any(state.formula for state in states):
                 patterns = layout.patterns(block, index)
                 formulas = [f"<f>{_escaped(pattern).replace('%', '%%')}</f>" for pattern in patterns]
-            for column, formula in enumerate(formulas):
-                cell = f"{letters(first + column)}{own}"
-                kind = ' t="str"' if block.node.texts else ""
-                parts.append(f'<c r="{cell}" s="{style}"{kind}>{formula}<v>%b</v></c>')
-        parts.append("</row>")
+            for column, (formula, state) in enumerate(zip(formulas, states)):
+                style = looks.blanks[block.name] if state is State.blank else looks.numbers[block.name]
+                cell = f'r="{letters(first + column)}{own}" s="{style}"'
+                if state is State.blank:
+                    parts.append(f"<c {cell}/>%.0b")
+                elif state is State.waits:
+                    parts.append(f'<c {cell} t="str">{formula}<v></v></c>%.0b')
+                elif block.node.texts and not formula:
+                    parts.append(f'<c {cell} t="inlineStr"><is><t>%b</t></is></c>')
+                else:
+                    kind = ' t="str"' if block.node.texts else ""
+                    shown = formula if state.formula else ""
+                    parts.append(f"<c {cell}{kind}>{shown}<v>%b</v></c>")
         text = "".join(parts)
         self._tokens = [(row_token(offset).encode(), offset) for offset in row_offsets(text)]
         self._text = text.encode()
 
-    def at(self, row: int, values: list[bytes]) -> bytes:
+    def serves(self, blocks: list[Block]) -> bool:
+        """Whether it does for the next row, too."""
+        return self._uniform and blocks == self._blocks
+
+    def at(self, row: int) -> bytes:
         text = self._text
         for token, offset in self._tokens:
             text = text.replace(token, b"%d" % (row + offset))
-        return text % tuple(values)
+        return text % tuple(self._values(row))
+
+    def _values(self, row: int) -> list[bytes]:
+        values: list[bytes] = []
+        for block in sorted(self._blocks, key=lambda block: block.place.column):
+            index = row - block.place.row
+            if block.labelled:
+                values.append(_escaped(spreadsheet_text(block.node.rows[index])).encode())
+            if block.node.texts:
+                values.append(_escaped(spreadsheet_text(block.node.texts[index])).encode())
+                continue
+            line = np.ascontiguousarray(self._layout.values(block.node)[index])
+            values += orjson.dumps(line, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1].split(b",")
+        return values

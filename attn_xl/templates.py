@@ -23,6 +23,17 @@ STYLES = (
     "attn scale low",
     "attn scale high",
 )
+STAND_INS = {
+    "attn blank": "attn input",
+    "attn echo": "attn value",
+    "attn step": "attn label",
+    "attn text": "attn note",
+    "attn answer": "attn input",
+    "attn right": "attn attention",
+    "attn wrong": "attn weight",
+    "attn page": "attn title",
+}
+"""The styles that a template may lack, and what is taken in their place."""
 
 
 def shipped() -> dict[str, Path]:

@@ -1,0 +1,258 @@
+"""One sheet of a layout, dressed: titles, links, widths, colours, charts, page. Knows openpyxl, but
+nothing of how its rows are written."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+from openpyxl.formatting.rule import ColorScale, FormatObject, Rule
+from openpyxl.styles.colors import Color
+from openpyxl.workbook.defined_name import DefinedName
+from openpyxl.worksheet.datavalidation import DataValidation
+from openpyxl.worksheet.dimensions import ColumnDimension
+from openpyxl.worksheet.hyperlink import Hyperlink
+from openpyxl.worksheet.properties import PageSetupProperties
+
+from .cells import address, letters, quoted
+from .package import Rows
+from .page import Cell
+from .rows import Looks, caption_above, sheet_rows
+from .sheets import (
+    FIRST_COLUMN,
+    FIRST_ROW,
+    HEADER_ROW,
+    LABEL_COLUMN,
+    LINK_ROW,
+    NOTE_ROW,
+    TITLE_ROW,
+    Block,
+    Layout,
+    Sheet,
+)
+from .styles import Styles, set_text, text_width
+
+MOST_HEADING, MOST_LABEL = 14, 28
+"""So many characters wide are columns and row labels at the most; longer headings take more lines."""
+PAGE_CHARACTERS = 260
+"""What is still readable across a landscape page."""
+
+
+def dress(book: Any, page: Any, layout: Layout, sheet: Sheet, styles: Styles, live: bool) -> Rows:
+    """Add a sheet to an openpyxl workbook; the rows that are left to stream.
+
+    Args:
+        page: the template's sheet whose page setup every sheet gets.
+        live: formulas with their values, or the values alone.
+    """
+    return _Dresser(book, page, layout, sheet, styles).rows(live)
+
+
+class _Dresser:
+    def __init__(self, book: Any, page: Any, layout: Layout, sheet: Sheet, styles: Styles) -> None:
+        self._book, self._page, self._layout, self._styles = book, page, layout, styles
+        self._sheet, self._extras = sheet, sheet.extras
+        self._ws = book.create_sheet(sheet.name)
+
+    def rows(self, live: bool) -> Rows:
+        sheet, extras, ws = self._sheet, self._extras, self._ws
+        ends = [(block.place.last_row, block.place.last_column) for block in sheet.blocks]
+        ends += [(cell.row, cell.column + cell.across - 1) for cell in extras.cells] or [(1, 1)]
+        last_row, last_column = max(row for row, _ in ends), max(column for _, column in ends)
+        group = f"{sheet.group}: " if sheet.group else ""
+        self._text(TITLE_ROW, LABEL_COLUMN, group + sheet.title, "attn title")
+        if sheet.note:
+            self._text(NOTE_ROW, LABEL_COLUMN, self._note(), "attn note")
+        for block in sheet.blocks:
+            self._block(block)
+        widths = self._widths()
+        self._links(widths)
+        if sheet.blocks and not extras.canvas:
+            frozen_to = HEADER_ROW if sheet.main.node.sheet else FIRST_ROW
+            ws.freeze_panes = address(frozen_to, FIRST_COLUMN)
+        ws.sheet_properties.tabColor = self._tab_colour()
+        self._page_setup(sum(widths), last_row)
+        self._add_extras()
+        styles = self._styles
+        looks = Looks(
+            label=styles.number("attn label", text=True),
+            heading=styles.number("attn heading", text=True),
+            caption=styles.number("attn label", text=True),
+            numbers={block.name: self._look_of(block) for block in sheet.blocks},
+            blanks={
+                block.name: styles.of_matrix(block.node, blank=True)
+                for block in sheet.blocks
+                if block.node in self._layout.blanks.open
+            },
+            heading_height=None if extras.canvas else self._heading_height(),
+            heights=extras.heights,
+        )
+        free: dict[int, list[tuple[Cell, int]]] = {}
+        for cell in extras.cells:
+            free.setdefault(cell.row, []).append((cell, styles.free(cell)))
+        xml = sheet_rows(sheet, self._layout, looks, live, free)
+        return Rows(f"A1:{address(last_row, last_column)}", xml)
+
+    def _note(self) -> str:
+        note = self._sheet.note
+        if self._sheet.blocks and self._sheet.main.node.role == "attention":
+            note += " The darkest cell has the largest."
+        return note
+
+    def _text(self, row: int, column: int, text: str, style: str) -> Any:
+        cell = self._ws.cell(row, column)
+        set_text(cell, text)
+        cell.style = self._styles.named(style).name
+        return cell
+
+    def _block(self, block: Block) -> None:
+        name = block.name
+        self._book.defined_names[name] = DefinedName(name, attr_text=block.place.absolute)
+        caption = None if self._extras.canvas else caption_above(block)
+        if caption:
+            self._text(*caption, block.caption, "attn note")
+        if block.node.role == "attention":
+            self._colour_scale(block)
+
+    def _look_of(self, block: Block) -> int:
+        node = block.node
+        to_choose = node.role == "input" and node.texts is not None and node.scalar
+        if to_choose:
+            return self._styles.number("attn input", text=True, unlocked=block.unlocked)
+        return self._styles.of_matrix(node)
+
+    def _links(self, widths: list[float]) -> None:
+        sheet, layout = self._sheet, self._layout
+
+        def short(name: str) -> str:
+            return name.removeprefix(f"{sheet.group}.") if sheet.group else name
+
+        links = [(layout.home, layout.home)]
+        if not self._extras.canvas:
+            links += [(f"← {short(name)}", name) for name in layout.sources[sheet.name]]
+            links += [(f"→ {short(name)}", name) for name in layout.targets[sheet.name]]
+        column = LABEL_COLUMN
+        for text, target in links:
+            if target == sheet.name:
+                continue
+            cell = self._text(LINK_ROW, column, text, "attn link")
+            cell.hyperlink = _link(cell.coordinate, target, text)
+            cell.style = "attn link"
+            room = 0.0  # a link that is longer than its column is wide runs on into the next
+            while room < len(text) + 1:
+                room += widths[column - 1] if column <= len(widths) else 8.4
+                column += 1
+
+    def _colour_scale(self, block: Block) -> None:
+        low, high = (
+            self._styles.fill(f"attn scale {end}") or Color(rgb=default)
+            for end, default in (("low", "FFFFFFFF"), ("high", "FF888888"))
+        )
+        scale = ColorScale(
+            cfvo=[FormatObject(type="num", val=0), FormatObject(type="max")], color=[low, high]
+        )
+        rule = Rule(type="colorScale", colorScale=scale)
+        self._ws.conditional_formatting.add(block.place.range, rule)
+
+    def _tab_colour(self) -> Any:
+        if not self._sheet.blocks or self._extras.canvas:
+            return None
+        role = self._sheet.main.node.role
+        return self._styles.fill("attn scale high" if role == "attention" else f"attn {role}")
+
+    def _widths(self) -> list[float]:
+        """Make the columns just wide enough; the width of each column in use."""
+        widths: dict[int, float] = dict(self._extras.widths)
+
+        def widen(column: int, width: float) -> None:
+            if column not in self._extras.widths:
+                widths[column] = max(widths.get(column, 0.0), width)
+
+        for block in () if self._extras.canvas else self._sheet.blocks:
+            place, node = block.place, block.node
+            number = max(8, self._styles.shown_width(node) + 2)
+            headings = node.columns if any(node.columns) else (block.name.rpartition(".")[2],)
+            for column, heading in enumerate(headings, place.column):
+                widen(column, max(number, min(text_width(heading) + 2, MOST_HEADING)))
+            if block.labelled:
+                labels = [*node.rows, block.caption if block.headed else ""]
+                widest = max(map(text_width, labels))
+                widen(place.column - 1, max(11, min(widest + 3, MOST_LABEL)))
+        scale = (self._styles.named("attn value").font.sz or 11) / 11
+        last = max(widths, default=1)
+        all_widths = [round(widths.get(column, 3.0) * scale, 1) for column in range(1, last + 1)]
+        first = 1
+        for width, run in groupby(all_widths):
+            last = first + len(list(run)) - 1
+            self._ws.column_dimensions[letters(first)] = ColumnDimension(
+                self._ws, index=letters(first), min=first, max=last, width=width, customWidth=True
+            )
+            first = last + 1
+        return all_widths
+
+    def _heading_height(self) -> float | None:
+        """That of headings which do not fit on one line, in points; None where all do."""
+        headings = [heading for block in self._sheet.blocks for heading in block.node.columns]
+        longest = max(map(text_width, headings), default=0)
+        lines = min(4, -(-(longest + 2) // MOST_HEADING))
+        one = float(self._page.sheet_format.defaultRowHeight or 15)
+        return one * lines if lines > 1 else None
+
+    def _page_setup(self, width: float, last_row: int) -> None:
+        page, ws, extras = self._page, self._ws, self._extras
+        ws.sheet_view.showGridLines = page.sheet_view.showGridLines
+        ws.sheet_view.zoomScale = extras.zoom or page.sheet_view.zoomScale
+        ws.sheet_format, ws.page_margins = page.sheet_format, page.page_margins
+        ws.print_options, ws.HeaderFooter = page.print_options, page.HeaderFooter
+        ws.page_setup.orientation = page.page_setup.orientation
+        ws.page_setup.paperSize = page.page_setup.paperSize
+        ws.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
+        if extras.canvas:
+            ws.page_setup.orientation = "landscape"
+            ws.page_setup.fitToWidth = ws.page_setup.fitToHeight = 1
+            return
+        ws.page_setup.fitToWidth = max(1, round(width / PAGE_CHARACTERS))
+        ws.page_setup.fitToHeight = 1 if last_row <= 60 else 0
+        if ws.page_setup.fitToWidth > 1 or not ws.page_setup.fitToHeight:
+            ws.print_title_rows = f"{HEADER_ROW}:{HEADER_ROW}"
+            ws.print_title_cols = f"{letters(LABEL_COLUMN)}:{letters(LABEL_COLUMN)}"
+
+    def _add_extras(self) -> None:
+        ws, extras = self._ws, self._extras
+        for cell in extras.cells:
+            here = address(cell.row, cell.column)
+            if cell.link:
+                ws._hyperlinks.append(_link(here, cell.link, str(cell.value)))
+            if cell.across > 1:
+                last = address(cell.row, cell.column + cell.across - 1)
+                ws.merged_cells.add(f"{here}:{last}")
+        for choice in extras.choices:
+            made = DataValidation(
+                type="list" if choice.options else None,
+                formula1=choice.options or None,
+                allow_blank=True,
+                showErrorMessage=bool(choice.options),
+                showInputMessage=bool(choice.prompt),
+                promptTitle=choice.title[:32] or None,
+                prompt=choice.prompt[:255] or None,
+            )
+            made.add(choice.range)
+            ws.add_data_validation(made)
+        for tint in extras.tints:
+            look = self._styles.differential(tint.style)
+            rule = Rule(type="expression", formula=[tint.formula], dxf=look)
+            ws.conditional_formatting.add(tint.range, rule)
+        if extras.charts:
+            from .charts import add_chart
+
+            for chart in extras.charts:
+                add_chart(ws, chart)
+        if extras.protected:
+            ws.protection.sheet = True
+            ws.protection.formatColumns = ws.protection.formatRows = False
+        if extras.print_to:
+            ws.print_area = extras.print_to
+
+
+def _link(cell: str, sheet: str, text: str) -> Any:
+    return Hyperlink(ref=cell, location=f"{quoted(sheet)}!A1", display=text)
