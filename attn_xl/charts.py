@@ -17,8 +17,6 @@ from openpyxl.chart.data_source import (
     StrVal,
 )
 from openpyxl.chart.label import DataLabelList
-from openpyxl.chart.layout import Layout as Placed
-from openpyxl.chart.layout import ManualLayout
 from openpyxl.chart.marker import Marker
 from openpyxl.chart.series import DataPoint, SeriesLabel
 from openpyxl.chart.shapes import GraphicalProperties
@@ -102,7 +100,7 @@ def _dot(colour: str, *, filled: bool) -> GraphicalProperties:
 
 
 def _named_at(point: int) -> DataLabelList:
-    """The name of the series beside one of its points: the one kind of label that every program shows."""
+    """The name of the series beside one of its points: a kind of label that every program shows."""
     from openpyxl.chart.label import DataLabel
 
     shown = {"showVal": False, "showSerName": True, "showCatName": False, "showLegendKey": False,
@@ -114,6 +112,3 @@ def _named_at(point: int) -> DataLabelList:
 def _number_cache(numbers: tuple[float | None, ...]) -> NumData:
     points = [NumVal(idx=i, v=repr(n)) for i, n in enumerate(numbers) if n is not None]
     return NumData(formatCode="General", ptCount=len(numbers), pt=points)
-
-
-__all__ = ["Chart", "ManualLayout", "Placed", "add_chart"]

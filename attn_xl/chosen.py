@@ -56,7 +56,7 @@ class Picked(Operation):
 
     def numbers(self, *operands: Numbers) -> Numbers:
         matrix, which = operands
-        return matrix[int(which[0, 0]) - 1].reshape(-1, 1)
+        return np.asarray(matrix[int(which[0, 0]) - 1].reshape(-1, 1))
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
         matrix, which = operands

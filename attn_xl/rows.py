@@ -22,8 +22,8 @@ _CODE_LIKE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Looks:
-    """The style number of each kind of cell, `numbers` and `blanks` by defined name; how high headings are, and
-    other rows by their number."""
+    """The style number of each kind of cell, `numbers` and `blanks` by defined name; how high headings
+    are, and other rows by their number."""
 
     label: int
     heading: int
