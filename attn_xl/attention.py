@@ -23,6 +23,7 @@ from .operations import (
     sinusoid,
     softmax,
     sqrt,
+    when,
     width,
 )
 
@@ -48,6 +49,19 @@ class Weights:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class Switches:
+    """The choices of scaled attention as cells that the formulas obey.
+
+    Attributes:
+        scale: a switch: divide the scores by √d_k.
+        temperature: a scalar that the scores are divided by, too.
+    """
+
+    scale: Matrix
+    temperature: Matrix
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Attending:
     """How the scores become weights.
 
@@ -58,6 +72,7 @@ class Attending:
         masks: makes, for the words of the rows and of the columns and the place in the model, what is
             added to the scores.
         dropout: makes, for some weights and a name, a mask of 0 and 1, and the scalar p.
+        switches: in place of `scale` and `temperature`, cells that decide.
     """
 
     scale: bool = True
@@ -65,6 +80,7 @@ class Attending:
     normalize: Literal["softmax", "sum"] = "softmax"
     masks: Callable[[Sequence[str], Sequence[str], str], Sequence[Matrix]] | None = None
     dropout: Callable[[Matrix, str], tuple[Matrix, Matrix]] | None = None
+    switches: Switches | None = None
 
 
 def self_attention(
@@ -112,6 +128,7 @@ def self_attention(
 QUERIES = "Queries: what each word is looking for."
 KEYS = "Keys: what each word has to offer."
 VALUES = "Values: what each word passes on."
+SCALED = "The scores brought down to a size that keeps the softmax soft."
 
 
 def _projected(x: Matrix, weights: Matrix | None, bias: Matrix | None = None) -> Matrix:
@@ -157,16 +174,19 @@ def scaled_dot_product_attention(
         f"{at}Scores{head}",
         "How well the query of each word (row) matches the key of each word (column).",
     )
-    if how.scale or how.temperature is not None:
+    if how.switches:
+        d_k = width(k).named(f"{at}d_k{head}", "the width of the queries and keys", helper=True)
+        divisor = when(how.switches.scale, sqrt(d_k), 1) * how.switches.temperature
+        divisor = divisor.named(f"{at}Divisor{head}", "what the scores are divided by", helper=True)
+        scores = (scores / divisor).named(f"{at}Scaled{head}", SCALED)
+    elif how.scale or how.temperature is not None:
         scaled = scores
         if how.scale:
             d_k = width(k).named(f"{at}d_k{head}", "the width of the queries and keys", helper=True)
             scaled = scaled / sqrt(d_k)
         if how.temperature is not None:
             scaled = scaled / how.temperature
-        scores = scaled.named(
-            f"{at}Scaled{head}", "The scores brought down to a size that keeps the softmax soft."
-        )
+        scores = scaled.named(f"{at}Scaled{head}", SCALED)
     for hides in masks:
         scores = scores + hides
     if masks:
@@ -325,7 +345,12 @@ def _scope(x: Matrix) -> str:
 
 
 def attention_mask(
-    rows: Sequence[str], words: Sequence[str], name: str, *, causal: bool, padding: Sequence[str]
+    rows: Sequence[str],
+    words: Sequence[str],
+    name: str,
+    *,
+    causal: bool | Matrix,
+    padding: Sequence[str],
 ) -> Matrix:
     """What to add to scores (n, m), so that no word of `rows` looks at later ones of `words` (`causal`)
     or at those that fill up a sentence (`padding`)."""

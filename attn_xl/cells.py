@@ -143,4 +143,6 @@ class Place:
     def absolute(self) -> str:
         """`Scores!$B$5:$D$8`, as a defined name refers to it."""
         first, last = letters(self.column), letters(self.last_column)
+        if self.rows == self.columns == 1:  # IronCalc takes B5:B5 for a list in MATCH
+            return f"{quoted(self.sheet)}!${first}${self.row}"
         return f"{quoted(self.sheet)}!${first}${self.row}:${last}${self.last_row}"

@@ -21,12 +21,14 @@ from openpyxl.chart.marker import Marker
 from openpyxl.chart.series import DataPoint, SeriesLabel
 from openpyxl.chart.shapes import GraphicalProperties
 from openpyxl.drawing.line import LineEndProperties, LineProperties
+from openpyxl.drawing.text import CharacterProperties, ParagraphProperties
 
 from .cells import address
 from .page import Chart, Series
 
 COLOURS = ("0072B2", "E69F00", "009E73", "CC79A7", "56B4E9", "D55E00", "8C8C3A", "666666")
 """Told apart by colour-blind readers, too: Okabe and Ito, "Color Universal Design" (2008)."""
+TITLE_SIZE = 1200  # hundredths of a point
 MARKS = ("circle", "square", "diamond", "triangle")
 
 
@@ -35,6 +37,11 @@ def add_chart(ws: Any, chart: Chart) -> None:
     made: Any = BarChart() if chart.kind == "bars" else ScatterChart()
     made.title, made.width, made.height = chart.title, chart.width, chart.height
     made.title.overlay = False
+    bold = CharacterProperties(sz=TITLE_SIZE, b=True)
+    for paragraph in made.title.tx.rich.paragraphs:
+        paragraph.pPr = ParagraphProperties(defRPr=bold)
+        for run in paragraph.r:
+            run.rPr = bold
     if chart.kind != "bars":
         made.style = 13
         made.scatterStyle = "lineMarker"

@@ -15,8 +15,8 @@ import typer
 
 from . import __version__
 from .errors import AttnXlError, CallError
-from .options import File, Force, Output, Template, with_settings
-from .settings import Model, Settings
+from .options import File, Force, Output, Plain, Template, with_settings
+from .settings import Formulas, Model, Settings
 
 if TYPE_CHECKING:
     from .models import Computation
@@ -45,16 +45,18 @@ def _main(
 
 
 @app.command(epilog="Example:  attn-xl convert samples/mouse.xlsx -o mouse.xlsx --template print")
-@with_settings()
+@with_settings("controls")
 def convert(
     file: File,
     chosen: dict[str, Any],
     output: Output = None,
     template: Template = "article",
+    plain: Plain = False,
     force: Force = False,
 ) -> None:
     """Write every matrix of attention as a sheet of live formulas."""
-    _write(file, output, "attention", template, force, chosen)
+    live = not plain and chosen["formulas"] is not Formulas.none
+    _write(file, output, "attention", template, force, {**chosen, "controls": live})
 
 
 @app.command(epilog="Example:  attn-xl similarity samples/politics.xlsx -o angles.xlsx")
@@ -92,7 +94,7 @@ def _write(
 
 
 @app.command(epilog="Example:  attn-xl show samples/mouse.xlsx --step Softmax --sheet cat")
-@with_settings("formulas", "sheets_for")
+@with_settings("formulas", "sheets_for", "controls")
 def show(
     file: File,
     chosen: dict[str, Any],

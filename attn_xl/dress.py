@@ -128,7 +128,7 @@ class _Dresser:
             return name.removeprefix(f"{sheet.group}.") if sheet.group else name
 
         links = [(layout.home, layout.home)]
-        if not self._extras.canvas:
+        if not self._extras.canvas and not sheet.shared:
             links += [(f"← {short(name)}", name) for name in layout.sources[sheet.name]]
             links += [(f"→ {short(name)}", name) for name in layout.targets[sheet.name]]
         column = LABEL_COLUMN

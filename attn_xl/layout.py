@@ -19,6 +19,7 @@ from .errors import InputError
 from .matrix import Node, clean
 from .models import Computation, sentence_of
 from .parts import chosen_parts
+from .scoring import CONTROLS
 from .sheets import (
     COMPARE,
     FIRST_COLUMN,
@@ -30,6 +31,8 @@ from .sheets import (
     Sheet,
     referred_to,
 )
+
+CONTROLS_NOTE = "Turn a switch or choose a word, and watch: all formulas follow."
 
 
 def lay_out(computation: Computation, only: str | None = None) -> Layout:
@@ -52,7 +55,7 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
             owner = graph.owner(node)
             symbol = owner.sheet or owner.name
             contents.setdefault((prefix, symbol), []).append((node, full_name))
-    for name, node in computation.comparison.items():
+    for name, node in (*computation.comparison.items(), *computation.controls.items()):
         contents.setdefault(("", node.sheet), []).append((node, name))
 
     if only:
@@ -65,6 +68,8 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
                 contents.items(), key=lambda item: 2 if item[0][1] == COMPARE else rank[not item[0][0]]
             )
         )
+    if ("", CONTROLS) in contents:  # what is played with comes first of all
+        contents = {("", CONTROLS): contents.pop(("", CONTROLS)), **contents}
     there = {node for members in contents.values() for node, _ in members}
 
     sheet_names: set[str] = {OVERVIEW.casefold()}
@@ -98,6 +103,8 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
 def _shared_note(symbol: str, blocks: list[Block]) -> str:
     if symbol == COMPARE:
         return COMPARE_NOTE
+    if symbol == CONTROLS:
+        return CONTROLS_NOTE
     return " ".join([OPTIONS_NOTE, *(f"{block.node.name}: {block.node.note}" for block in blocks)])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from .attention import (
@@ -12,6 +12,7 @@ from .attention import (
     positioned,
     self_attention,
 )
+from .controls import explorer, moves
 from .errors import CallError, InputError, nearest
 from .matrix import Graph, Node
 from .operations import Matrix, given, option
@@ -44,12 +45,14 @@ class Computation(Mapping[str, Graph]):
         title: what was computed, and for what.
         graphs: the graph of each sentence.
         comparison: the matrices of `Compare` by name; none where no word is shared.
+        controls: what a reader plays with, by name: the word to look at, where words move to.
         remarks: what a reader should know, such as why sentences are not compared.
     """
 
     title: str
     graphs: dict[str, Graph]
     comparison: dict[str, Matrix]
+    controls: dict[str, Matrix] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
 
     def __getitem__(self, sentence: str) -> Graph:
@@ -118,7 +121,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
     ends: dict[str, tuple[Matrix, Matrix]] = {}
     for name, x in run.inputs.items():
         try:
-            output = run.output(name, x)
+            *output, end = run.output(name, x)
         except InputError as error:
             said = str(error)
             if said.startswith(str(tables.path)):
@@ -127,12 +130,16 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
             hint = f" The largest is in cell {cell}." if "too large" in said else ""
             raise InputError(f"{tables.path}, sheet {name!r}: {said}{hint}") from None
         graphs[name] = Graph(*output)
-        ends[name] = x, output[0]
+        ends[name] = x, end
+    if settings.model is Model.similarity:
+        title = f"{TITLES[settings.model]}: {', '.join(graphs)}"
+        return Computation(title, graphs, {}, remarks=run.unused())
     comparable, remarks = _comparable(ends)
     return Computation(
         title=f"{TITLES[settings.model]}: {', '.join(graphs)}",
         graphs=graphs,
         comparison={matrix.name: matrix for matrix in compare(comparable)},
+        controls=_controls(graphs, ends, comparable) if settings.controls else {},
         remarks=(*remarks, *run.unused()),
     )
 
@@ -189,20 +196,24 @@ class _Run:
             )
 
     def output(self, name: str, x: Matrix) -> tuple[Matrix, ...]:
-        """The result of the model for one sentence, and what else is to be shown."""
+        """The results of the model for one sentence, and last what its words have become."""
         s = self.settings
         if s.positions is Positions.sinusoidal:
             x = positioned(x)
         if s.model is Model.similarity:
-            return (similarity(x),)
+            return similarity(x), x
         if s.model is Model.attention:
-            return (self._attention(name, x, self._attended),)
+            output = self._attention(name, x, self._attended)
+            return output, output
         a = self._architecture
         if s.model is Model.encoder:
-            return (encoder(x, a),)
-        if s.model is Model.decoder_only:
-            return self._next_words(decoder(x, None, a))
-        return (decoder(x, self._attended, a),)
+            output = encoder(x, a)
+        elif s.model is Model.decoder_only:
+            output = decoder(x, None, a)
+            return *self._next_words(output), output
+        else:
+            output = decoder(x, self._attended, a)
+        return output, output
 
     @cached_property
     def _attended(self) -> Matrix | None:
@@ -216,7 +227,7 @@ class _Run:
 
     def _attention(self, name: str, x: Matrix, memory: Matrix | None) -> Matrix:
         s, weights = self.settings, self.tables.weights
-        how = self._scoring.attending(causal=s.causal)
+        how = self._scoring.attending(causal=s.causal, switchable=memory is None or s.causal)
         if s.heads is not None or "W_O" in weights:
             source = x if memory is None else memory
             return multi_head_attention(
@@ -243,14 +254,18 @@ class _Run:
         s = self.settings
         return Architecture(
             weights=self.weights,
-            epsilon=option(s.epsilon, "epsilon", "it keeps a norm from dividing by 0."),
+            epsilon=option(
+                s.epsilon, "epsilon", "it keeps a norm from dividing by 0.", sheet=self._scoring.sheet
+            ),
             heads=s.heads or 1,
             layers=s.layers,
             hidden=s.hidden or 0,
             norm=s.norm.value,
             activation=s.activation.value,
-            attending=self._scoring.attending(causal=s.causal and s.model is Model.encoder),
-            causal=self._scoring.attending(causal=True),
+            attending=self._scoring.attending(
+                causal=s.causal and s.model is Model.encoder, switchable=s.model is Model.encoder
+            ),
+            causal=self._scoring.attending(causal=True, switchable=True),
         )
 
     def _next_words(self, x: Matrix) -> tuple[Matrix, ...]:
@@ -317,6 +332,19 @@ def _check_fit(sentence: Table, weights: dict[str, Table], wanted: Mapping[str, 
             f"{sentence.file}: {' but '.join(said)}. Queries and keys are multiplied with each other: "
             "give W_Q and W_K the same number of columns."
         )
+
+
+def _controls(
+    graphs: Mapping[str, Graph],
+    ends: Mapping[str, tuple[Matrix, Matrix]],
+    comparable: Mapping[str, tuple[Matrix, Matrix]],
+) -> dict[str, Matrix]:
+    made: list[Matrix] = []
+    for name, (x, output) in ends.items():
+        attention = [node for node in graphs[name].values() if node.role == "attention"]
+        if attention:
+            made += explorer(name if len(ends) > 1 else "", x, output, attention)
+    return {matrix.name: matrix for matrix in (*made, *moves(comparable))}
 
 
 def _count(number: int, thing: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .chosen import ColumnMean, Find, Picked, When
 from .matrix import Node, Role
 from .operation import Operation
 from .primitives import (
@@ -23,6 +24,8 @@ from .primitives import (
     MAXIMUM,
     MEAN,
     MULTIPLY,
+    OFF,
+    ON,
     RELU,
     SQRT,
     SQUARES,
@@ -73,10 +76,7 @@ class Matrix(Node):
 
 
 def _elementwise(operation: Operation, left: Matrix | float, right: Matrix | float) -> Matrix:
-    left, right = (
-        side if isinstance(side, Matrix) else _made(Constant(side), (), ("",), ("",), scalar=True)
-        for side in (left, right)
-    )
+    left, right = (side if isinstance(side, Matrix) else _constant(side) for side in (left, right))
     if left.scalar:
         tall = wide = right
     else:
@@ -84,6 +84,10 @@ def _elementwise(operation: Operation, left: Matrix | float, right: Matrix | flo
         wide = right if len(right.columns) > len(left.columns) else left
     scalar = left.scalar and right.scalar
     return _made(operation, (left, right), tall.rows, wide.columns, scalar=scalar)
+
+
+def _constant(value: float) -> Matrix:
+    return _made(Constant(value), (), ("",), ("",), scalar=True)
 
 
 def _made(
@@ -125,13 +129,42 @@ def given(
     )
 
 
-def option(value: float, name: str, note: str) -> Matrix:
+def option(
+    value: float, name: str, note: str, *, sheet: str = "Options", text: str | None = None
+) -> Matrix:
     """A scalar that is given and may be edited, such as the temperature: a line on the sheet
-    `Options`, named `name`."""
+    `sheet`, named `name`; `text` is what it shows where that is no number."""
     return Matrix(
         np.array([[value]]), (name,), ("value",), name=name, note=note, role="input",
-        sheet="Options", scalar=True,
+        sheet=sheet, scalar=True, texts=None if text is None else (text,),
     )  # fmt: skip
+
+
+def switch(on: bool, name: str, note: str, *, sheet: str) -> Matrix:
+    """A scalar that is on (1) or off (0)."""
+    return option(float(on), name, note, sheet=sheet, text=ON if on else OFF)
+
+
+def when(chosen: Matrix, if_on: Matrix | float, if_off: Matrix | float) -> Matrix:
+    """A scalar that depends on a switch."""
+    choices = (side if isinstance(side, Matrix) else _constant(side) for side in (if_on, if_off))
+    return _made(When(), (chosen, *choices), ("",), ("",), scalar=True)
+
+
+def find(word: Matrix, words: Matrix) -> Matrix:
+    """Where a chosen word stands in a column of words, from 1, as a scalar."""
+    plain = not any(letter in text for text in words.texts or () for letter in "*?~")
+    return _made(Find(plain), (word, words), ("",), ("",), scalar=True)
+
+
+def picked(x: Matrix, row: Matrix) -> Matrix:
+    """(n, m) to (m, 1): the row of `x` whose number, from 1, is the scalar `row`."""
+    return _made(Picked(), (x, row), x.columns, ("value",))
+
+
+def column_mean(parts: Sequence[Matrix]) -> Matrix:
+    """(n, m), (k, m), ... to (1, m): the mean of each column over the rows of all."""
+    return _made(ColumnMean(), tuple(parts), ("mean",), parts[0].columns)
 
 
 def copy(x: Matrix) -> Matrix:
@@ -189,11 +222,17 @@ def best(x: Matrix) -> Matrix:
 
 
 def mask(
-    rows: Sequence[str], words: Sequence[str], *, causal: bool = False, padding: Sequence[str] = ()
+    rows: Sequence[str],
+    words: Sequence[str],
+    *,
+    causal: bool | Matrix = False,
+    padding: Sequence[str] = (),
 ) -> Matrix:
-    """(n, m): what to add to the scores so that no word looks at later ones, or at padding."""
-    operation = Mask(len(rows), tuple(words), causal, tuple(padding))
-    return _made(operation, (), rows, words)
+    """(n, m): what to add to the scores so that no word looks at later ones (`causal`, or as a switch
+    says), or at padding."""
+    switches = (causal,) if isinstance(causal, Matrix) else ()
+    operation = Mask(len(rows), tuple(words), causal is True, tuple(padding))
+    return _made(operation, switches, rows, words)
 
 
 def sinusoid(x: Matrix) -> Matrix:

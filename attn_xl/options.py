@@ -36,6 +36,7 @@ Template = Annotated[
     str,
     typer.Option(metavar="FILE", help="The look: article, print, or a template workbook of your own."),
 ]
+Plain = Annotated[bool, typer.Option("--plain", help="Leave out the sheet Controls and all charts.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
 Command = Callable[..., None]
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from isal import isal_zlib
+from openpyxl.drawing.spreadsheet_drawing import SpreadsheetDrawing
 from openpyxl.packaging.relationship import RelationshipList
 from openpyxl.worksheet._writer import WorksheetWriter
 from openpyxl.worksheet.dimensions import SheetDimension
@@ -82,6 +83,9 @@ class _Writer(ExcelWriter):  # type: ignore[misc]
             return
         rows = self._rows[ws.title]
         ws._drawing = None
+        if ws._charts:
+            ws._drawing = SpreadsheetDrawing()
+            ws._drawing.charts = ws._charts
         writer = _ShellWriter(ws, rows.range)
         writer.write()
         ws._rels = writer._rels or RelationshipList()

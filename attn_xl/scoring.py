@@ -7,14 +7,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .attention import Attending, attention_mask
+from .attention import Attending, Switches, attention_mask
 from .errors import InputError
 from .matrix import HIDES
-from .operations import Matrix, given, option
-from .settings import Normalize, Settings
+from .operations import Matrix, given, option, switch
+from .settings import Model, Normalize, Settings
 from .tables import Table, Tables
 
 PADDING = ("<PAD>", "<PADDING>")
+CONTROLS, OPTIONS = "Controls", "Options"
+ALWAYS_CAUSAL = (Model.decoder, Model.encoder_decoder, Model.decoder_only)
+SCALE_NOTE = "on: the scores are divided by √d_k, which keeps the softmax soft."
+CAUSAL_NOTE = "on: no word looks at later ones."
+TEMPERATURE = ("Temperature", "the scores are divided by it: below 1 sharper, above 1 softer.")
 
 
 class Scoring:
@@ -28,26 +33,43 @@ class Scoring:
         self._tables, self._settings, self._used = tables, settings, used
         self._masks: dict[tuple[object, ...], Matrix] = {}
         self._dropouts = 0
-        self._temperature = self._p = None
-        if settings.temperature is not None:
-            self._temperature = option(
-                settings.temperature, "Temperature", "the scores are divided by it."
-            )
+        self._temperature = self._p = self._causal = self._switches = None
+        if settings.controls:
+            scale = switch(settings.scale, "Scale", SCALE_NOTE, sheet=CONTROLS)
+            self._switches = Switches(scale, self._option(settings.temperature or 1.0, *TEMPERATURE))
+            if settings.normalize is Normalize.softmax:
+                hides = settings.causal or settings.model in ALWAYS_CAUSAL
+                self._causal = switch(hides, "Causal", CAUSAL_NOTE, sheet=CONTROLS)
+        elif settings.temperature is not None:
+            self._temperature = self._option(settings.temperature, *TEMPERATURE)
         if settings.dropout:
-            self._p = option(settings.dropout, "p_dropout", "the share of weights that are set to 0.")
+            note = "the share of weights that are set to 0."
+            self._p = self._option(settings.dropout, "p_dropout", note)
 
-    def attending(self, *, causal: bool) -> Attending:
+    def _option(self, value: float, name: str, note: str) -> Matrix:
+        return option(value, name, note, sheet=self.sheet)
+
+    @property
+    def sheet(self) -> str:
+        """The sheet of the choices that the formulas obey."""
+        return CONTROLS if self._settings.controls else OPTIONS
+
+    def attending(self, *, causal: bool, switchable: bool = False) -> Attending:
+        """How scores become weights where later words are hidden, or not; if `switchable` and there
+        are controls, as the switch says."""
         s = self._settings
+        hides = self._causal if switchable and self._causal is not None else causal
         return Attending(
             scale=s.scale,
             temperature=self._temperature,
             normalize=s.normalize.value,
-            masks=lambda rows, columns, at: self._masks_for(rows, columns, at, causal=causal),
+            masks=lambda rows, columns, at: self._masks_for(rows, columns, at, hides),
             dropout=self._dropout if self._p is not None else None,
+            switches=self._switches,
         )
 
     def _masks_for(
-        self, rows: Sequence[str], columns: Sequence[str], at: str, *, causal: bool
+        self, rows: Sequence[str], columns: Sequence[str], at: str, causal: bool | Matrix
     ) -> list[Matrix]:
         """The user's mask where its words are these, and what hides later words and padding."""
         stack = re.sub(r"\d+\.", ".", at)
@@ -59,7 +81,7 @@ class Scoring:
         if own is not None and not at:
             self._used.add("Mask")
             masks.append(self._own_mask(own, rows, columns))
-        if causal or padding:
+        if causal is not False or padding:
             key = (stack, tuple(rows), tuple(columns), causal)
             if key not in self._masks:
                 symbol = "Mask" if own is None else "ComputedMask"

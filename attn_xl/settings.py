@@ -102,6 +102,7 @@ class Settings:
     )
     sheets_for: str | None = _choice(None, "Write only these layers and heads: Enc1,Dec2,head1.", str)
     decimals: int | None = _choice(None, "Digits shown after the point; full precision is kept.", int)
+    controls: bool = _choice(False, "Switches for scale, temperature and mask as cells.")
     formulas: Formulas = _choice(Formulas.cell, "A live formula in every cell, or values only.")
 
     def __post_init__(self) -> None:

@@ -110,6 +110,11 @@ class Sheet:
         return self.blocks[0]
 
     @property
+    def shared(self) -> bool:
+        """Whether its matrices have no sheet of their own."""
+        return bool(self.blocks) and bool(self.main.node.sheet)
+
+    @property
     def part(self) -> str:
         """The layer and the head it belongs to: `Enc1, head 2`; "" for neither."""
         layer, head = layer_and_head(self.symbol)

@@ -23,6 +23,7 @@ from .operations import Matrix
 from .package import Rows, save
 from .settings import Formulas, Settings
 from .sheets import OVERVIEW, Layout, Sheet
+from .stage import staged
 from .styles import Styles, set_text, text_width
 from .templates import COVER, DEFAULT, MATRIX, find_template, load_template
 
@@ -55,7 +56,7 @@ def write_workbook(
         InputError: if the template or the size of a matrix does not do.
         OutputError: if the file cannot be written; then nothing was changed.
     """
-    layout = lay_out(as_computation(computation), settings.sheets_for)
+    layout = staged(lay_out(as_computation(computation), settings.sheets_for))
     write_layout(layout, path, template=template, settings=settings, source=source)
     return layout
 

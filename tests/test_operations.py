@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from attn_xl import InputError, given, softmax
+from attn_xl.chosen import CHOSEN, When
 from attn_xl.matrix import Graph
 from attn_xl.operation import Operation
 from attn_xl.operations import exp, gather, row_maximum, row_sum, sqrt, width
@@ -22,12 +23,13 @@ def matrix(values, name="X", **labels):  # type: ignore[no-untyped-def]
 
 
 def test_every_primitive_has_numbers_formula_and_words() -> None:
-    kinds = {type(primitive) for primitive in PRIMITIVES}
+    kinds = {type(primitive) for primitive in (*PRIMITIVES, *CHOSEN)}
     assert kinds == set(Operation.__subclasses__())
-    for primitive in PRIMITIVES:
+    for primitive in (*PRIMITIVES, *CHOSEN):
         assert callable(primitive.numbers)
         assert callable(primitive.formula)
-        assert primitive.words(*(["A", "B"] if not isinstance(primitive, (Reduce, Apply)) else ["A"]))
+        operands = 1 if isinstance(primitive, (Reduce, Apply)) else 3 if type(primitive) is When else 2
+        assert primitive.words(*"ABC"[:operands])
         assert primitive.binds in (1, 2, 9)
 
 

@@ -1,0 +1,142 @@
+"""What a reader plays with: a word to look at, and where words move to. Matrices made of a model's own;
+knows nothing of sheets but their names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from .matrix import Node, Numbers
+from .operations import Matrix, column_mean, columns, concat, copy, find, given, option, picked
+from .scoring import CONTROLS
+
+COMPARE = "Compare"
+MOVES = "Moves"
+WORDS_NOTE = "the words to choose from"
+AXES = ("x before", "x after", "y before", "y after")
+COMPONENTS_NOTE = "principal components: the two directions in which the words differ most"
+
+
+def explorer(name: str, x: Matrix, output: Matrix, weights: Sequence[Node]) -> list[Matrix]:
+    """What one chosen word of a sentence looks at, and what it becomes.
+
+    Args:
+        name: of the sentence; "" if there is only one.
+        x: its input, (n, d); output: (n, d_v).
+        weights: attention weights, (n, m) each, of all heads and layers.
+
+    Returns:
+        `Words`, the words to choose from; `Word`, the one that is chosen; `Place`, where it stands;
+        `Looks`, (m, heads), its row of each of the weights, one matrix for each set of words that are
+        looked at; `Change`, its input and its output.
+    """
+    at = f"{name}." if name else ""
+    labels = choices(x.rows)
+    numbers = np.arange(1.0, len(labels) + 1).reshape(-1, 1)
+    words = Matrix(
+        numbers, labels, ("words",), name=f"{at}Words", note=WORDS_NOTE, sheet=CONTROLS, texts=labels
+    )
+    word = option(1.0, f"{at}Word", "Choose a word.", sheet=CONTROLS, text=labels[0])
+    word = replace(word, rows=("word",))
+    place = find(word, words).named(f"{at}Place", "Where it stands.", sheet=CONTROLS)
+    groups: dict[tuple[str, ...], list[Matrix]] = {}
+    for matrix in weights:
+        if isinstance(matrix, Matrix) and matrix.rows == x.rows:
+            groups.setdefault(matrix.columns, []).append(matrix)
+    made = [words, word, place]
+    for number, heads in enumerate(groups.values(), 1):
+        looks = concat([picked(head, place) for head in heads])
+        looks = replace(looks, columns=tuple(head.name for head in heads))
+        tail = "" if number == 1 else f"_{number}"
+        made.append(looks.named(f"{at}Looks{tail}", "how much it looks at", sheet=CONTROLS))
+    if output.rows != x.rows:
+        return made
+    ends = [("input", x), ("output", output)]
+    if len(x.columns) == len(output.columns):
+        change = replace(concat([picked(x, place), picked(output, place)]), columns=("input", "output"))
+        made.append(change.named(f"{at}Change", "what it becomes", sheet=CONTROLS))
+    else:
+        for what, matrix in ends:
+            column = replace(picked(matrix, place), columns=(what,))
+            made.append(column.named(f"{at}{what.title()}OfWord", f"its {what}", sheet=CONTROLS))
+    return made
+
+
+def choices(words: Sequence[str]) -> tuple[str, ...]:
+    """The words, each told apart from those that read the same: `the (1)`, `the (4)`."""
+    times = Counter(word.casefold() for word in words)
+    return tuple(
+        f"{word} ({number})" if times[word.casefold()] > 1 or not word else word
+        for number, word in enumerate(words, 1)
+    )
+
+
+def moves(ends: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
+    """Where words stand in a plane before and after attention.
+
+    Two dimensions are shown as they are; of more, the two principal components: the centring and the
+    projection are computed, the components are given numbers, which do not change with the words.
+
+    Args:
+        ends: for each sentence its input, (n, d), and its output, (n, d_v); all of the same d and d_v.
+
+    Returns:
+        For each sentence `Compare.NAME.Moves`, (n, 4): x before and after, y before and after; and
+        what the projection needs.
+
+    Source: Jolliffe, "Principal Component Analysis" (2002), chapter 1.
+    """
+    inputs, outputs = [x for x, _ in ends.values()], [output for _, output in ends.values()]
+    d, d_v = len(inputs[0].columns), len(outputs[0].columns)
+    if min(d, d_v) < 2:
+        return []
+    if d == d_v == 2:
+        made: list[Matrix] = []
+        planes = [(copy(x), copy(output)) for x, output in ends.values()]
+    elif d == d_v:
+        made, project = _projection("", [*inputs, *outputs])
+        planes = [(project(x), project(output)) for x, output in ends.values()]
+    else:
+        made, project = _projection("Input.", inputs)
+        made_after, project_after = _projection("Output.", outputs)
+        made += made_after
+        planes = [(project(x), project_after(output)) for x, output in ends.values()]
+    for name, (before, after) in zip(ends, planes):
+        parts = [columns(side, i, i + 1) for i in (0, 1) for side in (before, after)]
+        at = f"{name}." if len(ends) > 1 else ""
+        table = replace(concat(parts), columns=AXES)
+        made.append(table.named(f"{COMPARE}.{at}{MOVES}", f"{at[:-1]} words".strip(), sheet=COMPARE))
+    return made
+
+
+def _projection(name: str, parts: list[Matrix]):  # type: ignore[no-untyped-def]
+    """The matrices of a projection on two principal components, and the projection."""
+    labels = parts[0].columns
+    if len(labels) == 2:
+        return [], copy
+    directions = given(
+        principal_components(np.vstack([part.values for part in parts]), 2).T,
+        labels, ("1st", "2nd"), f"{COMPARE}.{name}Components", COMPONENTS_NOTE, "weight",
+    )  # fmt: skip
+    directions = replace(directions, sheet=COMPARE)
+    centre = column_mean(parts).named(f"{COMPARE}.{name}Centre", "the mean", sheet=COMPARE)
+    shift = (centre @ directions).named(f"{COMPARE}.{name}Shift", "the mean, projected", sheet=COMPARE)
+    return [directions, centre, shift], lambda x: x @ directions - shift
+
+
+def principal_components(x: Numbers, count: int) -> Numbers:
+    """The first principal components of the rows of `x`, (n, d), as rows, (count, d), each of length 1.
+
+    The largest number of each is positive.
+
+    Source: Jolliffe, "Principal Component Analysis" (2002), 3.5, by singular values.
+    """
+    centred = x - x.mean(axis=0)
+    _, _, directions = np.linalg.svd(centred, full_matrices=True)
+    directions = directions[:count]
+    largest = np.abs(directions).argmax(axis=1)
+    signs = np.sign(directions[np.arange(len(directions)), largest])
+    return np.asarray(directions * signs[:, None])
