@@ -116,6 +116,11 @@ def row_offsets(pattern: str) -> list[int]:
     return sorted({int(offset) for offset in _ROW_TOKEN.findall(pattern)})
 
 
+def at_row(pattern: str, row: int) -> str:
+    """A pattern as the formula of a row."""
+    return _ROW_TOKEN.sub(lambda token: str(row + int(token[1])), pattern)
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a matrix's numbers stand: sheet, top-left cell, size; without its labels."""

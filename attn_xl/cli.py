@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -156,13 +157,24 @@ def _computed(file: Path, chosen: dict[str, Any]) -> tuple[Computation, Settings
     return attend(tables, settings), settings
 
 
+STOPPED = "interrupted. Nothing was changed."
+
+
 def main(args: Sequence[str] | None = None) -> None:
     """Run the program; always ends in SystemExit. Status 2 is a mistake in the call, 1 a file that
     cannot be used."""
     gc.disable()  # a run is short and leaves no garbage worth the search
-    for name in ("SIGTERM", "SIGHUP"):  # so that unfinished files are removed
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), lambda number, _: sys.exit(128 + number))
+    caught: list[int] = []
+
+    def stop(number: int, _: object) -> NoReturn:
+        caught.append(number)
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        sys.exit(128 + number)
+
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # so that unfinished files are removed
+        if hasattr(signal, name) and threading.current_thread() is threading.main_thread():
+            signal.signal(getattr(signal, name), stop)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that lacks a letter gets a stand-in
             stream.reconfigure(errors="replace")
@@ -175,9 +187,11 @@ def main(args: Sequence[str] | None = None) -> None:
             sys.stdout.flush()
         sys.exit(status if isinstance(status, int) else 0)
     except AttnXlError as error:
+        if caught:
+            _fail(STOPPED, 128 + caught[0])
         _fail(str(error), error.exit_status)
     except KeyboardInterrupt:
-        _fail("interrupted. Nothing was changed.", 130)
+        _fail(STOPPED, 130)
     except MemoryError:
         _fail("not enough memory for a table of this size.", 1)
     except BrokenPipeError:  # the reader of the pipe has seen enough
@@ -187,6 +201,8 @@ def main(args: Sequence[str] | None = None) -> None:
         _discard_output()
         _fail(f"the output cannot be written ({error.strerror or error}).", 1)
     except Exception as error:
+        if caught:  # openpyxl makes an error of its own of whatever stops it
+            _fail(STOPPED, 128 + caught[0])
         if not hasattr(error, "format_message"):  # not typer's own: a mistake in the call
             raise
         if not error.format_message():  # the help was asked for by saying nothing, and was printed

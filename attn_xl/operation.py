@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -91,29 +92,55 @@ def operation_of(node: Node) -> Operation:
     return node.operation
 
 
-def recompute(results: Iterable[Node], given: Mapping[Node, Numbers]) -> dict[Node, Numbers]:
-    """The numbers of every node that leads to `results`, with those of `given` in place of its own.
+@dataclass(frozen=True, eq=False, repr=False)
+class Entered:
+    """Numbers that were put into some cells of a matrix in place of its own.
+
+    Attributes:
+        cells: which, of the matrix's shape.
+        numbers: of the same shape; NaN for a blank.
+    """
+
+    cells: np.ndarray
+    numbers: Numbers
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Recomputed:
+    """What follows when some cells have other numbers.
+
+    Attributes:
+        expected: for every matrix what its operation gives, made from what its operands show.
+        shown: the same with what was entered in its place.
+    """
+
+    expected: dict[Node, Numbers]
+    shown: dict[Node, Numbers]
+
+
+def recompute(results: Iterable[Node], entered: Mapping[Node, Entered]) -> Recomputed:
+    """The numbers of every node that leads to `results`, if some cells have other numbers.
 
     Not a number (NaN) stands for what is not there: a blank, what is made from one, and what cannot be
     computed, such as a division by 0.
-
-    Args:
-        given: for some nodes their numbers, of the same shape.
     """
-    numbers: dict[Node, Numbers] = {}
+    expected: dict[Node, Numbers] = {}
+    shown: dict[Node, Numbers] = {}
     changed: set[Node] = set()
     with np.errstate(all="ignore"):
         for node in walk(results):
-            if node in given:
-                numbers[node] = given[node]
-                changed.add(node)
-            elif changed.isdisjoint(node.parents):
-                numbers[node] = node.values
+            if changed.isdisjoint(node.parents):
+                expected[node] = node.values
             else:
-                made = operation_of(node).numbers(*(numbers[parent] for parent in node.parents))
-                numbers[node] = np.where(np.isfinite(made), made + 0.0, np.nan)
+                made = operation_of(node).numbers(*(shown[parent] for parent in node.parents))
+                expected[node] = np.where(np.isfinite(made), made + 0.0, np.nan)
                 changed.add(node)
-    return numbers
+            shown[node] = expected[node]
+            if node in entered:
+                put = entered[node]
+                shown[node] = np.where(put.cells, put.numbers, expected[node])
+                changed.add(node)
+    return Recomputed(expected, shown)
 
 
 def follows(results: Iterable[Node], changed: Iterable[Node]) -> set[Node]:

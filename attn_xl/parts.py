@@ -19,6 +19,12 @@ def layer_and_head(symbol: str) -> tuple[str, str]:
     return layer[1] if layer else "", head[1] if head else ""
 
 
+def base_symbol(symbol: str) -> str:
+    """A matrix's name without layer and head: `Scores` for `Enc1.Scores_2`."""
+    head = layer_and_head(symbol)[1]
+    return symbol.rpartition(".")[2].removesuffix(f"_{head}" if head else "")
+
+
 def chosen_parts(wanted: str, symbols: list[str]) -> set[str]:
     """The names that belong to the wanted layers and heads, or to none."""
     parts = {symbol: layer_and_head(symbol) for symbol in symbols}

@@ -304,7 +304,7 @@ class _Operand(Operand):
             text = self.formula(column)
             return f"({text})" if operation_of(node).binds < binds else text
         if node.scalar:
-            return self._block.name
+            return self._reads(self._block.name, 1)
         place = self._block.place
         one_column = self.shape[1] == 1 < self._home.columns
         column_text = f"${letters(place.column)}" if one_column else letters(place.column + column)

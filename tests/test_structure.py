@@ -38,6 +38,7 @@ ORDER = [
     "sheets",
     "layout",
     "stage",
+    "lessons",
     "templates",
     "files",
     "package",
