@@ -1,6 +1,7 @@
 """The arithmetic of matrices that remember: what models are written in.
 
-Few primitives (`primitives.py`); what can be written with them, such as softmax, is composed of them.
+Few primitives (`primitives.py`, `catalogue.py`); what can be written with them, such as softmax, is
+composed of them.
 """
 
 from __future__ import annotations
@@ -11,9 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .matrix import Node, Role
-from .operation import Operation
-from .primitives import (
+from .catalogue import (
     ACOS,
     ADD,
     DIVIDE,
@@ -29,6 +28,10 @@ from .primitives import (
     SUBTRACT,
     SUM,
     VARIANCE,
+)
+from .matrix import Node, Role
+from .operation import Operation
+from .primitives import (
     Best,
     Columns,
     Concat,

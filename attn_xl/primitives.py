@@ -16,6 +16,9 @@ import numpy as np
 from .matrix import Numbers
 from .operation import ATOM, Operand, Operation
 
+HIDDEN = -1e9
+"""Added to a score, it leaves an attention weight of exactly 0."""
+
 
 class Copy(Operation):
     """The same numbers again: `=Input!B5`."""
@@ -297,75 +300,3 @@ class Sinusoid(Operation):
 
     def words(self, *operands: str) -> str:
         return "sin or cos of position / 10000^(2i / d)"
-
-
-HIDDEN = -1e9
-"""Added to a score, it leaves an attention weight of exactly 0."""
-
-
-def _mean(x: Numbers) -> Numbers:
-    return np.asarray(np.cumsum(x, axis=1)[:, -1] / x.shape[1])
-
-
-def _variance(x: Numbers) -> Numbers:
-    centred = x - _mean(x)[:, None]
-    return _mean(centred * centred)
-
-
-ADD = Elementwise("+", "+", np.add, 1)
-SUBTRACT = Elementwise("-", "−", np.subtract, 1)
-MULTIPLY = Elementwise("*", "·", np.multiply, 2)
-DIVIDE = Elementwise("/", "/", np.divide, 2)
-EXP = Apply("EXP({x})", math.exp, "e^({})")
-SQRT = Apply("SQRT({x})", math.sqrt, "√{}")
-ACOS = Apply(
-    "ACOS(ROUND({x},14))*180/PI()",  # what is left of 1 after rounding errors is 1
-    lambda x: math.acos(round(x, 14)) * 180 / math.pi,
-    "arccos({}) in degrees",
-    2,
-)
-RELU = Apply("MAX(0,{x})", lambda x: max(0.0, x), "max(0, {})")
-GELU = Apply("{x}*NORMSDIST({x})", lambda x: x * math.erfc(-x / math.sqrt(2)) / 2, "GELU({})", 2)
-GELU_TANH = Apply(
-    "0.5*{x}*(1+TANH(SQRT(2/PI())*({x}+0.044715*{x}^3)))",
-    lambda x: 0.5 * x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
-    "GELU({}), by tanh",
-    2,
-)
-MAXIMUM = Reduce("MAX", lambda x: x.max(axis=1), "the largest of each row of {}")
-SUM = Reduce("SUM", lambda x: np.cumsum(x, axis=1)[:, -1], "the sum of each row of {}")
-MEAN = Reduce("AVERAGE", _mean, "the mean of each row of {}")
-VARIANCE = Reduce("VARP", _variance, "the variance of each row of {}")
-SQUARES = Reduce(
-    "SUMSQ", lambda x: np.cumsum(x * x, axis=1)[:, -1], "the sum of the squares of each row of {}"
-)
-
-
-PRIMITIVES: tuple[Operation, ...] = (
-    Copy(),
-    Transpose(),
-    Product(),
-    ADD,
-    SUBTRACT,
-    MULTIPLY,
-    DIVIDE,
-    Constant(1.0),
-    EXP,
-    SQRT,
-    ACOS,
-    RELU,
-    GELU,
-    GELU_TANH,
-    MAXIMUM,
-    SUM,
-    MEAN,
-    VARIANCE,
-    SQUARES,
-    Width(),
-    Gather(((0, 0),)),
-    Columns(0, 1),
-    Concat(),
-    Best(),
-    Mask(1, ("w",), True, ("<PAD>",)),
-    Sinusoid(),
-)

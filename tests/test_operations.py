@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from attn_xl import InputError, given, softmax
+from attn_xl.catalogue import PRIMITIVES
 from attn_xl.matrix import Graph
 from attn_xl.operation import Operation
 from attn_xl.operations import exp, gather, row_maximum, row_sum, sqrt, width
-from attn_xl.primitives import PRIMITIVES, Apply, Reduce
+from attn_xl.primitives import Apply, Reduce
 
 
 def matrix(values, name="X", **labels):  # type: ignore[no-untyped-def]

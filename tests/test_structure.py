@@ -21,6 +21,7 @@ ORDER = [
     "matrix",
     "operation",
     "primitives",
+    "catalogue",
     "operations",
     "attention",
     "engines",
