@@ -17,6 +17,7 @@ from .cells import (
     MAX_ROWS,
     MAX_SHEET_NAME,
     Place,
+    at_row,
     defined_name,
     letters,
     quoted,
@@ -144,6 +145,11 @@ class Layout:
         """
         own = _Operand(self, block.node, block.place, row)
         return [own.formula(column) for column in range(block.place.columns)]
+
+    def formula(self, block: Block, row: int, column: int) -> str:
+        """One cell's formula, without the equals sign; `row` and `column` count from 0."""
+        own = _Operand(self, block.node, block.place, row)
+        return at_row(own.formula(column), block.place.row + row)
 
     def same_in_every_row(self, node: Node) -> bool:
         """Whether one pattern serves all rows of a matrix."""

@@ -1,4 +1,4 @@
-"""Each primitive operation once: its numbers, its formula and its words, side by side.
+"""Each primitive operation once: its numbers, its formula, its words and one cell worked out.
 
 Sums run from left to right and exponentials are the C library's, as in the spreadsheet programs, so
 that the numbers agree with theirs to the last bit and cancellation cannot drive them apart.
@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from .matrix import Numbers
-from .operation import ATOM, Operand, Operation
+from .operation import ATOM, Operand, Operation, Said, Term
 
 HIDDEN = -1e9
 """Added to a score, it leaves an attention weight of exactly 0."""
@@ -32,6 +32,9 @@ class Copy(Operation):
     def words(self, *operands: str) -> str:
         return operands[0]
 
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return terms[0].at(row, column)
+
 
 class Transpose(Operation):
     """Rows become columns. Has no cells of its own: a product reads the rows as columns."""
@@ -44,6 +47,9 @@ class Transpose(Operation):
 
     def words(self, *operands: str) -> str:
         return f"{operands[0]}ᵀ"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return terms[0].at(column, row)
 
 
 class Product(Operation):
@@ -66,6 +72,13 @@ class Product(Operation):
 
     def words(self, *operands: str) -> str:
         return f"{operands[0]} × {operands[1]}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        left, right = terms
+        return own.total(
+            left.shape[1],
+            lambda k: f"{left.at(row, k).within(2)}·{right.at(k, column).within(3)}",
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,6 +109,12 @@ class Elementwise(Operation):
             left, right = (f"({o})" if " + " in o or " − " in o else o for o in (left, right))
         return f"{left} {self.sign} {right}"
 
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        left, right = (term.at(row, column) for term in terms)
+        tighter = self.binding + (self.symbol in "-/")
+        text = f"{left.within(self.binding)} {self.sign} {right.within(tighter)}"
+        return Said(text, self.binding)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Constant(Operation):
@@ -112,14 +131,19 @@ class Constant(Operation):
     def words(self, *operands: str) -> str:
         return f"{self.value:g}"
 
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return own.number(self.value, f"{self.value:g}")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Apply(Operation):
-    """A function of each number: `=EXP(B5)`. `template` has `{x}` where the number goes."""
+    """A function of each number: `=EXP(B5)`. `template` has `{x}` where the number goes; `working` too,
+    and `{atom}` where it stands beside an operator."""
 
     template: str
     compute: Callable[[float], float]
     saying: str
+    working: str
     binding: int = ATOM
 
     @property
@@ -141,6 +165,10 @@ class Apply(Operation):
         (x,) = operands
         return self.saying.format(f"({x})" if " " in x and self.saying.endswith("{}") else x)
 
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        x = terms[0].at(row, column)
+        return Said(self.working.format(x=x.text, atom=x.within(ATOM)), self.binding)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reduce(Operation):
@@ -149,6 +177,7 @@ class Reduce(Operation):
     function: str
     compute: Callable[[Numbers], Numbers]
     saying: str
+    working: Callable[[int, Term], Said]
 
     def numbers(self, *operands: Numbers) -> Numbers:
         return self.compute(operands[0]).reshape(-1, 1)
@@ -158,6 +187,9 @@ class Reduce(Operation):
 
     def words(self, *operands: str) -> str:
         return self.saying.format(operands[0])
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return self.working(row, terms[0])
 
 
 class Width(Operation):
@@ -171,6 +203,10 @@ class Width(Operation):
 
     def words(self, *operands: str) -> str:
         return f"the number of columns of {operands[0]}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        x = terms[0]
+        return own.number(x.shape[1], f"the number of columns of {x.whole()}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -189,6 +225,10 @@ class Gather(Operation):
 
     def words(self, *operands: str) -> str:
         return "the word's row of " + " and ".join(dict.fromkeys(operands))
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        which, source_row = self.picks[row]
+        return terms[which].at(source_row, column)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -212,6 +252,9 @@ class Columns(Operation):
             else f"column {first} of {operands[0]}"
         )
 
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return terms[0].at(row, self.start + column)
+
 
 class Concat(Operation):
     """Matrices side by side."""
@@ -229,6 +272,13 @@ class Concat(Operation):
     def words(self, *operands: str) -> str:
         return ", ".join(operands) + " side by side"
 
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        for term in terms:
+            if column < term.shape[1]:
+                return term.at(row, column)
+            column -= term.shape[1]
+        raise IndexError(column)
+
 
 class Best(Operation):
     """The label of the column with the largest number of each row; a text, so its number is that of
@@ -243,6 +293,9 @@ class Best(Operation):
 
     def words(self, *operands: str) -> str:
         return f"the column with the largest number of each row of {operands[0]}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return Said(f"the column with the largest of {terms[0].listed(row)}", 0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -276,6 +329,16 @@ class Mask(Operation):
         kinds = ["later words"] * self.causal + [", ".join(self.padding)] * bool(self.padding)
         return f"{HIDDEN:.0e} hides {' and '.join(kinds)}".replace("e+0", "e")
 
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        there, here = own.columns[column], own.rows[row]
+        if self.causal and column > row:
+            why = f"column {column + 1}, {there}, is later than row {row + 1}, {here}, so it is hidden"
+        elif there.casefold() in {word.casefold() for word in self.padding}:
+            why = f"column {column + 1}, {there}, only fills up the sentence, so it is hidden"
+        else:
+            why = f"row {row + 1}, {here}, may look at column {column + 1}, {there}"
+        return own.number(own.value(row, column), why)
+
 
 class Sinusoid(Operation):
     """sin(pos / 10000^(2i/d)) in even columns, cos in odd ones; pos and i count from 0."""
@@ -300,3 +363,9 @@ class Sinusoid(Operation):
 
     def words(self, *operands: str) -> str:
         return "sin or cos of position / 10000^(2i / d)"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        wave = "cos" if column % 2 else "sin"
+        position = own.number(row, "position").text
+        i, d = own.number(column // 2, "i").text, own.number(own.shape[1], "d").text
+        return Said(f"{wave}({position} / 10000^(2·{i} / {d}))")

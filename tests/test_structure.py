@@ -40,9 +40,13 @@ ORDER = [
     "rows",
     "workbook",
     "selection",
+    "cell_names",
+    "explanation",
+    "explanation_text",
     "terminal",
     "export",
     "options",
+    "cli_explain",
     "cli",
 ]
 
