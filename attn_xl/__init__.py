@@ -17,6 +17,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from .attention import compare, scaled_dot_product_attention, self_attention
     from .errors import AttnXlError, CallError, InputError, OutputError
+    from .explanation import Explanation, explain
     from .matrix import Graph
     from .models import Computation, attend
     from .operations import Matrix, given, softmax
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "attention": ("compare", "scaled_dot_product_attention", "self_attention"),
     "errors": ("AttnXlError", "CallError", "InputError", "OutputError"),
+    "explanation": ("Explanation", "explain"),
     "matrix": ("Graph",),
     "models": ("Computation", "attend"),
     "operations": ("Matrix", "given", "softmax"),
@@ -42,6 +44,7 @@ __all__ = [
     "AttnXlError",
     "CallError",
     "Computation",
+    "Explanation",
     "Formulas",
     "Graph",
     "InputError",
@@ -52,6 +55,7 @@ __all__ = [
     "Tables",
     "attend",
     "compare",
+    "explain",
     "given",
     "read_tables",
     "scaled_dot_product_attention",

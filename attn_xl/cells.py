@@ -111,14 +111,14 @@ def row_token(offset: int) -> str:
     return f"\x00{offset}\x00"
 
 
+def at_row(pattern: str, row: int) -> str:
+    """The formula that `pattern` makes in a row."""
+    return _ROW_TOKEN.sub(lambda token: str(row + int(token[1])), pattern)
+
+
 def row_offsets(pattern: str) -> list[int]:
     """The offsets of the row tokens in `pattern`, each once."""
     return sorted({int(offset) for offset in _ROW_TOKEN.findall(pattern)})
-
-
-def at_row(pattern: str, row: int) -> str:
-    """A pattern as the formula of a row."""
-    return _ROW_TOKEN.sub(lambda token: str(row + int(token[1])), pattern)
 
 
 @dataclass(frozen=True)

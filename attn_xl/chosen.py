@@ -1,15 +1,21 @@
-"""The primitives that obey what a reader has chosen: a switch, a word of the sentence."""
+"""The primitives that look at more than numbers: at words and their places, and at what a reader has
+chosen."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from .matrix import Numbers
-from .operation import Operand, Operation
-from .primitives import ON
+from .operation import ATOM, Operand, Operation, Said, Term
+
+ON, OFF = "on", "off"
+"""What a switch shows; its number is 1 or 0."""
+HIDDEN = -1e9
+"""Added to a score, it leaves an attention weight of exactly 0."""
 
 
 class When(Operation):
@@ -26,6 +32,10 @@ class When(Operation):
     def words(self, *operands: str) -> str:
         switch, if_on, if_off = operands
         return f"{if_on} if {switch} is on, else {if_off}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        switch, if_on, if_off = terms
+        return (if_on if switch.value(0, 0) == 1 else if_off).at(row, column)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,6 +58,9 @@ class Find(Operation):
     def words(self, *operands: str) -> str:
         return f"where {operands[0]} stands in {operands[1]}"
 
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return own.number(own.value(0, 0), f"where {terms[0].whole()} stands")
+
 
 class Picked(Operation):
     """One row of a matrix, its numbers below each other: `=INDEX(Softmax,Row,3)`."""
@@ -65,6 +78,10 @@ class Picked(Operation):
     def words(self, *operands: str) -> str:
         return f"row {operands[1]} of {operands[0]}"
 
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        matrix, which = terms
+        return matrix.at(int(which.value(0, 0)) - 1, row)
+
 
 class ColumnMean(Operation):
     """The mean of each column: `=AVERAGE(Input!B$5:B$9)`."""
@@ -79,5 +96,87 @@ class ColumnMean(Operation):
     def words(self, *operands: str) -> str:
         return f"the mean of each column of {' and '.join(operands)}"
 
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        places = [(term, i) for term in terms for i in range(term.shape[0])]
+        total = own.total(len(places), lambda k: places[k][0].at(places[k][1], column).within(1))
+        return Said(f"{total.within(ATOM)} / {len(places)}", 2)
 
-CHOSEN: tuple[Operation, ...] = (When(), Find(True), Find(False), Picked(), ColumnMean())
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Mask(Operation):
+    """0 where a word may look, a large negative number where it may not: at later words (causal), at
+    words that fill up a sentence (padding). With a switch as operand, that one decides on causal."""
+
+    reads_labels: ClassVar[bool] = True
+    rows: int
+    headings: tuple[str, ...]
+    causal: bool
+    padding: tuple[str, ...]
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        padded = {word.casefold() for word in self.padding}
+        hidden = np.array([[word.casefold() in padded for word in self.headings]] * self.rows)
+        if operands[0][0, 0] if operands else self.causal:
+            hidden |= np.triu(np.ones(hidden.shape, dtype=bool), 1)
+        return np.where(hidden, HIDDEN, 0.0)
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        *switch, own = operands
+        later = f"{own.column_number(column)}>{own.row_number()}"
+        conditions = [later] if self.causal else []
+        if switch:
+            conditions = [f'AND({switch[0].cell(0)}="{ON}",{later})']
+        for word in self.padding:
+            quoted = word.replace('"', '""')
+            conditions.append(f'{own.heading(column)}="{quoted}"')
+        test = conditions[0] if len(conditions) == 1 else f"OR({','.join(conditions)})"
+        return f"IF({test},{HIDDEN:.0E},0)".replace("E+0", "E+")
+
+    def words(self, *operands: str) -> str:
+        later = "later words, if Causal is on" if operands else "later words"
+        kinds = [later] * (self.causal or bool(operands)) + [", ".join(self.padding)] * bool(
+            self.padding
+        )
+        return f"{HIDDEN:.0e} hides {' and '.join(kinds)}".replace("e+0", "e")
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        there, here = own.columns[column], own.rows[row]
+        causal = terms[0].value(0, 0) == 1 if terms else self.causal
+        if causal and column > row:
+            why = f"column {column + 1}, {there}, is later than row {row + 1}, {here}, so it is hidden"
+        elif there.casefold() in {word.casefold() for word in self.padding}:
+            why = f"column {column + 1}, {there}, only fills up the sentence, so it is hidden"
+        else:
+            why = f"row {row + 1}, {here}, may look at column {column + 1}, {there}"
+        return own.number(own.value(row, column), why)
+
+
+class Sinusoid(Operation):
+    """sin(pos / 10000^(2i/d)) in even columns, cos in odd ones; pos and i count from 0."""
+
+    reads_labels: ClassVar[bool] = True
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        x = operands[0]
+        n, d = x.shape
+        return np.array(
+            [
+                [(math.cos if j % 2 else math.sin)(pos / 10000 ** (2 * (j // 2) / d)) for j in range(d)]
+                for pos in range(n)
+            ]
+        )
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        x, own = operands
+        function, pair = ("COS", 2) if column % 2 else ("SIN", 1)
+        exponent = f"({own.column_number(column)}-{pair})/COLUMNS({x.whole()})"
+        return f"{function}(({own.row_number()}-1)/10000^({exponent}))"
+
+    def words(self, *operands: str) -> str:
+        return "sin or cos of position / 10000^(2i / d)"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        wave = "cos" if column % 2 else "sin"
+        position = own.number(row, "position").text
+        i, d = own.number(column // 2, "i").text, own.number(own.shape[1], "d").text
+        return Said(f"{wave}({position} / 10000^(2·{i} / {d}))")

@@ -10,17 +10,15 @@ import threading
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Optional
+from typing import Annotated, Any, NoReturn, Optional
 
 import typer
 
 from . import __version__
+from .cli_explain import explain
 from .errors import AttnXlError, CallError
-from .options import File, Force, Output, Plain, Template, with_settings
+from .options import File, Force, Output, Plain, Template, computed, with_settings
 from .settings import Formulas, Model, Settings
-
-if TYPE_CHECKING:
-    from .models import Computation
 
 app = typer.Typer(
     help="Attention, step by step, as live spreadsheet formulas.",
@@ -85,7 +83,7 @@ def _write(
 
     look = find_template(template)
     check_output(path, force=force, sources=(file, look))
-    computation, settings = _computed(file, chosen)
+    computation, settings = computed(file, chosen)
     from .workbook import write_workbook
 
     layout = write_workbook(computation, path, template=look, settings=settings, source=file.name)
@@ -126,7 +124,7 @@ def show(
         from .files import check_output
 
         check_output(svg, force=force, sources=(file,))
-    computation, settings = _computed(file, chosen)
+    computation, settings = computed(file, chosen)
     wanted: dict[str, Any] = {"steps": step or (), "sheet": sheet}
     if json or csv:
         from .export import to_csv, to_json
@@ -148,13 +146,9 @@ def show(
     print(svg)
 
 
-def _computed(file: Path, chosen: dict[str, Any]) -> tuple[Computation, Settings]:
-    from .models import attend
-    from .tables import read_tables
-
-    tables = read_tables(file)
-    settings = Settings.chosen(chosen, tables.settings, f"{file}, sheet 'Settings'")
-    return attend(tables, settings), settings
+app.command(
+    epilog=r'Example:  attn-xl explain samples/mouse.xlsx "cat.Softmax\[mouse, cat]" --depth 2'
+)(explain)
 
 
 STOPPED = "interrupted. Nothing was changed."

@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .chosen import Mask
 from .errors import CallError, nearest
 from .matrix import Node
 from .models import Computation
 from .operation import Entered, follows, recompute
 from .parts import base_symbol
-from .primitives import Columns, Copy, Mask
+from .primitives import Columns, Copy
 from .sheets import Blanks, Block, Layout
 
 CELLS_A_STEP = 3
@@ -96,11 +97,10 @@ def chosen_cells(layout: Layout, lesson: Lesson) -> dict[Node, np.ndarray]:
                 continue
             if lesson.level == 3:
                 found[node] = np.ones(node.shape, bool)
-            elif block is sheet.main or (node.name and not node.helper):
-                if not isinstance(node.operation, Copy):
-                    found[node] = (
-                        np.ones(node.shape, bool) if lesson.level == 2 else _few(block, lesson)
-                    )
+            elif node.helper or isinstance(node.operation, Copy):
+                continue
+            else:
+                found[node] = _few(block, lesson) if lesson.level == 1 else np.ones(node.shape, bool)
     return found
 
 

@@ -1,14 +1,15 @@
 """What an operation is: what it does to numbers, what a spreadsheet writes for it, how people say it.
 
-Knows no file format: a formula is text about operands, which say themselves where they stand.
+Knows no file format: a formula is text about operands, which say themselves where they stand; a
+calculation is text about terms, which say themselves what they are called or what their numbers are.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -65,6 +66,54 @@ class Operand:
         raise NotImplementedError
 
 
+class Said(NamedTuple):
+    """A piece of a calculation, and how tightly it binds."""
+
+    text: str
+    binds: int = ATOM
+
+    def within(self, binds: int) -> str:
+        """The text; in parentheses if it binds less tightly than `binds`."""
+        return f"({self.text})" if self.binds < binds else self.text
+
+
+class Term:
+    """How a calculation speaks of a matrix: of its cells by name, or with the numbers put in. Rows and
+    columns count from 0."""
+
+    shape: tuple[int, int]
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+
+    def at(self, row: int, column: int) -> Said:
+        """One number; of a single row or column, or a scalar, the one that goes with each."""
+        raise NotImplementedError
+
+    def value(self, row: int, column: int) -> float:
+        """What it is."""
+        raise NotImplementedError
+
+    def whole(self) -> str:
+        """All of it, by name."""
+        raise NotImplementedError
+
+    def number(self, value: float, word: str) -> Said:
+        """A number that stands in no cell: itself, or by name `word`."""
+        raise NotImplementedError
+
+    def several(self, count: int, part: Callable[[int], str], between: str) -> str:
+        """`part(0)`, `part(1)`, ...; those in the middle may be left out."""
+        raise NotImplementedError
+
+    def total(self, count: int, part: Callable[[int], str]) -> Said:
+        """The sum of parts that bind at least as tightly as a sum."""
+        return Said(self.several(count, part, " + "), 1)
+
+    def listed(self, row: int) -> str:
+        """A row's numbers."""
+        return self.several(self.shape[1], lambda column: self.at(row, column).text, ", ")
+
+
 class Operation(MadeBy, ABC):
     """A primitive: what it does to numbers, what a spreadsheet writes for it, how people say it."""
 
@@ -84,6 +133,10 @@ class Operation(MadeBy, ABC):
     @abstractmethod
     def words(self, *operands: str) -> str:
         """The whole step, with the operands' symbols."""
+
+    @abstractmethod
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        """How one cell came about, said in the terms of the operands. `own` is the result."""
 
 
 def operation_of(node: Node) -> Operation:

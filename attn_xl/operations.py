@@ -1,6 +1,7 @@
 """The arithmetic of matrices that remember: what models are written in.
 
-Few primitives (`primitives.py`); what can be written with them, such as softmax, is composed of them.
+Few primitives (`primitives.py`, `catalogue.py`); what can be written with them, such as softmax, is
+composed of them.
 """
 
 from __future__ import annotations
@@ -11,10 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .chosen import ColumnMean, Find, Picked, When
-from .matrix import Node, Role
-from .operation import Operation
-from .primitives import (
+from .catalogue import (
     ACOS,
     ADD,
     DIVIDE,
@@ -24,23 +22,24 @@ from .primitives import (
     MAXIMUM,
     MEAN,
     MULTIPLY,
-    OFF,
-    ON,
     RELU,
     SQRT,
     SQUARES,
     SUBTRACT,
     SUM,
     VARIANCE,
+)
+from .chosen import OFF, ON, ColumnMean, Find, Mask, Picked, Sinusoid, When
+from .matrix import Node, Role
+from .operation import Operation
+from .primitives import (
     Best,
     Columns,
     Concat,
     Constant,
     Copy,
     Gather,
-    Mask,
     Product,
-    Sinusoid,
     Transpose,
     Width,
 )

@@ -1,4 +1,5 @@
-"""What the commands share: the types of their options, and an option for every setting."""
+"""What the commands share: the types of their options, an option for every setting, and the way from a
+file to what is computed."""
 
 from __future__ import annotations
 
@@ -8,11 +9,14 @@ from dataclasses import Field, fields
 from enum import Enum
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
 from .settings import Settings
+
+if TYPE_CHECKING:
+    from .models import Computation
 
 File = Annotated[
     Path,
@@ -79,3 +83,13 @@ def _option(setting: Field[Any]) -> Any:
         flags = f"--{name}"
         text += f" Without it: {default}." if default not in (None, "none", "") else ""
     return Annotated[Optional[kind], typer.Option(flags, help=text, show_default=False)]  # noqa: UP045
+
+
+def computed(file: Path, chosen: dict[str, Any]) -> tuple[Computation, Settings]:
+    """What the model makes of a file, and the settings: those of the call, then the file's own."""
+    from .models import attend
+    from .tables import read_tables
+
+    tables = read_tables(file)
+    settings = Settings.chosen(chosen, tables.settings, f"{file}, sheet 'Settings'")
+    return attend(tables, settings), settings

@@ -1,4 +1,4 @@
-"""Each primitive operation once: its numbers, its formula and its words, side by side.
+"""Each primitive operation once: its numbers, its formula, its words and one cell worked out.
 
 Sums run from left to right and exponentials are the C library's, as in the spreadsheet programs, so
 that the numbers agree with theirs to the last bit and cancellation cannot drive them apart.
@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from .matrix import Numbers
-from .operation import ATOM, Operand, Operation
+from .operation import ATOM, Operand, Operation, Said, Term
 
 
 class Copy(Operation):
@@ -29,6 +29,9 @@ class Copy(Operation):
     def words(self, *operands: str) -> str:
         return operands[0]
 
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return terms[0].at(row, column)
+
 
 class Transpose(Operation):
     """Rows become columns. Has no cells of its own: a product reads the rows as columns."""
@@ -41,6 +44,9 @@ class Transpose(Operation):
 
     def words(self, *operands: str) -> str:
         return f"{operands[0]}ᵀ"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return terms[0].at(column, row)
 
 
 class Product(Operation):
@@ -63,6 +69,13 @@ class Product(Operation):
 
     def words(self, *operands: str) -> str:
         return f"{operands[0]} × {operands[1]}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        left, right = terms
+        return own.total(
+            left.shape[1],
+            lambda k: f"{left.at(row, k).within(2)}·{right.at(k, column).within(3)}",
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,6 +106,12 @@ class Elementwise(Operation):
             left, right = (f"({o})" if " + " in o or " − " in o else o for o in (left, right))
         return f"{left} {self.sign} {right}"
 
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        left, right = (term.at(row, column) for term in terms)
+        tighter = self.binding + (self.symbol in "-/")
+        text = f"{left.within(self.binding)} {self.sign} {right.within(tighter)}"
+        return Said(text, self.binding)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Constant(Operation):
@@ -109,14 +128,19 @@ class Constant(Operation):
     def words(self, *operands: str) -> str:
         return f"{self.value:g}"
 
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return own.number(self.value, f"{self.value:g}")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Apply(Operation):
-    """A function of each number: `=EXP(B5)`. `template` has `{x}` where the number goes."""
+    """A function of each number: `=EXP(B5)`. `template` has `{x}` where the number goes; `working` too,
+    and `{atom}` where it stands beside an operator."""
 
     template: str
     compute: Callable[[float], float]
     saying: str
+    working: str
     binding: int = ATOM
 
     @property
@@ -147,6 +171,10 @@ class Apply(Operation):
         (x,) = operands
         return self.saying.format(f"({x})" if " " in x and self.saying.endswith("{}") else x)
 
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        x = terms[0].at(row, column)
+        return Said(self.working.format(x=x.text, atom=x.within(ATOM)), self.binding)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reduce(Operation):
@@ -155,6 +183,7 @@ class Reduce(Operation):
     function: str
     compute: Callable[[Numbers], Numbers]
     saying: str
+    working: Callable[[int, Term], Said]
 
     def numbers(self, *operands: Numbers) -> Numbers:
         return self.compute(operands[0]).reshape(-1, 1)
@@ -164,6 +193,9 @@ class Reduce(Operation):
 
     def words(self, *operands: str) -> str:
         return self.saying.format(operands[0])
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return self.working(row, terms[0])
 
 
 class Width(Operation):
@@ -177,6 +209,10 @@ class Width(Operation):
 
     def words(self, *operands: str) -> str:
         return f"the number of columns of {operands[0]}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        x = terms[0]
+        return own.number(x.shape[1], f"the number of columns of {x.whole()}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -195,6 +231,10 @@ class Gather(Operation):
 
     def words(self, *operands: str) -> str:
         return "the word's row of " + " and ".join(dict.fromkeys(operands))
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        which, source_row = self.picks[row]
+        return terms[which].at(source_row, column)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -218,6 +258,9 @@ class Columns(Operation):
             else f"column {first} of {operands[0]}"
         )
 
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return terms[0].at(row, self.start + column)
+
 
 class Concat(Operation):
     """Matrices side by side."""
@@ -234,6 +277,13 @@ class Concat(Operation):
 
     def words(self, *operands: str) -> str:
         return ", ".join(operands) + " side by side"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        for term in terms:
+            if column < term.shape[1]:
+                return term.at(row, column)
+            column -= term.shape[1]
+        raise IndexError(column)
 
 
 class Best(Operation):
@@ -252,139 +302,5 @@ class Best(Operation):
     def words(self, *operands: str) -> str:
         return f"the column with the largest number of each row of {operands[0]}"
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Mask(Operation):
-    """0 where a word may look, a large negative number where it may not: at later words (causal), at
-    words that fill up a sentence (padding). With a switch as operand, that one decides on causal."""
-
-    reads_labels: ClassVar[bool] = True
-    rows: int
-    headings: tuple[str, ...]
-    causal: bool
-    padding: tuple[str, ...]
-
-    def numbers(self, *operands: Numbers) -> Numbers:
-        padded = {word.casefold() for word in self.padding}
-        hidden = np.array([[word.casefold() in padded for word in self.headings]] * self.rows)
-        if operands[0][0, 0] if operands else self.causal:
-            hidden |= np.triu(np.ones(hidden.shape, dtype=bool), 1)
-        return np.where(hidden, HIDDEN, 0.0)
-
-    def formula(self, row: int, column: int, *operands: Operand) -> str:
-        *switch, own = operands
-        later = f"{own.column_number(column)}>{own.row_number()}"
-        conditions = [later] if self.causal else []
-        if switch:
-            conditions = [f'AND({switch[0].cell(0)}="{ON}",{later})']
-        for word in self.padding:
-            quoted = word.replace('"', '""')
-            conditions.append(f'{own.heading(column)}="{quoted}"')
-        test = conditions[0] if len(conditions) == 1 else f"OR({','.join(conditions)})"
-        return f"IF({test},{HIDDEN:.0E},0)".replace("E+0", "E+")
-
-    def words(self, *operands: str) -> str:
-        later = "later words, if Causal is on" if operands else "later words"
-        kinds = [later] * (self.causal or bool(operands)) + [", ".join(self.padding)] * bool(
-            self.padding
-        )
-        return f"{HIDDEN:.0e} hides {' and '.join(kinds)}".replace("e+0", "e")
-
-
-class Sinusoid(Operation):
-    """sin(pos / 10000^(2i/d)) in even columns, cos in odd ones; pos and i count from 0."""
-
-    reads_labels: ClassVar[bool] = True
-
-    def numbers(self, *operands: Numbers) -> Numbers:
-        x = operands[0]
-        n, d = x.shape
-        return np.array(
-            [
-                [(math.cos if j % 2 else math.sin)(pos / 10000 ** (2 * (j // 2) / d)) for j in range(d)]
-                for pos in range(n)
-            ]
-        )
-
-    def formula(self, row: int, column: int, *operands: Operand) -> str:
-        x, own = operands
-        function, pair = ("COS", 2) if column % 2 else ("SIN", 1)
-        exponent = f"({own.column_number(column)}-{pair})/COLUMNS({x.whole()})"
-        return f"{function}(({own.row_number()}-1)/10000^({exponent}))"
-
-    def words(self, *operands: str) -> str:
-        return "sin or cos of position / 10000^(2i / d)"
-
-
-ON, OFF = "on", "off"
-"""What a switch shows; its number is 1 or 0."""
-HIDDEN = -1e9
-"""Added to a score, it leaves an attention weight of exactly 0."""
-
-
-def _mean(x: Numbers) -> Numbers:
-    return np.asarray(np.cumsum(x, axis=1)[:, -1] / x.shape[1])
-
-
-def _variance(x: Numbers) -> Numbers:
-    centred = x - _mean(x)[:, None]
-    return _mean(centred * centred)
-
-
-ADD = Elementwise("+", "+", np.add, 1)
-SUBTRACT = Elementwise("-", "−", np.subtract, 1)
-MULTIPLY = Elementwise("*", "·", np.multiply, 2)
-DIVIDE = Elementwise("/", "/", np.divide, 2)
-EXP = Apply("EXP({x})", math.exp, "e^({})")
-SQRT = Apply("SQRT({x})", math.sqrt, "√{}")
-ACOS = Apply(
-    "ACOS(ROUND({x},14))*180/PI()",  # what is left of 1 after rounding errors is 1
-    lambda x: math.acos(round(x, 14)) * 180 / math.pi,
-    "arccos({}) in degrees",
-    2,
-)
-RELU = Apply("MAX(0,{x})", lambda x: max(x, 0.0), "max(0, {})")
-GELU = Apply("{x}*NORMSDIST({x})", lambda x: x * math.erfc(-x / math.sqrt(2)) / 2, "GELU({})", 2)
-GELU_TANH = Apply(
-    "0.5*{x}*(1+TANH(SQRT(2/PI())*({x}+0.044715*{x}^3)))",
-    lambda x: 0.5 * x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
-    "GELU({}), by tanh",
-    2,
-)
-MAXIMUM = Reduce("MAX", lambda x: x.max(axis=1), "the largest of each row of {}")
-SUM = Reduce("SUM", lambda x: np.cumsum(x, axis=1)[:, -1], "the sum of each row of {}")
-MEAN = Reduce("AVERAGE", _mean, "the mean of each row of {}")
-VARIANCE = Reduce("VARP", _variance, "the variance of each row of {}")
-SQUARES = Reduce(
-    "SUMSQ", lambda x: np.cumsum(x * x, axis=1)[:, -1], "the sum of the squares of each row of {}"
-)
-
-
-PRIMITIVES: tuple[Operation, ...] = (
-    Copy(),
-    Transpose(),
-    Product(),
-    ADD,
-    SUBTRACT,
-    MULTIPLY,
-    DIVIDE,
-    Constant(1.0),
-    EXP,
-    SQRT,
-    ACOS,
-    RELU,
-    GELU,
-    GELU_TANH,
-    MAXIMUM,
-    SUM,
-    MEAN,
-    VARIANCE,
-    SQUARES,
-    Width(),
-    Gather(((0, 0),)),
-    Columns(0, 1),
-    Concat(),
-    Best(),
-    Mask(1, ("w",), True, ("<PAD>",)),
-    Sinusoid(),
-)
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return Said(f"the column with the largest of {terms[0].listed(row)}", 0)

@@ -12,6 +12,7 @@ import numpy as np
 
 from .cells import (
     Place,
+    at_row,
     letters,
     quoted,
     row_token,
@@ -214,6 +215,10 @@ class Layout:
             formula, needed = self.needs(block, row, column)
             found.append(f'IF({needed},"",{formula})' if needed else formula)
         return found
+
+    def formula(self, block: Block, row: int, column: int) -> str:
+        """One cell's formula, without the equals sign; `row` and `column` count from 0."""
+        return at_row(self.needs(block, row, column)[0], block.place.row + row)
 
     def needs(self, block: Block, row: int, column: int) -> tuple[str, str]:
         """The formula of a cell, and the condition under which what it needs is not all there: ""

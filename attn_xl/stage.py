@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from .cells import Place, address
+from .chosen import OFF, ON
 from .controls import MOVES
 from .matrix import clean
 from .page import Cell, Chart, Choice, Extras, Series
-from .primitives import OFF, ON
 from .scoring import CONTROLS
 from .sheets import COMPARE, FIRST_COLUMN, FIRST_ROW, Block, Layout, Sheet, referred_to
 

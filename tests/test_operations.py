@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from attn_xl import InputError, given, softmax
-from attn_xl.chosen import CHOSEN, When
+from attn_xl.catalogue import PRIMITIVES
+from attn_xl.chosen import When
 from attn_xl.matrix import Graph
 from attn_xl.operation import Operation
 from attn_xl.operations import exp, gather, row_maximum, row_sum, sqrt, width
-from attn_xl.primitives import PRIMITIVES, Apply, Reduce
+from attn_xl.primitives import Apply, Reduce
 
 
 def matrix(values, name="X", **labels):  # type: ignore[no-untyped-def]
@@ -23,9 +24,9 @@ def matrix(values, name="X", **labels):  # type: ignore[no-untyped-def]
 
 
 def test_every_primitive_has_numbers_formula_and_words() -> None:
-    kinds = {type(primitive) for primitive in (*PRIMITIVES, *CHOSEN)}
+    kinds = {type(primitive) for primitive in PRIMITIVES}
     assert kinds == set(Operation.__subclasses__())
-    for primitive in (*PRIMITIVES, *CHOSEN):
+    for primitive in PRIMITIVES:
         assert callable(primitive.numbers)
         assert callable(primitive.formula)
         operands = 1 if isinstance(primitive, (Reduce, Apply)) else 3 if type(primitive) is When else 2

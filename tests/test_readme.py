@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import shlex
 from contextlib import redirect_stdout
 from pathlib import Path
 
@@ -18,16 +19,18 @@ from attn_xl.cli import app, main
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_example_output_is_real(
+def test_the_examples_output_is_real(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.delenv("COLUMNS", raising=False)
-    command, output = re.findall(r"```\n\$ attn-xl (.*)\n(.*?)```", README, re.DOTALL)[0]
-    with pytest.raises(SystemExit):
-        main(command.split())
-    shown = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
-    assert shown == output.splitlines()
+    found = re.findall(r"```\n\$ attn-xl ([^\n]*)\n(.*?)```", README, re.DOTALL)
+    assert {command.split()[0] for command, _ in found} >= {"show", "explain"}
+    for command, output in found:
+        with pytest.raises(SystemExit):
+            main(shlex.split(command))
+        shown = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+        assert shown == output.splitlines()
 
 
 def test_the_python_examples_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -54,7 +57,10 @@ def test_every_option_is_in_the_readme_and_has_help() -> None:
         for parameter in sub.params:
             assert getattr(parameter, "help", None), f"{name} {parameter.name}"
             for option in parameter.opts + parameter.secondary_opts:
-                if option not in ("file", "--help") and option[2:] not in ("scale", "no-causal"):
+                if option not in ("file", "cell", "--help") and option[2:] not in (
+                    "scale",
+                    "no-causal",
+                ):
                     assert f"`{option}" in README or option == "-h", f"{name} {option}"
 
 

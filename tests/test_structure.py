@@ -23,6 +23,7 @@ ORDER = [
     "operation",
     "primitives",
     "chosen",
+    "catalogue",
     "operations",
     "attention",
     "engines",
@@ -48,9 +49,13 @@ ORDER = [
     "dress",
     "workbook",
     "selection",
+    "cell_names",
+    "explanation",
+    "explanation_text",
     "terminal",
     "export",
     "options",
+    "cli_explain",
     "cli",
 ]
 
