@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from . import notes
 from .errors import InputError
 from .operations import (
     Matrix,
@@ -24,10 +25,6 @@ from .operations import (
     softmax,
     sqrt,
     width,
-)
-
-COMPARE_NOTE = (
-    "What attention made of the words that several sentences share: the same input, another output."
 )
 
 
@@ -103,15 +100,10 @@ def self_attention(
     """
     memory = x if memory is None else memory
     b_q, b_k, b_v = biases
-    q = _projected(x, w_q, b_q).named("Q", QUERIES)  # (n, d_k)
-    k = _projected(memory, w_k, b_k).named("K", KEYS)  # (m, d_k)
-    v = _projected(memory, w_v, b_v).named("V", VALUES)  # (m, d_v)
+    q = _projected(x, w_q, b_q).named("Q", notes.QUERIES)  # (n, d_k)
+    k = _projected(memory, w_k, b_k).named("K", notes.KEYS)  # (m, d_k)
+    v = _projected(memory, w_v, b_v).named("V", notes.VALUES)  # (m, d_v)
     return scaled_dot_product_attention(q, k, v, scale=scale, attending=attending)
-
-
-QUERIES = "Queries: what each word is looking for."
-KEYS = "Keys: what each word has to offer."
-VALUES = "Values: what each word passes on."
 
 
 def _projected(x: Matrix, weights: Matrix | None, bias: Matrix | None = None) -> Matrix:
@@ -153,10 +145,7 @@ def scaled_dot_product_attention(
     how = attending or Attending(scale=scale)
     if masks is None:
         masks = how.masks(q.rows, k.rows, at) if how.masks else ()
-    scores = (q @ k.T).named(  # (n, m)
-        f"{at}Scores{head}",
-        "How well the query of each word (row) matches the key of each word (column).",
-    )
+    scores = (q @ k.T).named(f"{at}Scores{head}", notes.SCORES)  # (n, m)
     if how.scale or how.temperature is not None:
         scaled = scores
         if how.scale:
@@ -164,16 +153,12 @@ def scaled_dot_product_attention(
             scaled = scaled / sqrt(d_k)
         if how.temperature is not None:
             scaled = scaled / how.temperature
-        scores = scaled.named(
-            f"{at}Scaled{head}", "The scores brought down to a size that keeps the softmax soft."
-        )
+        note = notes.SCALED if how.temperature is None else notes.TEMPERED
+        scores = scaled.named(f"{at}Scaled{head}", note)
     for hides in masks:
         scores = scores + hides
     if masks:
-        scores = scores.named(
-            f"{at}Masked{head}",
-            "The scores, with a large negative number where a word may not look.",
-        )
+        scores = scores.named(f"{at}Masked{head}", notes.MASKED)
     if how.normalize == "sum":
         total = row_sum(scores).named("Sum", "what the scores add up to", helper=True)
         for word, number in zip(scores.rows, total.values[:, 0]):
@@ -182,24 +167,14 @@ def scaled_dot_product_attention(
                     f"the scores of {word!r} add up to 0, by which they cannot be divided. Change its "
                     "numbers, or normalize by softmax."
                 )
-        weights, name, made = scores / total, "Weights", "The attention weights, score / sum"
+        weights, name, note = scores / total, "Weights", notes.PLAIN_SUM
     else:
-        weights, name = softmax(scores), "Softmax"
-        made = "The attention weights, exponential / sum"
-    weights = weights.named(  # (n, m)
-        f"{at}{name}{head}",
-        f"{made}: how much each word (row) looks at each word (column). Every row sums to 1.",
-        role="attention",
-    )
+        weights, name, note = softmax(scores), "Softmax", notes.SOFTMAX
+    weights = weights.named(f"{at}{name}{head}", note, role="attention")  # (n, m)
     if how.dropout:
         kept, p = how.dropout(weights, f"{at}DropoutMask{head}")
-        weights = (weights * kept / (1 - p)).named(
-            f"{at}Dropped{head}",
-            "The weights with some set to 0, as in training; the others grow to make up for it.",
-        )
-    return (weights @ v).named(  # (n, d_v)
-        f"{at}Output{head}", "Each word's new vector: the values, mixed by its attention weights."
-    )
+        weights = (weights * kept / (1 - p)).named(f"{at}Dropped{head}", notes.DROPPED)
+    return (weights @ v).named(f"{at}Output{head}", notes.OUTPUT)  # (n, d_v)
 
 
 def multi_head_attention(
@@ -242,9 +217,9 @@ def multi_head_attention(
     masks = how.masks(x.rows, memory.rows, at) if how.masks else ()  # the same for all heads
     outputs = []
     for h in range(1, heads + 1):
-        q = _projected(x, q_w.of(h), q_w.bias(h)).named(f"{at}Q_{h}", QUERIES)  # (n, d_k)
-        k = _projected(memory, k_w.of(h), k_w.bias(h)).named(f"{at}K_{h}", KEYS)  # (m, d_k)
-        v = _projected(memory, v_w.of(h), v_w.bias(h)).named(f"{at}V_{h}", VALUES)  # (m, d_v)
+        q = _projected(x, q_w.of(h), q_w.bias(h)).named(f"{at}Q_{h}", notes.QUERIES)  # (n, d_k)
+        k = _projected(memory, k_w.of(h), k_w.bias(h)).named(f"{at}K_{h}", notes.KEYS)  # (m, d_k)
+        v = _projected(memory, v_w.of(h), v_w.bias(h)).named(f"{at}V_{h}", notes.VALUES)  # (m, d_v)
         if len(q.columns) != len(k.columns):
             raise InputError(
                 f"{at}W_Q gives head {h} queries of {len(q.columns)} dimensions, but {at}W_K keys of "
@@ -253,12 +228,10 @@ def multi_head_attention(
         outputs.append(
             scaled_dot_product_attention(q, k, v, attending=how, masks=masks, at=at, head=f"_{h}")
         )
-    together = concat(outputs).named(f"{at}Concat", "The outputs of all heads, side by side.")
+    together = concat(outputs).named(f"{at}Concat", notes.CONCAT)
     w_o = weights.matrix(f"{at}W_O", together.columns, d)
     b_o = weights.row(f"{at}b_O", w_o.columns)
-    return _projected(together, w_o, b_o).named(  # (n, d)
-        f"{at}{name}", "What the heads found, mixed together."
-    )
+    return _projected(together, w_o, b_o).named(f"{at}{name}", notes.ATTENTION)  # (n, d)
 
 
 class _PerHead:
@@ -299,7 +272,7 @@ class _PerHead:
     def _block(self, whole: Matrix, name: str, head: int) -> Matrix:
         size = len(whole.columns) // self._heads
         return columns(whole, (head - 1) * size, head * size).named(
-            f"{name}_{head}", f"The part of {name} that belongs to head {head}."
+            f"{name}_{head}", notes.HEAD.format(name=name, head=head)
         )
 
 
@@ -314,10 +287,8 @@ def positioned(x: Matrix) -> Matrix:
 
     Source: Vaswani et al. (2017), 3.5.
     """
-    positions = sinusoid(x).named(
-        f"{_scope(x)}Positions", "The place of each word, as waves of several lengths."
-    )
-    return (x + positions).named(f"{_scope(x)}Embedded", "What each word means and where it stands.")
+    positions = sinusoid(x).named(f"{_scope(x)}Positions", notes.POSITIONS)
+    return (x + positions).named(f"{_scope(x)}Embedded", notes.EMBEDDED)
 
 
 def _scope(x: Matrix) -> str:
@@ -330,7 +301,7 @@ def attention_mask(
     """What to add to scores (n, m), so that no word of `rows` looks at later ones of `words` (`causal`)
     or at those that fill up a sentence (`padding`)."""
     hides = mask(rows, words, causal=causal, padding=padding)
-    return hides.named(name, "0 where a word may look, a large negative number where it may not.")
+    return hides.named(name, notes.MASK)
 
 
 def compare(sentences: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:

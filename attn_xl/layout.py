@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from .attention import COMPARE_NOTE
+from . import notes
 from .cells import (
     MAX_COLUMNS,
     MAX_NAME,
@@ -317,7 +317,7 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
 
 def _shared_note(symbol: str, blocks: list[Block]) -> str:
     if symbol == COMPARE:
-        return COMPARE_NOTE
+        return notes.COMPARE
     return " ".join([OPTIONS_NOTE, *(f"{block.node.name}: {block.node.note}" for block in blocks)])
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from . import notes
 from .attention import (
     compare,
     multi_head_attention,
@@ -30,8 +31,6 @@ TITLES = {
     Model.decoder_only: "Language model",
     Model.similarity: "Similarity",
 }
-
-INPUT_NOTE = "The embeddings: one word a row, one dimension a column. Change a number and watch."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,7 +145,7 @@ class _Run:
         tables_of_words = dict(tables.sentences)
         self.memory = self._memory(tables_of_words)
         self.inputs = {
-            name: given(table.values, table.rows, table.columns, "Input", INPUT_NOTE)
+            name: given(table.values, table.rows, table.columns, "Input", notes.INPUT)
             for name, table in tables_of_words.items()
         }
         self._scoring = Scoring(tables, settings, self.weights.used)
@@ -167,8 +166,7 @@ class _Run:
         if not tables_of_words:
             raise CallError(f"--memory: {name!r} is the only sentence; another one is to attend to it.")
         symbol = "Source" if self.settings.model is Model.encoder_decoder else "Memory"
-        note = f"The sentence {name!r}, which the others attend to."
-        return given(table.values, table.rows, table.columns, symbol, note)
+        return given(table.values, table.rows, table.columns, symbol, notes.MEMORY.format(name))
 
     def _check(self) -> None:
         s = self.settings
@@ -269,9 +267,8 @@ class _Run:
             )
         self.weights.used.add("Vocabulary")
         if self._vocabulary is None:
-            note = "The words to choose from: one a row."
             self._vocabulary = given(
-                table.values, table.rows, table.columns, "Vocabulary", note, "weight"
+                table.values, table.rows, table.columns, "Vocabulary", notes.VOCABULARY, "weight"
             )
         return next_words(x, self._vocabulary)
 

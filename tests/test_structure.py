@@ -17,6 +17,7 @@ ORDER = [
     "errors",
     "settings",
     "cells",
+    "notes",
     "notebook",
     "matrix",
     "operation",
@@ -32,6 +33,10 @@ ORDER = [
     "similarity",
     "models",
     "parts",
+    "phrases",
+    "recipes",
+    "ways",
+    "guide",
     "layout",
     "templates",
     "files",
@@ -69,9 +74,14 @@ def test_a_file_imports_only_what_stands_above_it(name: str) -> None:
     assert imports(name) <= set(ORDER[: ORDER.index(name)])
 
 
-def test_models_know_only_operations() -> None:
-    assert imports("attention") == {"errors", "operations"}
-    assert imports("transformer") == {"attention", "operations"}
+def test_models_know_only_operations_and_what_to_say() -> None:
+    assert imports("attention") == {"errors", "notes", "operations"}
+    assert imports("transformer") == {"attention", "notes", "operations"}
+
+
+@pytest.mark.parametrize("name", ["notes", "phrases", "recipes"])
+def test_words_know_nothing(name: str) -> None:
+    assert imports(name) == set()
 
 
 @pytest.mark.parametrize("name", ORDER)
