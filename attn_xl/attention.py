@@ -11,11 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from . import notes
 from .errors import InputError
 from .operations import (
     Matrix,
-    columns,
-    concat,
     copy,
     gather,
     mask,
@@ -25,10 +24,6 @@ from .operations import (
     sqrt,
     when,
     width,
-)
-
-COMPARE_NOTE = (
-    "What attention made of the words that several sentences share: the same input, another output."
 )
 
 
@@ -119,19 +114,13 @@ def self_attention(
     """
     memory = x if memory is None else memory
     b_q, b_k, b_v = biases
-    q = _projected(x, w_q, b_q).named("Q", QUERIES)  # (n, d_k)
-    k = _projected(memory, w_k, b_k).named("K", KEYS)  # (m, d_k)
-    v = _projected(memory, w_v, b_v).named("V", VALUES)  # (m, d_v)
+    q = projected(x, w_q, b_q).named("Q", notes.QUERIES)  # (n, d_k)
+    k = projected(memory, w_k, b_k).named("K", notes.KEYS)  # (m, d_k)
+    v = projected(memory, w_v, b_v).named("V", notes.VALUES)  # (m, d_v)
     return scaled_dot_product_attention(q, k, v, scale=scale, attending=attending)
 
 
-QUERIES = "Queries: what each word is looking for."
-KEYS = "Keys: what each word has to offer."
-VALUES = "Values: what each word passes on."
-SCALED = "The scores brought down to a size that keeps the softmax soft."
-
-
-def _projected(x: Matrix, weights: Matrix | None, bias: Matrix | None = None) -> Matrix:
+def projected(x: Matrix, weights: Matrix | None, bias: Matrix | None = None) -> Matrix:
     product = copy(x) if weights is None else x @ weights
     return product if bias is None else product + bias
 
@@ -170,15 +159,12 @@ def scaled_dot_product_attention(
     how = attending or Attending(scale=scale)
     if masks is None:
         masks = how.masks(q.rows, k.rows, at) if how.masks else ()
-    scores = (q @ k.T).named(  # (n, m)
-        f"{at}Scores{head}",
-        "How well the query of each word (row) matches the key of each word (column).",
-    )
+    scores = (q @ k.T).named(f"{at}Scores{head}", notes.SCORES)  # (n, m)
     if how.switches:
         d_k = width(k).named(f"{at}d_k{head}", "the width of the queries and keys", helper=True)
         divisor = when(how.switches.scale, sqrt(d_k), 1) * how.switches.temperature
         divisor = divisor.named(f"{at}Divisor{head}", "what the scores are divided by", helper=True)
-        scores = (scores / divisor).named(f"{at}Scaled{head}", SCALED)
+        scores = (scores / divisor).named(f"{at}Scaled{head}", notes.SCALED)
     elif how.scale or how.temperature is not None:
         scaled = scores
         if how.scale:
@@ -186,14 +172,12 @@ def scaled_dot_product_attention(
             scaled = scaled / sqrt(d_k)
         if how.temperature is not None:
             scaled = scaled / how.temperature
-        scores = scaled.named(f"{at}Scaled{head}", SCALED)
+        note = notes.SCALED if how.temperature is None else notes.TEMPERED
+        scores = scaled.named(f"{at}Scaled{head}", note)
     for hides in masks:
         scores = scores + hides
     if masks:
-        scores = scores.named(
-            f"{at}Masked{head}",
-            "The scores, with a large negative number where a word may not look.",
-        )
+        scores = scores.named(f"{at}Masked{head}", notes.MASKED)
     if how.normalize == "sum":
         total = row_sum(scores).named("Sum", "what the scores add up to", helper=True)
         for word, number in zip(scores.rows, total.values[:, 0]):
@@ -202,125 +186,14 @@ def scaled_dot_product_attention(
                     f"the scores of {word!r} add up to 0, by which they cannot be divided. Change its "
                     "numbers, or normalize by softmax."
                 )
-        weights, name, made = scores / total, "Weights", "The attention weights, score / sum"
+        weights, name, note = scores / total, "Weights", notes.PLAIN_SUM
     else:
-        weights, name = softmax(scores), "Softmax"
-        made = "The attention weights, exponential / sum"
-    weights = weights.named(  # (n, m)
-        f"{at}{name}{head}",
-        f"{made}: how much each word (row) looks at each word (column). Every row sums to 1.",
-        role="attention",
-    )
+        weights, name, note = softmax(scores), "Softmax", notes.SOFTMAX
+    weights = weights.named(f"{at}{name}{head}", note, role="attention")  # (n, m)
     if how.dropout:
         kept, p = how.dropout(weights, f"{at}DropoutMask{head}")
-        weights = (weights * kept / (1 - p)).named(
-            f"{at}Dropped{head}",
-            "The weights with some set to 0, as in training; the others grow to make up for it.",
-        )
-    return (weights @ v).named(  # (n, d_v)
-        f"{at}Output{head}", "Each word's new vector: the values, mixed by its attention weights."
-    )
-
-
-def multi_head_attention(
-    x: Matrix,
-    memory: Matrix,
-    weights: Weights,
-    heads: int,
-    *,
-    attending: Attending | None = None,
-    at: str = "",
-    name: str = "Attention",
-) -> Matrix:
-    """Several attentions side by side, each with projections of its own; their outputs mixed by W_O.
-
-    Args:
-        x: (n, d), where the queries come from.
-        memory: (m, d'), where the keys and values come from.
-        weights: `W_Q` (d, heads · d_k), `W_K` and `W_V` split into blocks of columns, or `W_Q_1`,
-            `W_Q_2`, ... for each head; `W_O` (heads · d_v, d); biases `b_Q`, ... where there are.
-        heads: how many.
-        attending: how scores become weights.
-        at: put before the steps' names.
-        name: of the result.
-
-    Returns:
-        (n, d).
-
-    Raises:
-        InputError: if a weight is missing or does not fit.
-
-    Source: Vaswani et al. (2017), 3.2.2.
-    """
-    d = len(x.columns)
-    made_up = max(1, d // heads)
-    q_w, k_w, v_w = (
-        _PerHead(f"{at}W_{letter}", weights, heads, source.columns, made_up)
-        for letter, source in (("Q", x), ("K", memory), ("V", memory))
-    )
-    how = attending or Attending()
-    masks = how.masks(x.rows, memory.rows, at) if how.masks else ()  # the same for all heads
-    outputs = []
-    for h in range(1, heads + 1):
-        q = _projected(x, q_w.of(h), q_w.bias(h)).named(f"{at}Q_{h}", QUERIES)  # (n, d_k)
-        k = _projected(memory, k_w.of(h), k_w.bias(h)).named(f"{at}K_{h}", KEYS)  # (m, d_k)
-        v = _projected(memory, v_w.of(h), v_w.bias(h)).named(f"{at}V_{h}", VALUES)  # (m, d_v)
-        if len(q.columns) != len(k.columns):
-            raise InputError(
-                f"{at}W_Q gives head {h} queries of {len(q.columns)} dimensions, but {at}W_K keys of "
-                f"{len(k.columns)}. They are multiplied with each other: make them as wide."
-            )
-        outputs.append(
-            scaled_dot_product_attention(q, k, v, attending=how, masks=masks, at=at, head=f"_{h}")
-        )
-    together = concat(outputs).named(f"{at}Concat", "The outputs of all heads, side by side.")
-    w_o = weights.matrix(f"{at}W_O", together.columns, d)
-    b_o = weights.row(f"{at}b_O", w_o.columns)
-    return _projected(together, w_o, b_o).named(  # (n, d)
-        f"{at}{name}", "What the heads found, mixed together."
-    )
-
-
-class _PerHead:
-    """The projection of each head: its own weights, or its block of the columns of one matrix."""
-
-    def __init__(
-        self, name: str, weights: Weights, heads: int, rows: Sequence[str], made_up: int
-    ) -> None:
-        self._name, self._weights, self._heads = name, weights, heads
-        self._rows, self._made_up = rows, made_up
-        self._whole: Matrix | None = None
-        if f"{name}_1" not in weights:
-            self._whole = weights.matrix(name, rows, heads * made_up)
-            if len(self._whole.columns) % heads:
-                raise InputError(
-                    f"{name} has {len(self._whole.columns)} columns, which do not split into {heads} "
-                    f"heads of the same width. Give it {heads} · d_k columns, or each head its own: "
-                    f"{name}_1, {name}_2, ..."
-                )
-
-    def of(self, head: int) -> Matrix:
-        if self._whole is None:
-            return self._weights.matrix(f"{self._name}_{head}", self._rows, self._made_up)
-        if self._heads == 1:
-            return self._whole
-        return self._block(self._whole, self._name, head)
-
-    def bias(self, head: int) -> Matrix | None:
-        name = "b".join(self._name.rsplit("W", 1))
-        if f"{name}_1" in self._weights:
-            return self._weights.row(f"{name}_{head}", self.of(head).columns)
-        labels = self._whole.columns if self._whole is not None else self.of(head).columns
-        whole = self._weights.row(name, labels)
-        if whole is None or self._heads == 1 or self._whole is None:
-            return whole
-        return self._block(whole, name, head)
-
-    def _block(self, whole: Matrix, name: str, head: int) -> Matrix:
-        size = len(whole.columns) // self._heads
-        return columns(whole, (head - 1) * size, head * size).named(
-            f"{name}_{head}", f"The part of {name} that belongs to head {head}."
-        )
+        weights = (weights * kept / (1 - p)).named(f"{at}Dropped{head}", notes.DROPPED)
+    return (weights @ v).named(f"{at}Output{head}", notes.OUTPUT)  # (n, d_v)
 
 
 def positioned(x: Matrix) -> Matrix:
@@ -334,10 +207,8 @@ def positioned(x: Matrix) -> Matrix:
 
     Source: Vaswani et al. (2017), 3.5.
     """
-    positions = sinusoid(x).named(
-        f"{_scope(x)}Positions", "The place of each word, as waves of several lengths."
-    )
-    return (x + positions).named(f"{_scope(x)}Embedded", "What each word means and where it stands.")
+    positions = sinusoid(x).named(f"{_scope(x)}Positions", notes.POSITIONS)
+    return (x + positions).named(f"{_scope(x)}Embedded", notes.EMBEDDED)
 
 
 def _scope(x: Matrix) -> str:
@@ -355,7 +226,7 @@ def attention_mask(
     """What to add to scores (n, m), so that no word of `rows` looks at later ones of `words` (`causal`)
     or at those that fill up a sentence (`padding`)."""
     hides = mask(rows, words, causal=causal, padding=padding)
-    return hides.named(name, "0 where a word may look, a large negative number where it may not.")
+    return hides.named(name, notes.MASK)
 
 
 def compare(sentences: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:

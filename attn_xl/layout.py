@@ -3,7 +3,7 @@ to the right. Matrices that share a sheet (`Compare`) stand below each other. Kn
 
 from __future__ import annotations
 
-from .attention import COMPARE_NOTE
+from . import notes
 from .cells import (
     MAX_COLUMNS,
     MAX_NAME,
@@ -102,7 +102,7 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
 
 def _shared_note(symbol: str, blocks: list[Block]) -> str:
     if symbol == COMPARE:
-        return COMPARE_NOTE
+        return notes.COMPARE
     if symbol == CONTROLS:
         return CONTROLS_NOTE
     return " ".join([OPTIONS_NOTE, *(f"{block.node.name}: {block.node.note}" for block in blocks)])

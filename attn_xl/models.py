@@ -6,14 +6,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from . import notes
 from .attention import (
     compare,
-    multi_head_attention,
     positioned,
     self_attention,
 )
 from .controls import explorer, moves
 from .errors import CallError, InputError, nearest
+from .heads import multi_head_attention
 from .matrix import Graph, Node
 from .operations import Matrix, given, option
 from .scoring import Scoring
@@ -31,8 +32,6 @@ TITLES = {
     Model.decoder_only: "Language model",
     Model.similarity: "Similarity",
 }
-
-INPUT_NOTE = "The embeddings: one word a row, one dimension a column. Change a number and watch."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,7 +152,7 @@ class _Run:
         tables_of_words = dict(tables.sentences)
         self.memory = self._memory(tables_of_words)
         self.inputs = {
-            name: given(table.values, table.rows, table.columns, "Input", INPUT_NOTE)
+            name: given(table.values, table.rows, table.columns, "Input", notes.INPUT)
             for name, table in tables_of_words.items()
         }
         self._scoring = Scoring(tables, settings, self.weights.used)
@@ -174,8 +173,7 @@ class _Run:
         if not tables_of_words:
             raise CallError(f"--memory: {name!r} is the only sentence; another one is to attend to it.")
         symbol = "Source" if self.settings.model is Model.encoder_decoder else "Memory"
-        note = f"The sentence {name!r}, which the others attend to."
-        return given(table.values, table.rows, table.columns, symbol, note)
+        return given(table.values, table.rows, table.columns, symbol, notes.MEMORY.format(name))
 
     def _check(self) -> None:
         s = self.settings
@@ -284,9 +282,8 @@ class _Run:
             )
         self.weights.used.add("Vocabulary")
         if self._vocabulary is None:
-            note = "The words to choose from: one a row."
             self._vocabulary = given(
-                table.values, table.rows, table.columns, "Vocabulary", note, "weight"
+                table.values, table.rows, table.columns, "Vocabulary", notes.VOCABULARY, "weight"
             )
         return next_words(x, self._vocabulary)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from . import notes
 from .attention import Attending, Switches, attention_mask
 from .errors import InputError
 from .matrix import HIDES
@@ -117,8 +118,7 @@ class Scoring:
             )
         key = ("own", tuple(rows), tuple(columns))
         if key not in self._masks:
-            note = "Added to the scores: a large negative number where a word may not look."
-            self._masks[key] = given(table.values, rows, columns, "Mask", note)
+            self._masks[key] = given(table.values, rows, columns, "Mask", notes.OWN_MASK)
         return self._masks[key]
 
     def _dropout(self, weights: Matrix, name: str) -> tuple[Matrix, Matrix]:
@@ -126,5 +126,4 @@ class Scoring:
         rng = np.random.default_rng([self._settings.seed, self._dropouts])
         self._dropouts += 1
         kept = (rng.random(weights.shape) >= self._settings.dropout).astype(float)
-        note = "1 where a weight is kept, 0 where it is dropped. Change it and watch."
-        return given(kept, weights.rows, weights.columns, name, note), self._p
+        return given(kept, weights.rows, weights.columns, name, notes.DROPOUT_MASK), self._p

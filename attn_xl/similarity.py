@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import notes
 from .errors import InputError
 from .operations import Matrix, angle, row_squares, sqrt
 
@@ -20,16 +21,13 @@ def similarity(x: Matrix) -> Matrix:
 
     Source: cosine similarity as in Jurafsky, Martin, "Speech and Language Processing", 6.4.
     """
-    dot = (x @ x.T).named("Dot", "The dot product of every two words: large for long, like vectors.")
-    magnitude = sqrt(row_squares(x)).named("Magnitude", "The length of each word's vector.")
+    dot = (x @ x.T).named("Dot", notes.DOT)
+    magnitude = sqrt(row_squares(x)).named("Magnitude", notes.MAGNITUDE)
     for word, length in zip(x.rows, magnitude.values[:, 0]):
         if not length:
             raise InputError(
                 f"the embedding of {word!r} is all zeros: it has no direction to compare. Give it a "
                 "number or leave the word out."
             )
-    cosine = (dot / (magnitude * magnitude.T)).named(
-        "Cosine",
-        "The cosine similarity: 1 for the same direction, 0 for nothing in common, -1 for opposite.",
-    )
-    return angle(cosine).named("Angle", "The angle between the two vectors, in degrees.")
+    cosine = (dot / (magnitude * magnitude.T)).named("Cosine", notes.COSINE)
+    return angle(cosine).named("Angle", notes.ANGLE)

@@ -12,7 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from .attention import Attending, Weights, multi_head_attention
+from . import notes
+from .attention import Attending, Weights
+from .heads import multi_head_attention
 from .operations import Matrix, activation, best, row_mean, row_variance, softmax, sqrt
 
 Sublayer = Callable[[Matrix], Matrix]
@@ -57,9 +59,7 @@ def layer_norm(x: Matrix, a: Architecture, name: str, which: str) -> Matrix:
         normed = normed * gamma
     if beta is not None:
         normed = normed + beta
-    return normed.described(f"norm({x.name})").named(
-        name, f"{which}: each row brought to mean 0 and variance 1, then stretched and moved."
-    )
+    return normed.described(f"norm({x.name})").named(name, notes.NORM.format(which=which))
 
 
 def feed_forward(x: Matrix, a: Architecture, at: str = "") -> Matrix:
@@ -70,22 +70,22 @@ def feed_forward(x: Matrix, a: Architecture, at: str = "") -> Matrix:
     w_1 = a.weights.matrix(f"{at}W_1", x.columns, a.hidden or 2 * len(x.columns))
     b_1 = a.weights.row(f"{at}b_1", w_1.columns)
     inner = x @ w_1 if b_1 is None else x @ w_1 + b_1
-    inner = inner.named(f"{at}Hidden", "What each neuron of the hidden layer receives.")
-    active = activation(inner, a.activation).named(f"{at}Activated", "What each neuron passes on.")
+    inner = inner.named(f"{at}Hidden", notes.HIDDEN)
+    active = activation(inner, a.activation).named(f"{at}Activated", notes.ACTIVATED)
     w_2 = a.weights.matrix(f"{at}W_2", active.columns, len(x.columns))
     b_2 = a.weights.row(f"{at}b_2", w_2.columns)
     outer = active @ w_2 if b_2 is None else active @ w_2 + b_2
-    return outer.named(f"{at}FeedForward", "What the feed-forward network makes of each word.")
+    return outer.named(f"{at}FeedForward", notes.FEED_FORWARD)
 
 
 def _sublayer(x: Matrix, run: Sublayer, a: Architecture, at: str, number: int) -> Matrix:
     """A sublayer with its skip connection and norm. Post: norm(x + run(x)). Pre: x + run(norm(x))."""
-    name, skip = f"{at}Norm_{number}", "What went in, added to what came out."
+    name = f"{at}Norm_{number}"
     if a.norm == "pre":
         return (x + run(layer_norm(x, a, name, "Norm before the step"))).named(
-            f"{at}Sum_{number}", skip
+            f"{at}Sum_{number}", notes.SKIP
         )
-    total = (x + run(x)).named(f"{at}Sum_{number}", skip)
+    total = (x + run(x)).named(f"{at}Sum_{number}", notes.SKIP)
     return layer_norm(total, a, name, "Add and norm")
 
 
@@ -157,15 +157,6 @@ def next_words(x: Matrix, vocabulary: Matrix) -> tuple[Matrix, Matrix]:
 
     Source: Vaswani et al. (2017), 3.4, with the embeddings as the last weights.
     """
-    logits = (x @ vocabulary.T).named(
-        "Logits", "How well each word of the vocabulary would fit after each word of the sentence."
-    )
-    probabilities = softmax(logits).named(
-        "Probabilities",
-        "The probability of each word to come next. Every row sums to 1.",
-        role="attention",
-    )
-    chosen = best(probabilities).named(
-        "Next", "The most probable next word; the last row's is the one that continues the sentence."
-    )
-    return probabilities, chosen
+    logits = (x @ vocabulary.T).named("Logits", notes.LOGITS)
+    probabilities = softmax(logits).named("Probabilities", notes.PROBABILITIES, role="attention")
+    return probabilities, best(probabilities).named("Next", notes.NEXT)

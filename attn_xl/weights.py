@@ -7,21 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from . import notes
 from .attention import Weights
 from .errors import InputError
 from .operations import Matrix, given
 from .tables import Table, Tables
 
-NOTES = {
-    "W_Q": "Learned: turns embeddings into queries.",
-    "W_K": "Learned: turns embeddings into keys.",
-    "W_V": "Learned: turns embeddings into values.",
-    "W_O": "Learned: mixes what the heads found.",
-    "W_1": "Learned: from each word to the hidden layer.",
-    "W_2": "Learned: from the hidden layer back to each word.",
-    "gamma": "Learned: how much each dimension is stretched after the norm.",
-    "beta": "Learned: how far each dimension is moved after the norm.",
-}
 READABLE = (-1.0, -0.5, 0.0, 0.5, 1.0)
 
 
@@ -91,7 +82,7 @@ class SheetWeights(Weights):
                 )
             if table and table.labelled[0]:
                 rows = table.rows
-            note = NOTES.get(_kind(name), "Learned: added to what the step gives.")
+            note = notes.WEIGHTS.get(_kind(name), notes.BIAS)
             self._made[key] = given(values, rows, columns, key, note, "weight")
         return self._made[key]
 

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import attn_xl
 from attn_xl import CallError, Explanation, explain, given
 from attn_xl.catalogue import PRIMITIVES
+from attn_xl.chosen import Find
 from attn_xl.cli import main
 from attn_xl.explanation import MOST_CELLS, figure
 from attn_xl.explanation_text import print_tree, to_json
@@ -29,12 +30,15 @@ from attn_xl.operations import (
     activation,
     angle,
     best,
+    column_mean,
     columns,
     concat,
     copy,
     exp,
     gather,
     mask,
+    option,
+    picked,
     row_maximum,
     row_mean,
     row_squares,
@@ -42,6 +46,8 @@ from attn_xl.operations import (
     row_variance,
     sinusoid,
     sqrt,
+    switch,
+    when,
     width,
 )
 
@@ -152,6 +158,11 @@ CASES: dict[str, Callable[[], Matrix]] = {
     "Best": lambda: best(X),
     "Mask": lambda: mask(X.rows, [*X.columns, "<PAD>"], causal=True, padding=["<pad>"]),
     "Sinusoid": lambda: sinusoid(X),
+    "When": lambda: X * when(switch(True, "On", "", sheet="S"), 2, width(X)),
+    "When, off": lambda: X * when(switch(False, "Off", "", sheet="S"), 2, width(X)),
+    "Mask, switched": lambda: mask(X.rows, X.columns, causal=switch(True, "On", "", sheet="S")),
+    "Picked": lambda: picked(X, option(2, "Which", "")),
+    "ColumnMean": lambda: column_mean([X, Y]),
 }
 
 
@@ -170,7 +181,7 @@ def test_every_primitive_says_how_one_cell_came_about() -> None:
     named = {id(node.operation) for case in CASES.values() for node in attn_xl.matrix.walk([case()])}
     for primitive in PRIMITIVES:
         assert type(primitive).worked is not Operation.worked
-        assert type(primitive) in used
+        assert type(primitive) in used or type(primitive) is Find  # which is of words
         if type(primitive).__name__ in ("Elementwise", "Apply", "Reduce"):
             assert id(primitive) in named, primitive.words("A", "B")
 
@@ -434,11 +445,13 @@ def test_the_tree(run: Callable[..., Run]) -> None:
     assert done.status == 0
     assert done.out.splitlines() == [
         "cat.Scaled[mouse, cat] = 3.118   cat.Scaled!D5  =cat.Scores!D5/SQRT(cat.d_k)",
-        "  The scores brought down to a size that keeps the softmax soft.",
+        "  The scores brought down to a size that keeps the softmax soft. Compare with the scores: the "
+        "order in a row stays, the distances shrink.",
         "  = Scores[mouse, cat] / √d_k",
         "  = 5.4 / √3",
         "  cat.Scores[mouse, cat] = 5.4   cat.Scores!D5  =SUMPRODUCT(cat.Q!$B5:$D5,cat.K!$B$7:$D$7)",
-        "    How well the query of each word (row) matches the key of each word (column).",
+        "    How well the query of each word (row) matches the key of each word (column). Look for the "
+        "largest number of a row: its best match.",
         "    = Q[mouse, animal]·K[cat, animal] + Q[mouse, tech]·K[cat, tech] + "
         "Q[mouse, grammar]·K[cat, grammar]",
         "    = 2·2.6 + 1.9·0.1 + 0.1·0.1",

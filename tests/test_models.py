@@ -146,8 +146,9 @@ def test_a_bias_without_heads(make: Make) -> None:
 
 
 def test_hidden_words_get_no_attention_at_all(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)  # the note takes one line
     computation = attend(read_tables(SAMPLES / "masks.xlsx"))
     weights = computation["first"]["Softmax"]
     assert (np.triu(weights.values, 1) == 0).all()

@@ -18,6 +18,7 @@ ORDER = [
     "settings",
     "cells",
     "page",
+    "notes",
     "notebook",
     "matrix",
     "operation",
@@ -26,6 +27,7 @@ ORDER = [
     "catalogue",
     "operations",
     "attention",
+    "heads",
     "engines",
     "grids",
     "tables",
@@ -36,6 +38,10 @@ ORDER = [
     "controls",
     "models",
     "parts",
+    "phrases",
+    "recipes",
+    "ways",
+    "guide",
     "sheets",
     "layout",
     "stage",
@@ -83,9 +89,15 @@ def test_a_file_imports_only_what_stands_above_it(name: str) -> None:
     assert imports(name) <= set(ORDER[: ORDER.index(name)])
 
 
-def test_models_know_only_operations() -> None:
-    assert imports("attention") == {"errors", "operations"}
-    assert imports("transformer") == {"attention", "operations"}
+def test_models_know_only_operations_and_what_to_say() -> None:
+    assert imports("attention") == {"errors", "notes", "operations"}
+    assert imports("heads") == {"attention", "errors", "notes", "operations"}
+    assert imports("transformer") == {"attention", "heads", "notes", "operations"}
+
+
+@pytest.mark.parametrize("name", ["notes", "phrases", "recipes"])
+def test_words_know_nothing(name: str) -> None:
+    assert imports(name) == set()
 
 
 @pytest.mark.parametrize("name", ORDER)
