@@ -247,7 +247,7 @@ class _Dresser:
 
             for chart in extras.charts:
                 add_chart(ws, chart)
-        if extras.protected:
+        if self._layout.protected:
             ws.protection.sheet = True
             ws.protection.formatColumns = ws.protection.formatRows = False
         if extras.print_to:

@@ -46,6 +46,7 @@ class Computation(Mapping[str, Graph]):
         comparison: the matrices of `Compare` by name; none where no word is shared.
         controls: what a reader plays with, by name: the word to look at, where words move to.
         remarks: what a reader should know, such as why sentences are not compared.
+        settings: what was chosen, where it was made from a workbook.
     """
 
     title: str
@@ -53,6 +54,7 @@ class Computation(Mapping[str, Graph]):
     comparison: dict[str, Matrix]
     controls: dict[str, Matrix] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    settings: Settings | None = None
 
     def __getitem__(self, sentence: str) -> Graph:
         try:
@@ -132,7 +134,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
         ends[name] = x, end
     if settings.model is Model.similarity:
         title = f"{TITLES[settings.model]}: {', '.join(graphs)}"
-        return Computation(title, graphs, {}, remarks=run.unused())
+        return Computation(title, graphs, {}, remarks=run.unused(), settings=settings)
     comparable, remarks = _comparable(ends)
     return Computation(
         title=f"{TITLES[settings.model]}: {', '.join(graphs)}",
@@ -140,6 +142,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
         comparison={matrix.name: matrix for matrix in compare(comparable)},
         controls=_controls(graphs, ends, comparable) if settings.controls else {},
         remarks=(*remarks, *run.unused()),
+        settings=settings,
     )
 
 

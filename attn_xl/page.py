@@ -110,7 +110,6 @@ class Extras:
 
     Attributes:
         widths: of columns, in characters; heights: of rows, in points, where they are not worked out.
-        protected: only open cells can be edited.
         canvas: it is one picture: printed on one page, its columns as wide as `widths` says.
         zoom: in percent; 0 for the template's own.
         print_to: the cells that are printed, `A1:F20`; all if "".
@@ -122,7 +121,6 @@ class Extras:
     tints: tuple[Tint, ...] = ()
     widths: dict[int, float] = field(default_factory=dict)
     heights: dict[int, float] = field(default_factory=dict)
-    protected: bool = False
     canvas: bool = False
     zoom: int = 0
     print_to: str = ""

@@ -133,6 +133,7 @@ class Layout:
         blanks: what is left to be filled in.
         cover: a page before the Overview.
         overview: whether there is an Overview.
+        protected: whether only open cells can be edited.
     """
 
     title: str
@@ -141,6 +142,7 @@ class Layout:
     blanks: Blanks = Blanks()
     cover: Sheet | None = None
     overview: bool = True
+    protected: bool = False
 
     @property
     def all_sheets(self) -> tuple[Sheet, ...]:

@@ -21,6 +21,7 @@ from .matrix import Graph, clean
 from .models import Computation, as_computation
 from .operations import Matrix
 from .package import Rows, save
+from .record import with_record
 from .settings import Formulas, Settings
 from .sheets import OVERVIEW, Layout, Sheet
 from .stage import staged
@@ -56,7 +57,10 @@ def write_workbook(
         InputError: if the template or the size of a matrix does not do.
         OutputError: if the file cannot be written; then nothing was changed.
     """
-    layout = staged(lay_out(as_computation(computation), settings.sheets_for))
+    computation = as_computation(computation)
+    layout = staged(lay_out(computation, settings.sheets_for))
+    if computation.settings is not None and computation.settings.controls:
+        layout = with_record(layout, computation, computation.settings)
     write_layout(layout, path, template=template, settings=settings, source=source)
     return layout
 
@@ -174,6 +178,9 @@ class _Writer:
                 part = sheet.part
                 if part:
                     yield None, (f"   {part}", "", "", "")
+            if not sheet.blocks:
+                yield sheet, (sheet.name, "", "", sheet.note)
+                continue
             node = sheet.main.node
             shape = f"{node.shape[0]} × {node.shape[1]}" if not node.sheet else ""
             yield sheet, (sheet.name, node.words if not node.sheet else "", shape, sheet.note)

@@ -45,6 +45,7 @@ ORDER = [
     "sheets",
     "layout",
     "stage",
+    "record",
     "lessons",
     "templates",
     "files",

@@ -1,0 +1,122 @@
+"""The sheet `Settings` of a written workbook: how it was made, for people and for reading it back."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from enum import Enum
+from typing import Any
+
+from .matrix import Node
+from .models import Computation
+from .page import Cell, Extras
+from .settings import Settings
+from .sheets import Layout, Sheet
+
+SETTINGS = "Settings"
+NOT_KEPT = ("controls", "formulas", "layout", "sheets_for", "random_weights", "decimals")
+NOTE = "How this workbook was made. attn-xl reads it back by these lines: leave them as they are."
+SENTENCE, WEIGHTS, GIVEN = "sentence", "weights", "given"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table that was given, and where it stands in a written workbook.
+
+    Attributes:
+        kind: `sentence`, `weights`, or `given` for what the program made up.
+        name: of the sentence, of the weights.
+        defined: its defined name; place: its address, for programs that lose names.
+    """
+
+    kind: str
+    name: str
+    defined: str
+    place: str
+
+
+def with_record(
+    layout: Layout, computation: Computation, settings: Settings, more: Iterable[tuple[str, Any]] = ()
+) -> Layout:
+    """A layout with its `Settings` as the last sheet.
+
+    Args:
+        more: further lines, such as what makes it a lesson.
+    """
+    lines: list[tuple[Any, ...]] = [*_chosen(settings), *more]
+    lines += [
+        (f"{source.kind} {source.name}", source.defined, source.place)
+        for source in sources(layout, computation, settings)
+    ]
+    cells = [Cell(4, column, text, style="attn heading", align="left")
+             for column, text in enumerate(("setting", "value", ""), 1)]  # fmt: skip
+    for row, line in enumerate(lines, 5):
+        styles = ("attn label", "attn text", "attn note")
+        cells += [
+            Cell(row, column, value, style=styles[column - 1], align="left")
+            for column, value in enumerate(line, 1)
+        ]
+    extras = Extras(tuple(cells), widths={1: 30, 2: 30, 3: 40})
+    sheet = Sheet(SETTINGS, SETTINGS, "", SETTINGS, NOTE, (), extras)
+    return replace(layout, sheets=(*layout.sheets, sheet))
+
+
+def _chosen(settings: Settings) -> Iterator[tuple[str, Any]]:
+    """What was chosen otherwise than it is by itself."""
+    for choice in fields(Settings):
+        value = getattr(settings, choice.name)
+        if choice.name in NOT_KEPT or value == choice.default:
+            continue
+        shown = value.value if isinstance(value, Enum) else value
+        if isinstance(shown, bool):
+            shown = "TRUE" if shown else "FALSE"
+        yield choice.name.replace("_", "-"), shown
+
+
+def sources(layout: Layout, computation: Computation, settings: Settings) -> Iterator[Source]:
+    """Every table that is given rather than computed."""
+    names: dict[Node, tuple[str, str]] = {}
+    for sentence, graph in computation.items():
+        for node in graph.values():
+            if node.operation is not None or node.scalar or node.sheet:
+                continue
+            if node.name == "Input":
+                names[node] = SENTENCE, sentence
+            elif node.name in ("Memory", "Source"):
+                names[node] = SENTENCE, settings.memory or node.name
+            elif node.role == "weight" or node.name == "Mask":
+                names[node] = WEIGHTS, node.name
+            else:
+                names[node] = GIVEN, node.name
+    for node, (kind, name) in names.items():
+        block = layout.blocks.get(node)
+        if block is not None:
+            yield Source(kind, name, block.name, block.place.absolute)
+
+
+def digest(computation: Computation, settings: Settings) -> str:
+    """A short text that differs when any number, word or choice that is given differs."""
+    hashed = hashlib.sha256()
+    hashed.update(repr(sorted(_chosen(settings))).encode())
+    for sentence, graph in computation.items():
+        for node in graph.values():
+            if node.operation is None and not node.scalar:
+                said = (sentence if node.name == "Input" else "", node.name, node.rows, node.columns)
+                hashed.update(repr(said).encode())
+                hashed.update(repr(node.values.tolist()).encode())
+    return hashed.hexdigest()[:16]
+
+
+def read_record(grids: Mapping[str, list[list[Any]]]) -> list[tuple[str, Any, str]] | None:
+    """The lines of a `Settings` sheet that this program wrote: name, value, place; None if there is
+    none."""
+    grid = grids.get(SETTINGS)
+    if grid is None or not any(row and row[0] == NOTE for row in grid[:3]):
+        return None
+    lines = []
+    for row in grid[4:]:
+        name, value, place = (*row, "", "", "")[:3]
+        if name != "":
+            lines.append((str(name), value, str(place)))
+    return lines
