@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Optional
 import typer
 
 from . import __version__
+from .cli_new import new
 from .errors import AttnXlError, CallError
 from .options import File, Force, Output, Template, with_settings
 from .settings import Model, Settings
@@ -143,6 +144,9 @@ def show(
     with writing(svg) as temporary:
         temporary.write_text(picture, encoding="utf-8")
     print(svg)
+
+
+app.command(epilog='Example:  attn-xl new --words "the cat chased the mouse" --dims 4 --seed 7')(new)
 
 
 def _computed(file: Path, chosen: dict[str, Any]) -> tuple[Computation, Settings]:

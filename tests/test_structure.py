@@ -31,6 +31,9 @@ ORDER = [
     "transformer",
     "similarity",
     "models",
+    "numbers",
+    "variants",
+    "roster",
     "parts",
     "layout",
     "templates",
@@ -38,10 +41,12 @@ ORDER = [
     "package",
     "rows",
     "workbook",
+    "inputs",
     "selection",
     "terminal",
     "export",
     "options",
+    "cli_new",
     "cli",
 ]
 
