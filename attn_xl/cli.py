@@ -16,6 +16,8 @@ import typer
 
 from . import __version__
 from .cli_explain import explain
+from .cli_new import new
+from .cli_teach import teach
 from .errors import AttnXlError, CallError
 from .options import File, Force, Output, Plain, Template, computed, with_settings
 from .settings import Formulas, Model, Settings
@@ -149,6 +151,10 @@ def show(
 app.command(
     epilog=r'Example:  attn-xl explain samples/mouse.xlsx "cat.Softmax\[mouse, cat]" --depth 2'
 )(explain)
+app.command(epilog='Example:  attn-xl new --words "the cat chased the mouse" --dims 4 --seed 7')(new)
+app.command(
+    epilog="Example:  attn-xl teach samples/mouse.xlsx -o lesson.xlsx --level 1 --answers key.xlsx"
+)(teach)
 
 
 STOPPED = "interrupted. Nothing was changed."

@@ -236,7 +236,8 @@ class _Dresser:
                 promptTitle=choice.title[:32] or None,
                 prompt=choice.prompt[:255] or None,
             )
-            made.add(choice.range)
+            for cells in choice.range.split():
+                made.add(cells)
             ws.add_data_validation(made)
         for tint in extras.tints:
             look = self._styles.differential(tint.style)

@@ -46,7 +46,7 @@ def relative_error(stored: Value, computed: Value, least: float = 0.0) -> float:
     Numbers smaller than `least` are compared as if they were that large.
     """
     if isinstance(stored, (str, bool, NoneType)) or isinstance(computed, (str, bool, NoneType)):
-        return 0.0 if stored == computed else math.inf
+        return 0.0 if stored == computed or {stored, computed} == {"", None} else math.inf
     gap = abs(stored - computed)
     if gap < SMALLEST:
         return 0.0

@@ -102,7 +102,7 @@ class _Writer:
             for sheet in layout.all_sheets
         }
         if layout.cover:
-            book.move_sheet(layout.cover.name, -len(book.sheetnames))
+            book.move_sheet(layout.cover.name, -book.sheetnames.index(layout.cover.name))
         if layout.overview:
             self._cover(cover)
         else:

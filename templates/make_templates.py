@@ -64,6 +64,11 @@ ARTICLE = {
     ),
     "attn scale low": Role(fill="FFFFFFFF"),
     "attn scale high": Role(fill="FF4DB6A0"),
+    "attn text": Role("FF1F2A37"),
+    "attn blank": Role("FF1F2A37", "FFFFFBE0", border=box("medium", "FFC9A227"), number_format="0.000"),
+    "attn answer": Role("FF0B4F8A", "FFFFFBE0", border=box("thin", "FFC9A227")),
+    "attn right": Role("FF0B5D3B", "FFCFF0DE"),
+    "attn wrong": Role("FF9B1C0E", "FFFBD9D0", bold=True),
 }
 
 PRINT = {
@@ -78,6 +83,11 @@ PRINT = {
     "attn attention": Role(bold=True, border=box("thin", "FF000000"), number_format="0.000"),
     "attn scale low": Role(fill="FFFFFFFF"),
     "attn scale high": Role(fill="FFA6A6A6"),
+    "attn text": Role(),
+    "attn blank": Role(border=box("double", "FF000000"), number_format="0.000"),
+    "attn answer": Role(border=box("dashed", "FF000000")),
+    "attn right": Role(italic=True),
+    "attn wrong": Role(fill="FFD9D9D9", bold=True),
 }
 
 

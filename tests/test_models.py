@@ -24,6 +24,13 @@ from attn_xl.weights import SheetWeights
 
 Make = Callable[..., Path]
 RNG = np.random.default_rng(11)
+
+
+@pytest.fixture(autouse=True)
+def the_same_numbers_whatever_ran_before() -> None:
+    RNG.bit_generator.state = np.random.default_rng(11).bit_generator.state
+
+
 ALL_SAMPLES = sorted(
     p.stem for p in SAMPLES.glob("*.xlsx") if not p.stem.endswith(("-attention", "-similarity"))
 )

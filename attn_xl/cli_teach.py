@@ -1,0 +1,111 @@
+"""The commands for classes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+from .errors import CallError
+from .options import Force, Plain, Template, with_settings
+from .settings import Settings
+
+
+@with_settings("controls", "formulas")
+def teach(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="A spreadsheet as for convert.", show_default=False),
+    ],
+    chosen: dict[str, Any],
+    output: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            "-o",
+            "--output",
+            help="The lesson to write; with --roster, the folder for the class. Without it, "
+            "NAME-lesson.xlsx beside the input.",
+            show_default=False,
+        ),
+    ] = None,
+    level: Annotated[
+        int,
+        typer.Option(
+            help="How much is left blank: 1 a few cells a step, 2 whole matrices, 3 everything after "
+            "the input.",
+        ),
+    ] = 2,
+    blank: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Leave just these steps blank: Scores,Softmax.Sum.", show_default=False),
+    ] = None,
+    tolerance: Annotated[
+        float, typer.Option(help="How far off a right number may be; its share, of one above 1.")
+    ] = 0.01,
+    exam: Annotated[
+        bool, typer.Option("--exam", help="No marks, no hints, no answer anywhere in the file.")
+    ] = False,
+    answers: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Write the solved workbook, too; of a class, its key.", show_default=False),
+    ] = None,
+    roster: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="A class: a lesson for each student of this list (id, name), with numbers of their "
+            "own.",
+            show_default=False,
+        ),
+    ] = None,
+    jobs: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            help="So many at a time, of a class. Without it, one for each core.", show_default=False
+        ),
+    ] = None,
+    template: Template = "article",
+    plain: Plain = False,
+    force: Force = False,
+) -> None:
+    """Write a lesson that students fill in and that answers back."""
+    from .lessons import Lesson
+
+    steps = tuple(filter(None, (step.strip() for step in (blank or "").split(","))))
+    if blank is not None and not steps:
+        raise CallError("--blank names no step. Say which: --blank Scores,Softmax.")
+    chosen = {**chosen, "controls": not plain}
+    Settings.chosen(chosen, {}, "")
+    lesson = Lesson(level, steps, tolerance, exam, chosen["seed"] or 0)
+    if roster is not None:
+        from .classes import teach_class
+
+        teach_class(file, roster, output, chosen, lesson, answers, template, jobs, force)
+        return
+    from .files import check_output
+    from .templates import find_template
+
+    path = output or file.parent / f"{file.stem}-lesson.xlsx"
+    look = find_template(template)
+    for target in (path, answers):
+        if target is not None:
+            if target.suffix.lower() != ".xlsx":
+                raise CallError(
+                    f"{target}: a lesson is an .xlsx workbook; give it a name that ends so."
+                )
+            check_output(target, force=force, sources=(file, look))
+    if answers is not None and answers.resolve() == path.resolve():
+        raise CallError(f"{path}: the lesson and its answers cannot be the same file.")
+    from .tables import read_tables
+    from .teaching import write_lesson
+
+    tables = read_tables(file)
+    settings = Settings.chosen(chosen, tables.settings, f"{file}, sheet 'Settings'")
+    layout = write_lesson(
+        tables, path, settings=settings, lesson=lesson, template=look, answers=answers
+    )
+    steps_open = layout.blanks.open
+    cells = sum(int(mask.sum()) for mask in steps_open.values())
+    print(f"{path}: {len(steps_open)} steps, {cells} cells to fill in")
+    if answers is not None:
+        print(f"{answers}: the answers")

@@ -1,0 +1,94 @@
+"""From tables to a lesson in a file: for one, or for every student of a class."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .layout import lay_out
+from .lesson_pages import with_pages
+from .lessons import Lesson, with_blanks
+from .models import Computation, attend
+from .record import digest, with_record
+from .settings import Settings
+from .sheets import Layout
+from .stage import staged
+from .tables import Tables
+from .templates import DEFAULT
+from .workbook import write_layout
+
+LESSON, BLANK = "lesson", "blank"
+
+
+def lesson_layout(computation: Computation, settings: Settings, lesson: Lesson) -> Layout:
+    """All sheets of a lesson.
+
+    Raises:
+        CallError: if there is nothing to fill in, or a step to leave blank is not there.
+    """
+    # Charts keep what their cells show: so first the blanks, then the charts.
+    blank = staged(with_blanks(lay_out(computation, settings.sheets_for), computation, lesson))
+    title = f"{'Exam' if lesson.exam else 'Lesson'}: {computation.title}"
+    made = with_pages(blank, lesson, title)
+    return with_record(made, computation, settings, record(made, computation, settings, lesson))
+
+
+def record(
+    layout: Layout, computation: Computation, settings: Settings, lesson: Lesson
+) -> Iterator[tuple[str, Any]]:
+    """The lines of the `Settings` sheet by which a lesson is known and marked."""
+    yield f"{LESSON} kind", "exam" if lesson.exam else "lesson"
+    yield f"{LESSON} tolerance", lesson.tolerance
+    if lesson.student:
+        yield f"{LESSON} student", lesson.student
+        yield f"{LESSON} name", lesson.name
+    yield f"{LESSON} inputs", digest(computation, settings)
+    for node, cells in layout.blanks.open.items():
+        block = layout.blocks[node]
+        if cells.all():
+            yield f"{BLANK} {block.name}", "all"
+        else:
+            places = ((row + 1, column + 1) for row, column in np.argwhere(cells).tolist())
+            yield f"{BLANK} {block.name}", "; ".join(f"{row},{column}" for row, column in places)
+
+
+def write_lesson(
+    tables: Tables,
+    path: str | os.PathLike[str],
+    *,
+    settings: Settings | None = None,
+    lesson: Lesson | None = None,
+    template: str | os.PathLike[str] = DEFAULT,
+    answers: str | os.PathLike[str] | None = None,
+) -> Layout:
+    """Write a lesson that students fill in.
+
+    Args:
+        tables: what `read_tables` found.
+        path: the .xlsx to write.
+        settings: the model and its choices.
+        lesson: what is left blank, and how it is marked.
+        template: the look, as for `write_workbook`.
+        answers: where to write the solved workbook, too.
+
+    Returns:
+        Where everything was put.
+
+    Raises:
+        CallError: if there is nothing to fill in, or a step to leave blank is not there.
+        InputError: if the tables do not fit the model.
+        OutputError: if a file cannot be written.
+    """
+    settings, lesson = settings or Settings(controls=True), lesson or Lesson()
+    computation = attend(tables, settings)
+    layout = lesson_layout(computation, settings, lesson)
+    source = "" if lesson.exam else Path(tables.path).name
+    write_layout(layout, path, template=template, settings=settings, source=source)
+    if answers is not None:
+        whole = with_record(staged(lay_out(computation, settings.sheets_for)), computation, settings)
+        write_layout(whole, answers, template=template, settings=settings, source=source)
+    return layout
