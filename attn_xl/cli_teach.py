@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
 from .errors import CallError
 from .options import Force, Plain, Template, with_settings
 from .settings import Settings
+
+if TYPE_CHECKING:
+    from .lessons import Lesson
 
 
 @with_settings("controls", "formulas")
@@ -78,9 +81,7 @@ def teach(
     Settings.chosen(chosen, {}, "")
     lesson = Lesson(level, steps, tolerance, exam, chosen["seed"] or 0)
     if roster is not None:
-        from .classes import teach_class
-
-        teach_class(file, roster, output, chosen, lesson, answers, template, jobs, force)
+        _teach_class(file, roster, output, chosen, lesson, answers, template, jobs, force)
         return
     from .files import check_output
     from .templates import find_template
@@ -109,3 +110,28 @@ def teach(
     print(f"{path}: {len(steps_open)} steps, {cells} cells to fill in")
     if answers is not None:
         print(f"{answers}: the answers")
+
+
+def _teach_class(
+    file: Path,
+    roster: Path,
+    output: Path | None,
+    chosen: dict[str, Any],
+    lesson: Lesson,
+    answers: Path | None,
+    template: str,
+    jobs: int | None,
+    force: bool,
+) -> None:
+    from .classes import write_class
+    from .tables import read_tables
+
+    tables = read_tables(file)
+    settings = Settings.chosen(chosen, tables.settings, f"{file}, sheet 'Settings'")
+    folder = output or file.parent / f"{file.stem}-class"
+    students, key = write_class(
+        tables, roster, folder, settings=settings, lesson=lesson, answers=answers, template=template,
+        jobs=jobs, force=force,
+    )  # fmt: skip
+    print(f"{folder}: {len(students)} lessons")
+    print(f"{key}: the answers")

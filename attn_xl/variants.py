@@ -13,6 +13,7 @@ import numpy as np
 from .errors import InputError
 from .matrix import Numbers
 from .models import Computation, attend
+from .settings import Settings
 from .tables import Table, Tables
 
 SOFT = 0.98
@@ -22,7 +23,7 @@ _KEPT = "Mask"
 _EMBEDDINGS = "Vocabulary"
 
 
-def varied(tables: Tables, student: str, seed: int = 0) -> Tables:
+def varied(tables: Tables, student: str, seed: int = 0, settings: Settings | None = None) -> Tables:
     """The same workbook with numbers of one student's own: the same shapes, words, weights, settings.
 
     The numbers of each table are put into other cells of it, so that all have the same digits, zeros
@@ -33,19 +34,20 @@ def varied(tables: Tables, student: str, seed: int = 0) -> Tables:
         tables: the original.
         student: who it is for; the same student gets the same numbers.
         seed: another seed gives everybody other numbers.
+        settings: the model and its choices; those written in the workbook if None.
 
     Raises:
         InputError: if the model cannot be computed from the original, or from none of the draws.
         CallError: for settings that cannot be carried out.
     """
     rng = np.random.default_rng(_seeds(student, seed))
-    original = _measured(tables, attend(tables))
+    original = _measured(tables, attend(tables, settings))
     best: Tables | None = None
     least: tuple[float, ...] = ()
     for _ in range(TRIES):
         drawn = _drawn(tables, rng)
         try:
-            measured = _measured(drawn, attend(drawn))
+            measured = _measured(drawn, attend(drawn, settings))
         except InputError:  # numbers too large, a sum of 0
             continue
         worse = tuple(max(0.0, new - old) for new, old in zip(measured, original))

@@ -243,7 +243,7 @@ def test_draws_that_cannot_be_computed_are_passed_over(monkeypatch: pytest.Monke
     tables = pleasant([CAT], 4)
     calls = []
 
-    def attend_sometimes(of: Tables) -> object:
+    def attend_sometimes(of: Tables, settings: object = None) -> object:
         calls.append(of)
         if len(calls) in (2, 3) or (len(calls) > 10 and of is not tables):
             raise InputError("too large")

@@ -15,6 +15,7 @@ import attn_xl
 PACKAGE = ROOT / "attn_xl"
 ORDER = [
     "errors",
+    "jobs",
     "settings",
     "cells",
     "page",
@@ -59,8 +60,9 @@ ORDER = [
     "charts",
     "dress",
     "workbook",
-    "teaching",
     "inputs",
+    "teaching",
+    "classes",
     "selection",
     "cell_names",
     "explanation",
@@ -68,6 +70,7 @@ ORDER = [
     "terminal",
     "export",
     "options",
+    "cli_explain",
     "cli_new",
     "cli_teach",
     "cli",

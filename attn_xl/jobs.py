@@ -1,0 +1,68 @@
+"""Many things at once: in several processes, with a progress bar. Knows nothing of what is done."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from typing import TypeVar
+
+from .errors import CallError
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+def in_parallel(
+    do: Callable[[Task], Result], tasks: Sequence[Task], *, jobs: int | None, said: str
+) -> Iterator[tuple[int, Result]]:
+    """What `do` makes of each task, with the task's number, in the order they get done.
+
+    Args:
+        do: a function of a module, which another process can import.
+        jobs: so many processes; one for each core if None.
+        said: what is being done, for the progress bar, which is shown on a terminal only.
+
+    Raises:
+        CallError: if `jobs` is below 1.
+        Exception: what `do` raises; what is not begun then is not done.
+    """
+    if jobs is not None and jobs < 1:
+        raise CallError(f"--jobs is {jobs}; it takes a whole number from 1.")
+    jobs = min(jobs or os.cpu_count() or 1, len(tasks)) or 1
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(file=sys.stderr)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        bar = progress.add_task(said, total=len(tasks))
+        for done in _one_by_one(do, tasks) if jobs == 1 else _spread(do, tasks, jobs):
+            progress.advance(bar)
+            yield done
+
+
+def _one_by_one(do: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[tuple[int, Result]]:
+    for number, task in enumerate(tasks):
+        yield number, do(task)
+
+
+def _spread(
+    do: Callable[[Task], Result], tasks: Sequence[Task], jobs: int
+) -> Iterator[tuple[int, Result]]:
+    with ProcessPoolExecutor(jobs, initializer=_leave_signals) as pool:
+        numbers = {pool.submit(do, task): number for number, task in enumerate(tasks)}
+        try:
+            for future in as_completed(numbers):
+                yield numbers[future], future.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _leave_signals() -> None:
+    """What stops the program stops the process that waits; the others finish what they are writing."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
