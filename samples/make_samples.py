@@ -11,6 +11,9 @@ from pathlib import Path
 from openpyxl import Workbook
 from openpyxl.styles import Font
 
+from attn_xl.inputs import write_tables
+from attn_xl.numbers import pleasant
+
 HERE = Path(__file__).parent
 Row = list[str | float]
 
@@ -179,6 +182,14 @@ VARIANTS: dict[str, Sheets] = {
 }
 
 
+CLASS = """id,name
+s01,Ada Lovelace
+s02,Emmy Noether
+s03,Sofja Kowalewskaja
+s04,Srinivasa Ramanujan
+"""
+
+
 def make(name: str, sheets: dict[str, list[Row]]) -> None:
     book = Workbook()
     book.remove(book.worksheets[0])
@@ -199,3 +210,5 @@ if __name__ == "__main__":
     make("politics", POLITICS)
     for name, sheets in VARIANTS.items():
         make(name, sheets)
+    write_tables(pleasant([["the", "cat", "chased", "the", "mouse"]], 4, seed=7), HERE / "by-hand.xlsx")
+    (HERE / "class.csv").write_text(CLASS, encoding="utf-8")

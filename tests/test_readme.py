@@ -66,7 +66,8 @@ def test_every_option_is_in_the_readme_and_has_help() -> None:
 
 def test_the_formulas_in_the_readme_are_in_the_sample(tmp_path: Path) -> None:
     path = tmp_path / "mouse.xlsx"
-    attn_xl.write_workbook(attn_xl.attend(attn_xl.read_tables(SAMPLES / "mouse.xlsx")), path)
+    tables = attn_xl.read_tables(SAMPLES / "mouse.xlsx")
+    attn_xl.write_workbook(attn_xl.attend(tables, attn_xl.Settings(controls=True)), path)
     book = openpyxl.load_workbook(path)
     for sheet, formulas in re.findall(r"^\| `(\w+)` \| (.*) \|$", README, re.MULTILINE):
         written = {
