@@ -70,6 +70,7 @@ ORDER = [
     "terminal",
     "export",
     "options",
+    "converting",
     "cli_explain",
     "cli_new",
     "cli_teach",
