@@ -127,6 +127,7 @@ class Layout:
         blanks: what is left to be filled in.
         cover: a page before the Overview.
         overview: whether there is an Overview.
+        steps: the matrices as the Overview lists them, where they are not each on a sheet of its own.
     """
 
     title: str
@@ -135,6 +136,7 @@ class Layout:
     blanks: Blanks = Blanks()
     cover: Sheet | None = None
     overview: bool = True
+    steps: tuple[Sheet, ...] = ()
 
     @property
     def all_sheets(self) -> tuple[Sheet, ...]:

@@ -64,6 +64,8 @@ ARTICLE = {
     ),
     "attn scale low": Role(fill="FFFFFFFF"),
     "attn scale high": Role(fill="FF4DB6A0"),
+    "attn echo": Role("FF6B7580", italic=True, number_format="0.000"),
+    "attn step": Role("FF0B63A5", bold=True),
 }
 
 PRINT = {
@@ -78,6 +80,8 @@ PRINT = {
     "attn attention": Role(bold=True, border=box("thin", "FF000000"), number_format="0.000"),
     "attn scale low": Role(fill="FFFFFFFF"),
     "attn scale high": Role(fill="FFA6A6A6"),
+    "attn echo": Role("FF7F7F7F", italic=True, number_format="0.000"),
+    "attn step": Role(bold=True),
 }
 
 
