@@ -62,7 +62,7 @@ def convert(
 
 
 @app.command(epilog="Example:  attn-xl similarity samples/politics.xlsx -o angles.xlsx")
-@with_settings(*(f.name for f in fields(Settings) if f.name not in ("decimals", "formulas")))
+@with_settings(*(f.name for f in fields(Settings) if f.name not in ("decimals", "formulas", "layout")))
 def similarity(
     file: Files,
     chosen: dict[str, Any],
@@ -123,7 +123,7 @@ def _write(
 
 
 @app.command(epilog="Example:  attn-xl show samples/mouse.xlsx --step Softmax --sheet cat")
-@with_settings("formulas", "sheets_for", "controls")
+@with_settings("formulas", "sheets_for", "controls", "layout")
 def show(
     file: File,
     chosen: dict[str, Any],
