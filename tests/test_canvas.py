@@ -305,7 +305,7 @@ def test_the_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main(["convert", str(SAMPLES / "mouse.xlsx"), "-o", str(output), "--layout", "canvas"])
     assert end.value.code == 0
-    assert "3 sheets" in capsys.readouterr().out
+    assert "5 sheets" in capsys.readouterr().out
     for command, status in (("similarity", 0), ("show", 2)):
         arguments = [command, str(SAMPLES / "politics.xlsx"), "--layout", "canvas"]
         if command == "similarity":
