@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from .canvas import draw
 from .layout import lay_out
 from .models import Computation
-from .settings import Arrangement, Settings
+from .settings import Arrangement, Formulas, Settings
 from .sheets import Layout
 from .stage import staged
 
@@ -28,6 +29,8 @@ def arranged(
         InputError: if a matrix does not fit a sheet.
     """
     layout = blanked(lay_out(computation, settings.sheets_for))
+    if settings.formulas in (Formulas.array, Formulas.dynamic):
+        layout = replace(layout, arrays=True)
     if settings.layout is Arrangement.canvas:
         layout = draw(layout)
     return staged(layout)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from .blocks import Block
 from .cells import MAX_COLUMNS, MAX_ROWS, Place, address, letters
 from .drawing import COLUMN, Drawing, Drawn, Text, label_width, text_columns
 from .errors import InputError
@@ -15,7 +16,7 @@ from .matrix import Node
 from .page import Cell, Extras, Tint
 from .panels import Panel
 from .parts import layer_and_head
-from .sheets import Block, Layout, Sheet
+from .sheets import Layout, Sheet
 
 CANVAS = "Canvas"
 FIRST_ROW = 6

@@ -63,16 +63,19 @@ ADD = Elementwise("+", "+", np.add, 1)
 SUBTRACT = Elementwise("-", "−", np.subtract, 1)
 MULTIPLY = Elementwise("*", "·", np.multiply, 2)
 DIVIDE = Elementwise("/", "/", np.divide, 2)
-EXP = Apply("EXP({x})", math.exp, "e^({})", "e^({x})")
-SQRT = Apply("SQRT({x})", math.sqrt, "√{}", "√{atom}")
+EXP = Apply("EXP({x})", math.exp, "e^({})", "e^({x})", for_array="EXP({x})")
+SQRT = Apply("SQRT({x})", math.sqrt, "√{}", "√{atom}", for_array="SQRT({x})")
 ACOS = Apply(
     "ACOS(ROUND({x},14))*180/PI()",  # what is left of 1 after rounding errors is 1
     lambda x: math.acos(round(x, 14)) * 180 / math.pi,
     "arccos({}) in degrees",
     "arccos(round({x}, 14)) · 180 / π",
     2,
+    "ACOS(ROUND({x},14))*180/PI()",
 )
-RELU = Apply("MAX(0,{x})", lambda x: max(x, 0.0), "max(0, {})", "max(0, {x})")
+RELU = Apply(
+    "MAX(0,{x})", lambda x: max(x, 0.0), "max(0, {})", "max(0, {x})", for_array="IF({x}>0,{x},0)"
+)
 GELU = Apply(
     "{x}*NORMSDIST({x})",
     lambda x: x * math.erfc(-x / math.sqrt(2)) / 2,
@@ -86,6 +89,7 @@ GELU_TANH = Apply(
     "GELU({}), by tanh",
     "0.5 · {atom} · (1 + tanh(√(2 / π) · ({atom} + 0.044715 · {atom}³)))",
     2,
+    "0.5*{x}*(1+TANH(SQRT(2/PI())*({x}+0.044715*{x}^3)))",
 )
 MAXIMUM = Reduce("MAX", lambda x: x.max(axis=1), "the largest of each row of {}", _largest)
 SUM = Reduce("SUM", lambda x: np.cumsum(x, axis=1)[:, -1], "the sum of each row of {}", _total)

@@ -9,13 +9,14 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from .blocks import Block
 from .cells import address, quoted
 from .errors import CallError, nearest
 from .matrix import Node
 from .models import Computation
 from .rows import caption_above
 from .selection import Chosen, select
-from .sheets import LINK_ROW, NOTE_ROW, OVERVIEW, TITLE_ROW, Block, Layout, Sheet
+from .sheets import LINK_ROW, NOTE_ROW, OVERVIEW, TITLE_ROW, Layout, Sheet
 
 _ADDRESS = re.compile(r"(?:'((?:[^']|'')+)'|([^'!][^!]*))!\$?([A-Za-z]{1,3})\$?([1-9][0-9]{0,6})")
 _IN_QUOTES = re.compile(r'"((?:[^"]|"")*)"(?:#([0-9]{1,9}))?\s*(,|$)')

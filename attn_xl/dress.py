@@ -17,6 +17,7 @@ from openpyxl.worksheet.dimensions import ColumnDimension
 from openpyxl.worksheet.hyperlink import Hyperlink
 from openpyxl.worksheet.properties import PageSetupProperties
 
+from .blocks import Block
 from .cells import address, letters, quoted
 from .matrix import Node
 from .package import Rows
@@ -30,7 +31,6 @@ from .sheets import (
     LINK_ROW,
     NOTE_ROW,
     TITLE_ROW,
-    Block,
     Layout,
     Sheet,
 )
@@ -44,14 +44,23 @@ PAGE_CHARACTERS = 260
 """What is still readable across a landscape page."""
 
 
-def dress(book: Any, page: Any, layout: Layout, sheet: Sheet, styles: Styles, live: bool) -> Rows:
+def dress(
+    book: Any,
+    page: Any,
+    layout: Layout,
+    sheet: Sheet,
+    styles: Styles,
+    live: bool,
+    dynamic: bool = False,
+) -> Rows:
     """Add a sheet to an openpyxl workbook; the rows that are left to stream.
 
     Args:
         page: the template's sheet whose page setup every sheet gets.
         live: formulas with their values, or the values alone.
+        dynamic: the array formulas spill.
     """
-    return _Dresser(book, page, layout, sheet, styles).rows(live)
+    return _Dresser(book, page, layout, sheet, styles).rows(live, dynamic)
 
 
 class _Dresser:
@@ -60,7 +69,7 @@ class _Dresser:
         self._sheet, self._extras = sheet, sheet.extras
         self._ws = book.create_sheet(sheet.name)
 
-    def rows(self, live: bool) -> Rows:
+    def rows(self, live: bool, dynamic: bool) -> Rows:
         sheet, extras, ws = self._sheet, self._extras, self._ws
         ends = [(block.place.last_row, block.place.last_column) for block in sheet.blocks]
         ends += [(cell.row, cell.column + cell.across - 1) for cell in extras.cells] or [(1, 1)]
@@ -93,6 +102,7 @@ class _Dresser:
             },
             heading_height=None if extras.canvas else self._heading_height(),
             heights=extras.heights,
+            dynamic=dynamic,
         )
         free: dict[int, list[tuple[Cell, int]]] = {}
         for cell in extras.cells:

@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType
+from typing import Any
 
-from .cells import address
+from .cells import address, split_address
 from .errors import InputError
 
 SMALLEST = 2.2250738585072014e-308
@@ -119,9 +120,21 @@ def stored_formulas(path: str | os.PathLike[str]) -> Iterator[tuple[str, int, in
         for cells in sheet.iter_rows():
             for cell in cells:
                 if cell.data_type == "f":
-                    text = str(getattr(cell.value, "text", cell.value))
-                    value = values[sheet.title].cell(cell.row, cell.column).value
-                    yield sheet.title, cell.row, cell.column, text.lstrip("="), value
+                    text = str(getattr(cell.value, "text", cell.value)).lstrip("=")
+                    for row, column in _filled_by(cell):
+                        value = values[sheet.title].cell(row, column).value
+                        yield sheet.title, row, column, text, value
+
+
+def _filled_by(cell: Any) -> Iterator[tuple[int, int]]:
+    """The cells that a formula fills: an array formula's range."""
+    reference = getattr(cell.value, "ref", None) or cell.coordinate
+    first, _, last = reference.partition(":")
+    top, left = split_address(first)
+    bottom, right = split_address(last or first)
+    for row in range(top, bottom + 1):
+        for column in range(left, right + 1):
+            yield row, column
 
 
 def differences_ironcalc(

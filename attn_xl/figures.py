@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from .blocks import Block
 from .matrix import Node
 from .operation import operation_of
 from .primitives import Columns, Concat, Copy, Elementwise, Product, Transpose
-from .sheets import Block, Sheet
+from .sheets import Sheet
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -4,6 +4,7 @@ to the right. Matrices that share a sheet (`Compare`) stand below each other. Kn
 from __future__ import annotations
 
 from . import notes
+from .blocks import Block, referred_to
 from .cells import (
     MAX_COLUMNS,
     MAX_NAME,
@@ -26,10 +27,8 @@ from .sheets import (
     FIRST_ROW,
     OPTIONS_NOTE,
     OVERVIEW,
-    Block,
     Layout,
     Sheet,
-    referred_to,
 )
 
 CONTROLS_NOTE = "Turn a switch or choose a word, and watch: all formulas follow."

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .blocks import Block
 from .cells import Place, address, at_row, quoted
 from .guide import EXAM_INTRODUCTION, INTRODUCTION, Guide, guide
 from .lessons import Lesson
 from .page import Cell, Choice, Extras, Tint
-from .sheets import Block, Layout, Sheet
+from .sheets import Layout, Sheet
 
 COVER, HINTS = "Lesson", "Hints"
 RIGHT, WRONG, WAITS, NO_NUMBER = "✓", "✗", "…", "#"

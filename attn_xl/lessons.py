@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .blocks import Block
 from .chosen import Mask
 from .errors import CallError, nearest
 from .matrix import Node
@@ -16,7 +17,7 @@ from .models import Computation
 from .operation import Entered, follows, recompute
 from .parts import base_symbol
 from .primitives import Columns, Copy
-from .sheets import Blanks, Block, Layout
+from .sheets import Blanks, Layout
 
 CELLS_A_STEP = 3
 """So many cells of each step are left blank at level 1."""

@@ -18,6 +18,10 @@ from .matrix import MadeBy, Node, Numbers, walk
 ATOM = 9  # binds tighter than any operator: a cell, a number, a function call
 
 
+class NoArray(Exception):
+    """A step that has no formula for the whole matrix at once."""
+
+
 class Operand:
     """How a formula speaks of a matrix. `column` counts from 0; the row is the formula's own,
     unless it is given."""
@@ -43,6 +47,19 @@ class Operand:
 
     def whole(self) -> str:
         """All of it, by name."""
+        raise NotImplementedError
+
+    def array(self, binds: int = 0) -> str:
+        """All of it in a formula over whole matrices: by name, or by its formula, in parentheses if
+        that binds less tightly than `binds`.
+
+        Raises:
+            NoArray: if a part of it has no such formula.
+        """
+        raise NotImplementedError
+
+    def part(self, start: int, stop: int) -> str:
+        """Some neighbouring columns, all rows."""
         raise NotImplementedError
 
     def heading(self, column: int) -> str:
@@ -129,6 +146,14 @@ class Operation(MadeBy, ABC):
     def formula(self, row: int, column: int, *operands: Operand) -> str:
         """The formula of one cell, without the equals sign. `row` matters only where
         `same_in_every_row` is False."""
+
+    def array(self, *operands: Operand) -> str:
+        """The formula of the whole matrix at once, without the equals sign.
+
+        Raises:
+            NoArray: if spreadsheets have none that all of them compute: its cells have their own.
+        """
+        raise NoArray
 
     @abstractmethod
     def words(self, *operands: str) -> str:

@@ -38,11 +38,45 @@ class Rows:
     xml: Iterator[bytes]
 
 
-class _Archive(zipfile.ZipFile):
-    """A zip with fixed times, compressed by ISA-L: zlib's format at several times its speed."""
+_METADATA = "xl/metadata.xml"
+_DYNAMIC = (
+    '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
+    '<metadata xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" '
+    'xmlns:xda="http://schemas.microsoft.com/office/spreadsheetml/2017/dynamicarray">'
+    '<metadataTypes count="1"><metadataType name="XLDAPR" minSupportedVersion="120000" copy="1" '
+    'pasteAll="1" pasteValues="1" merge="1" splitFirst="1" rowColShift="1" clearFormats="1" '
+    'clearComments="1" assign="1" coerce="1" cellMeta="1"/></metadataTypes>'
+    '<futureMetadata name="XLDAPR" count="1"><bk><extLst>'
+    '<ext uri="{bdbb8cdc-fa1e-496e-a857-3c3f30c029c3}">'
+    '<xda:dynamicArrayProperties fDynamic="1" fCollapsed="0"/></ext></extLst></bk></futureMetadata>'
+    '<cellMetadata count="1"><bk><rc t="1" v="0"/></bk></cellMetadata></metadata>'
+)
+"""What `cm="1"` at a cell refers to: its array formula spills (MS-XLSX 2.2.4.8, 2.3.10)."""
+_LINKS = {
+    "[Content_Types].xml": (
+        "</Types>",
+        f'<Override PartName="/{_METADATA}" ContentType="application/vnd.openxmlformats-'
+        'officedocument.spreadsheetml.sheetMetadata+xml"/>',
+    ),
+    "xl/_rels/workbook.xml.rels": (
+        "</Relationships>",
+        '<Relationship Id="rIdMetadata" Type="http://schemas.openxmlformats.org/officeDocument/2006/'
+        'relationships/sheetMetadata" Target="metadata.xml"/>',
+    ),
+}
 
-    def __init__(self, file: IO[bytes]) -> None:
+
+class _Archive(zipfile.ZipFile):
+    """A zip with fixed times, compressed by ISA-L: zlib's format at several times its speed.
+
+    With `dynamic`, it has the part that makes array formulas spill, and what points to it.
+    """
+
+    def __init__(self, file: IO[bytes], *, dynamic: bool) -> None:
         super().__init__(file, "w", zipfile.ZIP_DEFLATED)
+        self._links = _LINKS if dynamic else {}
+        if dynamic:
+            self.writestr(_METADATA, _DYNAMIC)
 
     def part(self, name: str) -> Any:
         info = zipfile.ZipInfo(name, _EPOCH)
@@ -54,6 +88,10 @@ class _Archive(zipfile.ZipFile):
         return part
 
     def writestr(self, zinfo_or_arcname: Any, data: Any, *_: Any, **__: Any) -> None:
+        if str(zinfo_or_arcname) in self._links:
+            end, link = self._links[str(zinfo_or_arcname)]
+            text = data.decode() if isinstance(data, bytes) else data
+            data = text.replace(end, link + end)
         with self.part(str(zinfo_or_arcname)) as part:
             part.write(data.encode() if isinstance(data, str) else data)
 
@@ -99,10 +137,11 @@ class _Writer(ExcelWriter):  # type: ignore[misc]
         self.manifest.append(ws)
 
 
-def save(workbook: Any, path: Path, rows: Mapping[str, Rows]) -> None:
-    """Write an openpyxl workbook with the streamed rows of its sheets, by sheet name.
+def save(workbook: Any, path: Path, rows: Mapping[str, Rows], *, dynamic: bool = False) -> None:
+    """Write an openpyxl workbook with the streamed rows of its sheets, by sheet name; `dynamic` if
+    they have formulas that spill.
 
     Every sheet in `rows` must have at least one cell of its own, above the streamed ones.
     """
-    with open(path, "w+b", buffering=_BUFFER) as file, _Archive(file) as archive:
+    with open(path, "w+b", buffering=_BUFFER) as file, _Archive(file, dynamic=dynamic) as archive:
         _Writer(workbook, archive, rows).write_data()

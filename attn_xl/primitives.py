@@ -7,6 +7,7 @@ that the numbers agree with theirs to the last bit and cancellation cannot drive
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
@@ -14,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from .matrix import Numbers
-from .operation import ATOM, Operand, Operation, Said, Term
+from .operation import ATOM, NoArray, Operand, Operation, Said, Term
 
 
 class Copy(Operation):
@@ -25,6 +26,9 @@ class Copy(Operation):
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
         return operands[0].cell(column)
+
+    def array(self, *operands: Operand) -> str:
+        return operands[0].array()
 
     def words(self, *operands: str) -> str:
         return operands[0]
@@ -41,6 +45,9 @@ class Transpose(Operation):
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
         raise NotImplementedError("a transposed matrix is written only as the right factor")
+
+    def array(self, *operands: Operand) -> str:
+        return f"TRANSPOSE({operands[0].array()})"
 
     def words(self, *operands: str) -> str:
         return f"{operands[0]}ᵀ"
@@ -66,6 +73,10 @@ class Product(Operation):
         if right.is_transposed:
             return f"SUMPRODUCT({left.row()},{right.column(column)})"
         return f"SUM(MMULT({left.row()},{right.column(column)}))"
+
+    def array(self, *operands: Operand) -> str:
+        left, right = operands
+        return f"MMULT({left.array()},{right.array()})"
 
     def words(self, *operands: str) -> str:
         return f"{operands[0]} × {operands[1]}"
@@ -100,6 +111,11 @@ class Elementwise(Operation):
         first = left.cell(column, binds=self.binding)
         return f"{first}{self.symbol}{right.cell(column, binds=tighter)}"
 
+    def array(self, *operands: Operand) -> str:
+        left, right = operands
+        tighter = self.binding + (self.symbol in "-/")
+        return f"{left.array(self.binding)}{self.symbol}{right.array(tighter)}"
+
     def words(self, *operands: str) -> str:
         left, right = operands
         if self.binding > 1:
@@ -125,6 +141,9 @@ class Constant(Operation):
     def formula(self, row: int, column: int, *operands: Operand) -> str:
         return f"{self.value:.17g}"
 
+    def array(self, *operands: Operand) -> str:
+        return self.formula(0, 0)
+
     def words(self, *operands: str) -> str:
         return f"{self.value:g}"
 
@@ -142,6 +161,8 @@ class Apply(Operation):
     saying: str
     working: str
     binding: int = ATOM
+    for_array: str = ""
+    """The template for a whole matrix; "" where not every program's function takes one."""
 
     @property
     def binds(self) -> int:  # type: ignore[override]
@@ -165,7 +186,16 @@ class Apply(Operation):
             return math.nan
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
-        return self.template.format(x=operands[0].cell(column))
+        return self.template.format(x=operands[0].cell(column, binds=self._inner(self.template)))
+
+    def array(self, *operands: Operand) -> str:
+        if not self.for_array:
+            raise NoArray
+        return self.for_array.format(x=operands[0].array(self._inner(self.for_array)))
+
+    def _inner(self, template: str) -> int:
+        """How tightly the operand must bind where it is put in: not at all as the one argument."""
+        return 0 if re.fullmatch(r"\w+\(\{x\}\)", template) else ATOM
 
     def words(self, *operands: str) -> str:
         (x,) = operands
@@ -206,6 +236,9 @@ class Width(Operation):
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
         return f"COLUMNS({operands[0].whole()})"
+
+    def array(self, *operands: Operand) -> str:
+        return self.formula(0, 0, *operands)
 
     def words(self, *operands: str) -> str:
         return f"the number of columns of {operands[0]}"
@@ -249,6 +282,9 @@ class Columns(Operation):
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
         return operands[0].cell(self.start + column)
+
+    def array(self, *operands: Operand) -> str:
+        return operands[0].part(self.start, self.stop)
 
     def words(self, *operands: str) -> str:
         first, last = self.start + 1, self.stop

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import orjson
 
+from .blocks import Block
 from .cells import address, letters, row_offsets, row_token
 from .page import Cell
-from .sheets import HEADER_ROW, Block, Layout, Sheet, State
+from .sheets import HEADER_ROW, Layout, Sheet, State
 
 _CODE_LIKE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
 
@@ -32,6 +33,7 @@ class Looks:
     numbers: dict[str, int]
     blanks: Mapping[str, int] = field(default_factory=dict)
     heights: Mapping[int, float] = field(default_factory=dict)
+    dynamic: bool = False
 
 
 def spreadsheet_text(text: str) -> str:
@@ -144,12 +146,21 @@ class _RowTemplate:
             index = row - block.place.row
             states = layout.states(block, index)
             formulas = [""] * block.place.columns
-            if live and block.live and any(state.formula for state in states):
+            array = layout.array(block) if live else ""
+            if array and index == 0:
+                reference = f't="array" ref="{block.place.range}"'
+                formulas[0] = f"<f {reference}>{_escaped(array).replace('%', '%%')}</f>"
+                self._uniform = False
+            elif array:
+                pass
+            elif live and block.live and any(state.formula for state in states):
                 patterns = layout.patterns(block, index)
                 formulas = [f"<f>{_escaped(pattern).replace('%', '%%')}</f>" for pattern in patterns]
             for column, (formula, state) in enumerate(zip(formulas, states)):
                 style = looks.blanks[block.name] if state is State.blank else looks.numbers[block.name]
                 cell = f'r="{letters(first + column)}{own}" s="{style}"'
+                if array and formula and looks.dynamic:
+                    cell += ' cm="1"'
                 if state is State.blank:
                     parts.append(f"<c {cell}/>%.0b")
                 elif state is State.waits:

@@ -19,6 +19,10 @@ class Formulas(str, Enum):
 
     cell = "cell"
     """a live formula in every cell, with its value"""
+    array = "array"
+    """one array formula for a matrix, with the names of the matrices in it"""
+    dynamic = "dynamic"
+    """the same as a formula that spills, of Excel 365"""
     none = "none"
     """the value alone"""
 
@@ -30,6 +34,12 @@ class Arrangement(str, Enum):
     """one matrix, one sheet"""
     canvas = "canvas"
     """all on one sheet, as one draws them"""
+
+
+FORMULAS_HELP = (
+    "A live formula in every cell; or one for a matrix: an array formula, or a dynamic one, which "
+    "spills in Excel 365; or values only."
+)
 
 
 class Model(str, Enum):
@@ -115,7 +125,10 @@ class Settings:
     layout: Arrangement = _choice(
         Arrangement.sheets, "A sheet for each matrix, or all on one sheet as one draws them."
     )
-    formulas: Formulas = _choice(Formulas.cell, "A live formula in every cell, or values only.")
+    formulas: Formulas = _choice(
+        Formulas.cell,
+        FORMULAS_HELP,
+    )
 
     def __post_init__(self) -> None:
         def refuse(name: str, value: object, why: str) -> None:

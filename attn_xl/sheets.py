@@ -3,25 +3,20 @@ format."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 
 import numpy as np
 
+from .blocks import Block, PlacedOperand, referred_to
 from .cells import (
-    Place,
     at_row,
-    letters,
-    quoted,
-    row_token,
 )
 from .matrix import Node, Numbers
-from .operation import Operand, operation_of
+from .operation import NoArray, operation_of
 from .page import Extras
 from .parts import layer_and_head
-from .primitives import Transpose
 from .settings import Formulas, Settings
 
 TITLE_ROW, NOTE_ROW, LINK_ROW, HEADER_ROW, FIRST_ROW = 1, 2, 3, 4, 5
@@ -58,31 +53,6 @@ class Blanks:
     numbers: dict[Node, Numbers] = field(default_factory=dict)
     follow: frozenset[Node] = frozenset()
     fixed: bool = False
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Block:
-    """One matrix in its place.
-
-    Attributes:
-        node: the matrix.
-        place: where its numbers stand.
-        name: its defined name.
-        caption: what stands above or beside its column labels.
-        labelled: whether its row labels stand in the column to its left.
-        headed: whether its column labels stand in the row above.
-        live: whether it has formulas: it is computed, and all that they refer to is there.
-        unlocked: it may be edited where its sheet is protected.
-    """
-
-    node: Node
-    place: Place
-    name: str
-    caption: str
-    labelled: bool
-    headed: bool
-    live: bool
-    unlocked: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,6 +103,7 @@ class Layout:
         blanks: what is left to be filled in.
         cover: a page before the Overview.
         overview: whether there is an Overview.
+        arrays: whether a matrix has one formula, where there is one for all of it.
         protected: whether only open cells can be edited.
         steps: the matrices as the Overview lists them, where they are not each on a sheet of its own.
     """
@@ -143,6 +114,7 @@ class Layout:
     blanks: Blanks = Blanks()
     cover: Sheet | None = None
     overview: bool = True
+    arrays: bool = False
     protected: bool = False
     steps: tuple[Sheet, ...] = ()
 
@@ -185,7 +157,11 @@ class Layout:
         sheets = f"{len(self.sheets) + 1} sheets"
         if settings.formulas is Formulas.none:
             return f"{sheets}, values only"
-        cells = sum(block.node.values.size for block in self.blocks.values() if block.live)
+        cells = sum(
+            1 if self.array(block) else block.node.values.size
+            for block in self.blocks.values()
+            if block.live
+        )
         return f"{sheets}, {cells:,} formulas"
 
     def values(self, node: Node) -> Numbers:
@@ -228,10 +204,21 @@ class Layout:
         """One cell's formula, without the equals sign; `row` and `column` count from 0."""
         return at_row(self.needs(block, row, column)[0], block.place.row + row)
 
+    def array(self, block: Block) -> str:
+        """The formula of the whole matrix, without the equals sign; "" where cells have their own."""
+        node = block.node
+        if not (self.arrays and block.live) or node.values.size == 1 or self.waits(node):
+            return ""
+        own = PlacedOperand(self.blocks, replace(node, name=""), block.place, 0, {})
+        try:
+            return own.array()
+        except NoArray:
+            return ""
+
     def needs(self, block: Block, row: int, column: int) -> tuple[str, str]:
         """The formula of a cell, and the condition under which what it needs is not all there: ""
         where nothing of it can be missing."""
-        own = _Operand(self, block.node, block.place, row, {})
+        own = PlacedOperand(self.blocks, block.node, block.place, row, {})
         formula = own.formula(column)
         waiting = self.blanks.follow | self.blanks.open.keys()
         needed = {text: count for text, (node, count) in own.read.items() if node in waiting}
@@ -249,123 +236,3 @@ def _same_in_every_row(node: Node) -> bool:
         operation_of(node).same_in_every_row
         and all(_same_in_every_row(parent) for parent in node.parents if not parent.name)
     )
-
-
-def referred_to(node: Node) -> Iterator[Node]:
-    """The named matrices in a node's formula."""
-    for parent in node.parents:
-        if parent.name:
-            yield parent
-        else:
-            yield from referred_to(parent)
-
-
-class _Operand(Operand):
-    """How a formula at `home` speaks of `node`: by its place or, if it has none, by its formula."""
-
-    def __init__(
-        self,
-        layout: Layout,
-        node: Node,
-        home: Place,
-        index: int,
-        read: dict[str, tuple[Node, int]],
-    ) -> None:
-        self._layout, self._node, self._home, self._index = layout, node, home, index
-        self.read = read
-        """The cells that the formula reads: whose they are, and how many."""
-        self.shape = node.shape
-        self._transposed = not node.name and isinstance(node.operation, Transpose)
-
-    @property
-    def is_transposed(self) -> bool:
-        return self._transposed
-
-    @cached_property
-    def _block(self) -> Block:
-        return self._layout.blocks[self._node]
-
-    @cached_property
-    def _parents(self) -> list[_Operand]:
-        parents = [
-            _Operand(self._layout, node, self._home, self._index, self.read)
-            for node in self._node.parents
-        ]
-        return [*parents, self] if operation_of(self._node).reads_labels else parents
-
-    def formula(self, column: int) -> str:
-        """What makes a cell of the matrix, as it would stand at home."""
-        return operation_of(self._node).formula(self._index, column, *self._parents)
-
-    @property
-    def _sheet(self) -> str:
-        place = self._block.place
-        return "" if place.sheet == self._home.sheet else quoted(place.sheet) + "!"
-
-    def _row_number(self) -> str:
-        return row_token(self._block.place.row - self._home.row)
-
-    def _reads(self, text: str, cells: int) -> str:
-        self.read[text] = (self._node, cells)
-        return text
-
-    def cell(self, column: int, *, row: int | None = None, binds: int = 0) -> str:
-        node = self._node
-        if self.is_transposed:  # a column, read as a row
-            return self._parents[0]._fixed_row(column).partition(":")[0]
-        if not node.name:
-            text = self.formula(column)
-            return f"({text})" if operation_of(node).binds < binds else text
-        if node.scalar:
-            return self._reads(self._block.name, 1)
-        place = self._block.place
-        one_column = self.shape[1] == 1 < self._home.columns
-        column_text = f"${letters(place.column)}" if one_column else letters(place.column + column)
-        if row is not None:
-            row_text = str(place.row + row)
-        elif self.shape[0] == 1 < self._home.rows:
-            row_text = f"${place.row}"
-        else:
-            row_text = self._row_number()
-        return self._reads(f"{self._sheet}{column_text}{row_text}", 1)
-
-    def row(self) -> str:
-        place, number = self._block.place, self._row_number()
-        text = f"{self._sheet}${letters(place.column)}{number}:${letters(place.last_column)}{number}"
-        return self._reads(text, place.columns)
-
-    def column(self, column: int) -> str:
-        if self.is_transposed:
-            return self._parents[0]._fixed_row(column)
-        place = self._block.place
-        letter = letters(place.column + column)
-        return self._reads(f"{self._sheet}{letter}${place.row}:{letter}${place.last_row}", place.rows)
-
-    def _fixed_row(self, row: int) -> str:
-        place = self._block.place
-        number = place.row + row
-        text = f"{self._sheet}${letters(place.column)}${number}:${letters(place.last_column)}${number}"
-        return self._reads(text, place.columns)
-
-    def picked(self, row: Operand, column: int) -> str:
-        return self._reads(f"INDEX({self._block.name},{row.cell(0)},{column + 1})", 1)
-
-    def whole(self) -> str:
-        return self._block.name
-
-    def heading(self, column: int) -> str:
-        place = self._block.place
-        return f"{letters(place.column + column)}${place.row - 1}"
-
-    def headings(self) -> str:
-        place, row = self._block.place, self._block.place.row - 1
-        return f"{self._sheet}${letters(place.column)}${row}:${letters(place.last_column)}${row}"
-
-    def column_number(self, column: int) -> str:
-        place = self._block.place
-        return f"COLUMNS(${letters(place.column)}${place.row - 1}:{self.heading(column)})"
-
-    def row_number(self) -> str:
-        place = self._block.place
-        label = letters(place.column - 1)
-        return f"ROWS(${label}${place.row}:${label}{row_token(0)})"

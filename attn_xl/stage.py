@@ -6,13 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from .blocks import Block, referred_to
 from .cells import Place, address
 from .chosen import OFF, ON
 from .controls import MOVES
 from .matrix import clean
 from .page import Cell, Chart, Choice, Extras, Series
 from .scoring import CONTROLS
-from .sheets import COMPARE, FIRST_COLUMN, FIRST_ROW, Block, Layout, Sheet, referred_to
+from .sheets import COMPARE, FIRST_COLUMN, FIRST_ROW, Layout, Sheet
 
 MOST_SERIES, MOST_POINTS = 8, 40
 """So many series of bars, and words in a plane, are drawn."""

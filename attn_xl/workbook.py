@@ -76,7 +76,7 @@ def write_layout(
     book = load_template(find_template(template))
     writer = _Writer(book, layout, settings, source)
     with writing(Path(path)) as temporary:
-        save(book, temporary, writer.prepare())
+        save(book, temporary, writer.prepare(), dynamic=settings.formulas is Formulas.dynamic)
 
 
 class _Writer:
@@ -86,7 +86,8 @@ class _Writer:
         self._book, self._layout, self._settings = book, layout, settings
         self._source = clean(source)
         self._page = book[MATRIX]
-        self._live = settings.formulas is Formulas.cell
+        self._live = settings.formulas is not Formulas.none
+        self._dynamic = settings.formulas is Formulas.dynamic
 
     def prepare(self) -> dict[str, Rows]:
         """Dress all sheets; the rows that are left to stream, by sheet."""
@@ -97,7 +98,7 @@ class _Writer:
         cover.title = OVERVIEW
         layout, styles = self._layout, Styles(book, self._page, self._settings)
         rows = {
-            sheet.name: dress(book, self._page, layout, sheet, styles, self._live)
+            sheet.name: dress(book, self._page, layout, sheet, styles, self._live, self._dynamic)
             for sheet in layout.all_sheets
         }
         if layout.cover:

@@ -14,6 +14,7 @@ from conftest import ROOT, SAMPLES, table
 
 import attn_xl
 from attn_xl import canvas as canvas_module
+from attn_xl.blocks import Block
 from attn_xl.canvas import CANVAS, draw
 from attn_xl.cells import row_offsets, row_token, split_address
 from attn_xl.cli import main
@@ -25,7 +26,7 @@ from attn_xl.models import as_computation
 from attn_xl.operation import Operation
 from attn_xl.operations import option, sqrt, width
 from attn_xl.settings import Activation, Arrangement, Model
-from attn_xl.sheets import Block, Layout, Sheet
+from attn_xl.sheets import Layout, Sheet
 
 Write = Callable[..., Path]
 NAMES = sorted(path.stem for path in SAMPLES.glob("*.xlsx") if "-attention" not in path.stem)

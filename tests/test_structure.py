@@ -46,6 +46,7 @@ ORDER = [
     "recipes",
     "ways",
     "guide",
+    "blocks",
     "sheets",
     "layout",
     "stage",
