@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .settings import Formulas, Settings
     from .tables import Table, Tables, read_tables
     from .terminal import show
+    from .vectors import read_vectors
     from .workbook import write_workbook
 
 _HOMES = {
@@ -36,6 +37,7 @@ _HOMES = {
     "settings": ("Formulas", "Settings"),
     "tables": ("Table", "Tables", "read_tables"),
     "terminal": ("show",),
+    "vectors": ("read_vectors",),
     "workbook": ("write_workbook",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -58,6 +60,7 @@ __all__ = [
     "explain",
     "given",
     "read_tables",
+    "read_vectors",
     "scaled_dot_product_attention",
     "self_attention",
     "show",

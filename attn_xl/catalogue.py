@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from .chosen import ColumnMean, Find, Mask, Picked, Sinusoid, When
+from .chosen import ColumnMean, ColumnVariance, Find, Mask, Picked, Sinusoid, When
 from .matrix import Numbers
 from .operation import ATOM, Operation, Said, Term
 from .primitives import (
@@ -134,4 +134,5 @@ PRIMITIVES: tuple[Operation, ...] = (
     Find(True),
     Picked(),
     ColumnMean(),
+    ColumnVariance(),
 )

@@ -102,6 +102,29 @@ class ColumnMean(Operation):
         return Said(f"{total.within(ATOM)} / {len(places)}", 2)
 
 
+class ColumnVariance(Operation):
+    """The variance of each column, with n − 1 as divisor: `=VAR(Input!B$5:B$9)`."""
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        (x,) = operands
+        mean = np.cumsum(x, axis=0)[-1] / len(x)
+        return np.asarray(np.cumsum((x - mean) ** 2, axis=0)[-1] / (len(x) - 1)).reshape(1, -1)
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        return f"VAR({operands[0].column(column)})"
+
+    def words(self, *operands: str) -> str:
+        return f"the variance of each column of {operands[0]}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        x = terms[0]
+        n = x.shape[0]
+        mean = sum(x.value(i, column) for i in range(n)) / n
+        said = own.number(mean, f"mean of column {x.columns[column]}").within(2)
+        total = own.total(n, lambda i: f"({x.at(i, column).within(1)} − {said})²")
+        return Said(f"{total.within(ATOM)} / {n - 1}", 2)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Mask(Operation):
     """0 where a word may look, a large negative number where it may not: at later words (causal), at

@@ -18,6 +18,7 @@ from . import __version__
 from .cli_explain import explain
 from .cli_new import new
 from .cli_teach import teach
+from .cli_vectors import VectorsCommand, vectors
 from .errors import AttnXlError, CallError, Interrupted
 from .options import File, Files, Force, Jobs, Output, Plain, Template, computed, with_settings
 from .settings import Formulas, Model, Settings
@@ -183,6 +184,10 @@ app.command(epilog='Example:  attn-xl new --words "the cat chased the mouse" --d
 app.command(
     epilog="Example:  attn-xl teach samples/mouse.xlsx -o lesson.xlsx --level 1 --answers key.xlsx"
 )(teach)
+app.command(
+    cls=VectorsCommand,
+    epilog="Example:  attn-xl vectors samples/vectors.txt --words florida california politics --pca 2",
+)(vectors)
 
 
 STOPPED = "interrupted. Nothing was changed."

@@ -29,7 +29,7 @@ from .catalogue import (
     SUM,
     VARIANCE,
 )
-from .chosen import OFF, ON, ColumnMean, Find, Mask, Picked, Sinusoid, When
+from .chosen import OFF, ON, ColumnMean, ColumnVariance, Find, Mask, Picked, Sinusoid, When
 from .matrix import Node, Role
 from .operation import Operation
 from .primitives import (
@@ -164,6 +164,11 @@ def picked(x: Matrix, row: Matrix) -> Matrix:
 def column_mean(parts: Sequence[Matrix]) -> Matrix:
     """(n, m), (k, m), ... to (1, m): the mean of each column over the rows of all."""
     return _made(ColumnMean(), tuple(parts), ("mean",), parts[0].columns)
+
+
+def column_variance(x: Matrix) -> Matrix:
+    """(n, m) to (1, m): the variance of each column, with n − 1 as divisor."""
+    return _made(ColumnVariance(), (x,), ("variance",), x.columns)
 
 
 def copy(x: Matrix) -> Matrix:

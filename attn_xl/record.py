@@ -11,13 +11,14 @@ from typing import Any
 from .matrix import Node
 from .models import Computation
 from .page import Cell, Extras
+from .recorded import RECORD_NOTE as NOTE
+from .recorded import SENTENCE
 from .settings import Settings
 from .sheets import Layout, Sheet
 
 SETTINGS = "Settings"
 NOT_KEPT = ("controls", "formulas", "layout", "sheets_for", "random_weights", "decimals")
-NOTE = "How this workbook was made. attn-xl reads it back by these lines: leave them as they are."
-SENTENCE, WEIGHTS, GIVEN = "sentence", "weights", "given"
+WEIGHTS, GIVEN = "weights", "given"
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Source:
 
 
 def with_record(
-    layout: Layout, computation: Computation, settings: Settings, more: Iterable[tuple[str, Any]] = ()
+    layout: Layout, computation: Computation, settings: Settings, more: Iterable[tuple[Any, ...]] = ()
 ) -> Layout:
     """A layout with its `Settings` as the last sheet.
 

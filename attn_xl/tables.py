@@ -17,6 +17,7 @@ from .cells import address, unique
 from .errors import InputError
 from .grids import ErrorValue, Grid, read_grids, wrote_this
 from .matrix import Numbers, clean
+from .recorded import recorded_sentences
 
 _WEIGHT_SHEET = re.compile(
     r"\s*((?:enc|dec)\d*\.)?((?:self|cross)\.)?"
@@ -89,7 +90,10 @@ def read_tables(path: str | os.PathLike[str]) -> Tables:
     weights: dict[str, Table] = {}
     settings: dict[str, Any] = {}
     grids = read_grids(path)
-    if "Overview" in grids and wrote_this(path):
+    recorded = recorded_sentences(grids)
+    if recorded is not None:
+        grids = recorded
+    elif "Overview" in grids and wrote_this(path):
         raise InputError(f"{path}: attn-xl wrote this workbook; give it the one that it was made from.")
     for original, grid in grids.items():
         sheet = unique(clean(original), {name.casefold() for name in sentences})

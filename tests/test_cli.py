@@ -204,7 +204,7 @@ def test_a_full_disk_leaves_the_old_file(
     out = tmp_path / "o.xlsx"
     out.write_text("old")
 
-    def full(*_: Any, **_: object) -> None:
+    def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("attn_xl.workbook.save", full)

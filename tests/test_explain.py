@@ -31,6 +31,7 @@ from attn_xl.operations import (
     angle,
     best,
     column_mean,
+    column_variance,
     columns,
     concat,
     copy,
@@ -163,6 +164,7 @@ CASES: dict[str, Callable[[], Matrix]] = {
     "Mask, switched": lambda: mask(X.rows, X.columns, causal=switch(True, "On", "", sheet="S")),
     "Picked": lambda: picked(X, option(2, "Which", "")),
     "ColumnMean": lambda: column_mean([X, Y]),
+    "ColumnVariance": lambda: column_variance(X),
 }
 
 

@@ -31,7 +31,11 @@ ORDER = [
     "heads",
     "engines",
     "grids",
+    "recorded",
     "tables",
+    "vector_blocks",
+    "vector_files",
+    "vectors",
     "weights",
     "scoring",
     "transformer",
@@ -51,6 +55,7 @@ ORDER = [
     "layout",
     "stage",
     "record",
+    "components",
     "lessons",
     "lesson_pages",
     "figures",
@@ -80,6 +85,7 @@ ORDER = [
     "cli_explain",
     "cli_new",
     "cli_teach",
+    "cli_vectors",
     "cli",
 ]
 
@@ -169,6 +175,6 @@ def test_the_top_level_holds_what_it_should() -> None:
 def test_templates_and_samples_travel_in_the_wheel() -> None:
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     for folder in ("templates", "samples"):
-        for path in (ROOT / folder).glob("*.xlsx"):
+        for path in (*(ROOT / folder).glob("*.xlsx"), *(ROOT / folder).glob("*.txt")):
             if not path.stem.endswith(("-attention", "-similarity")):  # what users made
                 assert f'"{folder}/{path.name}" = "attn_xl/{folder}/{path.name}"' in project

@@ -75,7 +75,7 @@ def check_activations(arrays: dict[str, Any]) -> None:
 
 def test_every_case_is_stored_and_small() -> None:
     files = {path.stem: path.stat().st_size for path in DATA.glob("*.npz")}
-    assert files.keys() == {*reference.CASES, "activations"}
+    assert files.keys() - {"pca"} == {*reference.CASES, "activations"}  # pca is of scikit-learn
     assert max(files.values()) < 40_000
 
 
