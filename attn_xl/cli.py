@@ -16,6 +16,7 @@ import typer
 
 from . import __version__
 from .cli_explain import explain
+from .cli_grade import grade
 from .cli_new import new
 from .cli_teach import teach
 from .errors import AttnXlError, CallError
@@ -155,6 +156,10 @@ app.command(epilog='Example:  attn-xl new --words "the cat chased the mouse" --d
 app.command(
     epilog="Example:  attn-xl teach samples/mouse.xlsx -o lesson.xlsx --level 1 --answers key.xlsx"
 )(teach)
+app.command(
+    epilog="Example:  attn-xl grade class/*.xlsx -o grades.xlsx --answers class-answers.xlsx "
+    "--feedback feedback"
+)(grade)
 
 
 STOPPED = "interrupted. Nothing was changed."

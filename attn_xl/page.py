@@ -113,6 +113,7 @@ class Extras:
         canvas: it is one picture: printed on one page, its columns as wide as `widths` says.
         zoom: in percent; 0 for the template's own.
         print_to: the cells that are printed, `A1:F20`; all if "".
+        freeze: what is above and to the left of this cell stays in sight, `D5`.
     """
 
     cells: tuple[Cell, ...] = ()
@@ -124,3 +125,4 @@ class Extras:
     canvas: bool = False
     zoom: int = 0
     print_to: str = ""
+    freeze: str = ""
