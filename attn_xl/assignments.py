@@ -14,7 +14,7 @@ from .keys import Key, Keys, key_tables
 from .layout import lay_out
 from .matrix import Node
 from .models import Computation, attend
-from .record import SETTINGS, digest, sources, table_digest
+from .record import NO_CHOICES, SETTINGS, digest, sources, table_digest
 from .reopening import Reopened, recorded_settings
 from .settings import Settings
 from .sheets import Block, Layout
@@ -222,8 +222,8 @@ def changed_record(lines: Sequence[tuple[str, object, str]], keys: Keys) -> list
 
 
 def _is_choice(name: str) -> bool:
-    own = ("lesson student", "lesson name", "lesson inputs", TABLE, f"{BLANK} ")
-    return not name.startswith((*own, "sentence ", "weights ", "given "))
+    shared = (f"{LESSON} kind", f"{LESSON} tolerance")
+    return name in shared or not name.startswith(NO_CHOICES)
 
 
 def _text(value: object) -> str:

@@ -19,8 +19,8 @@ from .cli_explain import explain
 from .cli_grade import grade
 from .cli_new import new
 from .cli_teach import teach
-from .errors import AttnXlError, CallError
-from .options import File, Force, Output, Plain, Template, computed, with_settings
+from .errors import AttnXlError, CallError, Interrupted
+from .options import File, Files, Force, Jobs, Output, Plain, Template, computed, with_settings
 from .settings import Formulas, Model, Settings
 
 app = typer.Typer(
@@ -49,54 +49,82 @@ def _main(
 @app.command(epilog="Example:  attn-xl convert samples/mouse.xlsx -o mouse.xlsx --template print")
 @with_settings("controls")
 def convert(
-    file: File,
+    file: Files,
     chosen: dict[str, Any],
     output: Output = None,
     template: Template = "article",
     plain: Plain = False,
+    jobs: Jobs = None,
     force: Force = False,
 ) -> None:
     """Write every matrix of attention as a sheet of live formulas."""
     live = not plain and chosen["formulas"] is not Formulas.none
-    _write(file, output, "attention", template, force, {**chosen, "controls": live})
+    _write(file, output, "attention", template, force, {**chosen, "controls": live}, jobs)
 
 
 @app.command(epilog="Example:  attn-xl similarity samples/politics.xlsx -o angles.xlsx")
-@with_settings(*(f.name for f in fields(Settings) if f.name not in ("decimals", "formulas")))
+@with_settings(*(f.name for f in fields(Settings) if f.name not in ("decimals", "formulas", "layout")))
 def similarity(
-    file: File,
+    file: Files,
     chosen: dict[str, Any],
     output: Output = None,
     template: Template = "article",
+    jobs: Jobs = None,
     force: Force = False,
 ) -> None:
     """Write dot product, magnitude, cosine and angle of every two words as sheets of live formulas."""
-    _write(file, output, "similarity", template, force, {**chosen, "model": Model.similarity})
+    chosen = {**chosen, "model": Model.similarity}
+    _write(file, output, "similarity", template, force, chosen, jobs)
 
 
 def _write(
-    file: Path, output: Path | None, tail: str, template: str, force: bool, chosen: dict[str, Any]
+    files: list[Path],
+    output: Path | None,
+    tail: str,
+    template: str,
+    force: bool,
+    chosen: dict[str, Any],
+    jobs: int | None,
 ) -> None:
-    path = output or file.parent / f"{file.stem}-{tail}.xlsx"
-    if path.suffix.lower() != ".xlsx":
-        raise CallError(f"{path}: the output is an .xlsx workbook; give it a name that ends in .xlsx.")
+    from .files import expanded, is_folder
+
+    named, files = files, expanded(files)
+    if not files:
+        raise CallError(f"{named[0]}: no file matches.")
+    one = len(files) == 1
+    into_folder = output is not None and (not one or is_folder(output))
+    if output is not None and not into_folder and output.suffix.lower() != ".xlsx":
+        raise CallError(
+            f"{output}: the output is an .xlsx workbook; give it a name that ends in .xlsx."
+        )
     Settings.chosen(chosen, {}, "")  # a mistake in the call is said before anything is read
-    from .files import check_output
     from .templates import find_template
 
     look = find_template(template)
-    check_output(path, force=force, sources=(file, look))
-    computation, settings = computed(file, chosen)
-    from .workbook import write_workbook
+    from .converting import Conversion, convert_file, convert_files, folder_for
 
-    layout = write_workbook(computation, path, template=look, settings=settings, source=file.name)
-    for remark in computation.remarks:
-        print(remark, file=sys.stderr)
-    print(f"{path}: {layout.summary(settings)}")
+    folder = folder_for(output) if output is not None and (into_folder or len(files) > 1) else None
+    tasks = []
+    for file in files:
+        beside = (folder or file.parent) / f"{file.stem}-{tail}.xlsx"
+        path = beside if folder or output is None else output
+        tasks.append(Conversion(file, path, look, chosen, force))
+    done = [convert_file(tasks[0])] if len(tasks) == 1 else convert_files(tasks, jobs)
+    for result in done:
+        for line in (*result.remarks, result.error):
+            if line:
+                print(_plain(f"attn-xl: {line}" if line == result.error else line), file=sys.stderr)
+        if result.said:
+            print(result.said)
+    failed = sum(bool(result.error) for result in done)
+    if len(tasks) != 1:
+        print(f"{len(tasks) - failed} of {len(tasks)} files converted")
+    if failed:
+        raise typer.Exit(1)
 
 
 @app.command(epilog="Example:  attn-xl show samples/mouse.xlsx --step Softmax --sheet cat")
-@with_settings("formulas", "sheets_for", "controls")
+@with_settings("formulas", "sheets_for", "controls", "layout")
 def show(
     file: File,
     chosen: dict[str, Any],
@@ -192,7 +220,7 @@ def main(args: Sequence[str] | None = None) -> None:
             sys.stdout.flush()
         sys.exit(status if isinstance(status, int) else 0)
     except AttnXlError as error:
-        if caught:
+        if caught and not isinstance(error, Interrupted):
             _fail(STOPPED, 128 + caught[0])
         _fail(str(error), error.exit_status)
     except KeyboardInterrupt:
@@ -222,9 +250,12 @@ def main(args: Sequence[str] | None = None) -> None:
 
 def _fail(message: str, status: int) -> NoReturn:
     """Say what is wrong in one line, in which nothing of a file's name or words steers a terminal."""
-    plain = "".join(letter if letter.isprintable() else "\ufffd" for letter in message)
-    print(f"attn-xl: {plain}", file=sys.stderr)
+    print(f"attn-xl: {_plain(message)}", file=sys.stderr)
     sys.exit(status)
+
+
+def _plain(message: str) -> str:
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in message)
 
 
 def _discard_output() -> None:

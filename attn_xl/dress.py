@@ -3,6 +3,9 @@ nothing of how its rows are written."""
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
+from functools import cached_property
 from itertools import groupby
 from typing import Any
 
@@ -15,6 +18,7 @@ from openpyxl.worksheet.hyperlink import Hyperlink
 from openpyxl.worksheet.properties import PageSetupProperties
 
 from .cells import address, letters, quoted
+from .matrix import Node
 from .package import Rows
 from .page import Cell
 from .rows import Looks, caption_above, sheet_rows
@@ -34,6 +38,8 @@ from .styles import Styles, set_text, text_width
 
 MOST_HEADING, MOST_LABEL = 14, 28
 """So many characters wide are columns and row labels at the most; longer headings take more lines."""
+MOST_ROWS = 150
+"""A picture of more rows would be a blur on one page: it goes on over several."""
 PAGE_CHARACTERS = 260
 """What is still readable across a landscape page."""
 
@@ -74,8 +80,9 @@ class _Dresser:
         self._page_setup(sum(widths), last_row)
         self._add_extras()
         styles = self._styles
+        beside = Cell(1, 1, "word", style="attn label", align="right", indent=1)
         looks = Looks(
-            label=styles.number("attn label", text=True),
+            label=styles.free(beside) if extras.canvas else styles.number("attn label", text=True),
             heading=styles.number("attn heading", text=True),
             caption=styles.number("attn label", text=True),
             numbers={block.name: self._look_of(block) for block in sheet.blocks},
@@ -89,9 +96,25 @@ class _Dresser:
         )
         free: dict[int, list[tuple[Cell, int]]] = {}
         for cell in extras.cells:
-            free.setdefault(cell.row, []).append((cell, styles.free(cell)))
+            style = styles.free(self._as_shown(cell))
+            spanned = [Cell(cell.row, cell.column + i) for i in range(1, cell.across)]
+            free.setdefault(cell.row, []).extend((part, style) for part in (cell, *spanned))
         xml = sheet_rows(sheet, self._layout, looks, live, free)
         return Rows(f"A1:{address(last_row, last_column)}", xml)
+
+    def _as_shown(self, cell: Cell) -> Cell:
+        """A cell that repeats a number of a matrix, with that one's number format."""
+        if not cell.like:
+            return cell
+        return replace(cell, number_format=self._formats[cell.like])
+
+    @cached_property
+    def _formats(self) -> dict[str, str]:
+        return {name: self._styles.number_format(node) for name, node in self._named.items()}
+
+    @cached_property
+    def _named(self) -> dict[str, Node]:
+        return {block.name: node for node, block in self._layout.blocks.items()}
 
     def _note(self) -> str:
         note = self._sheet.note
@@ -164,12 +187,13 @@ class _Dresser:
     def _widths(self) -> list[float]:
         """Make the columns just wide enough; the width of each column in use."""
         widths: dict[int, float] = dict(self._extras.widths)
+        canvas = self._extras.canvas
 
         def widen(column: int, width: float) -> None:
-            if column not in self._extras.widths:
+            if canvas or column not in self._extras.widths:
                 widths[column] = max(widths.get(column, 0.0), width)
 
-        for block in () if self._extras.canvas else self._sheet.blocks:
+        for block in () if canvas else self._sheet.blocks:
             place, node = block.place, block.node
             number = max(8, self._styles.shown_width(node) + 2)
             headings = node.columns if any(node.columns) else (block.name.rpartition(".")[2],)
@@ -179,6 +203,14 @@ class _Dresser:
                 labels = [*node.rows, block.caption if block.headed else ""]
                 widest = max(map(text_width, labels))
                 widen(place.column - 1, max(11, min(widest + 3, MOST_LABEL)))
+        if canvas:
+            shown = {name: self._styles.shown_width(node) for name, node in self._named.items()}
+            for block in self._sheet.blocks:
+                for column in range(block.place.column, block.place.last_column + 1):
+                    widen(column, shown[block.name] + 1.5)
+            for cell in self._extras.cells:
+                if cell.like:
+                    widen(cell.column, shown[cell.like] + 1.5)
         scale = (self._styles.named("attn value").font.sz or 11) / 11
         last = max(widths, default=1)
         all_widths = [round(widths.get(column, 3.0) * scale, 1) for column in range(1, last + 1)]
@@ -203,14 +235,16 @@ class _Dresser:
         page, ws, extras = self._page, self._ws, self._extras
         ws.sheet_view.showGridLines = page.sheet_view.showGridLines
         ws.sheet_view.zoomScale = extras.zoom or page.sheet_view.zoomScale
-        ws.sheet_format, ws.page_margins = page.sheet_format, page.page_margins
+        ws.sheet_format, ws.page_margins = copy(page.sheet_format), page.page_margins
+        ws.sheet_format.defaultRowHeight = extras.row_height or page.sheet_format.defaultRowHeight
         ws.print_options, ws.HeaderFooter = page.print_options, page.HeaderFooter
         ws.page_setup.orientation = page.page_setup.orientation
         ws.page_setup.paperSize = page.page_setup.paperSize
         ws.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
         if extras.canvas:
             ws.page_setup.orientation = "landscape"
-            ws.page_setup.fitToWidth = ws.page_setup.fitToHeight = 1
+            ws.page_setup.fitToWidth = 1
+            ws.page_setup.fitToHeight = 1 if last_row <= MOST_ROWS else 0
             return
         ws.page_setup.fitToWidth = max(1, round(width / PAGE_CHARACTERS))
         ws.page_setup.fitToHeight = 1 if last_row <= 60 else 0

@@ -29,6 +29,12 @@ class CallError(AttnXlError):
     exit_status = 2
 
 
+class Interrupted(AttnXlError):
+    """Stopped while several things were done; what is finished is whole."""
+
+    exit_status = 130
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """The hint that ends an error about an unknown name: the nearest one, then all of them."""
     known = list(known)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import glob
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -37,6 +38,24 @@ def check_output(path: Path, *, force: bool, sources: Iterable[Path] = ()) -> No
 
 def _reason(error: Exception) -> object:
     return getattr(error, "strerror", None) or error
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a path is a folder; what is no name for a file here is none."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError, RuntimeError):
+        return False
+
+
+def expanded(files: Sequence[Path]) -> list[Path]:
+    """The files of a call, with patterns that the shell has left as they are (`*.xlsx` on Windows), but
+    for the lock files of open workbooks, each once."""
+    found: list[Path] = []
+    for file in files:
+        pattern = glob.has_magic(str(file)) and not os.path.exists(file)
+        found += sorted(map(Path, glob.glob(str(file)))) if pattern else [file]
+    return [file for file in dict.fromkeys(found) if not file.name.startswith("~$")]
 
 
 @contextmanager

@@ -49,7 +49,7 @@ def print_grades(found: Sequence[Graded], file: TextIO | None = None) -> None:
     file = file or sys.stdout
     console = Console(file=file, highlight=False, color_system=None if plain else "auto")
     steps = steps_of(found)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
+    if not console.is_terminal:
         console.width = 10_000
         table = _table(found, steps, None)
         with console.capture() as text:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import TypeVar
 
-from .errors import CallError
+from .errors import CallError, Interrupted
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -27,6 +27,7 @@ def in_parallel(
 
     Raises:
         CallError: if `jobs` is below 1.
+        Interrupted: when the program is stopped.
         Exception: what `do` raises; what is not begun then is not done.
     """
     if jobs is not None and jobs < 1:
@@ -36,11 +37,17 @@ def in_parallel(
     from rich.progress import Progress
 
     console = Console(file=sys.stderr)
+    finished = 0
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         bar = progress.add_task(said, total=len(tasks))
-        for done in _one_by_one(do, tasks) if jobs == 1 else _spread(do, tasks, jobs):
-            progress.advance(bar)
-            yield done
+        try:
+            for done in _one_by_one(do, tasks) if jobs == 1 else _spread(do, tasks, jobs):
+                finished += 1
+                progress.advance(bar)
+                yield done
+        except (KeyboardInterrupt, SystemExit):
+            said = f"interrupted: {finished} of {len(tasks)} were finished; they are whole."
+            raise Interrupted(said) from None
 
 
 def _one_by_one(do: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[tuple[int, Result]]:

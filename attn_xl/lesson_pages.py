@@ -16,6 +16,7 @@ from .sheets import Block, Layout, Sheet
 
 COVER, HINTS = "Lesson", "Hints"
 RIGHT, WRONG, WAITS, NO_NUMBER = "✓", "✗", "…", "#"
+FILL_IN = "Fill in the marked cells, in the order in which they are drawn. Your marks are on the right."
 NO_SLIP = "Nothing to mend so far."
 BAR = 20
 WIDTHS = {1: 20.0, 2: 52.0, 3: 46.0, 4: 34.0, 5: 10.0, 6: 9.0, 7: 24.0}
@@ -55,9 +56,10 @@ def _steps(layout: Layout, sheet: Sheet, opened: list[Block]) -> list[Step]:
     """The marks of a cell stand in its row, to the right of all that is on its sheet."""
     last = max(block.place.last_column for block in sheet.blocks)
     last = max([last, *(cell.column + cell.across - 1 for cell in sheet.extras.cells)])
+    groups = {b.node: s.group for s in (layout.steps or layout.sheets) for b in s.blocks}
     steps = []
     for block in opened:
-        words = layout.sentences.get(sheet.group) or next(iter(layout.sentences.values()))
+        words = layout.sentences.get(groups[block.node]) or next(iter(layout.sentences.values()))
         words = words if block.node.rows != words else block.node.rows
         node = block.node
         pick = node.rows[0] if not node.scalar else words[0]
@@ -85,10 +87,15 @@ def _marked(layout: Layout, sheet: Sheet, steps: Sequence[Step], lesson: Lesson)
         bad = f'OR({mark}="{WRONG}",{mark}="{NO_NUMBER}")'
         tints.append(Tint(block.place.range, bad, "attn wrong"))
         choices.append(Choice(_open_range(layout, block), "", "How to", step.guide.prompt))
-    note = sheet.note if extras.canvas else f"To fill in: {steps[0].guide.do}"
+    note = FILL_IN if extras.canvas else f"To fill in: {steps[0].guide.do}"
     made = replace(
         extras, cells=tuple(cells), tints=tuple(tints), choices=tuple(choices), widths=widths
     )
+    if extras.canvas:  # the marks are for the screen
+        places = [block.place for block in sheet.blocks]
+        last = max(step.marks.column - step.block.place.column for step in steps)
+        bottom = max([place.last_row for place in places] + [cell.row for cell in extras.cells])
+        made = replace(made, print_to=f"A1:{address(bottom, last)}")
     return replace(sheet, note=note, extras=made)
 
 

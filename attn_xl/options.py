@@ -27,12 +27,28 @@ File = Annotated[
         show_default=False,
     ),
 ]
+Files = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="FILE...",
+        help="One or more spreadsheets: on each sheet a table with one word a row and one dimension a "
+        "column; optional sheets W_Q, W_K, W_V hold weights.",
+        show_default=False,
+    ),
+]
+Jobs = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(
+        help="Of several files, so many at a time. Without it, one for each core.", show_default=False
+    ),
+]
 Output = Annotated[
     Optional[Path],  # noqa: UP045 - typer reads it at run time
     typer.Option(
         "-o",
         "--output",
-        help="The workbook to write; without it, NAME-attention.xlsx beside the input.",
+        help="The workbook to write, or the folder for several; without it, NAME-attention.xlsx beside "
+        "the input.",
         show_default=False,
     ),
 ]

@@ -21,8 +21,10 @@ class Cell:
         open: it may be edited where its sheet is protected.
         wrap: its text takes several lines.
         number_format, align: where they are not the style's own.
+        indent: how far from the edge that it is aligned to.
         link: the sheet to go to.
         across: how many columns it spans.
+        like: the defined name of the matrix whose number it repeats, which is shown as it is there.
     """
 
     row: int
@@ -34,8 +36,10 @@ class Cell:
     wrap: bool = False
     number_format: str = ""
     align: Literal["", "left", "center", "right"] = ""
+    indent: int = 0
     link: str = ""
     across: int = 1
+    like: str = ""
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,8 @@ class Extras:
 
     Attributes:
         widths: of columns, in characters; heights: of rows, in points, where they are not worked out.
-        canvas: it is one picture: printed on one page, its columns as wide as `widths` says.
+        row_height: of all other rows, in points; 0 for the template's own.
+        canvas: it is one picture, on one page unless it is long; `widths` are the least there.
         zoom: in percent; 0 for the template's own.
         print_to: the cells that are printed, `A1:F20`; all if "".
         freeze: what is above and to the left of this cell stays in sight, `D5`.
@@ -122,6 +127,7 @@ class Extras:
     tints: tuple[Tint, ...] = ()
     widths: dict[int, float] = field(default_factory=dict)
     heights: dict[int, float] = field(default_factory=dict)
+    row_height: float = 0.0
     canvas: bool = False
     zoom: int = 0
     print_to: str = ""

@@ -19,7 +19,9 @@ SETTINGS = "Settings"
 NOT_KEPT = ("controls", "formulas", "layout", "random_weights", "decimals")
 NOTE = "How this workbook was made. attn-xl reads it back by these lines: leave them as they are."
 SENTENCE, WEIGHTS, GIVEN = "sentence", "weights", "given"
-CONTROLS = "controls"
+CONTROLS, LABELS = "controls", "labels"
+NO_CHOICES = tuple(f"{kind} " for kind in (SENTENCE, WEIGHTS, GIVEN, LABELS, "lesson", "blank"))
+"""How the lines of a record begin that are no choice."""
 MOST_TEXT = 32_767
 """So many letters a cell holds."""
 
@@ -79,10 +81,14 @@ def record_lines(
     if not settings.controls:
         lines.append((CONTROLS, "FALSE"))
     lines += more
-    return lines + [
-        (f"{source.kind} {source.name}", source.defined, source.place)
-        for source in sources(layout, computation, settings)
-    ]
+    for source in sources(layout, computation, settings):
+        lines.append((f"{source.kind} {source.name}", source.defined, source.place))
+        block = layout.blocks.get(source.node)
+        if block and not (block.labelled and block.headed):  # drawn without its words beside it
+            rows, columns = json.dumps(source.node.rows), json.dumps(source.node.columns)
+            if max(len(rows), len(columns)) <= MOST_TEXT:
+                lines.append((f"{LABELS} {source.defined}", rows, columns))
+    return lines
 
 
 def _chosen(settings: Settings) -> Iterator[tuple[str, Any]]:

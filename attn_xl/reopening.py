@@ -17,7 +17,7 @@ from .books import Book, parsed_place
 from .cells import Place, address
 from .chosen import OFF, ON
 from .errors import CallError, InputError
-from .record import CONTROLS, GIVEN, SENTENCE, SETTINGS, WEIGHTS, read_record
+from .record import CONTROLS, GIVEN, LABELS, NO_CHOICES, SENTENCE, SETTINGS, WEIGHTS, read_record
 from .scoring import ALWAYS_CAUSAL, OPTIONS, drawn_before
 from .scoring import CONTROLS as CONTROLS_SHEET
 from .settings import Settings
@@ -69,6 +69,7 @@ def reopened(path: str | os.PathLike[str], book: Book | None = None) -> Reopened
     sentences: dict[str, Table] = {}
     weights: dict[str, Table] = {}
     drawn = 0
+    labels = {name: (str(rows), columns) for name, rows, columns in lines}
     for name, value, place in lines:
         kind, _, called = name.partition(" ")
         if kind not in KINDS:
@@ -77,6 +78,7 @@ def reopened(path: str | os.PathLike[str], book: Book | None = None) -> Reopened
             drawn += 1
             called = drawn_before(drawn)
         table = replace(_table(book, called, str(value), place), name=called)
+        table = _relabelled(table, labels.get(f"{LABELS} {value}"), book.path)
         into = sentences if kind == SENTENCE else weights
         if called in into and not np.array_equal(into[called].values, table.values):
             remarks.append(
@@ -112,11 +114,7 @@ def recorded_settings(path: Path, lines: Sequence[Line]) -> Settings:
     Raises:
         InputError: if one is not a choice that there is.
     """
-    written = {
-        name: value
-        for name, value, _ in lines
-        if not name.startswith(("lesson ", "blank ", *(f"{kind} " for kind in KINDS)))
-    }
+    written = {name: value for name, value, _ in lines if not name.startswith(NO_CHOICES)}
     controls = str(written.pop(CONTROLS, True)).upper() != "FALSE"
     try:
         return Settings.chosen({"controls": controls}, written, f"{path}, sheet '{SETTINGS}'")
@@ -200,6 +198,21 @@ def _table(book: Book, name: str, defined: str, recorded: str) -> Table:
         sheet = f" (sheet {missing.sheet!r})" if missing else ""
         raise InputError(f"{book.path}: the table {defined}{sheet} is not there any more. Put it back.")
     return table_at(book, name, place if told else _settled(book, place))
+
+
+def _relabelled(table: Table, packed: tuple[str, str] | None, path: Path) -> Table:
+    """A table with the words that its record has, where they do not stand beside it."""
+    if packed is None:
+        return table
+    try:
+        rows, columns = (tuple(map(str, json.loads(text))) for text in packed)
+    except (ValueError, TypeError):
+        raise InputError(
+            f"{path}, sheet '{SETTINGS}': the words of {table.name} are damaged."
+        ) from None
+    if (len(rows), len(columns)) != table.shape:
+        return table
+    return replace(table, rows=rows, columns=columns)
 
 
 def unpacked(name: str, text: str, where: str) -> Table:

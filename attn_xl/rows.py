@@ -65,6 +65,14 @@ def sheet_rows(
     rows = [row for block in sheet.blocks for row in (block.place.row - 1, block.place.last_row)]
     rows += [*cells, *looks.heights]
     template: _RowTemplate | None = None
+    alone: dict[Block, _RowTemplate] = {}
+
+    def only(block: Block, row: int) -> bytes:
+        """The row of one of several things that stand beside each other."""
+        if block not in alone or not alone[block].serves([block]):
+            alone[block] = _RowTemplate([block], row, layout, looks, live)
+        return alone[block].at(row)
+
     for row in range(min(rows), max(rows) + 1):
         headed = [b for b in sheet.blocks if b.headed and b.place.row - 1 == row]
         here = [b for b in sheet.blocks if b.place.row <= row <= b.place.last_row]
@@ -76,10 +84,7 @@ def sheet_rows(
             yield b'<row r="%d">%b</row>' % (row, template.at(row))
             continue
         pieces = [(block.place.column, _header(block, row, looks)) for block in headed]
-        pieces += [
-            (block.place.column, _RowTemplate([block], row, layout, looks, live).at(row))
-            for block in here
-        ]
+        pieces += [(block.place.column, only(block, row)) for block in here]
         pieces += [(cell.column, _free_cell(cell, style, live)) for cell, style in free]
         if pieces or height:
             size = f' ht="{height:g}" customHeight="1"' if height else ""
@@ -101,7 +106,7 @@ def _header(block: Block, row: int, looks: Looks) -> bytes:
     if block.node.scalar and not block.labelled:
         columns = (block.name.rpartition(".")[2],)
     cells = [(first + i, label, looks.heading) for i, label in enumerate(columns)]
-    if block.labelled:
+    if block.labelled and block.caption:
         cells.insert(0, (first - 1, block.caption, looks.caption))
     return "".join(
         _text_cell(address(row, column), text, style) for column, text, style in cells

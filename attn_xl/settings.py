@@ -23,6 +23,15 @@ class Formulas(str, Enum):
     """the value alone"""
 
 
+class Arrangement(str, Enum):
+    """Where the matrices stand."""
+
+    sheets = "sheets"
+    """one matrix, one sheet"""
+    canvas = "canvas"
+    """all on one sheet, as one draws them"""
+
+
 class Model(str, Enum):
     """What is computed."""
 
@@ -103,6 +112,9 @@ class Settings:
     sheets_for: str | None = _choice(None, "Write only these layers and heads: Enc1,Dec2,head1.", str)
     decimals: int | None = _choice(None, "Digits shown after the point; full precision is kept.", int)
     controls: bool = _choice(False, "Switches for scale, temperature and mask as cells.")
+    layout: Arrangement = _choice(
+        Arrangement.sheets, "A sheet for each matrix, or all on one sheet as one draws them."
+    )
     formulas: Formulas = _choice(Formulas.cell, "A live formula in every cell, or values only.")
 
     def __post_init__(self) -> None:

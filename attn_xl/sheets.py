@@ -136,6 +136,7 @@ class Layout:
         cover: a page before the Overview.
         overview: whether there is an Overview.
         protected: whether only open cells can be edited.
+        steps: the matrices as the Overview lists them, where they are not each on a sheet of its own.
     """
 
     title: str
@@ -145,6 +146,7 @@ class Layout:
     cover: Sheet | None = None
     overview: bool = True
     protected: bool = False
+    steps: tuple[Sheet, ...] = ()
 
     @property
     def all_sheets(self) -> tuple[Sheet, ...]:
@@ -193,6 +195,10 @@ class Layout:
     def values(self, node: Node) -> Numbers:
         """What the cells of a matrix show; NaN for nothing."""
         return self.blanks.numbers.get(node, node.values)
+
+    def waits(self, node: Node) -> bool:
+        """Whether cells of a matrix are to be filled in, or wait for such."""
+        return node in self.blanks.open or node in self.blanks.follow
 
     def states(self, block: Block, row: int) -> list[State]:
         """What the cells of a row of `block` hold; `row` counts from 0."""

@@ -69,6 +69,7 @@ class Styles:
         """The number of the style of a cell that belongs to no matrix."""
         key = (
             page_cell.style, page_cell.open, page_cell.wrap, page_cell.number_format, page_cell.align,
+            page_cell.indent,
             bool(page_cell.formula), isinstance(page_cell.value, str),
         )  # fmt: skip
         if key not in self._numbers:
@@ -88,6 +89,7 @@ class Styles:
                     horizontal=page_cell.align or own.horizontal,
                     vertical="top" if page_cell.wrap else own.vertical,
                     wrap_text=page_cell.wrap or None,
+                    indent=page_cell.indent,
                 )
             self._numbers[key] = int(cell.style_id)
         return self._numbers[key]

@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .layout import lay_out
+from .arranging import arranged
 from .lesson_pages import with_pages
 from .lessons import Lesson, with_blanks
 from .models import Computation, attend
 from .record import digest, sources, table_digest, with_record
 from .settings import Settings
 from .sheets import Layout
-from .stage import staged
 from .tables import Tables
 from .templates import DEFAULT
 from .workbook import write_layout
@@ -30,8 +29,7 @@ def lesson_layout(computation: Computation, settings: Settings, lesson: Lesson) 
     Raises:
         CallError: if there is nothing to fill in, or a step to leave blank is not there.
     """
-    # Charts keep what their cells show: so first the blanks, then the charts.
-    blank = staged(with_blanks(lay_out(computation, settings.sheets_for), computation, lesson))
+    blank = arranged(computation, settings, lambda layout: with_blanks(layout, computation, lesson))
     title = f"{'Exam' if lesson.exam else 'Lesson'}: {computation.title}"
     made = with_pages(blank, lesson, title)
     return with_record(made, computation, settings, record(made, computation, settings, lesson))
@@ -92,6 +90,6 @@ def write_lesson(
     source = "" if lesson.exam else Path(tables.path).name
     write_layout(layout, path, template=template, settings=settings, source=source)
     if answers is not None:
-        whole = with_record(staged(lay_out(computation, settings.sheets_for)), computation, settings)
+        whole = with_record(arranged(computation, settings), computation, settings)
         write_layout(whole, answers, template=template, settings=settings, source=source)
     return layout

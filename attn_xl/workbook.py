@@ -13,10 +13,10 @@ from openpyxl.workbook.properties import CalcProperties
 from openpyxl.worksheet.hyperlink import Hyperlink
 
 from . import __version__
-from .cells import letters, quoted
+from .arranging import arranged
+from .cells import address, letters, quoted
 from .dress import dress
 from .files import writing
-from .layout import lay_out
 from .matrix import Graph, clean
 from .models import Computation, as_computation
 from .operations import Matrix
@@ -24,7 +24,6 @@ from .package import Rows, save
 from .record import with_record
 from .settings import Formulas, Settings
 from .sheets import OVERVIEW, Layout, Sheet
-from .stage import staged
 from .styles import Styles, set_text, text_width
 from .templates import COVER, DEFAULT, MATRIX, find_template, load_template
 
@@ -58,7 +57,7 @@ def write_workbook(
         OutputError: if the file cannot be written; then nothing was changed.
     """
     computation = as_computation(computation)
-    layout = staged(lay_out(computation, settings.sheets_for))
+    layout = arranged(computation, settings)
     if computation.settings is not None and computation.settings.controls:
         layout = with_record(layout, computation, computation.settings)
     write_layout(layout, path, template=template, settings=settings, source=source)
@@ -118,6 +117,12 @@ class _Writer:
 
     # The cover
 
+    @property
+    def _listed(self) -> tuple[Sheet, ...]:
+        layout = self._layout
+        pages = tuple(sheet for sheet in layout.sheets if not sheet.blocks)
+        return (*layout.steps, *pages) if layout.steps else layout.sheets
+
     def _cover(self, ws: Any) -> None:
         """Fill the placeholders of the cover; `{steps}` becomes the table of all steps."""
         sentences = "; ".join(" ".join(words[:20]) for words in self._layout.sentences.values())
@@ -146,7 +151,7 @@ class _Writer:
         row = start.row
         ws.sheet_properties.outlinePr.summaryBelow = False
         letter = letters(start.column)
-        names = [text_width(sheet.name) + 2 for sheet in self._layout.sheets]
+        names = [text_width(sheet.name) + 2 for sheet in self._listed]
         ws.column_dimensions[letter].width = max(ws.column_dimensions[letter].width, *names)
         for sheet, texts in self._step_rows():
             for i, text in enumerate(texts):
@@ -158,7 +163,7 @@ class _Writer:
                 if sheet.part:
                     ws.row_dimensions[row].outlineLevel = 1
                 cell = ws.cell(row, start.column)
-                location = f"{quoted(sheet.name)}!A1"
+                location = _home_of(sheet)
                 cell.hyperlink = Hyperlink(ref=cell.coordinate, location=location, display=texts[0])
                 cell._style = copy.copy(looks[0])
             else:
@@ -168,7 +173,7 @@ class _Writer:
     def _step_rows(self) -> Iterator[tuple[Sheet | None, tuple[str, str, str, str]]]:
         """The lines of the Overview: sheets, under headings for sentences, layers and heads."""
         group = part = ""
-        for sheet in self._layout.sheets:
+        for sheet in self._listed:
             if sheet.group != group:
                 group, part = sheet.group, ""
                 words = self._layout.sentences.get(group, ())
@@ -184,3 +189,13 @@ class _Writer:
             node = sheet.main.node
             shape = f"{node.shape[0]} × {node.shape[1]}" if not node.sheet else ""
             yield sheet, (sheet.name, node.words if not node.sheet else "", shape, sheet.note)
+
+
+def _home_of(step: Sheet) -> str:
+    """Where a step's link leads: to its sheet, or to its place on a sheet of several steps."""
+    if not step.blocks:
+        return f"{quoted(step.name)}!A1"
+    place = step.main.place
+    if place.sheet == step.name:
+        return f"{quoted(step.name)}!A1"
+    return f"{quoted(place.sheet)}!{address(place.row, place.column)}"

@@ -10,33 +10,79 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import openpyxl
+
 import attn_xl
 from attn_xl import terminal
 from attn_xl.engines import recalculated_by_libreoffice
+from attn_xl.settings import Arrangement
+from attn_xl.teaching import write_lesson
 
 HERE = Path(__file__).parent
 SAMPLES = HERE.parent / "samples"
 
 
-def pages(sample: str, template: str, folder: Path) -> list[Path]:
-    """The printed pages of a sample's workbook."""
-    book = folder / f"{sample}-{template}.xlsx"
+def pages(
+    sample: str, template: str, folder: Path, arrangement: str = "sheets", resolution: int = 130
+) -> dict[str, Path]:
+    """The printed pages of a sample's workbook, as `convert` writes it, by sheet."""
+    book = folder / f"{sample}-{template}-{arrangement}.xlsx"
     tables = attn_xl.read_tables(SAMPLES / f"{sample}.xlsx")
+    given = {"layout": Arrangement(arrangement), "controls": True}
+    settings = attn_xl.Settings.chosen(given, tables.settings, sample)
     layout = attn_xl.write_workbook(
-        attn_xl.attend(tables), book, template=template, source=f"{sample}.xlsx"
+        attn_xl.attend(tables, settings),
+        book,
+        template=template,
+        settings=settings,
+        source=f"{sample}.xlsx",
     )
+    return printed(book, folder, ["Overview", *(sheet.name for sheet in layout.sheets)], resolution)
+
+
+def printed(book: Path, folder: Path, sheets: list[str], resolution: int = 130) -> dict[str, Path]:
+    """The first page of each sheet; the last ones are told from the end, since the Overview may take
+    several."""
     (pdf,) = recalculated_by_libreoffice([book], folder, "pdf")
-    subprocess.run(["pdftoppm", "-r", "130", "-png", pdf, folder / book.stem], check=True)
+    subprocess.run(["pdftoppm", "-r", str(resolution), "-png", pdf, folder / book.stem], check=True)
     made = sorted(folder.glob(f"{book.stem}-*.png"))
-    assert len(made) > len(layout.sheets)
-    return made
+    assert len(made) >= len(sheets)
+    return {sheets[0]: made[0], **dict(zip(sheets[:0:-1], made[::-1]))}
 
 
-def picture(name: str, images: list[Path]) -> None:
+def half_done(folder: Path) -> dict[str, Path]:
+    """The pages of a lesson in which a student has come to the scores, with one slip in the keys."""
+    book, key = folder / "lesson.xlsx", folder / "key.xlsx"
+    layout = write_lesson(attn_xl.read_tables(SAMPLES / "by-hand.xlsx"), book, answers=key)
+    lesson, answers = openpyxl.load_workbook(book), openpyxl.load_workbook(key, data_only=True)
+    for name in ("Q", "K", "V", "Scores"):
+        for row in lesson[name].iter_rows(min_row=5, max_row=6 if name == "Scores" else None):
+            for cell in row:
+                if not cell.protection.locked:
+                    cell.value = answers[name][cell.coordinate].value
+    lesson["K"]["C6"] = 2
+    lesson["Lesson"]["B4"] = "Ada Lovelace"
+    filled = folder / "filled.xlsx"
+    lesson.save(filled)
+    sheets = [sheet.name for sheet in layout.sheets]
+    return printed(filled, folder, ["Lesson", "Overview", *sheets])
+
+
+def picture(name: str, images: list[Path], footer: int = 85) -> None:
     """The pages below each other, without their margins and footers."""
     cut: list[object] = []
     for image in images:
-        cut += ["(", image, "-gravity", "south", "-chop", "0x85", "-trim", "-bordercolor", "white"]
+        cut += [
+            "(",
+            image,
+            "-gravity",
+            "south",
+            "-chop",
+            f"0x{footer}",
+            "-trim",
+            "-bordercolor",
+            "white",
+        ]
         cut += ["-border", "24x20", ")"]
     target = HERE / f"{name}.png"
     command = ["convert", *cut, "-gravity", "west", "-append", "-strip", "-colors", "64", target]
@@ -92,14 +138,19 @@ def class_marked(folder: Path) -> list[Path]:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
-        article = pages("mouse", "article", Path(name))
-        picture("overview", article[:1])
-        picture("softmax", [article[7]])
-        picture("compare", [article[-1]])
+        mouse = pages("mouse", "article", Path(name))
+        picture("overview", [mouse["Overview"]])
+        picture("softmax", [mouse["cat.Softmax"]])
+        picture("compare", [mouse["Compare"]])
+        picture("controls", [mouse["Controls"]])
         weights = pages("projections", "print", Path(name))
-        picture("print", [weights[1], weights[2], weights[9]])
-        layers = pages("encoder", "article", Path(name))
-        picture("encoder", [layers[0]])
+        picture("print", [weights["Input"], weights["W_Q"], weights["Softmax"]])
+        picture("encoder", [pages("encoder", "article", Path(name))["Overview"]])
+        picture("canvas", [pages("projections", "article", Path(name), "canvas")["Canvas"]])
+        heads = pages("multi-head", "article", Path(name), "canvas", 250)
+        picture("canvas-heads", [heads["Canvas"]], 165)
+        lesson = half_done(Path(name))
+        picture("lesson", [lesson["Lesson"], lesson["K"]])
         picture("grades", class_marked(Path(name)))
     computation = attn_xl.attend(attn_xl.read_tables(SAMPLES / "mouse.xlsx"))
     # What it prints in a terminal

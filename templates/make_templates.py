@@ -69,6 +69,8 @@ ARTICLE = {
     "attn answer": Role("FF0B4F8A", "FFFFFBE0", border=box("thin", "FFC9A227")),
     "attn right": Role("FF0B5D3B", "FFCFF0DE"),
     "attn wrong": Role("FF9B1C0E", "FFFBD9D0", bold=True),
+    "attn echo": Role("FF6B7580", italic=True, number_format="0.000"),
+    "attn step": Role("FF0B63A5", bold=True),
 }
 
 PRINT = {
@@ -88,6 +90,8 @@ PRINT = {
     "attn answer": Role(border=box("dashed", "FF000000")),
     "attn right": Role(italic=True),
     "attn wrong": Role(fill="FFD9D9D9", bold=True),
+    "attn echo": Role("FF7F7F7F", italic=True, number_format="0.000"),
+    "attn step": Role(bold=True),
 }
 
 

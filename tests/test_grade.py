@@ -759,6 +759,7 @@ def test_whose_file_it_is_shows_in_its_name_or_its_folder(school: Path, tmp_path
         ("mouse", ["--level", 1]),
         ("mouse", ["--level", 1, "--exam"]),
         ("mouse", ["--level", 3]),
+        ("multi-head", ["--level", 2, "--layout", "canvas"]),
         ("mouse", ["--blank", "Scores,Softmax.Sum", "--tolerance", 0.05]),
         ("multi-head", ["--level", 2]),
         ("multi-head", ["--level", 3, "--exam"]),

@@ -16,7 +16,7 @@ from attn_xl.engines import libreoffice, recalculated_by_libreoffice
 from attn_xl.errors import InputError
 from attn_xl.models import Computation
 from attn_xl.reopening import reopened
-from attn_xl.settings import Settings
+from attn_xl.settings import Arrangement, Settings
 
 ALL = sorted(path for path in SAMPLES.glob("*.xlsx") if not path.stem.endswith("-attention"))
 
@@ -53,6 +53,13 @@ def test_the_same_numbers_come_back(sample: Path, tmp_path: Path) -> None:
     path = tmp_path / "written.xlsx"
     computation, settings = converted(sample, path)
     assert reopened(path).settings == reopened(path).recorded == settings
+    same(computation, attended(path))
+
+
+@pytest.mark.parametrize("sample", ALL, ids=lambda path: path.stem)
+def test_also_when_it_is_drawn_on_a_canvas(sample: Path, tmp_path: Path) -> None:
+    path = tmp_path / "written.xlsx"
+    computation, _ = converted(sample, path, layout=Arrangement.canvas)
     same(computation, attended(path))
 
 

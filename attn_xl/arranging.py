@@ -1,0 +1,33 @@
+"""From a computation to a settled workbook: every matrix in its place, with what is around it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .canvas import draw
+from .layout import lay_out
+from .models import Computation
+from .settings import Arrangement, Settings
+from .sheets import Layout
+from .stage import staged
+
+
+def arranged(
+    computation: Computation,
+    settings: Settings,
+    blanked: Callable[[Layout], Layout] = lambda layout: layout,
+) -> Layout:
+    """All matrices of a computation in their places: a sheet each, or drawn on one; with charts.
+
+    Args:
+        blanked: leaves cells blank. Charts and what is drawn again keep what their cells show, so
+            this comes before them.
+
+    Raises:
+        CallError: if `sheets_for` names a layer or a head that there is not.
+        InputError: if a matrix does not fit a sheet.
+    """
+    layout = blanked(lay_out(computation, settings.sheets_for))
+    if settings.layout is Arrangement.canvas:
+        layout = draw(layout)
+    return staged(layout)
