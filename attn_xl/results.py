@@ -8,6 +8,7 @@ from pathlib import Path
 
 from .books import Book
 from .marking import Verdict
+from .matrix import clean
 
 GRADES, CELLS = "Grades", "Cells"
 GRADES_NOTE = "What was handed in, marked: points for each step, and what share of all cells they are."
@@ -92,7 +93,7 @@ class Graded:
 
     @property
     def file(self) -> str:
-        return self.path.name if self.path else ""
+        return clean(self.path.name) if self.path else ""
 
 
 def is_grades(book: Book) -> bool:

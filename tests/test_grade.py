@@ -853,6 +853,21 @@ def test_what_counts_as_a_number(value: Any, number: float | None, remark: str) 
     assert entry.blank == (number is None and not remark)
 
 
+def test_the_key_has_what_each_student_was_given(school: Path) -> None:
+    """Also in an exam whose blanks differ from student to student, each number is under its cell."""
+    key = openpyxl.load_workbook(school / "class-answers.xlsx")
+    assert key.sheetnames == ["Answers", "Inputs", "Lesson"]
+    heads = [cell.value for cell in key["Inputs"][4]]
+    assert heads[:5] == ["id", "name", "file", "inputs", "Input!B5"]
+    row = next(row for row in key["Inputs"].iter_rows(min_row=5) if row[0].value == "s00")
+    lesson = openpyxl.load_workbook(path_of(school, 0))
+    for head, cell in list(zip(heads, row))[4:]:
+        sheet, _, there = head.rpartition("!")
+        assert lesson[sheet][there].value == cell.value
+    for sheet in key.worksheets[1:]:
+        assert sheet["A3"].hyperlink.location == "Answers!A1"
+
+
 def test_nothing_in_the_grades_is_a_formula(school: Path, tmp_path: Path) -> None:
     shutil.copy(path_of(school, 0), tmp_path / "=1+1.xlsx")
     shutil.copy(path_of(school, 1), tmp_path / "@x.xlsx")
