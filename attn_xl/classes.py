@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
-from .cells import MAX_COLUMNS, address
 from .errors import CallError, OutputError
 from .files import check_output
 from .jobs import in_parallel
+from .keys import Key, key_layout, key_of
 from .lessons import Lesson
 from .models import attend
-from .page import Cell, Extras
-from .record import digest, sources
 from .roster import Student, read_roster
 from .settings import Settings
-from .sheets import Layout, Sheet
 from .tables import Tables
-from .teaching import write_lesson
+from .teaching import lesson_layout, record
 from .templates import find_template
 from .variants import varied
 from .workbook import write_layout
-
-KEY_COLUMNS = ("id", "name", "file", "inputs")
-ANSWERS, INPUTS = "Answers", "Inputs"
 
 
 @dataclass(frozen=True)
@@ -39,20 +30,6 @@ class Task:
     settings: Settings
     lesson: Lesson
     template: Path
-
-
-@dataclass(frozen=True)
-class Key:
-    """What a teacher needs to know of one student's lesson.
-
-    Attributes:
-        inputs: the digest of all that was given.
-        answers, given: numbers by cell (`Scores!B5`).
-    """
-
-    inputs: str
-    answers: dict[str, float]
-    given: dict[str, float]
 
 
 def write_class(
@@ -117,68 +94,10 @@ def write_class(
 
 def write_one(task: Task) -> Key:
     """Write one student's lesson; what its key says."""
-    tables = varied(
-        task.tables, task.student.id, task.lesson.seed, replace(task.settings, controls=False)
-    )
-    layout = write_lesson(
-        tables, task.path, settings=task.settings, lesson=task.lesson, template=task.template
-    )
-    return key_of(tables, layout, task.settings)
-
-
-def key_of(tables: Tables, layout: Layout, settings: Settings) -> Key:
-    """The answers and the given numbers of a lesson, cell by cell."""
+    settings, lesson = task.settings, task.lesson
+    tables = varied(task.tables, task.student.id, lesson.seed, replace(settings, controls=False))
     computation = attend(tables, settings)
-    answers: dict[str, float] = {}
-    for node, cells in layout.blanks.open.items():
-        place = layout.blocks[node].place
-        for row, column in np.argwhere(cells).tolist():
-            cell = f"{place.sheet}!{address(place.row + row, place.column + column)}"
-            answers[cell] = float(node.values[row, column])
-    given: dict[str, float] = {}
-    by_name = {block.name: block for block in layout.blocks.values()}
-    for source in sources(layout, computation, settings):
-        block = by_name[source.defined]
-        for row, column in np.ndindex(*block.node.shape):
-            cell = f"{block.place.sheet}!{address(block.place.row + row, block.place.column + column)}"
-            given[cell] = float(block.node.values[row, column])
-    return Key(digest(computation, settings), answers, given)
-
-
-def key_layout(students: Sequence[Student], keys: Sequence[Key]) -> Layout:
-    """A workbook with a row for each student: the right answers, and the numbers that were given."""
-    sheets = []
-    for name, note in (
-        (ANSWERS, "What belongs in each cell."),
-        (INPUTS, "What each student was given."),
-    ):
-        numbers = [key.answers if name == ANSWERS else key.given for key in keys]
-        columns = list(numbers[0])
-        if len(columns) + len(KEY_COLUMNS) > MAX_COLUMNS:
-            raise CallError(
-                f"the lesson has {len(columns)} cells a student, more than the key has columns: use a "
-                "shorter sentence, or leave less blank."
-            )
-        cells = [
-            Cell(4, number, head, style="attn heading", align="left")
-            for number, head in enumerate((*KEY_COLUMNS, *columns), 1)
-        ]
-        cells += _rows(students, keys, numbers)
-        widths = {1: 14.0, 2: 26.0, 3: 34.0, 4: 18.0}
-        widths |= {len(KEY_COLUMNS) + n: max(9.0, len(c) + 2.0) for n, c in enumerate(columns, 1)}
-        sheets.append(
-            Sheet(name, name, "", f"{name} of {len(students)} students", note, (),
-                  Extras(tuple(cells), widths=widths, zoom=100))
-        )  # fmt: skip
-    return Layout("Answers", {}, tuple(sheets), overview=False)
-
-
-def _rows(
-    students: Sequence[Student], keys: Sequence[Key], numbers: Sequence[dict[str, float]]
-) -> Iterator[Cell]:
-    for row, (student, key, found) in enumerate(zip(students, keys, numbers), 5):
-        texts = (student.id, student.name, student.file, key.inputs)
-        for column, text in enumerate(texts, 1):
-            yield Cell(row, column, text, style="attn text", align="left")
-        for column, number in enumerate(found.values(), 1 + len(KEY_COLUMNS)):
-            yield Cell(row, column, number, style="attn value")
+    layout = lesson_layout(computation, settings, lesson)
+    source = "" if lesson.exam else Path(tables.path).name
+    write_layout(layout, task.path, template=task.template, settings=settings, source=source)
+    return key_of(computation, layout, settings, list(record(layout, computation, settings, lesson)))

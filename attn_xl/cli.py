@@ -16,6 +16,7 @@ import typer
 
 from . import __version__
 from .cli_explain import explain
+from .cli_grade import grade
 from .cli_new import new
 from .cli_teach import teach
 from .cli_vectors import VectorsCommand, vectors
@@ -188,6 +189,10 @@ app.command(
     cls=VectorsCommand,
     epilog="Example:  attn-xl vectors samples/vectors.txt --words florida california politics --pca 2",
 )(vectors)
+app.command(
+    epilog="Example:  attn-xl grade class/*.xlsx -o grades.xlsx --answers class-answers.xlsx "
+    "--feedback feedback"
+)(grade)
 
 
 STOPPED = "interrupted. Nothing was changed."

@@ -144,7 +144,8 @@ class _Dresser:
         caption = None if self._extras.canvas else caption_above(block)
         if caption:
             self._text(*caption, block.caption, "attn note")
-        if block.node.role == "attention":
+        blanks = self._layout.blanks  # marks, where there are any, are to be seen
+        if block.node.role == "attention" and not (blanks.filled and block.node in blanks.open):
             self._colour_scale(block)
 
     def _look_of(self, block: Block) -> int:
@@ -295,6 +296,8 @@ class _Dresser:
         if self._layout.protected:
             ws.protection.sheet = True
             ws.protection.formatColumns = ws.protection.formatRows = False
+        if extras.freeze:
+            ws.freeze_panes = extras.freeze
         if extras.print_to:
             ws.print_area = extras.print_to
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -10,7 +10,7 @@ from typing import Literal
 from .cell_names import Cell, CellNames
 from .errors import CallError
 from .layout import lay_out
-from .matrix import Graph, Node
+from .matrix import Graph, Node, Numbers
 from .models import Computation, as_computation
 from .operation import ATOM, Said, Term, operation_of
 from .operations import Matrix
@@ -95,6 +95,9 @@ class _Voice:
     def number(self, value: float, word: str) -> Said:
         return Said("")
 
+    def value(self, node: Node, row: int, column: int) -> float:
+        return float(node.values[row, column])
+
 
 class _Names(_Voice):
     def __init__(self, names: CellNames, home: Node, most: int | None) -> None:
@@ -108,11 +111,20 @@ class _Names(_Voice):
 
 
 class _Numbers(_Voice):
-    def __init__(self, decimals: int | None, most: int | None) -> None:
+    def __init__(
+        self,
+        decimals: int | None,
+        most: int | None,
+        others: Mapping[Node, Numbers] | None = None,
+    ) -> None:
         self._decimals, self.most = decimals, most
+        self._others = others or {}
 
     def cell(self, cell: Cell) -> Said:
-        return self.number(float(cell.node.values[cell.row, cell.column]), "")
+        return self.number(self.value(*cell), "")
+
+    def value(self, node: Node, row: int, column: int) -> float:
+        return float(self._others.get(node, node.values)[row, column])
 
     def number(self, value: float, word: str) -> Said:
         text = figure(value, self._decimals)
@@ -141,7 +153,7 @@ class _Term(Term):
         return self.worked(row, column)
 
     def value(self, row: int, column: int) -> float:
-        return float(self._node.values[row, column])
+        return self._voice.value(self._node, row, column)
 
     def whole(self) -> str:
         node = self._node
@@ -276,3 +288,21 @@ def explain(
     layout = lay_out(computation)
     names = CellNames(computation, layout, sheet)
     return _Explaining(layout, names, depth, decimals, most).of(names.find(cell))
+
+
+def worked_with(
+    cell: Cell,
+    names: CellNames,
+    numbers: Mapping[Node, Numbers],
+    *,
+    decimals: int | None = None,
+    most: int | None = None,
+) -> str:
+    """The calculation of a cell with other numbers than its own put in: `2·2.6 + 1.9·0.1`.
+
+    Args:
+        numbers: those of each matrix, of its shape; its own where there are none.
+        decimals, most: as for `explain`.
+    """
+    voice = _Numbers(decimals, most, numbers)
+    return _Term(cell.node, voice, names, cell.node).worked(cell.row, cell.column).text

@@ -187,4 +187,6 @@ def _compute(path: Path, grids: dict[str, Grid], *, everything: bool) -> None:
                     computed = engine.value(*cell)
                     if isinstance(computed, str) and computed.startswith("#"):
                         computed = ErrorValue(computed)
+                    elif not engine.has_formula(*cell):
+                        continue  # an empty cell with `t="n"` is blank, and not 0
                     values[column] = "" if computed is None else computed

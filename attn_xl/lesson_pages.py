@@ -137,7 +137,7 @@ def _cover(steps: Sequence[Step], lesson: Lesson, title: str) -> Sheet:
         text = line.replace("{tolerance}", f"{lesson.tolerance:g}")
         cells.append(Cell(row, 1, float(number), style="attn note", align="right", number_format="0"))
         cells.append(Cell(row, 2, text, style="attn text", wrap=True, across=3))
-        heights[row] = _height(text, WIDTHS[2] + WIDTHS[3] + WIDTHS[4])
+        heights[row] = row_height(text, WIDTHS[2] + WIDTHS[3] + WIDTHS[4])
         row += 1
     row += 1
     first = row + (2 if lesson.exam else 4)
@@ -164,7 +164,9 @@ def _cover(steps: Sequence[Step], lesson: Lesson, title: str) -> Sheet:
             cells.append(Cell(at, 5, shown, count, "attn text"))
         else:
             cells += _counts(step, at, number)
-        heights[at] = max(_height(words, WIDTHS[2]), _height(step.guide.question, WIDTHS[3]), 2 * LINE)
+        heights[at] = max(
+            row_height(words, WIDTHS[2]), row_height(step.guide.question, WIDTHS[3]), 2 * LINE
+        )
     note = "Read this page first; then fill in the marked cells, sheet by sheet."
     extras = Extras(tuple(cells), widths=dict(WIDTHS), heights=heights, zoom=100)
     return Sheet(COVER, COVER, "", title, note, (), extras)
@@ -211,12 +213,12 @@ def _hints(steps: Sequence[Step]) -> Sheet:
     for row, step in enumerate(steps, 5):
         cells.append(Cell(row, 1, step.block.name, style="attn link", link=step.block.place.sheet))
         cells.append(Cell(row, 2, step.guide.hint, style="attn text", wrap=True))
-        heights[row] = _height(step.guide.hint, 110)
+        heights[row] = row_height(step.guide.hint, 110)
     extras = Extras(tuple(cells), widths={1: 24.0, 2: 110.0}, heights=heights, zoom=100)
     return Sheet(HINTS, HINTS, "", HINTS, "Stuck? Try first, then look here.", (), extras)
 
 
-def _height(text: str, width: float) -> float:
+def row_height(text: str, width: float) -> float:
     """How high a cell of so many characters' width must be, in points."""
     lines, room = 1, 0
     for word in text.split():

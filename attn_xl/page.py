@@ -118,6 +118,7 @@ class Extras:
         canvas: it is one picture, on one page unless it is long; `widths` are the least there.
         zoom: in percent; 0 for the template's own.
         print_to: the cells that are printed, `A1:F20`; all if "".
+        freeze: what is above and to the left of this cell stays in sight, `D5`.
     """
 
     cells: tuple[Cell, ...] = ()
@@ -130,3 +131,4 @@ class Extras:
     canvas: bool = False
     zoom: int = 0
     print_to: str = ""
+    freeze: str = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import Enum
@@ -17,8 +18,13 @@ from .settings import Settings
 from .sheets import Layout, Sheet
 
 SETTINGS = "Settings"
-NOT_KEPT = ("controls", "formulas", "layout", "sheets_for", "random_weights", "decimals")
+NOT_KEPT = ("controls", "formulas", "layout", "random_weights", "decimals")
 WEIGHTS, GIVEN = "weights", "given"
+CONTROLS, LABELS = "controls", "labels"
+NO_CHOICES = tuple(f"{kind} " for kind in (SENTENCE, WEIGHTS, GIVEN, LABELS, "lesson", "blank"))
+"""How the lines of a record begin that are no choice."""
+MOST_TEXT = 32_767
+"""So many letters a cell holds."""
 
 
 @dataclass(frozen=True)
@@ -28,28 +34,30 @@ class Source:
     Attributes:
         kind: `sentence`, `weights`, or `given` for what the program made up.
         name: of the sentence, of the weights.
-        defined: its defined name; place: its address, for programs that lose names.
+        defined: its defined name; place: its address, for programs that lose names. Of a table that
+            is not in the workbook, "", and all of it as JSON.
+        node: the table.
     """
 
     kind: str
     name: str
     defined: str
     place: str
+    node: Node
 
 
 def with_record(
-    layout: Layout, computation: Computation, settings: Settings, more: Iterable[tuple[Any, ...]] = ()
+    layout: Layout,
+    computation: Computation,
+    settings: Settings,
+    more: Iterable[tuple[Any, ...]] = (),
 ) -> Layout:
     """A layout with its `Settings` as the last sheet.
 
     Args:
         more: further lines, such as what makes it a lesson.
     """
-    lines: list[tuple[Any, ...]] = [*_chosen(settings), *more]
-    lines += [
-        (f"{source.kind} {source.name}", source.defined, source.place)
-        for source in sources(layout, computation, settings)
-    ]
+    lines = record_lines(layout, computation, settings, more)
     cells = [Cell(4, column, text, style="attn heading", align="left")
              for column, text in enumerate(("setting", "value", ""), 1)]  # fmt: skip
     for row, line in enumerate(lines, 5):
@@ -61,6 +69,27 @@ def with_record(
     extras = Extras(tuple(cells), widths={1: 30, 2: 30, 3: 40})
     sheet = Sheet(SETTINGS, SETTINGS, "", SETTINGS, NOTE, (), extras)
     return replace(layout, sheets=(*layout.sheets, sheet))
+
+
+def record_lines(
+    layout: Layout,
+    computation: Computation,
+    settings: Settings,
+    more: Iterable[tuple[Any, ...]] = (),
+) -> list[tuple[Any, ...]]:
+    """The lines of a record: what was chosen, what more there is, and where each table stands."""
+    lines: list[tuple[Any, ...]] = [*_chosen(settings)]
+    if not settings.controls:
+        lines.append((CONTROLS, "FALSE"))
+    lines += more
+    for source in sources(layout, computation, settings):
+        lines.append((f"{source.kind} {source.name}", source.defined, source.place))
+        block = layout.blocks.get(source.node)
+        if block and not (block.labelled and block.headed):  # drawn without its words beside it
+            rows, columns = json.dumps(source.node.rows), json.dumps(source.node.columns)
+            if max(len(rows), len(columns)) <= MOST_TEXT:
+                lines.append((f"{LABELS} {source.defined}", rows, columns))
+    return lines
 
 
 def _chosen(settings: Settings) -> Iterator[tuple[str, Any]]:
@@ -93,19 +122,35 @@ def sources(layout: Layout, computation: Computation, settings: Settings) -> Ite
     for node, (kind, name) in names.items():
         block = layout.blocks.get(node)
         if block is not None:
-            yield Source(kind, name, block.name, block.place.absolute)
+            yield Source(kind, name, block.name, block.place.absolute, node)
+        else:  # --sheets-for left it out
+            yield Source(kind, name, "", _packed(node), node)
+
+
+def _packed(node: Node) -> str:
+    """A small table as text; "" for a large one."""
+    table = {"rows": node.rows, "columns": node.columns, "values": node.values.tolist()}
+    text = json.dumps(table)
+    return text if len(text) <= MOST_TEXT else ""
 
 
 def digest(computation: Computation, settings: Settings) -> str:
     """A short text that differs when any number, word or choice that is given differs."""
-    hashed = hashlib.sha256()
-    hashed.update(repr(sorted(_chosen(settings))).encode())
+    hashed = hashlib.sha256(repr(sorted(_chosen(settings))).encode())
     for sentence, graph in computation.items():
         for node in graph.values():
             if node.operation is None and not node.scalar:
-                said = (sentence if node.name == "Input" else "", node.name, node.rows, node.columns)
+                said = (sentence if node.name == "Input" else "", node.name)
                 hashed.update(repr(said).encode())
-                hashed.update(repr(node.values.tolist()).encode())
+                hashed.update(table_digest(node).encode())
+    return hashed.hexdigest()[:16]
+
+
+def table_digest(node: Node) -> str:
+    """A short text that differs when a number or a word of a matrix differs; not where a program kept
+    15 digits of a number."""
+    hashed = hashlib.sha256(repr((node.rows, node.columns)).encode("utf-8", "surrogatepass"))
+    hashed.update(" ".join(f"{number:.12g}" for number in node.values.flat).encode())
     return hashed.hexdigest()[:16]
 
 

@@ -32,6 +32,8 @@ def recorded_sentences(grids: dict[str, Grid]) -> dict[str, Grid] | None:
         if name == "":
             continue
         kind, _, sentence = str(name).partition(" ")
+        if kind in ("controls", "labels"):
+            continue
         place = _PLACE.fullmatch(str(where))
         if kind != SENTENCE or place is None:
             return None

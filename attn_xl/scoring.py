@@ -23,6 +23,12 @@ CAUSAL_NOTE = "on: no word looks at later ones."
 TEMPERATURE = ("Temperature", "the scores are divided by it: below 1 sharper, above 1 softer.")
 
 
+def drawn_before(number: int) -> str:
+    """Under what name the tables hold the dropout mask that a workbook has already, the first, the
+    second, ... of a run; no sheet of an input has such a name."""
+    return f"DropoutMask#{number}"
+
+
 class Scoring:
     """Masks, temperature and dropout, each made once for all heads and layers that share them.
 
@@ -125,5 +131,9 @@ class Scoring:
         assert self._p is not None
         rng = np.random.default_rng([self._settings.seed, self._dropouts])
         self._dropouts += 1
+        own = self._tables.weights.get(drawn_before(self._dropouts))
+        if own is not None and own.shape == weights.shape:
+            self._used.add(own.name)
+            return given(own.values, weights.rows, weights.columns, name, notes.DROPOUT_MASK), self._p
         kept = (rng.random(weights.shape) >= self._settings.dropout).astype(float)
         return given(kept, weights.rows, weights.columns, name, notes.DROPOUT_MASK), self._p

@@ -47,12 +47,14 @@ class Blanks:
         numbers: of every matrix, NaN where a cell is open or waits for one.
         follow: the matrices that are made from an open one.
         fixed: the rest of an open matrix has numbers in place of formulas.
+        filled: open cells whose number is known show it.
     """
 
     open: dict[Node, np.ndarray] = field(default_factory=dict)
     numbers: dict[Node, Numbers] = field(default_factory=dict)
     follow: frozenset[Node] = frozenset()
     fixed: bool = False
+    filled: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,7 +128,9 @@ class Layout:
     @property
     def home(self) -> str:
         """The sheet that every other one links to."""
-        return self.cover.name if self.cover else OVERVIEW
+        if self.cover or self.overview:
+            return self.cover.name if self.cover else OVERVIEW
+        return self.sheets[0].name
 
     @cached_property
     def blocks(self) -> dict[Node, Block]:
@@ -182,8 +186,11 @@ class Layout:
             open_cells = np.zeros(node.shape, bool)
         elif self.blanks.fixed:
             state = State.fixed
+        filled = State.fixed if self.blanks.filled else State.blank
         return [
-            State.blank if is_open else State.waits if not np.isfinite(number) else state
+            (filled if np.isfinite(number) else State.blank)
+            if is_open
+            else (state if np.isfinite(number) else State.waits)
             for is_open, number in zip(open_cells[row], self.values(node)[row])
         ]
 

@@ -13,14 +13,14 @@ from .arranging import arranged
 from .lesson_pages import with_pages
 from .lessons import Lesson, with_blanks
 from .models import Computation, attend
-from .record import digest, with_record
+from .record import digest, sources, table_digest, with_record
 from .settings import Settings
 from .sheets import Layout
 from .tables import Tables
 from .templates import DEFAULT
 from .workbook import write_layout
 
-LESSON, BLANK = "lesson", "blank"
+LESSON, TABLE, BLANK = "lesson", "lesson table", "blank"
 
 
 def lesson_layout(computation: Computation, settings: Settings, lesson: Lesson) -> Layout:
@@ -37,7 +37,7 @@ def lesson_layout(computation: Computation, settings: Settings, lesson: Lesson) 
 
 def record(
     layout: Layout, computation: Computation, settings: Settings, lesson: Lesson
-) -> Iterator[tuple[str, Any]]:
+) -> Iterator[tuple[Any, ...]]:
     """The lines of the `Settings` sheet by which a lesson is known and marked."""
     yield f"{LESSON} kind", "exam" if lesson.exam else "lesson"
     yield f"{LESSON} tolerance", lesson.tolerance
@@ -45,13 +45,16 @@ def record(
         yield f"{LESSON} student", lesson.student
         yield f"{LESSON} name", lesson.name
     yield f"{LESSON} inputs", digest(computation, settings)
+    for source in sources(layout, computation, settings):
+        yield f"{TABLE} {source.defined or source.name}", table_digest(source.node)
     for node, cells in layout.blanks.open.items():
         block = layout.blocks[node]
         if cells.all():
-            yield f"{BLANK} {block.name}", "all"
+            yield f"{BLANK} {block.name}", "all", block.place.absolute
         else:
             places = ((row + 1, column + 1) for row, column in np.argwhere(cells).tolist())
-            yield f"{BLANK} {block.name}", "; ".join(f"{row},{column}" for row, column in places)
+            said = "; ".join(f"{row},{column}" for row, column in places)
+            yield f"{BLANK} {block.name}", said, block.place.absolute
 
 
 def write_lesson(

@@ -89,6 +89,53 @@ def picture(name: str, images: list[Path], footer: int = 85) -> None:
     subprocess.run([str(part) for part in command], check=True)
 
 
+def class_marked(folder: Path) -> list[Path]:
+    """The grades of a small class with some mistakes, and the feedback to one of them."""
+    import openpyxl
+
+    from attn_xl.classes import write_class
+    from attn_xl.grade_sheets import grades_layout
+    from attn_xl.gradebook import grade_class
+    from attn_xl.keys import read_keys
+    from attn_xl.lessons import Lesson
+    from attn_xl.settings import Settings
+    from attn_xl.workbook import write_layout
+
+    tables = attn_xl.read_tables(SAMPLES / "by-hand.xlsx")
+    settings = Settings.chosen({"controls": True}, tables.settings, "")
+    lessons = folder / "class"
+    _, key = write_class(tables, SAMPLES / "class.csv", lessons, settings=settings, lesson=Lesson())
+    keys = read_keys(key)
+    for number, student in enumerate(keys.students):
+        book = openpyxl.load_workbook(lessons / student.file)
+        for cell, value in keys.keys[student.id].answers.items():
+            sheet, _, there = cell.rpartition("!")
+            if number == 1 and sheet == "Scaled":
+                value = value / 2  # divided by d_k = 4 in place of its root
+            if number == 1 and sheet == "Scores" and there == "C6":
+                value += 1
+            if number == 2 and sheet in ("Softmax", "Output"):
+                continue
+            if number == 0 and sheet == "Softmax":
+                value = f"{value:.3f}".replace(".", ",")
+            book[sheet][there] = value
+        if number == 3:
+            continue
+        book.save(lessons / student.file)
+    (lessons / keys.students[3].file).unlink()
+    found = grade_class([lessons], answers=key, feedback=folder / "feedback")
+    grades = folder / "grades.xlsx"
+    write_layout(grades_layout(found), grades)
+    books = [grades, folder / "feedback" / keys.students[1].file]
+    made = []
+    for book, pdf in zip(books, recalculated_by_libreoffice(books, folder, "pdf")):
+        subprocess.run(
+            ["pdftoppm", "-r", "130", "-l", "1", "-png", pdf, folder / book.stem], check=True
+        )
+        made.append(next(iter(sorted(folder.glob(f"{book.stem}-*.png")))))
+    return made
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         mouse = pages("mouse", "article", Path(name))
@@ -104,6 +151,7 @@ def main() -> None:
         picture("canvas-heads", [heads["Canvas"]], 165)
         lesson = half_done(Path(name))
         picture("lesson", [lesson["Lesson"], lesson["K"]])
+        picture("grades", class_marked(Path(name)))
     computation = attn_xl.attend(attn_xl.read_tables(SAMPLES / "mouse.xlsx"))
     # What it prints in a terminal
     shown = terminal.svg(computation, steps=["Scores", "Softmax", "Output"], sheet="cat")

@@ -57,7 +57,7 @@ def test_every_option_is_in_the_readme_and_has_help() -> None:
         for parameter in sub.params:
             assert getattr(parameter, "help", None), f"{name} {parameter.name}"
             for option in parameter.opts + parameter.secondary_opts:
-                if option not in ("file", "cell", "--help") and option[2:] not in (
+                if option not in ("file", "files", "cell", "--help") and option[2:] not in (
                     "scale",
                     "no-causal",
                 ):

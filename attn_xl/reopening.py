@@ -1,0 +1,298 @@
+"""A workbook that this program wrote, read back: the tables and choices it was made from, as they stand
+in it now. Knows neither lessons nor marks."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .books import Book, parsed_place
+from .cells import Place, address
+from .chosen import OFF, ON
+from .errors import CallError, InputError
+from .record import CONTROLS, GIVEN, LABELS, NO_CHOICES, SETTINGS, WEIGHTS, read_record
+from .recorded import SENTENCE
+from .scoring import ALWAYS_CAUSAL, OPTIONS, drawn_before
+from .scoring import CONTROLS as CONTROLS_SHEET
+from .settings import Settings
+from .tables import Table, Tables
+
+Line = tuple[str, Any, str]
+KINDS = (SENTENCE, WEIGHTS, GIVEN)
+SWITCHES = ("Scale", "Temperature", "Causal", "p_dropout", "epsilon")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reopened:
+    """A written workbook, read back.
+
+    Attributes:
+        tables: sentences (n, d), weights and masks, with the numbers and words that stand there now.
+        settings: the model and its choices, as the switches stand now.
+        recorded: the same as they were when it was written.
+        lines: what else its record holds: name, value, place.
+        remarks: what could not be taken over, in plain words.
+        book: its cells.
+    """
+
+    tables: Tables
+    settings: Settings
+    recorded: Settings
+    lines: tuple[Line, ...]
+    remarks: tuple[str, ...]
+    book: Book
+
+
+def reopened(path: str | os.PathLike[str], book: Book | None = None) -> Reopened:
+    """Read back a workbook that this program wrote, wherever it was saved since.
+
+    Where a table stands is told by its defined name, which moves with its cells, or else by the address
+    in the record; what it holds, by its cells and the labels above them and to their left.
+
+    Args:
+        path: the workbook.
+        book: what was read of it already.
+
+    Raises:
+        InputError: if it cannot be read, has no record, or a table is not there or not whole.
+    """
+    book = book or Book.read(Path(path))
+    lines = record_of(book)
+    recorded = recorded_settings(book.path, lines)
+    settings, remarks = current_settings(book, recorded)
+    sentences: dict[str, Table] = {}
+    weights: dict[str, Table] = {}
+    drawn = 0
+    labels = {name: (str(rows), columns) for name, rows, columns in lines}
+    for name, value, place in lines:
+        kind, _, called = name.partition(" ")
+        if kind not in KINDS:
+            continue
+        if kind == GIVEN:
+            drawn += 1
+            called = drawn_before(drawn)
+        table = replace(_table(book, called, str(value), place), name=called)
+        table = _relabelled(table, labels.get(f"{LABELS} {value}"), book.path)
+        into = sentences if kind == SENTENCE else weights
+        if called in into and not np.array_equal(into[called].values, table.values):
+            remarks.append(
+                f"{called} stands in several places with different numbers; those on sheet "
+                f"{into[called].sheet!r} are taken."
+            )
+        into.setdefault(called, table)
+    if not sentences:
+        raise InputError(f"{book.path}, sheet '{SETTINGS}': names no sentence. Was it edited?")
+    rest = [line for line in lines if line[0].startswith(("lesson ", "blank "))]
+    tables = Tables(book.path, sentences, weights)
+    return Reopened(tables, settings, recorded, tuple(rest), tuple(remarks), book)
+
+
+def record_of(book: Book) -> list[Line]:
+    """The lines of the record in a workbook.
+
+    Raises:
+        InputError: if it has none.
+    """
+    lines = read_record(book.grids)
+    if lines is None:
+        raise InputError(
+            f"{book.path}: has no sheet '{SETTINGS}' that says how attn-xl wrote it. Give a workbook "
+            "that attn-xl wrote, with all of its sheets."
+        )
+    return lines
+
+
+def recorded_settings(path: Path, lines: Sequence[Line]) -> Settings:
+    """The choices in a record.
+
+    Raises:
+        InputError: if one is not a choice that there is.
+    """
+    written = {name: value for name, value, _ in lines if not name.startswith(NO_CHOICES)}
+    controls = str(written.pop(CONTROLS, True)).upper() != "FALSE"
+    try:
+        return Settings.chosen({"controls": controls}, written, f"{path}, sheet '{SETTINGS}'")
+    except CallError as error:
+        raise InputError(str(error)) from None
+
+
+def current_settings(book: Book, recorded: Settings) -> tuple[Settings, list[str]]:
+    """The choices as the switches of a workbook stand now, and what could not be taken over."""
+    remarks: list[str] = []
+    changed: dict[str, Any] = {}
+    for name, value in _switches(book):
+        field, was = _meaning(name, recorded)
+        now = _understood(name, value)
+        said = f"{name} is {_shown(value if now is None else now)}"
+        if now is None:
+            remarks.append(f"{said}, which cannot be; taken as {_shown(was)}.")
+        elif name == "Causal" and recorded.model in ALWAYS_CAUSAL:
+            if not now:
+                remarks.append(f"{said}, but a {recorded.model.value} hides later words always.")
+        elif name == "p_dropout" and now == 0:
+            remarks.append(
+                f"{said}; taken as {_shown(was)}, since without dropout it is another model."
+            )
+        elif now != was:
+            changed[field] = None if name == "Temperature" and now == 1 else now
+    return replace(recorded, **changed), remarks
+
+
+def _switches(book: Book) -> Iterator[tuple[str, Any]]:
+    """Each switch and what stands in its cell: by its name, or else beside its label."""
+    for name in SWITCHES:
+        place, _ = book.place(name, None)
+        if place is not None:
+            yield name, book.value(place.sheet, place.row, place.column)
+            continue
+        for sheet in (CONTROLS_SHEET, OPTIONS):
+            labels = [row[0] if row else "" for row in book.grids.get(sheet, [])]
+            if name in labels:
+                yield name, book.value(sheet, labels.index(name) + 1, 2)
+
+
+def _meaning(name: str, settings: Settings) -> tuple[str, Any]:
+    """The choice that a switch stands for, and what it is."""
+    if name == "Temperature":
+        return "temperature", settings.temperature or 1.0
+    if name == "Causal":
+        return "causal", settings.causal or settings.model in ALWAYS_CAUSAL
+    field = {"Scale": "scale", "p_dropout": "dropout", "epsilon": "epsilon"}[name]
+    return field, getattr(settings, field)
+
+
+def _understood(name: str, value: Any) -> Any:
+    """What the text or number in a switch's cell means; None for nothing."""
+    if name in ("Scale", "Causal"):
+        return {ON: True, OFF: False, "true": True, "false": False}.get(str(value).strip().lower())
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
+        return None
+    low, high = {"p_dropout": (-1e-9, 1.0), "epsilon": (0.0, 1.0)}.get(name, (0.0, np.inf))
+    return float(value) if low < value < high else None
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return ON if value else OFF
+    if isinstance(value, (int, float)):
+        return f"{value:g}"
+    return repr(str(value)[:40]) if str(value) else "blank"
+
+
+# Tables
+
+
+def _table(book: Book, name: str, defined: str, recorded: str) -> Table:
+    where = f"{book.path}, sheet '{SETTINGS}'"
+    if not defined:
+        return unpacked(name, recorded, where)
+    place, told = book.place(defined, parsed_place(recorded))
+    if place is None:
+        missing = parsed_place(recorded)
+        sheet = f" (sheet {missing.sheet!r})" if missing else ""
+        raise InputError(f"{book.path}: the table {defined}{sheet} is not there any more. Put it back.")
+    return table_at(book, name, place if told else _settled(book, place))
+
+
+def _relabelled(table: Table, packed: tuple[str, str] | None, path: Path) -> Table:
+    """A table with the words that its record has, where they do not stand beside it."""
+    if packed is None:
+        return table
+    try:
+        rows, columns = (tuple(map(str, json.loads(text))) for text in packed)
+    except (ValueError, TypeError):
+        raise InputError(
+            f"{path}, sheet '{SETTINGS}': the words of {table.name} are damaged."
+        ) from None
+    if (len(rows), len(columns)) != table.shape:
+        return table
+    return replace(table, rows=rows, columns=columns)
+
+
+def unpacked(name: str, text: str, where: str) -> Table:
+    """A table that a record holds as JSON.
+
+    Raises:
+        InputError: if it does not.
+    """
+    try:
+        packed: Mapping[str, Any] = json.loads(text)
+        values = np.array(packed["values"], np.float64)
+        rows, columns = tuple(packed["rows"]), tuple(packed["columns"])
+        if values.shape != (len(rows), len(columns)) or not np.isfinite(values).all():
+            raise ValueError
+    except (ValueError, KeyError, TypeError):
+        raise InputError(
+            f"{where}: the table {name} was left out of this workbook (--sheets-for), so it cannot be "
+            "read back. Use the input that it was made from."
+        ) from None
+    return Table(name, values, rows, columns, (True, True), where, SETTINGS, 1, 1)
+
+
+def table_at(book: Book, name: str, place: Place) -> Table:
+    """The table in some cells, with the labels beside and above them.
+
+    Raises:
+        InputError: for a cell in it that is not a finite number.
+    """
+    rows, columns = book.labels(place)
+    values = np.full((len(rows), len(columns)), np.nan)
+    blank = np.zeros(values.shape, bool)
+    for i, j in np.ndindex(*values.shape):
+        value = book.value(place.sheet, place.row + i, place.column + j)
+        blank[i, j] = value == "" or value is None
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            values[i, j] = value
+    # A row or column that was put in and left empty is none.
+    kept_rows = [i for i, label in enumerate(rows) if label or not blank[i].all()]
+    kept = [j for j, label in enumerate(columns) if label or not blank[:, j].all()]
+    for i in kept_rows:
+        for j in kept:
+            if not isfinite(values[i, j]):
+                cell = address(place.row + i, place.column + j)
+                found = book.text(place.sheet, place.row + i, place.column + j)
+                raise InputError(
+                    f"{book.path}, sheet {place.sheet!r}, cell {cell}: "
+                    f"{f'the text {found[:40]!r}' if found else 'blank'} where a number is needed."
+                )
+    return Table(
+        name=name,
+        values=values[np.ix_(kept_rows, kept)],
+        rows=tuple(rows[i] or f"word {i + 1}" for i in kept_rows),
+        columns=tuple(columns[j] or f"dim {j + 1}" for j in kept),
+        labelled=(True, True),
+        file=str(book.path),
+        sheet=place.sheet,
+        row=place.row,
+        column=place.column,
+    )
+
+
+def _settled(book: Book, place: Place) -> Place:
+    """Where a table without a name stands: where it stood or, if something else is there now, near."""
+    steps = sorted(
+        ((r, c) for r in range(-4, 30) for c in range(-1, 10)), key=lambda s: abs(s[0]) + abs(s[1])
+    )
+    for down, right in steps:
+        moved = replace(place, row=place.row + down, column=place.column + right)
+        if moved.row > 1 and moved.column > 1 and _is_table(book, moved):
+            return moved
+    return place
+
+
+def _is_table(book: Book, place: Place) -> bool:
+    """Whether all cells are numbers, and there are labels to their left and above."""
+    for row in range(place.row, place.last_row + 1):
+        for column in range(place.column, place.last_column + 1):
+            value = book.value(place.sheet, row, column)
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                return False
+    rows, columns = book.labels(place)
+    return all(rows) and all(columns)
