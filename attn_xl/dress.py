@@ -14,7 +14,7 @@ from openpyxl.worksheet.dimensions import ColumnDimension
 from openpyxl.worksheet.hyperlink import Hyperlink
 from openpyxl.worksheet.properties import PageSetupProperties
 
-from .cells import address, letters, quoted
+from .cells import address, cut, letters, quoted
 from .package import Rows
 from .page import Cell
 from .rows import Looks, caption_above, sheet_rows
@@ -34,6 +34,8 @@ from .styles import Styles, set_text, text_width
 
 MOST_HEADING, MOST_LABEL = 14, 28
 """So many characters wide are columns and row labels at the most; longer headings take more lines."""
+WIDEST = 255.0
+"""The width of a column, in characters, at the most: Excel repairs a file with more."""
 PAGE_CHARACTERS = 260
 """What is still readable across a landscape page."""
 
@@ -67,6 +69,7 @@ class _Dresser:
             self._block(block)
         widths = self._widths()
         self._links(widths)
+        last_column = max(last_column, ws.max_column)  # links may run on to the right
         if sheet.blocks and not extras.canvas:
             frozen_to = HEADER_ROW if sheet.main.node.sheet else FIRST_ROW
             ws.freeze_panes = address(frozen_to, FIRST_COLUMN)
@@ -127,7 +130,7 @@ class _Dresser:
         def short(name: str) -> str:
             return name.removeprefix(f"{sheet.group}.") if sheet.group else name
 
-        links = [(layout.home, layout.home)]
+        links = [(layout.home, layout.home)] if layout.cover or layout.overview else []
         if not self._extras.canvas and not sheet.shared:
             links += [(f"← {short(name)}", name) for name in layout.sources[sheet.name]]
             links += [(f"→ {short(name)}", name) for name in layout.targets[sheet.name]]
@@ -180,7 +183,8 @@ class _Dresser:
                 widen(place.column - 1, max(11, min(widest + 3, MOST_LABEL)))
         scale = (self._styles.named("attn value").font.sz or 11) / 11
         last = max(widths, default=1)
-        all_widths = [round(widths.get(column, 3.0) * scale, 1) for column in range(1, last + 1)]
+        wide = [min(WIDEST, widths.get(column, 3.0) * scale) for column in range(1, last + 1)]
+        all_widths = [round(width, 1) for width in wide]
         first = 1
         for width, run in groupby(all_widths):
             last = first + len(list(run)) - 1
@@ -229,12 +233,12 @@ class _Dresser:
         for choice in extras.choices:
             made = DataValidation(
                 type="list" if choice.options else None,
-                formula1=choice.options or None,
+                formula1=choice.options.removeprefix("=") or None,
                 allow_blank=True,
                 showErrorMessage=bool(choice.options),
                 showInputMessage=bool(choice.prompt),
-                promptTitle=choice.title[:32] or None,
-                prompt=choice.prompt[:255] or None,
+                promptTitle=cut(choice.title, 32) or None,
+                prompt=cut(choice.prompt, 255) or None,
             )
             for cells in choice.range.split():
                 made.add(cells)
