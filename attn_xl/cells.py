@@ -96,7 +96,7 @@ def too_long(texts: Iterable[str]) -> str | None:
 
 
 def _units(text: str) -> bytes:
-    return text.encode("utf-16-le")
+    return text.encode("utf-16-le", "surrogatepass")
 
 
 def sheet_name(text: str) -> str:
