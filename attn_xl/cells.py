@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -15,9 +15,11 @@ MAX_ROWS = 1_048_576
 MAX_COLUMNS = 16_384
 MAX_SHEET_NAME = 31
 MAX_NAME = 255
+MAX_TEXT = 32_767
+MAX_LITERAL = 255
 
 _CELL_LIKE = re.compile(r"[A-Za-z]{1,3}[0-9]+(\..*)?", re.DOTALL)
-_R1C1_LIKE = re.compile(r"[Rr]([0-9]*[Cc])?[0-9]*|[Cc][0-9]*")
+_R1C1_LIKE = re.compile(r"[RrCc]|[Rr][Cc]|([Rr]|[Rr]?[Cc])[0-9].*", re.DOTALL)
 _BARE_SHEET = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 _NOT_IN_SHEET = re.compile(r"[\[\]:*?/\\\x00-\x1f!#]")
 _NOT_IN_NAME = re.compile(r"[^A-Za-z0-9_.]")
@@ -52,7 +54,7 @@ def quoted(sheet: str) -> str:
     """A sheet's name as a formula needs it, in quotes where
 
     1. it has anything but ASCII letters, digits, `_` and `.`, or starts with a digit or a dot,
-    2. it reads like a cell (`Q1`, `RC`), or
+    2. it reads like a cell (`Q1`, `RC`), or begins like one of R1C1 (`R2D2`, `c3po`), or
     3. it is TRUE or FALSE.
     """
     if (
@@ -73,16 +75,28 @@ def unique(name: str, taken: Container[str], longest: int = MAX_NAME) -> str:
 
     Lengths are counted as Excel does, in UTF-16 units: an emoji has two.
     """
-    short, number = _cut(name, longest), 1
+    short, number = cut(name, longest), 1
     while short.casefold() in taken:
         number += 1
         tail = f"_{number}"
-        short = _cut(name, longest - len(tail)) + tail
+        short = cut(name, longest - len(tail)) + tail
     return short
 
 
-def _cut(name: str, longest: int) -> str:
-    return name.encode("utf-16-le")[: 2 * longest].decode("utf-16-le", "ignore")
+def cut(text: str, longest: int) -> str:
+    """The beginning of a text, of so many UTF-16 units at the most."""
+    return (
+        text if 2 * len(text) <= longest else _units(text)[: 2 * longest].decode("utf-16-le", "ignore")
+    )
+
+
+def too_long(texts: Iterable[str]) -> str | None:
+    """The first text that a cell cannot hold, or None."""
+    return next((t for t in texts if 2 * len(t) > MAX_TEXT and len(_units(t)) > 2 * MAX_TEXT), None)
+
+
+def _units(text: str) -> bytes:
+    return text.encode("utf-16-le", "surrogatepass")
 
 
 def sheet_name(text: str) -> str:
@@ -101,6 +115,16 @@ def defined_name(text: str) -> str:
     reserved = name.casefold().startswith("_xl")  # Excel's own names begin so
     plain_start = re.match("[A-Za-z_]", name) and not reserved
     return name if plain_start and not _looks_like_cell(name) else "_" + name
+
+
+def literal(text: str) -> str:
+    """A text as a formula holds it: in quotes, in pieces of at most 255 letters."""
+    pieces: list[str] = []
+    while text or not pieces:
+        piece = cut(text, MAX_LITERAL)
+        pieces.append('"' + piece.replace('"', '""') + '"')
+        text = text[len(piece) :]
+    return "&".join(pieces)
 
 
 _ROW_TOKEN = re.compile("\x00(-?[0-9]+)\x00")

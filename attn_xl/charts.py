@@ -117,5 +117,11 @@ def _named_at(point: int) -> DataLabelList:
 
 
 def _number_cache(numbers: tuple[float | None, ...]) -> NumData:
-    points = [NumVal(idx=i, v=repr(n)) for i, n in enumerate(numbers) if n is not None]
+    points = [_point(i, n) for i, n in enumerate(numbers) if n is not None]
     return NumData(formatCode="General", ptCount=len(numbers), pt=points)
+
+
+def _point(index: int, number: float) -> Any:
+    made: Any = NumVal(idx=index, v=number)
+    made.__dict__["v"] = repr(number)  # openpyxl would write 16 digits of it
+    return made

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from .cells import literal
 from .matrix import Numbers
 from .operation import ATOM, Operand, Operation, Said, Term
 
@@ -150,8 +151,7 @@ class Mask(Operation):
         if switch:
             conditions = [f'AND({switch[0].cell(0)}="{ON}",{later})']
         for word in self.padding:
-            quoted = word.replace('"', '""')
-            conditions.append(f'{own.heading(column)}="{quoted}"')
+            conditions.append(f"{own.heading(column)}={literal(word)}")
         test = conditions[0] if len(conditions) == 1 else f"OR({','.join(conditions)})"
         return f"IF({test},{HIDDEN:.0E},0)".replace("E+0", "E+")
 

@@ -69,7 +69,7 @@ def choices(words: Sequence[str]) -> tuple[str, ...]:
     """The words, each told apart from those that read the same: `the (1)`, `the (4)`."""
     times = Counter(word.casefold() for word in words)
     return tuple(
-        f"{word} ({number})" if times[word.casefold()] > 1 or not word else word
+        f"{word} ({number})".strip() if times[word.casefold()] > 1 or not word else word
         for number, word in enumerate(words, 1)
     )
 

@@ -18,7 +18,7 @@ from openpyxl.worksheet.hyperlink import Hyperlink
 from openpyxl.worksheet.properties import PageSetupProperties
 
 from .blocks import Block
-from .cells import address, letters, quoted
+from .cells import address, cut, letters, quoted
 from .matrix import Node
 from .package import Rows
 from .page import Cell
@@ -40,6 +40,8 @@ MOST_HEADING, MOST_LABEL = 14, 28
 """So many characters wide are columns and row labels at the most; longer headings take more lines."""
 MOST_ROWS = 150
 """A picture of more rows would be a blur on one page: it goes on over several."""
+WIDEST = 255.0
+"""The width of a column, in characters, at the most: Excel repairs a file with more."""
 PAGE_CHARACTERS = 260
 """What is still readable across a landscape page."""
 
@@ -82,6 +84,7 @@ class _Dresser:
             self._block(block)
         widths = self._widths()
         self._links(widths)
+        last_column = max(last_column, ws.max_column)  # links may run on to the right
         if sheet.blocks and not extras.canvas:
             frozen_to = HEADER_ROW if sheet.main.node.sheet else FIRST_ROW
             ws.freeze_panes = address(frozen_to, FIRST_COLUMN)
@@ -223,7 +226,8 @@ class _Dresser:
                     widen(cell.column, shown[cell.like] + 1.5)
         scale = (self._styles.named("attn value").font.sz or 11) / 11
         last = max(widths, default=1)
-        all_widths = [round(widths.get(column, 3.0) * scale, 1) for column in range(1, last + 1)]
+        wide = [min(WIDEST, widths.get(column, 3.0) * scale) for column in range(1, last + 1)]
+        all_widths = [round(width, 1) for width in wide]
         first = 1
         for width, run in groupby(all_widths):
             last = first + len(list(run)) - 1
@@ -274,12 +278,12 @@ class _Dresser:
         for choice in extras.choices:
             made = DataValidation(
                 type="list" if choice.options else None,
-                formula1=choice.options or None,
+                formula1=choice.options.removeprefix("=") or None,
                 allow_blank=True,
                 showErrorMessage=bool(choice.options),
                 showInputMessage=bool(choice.prompt),
-                promptTitle=choice.title[:32] or None,
-                prompt=choice.prompt[:255] or None,
+                promptTitle=cut(choice.title, 32) or None,
+                prompt=cut(choice.prompt, 255) or None,
             )
             for cells in choice.range.split():
                 made.add(cells)

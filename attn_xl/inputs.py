@@ -77,8 +77,10 @@ def write_tables(tables: Tables, path: str | os.PathLike[str]) -> None:
 
 
 def _title(name: str) -> str:
-    """`name` without what a sheet's name may not hold, or begin and end with."""
-    return _NOT_IN_SHEET.sub("_", name).strip("'") or "_"
+    """`name` without what a sheet's name may not hold, or begin and end with; Excel keeps `History` for
+    itself."""
+    title = _NOT_IN_SHEET.sub("_", name).strip("'") or "_"
+    return f"{title}_" if title.casefold() == "history" else title
 
 
 @dataclass
@@ -101,12 +103,14 @@ class _Sheet:
                 _heading(sheet.cell(1, 1), "left")
             for column, label in enumerate(table.columns, 1 + beside):
                 _heading(_text(sheet, 1, column, label), "right")
-            sheet.freeze_panes = sheet.cell(2, 1 + beside).coordinate
+            sheet.freeze_panes = address(2, 1 + beside)
         else:
             if beside:
                 _text(sheet, 1, 1, table.rows[0])._style = word._style
             for column, value in enumerate(table.values[0].tolist(), 1 + beside):
-                sheet.cell(1, column, _plain(value))._style = number._style
+                cell = sheet.cell(1, column, value)
+                cell._value = repr(_plain(value))  # openpyxl would write 16 digits of it
+                cell._style = number._style
         self._widths(beside)
         _page(sheet)
         last = address(rows + above, columns + beside)

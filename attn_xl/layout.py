@@ -10,10 +10,12 @@ from .cells import (
     MAX_NAME,
     MAX_ROWS,
     MAX_SHEET_NAME,
+    MAX_TEXT,
     Place,
     defined_name,
     letters,
     sheet_name,
+    too_long,
     unique,
 )
 from .errors import InputError
@@ -146,6 +148,12 @@ def _placed(node: Node, sheet: str, name: str, before: Block | None, live: bool)
             f"{node.name} has {node.shape[0]} x {node.shape[1]} numbers and needs cells up to "
             f"{letters(place.last_column)}{place.last_row}, but a sheet ends at "
             f"{letters(MAX_COLUMNS)}{MAX_ROWS}. Use a shorter sentence."
+        )
+    long = too_long((*node.rows, *node.columns, *(node.texts or ())))
+    if long is not None:
+        raise InputError(
+            f"{node.name} has a label of {len(long):,} letters, {long[:20] + '...'!r}; a cell holds "
+            f"{MAX_TEXT:,}. Shorten it."
         )
     caption = node.note if node.sheet or node.helper else node.name
     if node.scalar:

@@ -104,7 +104,9 @@ class _ShellWriter(WorksheetWriter):  # type: ignore[misc]
 
     def __init__(self, sheet: Any, cells: str) -> None:
         self._cells = cells
+        links = list(sheet._hyperlinks)  # those of streamed cells: openpyxl starts with none
         super().__init__(sheet, io.BytesIO())
+        sheet._hyperlinks = links
 
     def write_dimensions(self) -> None:
         self.xf.send(SheetDimension(self._cells).to_tree())

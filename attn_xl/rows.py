@@ -18,6 +18,7 @@ from .cells import address, letters, row_offsets, row_token
 from .page import Cell
 from .sheets import HEADER_ROW, Layout, Sheet, State
 
+_NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _CODE_LIKE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
 
 
@@ -37,8 +38,9 @@ class Looks:
 
 
 def spreadsheet_text(text: str) -> str:
-    """`text` so that no program takes `_x0041_` in it for the code of a letter."""
-    return _CODE_LIKE.sub("_x005F_", text)
+    """`text` so that no program takes `_x0041_` in it for the code of a letter; what XML cannot hold
+    becomes U+FFFD."""
+    return _CODE_LIKE.sub("_x005F_", _NOT_IN_XML.sub("\ufffd", text))
 
 
 def _escaped(text: str) -> str:
@@ -47,8 +49,9 @@ def _escaped(text: str) -> str:
 
 def _text_cell(cell: str, text: str, style: int) -> str:
     """A cell that holds text, whatever the text looks like."""
+    space = ' xml:space="preserve"' if text != text.strip() else ""
     text = _escaped(spreadsheet_text(text))
-    return f'<c r="{cell}" s="{style}" t="inlineStr"><is><t>{text}</t></is></c>'
+    return f'<c r="{cell}" s="{style}" t="inlineStr"><is><t{space}>{text}</t></is></c>'
 
 
 def sheet_rows(

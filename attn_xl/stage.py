@@ -104,7 +104,7 @@ def _by_dimension(layout: Layout, blocks: list[Block], row: int, column: int) ->
         for i, label in enumerate(block.node.rows):
             if what == "input" and same and i:
                 continue  # the same input everywhere
-            title = what if what == "input" and same else f"{what} {label}"
+            title = what if what == "input" and same else clean(f"{what} {label}")
             series.append(
                 Series(
                     title,
@@ -123,7 +123,7 @@ def _planes(layout: Layout, blocks: list[Block], column: int) -> Iterable[Chart]
     together = sum(len(block.node.rows) for block in blocks) <= MOST_POINTS // 2
     several = len(blocks) > 1
     for number, group in enumerate([blocks] if together else [[block] for block in blocks]):
-        name = "" if together or not several else f" {group[0].node.name.split('.')[1]}"
+        name = "" if together or not several else f" {_sentence(group[0])}"
         joined = _same_plane(group[0])
         ends = ((0, 2, "before and after attention"),) if joined else (
             (0, 1, "before attention"), (1, 1, "after attention"))  # fmt: skip
@@ -153,7 +153,7 @@ def _same_plane(block: Block) -> bool:
 
 def _point(layout: Layout, block: Block, i: int, start: int, count: int, named: bool) -> Series:
     word = block.node.rows[i]
-    title = f"{word} ({block.node.name.split('.')[1]})" if named else word
+    title = f"{word} ({_sentence(block)})" if named else word
     values = layout.values(block.node)[i]
     return Series(
         title,
@@ -186,6 +186,11 @@ def _of(name: str) -> str:
 
 def _shown(numbers: Iterable[float]) -> tuple[float | None, ...]:
     return tuple(float(n) if n == n else None for n in numbers)
+
+
+def _sentence(block: Block) -> str:
+    """`cat` of `Compare.cat.Moves`."""
+    return clean(block.node.name.partition(".")[2].rpartition(".")[0])
 
 
 def _symbol(block: Block) -> str:

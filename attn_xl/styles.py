@@ -9,6 +9,7 @@ from openpyxl.cell.cell import Cell
 from openpyxl.styles import Alignment, Protection
 from openpyxl.styles.differential import DifferentialStyle
 
+from .cells import MAX_TEXT, cut
 from .matrix import Node
 from .page import Cell as PageCell
 from .rows import spreadsheet_text
@@ -130,7 +131,7 @@ class Styles:
 
 def set_text(cell: Any, text: str) -> None:
     """Put a text into an openpyxl cell, whatever it looks like."""
-    cell.value = spreadsheet_text(text)
+    cell.value = cut(spreadsheet_text(text), MAX_TEXT)
     cell.data_type = "s"
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .cells import address, unique
+from .cells import MAX_TEXT, address, too_long, unique
 from .errors import InputError
 from .grids import ErrorValue, Grid, read_grids, wrote_this
 from .matrix import Numbers, clean
@@ -321,6 +321,11 @@ def _labels(
             value = "TRUE" if value else "FALSE"
         elif isinstance(value, float) and value.is_integer():
             value = int(value)
+        if too_long([str(value)]):
+            raise InputError(
+                f"{where}, cell {address(row + 1, column + 1)}: the {kind} {str(value)[:20] + '...'!r} "
+                f"has {len(str(value)):,} letters; a cell of a workbook holds {MAX_TEXT:,}. Shorten it."
+            )
         yield clean(value)
 
 

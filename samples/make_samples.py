@@ -196,7 +196,7 @@ def make(name: str, sheets: dict[str, list[Row]]) -> None:
     for title, rows in sheets.items():
         sheet = book.create_sheet(title)
         for row in rows:
-            sheet.append(row)
+            sheet.append([None if value == "" else value for value in row])
         for cell in (*sheet[1], *sheet["A"]):
             if isinstance(cell.value, str):
                 cell.font = Font(bold=True)

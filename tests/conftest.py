@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
+from ooxml import violations
 
 import attn_xl
 from attn_xl.engines import differences_ironcalc
@@ -27,7 +28,10 @@ written: list[Path] = []
 
 
 def verify(path: Path) -> None:
-    """Recalculate a workbook with IronCalc: every formula cell against its stored value."""
+    """Check a workbook's XML against the rules that Excel enforces, then recalculate it with IronCalc:
+    every formula cell against its stored value."""
+    broken = violations(path)
+    assert not broken, "\n".join(broken[:5])
     found = differences_ironcalc(path, TOLERANCE, CANCELLED)
     assert not found, "\n".join(map(str, found[:5]))
 

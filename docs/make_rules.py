@@ -1,0 +1,46 @@
+"""Makes docs/ooxml-rules.md of the rules in the tests: python docs/make_rules.py"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+INTRODUCTION = """\
+# What Excel asks of a workbook
+
+When a file breaks one of these rules, Excel says "We found a problem with some content", or shows
+less than was written. Each workbook that a test writes is checked against all of them
+(`tests/ooxml.py`), and so are all samples with every template, level and style, odd words, odd names
+and odd shapes. Each rule has tests of its own, too: copies of a good workbook in which one thing is
+broken, which that rule must notice.
+
+    pytest tests/test_ooxml.py -k "caught and cell-style"
+
+Sources: *P1* and *P2* are ECMA-376 part 1 (with its transitional schemas) and part 2; *OI* is
+Microsoft's [MS-OI29500], what Office asks beyond the standard, by the clause of part 1; *limits* is
+Microsoft's list "Excel specifications and limits". This page is made by
+`docs/make_rules.py` from the table in `tests/ooxml_rules.py`.
+"""
+
+
+def text() -> str:
+    """The page."""
+    sys.path.insert(0, str(HERE.parent / "tests"))
+    from ooxml_broken import BROKEN
+    from ooxml_rules import RULES
+
+    lines = [INTRODUCTION]
+    for group, rules in RULES.items():
+        lines.append(f"## {group}\n\n| rule | it says | source | test |\n|---|---|---|---|")
+        for rule, (says, source) in rules.items():
+            copies = len(BROKEN.get(rule, ()))
+            which = f"`{rule}-0`" if copies == 1 else f"`{rule}-0` to `-{copies - 1}`"
+            test = f"`test_a_broken_copy_is_caught`, {which}" if copies else "`test_no_zip_is_caught`"
+            lines.append(f"| `{rule}` | {says.replace('|', chr(92) + '|')} | {source} | {test} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    (HERE / "ooxml-rules.md").write_text(text(), encoding="utf-8")
