@@ -16,10 +16,11 @@ import typer
 
 from . import __version__
 from .cli_explain import explain
+from .cli_inspect import inspect
 from .cli_new import new
 from .cli_teach import teach
 from .errors import AttnXlError, CallError
-from .options import File, Force, Output, Plain, Template, computed, with_settings
+from .options import File, Force, Output, Plain, Template, computed, output_beside, with_settings
 from .settings import Formulas, Model, Settings
 
 app = typer.Typer(
@@ -50,6 +51,7 @@ def _main(
 def convert(
     file: File,
     chosen: dict[str, Any],
+    reading: dict[str, Any],
     output: Output = None,
     template: Template = "article",
     plain: Plain = False,
@@ -57,7 +59,7 @@ def convert(
 ) -> None:
     """Write every matrix of attention as a sheet of live formulas."""
     live = not plain and chosen["formulas"] is not Formulas.none
-    _write(file, output, "attention", template, force, {**chosen, "controls": live})
+    _write(file, output, "attention", template, force, {**chosen, "controls": live}, reading)
 
 
 @app.command(epilog="Example:  attn-xl similarity samples/politics.xlsx -o angles.xlsx")
@@ -65,18 +67,25 @@ def convert(
 def similarity(
     file: File,
     chosen: dict[str, Any],
+    reading: dict[str, Any],
     output: Output = None,
     template: Template = "article",
     force: Force = False,
 ) -> None:
     """Write dot product, magnitude, cosine and angle of every two words as sheets of live formulas."""
-    _write(file, output, "similarity", template, force, {**chosen, "model": Model.similarity})
+    _write(file, output, "similarity", template, force, {**chosen, "model": Model.similarity}, reading)
 
 
 def _write(
-    file: Path, output: Path | None, tail: str, template: str, force: bool, chosen: dict[str, Any]
+    file: Path,
+    output: Path | None,
+    tail: str,
+    template: str,
+    force: bool,
+    chosen: dict[str, Any],
+    reading: dict[str, Any],
 ) -> None:
-    path = output or file.parent / f"{file.stem}-{tail}.xlsx"
+    path = output or output_beside(file, f"{tail}.xlsx")
     if path.suffix.lower() != ".xlsx":
         raise CallError(f"{path}: the output is an .xlsx workbook; give it a name that ends in .xlsx.")
     Settings.chosen(chosen, {}, "")  # a mistake in the call is said before anything is read
@@ -85,10 +94,11 @@ def _write(
 
     look = find_template(template)
     check_output(path, force=force, sources=(file, look))
-    computation, settings = computed(file, chosen)
+    computation, settings = computed(file, chosen, reading)
     from .workbook import write_workbook
 
-    layout = write_workbook(computation, path, template=look, settings=settings, source=file.name)
+    source = "standard input" if str(file) == "-" else file.name
+    layout = write_workbook(computation, path, template=look, settings=settings, source=source)
     for remark in computation.remarks:
         print(remark, file=sys.stderr)
     print(f"{path}: {layout.summary(settings)}")
@@ -99,6 +109,7 @@ def _write(
 def show(
     file: File,
     chosen: dict[str, Any],
+    reading: dict[str, Any],
     step: Annotated[
         Optional[list[str]],  # noqa: UP045
         typer.Option(
@@ -126,7 +137,7 @@ def show(
         from .files import check_output
 
         check_output(svg, force=force, sources=(file,))
-    computation, settings = computed(file, chosen)
+    computation, settings = computed(file, chosen, reading, sheet)
     wanted: dict[str, Any] = {"steps": step or (), "sheet": sheet}
     if json or csv:
         from .export import to_csv, to_json
@@ -148,6 +159,7 @@ def show(
     print(svg)
 
 
+app.command(epilog="Example:  attn-xl inspect samples/mouse.xlsx")(inspect)
 app.command(
     epilog=r'Example:  attn-xl explain samples/mouse.xlsx "cat.Softmax\[mouse, cat]" --depth 2'
 )(explain)
