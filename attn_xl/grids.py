@@ -270,7 +270,7 @@ def _inflated(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, content: bytes) 
         return archive.read(entry)
     from isal import igzip_lib, isal_zlib
 
-    damaged: tuple[type[Exception], ...] = (igzip_lib.IsalError,)
+    damaged: Any = igzip_lib.IsalError
 
     start = entry.header_offset
     lengths = content[start + 26 : start + 30]

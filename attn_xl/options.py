@@ -25,8 +25,8 @@ File = Annotated[
     typer.Argument(
         metavar="FILE",
         help="A spreadsheet (.xlsx, .xlsm, .xlsb, .xls, .ods), .csv, .tsv, .npy, .npz or .json; "
-        "- is the standard input. A table with one word a row and one dimension a column, anywhere on a sheet; "
-        "weights are found by W_Q, W_K, W_V as a label or a sheet's name.",
+        "- is the standard input. A table with one word a row, one dimension a column, anywhere on a "
+        "sheet; weights are found by W_Q, W_K, W_V as a label or a sheet's name.",
         show_default=False,
     ),
 ]

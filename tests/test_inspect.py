@@ -82,7 +82,7 @@ def test_every_command_has_the_options(tmp_path: Path, capsys: pytest.CaptureFix
     source = str(INPUTS / "comma.csv")
     where = ["--range", "A1:C4", "--words-in", "columns"]
     out, _ = run("show", source, *where, "--step", "Input", capsys=capsys)
-    assert out.splitlines()[2].split() == ["cat", "Füße", "dog"]
+    assert ["cat", "Füße", "dog"] in [line.split() for line in out.splitlines()]
     out, _ = run("explain", source, "Scores[1, 2]", *where, capsys=capsys)
     assert "Scores[a, b]" in out
     for command in ("convert", "similarity", "teach"):
