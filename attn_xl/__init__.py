@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from .matrix import Graph
     from .models import Computation, attend
     from .operations import Matrix, given, softmax
+    from .reading import read_tables
     from .settings import Formulas, Settings
-    from .tables import Table, Tables, read_tables
+    from .tables import Table, Tables
     from .terminal import show
     from .vectors import read_vectors
     from .workbook import write_workbook
@@ -35,7 +36,8 @@ _HOMES = {
     "models": ("Computation", "attend"),
     "operations": ("Matrix", "given", "softmax"),
     "settings": ("Formulas", "Settings"),
-    "tables": ("Table", "Tables", "read_tables"),
+    "reading": ("read_tables",),
+    "tables": ("Table", "Tables"),
     "terminal": ("show",),
     "vectors": ("read_vectors",),
     "workbook": ("write_workbook",),

@@ -54,7 +54,7 @@ class Book:
         Raises:
             InputError: if it cannot be read.
         """
-        return cls(path, read_grids(path), _names(path))
+        return cls(path, read_grids(path), names_of(path))
 
     def value(self, sheet: str, row: int, column: int) -> Any:
         """What a cell shows; "" for nothing."""
@@ -161,7 +161,7 @@ def parsed_place(text: str) -> Place | None:
     return Place(sheet, first_row, first, last_row - first_row + 1, last - first + 1)
 
 
-def _names(path: Path) -> dict[str, Place | None]:
+def names_of(path: Path) -> dict[str, Place | None]:
     """The defined names of an xlsx; none of what is another format, or has none."""
     from defusedxml.ElementTree import fromstring
 

@@ -17,11 +17,23 @@ import typer
 from . import __version__
 from .cli_explain import explain
 from .cli_grade import grade
+from .cli_inspect import inspect
 from .cli_new import new
 from .cli_teach import teach
 from .cli_vectors import VectorsCommand, vectors
 from .errors import AttnXlError, CallError, Interrupted
-from .options import File, Files, Force, Jobs, Output, Plain, Template, computed, with_settings
+from .options import (
+    File,
+    Files,
+    Force,
+    Jobs,
+    Output,
+    Plain,
+    Template,
+    computed,
+    output_beside,
+    with_settings,
+)
 from .settings import Formulas, Model, Settings
 
 app = typer.Typer(
@@ -52,6 +64,7 @@ def _main(
 def convert(
     file: Files,
     chosen: dict[str, Any],
+    reading: dict[str, Any],
     output: Output = None,
     template: Template = "article",
     plain: Plain = False,
@@ -60,7 +73,7 @@ def convert(
 ) -> None:
     """Write every matrix of attention as a sheet of live formulas."""
     live = not plain and chosen["formulas"] is not Formulas.none
-    _write(file, output, "attention", template, force, {**chosen, "controls": live}, jobs)
+    _write(file, output, "attention", template, force, {**chosen, "controls": live}, reading, jobs)
 
 
 @app.command(epilog="Example:  attn-xl similarity samples/politics.xlsx -o angles.xlsx")
@@ -68,6 +81,7 @@ def convert(
 def similarity(
     file: Files,
     chosen: dict[str, Any],
+    reading: dict[str, Any],
     output: Output = None,
     template: Template = "article",
     jobs: Jobs = None,
@@ -75,7 +89,7 @@ def similarity(
 ) -> None:
     """Write dot product, magnitude, cosine and angle of every two words as sheets of live formulas."""
     chosen = {**chosen, "model": Model.similarity}
-    _write(file, output, "similarity", template, force, chosen, jobs)
+    _write(file, output, "similarity", template, force, chosen, reading, jobs)
 
 
 def _write(
@@ -85,6 +99,7 @@ def _write(
     template: str,
     force: bool,
     chosen: dict[str, Any],
+    reading: dict[str, Any],
     jobs: int | None,
 ) -> None:
     from .files import expanded, is_folder
@@ -107,9 +122,11 @@ def _write(
     folder = folder_for(output) if output is not None and (into_folder or len(files) > 1) else None
     tasks = []
     for file in files:
-        beside = (folder or file.parent) / f"{file.stem}-{tail}.xlsx"
-        path = beside if folder or output is None else output
-        tasks.append(Conversion(file, path, look, chosen, force))
+        if folder is not None:
+            path = folder / f"{file.stem}-{tail}.xlsx"
+        else:
+            path = output or output_beside(file, f"{tail}.xlsx")
+        tasks.append(Conversion(file, path, look, chosen, reading, force))
     done = [convert_file(tasks[0])] if len(tasks) == 1 else convert_files(tasks, jobs)
     for result in done:
         for line in (*result.remarks, result.error):
@@ -129,6 +146,7 @@ def _write(
 def show(
     file: File,
     chosen: dict[str, Any],
+    reading: dict[str, Any],
     step: Annotated[
         Optional[list[str]],  # noqa: UP045
         typer.Option(
@@ -156,7 +174,7 @@ def show(
         from .files import check_output
 
         check_output(svg, force=force, sources=(file,))
-    computation, settings = computed(file, chosen)
+    computation, settings = computed(file, chosen, reading, sheet)
     wanted: dict[str, Any] = {"steps": step or (), "sheet": sheet}
     if json or csv:
         from .export import to_csv, to_json
@@ -178,6 +196,7 @@ def show(
     print(svg)
 
 
+app.command(epilog="Example:  attn-xl inspect samples/mouse.xlsx")(inspect)
 app.command(
     epilog=r'Example:  attn-xl explain samples/mouse.xlsx "cat.Softmax\[mouse, cat]" --depth 2'
 )(explain)

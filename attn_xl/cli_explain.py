@@ -30,6 +30,7 @@ def explain(
         ),
     ],
     chosen: dict[str, Any],
+    reading: dict[str, Any],
     depth: Annotated[
         str,
         typer.Option(metavar="N|all", help="So many levels of calculations; all: down to the inputs."),
@@ -43,7 +44,7 @@ def explain(
     """Say how one number came about, with the numbers put in."""
     levels = _levels(depth)
     Settings.chosen(chosen, {}, "")  # a mistake in the call is said before anything is read
-    computation, settings = computed(file, chosen)
+    computation, settings = computed(file, chosen, reading, sheet)
     from . import explanation_text
     from .explanation import explain
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 from .errors import CallError
-from .options import Force, Plain, Template, with_settings
+from .options import File, Force, Plain, Template, output_beside, tables_of, with_settings
 from .settings import Settings
 
 if TYPE_CHECKING:
@@ -17,11 +17,9 @@ if TYPE_CHECKING:
 
 @with_settings("controls", "formulas")
 def teach(
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="A spreadsheet as for convert.", show_default=False),
-    ],
+    file: File,
     chosen: dict[str, Any],
+    reading: dict[str, Any],
     output: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
@@ -81,12 +79,12 @@ def teach(
     Settings.chosen(chosen, {}, "")
     lesson = Lesson(level, steps, tolerance, exam, chosen["seed"] or 0)
     if roster is not None:
-        _teach_class(file, roster, output, chosen, lesson, answers, template, jobs, force)
+        _teach_class(file, roster, output, chosen, reading, lesson, answers, template, jobs, force)
         return
     from .files import check_output
     from .templates import find_template
 
-    path = output or file.parent / f"{file.stem}-lesson.xlsx"
+    path = output or output_beside(file, "lesson.xlsx")
     look = find_template(template)
     for target in (path, answers):
         if target is not None:
@@ -97,10 +95,9 @@ def teach(
             check_output(target, force=force, sources=(file, look))
     if answers is not None and answers.resolve() == path.resolve():
         raise CallError(f"{path}: the lesson and its answers cannot be the same file.")
-    from .tables import read_tables
     from .teaching import write_lesson
 
-    tables = read_tables(file)
+    tables = tables_of(file, reading)
     settings = Settings.chosen(chosen, tables.settings, f"{file}, sheet 'Settings'")
     layout = write_lesson(
         tables, path, settings=settings, lesson=lesson, template=look, answers=answers
@@ -117,6 +114,7 @@ def _teach_class(
     roster: Path,
     output: Path | None,
     chosen: dict[str, Any],
+    reading: dict[str, Any],
     lesson: Lesson,
     answers: Path | None,
     template: str,
@@ -124,11 +122,10 @@ def _teach_class(
     force: bool,
 ) -> None:
     from .classes import write_class
-    from .tables import read_tables
 
-    tables = read_tables(file)
+    tables = tables_of(file, reading)
     settings = Settings.chosen(chosen, tables.settings, f"{file}, sheet 'Settings'")
-    folder = output or file.parent / f"{file.stem}-class"
+    folder = output or output_beside(file, "class")
     students, key = write_class(
         tables, roster, folder, settings=settings, lesson=lesson, answers=answers, template=template,
         jobs=jobs, force=force,

@@ -21,7 +21,7 @@ class Conversion:
     Attributes:
         file: what is read; path: what is written.
         template: the look.
-        chosen: the settings that the call names.
+        chosen: the settings that the call names; reading: which tables.
         force: replace what exists.
     """
 
@@ -29,6 +29,7 @@ class Conversion:
     path: Path
     template: Path
     chosen: dict[str, Any]
+    reading: dict[str, Any]
     force: bool
 
 
@@ -48,9 +49,10 @@ def convert_file(task: Conversion) -> Converted:
         AttnXlError: if it cannot be done; then nothing was written.
     """
     check_output(task.path, force=task.force, sources=(task.file, task.template))
-    computation, settings = computed(task.file, task.chosen)
+    computation, settings = computed(task.file, task.chosen, task.reading)
+    source = "standard input" if str(task.file) == "-" else task.file.name
     layout = write_workbook(
-        computation, task.path, template=task.template, settings=settings, source=task.file.name
+        computation, task.path, template=task.template, settings=settings, source=source
     )
     return Converted(f"{task.path}: {layout.summary(settings)}", computation.remarks)
 

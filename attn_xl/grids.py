@@ -1,17 +1,24 @@
-"""Any spreadsheet in, the values of its cells out. Knows file formats, and nothing of tables."""
+"""Any file of cells in, the values of its cells out. Knows file formats, and nothing of tables."""
 
 from __future__ import annotations
 
 import io
 import re
+import sys
 import zipfile
 import zlib
+from collections.abc import Collection
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Thread
 from typing import Any, Literal
 
 from .cells import MAX_ROWS, address, split_address
 from .engines import IronCalc, quiet
 from .errors import InputError
+from .marks import Marks
+from .numerals import ErrorValue
+from .plainsheet import WORTH_IT, plain_rows
 
 Grid = list[list[Any]]
 
@@ -29,7 +36,9 @@ _RECALCULATE = re.compile(rb"fullCalcOnLoad=\"(?:1|true)\"")
 # Plain beginnings, which are found fast; a prefix on every tag is rare.
 _ROW = re.compile(rb'<row[^>]*? r="(\d+)"')
 _PREFIXED_ROW = re.compile(rb'<\w+:row[^>]*? r="(\d+)"')
+_FAR_COLUMN = re.compile(rb'r="[A-Z]{3}')
 _FAR_CELL = re.compile(rb' r="([A-Z]{3,}\d+|[A-Z]{1,2}\d{7,})"')
+_NPY = b"\x93NUMPY"
 _OLE = bytes.fromhex("D0CF11E0A1B11AE1")
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _DAMAGED = (
@@ -43,25 +52,114 @@ _DAMAGED = (
 )
 
 
-class ErrorValue(str):
-    """An error value in a cell, such as #N/A."""
+@dataclass(frozen=True)
+class Book:
+    """What a file holds.
+
+    Attributes:
+        path: the file, as errors name it.
+        grids: the values of every sheet: numbers, texts, booleans, dates, error values, "" where blank.
+        hidden: the sheets that are hidden.
+        marks: what else it says about its cells.
+    """
+
+    path: Path
+    grids: dict[str, Grid]
+    hidden: frozenset[str] = frozenset()
+    marks: Marks = field(default_factory=lambda: Marks(b""))
 
 
-def read_grids(path: Path) -> dict[str, Grid]:
-    """The values of every sheet: numbers, texts, booleans, dates, error values, "" where blank.
+def read_book(path: Path) -> Book:
+    """The cells of a file: a workbook, delimited text, arrays, JSON; `-` is the standard input.
 
-    A formula without a stored value, or one that its program asks to be recalculated on loading, is
-    computed by IronCalc.
+    What it is is told by its content. A formula without a stored value, or one that its program asks to
+    be recalculated on loading, is computed by IronCalc.
 
     Raises:
         InputError: if the file cannot be read; it says why, and what to do.
     """
     content = _content(path)
-    compute = _formulas_to_compute(path, content) if content.startswith(b"PK") else "none"
-    grids = _values(path, content)
-    if compute != "none":
-        _compute(path, grids, everything=compute == "all")
-    return grids
+    shown = Path("standard input") if str(path) == "-" else path
+    if content.startswith(_NPY) or _is_npz(content):
+        from .frames import from_npy
+
+        return Book(shown, _named(from_npy(content, str(shown)), shown))
+    if not content.startswith((b"PK", _OLE)):
+        grids = _from_text(shown, content)
+        if grids is not None:
+            return Book(shown, grids)
+    return _workbook(path, shown, content)
+
+
+def read_grids(path: Path) -> dict[str, Grid]:
+    """The values of every sheet of a file, as `read_book` finds them."""
+    return read_book(path).grids
+
+
+def _workbook(path: Path, shown: Path, content: bytes) -> Book:
+    if not content.startswith(b"PK"):
+        return Book(shown, *_values(path, shown, content, {}))
+    parts = _sheet_parts(shown, content)
+    plain = _plain_sheets(content, parts)
+    for part, xml in parts.items():
+        if part not in plain and part != "xl/workbook.xml":
+            _check_span(shown, xml)
+    # The formulas are looked for while the values are read, which takes longest.
+    scan = _Scan(parts, plain)
+    thread = Thread(target=scan.run)
+    thread.start()
+    try:
+        grids, hidden = _values(path, shown, content, plain)
+    finally:
+        thread.join()
+    if scan.compute != "none":
+        _compute(path, content, grids, everything=scan.compute == "all")
+    return Book(shown, grids, hidden, Marks(content, scan.plain))
+
+
+def _plain_sheets(content: bytes, parts: dict[str, bytes]) -> dict[str, Grid]:
+    """The values of large sheets of plain numbers, by part."""
+    large = [name for name, xml in parts.items() if len(xml) > WORTH_IT]
+    if not large:
+        return {}
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        try:
+            styles = archive.read("xl/styles.xml")
+            shared = "xl/sharedStrings.xml" in archive.namelist()
+            strings = archive.read("xl/sharedStrings.xml") if shared else b""
+        except (*_DAMAGED, KeyError):
+            return {}
+    found = {name: plain_rows(parts[name], strings, styles) for name in large}
+    return {name: rows for name, rows in found.items() if rows is not None}
+
+
+def _named(grids: dict[str, Grid], path: Path) -> dict[str, Grid]:
+    """A table without a name gets its file's."""
+    return {name or path.stem: grid for name, grid in grids.items()}
+
+
+def _is_npz(content: bytes) -> bool:
+    """Whether the first file in a zip archive is an array."""
+    length = int.from_bytes(content[26:28], "little")
+    return content.startswith(b"PK") and content[30 : 30 + length].endswith(b".npy")
+
+
+def _from_text(path: Path, content: bytes) -> dict[str, Grid] | None:
+    """The cells of text, or None if it is none or no table can be in it."""
+    from .textfiles import decoded, read_text
+
+    text = decoded(content)
+    if text is None or text.lstrip()[:1] == "<":
+        return None
+    if text.lstrip()[:1] in ("{", "["):
+        from .frames import from_json
+
+        return _named(from_json(text, str(path)), path)
+    grid = read_text(text, str(path))
+    known = path.suffix.lower() in (".csv", ".tsv", ".txt", ".tab") or str(path) == "standard input"
+    if not known and not any(isinstance(value, float) for row in grid for value in row):
+        return None
+    return {path.stem: grid}
 
 
 def wrote_this(path: Path) -> bool:
@@ -75,7 +173,7 @@ def wrote_this(path: Path) -> bool:
 
 def _content(path: Path) -> bytes:
     try:
-        content = path.read_bytes()
+        content = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
     except FileNotFoundError:
         raise InputError(f"{path}: no such file.") from None
     except IsADirectoryError:
@@ -84,12 +182,21 @@ def _content(path: Path) -> bytes:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{path}: cannot be read ({reason}).") from None
     if not content:
-        raise InputError(f"{path}: the file is empty.")
+        raise InputError(f"{'standard input' if str(path) == '-' else path}: the file is empty.")
     return content
 
 
-def _values(path: Path, content: bytes) -> dict[str, Grid]:
-    from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetTypeEnum
+def _values(
+    path: Path, shown: Path, content: bytes, plain: dict[str, Grid]
+) -> tuple[dict[str, Grid], frozenset[str]]:
+    """The values of every sheet, and which sheets are hidden; those of some parts are known."""
+    from python_calamine import (
+        CalamineError,
+        CalamineWorkbook,
+        PasswordError,
+        SheetTypeEnum,
+        SheetVisibleEnum,
+    )
 
     try:
         if content.startswith(_OLE) and _ENCRYPTED in content:
@@ -98,15 +205,22 @@ def _values(path: Path, content: bytes) -> dict[str, Grid]:
             try:
                 book = CalamineWorkbook.from_filelike(io.BytesIO(content))
             except CalamineError:  # by its ending, it may know better what is wrong
+                if str(path) == "-":
+                    raise
                 book = CalamineWorkbook.from_path(str(path))
-            return {
-                sheet.name: book.get_sheet_by_name(sheet.name).to_python(skip_empty_area=False)
-                for sheet in book.sheets_metadata
-                if sheet.typ == SheetTypeEnum.WorkSheet
-            }
+            sheets = [sheet for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
+            known = Marks(content).sheets() if plain else {}
+            grids: dict[str, Grid] = {}
+            for sheet in sheets:
+                rows = plain.get(known.get(sheet.name, ""))
+                if rows is None:
+                    rows = book.get_sheet_by_name(sheet.name).to_python(skip_empty_area=False)
+                grids[sheet.name] = rows
+            hidden = (sheet.name for sheet in sheets if sheet.visible != SheetVisibleEnum.Visible)
+            return grids, frozenset(hidden)
     except PasswordError:
         raise InputError(
-            f"{path}: is protected by a password. Open it in a spreadsheet program, remove the "
+            f"{shown}: is protected by a password. Open it in a spreadsheet program, remove the "
             "password and save it."
         ) from None
     except (KeyboardInterrupt, SystemExit, MemoryError):
@@ -114,9 +228,9 @@ def _values(path: Path, content: bytes) -> dict[str, Grid]:
     except BaseException as error:  # a panic in the reader is not an Exception
         if content.startswith((b"PK", _OLE)):
             detail = str(error) if isinstance(error, CalamineError) else type(error).__name__
-            raise _damaged(path, detail) from None
+            raise _damaged(shown, detail) from None
         raise InputError(
-            f"{path}: is not a spreadsheet. Save the table as .xlsx (or .xls, .xlsb, .ods)."
+            f"{shown}: is not a spreadsheet. Save the table as .xlsx (or .xls, .xlsb, .ods, .csv)."
         ) from None
 
 
@@ -127,39 +241,87 @@ def _damaged(path: Path, detail: object) -> InputError:
     )
 
 
-def _formulas_to_compute(path: Path, content: bytes) -> Literal["none", "missing", "all"]:
-    """Which formulas of an xlsx are to be computed: those without a value, or all, because the file
-    asks for it.
+def _sheet_parts(path: Path, content: bytes) -> dict[str, bytes]:
+    """The XML of the sheets of an xlsx, and of its workbook part.
 
     Raises:
-        InputError: if the package is damaged, or a cell far away makes a sheet span more than memory
-            holds.
+        InputError: if the package is damaged.
     """
-    recalculate = missing = formulas = False
+    parts: dict[str, bytes] = {}
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            for name in archive.namelist():
-                if name == "xl/workbook.xml":
-                    recalculate = bool(_RECALCULATE.search(archive.read(name)))
-                elif name.startswith("xl/worksheets/") and name.endswith(".xml"):
-                    xml = archive.read(name)
-                    _check_span(path, xml)
-                    has_formulas = (b"<f" in xml or b":f" in xml) and bool(_FORMULA.search(xml))
-                    formulas = formulas or has_formulas
-                    if has_formulas or b't="e"' in xml:
-                        missing = missing or bool(_NOT_STORED.search(xml))
+            for entry in archive.infolist():
+                name = entry.filename
+                is_sheet = name.startswith("xl/worksheets/") and name.endswith(".xml")
+                if is_sheet or name == "xl/workbook.xml":
+                    parts[name] = _inflated(archive, entry, content)
     except _DAMAGED as error:
         raise _damaged(path, error) from None
-    if recalculate and formulas:
-        return "all"
-    return "missing" if missing else "none"
+    return parts
+
+
+def _inflated(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, content: bytes) -> bytes:
+    """A part, by ISA-L where it is large: three times as fast as zipfile."""
+    if (
+        entry.compress_type != zipfile.ZIP_DEFLATED
+        or entry.file_size < 1_000_000
+        or entry.flag_bits & 1
+    ):
+        return archive.read(entry)
+    from isal import igzip_lib, isal_zlib
+
+    damaged: Any = igzip_lib.IsalError
+
+    start = entry.header_offset
+    lengths = content[start + 26 : start + 30]
+    start += 30 + int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
+    try:
+        return bytes(isal_zlib.decompress(content[start : start + entry.compress_size], wbits=-15))
+    except damaged as error:
+        raise zipfile.BadZipFile(str(error)) from None
+
+
+class _Scan:
+    """Which formulas of an xlsx are to be computed: those without a value, or all, because the file
+    asks for it."""
+
+    def __init__(self, parts: dict[str, bytes], known: Collection[str]) -> None:
+        """Take the XML of the parts, and those of which it is known that they have no formulas."""
+        self.parts, self.known = parts, known
+        self.plain: set[str] = set()
+        self.compute: Literal["none", "missing", "all"] = "none"
+
+    def run(self) -> None:
+        missing = formulas = False
+        recalculate = bool(_RECALCULATE.search(self.parts.pop("xl/workbook.xml", b"")))
+        for name, xml in self.parts.items():
+            if name in self.known:
+                if b'hidden="' not in xml:
+                    self.plain.add(name)
+                continue
+            prefixed = b"<sheetData" not in xml[:100_000] or b":sheetData" in xml[:100_000]
+            has_formulas = (b"<f" in xml or (prefixed and b":f" in xml)) and bool(_FORMULA.search(xml))
+            if not has_formulas and b'hidden="' not in xml:
+                self.plain.add(name)
+            formulas = formulas or has_formulas
+            if has_formulas or b't="e"' in xml:
+                missing = missing or bool(_NOT_STORED.search(xml))
+        if recalculate and formulas:
+            self.compute = "all"
+        elif missing:
+            self.compute = "missing"
 
 
 def _check_span(path: Path, xml: bytes) -> None:
     rows = (_ROW if b"<row" in xml else _PREFIXED_ROW).findall(xml)
-    far = [split_address(cell.decode()) for cell in _FAR_CELL.findall(xml)]
-    last_row = max([*map(int, rows), *(row for row, _ in far)], default=0)
+    far: list[tuple[int, int]] = []
+    last_row = max(map(int, rows), default=0)
+    if _FAR_COLUMN.search(xml) or last_row > MAX_ROWS or len(xml) < 1_000_000:
+        far = [split_address(cell.decode()) for cell in _FAR_CELL.findall(xml)]
+    last_row = max([last_row, *(row for row, _ in far)])
     last_column = max((column for _, column in far), default=702)
+    if last_row * last_column <= MOST_CELLS and last_row <= MAX_ROWS:
+        return
     cells = xml.count(b"<c ") + xml.count(b":c ")
     if last_row * last_column > max(MOST_CELLS, 10 * cells) or last_row > MAX_ROWS:
         raise InputError(
@@ -168,10 +330,10 @@ def _check_span(path: Path, xml: bytes) -> None:
         )
 
 
-def _compute(path: Path, grids: dict[str, Grid], *, everything: bool) -> None:
+def _compute(path: Path, content: bytes, grids: dict[str, Grid], *, everything: bool) -> None:
     """Put IronCalc's values into the blank cells, or into all cells with formulas."""
     try:
-        engine = IronCalc(path)
+        engine = _engine_of(content) if str(path) == "-" else IronCalc(path)
     except InputError:
         return  # the blanks stay blank, and are named where a table needs them
     for sheet, grid in grids.items():
@@ -190,3 +352,13 @@ def _compute(path: Path, grids: dict[str, Grid], *, everything: bool) -> None:
                     elif not engine.has_formula(*cell):
                         continue  # an empty cell with `t="n"` is blank, and not 0
                     values[column] = "" if computed is None else computed
+
+
+def _engine_of(content: bytes) -> IronCalc:
+    """IronCalc reads files only."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "input.xlsx")
+        path.write_bytes(content)
+        return IronCalc(path)

@@ -134,14 +134,16 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
         ends[name] = x, end
     if settings.model is Model.similarity:
         title = f"{TITLES[settings.model]}: {', '.join(graphs)}"
-        return Computation(title, graphs, {}, remarks=run.unused(), settings=settings)
+        return Computation(
+            title, graphs, {}, remarks=(*tables.remarks, *run.unused()), settings=settings
+        )
     comparable, remarks = _comparable(ends)
     return Computation(
         title=f"{TITLES[settings.model]}: {', '.join(graphs)}",
         graphs=graphs,
         comparison={matrix.name: matrix for matrix in compare(comparable)},
         controls=_controls(graphs, ends, comparable) if settings.controls else {},
-        remarks=(*remarks, *run.unused()),
+        remarks=(*tables.remarks, *remarks, *run.unused()),
         settings=settings,
     )
 
@@ -155,7 +157,13 @@ class _Run:
         tables_of_words = dict(tables.sentences)
         self.memory = self._memory(tables_of_words)
         self.inputs = {
-            name: given(table.values, table.rows, table.columns, "Input", notes.INPUT)
+            name: given(
+                table.values,
+                table.rows,
+                table.columns,
+                "Input",
+                notes.INPUT + (notes.TURNED if table.turned else ""),
+            )
             for name, table in tables_of_words.items()
         }
         self._scoring = Scoring(tables, settings, self.weights.used)

@@ -6,6 +6,7 @@ One or two sentences each, short enough for a line of a sheet.
 from __future__ import annotations
 
 INPUT = "The embeddings: one word a row, one dimension a column. Change a number and watch."
+TURNED = " In the file its rows are columns."
 MEMORY = "The sentence {!r}, which the others attend to. Change a number and watch."
 VOCABULARY = (
     "The words to choose from: one a row. "

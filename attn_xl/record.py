@@ -78,7 +78,7 @@ def record_lines(
     more: Iterable[tuple[Any, ...]] = (),
 ) -> list[tuple[Any, ...]]:
     """The lines of a record: what was chosen, what more there is, and where each table stands."""
-    lines: list[tuple[Any, ...]] = [*_chosen(settings)]
+    lines: list[tuple[Any, ...]] = [*chosen_lines(settings)]
     if not settings.controls:
         lines.append((CONTROLS, "FALSE"))
     lines += more
@@ -92,7 +92,7 @@ def record_lines(
     return lines
 
 
-def _chosen(settings: Settings) -> Iterator[tuple[str, Any]]:
+def chosen_lines(settings: Settings) -> Iterator[tuple[str, Any]]:
     """What was chosen otherwise than it is by itself."""
     for choice in fields(Settings):
         value = getattr(settings, choice.name)
@@ -136,7 +136,7 @@ def _packed(node: Node) -> str:
 
 def digest(computation: Computation, settings: Settings) -> str:
     """A short text that differs when any number, word or choice that is given differs."""
-    hashed = hashlib.sha256(repr(sorted(_chosen(settings))).encode())
+    hashed = hashlib.sha256(repr(sorted(chosen_lines(settings))).encode())
     for sentence, graph in computation.items():
         for node in graph.values():
             if node.operation is None and not node.scalar:

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from .errors import InputError
-from .grids import ErrorValue, read_grids
+from .grids import read_grids
 from .matrix import clean
+from .numerals import ErrorValue
 
 IDS = (
     "id", "student id", "studentid", "student number", "student no", "student nr", "number", "no", "nr",

@@ -1,120 +1,210 @@
-"""The cells of a spreadsheet in, labelled tables out, and where each was found. Knows nothing of
-attention but which sheets hold weights."""
+"""Any spreadsheet in, labelled tables out, what each is for, and where it was found. Knows nothing of
+attention but the names of its weights."""
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from .boxes import Grid, is_blank
+from .cells import unique
+from .errors import CallError, InputError
+from .finding import SheetFound, asked_ranges, known_sheet, tables_of_sheet
+from .grids import Book, read_book, wrote_this
+from .matrix import clean
+from .numerals import ErrorValue
+from .parsing import Table, described
+from .roles import Found, WordsIn, to_turn, weight_label, words_of
 
-from .cells import MAX_TEXT, address, too_long, unique
-from .errors import InputError
-from .grids import ErrorValue, Grid, read_grids, wrote_this
-from .matrix import Numbers, clean
-from .recorded import recorded_sentences
-
-_WEIGHT_SHEET = re.compile(
-    r"\s*((?:enc|dec)\d*\.)?((?:self|cross)\.)?"
-    r"(?:([wb])[ _-]?([qkvo12])|(gamma|beta)|(vocabulary|mask))((?:_\d+)?)\s*",
-    re.IGNORECASE,
-)
 SETTINGS_SHEET = "Settings"
-_LABEL_HEADINGS = {"", "word", "words", "token", "tokens", "label", "labels", "name", "id"}
-
-
-@dataclass(frozen=True)
-class Table:
-    """Labelled numbers, and where they stand in the file.
-
-    Attributes:
-        name: the sheet's name, or `W_Q`, `W_K`, `W_V` for weights.
-        values: shape (rows, columns), float64.
-        rows, columns: the labels; `word 1`, `dim 1`, ... where the sheet has none.
-        labelled: whether (rows, columns) have labels of their own in the sheet.
-        file, sheet, row, column: the file, the sheet, and the cell of the first number, from 1.
-    """
-
-    name: str
-    values: Numbers
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    labelled: tuple[bool, bool]
-    file: str
-    sheet: str
-    row: int
-    column: int
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """How many rows and columns."""
-        return len(self.rows), len(self.columns)
-
-    def largest(self) -> str:
-        """The address of the cell with the largest number, whatever its sign."""
-        row, column = np.unravel_index(np.abs(self.values).argmax(), self.values.shape)
-        return address(self.row + int(row), self.column + int(column))
+__all__ = ["SETTINGS_SHEET", "Survey", "Table", "Tables", "read_tables", "survey"]
 
 
 @dataclass(frozen=True)
 class Tables:
-    """What a workbook holds: embedding tables by sheet, weights by name, settings as written."""
+    """What a workbook holds: embedding tables by sheet, weights by name, settings as written.
+
+    Attributes:
+        path: the file.
+        sentences: (n, d) each, a word a row, by name.
+        weights: by name, `W_Q`.
+        settings: as the sheet `Settings` has them.
+        remarks: what a reader should know of how the file was read.
+    """
 
     path: Path
     sentences: dict[str, Table]
     weights: dict[str, Table]
     settings: dict[str, Any] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
 
-def read_tables(path: str | os.PathLike[str]) -> Tables:
-    """Read the embedding tables and the weights of a spreadsheet (.xlsx, .xlsm, .xlsb, .xls, .ods).
+@dataclass
+class Survey:
+    """Everything that was seen in a file, and what was made of it.
 
-    Every sheet with a table of numbers is a sentence, one word a row, one dimension a column; the
-    sheets `W_Q`, `W_K` and `W_V` are weights; sheets without numbers are passed over. A formula
-    without a stored value is computed with IronCalc.
+    Attributes:
+        path: the file.
+        sheets: in their order, with their tables.
+        tables: what is to be computed with; None if that cannot be told.
+        trouble: why it cannot be told, or None.
+    """
+
+    path: Path
+    sheets: list[SheetFound] = field(default_factory=list)
+    tables: Tables | None = None
+    trouble: InputError | None = None
+
+
+def read_tables(
+    path: Any,
+    *,
+    range: str | Sequence[str] = (),
+    words_in: WordsIn | None = None,
+    sheet: str | Sequence[str] = (),
+) -> Tables:
+    """Read the embedding tables and the weights of a file, a frame or an array.
+
+    Taken are .xlsx, .xlsm, .xlsb, .xls, .ods, .csv, .tsv, .npy, .npz, .json. A table is found wherever
+    it stands, with or without labels; weights by the name of their sheet or by a label such as `W_Q`
+    beside them. A formula without a stored value is computed with IronCalc. `attn-xl inspect` shows
+    what is found and why.
 
     Args:
-        path: the file; what it is is told by its content, not by its name.
+        path: the file, whose content tells what it is; `-` is the standard input. Or a pandas or polars
+            frame (index: words, columns: dimensions), an array, or a dictionary of these by name.
+        range: where the sentence stands, with its labels: `Sheet!B3:F9`, or the name of a range or
+            table; several for several sentences. `W_Q=Sheet!B3:F9` is for weights.
+        words_in: where the words of a sentence stand, "rows" or "columns"; told by labels if None.
+        sheet: only the sentences, and weights, of these sheets; and sheets named as weights.
 
     Raises:
-        InputError: if the file cannot be read, holds no table, or a table has a cell that is not a
-            finite number; it names the file, the sheet and the cell.
+        InputError: if the file cannot be read, holds no table, a table has a cell that is not a finite
+            number, or it cannot be told which table is meant; it names file, sheet and cell.
+        CallError: for a range or a sheet that there is not.
     """
-    path = Path(path)
-    sentences: dict[str, Table] = {}
-    weights: dict[str, Table] = {}
+    found = survey(path, range=range, words_in=words_in, sheet=sheet)
+    if found.trouble is not None:
+        raise found.trouble
+    assert found.tables is not None
+    return found.tables
+
+
+def survey(
+    path: Any,
+    *,
+    range: str | Sequence[str] = (),
+    words_in: WordsIn | None = None,
+    sheet: str | Sequence[str] = (),
+) -> Survey:
+    """Everything that is found in a file, and what it is taken for; arguments as for `read_tables`.
+
+    What cannot be decided is not an error here but the result's `trouble`.
+
+    Raises:
+        InputError: if the file cannot be read at all.
+        CallError: for a range or a sheet that there is not.
+    """
+    if words_in not in (None, "rows", "columns"):
+        raise CallError(f"--words-in is {words_in!r}; it is rows or columns.")
+    book = book_of(path)
+    made = Survey(book.path)
+    if "Overview" in book.grids and wrote_this(book.path):
+        raise InputError(
+            f"{book.path}: attn-xl wrote this workbook; give it the one that it was made from."
+        )
+    names: dict[str, str] = {}
+    for original in book.grids:
+        names[unique(clean(original), {name.casefold() for name in names})] = original
+    ranges = [range] if isinstance(range, str) else list(range)
+    asked = asked_ranges(book, ranges, names)
+    only = {known_sheet(s, names, "--sheet") for s in ([sheet] if isinstance(sheet, str) else sheet)}
+    if any(not weight_label(a.name) for a in asked) and not only:
+        only = {a.area[0] for a in asked}
     settings: dict[str, Any] = {}
-    grids = read_grids(path)
-    recorded = recorded_sentences(grids)
-    if recorded is not None:
-        grids = recorded
-    elif "Overview" in grids and wrote_this(path):
-        raise InputError(f"{path}: attn-xl wrote this workbook; give it the one that it was made from.")
-    for original, grid in grids.items():
-        sheet = unique(clean(original), {name.casefold() for name in sentences})
-        where = f"{path}, sheet {sheet!r}"
-        if sheet.casefold() == SETTINGS_SHEET.casefold():
-            settings = _read_settings(grid, where)
-            continue
-        name = weight_name(sheet)
-        found = find_table(grid, where)
-        if name:
-            if found is None:
-                raise InputError(
-                    f"{path}, sheet {sheet!r}: no numbers; fill in {name} or delete the sheet."
-                )
-            if name in weights:
-                raise InputError(
-                    f"{path}: sheets {weights[name].sheet!r} and {sheet!r} are both {name}; keep one."
-                )
-            weights[name] = replace(found, name=name, file=str(path), sheet=sheet)
-        elif found is not None:
-            sentences[sheet] = replace(found, name=sheet, file=str(path), sheet=sheet)
+    for plain, original in names.items():
+        here = [a for a in asked if a.area[0] == original]
+        if plain.casefold() == SETTINGS_SHEET.casefold():
+            settings = _read_settings(book.grids[original], f"{book.path}, sheet {plain!r}")
+            made.sheets.append(SheetFound(plain, passed="options"))
+        elif why := _passed(plain, original, book, only, bool(here)):
+            made.sheets.append(SheetFound(plain, passed=why))
+        else:
+            made.sheets.append(tables_of_sheet(book, original, plain, here))
+            _note_hidden(made.sheets[-1], book, original)
+    try:
+        made.tables = _assembled(made, settings, words_in)
+    except InputError as error:
+        made.trouble = error
+    return made
+
+
+def book_of(what: Any) -> Book:
+    """The cells of a file, a frame, an array, or a dictionary of these; of a book, itself.
+
+    Raises:
+        InputError: if it cannot be read.
+    """
+    if isinstance(what, Book):
+        return what
+    if isinstance(what, (str, os.PathLike)):
+        return read_book(Path(what))
+    from .frames import from_objects
+
+    return Book(Path("input"), {name or "Sentence": grid for name, grid in from_objects(what).items()})
+
+
+def _passed(plain: str, original: str, book: Book, only: set[str], asked: bool) -> str:
+    """Why a sheet is passed over, or ""."""
+    if asked or original in only or weight_label(plain):
+        return ""
+    if only:
+        return "another sheet is asked for"
+    return f"hidden; --sheet {plain!r} would read it" if original in book.hidden else ""
+
+
+def _note_hidden(sheet: SheetFound, book: Book, original: str) -> None:
+    """Say which tables have hidden rows and columns, which are read like the others."""
+    if not any(f.use for f in sheet.found):
+        return
+    rows, columns = book.marks.hidden(original)
+    if not rows and not columns:
+        return
+    for i, f in enumerate(sheet.found):
+        place = f.place
+        inside = [r for r in rows if place.row <= r <= place.last_row]
+        inside += [c for c in columns if place.column <= c <= place.last_column]
+        if inside and f.use:
+            note = "hidden rows or columns of it are read like the others"
+            sheet.found[i] = replace(f, notes=(*f.notes, note))
+
+
+def _assembled(made: Survey, settings: dict[str, Any], words_in: WordsIn | None) -> Tables:
+    """Sentences and weights as they are computed with; the records of `made` say what became of each.
+
+    Raises:
+        InputError: if that cannot be told, or a table that is needed has a wrong cell.
+    """
+    path = made.path
+    for sheet in made.sheets:
+        if sheet.trouble is not None:
+            raise sheet.trouble
+    weights = _weights(made)
+    sentences: dict[str, Table] = {}
+    conventions: list[tuple[WordsIn, Table]] = []
+    for sheet, i, f in _used(made, "sentence"):
+        table = _readable(f)
+        raw = [(name, w.table) for name, w in weights.items() if name[:3] in ("W_Q", "W_K", "W_V")]
+        corner = next((text for text, at in f.names if at == "in its corner"), "")
+        known = [(name, t) for name, t in raw if t is not None]
+        where, why = words_of(table, corner, known, words_in)
+        name = unique(f.name or sheet.name, {name.casefold() for name in sentences})
+        sentences[name] = replace(table.turn() if where == "columns" else table, name=name)
+        conventions.append((where, sentences[name]))
+        sheet.found[i] = replace(f, name=name, words_in=where, why_words=why, turned=where == "columns")
     if not sentences and weights:
         raise InputError(
             f"{path}: only weights found ({', '.join(weights)}). Add a sheet with a sentence: the "
@@ -125,237 +215,102 @@ def read_tables(path: str | os.PathLike[str]) -> Tables:
             f"{path}: no table of numbers found. Put the words in the first column, the names of the "
             "dimensions in the first row, and a number in every cell between."
         )
-    return Tables(path, sentences, weights, settings)
+    columns = all(where == "columns" for where, _ in conventions)
+    turned: dict[str, Table] = {}
+    for sheet, i, f in _used(made, "weights"):
+        table = replace(_readable(f), name=f.name)
+        turn = columns and to_turn(f.name, table, conventions[0][1].columns, "columns")
+        turned[f.name] = table.turn() if turn else table
+        sheet.found[i] = replace(f, turned=turn)
+    return Tables(path, sentences, turned, settings, tuple(_remarks(made)))
 
 
-def weight_name(sheet: str) -> str | None:
-    """What weights a sheet of this name holds: `W_Q` for `wq`, `Enc1.gamma_2`; None for a sentence."""
-    match = _WEIGHT_SHEET.fullmatch(sheet)
-    if match is None:
-        return None
-    stack, part, letter, index, norm, other, number = (group or "" for group in match.groups())
-    base = f"{letter.upper() if letter in 'wW' else 'b'}_{index.upper()}" if letter else ""
-    return f"{stack.title()}{part.title()}{base}{norm.lower()}{other.title()}{number}"
+def _used(made: Survey, use: str) -> Iterator[tuple[SheetFound, int, Found]]:
+    for sheet in made.sheets:
+        for i, f in enumerate(sheet.found):
+            if f.use == use:
+                yield sheet, i, f
+
+
+def _readable(f: Found) -> Table:
+    if f.table is None:
+        raise InputError(f.problem)
+    return f.table
+
+
+def _weights(made: Survey) -> dict[str, Found]:
+    """The weights by name, each once: copies made by formulas give way to what they are copies of."""
+    weights: dict[str, Found] = {}
+    for sheet, i, f in list(_used(made, "weights")):
+        other = weights.get(f.name)
+        if other is None:
+            weights[f.name] = f
+        elif f.computed and not other.computed:
+            sheet.found[i] = replace(f, use="", why=f"computed by formulas; {f.name} is {other.where}")
+        elif "sheet is called" in f.why and "sheet is called" in other.why:
+            raise InputError(
+                f"{made.path}: sheets {other.place.sheet!r} and {f.place.sheet!r} are both {f.name}; "
+                "keep one."
+            )
+        elif other.place.sheet != f.place.sheet:
+            raise InputError(
+                f"{made.path}: {f.name} is on the sheets {other.place.sheet!r} and {f.place.sheet!r}. "
+                f"--sheet {_quoted(other.place.sheet)} says which one is to be computed."
+            )
+        else:
+            raise InputError(
+                f"{made.path}: {other.where} and {f.where} are both {f.name}. --range "
+                f'"{f.name}={other.where}" says which.'
+            )
+    return weights
+
+
+def _quoted(name: str) -> str:
+    return name if name.isidentifier() else f"'{name}'"
+
+
+def _remarks(made: Survey) -> Iterator[str]:
+    """What a reader should know: what was passed over beside a sentence, what was turned, and so on."""
+    for sheet in made.sheets:
+        if sheet.passed.startswith("hidden"):
+            yield f"The sheet {sheet.name!r} is hidden and passed over."
+        used = [f for f in sheet.found if f.use]
+        over = [f for f in sheet.found if not f.use and f.why != "--range names another"]
+        if used and over:
+            what = "table is" if len(over) == 1 else "tables are"
+            yield (
+                f"On the sheet {sheet.name!r}, {_listed(used)}; {len(over)} other {what} passed over "
+                "(attn-xl inspect says why)."
+            )
+        turned = [f.name for f in used if f.turned and f.use == "weights"]
+        if any(f.turned for f in used):
+            yield (
+                f"On the sheet {sheet.name!r}, words stand in columns: the numbers are transposed, a "
+                f"word a row{', and so are ' + ', '.join(turned) if turned else ''}."
+            )
+        for f in used:
+            for note in f.notes:
+                yield f"{f.where}: {note}."
+
+
+def _listed(used: Sequence[Found]) -> str:
+    sentences = [f.place.range for f in used if f.use == "sentence"]
+    weights = [f"{f.name}" for f in used if f.use == "weights"]
+    parts = [f"the sentence is {', '.join(sentences)}"] if sentences else []
+    return " beside ".join([*parts, *([", ".join(weights)] if weights else [])])
 
 
 def _read_settings(grid: Grid, where: str) -> dict[str, Any]:
     """The names in the first column with the values to their right."""
     settings: dict[str, Any] = {}
     for row, values in enumerate(grid):
-        filled = [value for value in values if not _is_blank(value)]
+        filled = [value for value in values if not is_blank(value)]
         if not filled or [str(v).strip().casefold() for v in filled[:2]] == ["setting", "value"]:
             continue
         if len(filled) < 2 or isinstance(filled[0], ErrorValue) or isinstance(filled[1], ErrorValue):
             raise InputError(
                 f"{where}, row {row + 1}: a setting has a name and, beside it, a value; here is "
-                f"{_described(filled[0])}."
+                f"{described(filled[0])}."
             )
         settings[clean(filled[0])] = filled[1]
     return settings
-
-
-def _is_blank(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and not value.strip())
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _is_heading(value: Any) -> bool:
-    return not _is_blank(value) and not _is_number(value) and not isinstance(value, ErrorValue)
-
-
-def find_table(grid: Grid, where: str) -> Table | None:
-    """The one table of a sheet, or None if it has no numbers.
-
-    A table is a run of rows without an empty row between; it may have a row of column labels above
-    the numbers, a column of row labels to their left, and titles in the first column above.
-
-    Raises:
-        InputError: if there are several, or a cell in it is not a finite number.
-    """
-    runs = [run for run in _runs(grid) if any(_is_number(v) for row in run for v in grid[row])]
-    if not runs:
-        return None
-    run = runs[0]
-    if len(runs) > 1:
-        run = max(runs, key=lambda run: sum(_is_number(v) for row in run for v in grid[row]))
-        other = next(other for other in runs if other is not run)
-        raise InputError(
-            f"{where}: numbers in rows {run[0] + 1} to {run[-1] + 1}, and beyond an empty row in row "
-            f"{other[0] + 1}. If it is one table, delete the empty row; if not, put each on a sheet of "
-            "its own."
-        )
-    left = min(_first_filled(grid[row]) for row in run if any(map(_is_number, grid[row])))
-    first = next(row for row in run if _has_numbers(grid[row], left))
-    numeric = [column for column, value in enumerate(grid[first]) if _is_number(value)]
-    above = [row for row in run if row < first]
-    header = next(
-        (row for row in reversed(above) if any(not _is_blank(_at(grid, row, c)) for c in numeric)), None
-    )
-    if header is None and _is_blank(_at(grid, first, left)):
-        header = first  # the labels of the columns are numbers: 0, 1, 2, ...
-    body = [row for row in run if row > header] if header is not None else run[run.index(first) :]
-    if not body:
-        return None
-    if header is not None:
-        left = min(left, _first_filled(grid[header]))
-    _check_above(grid, run, body[0] if header is None else header, left, where)
-
-    labelled = _has_row_labels(grid, header, body, left, where)
-    start = left + 1 if labelled else left
-    stop = start
-    used = body if header is None else [header, *body]
-    while any(not _is_blank(_at(grid, row, stop)) for row in used):
-        stop += 1
-    for row in body:
-        for column in range(stop, len(grid[row])):
-            if _is_number(grid[row][column]):
-                raise InputError(
-                    f"{where}, cell {address(row + 1, column + 1)}: a number beside the table, after "
-                    "an empty column. Put it on a sheet of its own, or close the gap."
-                )
-    if start == stop:
-        return None
-    columns = [(header, column) for column in range(start, stop)]
-    return Table(
-        name="",
-        columns=tuple(_labels(columns, grid, "dim", header is not None, where)),
-        rows=tuple(_labels([(row, left) for row in body], grid, "word", labelled, where)),
-        values=np.array([_numbers(grid, row, start, stop, where) for row in body]),
-        labelled=(labelled, header is not None),
-        file="",
-        sheet="",
-        row=body[0] + 1,
-        column=start + 1,
-    )
-
-
-def _has_numbers(values: list[Any], left: int) -> bool:
-    """Whether a row is one of numbers: not a heading row with a number in its corner."""
-    numbers = [column for column, value in enumerate(values) if _is_number(value)]
-    headings = any(map(_is_heading, values[left + 1 :]))
-    return bool(numbers) and not (numbers == [left] and headings)
-
-
-def _at(grid: Grid, row: int, column: int) -> Any:
-    return grid[row][column] if column < len(grid[row]) else ""
-
-
-def _first_filled(values: list[Any]) -> int:
-    return next(column for column, value in enumerate(values) if not _is_blank(value))
-
-
-def _runs(grid: Grid) -> Iterator[list[int]]:
-    """The runs of rows that have anything in them."""
-    run: list[int] = []
-    for row, values in enumerate(grid):
-        if all(map(_is_blank, values)):
-            if run:
-                yield run
-            run = []
-        else:
-            run.append(row)
-    if run:
-        yield run
-
-
-def _check_above(grid: Grid, run: list[int], top: int, left: int, where: str) -> None:
-    """Above a table, without an empty row between, only titles in the first column may stand: text
-    elsewhere may be a number that went wrong, and must not be dropped."""
-    for row in run:
-        if row < top:
-            for column in range(left + 1, len(grid[row])):
-                if not _is_blank(grid[row][column]):
-                    raise InputError(
-                        f"{where}, cell {address(top + 1, _text_column(grid, top, left) + 1)}: "
-                        f"{_described(_at(grid, top, _text_column(grid, top, left)))} where a number "
-                        "is needed. (If it is a heading, leave an empty row above it.)"
-                    )
-
-
-def _text_column(grid: Grid, row: int, left: int) -> int:
-    for column in range(left + 1, len(grid[row])):
-        if not _is_blank(grid[row][column]):
-            return column
-    return left
-
-
-def _has_row_labels(grid: Grid, header: int | None, body: list[int], left: int, where: str) -> bool:
-    cells = [_at(grid, row, left) for row in body]
-    texts = [row for row, value in zip(body, cells) if _is_heading(value)]
-    if header is not None:
-        corner = _at(grid, header, left)
-        return bool(texts) or _is_blank(corner) or str(corner).strip().casefold() in _LABEL_HEADINGS
-    if texts and any(map(_is_number, cells)):
-        raise InputError(
-            f"{where}, cell {address(texts[0] + 1, left + 1)}: "
-            f"{_described(_at(grid, texts[0], left))} in a column of numbers."
-        )
-    first = [value for value in grid[body[0]][left + 1 :] if not _is_blank(value)]
-    if texts and len(first) > 1 and first in ([*range(len(first))], [*range(1, len(first) + 1)]):
-        raise InputError(
-            f"{where}, row {body[0] + 1}: {cells[0]!r} with {first[0]:g}, {first[1]:g}, ... may be a "
-            "word or the numbers of the columns. If they number the columns, empty the cell "
-            f"{address(body[0] + 1, left + 1)}."
-        )
-    return bool(texts)
-
-
-def _labels(
-    cells: list[tuple[Any, int]], grid: Grid, kind: str, labelled: bool, where: str
-) -> Iterator[str]:
-    for number, (row, column) in enumerate(cells, 1):
-        if not labelled:
-            yield f"{kind} {number}"
-            continue
-        value = _at(grid, row, column)
-        if _is_blank(value) or isinstance(value, ErrorValue):
-            what = "word" if kind == "word" else "name of the dimension"
-            raise InputError(
-                f"{where}, cell {address(row + 1, column + 1)}: {_described(value)} where the {what} "
-                "is needed."
-            )
-        if isinstance(value, bool):
-            value = "TRUE" if value else "FALSE"
-        elif isinstance(value, float) and value.is_integer():
-            value = int(value)
-        if too_long([str(value)]):
-            raise InputError(
-                f"{where}, cell {address(row + 1, column + 1)}: the {kind} {str(value)[:20] + '...'!r} "
-                f"has {len(str(value)):,} letters; a cell of a workbook holds {MAX_TEXT:,}. Shorten it."
-            )
-        yield clean(value)
-
-
-def _numbers(grid: Grid, row: int, start: int, stop: int, where: str) -> list[float]:
-    values = grid[row][start:stop]
-    if len(values) == stop - start and {*map(type, values)} == {float} and all(map(isfinite, values)):
-        return values
-    return [_number(grid, row, column, where) for column in range(start, stop)]
-
-
-def _number(grid: Grid, row: int, column: int, where: str) -> float:
-    value = _at(grid, row, column)
-    if _is_number(value) and isfinite(value):
-        return float(value)
-    raise InputError(
-        f"{where}, cell {address(row + 1, column + 1)}: {_described(value)} where a number is needed."
-    )
-
-
-def _described(value: Any) -> str:
-    if _is_blank(value):
-        return "blank (or an error value)"
-    if isinstance(value, ErrorValue):
-        unknown = value in ("#NAME?", "#ERROR!", "#N/IMPL!")
-        advice = " (open the file in a spreadsheet program and save it, so that the value is stored)"
-        return f"the error value {value}{advice if unknown else ''}"
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if _is_number(value):
-        return f"the number {value:g}" if isfinite(value) else "an infinite number"
-    if isinstance(value, str):
-        return f"the text {value[:40]!r}"
-    return f"the date or time {value}"

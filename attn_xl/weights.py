@@ -83,6 +83,8 @@ class SheetWeights(Weights):
             if table and table.labelled[0]:
                 rows = table.rows
             note = notes.WEIGHTS.get(_kind(name), notes.BIAS)
+            if table and table.turned:
+                note += notes.TURNED
             self._made[key] = given(values, rows, columns, key, note, "weight")
         return self._made[key]
 

@@ -6,7 +6,10 @@ They write words as columns and weights at the left, so all matrices are the tra
 
 from __future__ import annotations
 
+import io
+import json
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
 from math import e, log
 from pathlib import Path
 from typing import Any
@@ -18,6 +21,7 @@ from conftest import ROOT, TOLERANCE, make_input, table
 
 import attn_xl
 from attn_xl import Computation, Graph
+from attn_xl.cli import main
 
 PEERS = ROOT.parent / "shared" / "peers"
 SELF_ATTENTION, SOFTMAX = PEERS / "Self-Attention.xlsx", PEERS / "Softmax.xlsx"
@@ -121,3 +125,83 @@ def column_below(sheet: Any, row: int, column: int) -> np.ndarray:
     while is_number(value := sheet.cell(row + 1 + len(numbers), column).value):
         numbers.append(float(value))
     return np.array(numbers)
+
+
+@pytest.mark.parametrize("name", ["small", "medium", "large"])
+def test_self_attention_is_read_as_it_is(
+    name: str, tmp_path: Path, keep: Callable[[Path], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Words in columns, weights beside them and applied from the left: nothing is rearranged."""
+    sheet = sheet_of(SELF_ATTENTION, name)
+    tables = attn_xl.read_tables(SELF_ATTENTION, sheet=name)
+    assert list(tables.weights) == ["W_Q", "W_K", "W_V"]
+    assert tables.sentences[name].rows[:2] == ("x1", "x2")
+    graph = attn_xl.attend(tables)[name]
+    for step, label in STEPS.items():
+        assert_same(graph[step].values, block(sheet, label).T, step)
+
+    path = tmp_path / "output.xlsx"
+    with pytest.raises(SystemExit) as stopped:
+        main(["convert", str(SELF_ATTENTION), "--sheet", name, "-o", str(path)])
+    assert stopped.value.code == 0
+    assert "words stand in columns" in capsys.readouterr().err
+    written = openpyxl.load_workbook(keep(path), data_only=True)
+    shown = [[cell.value for cell in row[1:]] for row in written["Output"].iter_rows(min_row=5)]
+    values = np.array([[v for v in row if is_number(v)] for row in shown if is_number(row[0])])
+    theirs = block(sheet, "z1").T
+    assert_same(values[: theirs.shape[0], : theirs.shape[1]], theirs, "Output")
+
+
+def inspected(path: Path, *options: str) -> dict[str, Any]:
+    out = io.StringIO()
+    with redirect_stdout(out), pytest.raises(SystemExit) as stopped:
+        main(["inspect", str(path), "--json", *options])
+    assert stopped.value.code == 0
+    return json.loads(out.getvalue())
+
+
+def test_inspect_names_the_command_for_each_sheet() -> None:
+    report = inspected(SELF_ATTENTION)
+    assert report["commands"] == [
+        f"attn-xl convert {SELF_ATTENTION} --sheet {name}" for name in ("small", "medium", "large")
+    ]
+    assert "--sheet" in report["trouble"]
+    assert report["sheets"][3] == {"name": "LICENSE", "passed": "no numbers", "tables": []}
+    (small,) = (s for s in report["sheets"] if s["name"] == "small")
+    assert [(t["range"], t["use"], t["name"]) for t in small["tables"] if t["use"]] == [
+        ("small!J4:M10", "sentence", "small"),
+        ("small!C14:H16", "weights", "W_Q"),
+        ("small!C19:H21", "weights", "W_K"),
+        ("small!C37:H39", "weights", "W_V"),
+    ]
+    computed = [t["range"] for t in small["tables"] if t["formulas"]]
+    assert len(computed) == 11
+
+
+def test_inspect_tells_the_matrices_of_exercises_apart() -> None:
+    report = inspected(PEERS / "W2_Matrix-Multiplication.xlsx")
+    assert "tables may be the sentence" in report["trouble"]
+    found = {t["range"]: t for s in report["sheets"] for t in s["tables"]}
+    b = found["'Exercise 11-15'!F7:I8"]
+    assert (b["title"], b["rows"], b["columns"], b["use"]) == ("B", 2, 4, None)
+    a = found["'Exercise 21-25'!C12:F15"]
+    assert (a["title"], a["rows"], a["columns"]) == ("A", 4, 4)
+
+
+def test_a_workbook_that_openpyxl_refuses_is_read() -> None:
+    path = PEERS / "W3_Linear-Layer.xlsx"
+    with pytest.raises((TypeError, ValueError, KeyError)):
+        openpyxl.load_workbook(path)
+    found = {t["range"]: t for s in inspected(path)["sheets"] for t in s["tables"]}
+    x = found["'Exrcise 1-5'!F6:F8"]
+    assert (x["rows"], x["columns"], x["column_labels"]) == (2, 1, ["X"])
+    tables = attn_xl.read_tables(path, range="'Exercise 11-15'!K10:M11")
+    assert tables.sentences["Exercise 11-15"].values.tolist() == [[1, -1, 1], [1, 1, 1]]
+
+
+def test_inspect_lists_the_columns_of_softmax() -> None:
+    report = inspected(PEERS / "Softmax.xlsx")
+    found = {t["range"]: t for s in report["sheets"] for t in s["tables"]}
+    assert found["Softmax!N4:N14"]["column_labels"] == ["x"]
+    assert (found["Softmax!N4:N14"]["rows"], found["Softmax!N4:N14"]["columns"]) == (10, 1)
+    assert "--range" in report["commands"][0]

@@ -92,7 +92,7 @@ def test_weights_are_found_by_the_name_of_their_sheet(make: Make) -> None:
     ("value", "said"),
     [
         ("abc", r"cell B3: the text 'abc' where a number is needed"),
-        ("0.5", r"cell B3: the text '0.5'"),
+        ("1,234", r"cell B3: the text '1,234', which may be a number with decimals or with thousands"),
         (None, r"cell B3: blank"),
         (True, r"cell B3: TRUE"),
         (datetime.date(2024, 1, 2), r"cell B3: the date or time 2024-01-02"),
@@ -136,10 +136,16 @@ def test_an_infinite_number_is_named(make: Make) -> None:
         ),
         ([["", "a"], ["cat", "x"], ["dog", 3]], "cell B2: the text 'x'"),
         ([["cat", 1], [3, "x"], ["dog", 3]], "in a column of numbers"),
-        ([*GOOD, [], *GOOD], "beyond an empty row in row 5"),
-        ([[*GOOD[0]], [*GOOD[1], None, 7], GOOD[2]], "cell E2: a number beside the table"),
-        ([*GOOD, [], ["owl", 7, 8]], "numbers in rows 1 to 3, and beyond an empty row in row 5"),
-        ([GOOD[0], GOOD[1], [], ["owl", 7, 8], ["cow", 1, 2]], "beyond an empty row"),
+        ([*GOOD, [], *GOOD], r"2 tables may be the sentence: A1:C3 \(2 x 2\), A5:C7 \(2 x 2\)"),
+        (
+            [[*GOOD[0]], [*GOOD[1], None, 7], GOOD[2]],
+            r"A1:C3 \(2 x 2\), E2 \(1 x 1\)\. If they are one, delete the empty rows or col",
+        ),
+        (
+            [*GOOD, [], ["owl", 7, 8]],
+            r"A1:C3 \(2 x 2\), A5:C5 \(1 x 2\).*--range \"s!A1:C3\" says which",
+        ),
+        ([GOOD[0], GOOD[1], [], ["owl", 7, 8], ["cow", 1, 2]], "delete the empty rows"),
         ([["", "a", "b"], ["cat", None, None], ["dog", 3, 4]], r"cell B2: blank \(or"),
         ([["word", 0, 1, 2], ["cat", 1.5, 2, 3]], "empty the cell A1"),
         ([["", "a"], ["==NA()", 1]], "cell A2: the error value #N/A where the word is needed"),
@@ -263,7 +269,8 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     for name, content, said in [
         ("text.xlsx", b"hello", "is not a spreadsheet"),
         ("empty.xlsx", b"", "is empty"),
-        ("data.csv", b"a,b\n1,2\n", "is not a spreadsheet"),
+        ("page.xls", b"<html><td>1</td></html>", "is not a spreadsheet"),
+        ("data.csv", b"a,b\n", "no table of numbers found"),
         ("cut.xlsx", good[: len(good) // 2], "damaged"),
         ("secret.xlsx", encrypted, "protected by a password"),
     ]:

@@ -1,0 +1,99 @@
+"""What a cell may hold besides numbers and texts: text that is a number (0,5 and 1.5 and 50 % and $3),
+an error value. Knows no file and no table."""
+
+from __future__ import annotations
+
+import re
+from math import nan
+
+_PLAIN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_CURRENCY = re.compile(r"[$€£¥₹₩₽₺]|(?:USD|EUR|GBP|CHF|JPY|INR)\b|\b(?:USD|EUR|GBP|CHF|JPY|INR)")
+_SPACES = "[ \u00a0\u2009\u202f'’]"
+_BODY = re.compile(
+    rf"""(?P<sign>[+-]?)(?:
+        (?P<comma>\d*,\d+)                                   # 1,5 and 1,234: a decimal comma, or not
+      | (?P<commas>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?)         # 1,234.5 and 1,234,567
+      | (?P<points>\d{{1,3}}(?:\.\d{{3}})+(?:,\d+)?)         # 1.234,5 and 1.234.567, and 1.234
+      | (?P<spaces>\d{{1,3}}(?:{_SPACES}\d{{3}})+(?:[.,]\d+)?)
+      | (?P<plain>(?:\d+\.?\d*|\.\d+))
+    )(?P<exponent>(?:[eE][+-]?\d+)?)""",
+    re.ASCII | re.VERBOSE,
+)
+_DOUBTFUL = re.compile(r"[1-9]\d{0,2},\d{3}", re.ASCII)
+MOST_LETTERS = 40
+
+
+class ErrorValue(str):
+    """An error value in a cell, such as #N/A."""
+
+
+class NumberText(float):
+    """A number that stands as text in its file.
+
+    Attributes:
+        text: how it is written there.
+        marked: whether the file itself calls it text: so in a workbook, not in a CSV.
+    """
+
+    text: str
+    marked: bool
+
+    def __new__(cls, value: float, text: str, marked: bool = True) -> NumberText:
+        """A number with its text."""
+        self = super().__new__(cls, value)
+        self.text, self.marked = text, marked
+        return self
+
+
+def numeral(text: str, comma: bool | None = None) -> float | None:
+    """The number that a text is, or None if it is none.
+
+    A sign, a currency, a percent sign (50 % is 0.5), spaces or apostrophes between thousands are
+    understood; so is a comma, which is a decimal comma where it cannot part thousands.
+
+    Args:
+        comma: whether the comma is the decimal sign; None if only the text can tell. Then `1,234`,
+            which may be both, is nan.
+    """
+    if _PLAIN.fullmatch(text) and not comma:
+        return float(text)
+    if len(text) > MOST_LETTERS:
+        return None
+    text = text.strip().replace("\u2212", "-")
+    bare = _CURRENCY.sub("", text, count=1).strip()
+    percent = bare.endswith("%")
+    if percent:
+        bare = bare[:-1].strip()
+    if bare[:1] in "+-" and bare[1:2] == " ":
+        bare = bare[0] + bare[1:].strip()
+    match = _BODY.fullmatch(bare)
+    if match is None:
+        return None
+    digits = _digits(match, comma)
+    if digits is None:
+        return None
+    value = float(match["sign"] + digits + match["exponent"])
+    return value / 100 if percent else value
+
+
+def _digits(match: re.Match[str], comma: bool | None) -> str | None:
+    """The digits with a decimal point, whatever signs they were written with."""
+    kind = match.lastgroup if match.lastgroup != "exponent" else None
+    kind = kind or next(k for k in ("comma", "commas", "points", "spaces", "plain") if match[k])
+    text = match[kind]
+    if kind == "comma":
+        if comma is None and _DOUBTFUL.fullmatch(text):
+            return str(nan)
+        if comma is False:
+            return text.replace(",", "") if _DOUBTFUL.fullmatch(text) else None
+        return text.replace(",", ".")
+    if kind == "commas":
+        return None if comma else text.replace(",", "")
+    if kind == "points":
+        single = text.count(".") == 1 and "," not in text
+        if single and not comma:
+            return text
+        return None if comma is False else text.replace(".", "").replace(",", ".")
+    if kind == "spaces":
+        return re.sub(_SPACES, "", text).replace(",", ".")
+    return text if not (comma and "." in text) else None

@@ -1,0 +1,97 @@
+"""Tables out of any file: one that people made, or one that this program wrote and that may have been
+changed since."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from . import tables as found
+from .books import Book, names_of
+from .finding import SheetFound
+from .grids import Book as Cells
+from .record import chosen_lines, read_record
+from .reopening import Reopened, reopened
+from .roles import WordsIn
+from .tables import Survey, Tables
+
+
+def read_tables(
+    path: Any,
+    *,
+    range: str | Sequence[str] = (),
+    words_in: WordsIn | None = None,
+    sheet: str | Sequence[str] = (),
+) -> Tables:
+    """Read the embedding tables and the weights of a file, a frame or an array.
+
+    Taken are .xlsx, .xlsm, .xlsb, .xls, .ods, .csv, .tsv, .npy, .npz, .json. A table is found wherever
+    it stands, with or without labels; weights by the name of their sheet or by a label such as `W_Q`
+    beside them. A formula without a stored value is computed with IronCalc. What `attn-xl` wrote is
+    read back with the numbers and the choices that it has now. `attn-xl inspect` shows what is found
+    and why.
+
+    Args:
+        path: the file, whose content tells what it is; `-` is the standard input. Or a pandas or polars
+            frame (index: words, columns: dimensions), an array, or a dictionary of these by name.
+        range: where the sentence stands, with its labels: `Sheet!B3:F9`, or the name of a range or
+            table; several for several sentences. `W_Q=Sheet!B3:F9` is for weights.
+        words_in: where the words of a sentence stand, "rows" or "columns"; told by labels if None.
+        sheet: only the sentences, and weights, of these sheets; and sheets named as weights.
+
+    Raises:
+        InputError: if the file cannot be read, holds no table, a table has a cell that is not a finite
+            number, or it cannot be told which table is meant; it names file, sheet and cell.
+        CallError: for a range or a sheet that there is not.
+    """
+    cells = found.book_of(path)
+    if not range and not words_in and not sheet and _written(cells):
+        return _tables(_reopened(cells))
+    return found.read_tables(cells, range=range, words_in=words_in, sheet=sheet)
+
+
+def survey(
+    path: Any,
+    *,
+    range: str | Sequence[str] = (),
+    words_in: WordsIn | None = None,
+    sheet: str | Sequence[str] = (),
+) -> Survey:
+    """Everything that is found in a file, and what it is taken for; arguments as for `read_tables`.
+
+    Raises:
+        InputError: if the file cannot be read at all.
+        CallError: for a range or a sheet that there is not.
+    """
+    cells = found.book_of(path)
+    if range or words_in or sheet or not _written(cells):
+        return found.survey(cells, range=range, words_in=words_in, sheet=sheet)
+    opened = _reopened(cells)
+    read = {
+        table.sheet: name
+        for name, table in (*opened.tables.weights.items(), *opened.tables.sentences.items())
+    }
+    sheets = [
+        SheetFound(
+            name, passed=f"read back: {read[name]}" if name in read else "computed, or written about it"
+        )
+        for name in cells.grids
+    ]
+    return Survey(cells.path, sheets, _tables(opened))
+
+
+def _written(cells: Cells) -> bool:
+    return read_record(cells.grids) is not None
+
+
+def _reopened(cells: Cells) -> Reopened:
+    return reopened(cells.path, Book(cells.path, cells.grids, names_of(cells.path)))
+
+
+def _tables(opened: Reopened) -> Tables:
+    """With the choices as the sheet `Settings` of an input would have them."""
+    written = dict(chosen_lines(opened.settings))
+    if opened.settings.controls:
+        written["controls"] = "TRUE"
+    return replace(opened.tables, settings=written, remarks=opened.remarks)
