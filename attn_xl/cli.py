@@ -15,6 +15,7 @@ from typing import Annotated, Any, NoReturn, Optional
 import typer
 
 from . import __version__
+from .cli_check import check
 from .cli_explain import explain
 from .cli_new import new
 from .cli_teach import teach
@@ -183,6 +184,7 @@ app.command(epilog='Example:  attn-xl new --words "the cat chased the mouse" --d
 app.command(
     epilog="Example:  attn-xl teach samples/mouse.xlsx -o lesson.xlsx --level 1 --answers key.xlsx"
 )(teach)
+app.command(epilog="Example:  attn-xl check samples/mouse-attention.xlsx homework/*.xlsx --json")(check)
 
 
 STOPPED = "interrupted. Nothing was changed."
