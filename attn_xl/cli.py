@@ -15,6 +15,7 @@ from typing import Annotated, Any, NoReturn, Optional
 import typer
 
 from . import __version__
+from .cli_check import check
 from .cli_explain import explain
 from .cli_grade import grade
 from .cli_inspect import inspect
@@ -212,6 +213,7 @@ app.command(
     epilog="Example:  attn-xl grade class/*.xlsx -o grades.xlsx --answers class-answers.xlsx "
     "--feedback feedback"
 )(grade)
+app.command(epilog="Example:  attn-xl check samples/mouse-attention.xlsx homework/*.xlsx --json")(check)
 
 
 STOPPED = "interrupted. Nothing was changed."

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType
@@ -57,19 +58,24 @@ def relative_error(stored: Value, computed: Value, least: float = 0.0) -> float:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep what a panicking engine prints by itself from standard error."""
-    try:
-        own = os.dup(2)
-    except OSError:  # there is no standard error
-        yield
-        return
-    with open(os.devnull, "wb") as nowhere:
-        os.dup2(nowhere.fileno(), 2)
+    """Keep what an engine prints by itself, panicking or wondering, from standard output and error."""
+    kept = []
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):
+            stream.flush()  # what was printed before goes where it should
+    for number in (1, 2):
+        try:
+            kept.append((number, os.dup(number)))
+        except OSError:  # there is no such stream
+            continue
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), number)
     try:
         yield
     finally:
-        os.dup2(own, 2)
-        os.close(own)
+        for number, own in kept:
+            os.dup2(own, number)
+            os.close(own)
 
 
 class IronCalc:
@@ -99,6 +105,14 @@ class IronCalc:
     def set(self, sheet: str, row: int, column: int, number: float) -> None:
         """Put a number into a cell and recalculate."""
         self._model.update_cell_with_number(self.sheets.index(sheet), row, column, number)
+        self._model.evaluate()
+
+    def set_formula(self, sheet: str, row: int, column: int, formula: str) -> None:
+        """Put a formula into a cell; `evaluate` computes it."""
+        self._model.update_cell_with_formula(self.sheets.index(sheet), row, column, f"={formula}")
+
+    def evaluate(self) -> None:
+        """Recalculate."""
         self._model.evaluate()
 
     def has_formula(self, sheet: str, row: int, column: int) -> bool:

@@ -39,9 +39,9 @@ _PREFIXED_ROW = re.compile(rb'<\w+:row[^>]*? r="(\d+)"')
 _FAR_COLUMN = re.compile(rb'r="[A-Z]{3}')
 _FAR_CELL = re.compile(rb' r="([A-Z]{3,}\d+|[A-Z]{1,2}\d{7,})"')
 _NPY = b"\x93NUMPY"
-_OLE = bytes.fromhex("D0CF11E0A1B11AE1")
+OLE = bytes.fromhex("D0CF11E0A1B11AE1")
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
-_DAMAGED = (
+DAMAGED = (
     zipfile.BadZipFile,
     zlib.error,
     NotImplementedError,
@@ -78,13 +78,13 @@ def read_book(path: Path) -> Book:
     Raises:
         InputError: if the file cannot be read; it says why, and what to do.
     """
-    content = _content(path)
+    content = content_of(path)
     shown = Path("standard input") if str(path) == "-" else path
     if content.startswith(_NPY) or _is_npz(content):
         from .frames import from_npy
 
         return Book(shown, _named(from_npy(content, str(shown)), shown))
-    if not content.startswith((b"PK", _OLE)):
+    if not content.startswith((b"PK", OLE)):
         grids = _from_text(shown, content)
         if grids is not None:
             return Book(shown, grids)
@@ -127,7 +127,7 @@ def _plain_sheets(content: bytes, parts: dict[str, bytes]) -> dict[str, Grid]:
             styles = archive.read("xl/styles.xml")
             shared = "xl/sharedStrings.xml" in archive.namelist()
             strings = archive.read("xl/sharedStrings.xml") if shared else b""
-        except (*_DAMAGED, KeyError):
+        except (*DAMAGED, KeyError):
             return {}
     found = {name: plain_rows(parts[name], strings, styles) for name in large}
     return {name: rows for name, rows in found.items() if rows is not None}
@@ -167,11 +167,11 @@ def wrote_this(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             return b">attn-xl " in archive.read("docProps/core.xml")
-    except (KeyError, *_DAMAGED):
+    except (KeyError, *DAMAGED):
         return False
 
 
-def _content(path: Path) -> bytes:
+def content_of(path: Path) -> bytes:
     try:
         content = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
     except FileNotFoundError:
@@ -199,7 +199,7 @@ def _values(
     )
 
     try:
-        if content.startswith(_OLE) and _ENCRYPTED in content:
+        if content.startswith(OLE) and _ENCRYPTED in content:
             raise PasswordError
         with quiet():
             try:
@@ -226,15 +226,15 @@ def _values(
     except (KeyboardInterrupt, SystemExit, MemoryError):
         raise
     except BaseException as error:  # a panic in the reader is not an Exception
-        if content.startswith((b"PK", _OLE)):
+        if content.startswith((b"PK", OLE)):
             detail = str(error) if isinstance(error, CalamineError) else type(error).__name__
-            raise _damaged(shown, detail) from None
+            raise damaged(shown, detail) from None
         raise InputError(
             f"{shown}: is not a spreadsheet. Save the table as .xlsx (or .xls, .xlsb, .ods, .csv)."
         ) from None
 
 
-def _damaged(path: Path, detail: object) -> InputError:
+def damaged(path: Path, detail: object) -> InputError:
     return InputError(
         f"{path}: is damaged or not a spreadsheet ({detail}). Open it in a spreadsheet program and "
         "save it again as .xlsx."
@@ -255,8 +255,8 @@ def _sheet_parts(path: Path, content: bytes) -> dict[str, bytes]:
                 is_sheet = name.startswith("xl/worksheets/") and name.endswith(".xml")
                 if is_sheet or name == "xl/workbook.xml":
                     parts[name] = _inflated(archive, entry, content)
-    except _DAMAGED as error:
-        raise _damaged(path, error) from None
+    except DAMAGED as error:
+        raise damaged(path, error) from None
     return parts
 
 

@@ -1,0 +1,102 @@
+"""What a check found, as a table in a terminal, plain lines in a pipe, or JSON. Checks nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from typing import TextIO
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from .cells import quoted
+from .checking import Report
+from .findings import Finding
+from .matrix import clean
+
+MOST = 12
+"""So many findings of a kind are shown; JSON has all."""
+LOOKS = {"error": "bold red", "warning": "yellow", "note": "dim"}
+
+
+def to_json(reports: Sequence[Report]) -> str:
+    """Every report, with all findings."""
+    return json.dumps([report.as_dict() for report in reports], ensure_ascii=False, indent=1)
+
+
+def show(reports: Sequence[Report], *, file: TextIO | None = None) -> None:
+    """Print reports: a table for each file on a terminal, else lines that `grep` can read."""
+    out = file or sys.stdout
+    console = Console(file=out, highlight=False)
+    plain = not console.is_terminal or bool(os.environ.get("NO_COLOR"))
+    for report in reports:
+        if report.error:
+            continue
+        if plain:
+            out.write("".join(f"{line}\n" for line in _lines(report)))
+        else:
+            if report.findings:
+                console.print(_table(report))
+            console.print(Text(_summary(report)))
+
+
+def _shown(report: Report) -> list[tuple[Finding, str]]:
+    """The findings that are shown, with what is said of those that are not."""
+    of_kind = Counter(finding.kind for finding in report.findings)
+    so_far: Counter[str] = Counter()
+    shown = []
+    for finding in report.findings:
+        so_far[finding.kind] += 1
+        if so_far[finding.kind] <= MOST:
+            left = of_kind[finding.kind] - MOST if so_far[finding.kind] == MOST else 0
+            shown.append((finding, f"and {left} more of this kind: --json" if left > 0 else ""))
+    return shown
+
+
+def _where(finding: Finding) -> str:
+    return f"{quoted(finding.sheet)}!{finding.cells}" if finding.sheet else "workbook"
+
+
+def _lines(report: Report) -> list[str]:
+    lines = []
+    for finding, more in _shown(report):
+        lines.append(
+            clean(
+                f"{finding.severity}: {_where(finding)}: {finding.what}. {finding.do} [{finding.kind}]"
+            )
+        )
+        if more:
+            lines.append(f"  ... {more}")
+    return [*lines, clean(_summary(report))]
+
+
+def _table(report: Report) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, title=Text(clean(str(report.file))), title_justify="left")
+    for name in ("", "where", "what", "what to do"):
+        table.add_column(name, overflow="fold")
+    for finding, more in _shown(report):
+        look = LOOKS[finding.severity]
+        parts = finding.kind, _where(finding), finding.what, finding.do
+        table.add_row(
+            *(Text(clean(part), style=look if n == 0 else "") for n, part in enumerate(parts))
+        )
+        if more:
+            table.add_row("", "", Text(more, style="dim"), "")
+    return table
+
+
+def _summary(report: Report) -> str:
+    parts = []
+    for severity in ("error", "warning", "note"):
+        count = report.count(severity)
+        if count:
+            parts.append(f"{count} {severity}{'s' * (count > 1)}")
+    return (
+        f"{clean(str(report.file))}: {', '.join(parts) or 'nothing found'}; "
+        f"{report.formulas:,} formulas, {report.checked:,} values recalculated"
+    )

@@ -1,0 +1,272 @@
+"""Cells that differ from their neighbours: a formula unlike the others of its block, a constant among
+formulas. Knows blocks, and nothing of attention.
+
+What cannot be seen: in a block of fewer than four cells in a line, or of fewer than six in a rectangle,
+nobody can say which cell is the odd one; nor where a quarter of a block or more is odd.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from .findings import Finding
+from .formula_blocks import Block
+from .formulas_in import NUMBER, TEXT, WIDTH, Ints, Sheet
+from .patterns import Coordinates, Forms, spans
+from .references import Lookup
+
+MOST_ODD = 1 / 3
+"""So many odd cells for each that fits, at most: one of four."""
+Overwritten = dict[Finding, list[tuple[int, str]]]
+"""For findings of constants: the keys of the cells, and the formulas that would be there."""
+FEWEST_IN_LINE, FEWEST_IN_RECTANGLE = 3, 5
+"""So many cells must fit before another is odd."""
+
+
+def values_at(forms: Forms, sheet: Sheet, places: Ints) -> Coordinates:
+    """The coordinates of cells of one template."""
+    keys = sheet.keys[places]
+    return forms.coordinates(sheet.formulas[places], keys // WIDTH, keys % WIDTH + 1)
+
+
+def text_at(forms: Forms, sheet: Sheet, place: int) -> str:
+    """A cell's formula, as it reads there."""
+    (values,) = values_at(forms, sheet, np.array([place]))
+    return forms.written(int(sheet.formulas[place]), values)
+
+
+class Slips:
+    """Finds the cells of a book that are unlike their neighbours.
+
+    Args:
+        forms: the formulas of a book, taken apart; found: its blocks; lookup: its sheets.
+
+    Attributes:
+        overwritten: for each finding of constants the cells, and the formulas that would be there.
+    """
+
+    def __init__(self, forms: Forms, found: list[Block], lookup: Lookup) -> None:
+        self.forms, self.lookup = forms, lookup
+        self.blocks = found
+        self.overwritten: Overwritten = {}
+
+    def all(self) -> Iterator[Finding]:
+        """Every slip."""
+        for block in self.blocks:
+            if self._tells(block):
+                yield from self._odd_formulas(block)
+                yield from self._strangers(block)
+
+    @staticmethod
+    def _tells(block: Block) -> bool:
+        fewest = FEWEST_IN_LINE if block.flat else FEWEST_IN_RECTANGLE
+        return len(block.places) >= fewest
+
+    def _odd_formulas(self, block: Block) -> Iterator[Finding]:
+        """Formulas of the block's template that move in another way."""
+        if not len(block.odd):
+            return
+        odd = block.sheet.keys[block.odd]
+        rows, columns = odd // WIDTH, odd % WIDTH + 1
+        top, left, bottom, right = block.box
+        near = (rows >= top - 1) & (rows <= bottom + 1) & (columns >= left - 1) & (columns <= right + 1)
+        within = odd[near]
+        if len(within) > MOST_ODD * len(block.places):
+            return
+        beyond = set(odd[~near].tolist())
+        for group in _groups(within):
+            if not any(
+                key in beyond for cell in group.tolist() for key in _beside(cell)
+            ) and self._is_slip(block, group):
+                yield self._odd(block, group)
+
+    def _is_slip(self, block: Block, group: Ints) -> bool:
+        rows, columns = group // WIDTH, group % WIDTH + 1
+        top, left, bottom, right = block.box
+        in_row, in_column = len(set(rows.tolist())) == 1, len(set(columns.tolist())) == 1
+        if self._counts_in_text(block, group):
+            return False
+        if block.flat:
+            rows_or_columns = (top, rows, bottom) if block.extents[1] > 1 else (left, columns, right)
+            low, place, high = rows_or_columns
+            along = low <= int(place[0]) <= high
+            if len(group) > 1 or not along:
+                return False
+        elif not (in_row or in_column):
+            return False
+        outside = (rows < top) | (rows > bottom) | (columns < left) | (columns > right)
+        if not outside.any():
+            return True
+        if block.flat:
+            whole = block.template.general != "§"
+        else:
+            whole = bool(outside.all()) and (
+                (in_row and (columns.min(), columns.max()) == (left, right))
+                or (in_column and (rows.min(), rows.max()) == (top, bottom))
+            )
+        return whole and not self._totals(block, group)
+
+    def _counts_in_text(self, block: Block, group: Ints) -> bool:
+        """Whether texts differ in their own numbers only: `of 15`, `of 20`."""
+        places = block.sheet.find(group)
+        if "n" not in block.template.roles or (block.sheet.kinds[places] != TEXT).any():
+            return False
+        cells = np.array([role != "n" for role in block.template.roles])
+        return all(
+            np.array_equal(values[cells], expected[cells])
+            for values, expected in zip(
+                values_at(self.forms, block.sheet, places), self._of(block, group)
+            )
+        )
+
+    @staticmethod
+    def _of(block: Block, keys: Ints) -> list[Coordinates]:
+        """The coordinates that a block's pattern has for cells."""
+        return [block.predicted(key // WIDTH, key % WIDTH + 1) for key in keys.tolist()]
+
+    def _totals(self, block: Block, group: Ints) -> bool:
+        """Whether a formula beside the block adds up the block: it refers to whole lines of it."""
+        top, left, bottom, right = block.box
+        for values in values_at(self.forms, block.sheet, block.sheet.find(group)):
+            for reference in block.template.references:
+                target = self.lookup.sheet(reference.sheet, block.sheet)
+                if target is not block.sheet or reference.cells == 1:
+                    continue
+                corner = values[reference.at : reference.at + 2 * reference.cells]
+                high, wide = corner[::2], corner[1::2]
+                touches = high.min() <= bottom and high.max() >= top
+                touches = touches and wide.min() <= right and wide.max() >= left
+                down = top < bottom and high.min() <= top and high.max() >= bottom
+                across = left < right and wide.min() <= left and wide.max() >= right
+                if touches and (down or across):
+                    return True
+        return False
+
+    def _odd(self, block: Block, group: Ints) -> Finding:
+        cells = spans(group)
+        expected = self._expected(block, int(group[0]))
+        place = block.sheet.find(group[:1])[0]
+        return Finding(
+            block.sheet.name,
+            cells,
+            "pattern",
+            f"={text_at(self.forms, block.sheet, int(place))} breaks the pattern of "
+            f"{spans(block.keys)}; as there it would be ={expected}",
+            "Copy a neighbour's formula into it.",
+        )
+
+    def _expected(self, block: Block, key: int) -> str:
+        """The formula that a block's pattern has for a cell."""
+        nearest = int(block.places[np.argmin(np.abs(block.keys - key))])
+        values = block.predicted(key // WIDTH, key % WIDTH + 1)
+        return self.forms.written(int(block.sheet.formulas[nearest]), values)
+
+    def _strangers(self, block: Block) -> Iterator[Finding]:
+        """Constants, and formulas of another kind, among those of the block."""
+        strangers = self._unlike(block, _strangers(block))
+        sheet = block.sheet
+        given = [
+            int(sheet.formulas[place]) < 0
+            and sheet.kinds[place] == NUMBER
+            and self._given(block, int(sheet.keys[place]))
+            for place in strangers[: len(block.places)].tolist()
+        ]
+        strangers = np.concatenate(
+            [strangers[: len(given)][~np.array(given, bool)], strangers[len(given) :]]
+        )
+        if not 0 < len(strangers) <= MOST_ODD * len(block.places):
+            return
+        formulas = sheet.formulas[strangers] >= 0
+        numbers = ~formulas & (sheet.kinds[strangers] == NUMBER)
+        texts = ~formulas & (sheet.kinds[strangers] == TEXT)
+        for group in _groups(sheet.keys[strangers[numbers]]):
+            if block.flat or len(group) <= max(block.extents):
+                yield self._constant(block, group)
+        for mask, kind in ((formulas, "pattern"), (texts, "constant")):
+            for group in _groups(sheet.keys[strangers[mask]]):
+                if _has_its_line(block, group):
+                    continue  # a line of its own
+                yield self._odd(block, group) if kind == "pattern" else self._constant(block, group)
+
+    def _unlike(self, block: Block, places: Ints) -> Ints:
+        """Those of some cells that have not just the formula that the block would have there."""
+        sheet, forms = block.sheet, self.forms
+        alike = np.zeros(len(places), dtype=np.bool_)
+        for i, place in enumerate(places.tolist()):
+            formula = int(sheet.formulas[place])
+            if formula >= 0 and forms.templates[int(forms.template[formula])] is block.template:
+                (values,) = values_at(forms, sheet, places[i : i + 1])
+                (expected,) = self._of(block, sheet.keys[places[i : i + 1]])
+                alike[i] = np.array_equal(values, expected)
+        return places[~alike]
+
+    def _given(self, block: Block, key: int) -> bool:
+        """Whether a number stands where the block's formula could not compute it: from a blank cell."""
+        values = block.predicted(key // WIDTH, key % WIDTH + 1).reshape(1, -1)
+        return self.lookup.refers_to_blank(block.template, values, block.sheet)
+
+    def _constant(self, block: Block, group: Ints) -> Finding:
+        value = block.sheet.stored(int(block.sheet.find(group[:1])[0]))
+        shown = f"{value:.6g}" if isinstance(value, float) else "text"
+        many = f"{len(group)} constants" if len(group) > 1 else f"the constant {shown}"
+        finding = Finding(
+            block.sheet.name,
+            spans(group),
+            "constant",
+            f"{many} among the formulas of {spans(block.keys)}; as there it would be "
+            f"={self._expected(block, int(group[0]))}",
+            "Copy a neighbour's formula into it.",
+        )
+        self.overwritten[finding] = [(key, self._expected(block, key)) for key in group.tolist()]
+        return finding
+
+
+def _groups(keys: Ints) -> list[Ints]:
+    """Cells that touch, together."""
+    left, groups = set(keys.tolist()), []
+    for key in keys.tolist():
+        if key not in left:
+            continue
+        left.remove(key)
+        group, waiting = [], [key]
+        while waiting:
+            cell = waiting.pop()
+            group.append(cell)
+            for other in _beside(cell):
+                if other in left:
+                    left.remove(other)
+                    waiting.append(other)
+        groups.append(np.array(sorted(group)))
+    return groups
+
+
+def _beside(key: int) -> Iterable[int]:
+    return key - 1, key + 1, key - WIDTH, key + WIDTH
+
+
+def _strangers(block: Block) -> Ints:
+    """The places of filled cells in a block's rectangle that are not of its template."""
+    top, left, bottom, right = block.box
+    area = block.extents[0] * block.extents[1]
+    if area > 2 * len(block.places) or area == len(block.places):
+        return np.empty(0, dtype=np.int64)
+    starts = np.arange(top, bottom + 1) * WIDTH + left - 1
+    sheet = block.sheet
+    lows = np.searchsorted(sheet.keys, starts)
+    highs = np.searchsorted(sheet.keys, starts + right - left + 1)
+    if int((highs - lows).sum()) == len(block.places):
+        return np.empty(0, dtype=np.int64)
+    inside = np.concatenate([np.arange(low, high) for low, high in zip(lows, highs)])
+    known = np.concatenate([block.places, block.odd])
+    inside = inside[~np.isin(inside, known)]
+    return np.asarray(inside[sheet.spilled[inside] < 0])
+
+
+def _has_its_line(block: Block, group: Ints) -> bool:
+    """Whether a group has a line of the block for itself; in a block that is one, several cells."""
+    if block.flat:
+        return len(group) > 1
+    rows, columns = group // WIDTH, group % WIDTH
+    return not (np.isin(rows, block.keys // WIDTH).all() and np.isin(columns, block.keys % WIDTH).all())

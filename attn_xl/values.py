@@ -1,0 +1,279 @@
+"""Stored values against what an engine computes, cell by cell. Knows engines, and nothing of slips."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from .cells import address, split_address
+from .engines import SMALLEST, IronCalc, Value, recalculated_by_libreoffice
+from .findings import Finding
+from .formulas_in import ERROR, MISSING, NUMBER, WIDTH, Book, Ints, Sheet, read_formulas
+from .functions import UNSTEADY
+from .patterns import Forms, spans
+from .references import Filled, Lookup, rectangles_of, uses
+
+CANCELLED = 1e-4
+"""A number below this share of its sheet's largest is what cancelling left: it counts as that large."""
+LEFT_OVER = 1e-2
+"""The same, where what the formula refers to is known: rounding errors of several steps add up."""
+INFINITE = 1e8
+"""Numbers from here on stand for infinity, in masks, and say nothing of how large the others are."""
+_NO_ANSWER = ("#NAME?", "#N/IMPL!", "#ERROR!", "#SPILL!", "#CALC!")
+"""What an engine says to what it does not know, and to what is made from that."""
+
+_ERRORS = ("#DIV/0!", "#VALUE!", "#REF!", "#N/A", "#NUM!", "#NULL!", "#CIRC!")
+
+Compute = Callable[[str, Ints], Sequence[Value]]
+"""The values that an engine has for cells of a sheet, by their keys."""
+
+
+def ironcalc_values(engine: IronCalc) -> Compute:
+    """What IronCalc computes."""
+
+    def compute(sheet: str, keys: Ints) -> list[Value]:
+        if sheet not in engine.sheets:
+            return [None] * len(keys)
+        rows, columns = (keys // WIDTH).tolist(), (keys % WIDTH + 1).tolist()
+        return [engine.value(sheet, row, column) for row, column in zip(rows, columns)]
+
+    return compute
+
+
+def libreoffice_values(path: Path) -> Compute:
+    """What LibreOffice computes.
+
+    Raises:
+        InputError: if it is not there, or does not convert the file.
+    """
+    with tempfile.TemporaryDirectory() as out:
+        (result,) = recalculated_by_libreoffice([path], Path(out))
+        book = read_formulas(result)
+
+    def compute(name: str, keys: Ints) -> list[Value]:
+        sheet = book.sheets.get(name)
+        if sheet is None:
+            return [None] * len(keys)
+        return [sheet.stored(at) if at >= 0 else None for at in sheet.find(keys).tolist()]
+
+    return compute
+
+
+def wrong_values(
+    book: Book, forms: Forms, lookup: Lookup, compute: Compute | None, tolerance: float, engine: str
+) -> tuple[list[Finding], int]:
+    """The cells whose stored value is missing, an error, or not what the engine computes; and how many
+    were computed.
+
+    Args:
+        compute: the engine, None if there is none: then only what is stored is looked at.
+        tolerance: the largest relative error; of a number that cancelling left, in relation to what it
+            was made from.
+        engine: its name.
+    """
+    found, checked = [], 0
+    suspects: list[tuple[Sheet, Ints, list[Value]]] = []
+    seeds: dict[str, list[int]] = defaultdict(list)
+    for sheet in book.sheets.values():
+        found += _stored(sheet, compute)
+        places = np.flatnonzero((sheet.formulas >= 0) | (sheet.spilled >= 0))
+        places = places[(sheet.kinds[places] != MISSING) & (sheet.kinds[places] != ERROR)]
+        if compute is None or not len(places):
+            continue
+        computed = compute(sheet.name, sheet.keys[places])
+        checked += len(places)
+        differ = _differing(sheet, places, computed, tolerance)
+        suspects.append((sheet, places[differ], [computed[i] for i in differ.tolist()]))
+        seeds[sheet.name] += _unsure(sheet, forms, book)
+    if any(len(places) for _, places, _ in suspects):
+        for sheet, places, values in suspects:
+            bad = [i for i, value in enumerate(values) if value in _NO_ANSWER]
+            seeds[sheet.name] += sheet.keys[places[bad]].tolist()
+        touched = _made_from(book, forms, lookup, seeds)
+        for sheet, places, values in suspects:
+            unsure = np.isin(sheet.keys[places], np.array(sorted(touched[sheet.name]), dtype=np.int64))
+            checked -= int(unsure.sum())
+            found += _unchecked(sheet, forms, places[unsure], engine)
+            for place, value in zip(places[~unsure].tolist(), np.array(values, dtype=object)[~unsure]):
+                if not _cancelled(sheet, place, value, forms, lookup, tolerance):
+                    found.append(_different(sheet, place, value, engine))
+    return found, checked
+
+
+def _stored(sheet: Sheet, compute: Compute | None) -> list[Finding]:
+    """Errors, stored or computed where nothing is stored, and missing values."""
+    out = []
+    errors: dict[str, list[int]] = defaultdict(list)
+    for place in np.flatnonzero(sheet.kinds == ERROR).tolist():
+        errors[sheet.texts.get(place, "#ERROR!")].append(int(sheet.keys[place]))
+    missing = sheet.keys[sheet.kinds == MISSING]
+    if compute is not None and len(missing):
+        for key, value in zip(missing.tolist(), compute(sheet.name, missing)):
+            if isinstance(value, str) and value in _ERRORS:
+                errors[value].append(key)
+    for text, keys in errors.items():
+        out.append(
+            Finding(sheet.name, spans(np.array(keys)), "error", f"{text}", "Mend what it is made from.")
+        )
+    if len(missing):
+        out.append(
+            Finding(
+                sheet.name,
+                spans(missing),
+                "no value",
+                f"{len(missing)} formula{'s' * (len(missing) > 1)} without a stored value: blank in "
+                "previews, and for programs that read values",
+                "Open it in a spreadsheet program and save it.",
+            )
+        )
+    return out
+
+
+def _differing(sheet: Sheet, places: Ints, computed: Sequence[Value], tolerance: float) -> Ints:
+    """Which of the cells (places in `places`) differ, by the sheet's size of numbers."""
+    numeric = sheet.kinds[places] == NUMBER
+    numbers = np.array([x if type(x) in (float, int) else np.nan for x in computed], dtype=np.float64)
+    stored = sheet.numbers[places]
+    sizes = np.abs(stored[numeric])
+    finite = sizes[sizes < INFINITE]
+    largest = float((finite if len(finite) else sizes).max(initial=0.0))
+    with np.errstate(invalid="ignore", over="ignore"):
+        gap = np.abs(stored - numbers)
+        size = np.maximum(np.maximum(np.abs(stored), np.abs(numbers)), CANCELLED * largest)
+        same = numeric & ((gap <= tolerance * size) | (gap < SMALLEST))
+    for place in np.flatnonzero(~same & ~(numeric & ~np.isnan(numbers))).tolist():
+        ours, theirs = sheet.stored(int(places[place])), computed[place]
+        same[place] = ours == theirs or {ours, theirs} <= {"", None}
+    return np.flatnonzero(~same)
+
+
+def _cancelled(
+    sheet: Sheet, place: int, value: Value, forms: Forms, lookup: Lookup, tolerance: float
+) -> bool:
+    """Whether a difference is no larger than what cancelling leaves of what the formula refers to."""
+    stored, formula = sheet.stored(place), sheet.formulas[place : place + 1]
+    if type(stored) is not float or type(value) not in (float, int) or formula[0] < 0:
+        return False
+    key = sheet.keys[place : place + 1]
+    values = forms.coordinates(formula, key // WIDTH, key % WIDTH + 1)
+    template = forms.templates[int(forms.template[formula[0]])]
+    largest = 0.0
+    for reference in template.references:
+        target = lookup.sheet(reference.sheet, sheet)
+        top, left, bottom, right = (int(x[0]) for x in rectangles_of(reference, values))
+        if target is None or (bottom - top + 1) * (right - left + 1) > 1_000_000:
+            continue
+        cells = np.add.outer(np.arange(top, bottom + 1) * WIDTH, np.arange(left - 1, right)).ravel()
+        at = target.find(cells)
+        numbers = np.abs(target.numbers[at[at >= 0]])
+        numbers = numbers[numbers < INFINITE]
+        largest = max(largest, float(numbers.max(initial=0.0)))
+    if template.is_product or "*" in template.operators:
+        largest = max(largest, largest**2)
+    return abs(stored - float(value)) <= tolerance * LEFT_OVER * largest  # type: ignore[arg-type]
+
+
+def same(stored: Value, computed: Value, tolerance: float) -> bool:
+    """Whether two values are the same, numbers within a relative error."""
+    if isinstance(stored, float) and type(computed) in (int, float):
+        gap = abs(stored - float(computed))  # type: ignore[arg-type]
+        return gap <= tolerance * max(abs(stored), 1.0) or gap < SMALLEST
+    return stored == computed
+
+
+def _different(sheet: Sheet, place: int, value: Value, engine: str) -> Finding:
+    key = int(sheet.keys[place])
+    cell = address(key // WIDTH, key % WIDTH + 1)
+    stored = sheet.stored(place)
+    return Finding(
+        sheet.name,
+        cell,
+        "value",
+        f"stored {_shown(stored)}, {engine} computes {_shown(value)}",
+        "Recalculate and save it (F9, in Excel Ctrl+Alt+F9).",
+    )
+
+
+def _shown(value: Value) -> str:
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, (int, float)):
+        return f"{value:.15g}"
+    return "nothing" if value in (None, "") else f"{str(value)[:40]!r}"
+
+
+def _unsure(sheet: Sheet, forms: Forms, book: Book) -> list[int]:
+    """The cells whose value is another one each time, or that no engine computes."""
+    where = np.flatnonzero((sheet.formulas >= 0) | (sheet.spilled >= 0))
+    formulas = np.maximum(sheet.formulas[where], sheet.spilled[where])
+    if not len(where):
+        return []
+    unsteady = np.array([bool(t.functions & UNSTEADY) for t in forms.templates])
+    tables = np.array([formula.table for formula in book.formulas])
+    return [
+        int(key) for key in sheet.keys[where[unsteady[forms.template[formulas]] | tables[formulas]]]
+    ]
+
+
+def _made_from(
+    book: Book, forms: Forms, lookup: Lookup, seeds: dict[str, list[int]]
+) -> dict[str, set[int]]:
+    """Cells, and all that is made from them, by sheet."""
+    touched = {name: set(seeds.get(name, ())) for name in book.sheets}
+    if not any(touched.values()):
+        return touched
+    used = list(uses(book, forms))
+    grown = True
+    while grown:
+        grown = False
+        keys = {n: np.array(sorted(cells), dtype=np.int64) for n, cells in touched.items()}
+        for sheet, places, template, values in used:
+            hit = np.zeros(len(places), dtype=np.bool_)
+            for reference in template.references:
+                target = lookup.sheet(reference.sheet, sheet)
+                if target is not None and len(keys[target.name]):
+                    hit |= Filled.count(keys[target.name], rectangles_of(reference, values)) > 0
+            for name in template.names:
+                hit |= _names_one(book, sheet, name, keys)
+            cells = set(sheet.keys[places[hit]].tolist()) - touched[sheet.name]
+            touched[sheet.name] |= cells
+            grown = grown or bool(cells)
+    return touched
+
+
+def _names_one(book: Book, sheet: Sheet, name: str, keys: dict[str, Ints]) -> bool:
+    """Whether a defined name means one of these cells."""
+    text = book.names.get(f"{sheet.name}!{name}", book.names.get(name, ""))
+    target, _, cells = text.replace("$", "").rpartition("!")
+    target = target.strip("'").replace("''", "'")
+    first, _, last = cells.partition(":")
+    try:
+        (top, left), (bottom, right) = split_address(first), split_address(last or first)
+    except ValueError:
+        return False
+    here = keys.get(target, np.empty(0, dtype=np.int64))
+    rows, columns = here // WIDTH, here % WIDTH + 1
+    return bool(((rows >= top) & (rows <= bottom) & (columns >= left) & (columns <= right)).any())
+
+
+def _unchecked(sheet: Sheet, forms: Forms, places: Ints, engine: str) -> list[Finding]:
+    if not len(places):
+        return []
+    formulas = np.maximum(sheet.formulas[places], sheet.spilled[places])
+    kinds = np.unique(forms.template[formulas])
+    functions = sorted(set().union(*(forms.templates[k].functions for k in kinds.tolist())))
+    named = f" ({', '.join(functions[:6])})" if functions else ""
+    return [
+        Finding(
+            sheet.name,
+            spans(sheet.keys[places]),
+            "unchecked",
+            f"{len(places)} value{'s' * (len(places) > 1)} not checked: {engine} cannot compute "
+            f"them, or they change by themselves{named}",
+            "Try the other --engine.",
+        )
+    ]

@@ -1,0 +1,57 @@
+"""Makes `docs/slips.xlsx`, the workbook with slips in the README: `python tests/make_slips.py`."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from conftest import ROOT, SAMPLES
+from planting import copy, put, to_file
+
+import attn_xl
+from attn_xl.cells import split_address
+from attn_xl.engines import IronCalc
+from attn_xl.formulas_in import NUMBER, WIDTH, Book, read_formulas
+
+
+def key(cell: str) -> int:
+    """A cell's key."""
+    row, column = split_address(cell)
+    return row * WIDTH + column - 1
+
+
+def recalculated(book: Book, path: Path) -> Book:
+    """The book with the values that IronCalc computes."""
+    engine = IronCalc(to_file(book, path))
+    for name, sheet in book.sheets.items():
+        for place in np.flatnonzero(sheet.formulas >= 0).tolist():
+            at = int(sheet.keys[place])
+            value = engine.value(name, at // WIDTH, at % WIDTH + 1)
+            if isinstance(value, float):
+                sheet.numbers[place] = value
+    return book
+
+
+def slips(folder: Path) -> Book:
+    """The attention of a sample with five slips in it."""
+    path = folder / "politics.xlsx"
+    attn_xl.write_workbook(attn_xl.attend(attn_xl.read_tables(SAMPLES / "politics.xlsx")), path)
+    book = copy(read_formulas(path))
+    put(book, "Scores", key("D6"), "SUMPRODUCT(Q!$B6:$C6,K!$B$8:$C$8)")
+    for row in range(5, 10):
+        put(book, "Softmax", key(f"P{row}"), f"SUM($K{row}:$N{row})")
+        for column in "BCDEF":
+            put(book, "Scaled", key(f"{column}{row}"), f"Scores!{column}$5/SQRT(d_k)")
+    book = recalculated(book, folder / "recalculated.xlsx")
+    output = book.sheets["Output"]
+    place = int(output.find(np.array([key("C7")]))[0])
+    output.formulas[place], output.kinds[place], output.numbers[place] = -1, NUMBER, 2.5
+    scores = book.sheets["Scores"]
+    scores.numbers[int(scores.find(np.array([key("F9")]))[0])] += 1
+    return book
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        to_file(slips(Path(folder)), ROOT / "docs" / "slips.xlsx")
