@@ -73,15 +73,16 @@ def unique(name: str, taken: Container[str], longest: int = MAX_NAME) -> str:
 
     Lengths are counted as Excel does, in UTF-16 units: an emoji has two.
     """
-    short, number = _cut(name, longest), 1
+    short, number = cut(name, longest), 1
     while short.casefold() in taken:
         number += 1
         tail = f"_{number}"
-        short = _cut(name, longest - len(tail)) + tail
+        short = cut(name, longest - len(tail)) + tail
     return short
 
 
-def _cut(name: str, longest: int) -> str:
+def cut(name: str, longest: int) -> str:
+    """The beginning of a text, of so many UTF-16 units at the most."""
     return name.encode("utf-16-le")[: 2 * longest].decode("utf-16-le", "ignore")
 
 

@@ -45,6 +45,7 @@ def add_chart(ws: Any, chart: Chart) -> None:
     if chart.kind != "bars":
         made.style = 13
         made.scatterStyle = "lineMarker"
+        made.varyColors = False
     made.legend = made.legend if chart.legend else None
     if made.legend is not None:
         made.legend.position = "b"

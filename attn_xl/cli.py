@@ -20,7 +20,7 @@ from .cli_new import new
 from .cli_teach import teach
 from .errors import AttnXlError, CallError
 from .options import File, Force, Output, Plain, Template, computed, with_settings
-from .settings import Formulas, Model, Settings
+from .settings import Model, Settings
 
 app = typer.Typer(
     help="Attention, step by step, as live spreadsheet formulas.",
@@ -56,8 +56,7 @@ def convert(
     force: Force = False,
 ) -> None:
     """Write every matrix of attention as a sheet of live formulas."""
-    live = not plain and chosen["formulas"] is not Formulas.none
-    _write(file, output, "attention", template, force, {**chosen, "controls": live})
+    _write(file, output, "attention", template, force, {**chosen, "controls": not plain})
 
 
 @app.command(epilog="Example:  attn-xl similarity samples/politics.xlsx -o angles.xlsx")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
+import numpy as np
 from openpyxl.formatting.rule import ColorScale, FormatObject, Rule
 from openpyxl.styles.colors import Color
 from openpyxl.workbook.defined_name import DefinedName
@@ -14,7 +15,7 @@ from openpyxl.worksheet.dimensions import ColumnDimension
 from openpyxl.worksheet.hyperlink import Hyperlink
 from openpyxl.worksheet.properties import PageSetupProperties
 
-from .cells import address, letters, quoted
+from .cells import address, cut, letters, quoted
 from .package import Rows
 from .page import Cell
 from .rows import Looks, caption_above, sheet_rows
@@ -34,6 +35,10 @@ from .styles import Styles, set_text, text_width
 
 MOST_HEADING, MOST_LABEL = 14, 28
 """So many characters wide are columns and row labels at the most; longer headings take more lines."""
+TO_COME = 11
+"""So many characters wide is a column whose numbers are not to be known yet."""
+MOST_PROMPT_TITLE, MOST_PROMPT = 32, 255
+"""What Excel takes, in UTF-16 units."""
 PAGE_CHARACTERS = 260
 """What is still readable across a landscape page."""
 
@@ -171,6 +176,8 @@ class _Dresser:
         for block in () if self._extras.canvas else self._sheet.blocks:
             place, node = block.place, block.node
             number = max(8, self._styles.shown_width(node) + 2)
+            if not np.isfinite(self._layout.seen(node)).all():
+                number = max(number, TO_COME)  # the numbers to come may be wider than those there
             headings = node.columns if any(node.columns) else (block.name.rpartition(".")[2],)
             for column, heading in enumerate(headings, place.column):
                 widen(column, max(number, min(text_width(heading) + 2, MOST_HEADING)))
@@ -229,12 +236,12 @@ class _Dresser:
         for choice in extras.choices:
             made = DataValidation(
                 type="list" if choice.options else None,
-                formula1=choice.options or None,
+                formula1=choice.options.removeprefix("=") or None,
                 allow_blank=True,
                 showErrorMessage=bool(choice.options),
                 showInputMessage=bool(choice.prompt),
-                promptTitle=choice.title[:32] or None,
-                prompt=choice.prompt[:255] or None,
+                promptTitle=cut(choice.title, MOST_PROMPT_TITLE) or None,
+                prompt=cut(choice.prompt, MOST_PROMPT) or None,
             )
             for cells in choice.range.split():
                 made.add(cells)

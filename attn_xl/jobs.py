@@ -29,8 +29,7 @@ def in_parallel(
         CallError: if `jobs` is below 1.
         Exception: what `do` raises; what is not begun then is not done.
     """
-    if jobs is not None and jobs < 1:
-        raise CallError(f"--jobs is {jobs}; it takes a whole number from 1.")
+    check_jobs(jobs)
     jobs = min(jobs or os.cpu_count() or 1, len(tasks)) or 1
     from rich.console import Console
     from rich.progress import Progress
@@ -41,6 +40,16 @@ def in_parallel(
         for done in _one_by_one(do, tasks) if jobs == 1 else _spread(do, tasks, jobs):
             progress.advance(bar)
             yield done
+
+
+def check_jobs(jobs: int | None) -> None:
+    """Refuse a number of jobs that there cannot be.
+
+    Raises:
+        CallError: if it is below 1.
+    """
+    if jobs is not None and jobs < 1:
+        raise CallError(f"--jobs is {jobs}; it takes a whole number from 1.")
 
 
 def _one_by_one(do: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[tuple[int, Result]]:

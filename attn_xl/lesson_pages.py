@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .cells import Place, address, at_row, quoted
+from .cells import MAX_COLUMNS, Place, address, at_row, quoted
+from .errors import InputError
 from .guide import EXAM_INTRODUCTION, INTRODUCTION, Guide, guide
 from .lessons import Lesson
 from .page import Cell, Choice, Extras, Tint
@@ -41,7 +42,7 @@ def with_pages(layout: Layout, lesson: Lesson, title: str) -> Layout:
     for sheet in layout.sheets:
         opened = [block for block in sheet.blocks if block.node in layout.blanks.open]
         if opened:
-            made = _steps(layout, sheet, opened)
+            made = _steps(layout, sheet, opened, lesson)
             steps += made
             sheet = _marked(layout, sheet, made, lesson)
         sheets.append(sheet)
@@ -51,14 +52,18 @@ def with_pages(layout: Layout, lesson: Lesson, title: str) -> Layout:
     return replace(layout, sheets=tuple(sheets), cover=cover, protected=True)
 
 
-def _steps(layout: Layout, sheet: Sheet, opened: list[Block]) -> list[Step]:
+def _steps(layout: Layout, sheet: Sheet, opened: list[Block], lesson: Lesson) -> list[Step]:
     """The marks of a cell stand in its row, to the right of all that is on its sheet."""
     last = max(block.place.last_column for block in sheet.blocks)
     last = max([last, *(cell.column + cell.across - 1 for cell in sheet.extras.cells)])
+    if not lesson.exam and last + max(block.place.last_column for block in opened) > MAX_COLUMNS:
+        raise InputError(
+            f"{sheet.symbol} has {sheet.main.place.columns} columns, which leaves no room on its sheet "
+            "for the marks. Use a shorter sentence, or --exam, which has none."
+        )
     steps = []
     for block in opened:
         words = layout.sentences.get(sheet.group) or next(iter(layout.sentences.values()))
-        words = words if block.node.rows != words else block.node.rows
         node = block.node
         pick = node.rows[0] if not node.scalar else words[0]
         cells = int(layout.blanks.open[node].sum())
@@ -106,8 +111,10 @@ def _mark(layout: Layout, step: Step, row: int, column: int, tolerance: float) -
     place = block.place
     here = address(place.row + row, place.column + column)
     formula, missing = layout.needs(block, row, column)
-    near = f"ABS({here}-({formula}))<={tolerance!r}*MAX(1,ABS({here}))"
-    marked = f'IF(ISNUMBER({here}),IFERROR(IF({near},"{RIGHT}","{WRONG}"),"{WRONG}"),"{NO_NUMBER}")'
+    # Rounded, so that 0.51 is within 0.01 of 0.5 in every program.
+    near = f"ROUND(ABS({here}-({formula}))-{tolerance!r}*MAX(1,ABS({formula})),12)<=0"
+    judged = f'IFERROR(IF({near},"{RIGHT}","{WRONG}"),"{WAITS}")'  # an error comes from a step before
+    marked = f'IF(ISNUMBER({here}),{judged},"{NO_NUMBER}")'
     if missing:
         marked = f'IF({missing},"{WAITS}",{marked})'
     text = at_row(f'IF(ISBLANK({here}),"",{marked})', place.row + row)

@@ -66,7 +66,9 @@ class _ShellWriter(WorksheetWriter):  # type: ignore[misc]
 
     def __init__(self, sheet: Any, cells: str) -> None:
         self._cells = cells
+        links = list(sheet._hyperlinks)  # of streamed cells: openpyxl would forget them
         super().__init__(sheet, io.BytesIO())
+        sheet._hyperlinks += links
 
     def write_dimensions(self) -> None:
         self.xf.send(SheetDimension(self._cells).to_tree())

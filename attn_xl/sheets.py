@@ -190,6 +190,10 @@ class Layout:
         """What the cells of a matrix show; NaN for nothing."""
         return self.blanks.numbers.get(node, node.values)
 
+    def seen(self, node: Node) -> Numbers:
+        """What its look may depend on; NaN for what nobody is to know: the answers of an exam."""
+        return self.values(node) if self.blanks.fixed else node.values
+
     def states(self, block: Block, row: int) -> list[State]:
         """What the cells of a row of `block` hold; `row` counts from 0."""
         node, open_cells = block.node, self.blanks.open.get(block.node)
