@@ -14,14 +14,14 @@ from .errors import CallError, OutputError
 from .files import check_output
 from .jobs import check_jobs, in_parallel
 from .lessons import Lesson
-from .models import attend
+from .models import Computation, attend
 from .page import Cell, Extras
 from .record import digest, sources
 from .roster import Student, read_roster
 from .settings import Settings
 from .sheets import Layout, Sheet
 from .tables import Tables
-from .teaching import write_lesson
+from .teaching import lesson_layout
 from .templates import find_template
 from .variants import varied
 from .workbook import write_layout
@@ -147,15 +147,15 @@ def write_one(task: Task) -> Key:
     tables = varied(
         task.tables, task.student.id, task.lesson.seed, replace(task.settings, controls=False)
     )
-    layout = write_lesson(
-        tables, task.path, settings=task.settings, lesson=task.lesson, template=task.template
-    )
-    return key_of(tables, layout, task.settings)
+    computation = attend(tables, task.settings)
+    layout = lesson_layout(computation, task.settings, task.lesson)
+    source = "" if task.lesson.exam else Path(tables.path).name
+    write_layout(layout, task.path, template=task.template, settings=task.settings, source=source)
+    return key_of(computation, layout, task.settings)
 
 
-def key_of(tables: Tables, layout: Layout, settings: Settings) -> Key:
-    """The answers and the given numbers of a lesson, cell by cell."""
-    computation = attend(tables, settings)
+def key_of(computation: Computation, layout: Layout, settings: Settings) -> Key:
+    """The answers and the given numbers of a lesson, cell by cell; `layout` is its."""
     answers: dict[str, float] = {}
     for node, cells in layout.blanks.open.items():
         place = layout.blocks[node].place

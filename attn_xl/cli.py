@@ -182,8 +182,14 @@ def main(args: Sequence[str] | None = None) -> None:
     try:
         try:
             status = app(args, standalone_mode=False)
+        except SystemExit:
+            if caught:
+                _fail(STOPPED, 128 + caught[0])
+            raise
         finally:
             sys.stdout.flush()
+        if caught:  # typer ends quietly
+            _fail(STOPPED, 128 + caught[0])
         sys.exit(status if isinstance(status, int) else 0)
     except AttnXlError as error:
         if caught:

@@ -100,7 +100,7 @@ class _Dresser:
 
     def _note(self) -> str:
         note = self._sheet.note
-        if self._sheet.blocks and self._sheet.main.node.role == "attention":
+        if self._sheet.blocks and self._scaled(self._sheet.main):
             note += " The darkest cell has the largest."
         return note
 
@@ -116,8 +116,13 @@ class _Dresser:
         caption = None if self._extras.canvas else caption_above(block)
         if caption:
             self._text(*caption, block.caption, "attn note")
-        if block.node.role == "attention":
+        if self._scaled(block):
             self._colour_scale(block)
+
+    def _scaled(self, block: Block) -> bool:
+        """Whether its colours say how large its numbers are; not where they say what is right."""
+        marked = any(tint.range == block.place.range for tint in self._extras.tints)
+        return block.node.role == "attention" and not marked
 
     def _look_of(self, block: Block) -> int:
         node = block.node
@@ -219,7 +224,9 @@ class _Dresser:
             ws.page_setup.fitToWidth = ws.page_setup.fitToHeight = 1
             return
         ws.page_setup.fitToWidth = max(1, round(width / PAGE_CHARACTERS))
-        ws.page_setup.fitToHeight = 1 if last_row <= 60 else 0
+        ws.page_setup.fitToHeight = 1 if last_row <= 60 and not extras.heights else 0
+        if not self._sheet.blocks:
+            return
         if ws.page_setup.fitToWidth > 1 or not ws.page_setup.fitToHeight:
             ws.print_title_rows = f"{HEADER_ROW}:{HEADER_ROW}"
             ws.print_title_cols = f"{letters(LABEL_COLUMN)}:{letters(LABEL_COLUMN)}"

@@ -19,7 +19,7 @@ COVER, HINTS = "Lesson", "Hints"
 RIGHT, WRONG, WAITS, NO_NUMBER = "✓", "✗", "…", "#"
 NO_SLIP = "Nothing to mend so far."
 BAR = 20
-WIDTHS = {1: 20.0, 2: 52.0, 3: 46.0, 4: 34.0, 5: 10.0, 6: 9.0, 7: 24.0}
+WIDTHS = {1: 24.0, 2: 52.0, 3: 46.0, 4: 34.0, 5: 10.0, 6: 9.0, 7: 24.0}
 LINE = 15.5
 """The height of a line of text, in points."""
 MARK_WIDTH = 3.2
@@ -27,8 +27,10 @@ MARK_WIDTH = 3.2
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Step:
-    """A matrix to fill in: its block, how many cells, where the marks are, its words."""
+    """A matrix to fill in: what it is called, its block, how many cells, where the marks are, its
+    words."""
 
+    name: str
     block: Block
     cells: int
     marks: Place
@@ -68,7 +70,11 @@ def _steps(layout: Layout, sheet: Sheet, opened: list[Block], lesson: Lesson) ->
         pick = node.rows[0] if not node.scalar else words[0]
         cells = int(layout.blanks.open[node].sum())
         marks = replace(block.place, column=block.place.column + last)
-        steps.append(Step(block, cells, marks, guide(node, sentence=words, pick=pick)))
+        name = sheet.name
+        if node.helper:
+            prefix = f"{sheet.group}." if sheet.group else ""
+            name = f"{prefix}{node.name}" if node.scalar else f"{name}.{node.name}"
+        steps.append(Step(name, block, cells, marks, guide(node, sentence=words, pick=pick)))
     return steps
 
 
@@ -134,7 +140,8 @@ def _cover(steps: Sequence[Step], lesson: Lesson, title: str) -> Sheet:
     lines = EXAM_INTRODUCTION if lesson.exam else INTRODUCTION
     for number, line in enumerate(lines, 1):
         text = line.replace("{tolerance}", f"{lesson.tolerance:g}")
-        cells.append(Cell(row, 1, float(number), style="attn note", align="right", number_format="0"))
+        numeral = Cell(row, 1, float(number), align="right", number_format="0", wrap=True)
+        cells.append(numeral)
         cells.append(Cell(row, 2, text, style="attn text", wrap=True, across=3))
         heights[row] = _height(text, WIDTHS[2] + WIDTHS[3] + WIDTHS[4])
         row += 1
@@ -151,7 +158,7 @@ def _cover(steps: Sequence[Step], lesson: Lesson, title: str) -> Sheet:
     for number, step in enumerate(steps, 1):
         at = first + number
         words = f"{step.guide.what} {step.guide.do}"
-        cells.append(Cell(at, 1, step.block.name, style="attn link", link=step.block.place.sheet))
+        cells.append(_link(at, step))
         cells.append(Cell(at, 2, words, style="attn text", wrap=True))
         cells.append(Cell(at, 3, step.guide.question, style="attn text", wrap=True))
         cells.append(Cell(at, 4, None, style="attn answer", open=True, wrap=True, align="left"))
@@ -160,7 +167,7 @@ def _cover(steps: Sequence[Step], lesson: Lesson, title: str) -> Sheet:
             whole = step.cells == step.block.node.values.size
             count = f'COUNT({there})&" / {step.cells}"' if whole else ""
             shown = f"0 / {step.cells}" if whole else f"{step.cells} cells"
-            cells.append(Cell(at, 5, shown, count, "attn text"))
+            cells.append(Cell(at, 5, shown, count, "attn text", wrap=True))
         else:
             cells += _counts(step, at, number)
         heights[at] = max(_height(words, WIDTHS[2]), _height(step.guide.question, WIDTHS[3]), 2 * LINE)
@@ -176,9 +183,9 @@ def _counts(step: Step, row: int, number: int) -> list[Cell]:
     right = f'COUNTIF({marks},"{RIGHT}")'
     wrong = f'COUNTIF({marks},"{WRONG}")+COUNTIF({marks},"{NO_NUMBER}")'
     return [
-        Cell(row, 5, 0.0, right, "attn text", number_format=f'0" / {step.cells}"'),
-        Cell(row, 6, 0.0, wrong, "attn text", number_format="0;;"),
-        Cell(row, 7, "░" * (BAR // 2), f"{bar}&{rest}", "attn note"),
+        Cell(row, 5, 0.0, right, "attn text", number_format=f'0" / {step.cells}"', wrap=True),
+        Cell(row, 6, 0.0, wrong, "attn text", number_format="0;;", wrap=True),
+        Cell(row, 7, "░" * (BAR // 2), f"{bar}&{rest}", "attn note", wrap=True),
         Cell(row, 8, "", f'IF(F{row}>0,{number},"")', "attn note", number_format=";;;"),
     ]
 
@@ -208,11 +215,15 @@ def _hints(steps: Sequence[Step]) -> Sheet:
              for column, head in enumerate(("step", "a hint"), 1)]  # fmt: skip
     heights: dict[int, float] = {}
     for row, step in enumerate(steps, 5):
-        cells.append(Cell(row, 1, step.block.name, style="attn link", link=step.block.place.sheet))
+        cells.append(_link(row, step))
         cells.append(Cell(row, 2, step.guide.hint, style="attn text", wrap=True))
         heights[row] = _height(step.guide.hint, 110)
     extras = Extras(tuple(cells), widths={1: 24.0, 2: 110.0}, heights=heights, zoom=100)
     return Sheet(HINTS, HINTS, "", HINTS, "Stuck? Try first, then look here.", (), extras)
+
+
+def _link(row: int, step: Step) -> Cell:
+    return Cell(row, 1, step.name, style="attn link", link=step.block.place.sheet, wrap=True)
 
 
 def _height(text: str, width: float) -> float:

@@ -200,12 +200,12 @@ def _named(layout: Layout, wanted: Sequence[str]) -> Iterable[Block]:
 
 def _names(block: Block) -> set[str]:
     """What a matrix may be called by: in full, without the sentence, without layer and head."""
-    full = block.name
+    full = block.name.lstrip("_")
     tail = full.split(".", 1)[1] if "." in full else full
     node = block.node
     base = base_symbol(node.name)
     if node.helper and not node.scalar:
         owner = full.rpartition(".")[0]
         base = f"{base_symbol(owner.rpartition('.')[2])}.{node.name}"
-        return {name.casefold() for name in (full, tail, base)}
-    return {name.casefold() for name in (full, tail, node.name, base)}
+        return {name.casefold() for name in (block.name, full, tail, base)}
+    return {name.casefold() for name in (block.name, full, tail, node.name, base)}

@@ -27,7 +27,8 @@ from attn_xl.variants import varied
 Keep = Callable[[Path], Path]
 MOUSE = SAMPLES / "mouse.xlsx"
 NAMES = [
-    ("s1", "Ada Lovelace"), ("s2", "=1+1"), ("=HYPERLINK(1)", "@x"), ("007", "-5"), ("+cmd|' /C calc'!A0", "日本"),
+    ("s1", "Ada Lovelace"), ("s2", "=1+1"), ("=HYPERLINK(1)", "@x"), ("007", "-5"),
+    ("+cmd|' /C calc'!A0", "日本"),
     ("s6", "it's <b>&\"x\""), ("TRUE", ""),
 ]  # fmt: skip
 
@@ -181,7 +182,7 @@ def test_nothing_is_overwritten_unasked(tmp_path: Path) -> None:
 def test_a_bad_line_writes_nothing(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="line 3: the id 's1' is already on line 2"):
         teach(tmp_path, [("s1", "Ada"), ("s1", "Bob")])
-    with pytest.raises(InputError, match="line 3: .*id"):
+    with pytest.raises(InputError, match=r"line 3: .*id"):
         teach(tmp_path, [("s1", "Ada"), ("", "Bob")])
     assert [p.name for p in tmp_path.iterdir()] == ["roster.csv"]
 

@@ -37,7 +37,8 @@ ALL = sorted(
 )
 CAUSAL_ALWAYS = (Model.decoder, Model.encoder_decoder, Model.decoder_only)
 NASTY = [
-    "The", "the", "a*", "b?", "c~d", "x, y", "=1+1", "5", "TRUE", "w" * 300, 'say "hi"', "the", "THE (2)",
+    "The", "the", "a*", "b?", "c~d", "x, y", "=1+1", "5", "TRUE",
+    "w" * 300, 'say "hi"', "the", "THE (2)",
     "it's", "<b>&", "ünï",
 ]  # fmt: skip
 
@@ -215,7 +216,8 @@ def test_libreoffice_finds_every_word_and_obeys_every_switch(tmp_path: Path) -> 
     labels = book.computation.controls["Words"].texts
     assert labels
     cases = [(label, *which) for label, which in zip(
-        labels, itertools.cycle(itertools.product(("on", "off"), ("on", "off"), (1, 0.5))))]  # fmt: skip
+        labels, itertools.cycle(itertools.product(("on", "off"), ("on", "off"), (1, 0.5)))
+    )]  # fmt: skip
     paths = []
     for number, (label, scale, causal, temperature) in enumerate(cases):
         changed = openpyxl.load_workbook(book.path)
