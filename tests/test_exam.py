@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, make_input, table
+from conftest import SAMPLES, make_input, table, verify
 
 from attn_xl import CallError, read_tables
 from attn_xl.lessons import Lesson
@@ -108,13 +108,18 @@ def exam(tables: Tables, path: Path, settings: Settings, lesson: Lesson) -> Layo
     return write_lesson(tables, path, settings=settings, lesson=lesson)
 
 
+_twins: dict[Path, Tables] = {}
+
+
 def searched(tables: Tables, path: Path, settings: Settings, lesson: Lesson) -> int:
     """Write an exam, search it; how many answers were searched for."""
     layout = exam(tables, path, settings, lesson)
     other = path.with_name("other.xlsx")
     # The same with other numbers: what both have in common is structure.
-    plain = Settings(**{**vars(settings), "controls": False})
-    exam(varied(tables, "another", settings=plain), other, settings, lesson)
+    if path not in _twins:
+        plain = Settings(**{**vars(settings), "controls": False})
+        _twins[path] = varied(tables, "another", settings=plain)
+    exam(_twins[path], other, settings, lesson)
     found = leaks(path, layout, numbers_in(other))
     assert not found, found[:5]
     return len(answers_of(layout))
@@ -134,7 +139,7 @@ def test_no_answer_in_any_sample(name: str, level: int, tmp_path: Path, keep: Ke
     tables, settings = sample(name)
     path = tmp_path / "exam.xlsx"
     assert searched(tables, path, settings, Lesson(level=level, exam=True)) >= 2
-    keep(path)
+    (keep if level == 2 and name in ("mouse", "multi-head", "masks") else verify)(path)
 
 
 def steps_of(tables: Tables, settings: Settings) -> list[str]:
@@ -145,7 +150,7 @@ def steps_of(tables: Tables, settings: Settings) -> list[str]:
         for full, node in graph.items():
             if node.operation is not None and not node.texts and not node.sheet:
                 names[full] = None
-                if len(computation) > 1:
+                if len(computation) > 1 and sentence == next(iter(computation)):
                     names[f"{sentence}.{full}"] = None
     return list(names)
 
