@@ -45,6 +45,7 @@ def add_chart(ws: Any, chart: Chart) -> None:
     if chart.kind != "bars":
         made.style = 13
         made.scatterStyle = "lineMarker"
+        made.varyColors = False
     made.legend = made.legend if chart.legend else None
     if made.legend is not None:
         made.legend.position = "b"
@@ -92,7 +93,11 @@ def _series(chart: Chart, series: Series, number: int) -> Any:
     if chart.kind == "moves":
         line = LineProperties(solidFill=colour, w=15875, tailEnd=LineEndProperties(type="triangle"))
         made.dPt = [
-            DataPoint(idx=0, marker=Marker(symbol="circle", size=6, spPr=_dot(colour, filled=False)))
+            DataPoint(
+                idx=0,
+                marker=Marker(symbol="circle", size=6, spPr=_dot(colour, filled=False)),
+                spPr=_dot(colour, filled=False),
+            )
         ]
     made.graphicalProperties = GraphicalProperties(ln=line)
     last = len(series.numbers) - 1

@@ -44,7 +44,7 @@ class Find(Operation):
     """Where a chosen word stands in a list of words, from 1: `=MATCH(Word,Words,0)`."""
 
     plain: bool
-    """No word has a letter that stands for others in a search (* ? ~)."""
+    """No word has a letter that stands for others in a search (* ? ~), or is too long for one."""
 
     def numbers(self, *operands: Numbers) -> Numbers:
         return operands[0]
@@ -53,8 +53,8 @@ class Find(Operation):
         word, words = operands
         if self.plain:
             return f"MATCH({word.cell(0)},{words.whole()},0)"
-        rows = ";".join(str(number + 1) for number in range(words.shape[0]))
-        return f"SUMPRODUCT(EXACT({words.whole()},{word.cell(0)})*{{{rows}}})"
+        where = f"ROW({words.whole()})-MIN(ROW({words.whole()}))+1"
+        return f"SUMPRODUCT(EXACT({words.whole()},{word.cell(0)})*({where}))"
 
     def words(self, *operands: str) -> str:
         return f"where {operands[0]} stands in {operands[1]}"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .errors import CallError, OutputError
+from .errors import CallError, Interrupted, OutputError
 from .files import check_output
-from .jobs import in_parallel
+from .jobs import check_jobs, in_parallel
 from .keys import Key, key_layout, key_of
 from .lessons import Lesson
 from .models import attend
@@ -59,7 +61,8 @@ def write_class(
         The students, and where the key is.
 
     Raises:
-        CallError: if something exists already, or the lesson has nothing to fill in.
+        CallError: if something exists already, or the lesson has nothing to fill in; nothing is
+            written then.
         InputError: if the list or the tables cannot be used.
         OutputError: if the folder or a file cannot be written.
     """
@@ -70,12 +73,14 @@ def write_class(
         raise CallError(f"{key}: the key is an .xlsx workbook; give it a name that ends so.")
     if folder.exists() and not folder.is_dir():
         raise CallError(f"{folder}: is a file; -o names the folder for the class.")
-    for target in (key, *(folder / student.file for student in students)):
+    targets = [folder / student.file for student in students]
+    for target in (key, *targets):
         check_output(target, force=force, sources=(Path(tables.path), roster, look))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot be made ({error.strerror or error}).") from None
+        if target is not key and target.resolve() == key.resolve():
+            raise CallError(f"{key}: is the lesson of a student; name another file for the key.")
+    if key.resolve() == folder.resolve():
+        raise CallError(f"{key}: the key and the folder for the class cannot be the same.")
+    check_jobs(jobs)
     tasks = [
         Task(
             tables,
@@ -87,9 +92,34 @@ def write_class(
         )
         for student in students
     ]
-    keys: dict[int, Key] = dict(in_parallel(write_one, tasks, jobs=jobs, said="Writing lessons"))
-    write_layout(key_layout(students, [keys[i] for i in range(len(students))]), key, template=look)
+    with _all_or_none(folder, targets):
+        if not key.parent.is_dir():
+            raise OutputError(f"{key}: cannot be written (there is no such folder).")
+        keys: dict[int, Key] = dict(in_parallel(write_one, tasks, jobs=jobs, said="Writing lessons"))
+        write_layout(key_layout(students, [keys[i] for i in range(len(students))]), key, template=look)
     return students, key
+
+
+@contextmanager
+def _all_or_none(folder: Path, targets: Sequence[Path]) -> Iterator[None]:
+    """A folder that is made for the block; if that fails or is stopped, what is new goes again."""
+    made = [one for one in (folder, *folder.parents) if not one.exists()]
+    new = [target for target in targets if not target.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException as error:
+        for target in new:
+            with suppress(OSError):
+                target.unlink()
+        for one in made:
+            with suppress(OSError):
+                one.rmdir()
+        if isinstance(error, Interrupted):
+            raise Interrupted("interrupted. Nothing was changed.") from None
+        if isinstance(error, OSError):
+            raise OutputError(f"{folder}: cannot be made ({error.strerror or error}).") from None
+        raise
 
 
 def write_one(task: Task) -> Key:

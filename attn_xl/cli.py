@@ -35,7 +35,7 @@ from .options import (
     output_beside,
     with_settings,
 )
-from .settings import Formulas, Model, Settings
+from .settings import Model, Settings
 
 app = typer.Typer(
     help="Attention, step by step, as live spreadsheet formulas.",
@@ -73,8 +73,8 @@ def convert(
     force: Force = False,
 ) -> None:
     """Write every matrix of attention as a sheet of live formulas."""
-    live = not plain and chosen["formulas"] is not Formulas.none
-    _write(file, output, "attention", template, force, {**chosen, "controls": live}, reading, jobs)
+    chosen = {**chosen, "controls": not plain}
+    _write(file, output, "attention", template, force, chosen, reading, jobs)
 
 
 @app.command(epilog="Example:  attn-xl similarity samples/politics.xlsx -o angles.xlsx")
@@ -242,8 +242,14 @@ def main(args: Sequence[str] | None = None) -> None:
     try:
         try:
             status = app(args, standalone_mode=False)
+        except SystemExit:
+            if caught:
+                _fail(STOPPED, 128 + caught[0])
+            raise
         finally:
             sys.stdout.flush()
+        if caught:  # typer ends quietly
+            _fail(STOPPED, 128 + caught[0])
         sys.exit(status if isinstance(status, int) else 0)
     except AttnXlError as error:
         if caught and not isinstance(error, Interrupted):

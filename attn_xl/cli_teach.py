@@ -9,7 +9,7 @@ import typer
 
 from .errors import CallError
 from .options import File, Force, Plain, Template, output_beside, tables_of, with_settings
-from .settings import Settings
+from .settings import Formulas, Settings
 
 if TYPE_CHECKING:
     from .lessons import Lesson
@@ -75,7 +75,11 @@ def teach(
     steps = tuple(filter(None, (step.strip() for step in (blank or "").split(","))))
     if blank is not None and not steps:
         raise CallError("--blank names no step. Say which: --blank Scores,Softmax.")
-    chosen = {**chosen, "controls": not plain}
+    if jobs is not None and roster is None:
+        raise CallError(
+            "--jobs goes with --roster: it says how many students' lessons are written at once."
+        )
+    chosen = {**chosen, "controls": not plain, "formulas": Formulas.cell}
     Settings.chosen(chosen, {}, "")
     lesson = Lesson(level, steps, tolerance, exam, chosen["seed"] or 0)
     if roster is not None:

@@ -16,8 +16,14 @@ from .scoring import CONTROLS
 COMPARE = "Compare"
 MOVES = "Moves"
 WORDS_NOTE = "the words to choose from"
+LOOKS_NOTE, NEXT_NOTE = "how much it looks at", "what comes next"
+PROBABILITIES = "Probabilities"
 AXES = ("x before", "x after", "y before", "y after")
-COMPONENTS_NOTE = "principal components: the two directions in which the words differ most"
+COMPONENTS_NOTE = "principal components"
+MOST_CENTRED = 50
+"""So many sentences make the mean that a projection is centred at: a formula takes 255 ranges."""
+DIGITS = 6
+"""Of the principal components: further ones differ from machine to machine."""
 
 
 def explorer(name: str, x: Matrix, output: Matrix, weights: Sequence[Node]) -> list[Matrix]:
@@ -42,16 +48,18 @@ def explorer(name: str, x: Matrix, output: Matrix, weights: Sequence[Node]) -> l
     word = option(1.0, f"{at}Word", "Choose a word.", sheet=CONTROLS, text=labels[0])
     word = replace(word, rows=("word",))
     place = find(word, words).named(f"{at}Place", "Where it stands.", sheet=CONTROLS)
-    groups: dict[tuple[str, ...], list[Matrix]] = {}
+    groups: dict[tuple[tuple[str, ...], bool], list[Matrix]] = {}
     for matrix in weights:
         if isinstance(matrix, Matrix) and matrix.rows == x.rows:
-            groups.setdefault(matrix.columns, []).append(matrix)
+            next_word = matrix.name.rpartition(".")[2] == PROBABILITIES
+            groups.setdefault((matrix.columns, next_word), []).append(matrix)
     made = [words, word, place]
-    for number, heads in enumerate(groups.values(), 1):
+    for number, ((_, next_word), heads) in enumerate(groups.items(), 1):
         looks = concat([picked(head, place) for head in heads])
         looks = replace(looks, columns=tuple(head.name for head in heads))
         tail = "" if number == 1 else f"_{number}"
-        made.append(looks.named(f"{at}Looks{tail}", "how much it looks at", sheet=CONTROLS))
+        note = NEXT_NOTE if next_word else LOOKS_NOTE
+        made.append(looks.named(f"{at}Looks{tail}", note, sheet=CONTROLS))
     if output.rows != x.rows:
         return made
     ends = [("input", x), ("output", output)]
@@ -67,18 +75,22 @@ def explorer(name: str, x: Matrix, output: Matrix, weights: Sequence[Node]) -> l
 
 def choices(words: Sequence[str]) -> tuple[str, ...]:
     """The words, each told apart from those that read the same: `the (1)`, `the (4)`."""
-    times = Counter(word.casefold() for word in words)
-    return tuple(
-        f"{word} ({number})".strip() if times[word.casefold()] > 1 or not word else word
-        for number, word in enumerate(words, 1)
-    )
+    made = list(words)
+    while True:  # a word may read like one that was told apart: `the (1)`
+        times = Counter(text.casefold() for text in made)
+        alike = [i for i, text in enumerate(made) if times[text.casefold()] > 1 or not text]
+        if not alike:
+            return tuple(made)
+        for i in alike:
+            made[i] = f"{made[i]} ({i + 1})".strip()
 
 
 def moves(ends: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
     """Where words stand in a plane before and after attention.
 
-    Two dimensions are shown as they are; of more, the two principal components: the centring and the
-    projection are computed, the components are given numbers, which do not change with the words.
+    Two dimensions are shown as they are; of more, the two principal components of the inputs, so that
+    they tell nothing of the outputs (of outputs as wide as the inputs): the centring and the projection
+    are computed, the components are given numbers, which do not change with the words.
 
     Args:
         ends: for each sentence its input, (n, d), and its output, (n, d_v); all of the same d and d_v.
@@ -97,7 +109,7 @@ def moves(ends: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
         made: list[Matrix] = []
         planes = [(copy(x), copy(output)) for x, output in ends.values()]
     elif d == d_v:
-        made, project = _projection("", [*inputs, *outputs])
+        made, project = _projection("", inputs)
         planes = [(project(x), project(output)) for x, output in ends.values()]
     else:
         made, project = _projection("Input.", inputs)
@@ -117,12 +129,15 @@ def _projection(name: str, parts: list[Matrix]):  # type: ignore[no-untyped-def]
     labels = parts[0].columns
     if len(labels) == 2:
         return [], copy
+    components = principal_components(np.vstack([part.values for part in parts]), 2)
     directions = given(
-        principal_components(np.vstack([part.values for part in parts]), 2).T,
+        np.round(components, DIGITS).T,
         labels, ("1st", "2nd"), f"{COMPARE}.{name}Components", COMPONENTS_NOTE, "weight",
     )  # fmt: skip
     directions = replace(directions, sheet=COMPARE)
-    centre = column_mean(parts).named(f"{COMPARE}.{name}Centre", "the mean", sheet=COMPARE)
+    centre = column_mean(parts[:MOST_CENTRED]).named(
+        f"{COMPARE}.{name}Centre", "the mean", sheet=COMPARE
+    )
     shift = (centre @ directions).named(f"{COMPARE}.{name}Shift", "the mean, projected", sheet=COMPARE)
     return [directions, centre, shift], lambda x: x @ directions - shift
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any
 
+import numpy as np
 from openpyxl.formatting.rule import ColorScale, FormatObject, Rule
 from openpyxl.styles.colors import Color
 from openpyxl.workbook.defined_name import DefinedName
@@ -42,6 +43,10 @@ MOST_ROWS = 150
 """A picture of more rows would be a blur on one page: it goes on over several."""
 WIDEST = 255.0
 """The width of a column, in characters, at the most: Excel repairs a file with more."""
+TO_COME = 11
+"""So many characters wide is a column whose numbers are not to be known yet."""
+MOST_PROMPT_TITLE, MOST_PROMPT = 32, 255
+"""What Excel takes, in UTF-16 units."""
 PAGE_CHARACTERS = 260
 """What is still readable across a landscape page."""
 
@@ -131,7 +136,7 @@ class _Dresser:
 
     def _note(self) -> str:
         note = self._sheet.note
-        if self._sheet.blocks and self._sheet.main.node.role == "attention":
+        if self._sheet.blocks and self._scaled(self._sheet.main):
             note += " The darkest cell has the largest."
         return note
 
@@ -148,8 +153,13 @@ class _Dresser:
         if caption:
             self._text(*caption, block.caption, "attn note")
         blanks = self._layout.blanks  # marks, where there are any, are to be seen
-        if block.node.role == "attention" and not (blanks.filled and block.node in blanks.open):
+        if self._scaled(block) and not (blanks.filled and block.node in blanks.open):
             self._colour_scale(block)
+
+    def _scaled(self, block: Block) -> bool:
+        """Whether its colours say how large its numbers are; not where they say what is right."""
+        marked = any(tint.range == block.place.range for tint in self._extras.tints)
+        return block.node.role == "attention" and not marked
 
     def _look_of(self, block: Block) -> int:
         node = block.node
@@ -209,6 +219,8 @@ class _Dresser:
         for block in () if canvas else self._sheet.blocks:
             place, node = block.place, block.node
             number = max(8, self._styles.shown_width(node) + 2)
+            if not np.isfinite(self._layout.seen(node)).all():
+                number = max(number, TO_COME)  # the numbers to come may be wider than those there
             headings = node.columns if any(node.columns) else (block.name.rpartition(".")[2],)
             for column, heading in enumerate(headings, place.column):
                 widen(column, max(number, min(text_width(heading) + 2, MOST_HEADING)))
@@ -261,7 +273,9 @@ class _Dresser:
             ws.page_setup.fitToHeight = 1 if last_row <= MOST_ROWS else 0
             return
         ws.page_setup.fitToWidth = max(1, round(width / PAGE_CHARACTERS))
-        ws.page_setup.fitToHeight = 1 if last_row <= 60 else 0
+        ws.page_setup.fitToHeight = 1 if last_row <= 60 and not extras.heights else 0
+        if not self._sheet.blocks:
+            return
         if ws.page_setup.fitToWidth > 1 or not ws.page_setup.fitToHeight:
             ws.print_title_rows = f"{HEADER_ROW}:{HEADER_ROW}"
             ws.print_title_cols = f"{letters(LABEL_COLUMN)}:{letters(LABEL_COLUMN)}"
@@ -282,8 +296,8 @@ class _Dresser:
                 allow_blank=True,
                 showErrorMessage=bool(choice.options),
                 showInputMessage=bool(choice.prompt),
-                promptTitle=cut(choice.title, 32) or None,
-                prompt=cut(choice.prompt, 255) or None,
+                promptTitle=cut(choice.title, MOST_PROMPT_TITLE) or None,
+                prompt=cut(choice.prompt, MOST_PROMPT) or None,
             )
             for cells in choice.range.split():
                 made.add(cells)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,6 +114,24 @@ class IronCalc:
     def evaluate(self) -> None:
         """Recalculate."""
         self._model.evaluate()
+
+    def enter(self, entries: Iterable[tuple[str, int, int, Value]], *, formulas: bool = False) -> None:
+        """Put a number, a text or nothing into each of some cells, given by sheet, row and column; then
+        recalculate once. With `formulas`, a text that begins with = is one."""
+        model = self._model
+        for name, row, column, content in entries:
+            sheet = self.sheets.index(name)
+            if content is None:
+                model.clear_cell_contents(sheet, row, column)
+            elif isinstance(content, bool):
+                model.update_cell_with_bool(sheet, row, column, content)
+            elif isinstance(content, (int, float)):
+                model.update_cell_with_number(sheet, row, column, float(content))
+            elif formulas and content.startswith("="):
+                model.update_cell_with_formula(sheet, row, column, content)
+            else:
+                model.update_cell_with_text(sheet, row, column, content)
+        model.evaluate()
 
     def has_formula(self, sheet: str, row: int, column: int) -> bool:
         return self._model.get_cell_formula(self.sheets.index(sheet), row, column) is not None

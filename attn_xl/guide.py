@@ -24,7 +24,7 @@ INTRODUCTION = (
     "formula of your own that points at the sheets before.",
     "Before you compute, answer the question of the sheet: a guess that you can give reasons for is "
     "worth more than a number.",
-    "Each cell is marked as you go: ✓ is right, ✗ is wrong, … is still to be filled in.",
+    "Each cell is marked as you go: ✓ is right, ✗ is wrong, … waits for a step before it.",
     "Later steps follow from what you entered. So mend the first ✗ first: others may go with it.",
     "Keep as many decimals as you can. A number counts as right if it is within {tolerance} of the "
     "right one.",

@@ -30,8 +30,7 @@ def in_parallel(
         Interrupted: when the program is stopped.
         Exception: what `do` raises; what is not begun then is not done.
     """
-    if jobs is not None and jobs < 1:
-        raise CallError(f"--jobs is {jobs}; it takes a whole number from 1.")
+    check_jobs(jobs)
     jobs = min(jobs or os.cpu_count() or 1, len(tasks)) or 1
     from rich.console import Console
     from rich.progress import Progress
@@ -48,6 +47,16 @@ def in_parallel(
         except (KeyboardInterrupt, SystemExit):
             said = f"interrupted: {finished} of {len(tasks)} were finished; they are whole."
             raise Interrupted(said) from None
+
+
+def check_jobs(jobs: int | None) -> None:
+    """Refuse a number of jobs that there cannot be.
+
+    Raises:
+        CallError: if it is below 1.
+    """
+    if jobs is not None and jobs < 1:
+        raise CallError(f"--jobs is {jobs}; it takes a whole number from 1.")
 
 
 def _one_by_one(do: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[tuple[int, Result]]:

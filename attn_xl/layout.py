@@ -72,6 +72,9 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
     if ("", CONTROLS) in contents:  # what is played with comes first of all
         contents = {("", CONTROLS): contents.pop(("", CONTROLS)), **contents}
     there = {node for members in contents.values() for node, _ in members}
+    if ("", CONTROLS) in contents:  # there, what does not follow would mislead
+        members = contents["", CONTROLS]
+        contents["", CONTROLS] = [one for one in members if _whole(one[0], there)]
 
     sheet_names: set[str] = {OVERVIEW.casefold()}
     names: set[str] = set()
@@ -83,7 +86,7 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
         blocks: list[Block] = []
         for node, full_name in dict(members).items():
             defined = _claimed(defined_name(dotted + full_name), names)
-            live = node.operation is not None and all(parent in there for parent in referred_to(node))
+            live = node.operation is not None and _whole(node, there)
             blocks.append(_placed(node, name, defined, blocks[-1] if blocks else None, live))
         main = blocks[0].node
         alone = not main.sheet
@@ -99,6 +102,11 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
         )
     words = {prefixes[name] or name: sentence_of(graph) for name, graph in computation.items()}
     return Layout(computation.title, words, tuple(sheets))
+
+
+def _whole(node: Node, there: set[Node]) -> bool:
+    """Whether all that its formula refers to is there."""
+    return all(parent in there for parent in referred_to(node))
 
 
 def _shared_note(symbol: str, blocks: list[Block]) -> str:

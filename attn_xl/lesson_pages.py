@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .blocks import Block
-from .cells import Place, address, at_row, quoted
+from .cells import MAX_COLUMNS, Place, address, at_row, quoted
+from .errors import InputError
 from .guide import EXAM_INTRODUCTION, INTRODUCTION, Guide, guide
 from .lessons import Lesson
 from .page import Cell, Choice, Extras, Tint
@@ -20,7 +21,7 @@ RIGHT, WRONG, WAITS, NO_NUMBER = "✓", "✗", "…", "#"
 FILL_IN = "Fill in the marked cells, in the order in which they are drawn. Your marks are on the right."
 NO_SLIP = "Nothing to mend so far."
 BAR = 20
-WIDTHS = {1: 20.0, 2: 52.0, 3: 46.0, 4: 34.0, 5: 10.0, 6: 9.0, 7: 24.0}
+WIDTHS = {1: 24.0, 2: 52.0, 3: 46.0, 4: 34.0, 5: 10.0, 6: 9.0, 7: 24.0}
 LINE = 15.5
 """The height of a line of text, in points."""
 MARK_WIDTH = 3.2
@@ -28,8 +29,10 @@ MARK_WIDTH = 3.2
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Step:
-    """A matrix to fill in: its block, how many cells, where the marks are, its words."""
+    """A matrix to fill in: what it is called, its block, how many cells, where the marks are, its
+    words."""
 
+    name: str
     block: Block
     cells: int
     marks: Place
@@ -43,7 +46,7 @@ def with_pages(layout: Layout, lesson: Lesson, title: str) -> Layout:
     for sheet in layout.sheets:
         opened = [block for block in sheet.blocks if block.node in layout.blanks.open]
         if opened:
-            made = _steps(layout, sheet, opened)
+            made = _steps(layout, sheet, opened, lesson)
             steps += made
             sheet = _marked(layout, sheet, made, lesson)
         sheets.append(sheet)
@@ -53,20 +56,28 @@ def with_pages(layout: Layout, lesson: Lesson, title: str) -> Layout:
     return replace(layout, sheets=tuple(sheets), cover=cover, protected=True)
 
 
-def _steps(layout: Layout, sheet: Sheet, opened: list[Block]) -> list[Step]:
+def _steps(layout: Layout, sheet: Sheet, opened: list[Block], lesson: Lesson) -> list[Step]:
     """The marks of a cell stand in its row, to the right of all that is on its sheet."""
     last = max(block.place.last_column for block in sheet.blocks)
     last = max([last, *(cell.column + cell.across - 1 for cell in sheet.extras.cells)])
+    if not lesson.exam and last + max(block.place.last_column for block in opened) > MAX_COLUMNS:
+        raise InputError(
+            f"{sheet.symbol} has {sheet.main.place.columns} columns, which leaves no room on its sheet "
+            "for the marks. Use a shorter sentence, or --exam, which has none."
+        )
     groups = {b.node: s.group for s in (layout.steps or layout.sheets) for b in s.blocks}
     steps = []
     for block in opened:
         words = layout.sentences.get(groups[block.node]) or next(iter(layout.sentences.values()))
-        words = words if block.node.rows != words else block.node.rows
         node = block.node
         pick = node.rows[0] if not node.scalar else words[0]
         cells = int(layout.blanks.open[node].sum())
         marks = replace(block.place, column=block.place.column + last)
-        steps.append(Step(block, cells, marks, guide(node, sentence=words, pick=pick)))
+        name = sheet.name
+        if node.helper:
+            prefix = f"{sheet.group}." if sheet.group else ""
+            name = f"{prefix}{node.name}" if node.scalar else f"{name}.{node.name}"
+        steps.append(Step(name, block, cells, marks, guide(node, sentence=words, pick=pick)))
     return steps
 
 
@@ -114,8 +125,10 @@ def _mark(layout: Layout, step: Step, row: int, column: int, tolerance: float) -
     place = block.place
     here = address(place.row + row, place.column + column)
     formula, missing = layout.needs(block, row, column)
-    near = f"ABS({here}-({formula}))<={tolerance!r}*MAX(1,ABS({here}))"
-    marked = f'IF(ISNUMBER({here}),IFERROR(IF({near},"{RIGHT}","{WRONG}"),"{WRONG}"),"{NO_NUMBER}")'
+    # Rounded, so that 0.51 is within 0.01 of 0.5 in every program.
+    near = f"ROUND(ABS({here}-({formula}))-{tolerance!r}*MAX(1,ABS({formula})),12)<=0"
+    judged = f'IFERROR(IF({near},"{RIGHT}","{WRONG}"),"{WAITS}")'  # an error comes from a step before
+    marked = f'IF(ISNUMBER({here}),{judged},"{NO_NUMBER}")'
     if missing:
         marked = f'IF({missing},"{WAITS}",{marked})'
     text = at_row(f'IF(ISBLANK({here}),"",{marked})', place.row + row)
@@ -135,7 +148,8 @@ def _cover(steps: Sequence[Step], lesson: Lesson, title: str) -> Sheet:
     lines = EXAM_INTRODUCTION if lesson.exam else INTRODUCTION
     for number, line in enumerate(lines, 1):
         text = line.replace("{tolerance}", f"{lesson.tolerance:g}")
-        cells.append(Cell(row, 1, float(number), style="attn note", align="right", number_format="0"))
+        numeral = Cell(row, 1, float(number), align="right", number_format="0", wrap=True)
+        cells.append(numeral)
         cells.append(Cell(row, 2, text, style="attn text", wrap=True, across=3))
         heights[row] = row_height(text, WIDTHS[2] + WIDTHS[3] + WIDTHS[4])
         row += 1
@@ -152,7 +166,7 @@ def _cover(steps: Sequence[Step], lesson: Lesson, title: str) -> Sheet:
     for number, step in enumerate(steps, 1):
         at = first + number
         words = f"{step.guide.what} {step.guide.do}"
-        cells.append(Cell(at, 1, step.block.name, style="attn link", link=step.block.place.sheet))
+        cells.append(_link(at, step))
         cells.append(Cell(at, 2, words, style="attn text", wrap=True))
         cells.append(Cell(at, 3, step.guide.question, style="attn text", wrap=True))
         cells.append(Cell(at, 4, None, style="attn answer", open=True, wrap=True, align="left"))
@@ -161,7 +175,7 @@ def _cover(steps: Sequence[Step], lesson: Lesson, title: str) -> Sheet:
             whole = step.cells == step.block.node.values.size
             count = f'COUNT({there})&" / {step.cells}"' if whole else ""
             shown = f"0 / {step.cells}" if whole else f"{step.cells} cells"
-            cells.append(Cell(at, 5, shown, count, "attn text"))
+            cells.append(Cell(at, 5, shown, count, "attn text", wrap=True))
         else:
             cells += _counts(step, at, number)
         heights[at] = max(
@@ -179,9 +193,9 @@ def _counts(step: Step, row: int, number: int) -> list[Cell]:
     right = f'COUNTIF({marks},"{RIGHT}")'
     wrong = f'COUNTIF({marks},"{WRONG}")+COUNTIF({marks},"{NO_NUMBER}")'
     return [
-        Cell(row, 5, 0.0, right, "attn text", number_format=f'0" / {step.cells}"'),
-        Cell(row, 6, 0.0, wrong, "attn text", number_format="0;;"),
-        Cell(row, 7, "░" * (BAR // 2), f"{bar}&{rest}", "attn note"),
+        Cell(row, 5, 0.0, right, "attn text", number_format=f'0" / {step.cells}"', wrap=True),
+        Cell(row, 6, 0.0, wrong, "attn text", number_format="0;;", wrap=True),
+        Cell(row, 7, "░" * (BAR // 2), f"{bar}&{rest}", "attn note", wrap=True),
         Cell(row, 8, "", f'IF(F{row}>0,{number},"")', "attn note", number_format=";;;"),
     ]
 
@@ -211,11 +225,15 @@ def _hints(steps: Sequence[Step]) -> Sheet:
              for column, head in enumerate(("step", "a hint"), 1)]  # fmt: skip
     heights: dict[int, float] = {}
     for row, step in enumerate(steps, 5):
-        cells.append(Cell(row, 1, step.block.name, style="attn link", link=step.block.place.sheet))
+        cells.append(_link(row, step))
         cells.append(Cell(row, 2, step.guide.hint, style="attn text", wrap=True))
         heights[row] = row_height(step.guide.hint, 110)
     extras = Extras(tuple(cells), widths={1: 24.0, 2: 110.0}, heights=heights, zoom=100)
     return Sheet(HINTS, HINTS, "", HINTS, "Stuck? Try first, then look here.", (), extras)
+
+
+def _link(row: int, step: Step) -> Cell:
+    return Cell(row, 1, step.name, style="attn link", link=step.block.place.sheet, wrap=True)
 
 
 def row_height(text: str, width: float) -> float:

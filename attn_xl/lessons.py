@@ -12,7 +12,7 @@ import numpy as np
 from .blocks import Block
 from .chosen import Mask
 from .errors import CallError, nearest
-from .matrix import Node
+from .matrix import HIDES, Node
 from .models import Computation
 from .operation import Entered, follows, recompute
 from .parts import base_symbol
@@ -22,6 +22,7 @@ from .sheets import Blanks, Layout
 CELLS_A_STEP = 3
 """So many cells of each step are left blank at level 1."""
 TOLERANCE = 0.01
+FEW_DIGITS = 3
 
 
 @dataclass(frozen=True)
@@ -60,10 +61,14 @@ class Lesson:
 def with_blanks(layout: Layout, computation: Computation, lesson: Lesson) -> Layout:
     """A layout with the cells of a lesson left blank; what is made from them waits for them.
 
+    Of a lesson on some layers and heads only (`Settings.sheets_for`), what follows from its blanks by
+    way of what is left out is left out, too.
+
     Raises:
         CallError: for a step to leave blank that there is not, or that is given.
     """
     opened = chosen_cells(layout, lesson)
+    layout, opened = _ending(layout, computation, opened)
     if not opened:
         raise CallError("there is nothing to fill in: this model computes nothing from its input.")
     return left_blank(layout, computation, opened, fixed=lesson.exam)
@@ -80,6 +85,26 @@ def left_blank(
     return replace(layout, blanks=Blanks(opened, shown, following, fixed))
 
 
+def _ending(
+    layout: Layout, computation: Computation, opened: dict[Node, np.ndarray]
+) -> tuple[Layout, dict[Node, np.ndarray]]:
+    """A layout without the matrices that would follow from open cells, but have no formulas; and
+    without what follows from those."""
+    results = results_of(computation)
+    following = follows(results, opened)
+    dead = {node for node, b in layout.blocks.items() if node in following and not b.live}
+    if not dead:
+        return layout, opened
+    dead |= follows(results, dead)
+    sheets = []
+    for sheet in layout.sheets:
+        blocks = tuple(block for block in sheet.blocks if block.node not in dead)
+        if blocks:
+            sheets.append(replace(sheet, blocks=blocks))
+    left = {node: cells for node, cells in opened.items() if node not in dead}
+    return replace(layout, sheets=tuple(sheets)), left
+
+
 def results_of(computation: Computation) -> list[Node]:
     """All matrices of a computation."""
     graphs = [node for graph in computation.graphs.values() for node in graph.values()]
@@ -88,8 +113,14 @@ def results_of(computation: Computation) -> list[Node]:
 
 def chosen_cells(layout: Layout, lesson: Lesson) -> dict[Node, np.ndarray]:
     """The cells to fill in, by matrix."""
+    blocks = [block for sheet in layout.sheets for block in sheet.blocks]
     if lesson.blank:
-        return {block.node: np.ones(block.node.shape, bool) for block in _named(layout, lesson.blank)}
+        named = list(_named(layout, lesson.blank))
+        found = {block.node: np.ones(block.node.shape, bool) for block in named}
+        if lesson.exam:
+            steps = {base_symbol(block.name) for block in named}
+            _and_alike(found, [b.node for b in blocks if _computed(b) and base_symbol(b.name) in steps])
+        return found
     found = {}
     for sheet in layout.sheets:
         for block in sheet.blocks:
@@ -102,6 +133,8 @@ def chosen_cells(layout: Layout, lesson: Lesson) -> dict[Node, np.ndarray]:
                 continue
             else:
                 found[node] = _few(block, lesson) if lesson.level == 1 else np.ones(node.shape, bool)
+    if lesson.exam:
+        _and_alike(found, list(found))
     return found
 
 
@@ -118,20 +151,34 @@ def _worth_doing(node: Node) -> bool:
 
 
 def _few(block: Block, lesson: Lesson) -> np.ndarray:
-    """Some cells of a matrix, in different rows where it can be; in an exam, every cell with the same
-    number as one of them, too, since it would tell."""
+    """Some cells of a matrix, in different rows where it can be; not those that a mask hides, if there
+    are others."""
     rng = np.random.default_rng([lesson.seed, zlib.crc32(block.name.encode())])
-    n, m = block.node.shape
+    values = block.node.values
+    n, m = values.shape
     count = min(CELLS_A_STEP, n * m)
     rows = [int(row) for _ in range(-(-count // n)) for row in rng.permutation(n)][:count]
     cells = np.zeros((n, m), bool)
     for row in rows:
-        free = np.flatnonzero(~cells[row])
-        cells[row, rng.choice(free)] = True
-    if lesson.exam:
-        values = block.node.values
-        cells |= np.isclose(values[:, :, None], values[cells], rtol=1e-9, atol=1e-12).any(axis=2)
+        free = ~cells[row]
+        seen = free & (values[row] > HIDES) & (values[row] != 0)
+        cells[row, rng.choice(np.flatnonzero(seen if seen.any() else free))] = True
     return cells
+
+
+def _and_alike(found: dict[Node, np.ndarray], nodes: Sequence[Node]) -> None:
+    """Leave blank, among `nodes`, every other cell with the number of one that is blank, too, since it
+    would tell: the same word in another sentence, a sum with 0. Numbers of few digits tell nothing."""
+    answers = np.concatenate([node.values[cells] for node, cells in found.items()] or [[]])
+    long = [a for a in answers.tolist() if not np.isclose(a, float(f"{a:.{FEW_DIGITS}g}"), rtol=1e-9)]
+    answers = np.unique(long)
+    # What is blank because it is alike has the same number: one round is enough, but for rounding.
+    for node in nodes if len(answers) else ():
+        at = np.searchsorted(answers, node.values)
+        near = [answers[np.clip(at + step, 0, len(answers) - 1)] for step in (-1, 0)]
+        alike = np.any([np.isclose(node.values, one, rtol=1e-9, atol=1e-12) for one in near], axis=0)
+        if alike.any():
+            found[node] = alike | found.get(node, np.zeros(node.shape, bool))
 
 
 def _named(layout: Layout, wanted: Sequence[str]) -> Iterable[Block]:
@@ -154,12 +201,12 @@ def _named(layout: Layout, wanted: Sequence[str]) -> Iterable[Block]:
 
 def _names(block: Block) -> set[str]:
     """What a matrix may be called by: in full, without the sentence, without layer and head."""
-    full = block.name
+    full = block.name.lstrip("_")
     tail = full.split(".", 1)[1] if "." in full else full
     node = block.node
     base = base_symbol(node.name)
     if node.helper and not node.scalar:
         owner = full.rpartition(".")[0]
         base = f"{base_symbol(owner.rpartition('.')[2])}.{node.name}"
-        return {name.casefold() for name in (full, tail, base)}
-    return {name.casefold() for name in (full, tail, node.name, base)}
+        return {name.casefold() for name in (block.name, full, tail, base)}
+    return {name.casefold() for name in (block.name, full, tail, node.name, base)}

@@ -115,7 +115,7 @@ def mark(
 
 def near(entered: float, right: float, tolerance: float) -> bool:
     """Whether a number counts as another, as the marks of a lesson have it."""
-    return abs(entered - right) <= tolerance * max(1.0, abs(entered))
+    return round(abs(entered - right) - tolerance * max(1.0, abs(right)), 12) <= 0
 
 
 def _verdict(entry: Entry, right: float, follows: float, tolerance: float) -> Verdict:

@@ -123,10 +123,12 @@ class Node:
             "ComputedMask",
         )
 
-    def needs_exponent(self, decimals: int) -> bool:
+    def needs_exponent(self, decimals: int, seen: Numbers | None = None) -> bool:
         """Whether, with so many digits after the point, it would show as nothing but zeros, or as
-        rows of digits that no column holds; not counting what a mask hides."""
-        largest = float(np.abs(self.values[self.values > HIDES]).max(initial=0.0))
+        rows of digits that no column holds; not counting what a mask hides. With `seen`, going by
+        those numbers only, without NaN."""
+        values = self.values if seen is None else seen
+        largest = float(np.abs(values[values > HIDES]).max(initial=0.0))
         return largest >= 1e7 or 0 < largest < 10.0 ** (1 - decimals) / 2
 
     @property

@@ -17,6 +17,7 @@ from .errors import CallError, InputError, nearest
 from .heads import multi_head_attention
 from .matrix import Graph, Node
 from .operations import Matrix, given, option
+from .parts import chosen_parts
 from .scoring import Scoring
 from .settings import Model, Normalize, Positions, Settings
 from .similarity import similarity
@@ -142,7 +143,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
         title=f"{TITLES[settings.model]}: {', '.join(graphs)}",
         graphs=graphs,
         comparison={matrix.name: matrix for matrix in compare(comparable)},
-        controls=_controls(graphs, ends, comparable) if settings.controls else {},
+        controls=_controls(graphs, ends, comparable, settings) if settings.controls else {},
         remarks=(*tables.remarks, *remarks, *run.unused()),
         settings=settings,
     )
@@ -346,10 +347,14 @@ def _controls(
     graphs: Mapping[str, Graph],
     ends: Mapping[str, tuple[Matrix, Matrix]],
     comparable: Mapping[str, tuple[Matrix, Matrix]],
+    settings: Settings,
 ) -> dict[str, Matrix]:
     made: list[Matrix] = []
+    names = [node.name for graph in graphs.values() for node in graph.values()]
+    kept = chosen_parts(settings.sheets_for, names) if settings.sheets_for else set(names)
     for name, (x, output) in ends.items():
-        attention = [node for node in graphs[name].values() if node.role == "attention"]
+        nodes = graphs[name].values()
+        attention = [node for node in nodes if node.role == "attention" and node.name in kept]
         if attention:
             made += explorer(name if len(ends) > 1 else "", x, output, attention)
     return {matrix.name: matrix for matrix in (*made, *moves(comparable))}

@@ -152,7 +152,7 @@ def when(chosen: Matrix, if_on: Matrix | float, if_off: Matrix | float) -> Matri
 
 def find(word: Matrix, words: Matrix) -> Matrix:
     """Where a chosen word stands in a column of words, from 1, as a scalar."""
-    plain = not any(letter in text for text in words.texts or () for letter in "*?~")
+    plain = not any(len(text) > 255 or set(text) & set("*?~") for text in words.texts or ())
     return _made(Find(plain), (word, words), ("",), ("",), scalar=True)
 
 

@@ -171,6 +171,8 @@ class Settings:
                 )
             found[name] = _read(known[name], value, where)
         found.update({name: value for name, value in given.items() if value is not None})
+        if found.get("formulas") is Formulas.none or found.get("model") is Model.similarity:
+            found["controls"] = False  # nothing would follow them
         return cls(**found)
 
 

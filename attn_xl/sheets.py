@@ -176,6 +176,10 @@ class Layout:
         """Whether cells of a matrix are to be filled in, or wait for such."""
         return node in self.blanks.open or node in self.blanks.follow
 
+    def seen(self, node: Node) -> Numbers:
+        """What its look may depend on; NaN for what nobody is to know: the answers of an exam."""
+        return self.values(node) if self.blanks.fixed else node.values
+
     def states(self, block: Block, row: int) -> list[State]:
         """What the cells of a row of `block` hold; `row` counts from 0."""
         node, open_cells = block.node, self.blanks.open.get(block.node)

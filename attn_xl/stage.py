@@ -9,7 +9,7 @@ from dataclasses import replace
 from .blocks import Block, referred_to
 from .cells import Place, address
 from .chosen import OFF, ON
-from .controls import MOVES
+from .controls import MOVES, NEXT_NOTE
 from .matrix import clean
 from .page import Cell, Chart, Choice, Extras, Series
 from .scoring import CONTROLS
@@ -17,12 +17,23 @@ from .sheets import COMPARE, FIRST_COLUMN, FIRST_ROW, Layout, Sheet
 
 MOST_SERIES, MOST_POINTS = 8, 40
 """So many series of bars, and words in a plane, are drawn."""
-ROWS_OF_CHART = 15
+LONGEST_NAME = 30
+"""So many letters of a word are shown in a chart."""
+MOVES_SHOW = (
+    "Where each word stands before and after attention, in two dimensions. "
+    "Look for the words that move towards each other."
+)
+ROWS_OF_CHART, ROWS_OF_PLANE = 16, 24
+COLUMNS_OF_CHART, COLUMNS_OF_PLANE = 10, 12
+"""How much room charts take, in rows of 15 points and columns of the usual width."""
 GAP = 2
 
 
 def staged(layout: Layout) -> Layout:
-    """A layout whose `Controls` are arranged and whose `Compare` has its charts."""
+    """A layout whose `Controls` are arranged and whose `Compare` has its charts; one without controls
+    as it is."""
+    if not any(sheet.name == CONTROLS for sheet in layout.sheets):
+        return layout
     arrange = {CONTROLS: _controls, COMPARE: _compare}
     sheets = [arrange.get(sheet.name, lambda s, _: s)(sheet, layout) for sheet in layout.sheets]
     return replace(layout, sheets=tuple(sheets))
@@ -48,7 +59,7 @@ def _controls(sheet: Sheet, layout: Layout) -> Sheet:
         if block not in options:
             sections.setdefault(block.node.name.rpartition(".")[0], {})[_symbol(block)] = block
     for name, section in sections.items():
-        title = f"{name}: choose a word" if name else "Choose a word"
+        title = f"{clean(name)}: choose a word" if name else "Choose a word"
         cells.append(Cell(row, 1, title, style="attn step"))
         word = _at(section.pop("Word"), row + 1, FIRST_COLUMN, headed=False, unlocked=True)
         place = _at(section.pop("Place"), row + 2, FIRST_COLUMN, headed=False, labelled=False)
@@ -66,10 +77,10 @@ def _controls(sheet: Sheet, layout: Layout) -> Sheet:
         for symbol in section:
             if symbol.startswith("Looks"):
                 shown = next(b for b in blocks if b.node is section[symbol].node)
-                charts.append(
-                    _bars(layout, shown, f"Where the chosen word looks{_of(name)}", row, column)
-                )
-                column += 8
+                comes = shown.node.note == NEXT_NOTE
+                what = "What comes after the chosen word" if comes else "Where the chosen word looks"
+                charts.append(_bars(layout, shown, f"{what}{_of(name)}", row, column))
+                column += COLUMNS_OF_CHART
         tallest = max(block.place.rows for block in (words, *section.values()))
         row += max(ROWS_OF_CHART, tallest + 5) + GAP
     extras = Extras(tuple(cells), tuple(charts), tuple(choices))
@@ -81,7 +92,7 @@ def _compare(sheet: Sheet, layout: Layout) -> Sheet:
     column = max(block.place.last_column for block in sheet.blocks) + GAP
     moves = [block for block in sheet.blocks if _symbol(block) == MOVES]
     charts = list(_planes(layout, moves, column)) if moves else []
-    row = FIRST_ROW - 1 + (ROWS_OF_CHART + 5 if charts else 0)
+    row = FIRST_ROW - 1 + (ROWS_OF_PLANE if charts else 0)
     by_word: dict[str, list[Block]] = {}
     for block in sheet.blocks:
         end = _symbol(block)
@@ -91,12 +102,13 @@ def _compare(sheet: Sheet, layout: Layout) -> Sheet:
         chart = _by_dimension(layout, blocks, row, column)
         charts.append(chart)
         row += ROWS_OF_CHART
-    return replace(sheet, extras=replace(sheet.extras, charts=tuple(charts)))
+    note = sheet.note if by_word else MOVES_SHOW
+    return replace(sheet, note=note, extras=replace(sheet.extras, charts=tuple(charts)))
 
 
 def _by_dimension(layout: Layout, blocks: list[Block], row: int, column: int) -> Chart:
     """Bars for each dimension: the input, and the output in each sentence."""
-    word = blocks[0].node.note.rpartition(":")[0]
+    word = _short(blocks[0].node.note.rpartition(":")[0])
     series = []
     for block in blocks:
         values, what = layout.values(block.node), _symbol(block).lower()
@@ -104,7 +116,7 @@ def _by_dimension(layout: Layout, blocks: list[Block], row: int, column: int) ->
         for i, label in enumerate(block.node.rows):
             if what == "input" and same and i:
                 continue  # the same input everywhere
-            title = what if what == "input" and same else clean(f"{what} {label}")
+            title = what if what == "input" and same else f"{what} {_short(label)}"
             series.append(
                 Series(
                     title,
@@ -123,9 +135,9 @@ def _planes(layout: Layout, blocks: list[Block], column: int) -> Iterable[Chart]
     together = sum(len(block.node.rows) for block in blocks) <= MOST_POINTS // 2
     several = len(blocks) > 1
     for number, group in enumerate([blocks] if together else [[block] for block in blocks]):
-        name = "" if together or not several else f" {_sentence(group[0])}"
+        name = "" if together or not several else f" of {_short(_sentence(group[0]))}"
         joined = _same_plane(group[0])
-        ends = ((0, 2, "before and after attention"),) if joined else (
+        ends = ((0, 2, "before attention (small dots) and after it"),) if joined else (
             (0, 1, "before attention"), (1, 1, "after attention"))  # fmt: skip
         for which, (start, count, what) in enumerate(ends):
             series = [
@@ -137,7 +149,7 @@ def _planes(layout: Layout, blocks: list[Block], column: int) -> Iterable[Chart]
                 "moves" if joined else "points",
                 f"The words{name} {what}",
                 FIRST_ROW - 1,
-                column + 11 * (number * len(ends) + which),
+                column + COLUMNS_OF_PLANE * (number * len(ends) + which),
                 tuple(series),
                 width=18.0,
                 height=12.0,
@@ -146,14 +158,15 @@ def _planes(layout: Layout, blocks: list[Block], column: int) -> Iterable[Chart]
 
 
 def _same_plane(block: Block) -> bool:
-    """Whether before and after are seen from the same directions."""
-    made_from = {node.name for node in referred_to(block.node)}
-    return not any(name.startswith(f"{COMPARE}.Output.") for name in made_from)
+    """Whether before and after are seen from the same directions: they have components in common, or
+    need none."""
+    made_from = {node.name for node in referred_to(block.node) if node.sheet == COMPARE}
+    return not any(name.startswith((f"{COMPARE}.Input.", f"{COMPARE}.Output.")) for name in made_from)
 
 
 def _point(layout: Layout, block: Block, i: int, start: int, count: int, named: bool) -> Series:
-    word = block.node.rows[i]
-    title = f"{word} ({_sentence(block)})" if named else word
+    word = _short(block.node.rows[i])
+    title = f"{word} ({_short(_sentence(block))})" if named else word
     values = layout.values(block.node)[i]
     return Series(
         title,
@@ -181,16 +194,21 @@ def _bars(layout: Layout, block: Block, title: str, row: int, column: int) -> Ch
 
 
 def _of(name: str) -> str:
-    return f" in {clean(name)}" if name else ""
+    return f" in {_short(name)}" if name else ""
+
+
+def _sentence(block: Block) -> str:
+    """The sentence whose words move: of `Compare.NAME.Moves`."""
+    return block.node.name.removeprefix(f"{COMPARE}.").removesuffix(f".{MOVES}")
+
+
+def _short(text: str) -> str:
+    text = clean(text)
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
 
 
 def _shown(numbers: Iterable[float]) -> tuple[float | None, ...]:
     return tuple(float(n) if n == n else None for n in numbers)
-
-
-def _sentence(block: Block) -> str:
-    """`cat` of `Compare.cat.Moves`."""
-    return clean(block.node.name.partition(".")[2].rpartition(".")[0])
 
 
 def _symbol(block: Block) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 from openpyxl.cell.cell import Cell
 from openpyxl.styles import Alignment, Protection
 from openpyxl.styles.differential import DifferentialStyle
 
 from .cells import MAX_TEXT, cut
-from .matrix import Node
+from .matrix import Node, Numbers
 from .page import Cell as PageCell
 from .rows import spreadsheet_text
 from .settings import Settings
@@ -23,8 +25,11 @@ HIDING = "[<=-100000000]0E+00;"
 class Styles:
     """What a cell of some kind looks like, as the number of its style in the workbook."""
 
-    def __init__(self, book: Any, page: Any, settings: Settings) -> None:
-        self._book, self._page, self._settings = book, page, settings
+    def __init__(
+        self, book: Any, page: Any, settings: Settings, seen: Callable[[Node], Numbers]
+    ) -> None:
+        """`seen` gives what a matrix's look may depend on, NaN for what nobody is to know."""
+        self._book, self._page, self._settings, self._seen = book, page, settings, seen
         self._numbers: dict[Any, int] = {}
 
     def named(self, name: str) -> Any:
@@ -112,17 +117,21 @@ class Styles:
             decimals = len(own.partition(".")[2]) if set(own) <= set("0.#,") else 3
         else:
             own = f"0.{'0' * decimals}" if decimals else "0"
-        if node.needs_exponent(decimals):
+        if node.needs_exponent(decimals, self._seen(node)):
             own = f"0.{'0' * max(decimals, 1)}E+00"
         return HIDING + own if node.may_hide else own
 
     def shown_width(self, node: Node) -> int:
         """How many characters the widest number of a matrix takes."""
+        values = self._seen(node)
         if node.texts:
-            return max(map(text_width, node.texts))
+            there = np.isfinite(values[:, 0])
+            return max(
+                (text_width(text) for text, is_there in zip(node.texts, there) if is_there), default=0
+            )
         number_format = self.number_format(node).removeprefix(HIDING)
         decimals = len(number_format.partition("E")[0].partition(".")[2])
-        seen = node.values[~(node.values <= -1e8)] if node.may_hide else node.values
+        seen = values[np.isfinite(values) & ~((values <= -1e8) & node.may_hide)]
         ends = (float(seen.min()), float(seen.max())) if seen.size else (0.0,)
         if "E" in number_format:
             return decimals + 8

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .arranging import arranged
+from .errors import OutputError
 from .lesson_pages import with_pages
 from .lessons import Lesson, with_blanks
 from .models import Computation, attend
 from .record import digest, sources, table_digest, with_record
 from .settings import Settings
-from .sheets import Layout
+from .sheets import COMPARE, Layout
 from .tables import Tables
 from .templates import DEFAULT
 from .workbook import write_layout
@@ -29,6 +31,10 @@ def lesson_layout(computation: Computation, settings: Settings, lesson: Lesson) 
     Raises:
         CallError: if there is nothing to fill in, or a step to leave blank is not there.
     """
+    if lesson.exam and f"{COMPARE}.Output.Components" in computation.controls:
+        # A view that was fitted to the outputs would tell of them.
+        kept = {name: node for name, node in computation.controls.items() if node.sheet != COMPARE}
+        computation = replace(computation, controls=kept)
     blank = arranged(computation, settings, lambda layout: with_blanks(layout, computation, lesson))
     title = f"{'Exam' if lesson.exam else 'Lesson'}: {computation.title}"
     made = with_pages(blank, lesson, title)
@@ -86,6 +92,10 @@ def write_lesson(
     """
     settings, lesson = settings or Settings(controls=True), lesson or Lesson()
     computation = attend(tables, settings)
+    if answers is not None and not Path(answers).absolute().parent.is_dir():
+        raise OutputError(
+            f"{answers}: cannot be written (there is no such folder). Nothing was changed."
+        )
     layout = lesson_layout(computation, settings, lesson)
     source = "" if lesson.exam else Path(tables.path).name
     write_layout(layout, path, template=template, settings=settings, source=source)

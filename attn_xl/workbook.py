@@ -96,7 +96,7 @@ class _Writer:
             if sheet is not cover and sheet is not self._page:
                 book.remove(sheet)
         cover.title = OVERVIEW
-        layout, styles = self._layout, Styles(book, self._page, self._settings)
+        layout, styles = self._layout, Styles(book, self._page, self._settings, self._layout.seen)
         rows = {
             sheet.name: dress(book, self._page, layout, sheet, styles, self._live, self._dynamic)
             for sheet in layout.all_sheets
@@ -146,6 +146,8 @@ class _Writer:
                 set_text(cell, text)
         if start is not None:
             self._steps(ws, start)
+        if self._layout.protected:
+            ws.protection.sheet = True
 
     def _steps(self, ws: Any, start: Any) -> None:
         looks = [copy.copy(ws.cell(start.row, start.column + i)._style) for i in range(4)]
