@@ -254,7 +254,8 @@ def main(args: Sequence[str] | None = None) -> None:
     except AttnXlError as error:
         if caught and not isinstance(error, Interrupted):
             _fail(STOPPED, 128 + caught[0])
-        _fail(str(error), error.exit_status)
+        stopped = 128 + caught[0] if caught else 0
+        _fail(str(error), stopped or error.exit_status)
     except KeyboardInterrupt:
         _fail(STOPPED, 130)
     except MemoryError:

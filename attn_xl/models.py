@@ -14,6 +14,7 @@ from .attention import (
 )
 from .controls import explorer, moves
 from .errors import CallError, InputError, nearest
+from .fitting import check_fit, count
 from .heads import multi_head_attention
 from .matrix import Graph, Node
 from .operations import Matrix, given, option
@@ -244,7 +245,7 @@ class _Run:
                 x, source, self.weights, s.heads or 1, attending=how, name="Output"
             )
         widths = {"W_Q": x, "W_K": memory or x, "W_V": memory or x}
-        _check_fit(self.tables.sentences[name], weights, {k: len(v.columns) for k, v in widths.items()})
+        check_fit(self.tables.sentences[name], weights, {k: len(v.columns) for k, v in widths.items()})
         made = {
             key: self.weights.matrix(key, source.columns, len(source.columns))
             for key, source in widths.items()
@@ -285,12 +286,12 @@ class _Run:
         if table is None:
             raise InputError(
                 f"{self.tables.path}: the sheet Vocabulary is missing: a word a row with its "
-                f"embedding in {_count(d, 'dimension')}, as the sentences have them."
+                f"embedding in {count(d, 'dimension')}, as the sentences have them."
             )
         if table.shape[1] != d:
             raise InputError(
                 f"{table.file}, sheet {table.sheet!r}: Vocabulary is {table.shape[0]} x "
-                f"{table.shape[1]}, but the sentences have {_count(d, 'dimension')}."
+                f"{table.shape[1]}, but the sentences have {count(d, 'dimension')}."
             )
         self.weights.used.add("Vocabulary")
         if self._vocabulary is None:
@@ -305,42 +306,6 @@ class _Run:
         if not unused:
             return ()
         return (f"Not used by this model: {', '.join(unused)}.",)
-
-
-def _check_fit(sentence: Table, weights: dict[str, Table], wanted: Mapping[str, int]) -> None:
-    """Refuse the weights of single-head attention that do not fit; `wanted` rows by name."""
-    for name, table in weights.items():
-        if name not in wanted:
-            continue
-        d = wanted[name]
-        rows, columns = table.shape
-        if rows != d:
-            turned = " It fits when turned: swap its rows and columns." if columns == d else ""
-            raise InputError(
-                f"{table.file}, sheet {table.sheet!r}: {name} is {rows} x {columns}, but sheet "
-                f"{sentence.sheet!r} has {_count(d, 'dimension')} (it is {sentence.shape[0]} x {d}). "
-                f"{name} needs {_count(d, 'row')}.{turned}"
-            )
-        if table.rows != sentence.columns and sorted(table.rows) == sorted(sentence.columns):
-            raise InputError(
-                f"{table.file}, sheet {table.sheet!r}: the rows of {name} are labelled "
-                f"{', '.join(table.rows)}, but the dimensions of sheet {sentence.sheet!r} are "
-                f"{', '.join(sentence.columns)}. Put them in the same order."
-            )
-    widths = {
-        name: weights[name].shape[1] if name in weights else wanted[name] for name in ("W_Q", "W_K")
-    }
-    if widths["W_Q"] != widths["W_K"]:
-        said = [
-            f"{name} is {weights[name].shape[0]} x {weights[name].shape[1]}"
-            if name in weights
-            else f"there is no {name}, so the {what} keep {_count(wanted[name], 'dimension')}"
-            for name, what in (("W_Q", "queries"), ("W_K", "keys"))
-        ]
-        raise InputError(
-            f"{sentence.file}: {' but '.join(said)}. Queries and keys are multiplied with each other: "
-            "give W_Q and W_K the same number of columns."
-        )
 
 
 def _controls(
@@ -358,10 +323,6 @@ def _controls(
         if attention:
             made += explorer(name if len(ends) > 1 else "", x, output, attention)
     return {matrix.name: matrix for matrix in (*made, *moves(comparable))}
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def _comparable(

@@ -8,6 +8,7 @@ import posixpath
 import re
 import sys
 import zipfile
+import zlib
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -59,7 +60,7 @@ def violations(path: str | Path) -> list[str]:
     with archive:
         try:
             _Package(archive, report).check()
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+        except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
             report.add("zip", str(path), str(error))
         except _NotXml:
             pass

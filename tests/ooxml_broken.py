@@ -5,7 +5,8 @@ its place. `+NAME` adds a part, `-NAME` takes one away."""
 from __future__ import annotations
 
 BOOK, STYLES, TYPES = "xl/workbook.xml", "xl/styles.xml", "[Content_Types].xml"
-LESSON, CONTROLS, SCALED, SOFTMAX = (f"xl/worksheets/sheet{n}.xml" for n in (1, 3, 10, 12))
+LESSON, CONTROLS, SCALED = (f"xl/worksheets/sheet{n}.xml" for n in (1, 3, 10))
+WEIGHTS = "xl/worksheets/sheet8.xml"
 BARS, MOVES, GIVEN, DRAWN = (
     *(f"xl/charts/chart{n}.xml" for n in (1, 3, 4)), "xl/drawings/drawing1.xml"
 )  # fmt: skip
@@ -124,8 +125,8 @@ BROKEN: dict[str, list[tuple[str, str, str, str]]] = {
         ("lesson", LESSON, 'mergeCells count="[0-9]+"', 'mergeCells count="1"'),
     ],
     "conditional": [
-        ("lesson", SCALED, "<formula>[^<]*</formula>", ""), ("lesson", SOFTMAX, '<cfvo type="max"[^>]*/>', ""),
-        ("lesson", SOFTMAX, '<cfvo type="num" val="0"', '<cfvo type="num"'), ("lesson", SOFTMAX, 'type="colorScale"', 'type="aboveAverage"'),
+        ("lesson", SCALED, "<formula>[^<]*</formula>", ""), ("wide", WEIGHTS, '<cfvo type="max"[^>]*/>', ""),
+        ("wide", WEIGHTS, '<cfvo type="num" val="0"', '<cfvo type="num"'), ("wide", WEIGHTS, 'type="colorScale"', 'type="aboveAverage"'),
     ],
     "conditional-priority": [("lesson", SCALED, 'priority="2"', 'priority="1"'), ("lesson", SCALED, 'priority="2"', 'priority="0"')],
     "conditional-dxf": [("lesson", SCALED, 'dxfId="1"', 'dxfId="99"')],

@@ -16,8 +16,9 @@ import pytest
 from conftest import ROOT, SAMPLES, verify
 
 from attn_xl import CallError, InputError, OutputError, read_tables
-from attn_xl.classes import KEY_COLUMNS, write_class
+from attn_xl.classes import write_class
 from attn_xl.engines import IronCalc, stored_formulas
+from attn_xl.keys import KEY_COLUMNS
 from attn_xl.lesson_pages import RIGHT
 from attn_xl.lessons import Lesson
 from attn_xl.record import read_record
@@ -62,7 +63,7 @@ def test_each_has_numbers_of_their_own_and_the_key_is_right(tmp_path: Path, keep
     folder, key = teach(tmp_path, jobs=2)
     assert key == tmp_path / "class-answers.xlsx"
     book = openpyxl.load_workbook(key)
-    assert book.sheetnames == ["Answers", "Inputs"]
+    assert book.sheetnames == ["Answers", "Inputs", "Lesson"]
     answers, inputs = rows(book, "Answers"), rows(book, "Inputs")
     assert [(line["id"], line["name"] or "") for line in answers] == NAMES
     assert {line["file"] for line in answers} == {path.name for path in folder.iterdir()}

@@ -62,6 +62,7 @@ ORDER = [
     "transformer",
     "similarity",
     "controls",
+    "fitting",
     "models",
     "numbers",
     "variants",
