@@ -56,10 +56,11 @@ class CellNames:
     def __init__(self, computation: Computation, layout: Layout, sheet: str | None = None) -> None:
         self._layout = layout
         self._sheet = sheet
-        self._chosen = {one.node: one for one in select(computation)}
+        played_with = [Chosen("", name, node) for name, node in computation.controls.items()]
+        self._chosen = {one.node: one for one in (*select(computation), *played_with)}
         self._labels: dict[tuple[str, ...], list[str]] = {}
         self._by_name: dict[str, list[Chosen]] = {}
-        for one in select(computation, (), sheet):
+        for one in (*select(computation, (), sheet), *played_with):
             names = {one.title, one.name}
             names |= {
                 f"{name}.{one.name}"

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
+from .arranging import arranged
 from .cell_names import Cell, CellNames
 from .errors import CallError
-from .layout import lay_out
 from .matrix import Graph, Node, Numbers
 from .models import Computation, as_computation
 from .operation import ATOM, Said, Term, operation_of
 from .operations import Matrix
+from .settings import Settings
 from .sheets import Layout
 
 Ends = Literal["", "given", "above", "depth", "limit"]
@@ -285,7 +286,8 @@ def explain(
     if depth is not None and depth < 1:
         raise CallError(f"a depth of {depth} explains nothing; it takes a whole number from 1.")
     computation = as_computation(computation)
-    layout = lay_out(computation)
+    settings = replace(computation.settings or Settings(), sheets_for=None)
+    layout = arranged(computation, settings)
     names = CellNames(computation, layout, sheet)
     return _Explaining(layout, names, depth, decimals, most).of(names.find(cell))
 

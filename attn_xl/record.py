@@ -18,7 +18,7 @@ from .settings import Settings
 from .sheets import Layout, Sheet
 
 SETTINGS = "Settings"
-NOT_KEPT = ("controls", "formulas", "layout", "random_weights", "decimals")
+NOT_KEPT = ("controls", "formulas", "random_weights", "decimals")
 WEIGHTS, GIVEN = "weights", "given"
 CONTROLS, LABELS = "controls", "labels"
 NO_CHOICES = tuple(f"{kind} " for kind in (SENTENCE, WEIGHTS, GIVEN, LABELS, "lesson", "blank"))

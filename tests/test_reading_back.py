@@ -1,0 +1,116 @@
+"""What the program wrote, it reads: with the numbers and the choices that a workbook has now."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pytest
+from conftest import SAMPLES
+
+import attn_xl
+from attn_xl import CallError, attend, explain, read_tables
+from attn_xl.cli import main
+
+SAMPLE_NAMES = [
+    "mouse",
+    "projections",
+    "multi-head",
+    "masks",
+    "dropout",
+    "encoder",
+    "decoder",
+    "by-hand",
+]
+
+
+def call(*args: object) -> int:
+    with pytest.raises(SystemExit) as end:
+        main([str(arg) for arg in args])
+    return int(end.value.code or 0)
+
+
+@pytest.mark.parametrize("layout", ["sheets", "canvas"])
+@pytest.mark.parametrize("sample", SAMPLE_NAMES)
+def test_converting_an_output_again_gives_the_same_numbers(
+    sample: str, layout: str, tmp_path: Path
+) -> None:
+    first, again = tmp_path / "first.xlsx", tmp_path / "again.xlsx"
+    assert call("convert", SAMPLES / f"{sample}.xlsx", "-o", first, "--layout", layout) == 0
+    assert call("convert", first, "-o", again, "--layout", layout) == 0
+    a, b = (openpyxl.load_workbook(path, data_only=True) for path in (first, again))
+    assert a.sheetnames == b.sheetnames
+    for sheet in a.worksheets:
+        if sheet.title not in ("Overview", "Settings"):
+            for row in sheet.iter_rows():
+                for cell in row:
+                    assert b[sheet.title][cell.coordinate].value == cell.value
+
+
+def test_a_number_and_a_switch_that_were_changed_are_honoured(tmp_path: Path) -> None:
+    path = tmp_path / "out.xlsx"
+    assert call("convert", SAMPLES / "mouse.xlsx", "-o", path) == 0
+    book = openpyxl.load_workbook(path)
+    book["cat.Input"]["B5"] = 5.0
+    book["Controls"]["B5"], book["Controls"]["B6"], book["Controls"]["B7"] = "off", 2, "on"
+    book.save(path)
+    found = read_tables(path)
+    assert found.sentences["cat"].values[0, 0] == 5
+    given = read_tables(SAMPLES / "mouse.xlsx")
+    x = given.sentences["cat"].values.copy()
+    x[0, 0] = 5
+    scores = np.where(np.triu(np.ones((5, 5)), 1) == 1, -np.inf, x @ x.T / 2)
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    weights = powers / powers.sum(axis=1, keepdims=True)
+    assert np.allclose(attend(found)["cat"]["Softmax"].values, weights, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("layout", ["sheets", "canvas"])
+@pytest.mark.parametrize("sample", ["mouse", "multi-head"])
+def test_every_cell_of_a_written_workbook_is_explained(
+    sample: str, layout: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "out.xlsx"
+    assert call("convert", SAMPLES / f"{sample}.xlsx", "-o", path, "--layout", layout) == 0
+    tables = read_tables(path)
+    settings = attn_xl.Settings.chosen({}, tables.settings, "here")
+    computation = attend(tables, settings)
+    book = openpyxl.load_workbook(path)
+    stored = openpyxl.load_workbook(path, data_only=True)
+    explained = 0
+    for name in ("Controls", "Compare", "Masked_1", "cat.Masked", "cat.Softmax"):
+        if layout == "canvas" and name not in ("Controls", "Compare"):
+            continue
+        for row in book[name].iter_rows() if name in book.sheetnames else ():
+            for cell in row:
+                if str(cell.value).startswith("="):
+                    one = explain(computation, f"'{name}'!{cell.coordinate}")
+                    assert f"={one.formula.lstrip('=')}" == cell.value
+                    value = stored[name][cell.coordinate].value
+                    assert one.value == value or isinstance(value, str)
+                    explained += 1
+    assert explained > 10
+
+
+def test_explain_on_a_written_workbook(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "out.xlsx"
+    assert call("convert", SAMPLES / "mouse.xlsx", "-o", path) == 0
+    capsys.readouterr()
+    assert call("explain", path, "cat.Scaled!B5", "--json") == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["cell"] == "cat.Scaled[mouse, mouse]"
+    assert call("explain", path, "Controls!A1") == 2
+    with pytest.raises(CallError):
+        explain(attend(read_tables(path)), "Nowhere!B5")
+
+
+def test_a_plain_workbook_without_a_record_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "out.xlsx"
+    attn_xl.write_workbook(attend(read_tables(SAMPLES / "mouse.xlsx")), path)
+    assert call("convert", path, "-o", tmp_path / "again.xlsx") in (0, 1)
+    said = capsys.readouterr()
+    assert "attn-xl wrote this workbook" in said.err or "formulas" in said.out
