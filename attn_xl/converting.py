@@ -52,7 +52,12 @@ def convert_file(task: Conversion) -> Converted:
     computation, settings = computed(task.file, task.chosen, task.reading)
     source = "standard input" if str(task.file) == "-" else task.file.name
     layout = write_workbook(
-        computation, task.path, template=task.template, settings=settings, source=source
+        computation,
+        task.path,
+        template=task.template,
+        settings=settings,
+        source=source,
+        record=True,
     )
     return Converted(f"{task.path}: {layout.summary(settings)}", computation.remarks)
 

@@ -38,6 +38,7 @@ def write_workbook(
     template: str | os.PathLike[str] = DEFAULT,
     settings: Settings = Settings(),
     source: str = "",
+    record: bool = False,
 ) -> Layout:
     """Write every matrix of a computation as a sheet of live formulas with their values.
 
@@ -47,6 +48,8 @@ def write_workbook(
         template: a template's file, or the name of a shipped one.
         settings: live formulas or values only; decimals shown.
         source: where the numbers came from, for the Overview.
+        record: say on a sheet `Settings` how it was made, by which it can be read back; where there
+            are controls, it always does.
 
     Returns:
         Where everything was put.
@@ -58,7 +61,7 @@ def write_workbook(
     """
     computation = as_computation(computation)
     layout = arranged(computation, settings)
-    if computation.settings is not None and computation.settings.controls:
+    if computation.settings is not None and (record or computation.settings.controls):
         layout = with_record(layout, computation, computation.settings)
     write_layout(layout, path, template=template, settings=settings, source=source)
     return layout
