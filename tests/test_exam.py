@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from attn_xl.lessons import Lesson
 from attn_xl.matrix import Node
 from attn_xl.models import attend
 from attn_xl.parts import base_symbol
-from attn_xl.settings import Activation, Settings
+from attn_xl.settings import Activation, Arrangement, Settings
 from attn_xl.sheets import Layout, referred_to
 from attn_xl.tables import Tables
 from attn_xl.teaching import write_lesson
@@ -140,6 +141,15 @@ def test_no_answer_in_any_sample(name: str, level: int, tmp_path: Path, keep: Ke
     path = tmp_path / "exam.xlsx"
     assert searched(tables, path, settings, Lesson(level=level, exam=True)) >= 2
     (keep if level == 2 and name in ("mouse", "multi-head", "masks") else verify)(path)
+
+
+@pytest.mark.parametrize("name", ["mouse", "multi-head", "by-hand", "cross", "encoder"])
+@pytest.mark.parametrize("level", [1, 2, 3])
+def test_no_answer_on_a_canvas(name: str, level: int, tmp_path: Path) -> None:
+    """Where matrices are drawn again, too."""
+    tables, settings = sample(name)
+    drawn = replace(settings, layout=Arrangement.canvas)
+    searched(tables, tmp_path / "exam.xlsx", drawn, Lesson(level=level, exam=True))
 
 
 def steps_of(tables: Tables, settings: Settings) -> list[str]:
