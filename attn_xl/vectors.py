@@ -127,7 +127,7 @@ def _best(word: str, same: Iterable[str], candidates: Iterable[str]) -> list[str
         ratio = SequenceMatcher(None, known, folded).ratio()
         return -ratio, sorted(known) != sorted(folded), order[known]
 
-    close = sorted(get_close_matches(folded, first, n=20, cutoff=0.7), key=far)
+    close = sorted(get_close_matches(folded, first, n=20, cutoff=0.6), key=far)
     return list(dict.fromkeys([*same, *(first[known] for known in close)]))[:MOST_NEAR]
 
 
