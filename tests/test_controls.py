@@ -435,7 +435,7 @@ def test_plain_and_values_only_have_neither_controls_nor_charts(tmp_path: Path) 
         with zipfile.ZipFile(path) as archive:
             assert not [n for n in archive.namelist() if "chart" in n or "drawing" in n], name
         names = openpyxl.load_workbook(path).sheetnames
-        assert not {"Controls", "Settings"} & set(names), name
+        assert "Controls" not in names, name
     path = tmp_path / "with.xlsx"
     with pytest.raises(SystemExit):
         main(["convert", str(SAMPLES / "mouse.xlsx"), "-o", str(path)])

@@ -277,7 +277,8 @@ def test_the_similarity_command(tmp_path: Path, capsys: pytest.CaptureFixture[st
         main(["similarity", str(SAMPLES / "politics.xlsx"), "-o", str(out)])
     assert not end.value.code
     book = openpyxl.load_workbook(out)
-    assert book.sheetnames == ["Overview", "Input", "Dot", "Magnitude", "Cosine", "Angle"]
+    wanted = ["Overview", "Input", "Dot", "Magnitude", "Cosine", "Angle", "Settings"]
+    assert book.sheetnames == wanted
     assert book["Cosine"]["C5"].value == "=Dot!C5/(Magnitude!$B5*Magnitude!$B$6)"
     check(out)
 
