@@ -3,8 +3,10 @@
 The whole program, from the input file to the finished workbook, against openpyxl's write-only mode and
 XlsxWriter doing the same: read the input, compute, write the same sheets with the same formulas and
 styles (openpyxl cannot store their values), each in a process of its own, all in one run. Up to 128
-words it is checked that the formulas are the same. Then: the cost of a cell from 64 to 1024 words; zlib
-level 6 on the same bytes; and converting the small sample against importing numpy and openpyxl.
+words it is checked that the formulas are the same. Ratios are of processor time, where the system tells
+it: others at work on the machine change the seconds, not it. Then: the three styles of formulas; the
+cost of a cell from 64 to 1024 words; zlib level 6 on the same bytes; and converting the small sample
+against importing numpy and openpyxl.
 
 Options: --words 512 --dims 64 --quick (no openpyxl and XlsxWriter)
 """
@@ -18,16 +20,17 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
 
 from attn_xl.cells import letters
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "mouse.xlsx"
-CONVERT = [sys.executable, "-m", "attn_xl", "convert"]
+CONVERT = [sys.executable, "-m", "attn_xl", "convert", "--plain"]
 
 Cell = tuple[str | None, object]  # formula, value
 
@@ -160,9 +163,19 @@ def make_input(folder: Path, words: int, dims: int) -> Path:
     return path
 
 
-def timed(command: list[str], runs: int = 3) -> tuple[float, float]:
-    """The median time of a command in seconds, and its peak memory in MB (0 where not known)."""
-    times, peak = [], 0.0
+@dataclass(frozen=True)
+class Cost:
+    """What a command took: seconds on the clock, seconds of the processor, peak memory in MB (0 where
+    not known)."""
+
+    seconds: float
+    processor: float
+    memory: float
+
+
+def timed(command: list[str], runs: int = 3) -> Cost:
+    """The cost of a command: medians of some runs, the largest memory."""
+    times, processor, peak = [], [], 0.0
     for _ in range(runs):
         start = perf_counter()
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
@@ -171,13 +184,14 @@ def timed(command: list[str], runs: int = 3) -> tuple[float, float]:
 
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
+            processor.append(usage.ru_utime + usage.ru_stime)
             divisor = 1e6 if sys.platform == "darwin" else 1e3
             peak = max(peak, usage.ru_maxrss / divisor)
         else:
             process.wait()
         times.append(perf_counter() - start)
         assert process.returncode == 0, command
-    return median(times), peak
+    return Cost(median(times), median(processor or times), peak)
 
 
 INSIDE = """
@@ -186,9 +200,9 @@ from pathlib import Path
 gc.disable()
 times = []
 for _ in range(5 if Path(sys.argv[1]).stat().st_size < 1_000_000 else 3):
-    start = time.perf_counter()
+    start = time.process_time()
     attn_xl.write_workbook(attn_xl.attend(attn_xl.read_tables(sys.argv[1])), sys.argv[2])
-    times.append(time.perf_counter() - start)
+    times.append(time.process_time() - start)
 status = Path("/proc/self/status")
 lines = status.read_text().splitlines() if status.exists() else []
 peak = [int(line.split()[1]) for line in lines if "VmHWM" in line] or [0]
@@ -197,11 +211,16 @@ print(min(times), peak[0] / 1e3)
 
 
 def inside(source: Path, out: Path) -> tuple[float, float]:
-    """The shortest time from input file to workbook in a process that has started, and its peak memory
-    in MB (0 where not known)."""
+    """The shortest processor time from input file to workbook in a process that has started, and its
+    peak memory in MB (0 where not known)."""
     command = [sys.executable, "-c", INSIDE, str(source), str(out)]
     seconds, memory = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     return float(seconds), float(memory)
+
+
+def line(label: str, cost: Cost, file: Path) -> str:
+    size = file.stat().st_size / 1e6
+    return f"{label:28} {cost.seconds:7.2f} s {cost.memory:5.0f} MB {size:7.2f} MB file"
 
 
 def formula_cells(path: Path) -> int:
@@ -241,21 +260,24 @@ def main() -> None:
         folder = Path(name)
         source, out = make_input(folder, options.words, options.dims), folder / "out.xlsx"
         command = [*CONVERT, str(source), "-o", str(out), "--force"]
-        whole, memory = timed(command)
-        ours, first = whole, out.rename(folder / "first.xlsx")
-        cells = formula_cells(first)
-        size = first.stat().st_size / 1e6
-        print(f"{options.words} words x {options.dims} dimensions, {cells:,} formula cells")
-        print(f"{'attn-xl':31} {ours:8.2f} s {memory:6.0f} MB {size:7.1f} MB file")
+        ours = timed(command)
+        first = out.rename(folder / "first.xlsx")
+        print(
+            f"{options.words} words x {options.dims} dimensions, {formula_cells(first):,} formula cells"
+        )
+        print(line("attn-xl", ours, first))
         for label in () if options.quick else PEERS:
             target = folder / "peer.xlsx"
-            command = [sys.executable, __file__, "--peer", label, str(source), str(target)]
-            seconds, used = timed(command, 1)
-            size = target.stat().st_size / 1e6
-            times = f"{seconds / ours:5.1f} times as long"
-            print(f"{label:31} {seconds:8.2f} s {used:6.0f} MB {size:7.1f} MB file, {times}")
+            peer = timed([sys.executable, __file__, "--peer", label, str(source), str(target)], 1)
+            print(line(label, peer, target), f"{peer.processor / ours.processor:5.1f} times as long")
             if options.words <= 128:
-                print(formulas_differ(first, target) or "  (the same formulas)")
+                assert not formulas_differ(first, target), formulas_differ(first, target)
+        for style in ("array", "dynamic"):
+            styled = timed([*command, "--formulas", style])
+            print(
+                line(f"attn-xl --formulas {style}", styled, out),
+                f"{styled.processor / ours.processor:5.2f} times as long",
+            )
         fixed, _ = inside(SAMPLE, out)
         print(f"\ncost of a cell, without starting and less the {fixed:.3f} s of the small sample:")
         for words in (64, 128, 256, 512, 1024):
@@ -268,14 +290,15 @@ def main() -> None:
         with zipfile.ZipFile(first) as book:
             for part in book.namelist():
                 content = book.read(part)
-                start = perf_counter()
+                start = process_time()
                 zlib.compress(content, 6)
-                seconds += perf_counter() - start
-        print(f"{seconds:.2f} s, {seconds / whole:.2f} times as long as the whole job")
+                seconds += process_time() - start
+        print(f"{seconds:.2f} s, {seconds / ours.processor:.2f} times as long as the whole job")
         print("\nthe small sample:")
-        ours, _ = timed([*CONVERT, str(SAMPLE), "-o", str(out), "--force"], 15)
-        bare, _ = timed([sys.executable, "-c", "import numpy, openpyxl"], 15)
-        print(f"convert {ours:.3f} s, the imports {bare:.3f} s: {ours / bare:.2f} times as long")
+        small = timed([*CONVERT, str(SAMPLE), "-o", str(out), "--force"], 15)
+        bare = timed([sys.executable, "-c", "import numpy, openpyxl"], 15)
+        ratio = f"{small.processor / bare.processor:.2f} times as long"
+        print(f"convert {small.seconds:.3f} s, the imports {bare.seconds:.3f} s: {ratio}")
 
 
 if __name__ == "__main__":
