@@ -241,7 +241,7 @@ def main(args: Sequence[str] | None = None) -> None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     try:
         try:
-            status = app(args, standalone_mode=False)
+            status = app(args, prog_name="attn-xl", standalone_mode=False)
         except SystemExit:
             if caught:
                 _fail(STOPPED, 128 + caught[0])

@@ -59,8 +59,8 @@ Output = Annotated[
     typer.Option(
         "-o",
         "--output",
-        help="The workbook to write, or the folder for several; without it, NAME-attention.xlsx beside "
-        "the input.",
+        help="The workbook to write, or the folder for several; without it, NAME-attention.xlsx "
+        "(NAME-similarity.xlsx) beside the input.",
         show_default=False,
     ),
 ]
