@@ -39,6 +39,7 @@ from .settings import Model, Settings
 
 app = typer.Typer(
     help="Attention, step by step, as live spreadsheet formulas.",
+    epilog="Example:  attn-xl convert samples/mouse.xlsx",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
