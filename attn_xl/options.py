@@ -64,9 +64,21 @@ Output = Annotated[
         show_default=False,
     ),
 ]
+
+
+def _looks() -> list[str]:
+    from .templates import shipped
+
+    return list(shipped())
+
+
 Template = Annotated[
     str,
-    typer.Option(metavar="FILE", help="The look: article, print, or a template workbook of your own."),
+    typer.Option(
+        metavar="FILE",
+        help="The look: article, print, or a template workbook of your own.",
+        autocompletion=_looks,
+    ),
 ]
 Plain = Annotated[bool, typer.Option("--plain", help="Leave out the sheet Controls and all charts.")]
 Range = Annotated[
