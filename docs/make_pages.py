@@ -1,30 +1,35 @@
-"""Makes the pages of docs/ that show the program, and the pictures of what it prints on a terminal:
-python docs/make_pages.py
+"""Makes the pages of docs/ that show the program, the workbooks they link to, and the pictures of
+terminals: python docs/make_pages.py
 
 Each page is one of docs/source with its marks filled in:
-    {{help COMMAND}}   what `attn-xl COMMAND --help` prints, to unfold
-    {{run ARGUMENTS}}  a call of attn-xl, and what it prints
+    {{help COMMAND}}         what `attn-xl COMMAND --help` prints, to unfold
+    {{run ARGUMENTS}}        a call of attn-xl, and what it prints
+    {{num TERM; DIGITS}}     a calculation with cells, rounded: cat.Q!B5*cat.K!B7
+    {{table RANGE; DIGITS}}  cells as a table, the first row and column its labels
+    {{formula CELL}}, {{shape SHEET}}
+    {{cell CELL}}, {{sheet SHEET}}  links to them
+where what is not of the workbook mouse begins with the name of its own: masks:second.Mask!C5.
 The pictures of workbooks are made by make_pictures.py, which needs LibreOffice.
 """
 
 from __future__ import annotations
 
-import io
-import os
+import math
 import re
 import shlex
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+import tempfile
+from collections.abc import Callable
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from unittest.mock import patch
+from typing import Any
 
+import openpyxl
 from rich.text import Text
+from workbooks import HERE, LINKED, QUOTED, call, workbook
 
-from attn_xl.cli import main as attn_xl
 from attn_xl.terminal import picture, recording
 
-HERE = Path(__file__).parent
 SOURCE = HERE / "source"
 WITH = f"typer {version('typer')} and rich {version('rich')}"
 """Another version may draw frames and write types otherwise."""
@@ -38,41 +43,22 @@ TERMINALS = {
     "show": "show samples/mouse.xlsx --sheet cat --step Scores --step Softmax --step Output",
 }
 """The pictures of terminals, by name, with the call that prints what they show."""
+CELL = r"(?:([\w-]+):)?([A-Za-z_][\w.]*)!([A-Z]+\d+)"
+PLACE = r"(?:([\w-]+):)?([A-Za-z_][\w.]*)(?:!([A-Z]+\d+(?::[A-Z]+\d+)?))?"
 COLOURS = {"FORCE_COLOR": "1", "COLORTERM": "truecolor", "TERM": "xterm-256color"}
-
-
-@contextmanager
-def at_home() -> Iterator[None]:
-    """In the folder of the repository, where the examples are called."""
-    before = Path.cwd()
-    os.chdir(HERE.parent)
-    try:
-        yield
-    finally:
-        os.chdir(before)
-
-
-def printed(arguments: str, **environment: str) -> str:
-    """What a call prints on standard output: as into a pipe, unless the environment says otherwise."""
-    kept = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR", "FORCE_COLOR")}
-    out = io.StringIO()
-    changed = patch.dict(os.environ, {**kept, **environment}, clear=True)
-    with at_home(), changed, redirect_stdout(out), redirect_stderr(io.StringIO()), suppress(SystemExit):
-        attn_xl(shlex.split(arguments))
-    return "\n".join(line.rstrip() for line in out.getvalue().strip("\n").splitlines())
 
 
 def terminal(name: str) -> str:
     """A picture of a terminal, as SVG: a call, and what it prints there."""
     console = recording(WIDTH)
     console.print(Text(f"$ attn-xl {TERMINALS[name]}\n", "bold"))
-    console.print(Text.from_ansi(printed(TERMINALS[name], COLUMNS=str(WIDTH), **COLOURS)))
+    console.print(Text.from_ansi(call(*shlex.split(TERMINALS[name]), COLUMNS=str(WIDTH), **COLOURS)))
     return MADE.format(source="", by=WITH) + picture(console)
 
 
 def help_of(command: str) -> str:
     """A command's help, to unfold."""
-    text = re.sub(r"\x1b\[[0-9;]*m", "", printed(f"{command} --help", COLUMNS=str(WIDTH)))
+    text = re.sub(r"\x1b\[[0-9;]*m", "", call(command, "--help", COLUMNS=str(WIDTH)))
     lines = "\n".join(line.rstrip() for line in text.splitlines()).strip("\n")
     summary = f"<summary><code>attn-xl {command} --help</code></summary>"
     return f"<details>\n{summary}\n\n```\n{lines}\n```\n\n</details>"
@@ -80,10 +66,77 @@ def help_of(command: str) -> str:
 
 def run(arguments: str) -> str:
     """A call and its output."""
-    return f"```\n$ attn-xl {arguments}\n{printed(arguments)}\n```"
+    return f"```\n$ attn-xl {arguments}\n{call(*shlex.split(arguments))}\n```"
 
 
-FILLS: dict[str, Callable[[str], str]] = {"help": help_of, "run": run}
+@cache
+def book(name: str, values: bool = True) -> Any:
+    """A workbook that the pages link to, with the values of its formulas, or with the formulas."""
+    return openpyxl.load_workbook(LINKED / f"{name}.xlsx", data_only=values)
+
+
+def found(place: str) -> tuple[str, str, str]:
+    """The workbook, the sheet and the cells that a mark names."""
+    name, sheet, cells = re.fullmatch(PLACE, place).groups()  # type: ignore[union-attr]
+    return name or "mouse", sheet, cells or "A1"
+
+
+def value(place: str) -> Any:
+    """What stands in a cell."""
+    name, sheet, cell = found(place)
+    return book(name)[sheet][cell].value
+
+
+def num(term: str) -> str:
+    """A calculation with the values of cells, rounded."""
+    term, digits = term.rsplit(";", 1)
+    said = re.sub(CELL, lambda cell: repr(value(cell[0])), term)
+    return f"{eval(said, {'exp': math.exp, 'sqrt': math.sqrt}):.{int(digits)}f}"
+
+
+def table(place: str) -> str:
+    """Cells as a table, the numbers rounded."""
+    place, digits = place.rsplit(";", 1)
+    name, sheet, cells = found(place)
+    rows = [
+        [f"{cell:.{int(digits)}f}" if isinstance(cell, (int, float)) else f"**{cell}**" for cell in row]
+        for row in ([cell.value for cell in row] for row in book(name)[sheet][cells])
+    ]
+    rows[0][0] = ""
+    lines = [rows[0], ["---", *["---:"] * (len(rows[0]) - 1)], *rows[1:]]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def formula(place: str) -> str:
+    """The formula of a cell."""
+    name, sheet, cell = found(place)
+    written = book(name, False)[sheet][cell].value
+    assert written.startswith("="), f"{place} has no formula"
+    return f"`{written}`"
+
+
+def shape(place: str) -> str:
+    """Rows and columns of the matrix on a sheet."""
+    name, sheet, _ = found(place)
+    matrix = book(name).defined_names[sheet].attr_text.rpartition("!")[2].replace("$", "")
+    return f"{len(book(name)[sheet][matrix])} × {len(book(name)[sheet][matrix][0])}"
+
+
+def link(place: str, shown: str) -> str:
+    name, sheet, cell = found(place)
+    return f"[`{shown}`]({LINKED.name}/{name}.xlsx#{sheet}!{cell})"
+
+
+FILLS: dict[str, Callable[[str], str]] = {
+    "cell": lambda place: link(place, found(place)[2]),
+    "formula": formula,
+    "help": help_of,
+    "num": num,
+    "run": run,
+    "shape": shape,
+    "sheet": lambda place: link(place, found(place)[1]),
+    "table": table,
+}
 
 
 def page(source: Path) -> str:
@@ -103,6 +156,10 @@ def made() -> dict[Path, str]:
 
 
 def main() -> None:
+    LINKED.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in QUOTED:
+            (LINKED / f"{name}.xlsx").write_bytes(workbook(name, Path(folder)).read_bytes())
     for path, text in made().items():
         path.write_text(text, encoding="utf-8", newline="\n")
 

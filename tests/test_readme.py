@@ -37,7 +37,7 @@ def test_the_examples_output_is_real(
 
 
 def test_there_are_examples() -> None:
-    assert {command.split()[0] for command in EXAMPLES} >= {"show", "explain", "inspect", "check"}
+    assert {command.split()[0] for command in EXAMPLES} >= {"show", "explain", "check"}
     assert len(EXAMPLES) == len(set(re.findall(r"^\$ attn-xl (.*)$", TOGETHER, re.MULTILINE)))
 
 
