@@ -39,6 +39,7 @@ from .settings import Model, Settings
 
 app = typer.Typer(
     help="Attention, step by step, as live spreadsheet formulas.",
+    epilog="Example:  attn-xl convert samples/mouse.xlsx",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -241,7 +242,7 @@ def main(args: Sequence[str] | None = None) -> None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     try:
         try:
-            status = app(args, standalone_mode=False)
+            status = app(args, prog_name="attn-xl", standalone_mode=False)
         except SystemExit:
             if caught:
                 _fail(STOPPED, 128 + caught[0])

@@ -59,14 +59,26 @@ Output = Annotated[
     typer.Option(
         "-o",
         "--output",
-        help="The workbook to write, or the folder for several; without it, NAME-attention.xlsx beside "
-        "the input.",
+        help="The workbook to write, or the folder for several; without it, NAME-attention.xlsx "
+        "(NAME-similarity.xlsx) beside the input.",
         show_default=False,
     ),
 ]
+
+
+def _looks() -> list[str]:
+    from .templates import shipped
+
+    return list(shipped())
+
+
 Template = Annotated[
     str,
-    typer.Option(metavar="FILE", help="The look: article, print, or a template workbook of your own."),
+    typer.Option(
+        metavar="FILE",
+        help="The look: article, print, or a template workbook of your own.",
+        autocompletion=_looks,
+    ),
 ]
 Plain = Annotated[bool, typer.Option("--plain", help="Leave out the sheet Controls and all charts.")]
 Range = Annotated[

@@ -30,7 +30,7 @@ SVG_WIDTH = 120
 HEAT = ((247, 252, 250), (0, 96, 88))  # no attention, all attention
 
 # Rich's own frame would load a font from the network. At this size the letters of DejaVu Sans Mono are
-# as wide as Rich counts on.
+# as wide as Rich counts on. Spaces at the front of a text are kept in every viewer by xml:space.
 _SVG = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
 <style>
 .{unique_id}-matrix {{ font-family: "DejaVu Sans Mono", Menlo, Consolas, monospace;
@@ -46,7 +46,7 @@ _SVG = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http:
 <rect fill="#ffffff" x="0" y="0" width="{width}" height="{height}" />
 <g transform="translate({terminal_x}, 8)" clip-path="url(#{unique_id}-clip-terminal)">
 {backgrounds}
-<g class="{unique_id}-matrix">
+<g class="{unique_id}-matrix" xml:space="preserve">
 {matrix}
 </g>
 </g>
@@ -101,11 +101,16 @@ def svg(
     Raises:
         CallError: for a step or a sheet that there is not.
     """
-    from rich.terminal_theme import DEFAULT_TERMINAL_THEME
-
     chosen = select(computation, steps, sheet)
     width = min(SVG_WIDTH, _needed_width(chosen, decimals) + 2)
-    console = Console(
+    console = recording(width)
+    _print(console, chosen, decimals, width, framed=True)
+    return picture(console)
+
+
+def recording(width: int) -> Console:
+    """A terminal, so many letters wide, that keeps what is printed on it."""
+    return Console(
         file=StringIO(),
         record=True,
         width=width,
@@ -114,7 +119,12 @@ def svg(
         highlight=False,
         legacy_windows=False,
     )
-    _print(console, chosen, decimals, width, framed=True)
+
+
+def picture(console: Console) -> str:
+    """What was printed on a recording terminal, as SVG."""
+    from rich.terminal_theme import DEFAULT_TERMINAL_THEME
+
     return console.export_svg(
         theme=DEFAULT_TERMINAL_THEME, code_format=_SVG, unique_id="attn-xl", title=""
     )

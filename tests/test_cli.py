@@ -334,3 +334,7 @@ def test_a_reader_that_stops_early_is_no_error() -> None:
     assert done.returncode == 0
     assert "Traceback" not in done.stderr
     assert "Exception" not in done.stderr
+
+
+def test_the_help_names_the_program_however_it_was_started(run: Runner) -> None:
+    assert "Usage: attn-xl convert" in run("convert", "--help").out

@@ -1,4 +1,4 @@
-"""What the README says is so."""
+"""What the README and the pages of docs/ say is so: their examples, options and formulas."""
 
 from __future__ import annotations
 
@@ -16,28 +16,37 @@ from typer.main import get_command
 import attn_xl
 from attn_xl.cli import app, main
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = {
+    path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+}
+TOGETHER = "\n".join(PAGES.values())
+EXAMPLES = dict(re.findall(r"```\n\$ attn-xl ([^\n]*)\n(.*?)```", TOGETHER, re.DOTALL))
 
 
+@pytest.mark.parametrize("command", EXAMPLES)
 def test_the_examples_output_is_real(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.delenv("COLUMNS", raising=False)
-    found = re.findall(r"```\n\$ attn-xl ([^\n]*)\n(.*?)```", README, re.DOTALL)
-    assert {command.split()[0] for command, _ in found} >= {"show", "explain"}
-    for command, output in found:
-        with pytest.raises(SystemExit):
-            main(shlex.split(command))
-        shown = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
-        assert shown == output.splitlines()
+    with pytest.raises(SystemExit):
+        main(shlex.split(command))
+    shown = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert shown == EXAMPLES[command].splitlines()
 
 
-def test_the_python_examples_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_there_are_examples() -> None:
+    assert {command.split()[0] for command in EXAMPLES} >= {"show", "explain", "check"}
+    assert len(EXAMPLES) == len(set(re.findall(r"^\$ attn-xl (.*)$", TOGETHER, re.MULTILINE)))
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+def test_the_python_examples_run(page: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "samples").symlink_to(SAMPLES)
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
-    for example in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
+    for example in re.findall(r"```python\n(.*?)```", PAGES[page], re.DOTALL):
         out = io.StringIO()
         with redirect_stdout(out):
             exec(example, names)
@@ -48,10 +57,11 @@ def test_the_python_examples_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     assert openpyxl.load_workbook("mouse-attention.xlsx").sheetnames
 
 
-def test_every_option_is_in_the_readme_and_has_help() -> None:
+def test_every_option_is_in_the_documentation_and_has_help() -> None:
     command = get_command(app)
     for name, sub in command.commands.items():  # type: ignore[attr-defined]
-        assert f"## attn-xl {name}" in README
+        assert f"\n## attn-xl {name}\n" in PAGES["docs/commands.md"]
+        assert f"](docs/commands.md#attn-xl-{name})" in PAGES["README.md"]
         assert sub.epilog.startswith("Example:")
         assert sub.help
         for parameter in sub.params:
@@ -61,15 +71,17 @@ def test_every_option_is_in_the_readme_and_has_help() -> None:
                     "scale",
                     "no-causal",
                 ):
-                    assert f"`{option}" in README or option == "-h", f"{name} {option}"
+                    assert f"`{option}" in TOGETHER or option == "-h", f"{name} {option}"
 
 
-def test_the_formulas_in_the_readme_are_in_the_sample(tmp_path: Path) -> None:
+def test_the_formulas_in_the_documentation_are_in_the_sample(tmp_path: Path) -> None:
     path = tmp_path / "mouse.xlsx"
     tables = attn_xl.read_tables(SAMPLES / "mouse.xlsx")
     attn_xl.write_workbook(attn_xl.attend(tables, attn_xl.Settings(controls=True)), path)
     book = openpyxl.load_workbook(path)
-    for sheet, formulas in re.findall(r"^\| `(\w+)` \| (.*) \|$", README, re.MULTILINE):
+    said = re.findall(r"^\| `(\w+)` \| (.*) \|$", PAGES["docs/workbook.md"], re.MULTILINE)
+    assert len(said) == 5
+    for sheet, formulas in said:
         written = {
             str(cell.value).replace("cat.", "")
             for row in book[f"cat.{sheet}"].iter_rows()
@@ -79,11 +91,9 @@ def test_the_formulas_in_the_readme_are_in_the_sample(tmp_path: Path) -> None:
             assert formula in written
 
 
-def test_pictures_and_samples_are_there() -> None:
-    for path in re.findall(r"\]\(((?:docs|samples)/[^)]*)\)", README) + re.findall(
-        r"samples/\w+\.xlsx", README
-    ):
-        assert (ROOT / path).exists() or path.endswith("-attention.xlsx")
+def test_samples_are_there() -> None:
+    for path in re.findall(r"samples/[\w-]+\.\w+", TOGETHER):
+        assert (ROOT / path).exists() or path.endswith("-attention.xlsx"), path
 
 
 def test_the_changelog_has_this_version() -> None:

@@ -1,0 +1,168 @@
+"""Makes the pages of docs/ that show the program, the workbooks they link to, and the pictures of
+terminals: python docs/make_pages.py
+
+Each page is one of docs/source with its marks filled in:
+    {{help COMMAND}}         what `attn-xl COMMAND --help` prints, to unfold
+    {{run ARGUMENTS}}        a call of attn-xl, and what it prints
+    {{num TERM; DIGITS}}     a calculation with cells, rounded: cat.Q!B5*cat.K!B7
+    {{table RANGE; DIGITS}}  cells as a table, the first row and column its labels
+    {{formula CELL}}, {{shape SHEET}}
+    {{cell CELL}}, {{sheet SHEET}}  links to them
+where what is not of the workbook mouse begins with the name of its own: masks:second.Mask!C5.
+The pictures of workbooks are made by make_pictures.py, which needs LibreOffice.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+from rich.text import Text
+from workbooks import HERE, LINKED, QUOTED, call, workbook
+
+from attn_xl.terminal import picture, recording
+
+SOURCE = HERE / "source"
+WITH = f"typer {version('typer')} and rich {version('rich')}"
+"""Another version may draw frames and write types otherwise."""
+MADE = "<!-- Made by docs/make_pages.py{source}, with {by}: change that, and run it. -->\n"
+WIDTH = 100
+TERMINALS = {
+    "check": "check docs/slips.xlsx",
+    "explain": 'explain samples/mouse.xlsx "cat.Softmax[mouse, cat]" --depth 2',
+    "help": "--help",
+    "inspect": "inspect samples/projections.xlsx",
+    "show": "show samples/mouse.xlsx --sheet cat --step Scores --step Softmax --step Output",
+}
+"""The pictures of terminals, by name, with the call that prints what they show."""
+CELL = r"(?:([\w-]+):)?([A-Za-z_][\w.]*)!([A-Z]+\d+)"
+PLACE = r"(?:([\w-]+):)?([A-Za-z_][\w.]*)(?:!([A-Z]+\d+(?::[A-Z]+\d+)?))?"
+COLOURS = {"FORCE_COLOR": "1", "COLORTERM": "truecolor", "TERM": "xterm-256color"}
+
+
+def terminal(name: str) -> str:
+    """A picture of a terminal, as SVG: a call, and what it prints there."""
+    console = recording(WIDTH)
+    console.print(Text(f"$ attn-xl {TERMINALS[name]}\n", "bold"))
+    console.print(Text.from_ansi(call(*shlex.split(TERMINALS[name]), COLUMNS=str(WIDTH), **COLOURS)))
+    return MADE.format(source="", by=WITH) + picture(console)
+
+
+def help_of(command: str) -> str:
+    """A command's help, to unfold."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", call(command, "--help", COLUMNS=str(WIDTH)))
+    lines = "\n".join(line.rstrip() for line in text.splitlines()).strip("\n")
+    summary = f"<summary><code>attn-xl {command} --help</code></summary>"
+    return f"<details>\n{summary}\n\n```\n{lines}\n```\n\n</details>"
+
+
+def run(arguments: str) -> str:
+    """A call and its output."""
+    return f"```\n$ attn-xl {arguments}\n{call(*shlex.split(arguments))}\n```"
+
+
+@cache
+def book(name: str, values: bool = True) -> Any:
+    """A workbook that the pages link to, with the values of its formulas, or with the formulas."""
+    return openpyxl.load_workbook(LINKED / f"{name}.xlsx", data_only=values)
+
+
+def found(place: str) -> tuple[str, str, str]:
+    """The workbook, the sheet and the cells that a mark names."""
+    name, sheet, cells = re.fullmatch(PLACE, place).groups()  # type: ignore[union-attr]
+    return name or "mouse", sheet, cells or "A1"
+
+
+def value(place: str) -> Any:
+    """What stands in a cell."""
+    name, sheet, cell = found(place)
+    return book(name)[sheet][cell].value
+
+
+def num(term: str) -> str:
+    """A calculation with the values of cells, rounded."""
+    term, digits = term.rsplit(";", 1)
+    said = re.sub(CELL, lambda cell: repr(value(cell[0])), term)
+    return f"{eval(said, {'exp': math.exp, 'sqrt': math.sqrt}):.{int(digits)}f}"
+
+
+def table(place: str) -> str:
+    """Cells as a table, the numbers rounded."""
+    place, digits = place.rsplit(";", 1)
+    name, sheet, cells = found(place)
+    rows = [
+        [f"{cell:.{int(digits)}f}" if isinstance(cell, (int, float)) else f"**{cell}**" for cell in row]
+        for row in ([cell.value for cell in row] for row in book(name)[sheet][cells])
+    ]
+    rows[0][0] = ""
+    lines = [rows[0], ["---", *["---:"] * (len(rows[0]) - 1)], *rows[1:]]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def formula(place: str) -> str:
+    """The formula of a cell."""
+    name, sheet, cell = found(place)
+    written = book(name, False)[sheet][cell].value
+    assert written.startswith("="), f"{place} has no formula"
+    return f"`{written}`"
+
+
+def shape(place: str) -> str:
+    """Rows and columns of the matrix on a sheet."""
+    name, sheet, _ = found(place)
+    matrix = book(name).defined_names[sheet].attr_text.rpartition("!")[2].replace("$", "")
+    return f"{len(book(name)[sheet][matrix])} × {len(book(name)[sheet][matrix][0])}"
+
+
+def link(place: str, shown: str) -> str:
+    name, sheet, cell = found(place)
+    return f"[`{shown}`]({LINKED.name}/{name}.xlsx#{sheet}!{cell})"
+
+
+FILLS: dict[str, Callable[[str], str]] = {
+    "cell": lambda place: link(place, found(place)[2]),
+    "formula": formula,
+    "help": help_of,
+    "num": num,
+    "run": run,
+    "shape": shape,
+    "sheet": lambda place: link(place, found(place)[1]),
+    "table": table,
+}
+
+
+def page(source: Path) -> str:
+    """A page, its marks filled in."""
+    text = re.sub(
+        r"\{\{(\w+) (.*?)\}\}",
+        lambda mark: FILLS[mark[1]](mark[2]),
+        source.read_text(encoding="utf-8"),
+    )
+    return MADE.format(source=f" of docs/source/{source.name}", by=WITH) + f"\n{text}"
+
+
+def made() -> dict[Path, str]:
+    """All that this script makes: the files, with what is to stand in them."""
+    files = {HERE / source.name: page(source) for source in sorted(SOURCE.glob("*.md"))}
+    return {**files, **{HERE / f"{name}.svg": terminal(name) for name in TERMINALS}}
+
+
+def main() -> None:
+    LINKED.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in QUOTED:
+            (LINKED / f"{name}.xlsx").write_bytes(workbook(name, Path(folder)).read_bytes())
+    for path, text in made().items():
+        path.write_text(text, encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+"""The pages of docs/ keep up with the program, and lead somewhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import openpyxl
+import pytest
+from conftest import ROOT, SAMPLES
+from typer.main import get_command
+
+from attn_xl.cli import app, main
+
+sys.path.insert(0, str(ROOT / "docs"))
+import make_pages
+import make_pictures
+import workbooks
+
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+COMMANDS: dict[str, Any] = get_command(app).commands  # type: ignore[attr-defined]
+AGAIN = "What the program prints or writes has changed. Run python docs/make_pages.py"
+DRAWN_AGAIN = "What the picture shows has changed. Run python docs/make_pictures.py"
+
+
+def code_left_out(page: Path) -> str:
+    return re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def links(page: Path) -> list[str]:
+    """What a page links to or shows."""
+    text = re.sub(r"(?<!\[)`[^`\n]*`", "", code_left_out(page))
+    return re.findall(r"\]\(([^()\s]+)\)", text)
+
+
+@cache
+def anchors(page: Path) -> frozenset[str]:
+    """The headings of a page as GitHub names them."""
+    found: set[str] = set()
+    for heading in re.findall(r"^#+ (.*)$", code_left_out(page), re.MULTILINE):
+        name = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        found.add(next(one for n in range(99) if (one := f"{name}-{n}" if n else name) not in found))
+    return frozenset(found)
+
+
+@cache
+def book(path: Path) -> Any:
+    return openpyxl.load_workbook(path)
+
+
+def words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text))
+
+
+def same(made: str, kept: str) -> bool:
+    """Whether it is what is made now: to the letter, or, where the versions that drew it are not those
+    that are installed here, in its words."""
+    if os.name == "posix" and make_pages.WITH in kept:
+        return made == kept
+    if kept.startswith("<!--") and "<svg" in kept:
+        made, kept = ("".join(ElementTree.fromstring(svg).itertext()) for svg in (made, kept))
+    return words(made) == words(kept)
+
+
+@pytest.mark.parametrize("source", sorted(make_pages.SOURCE.glob("*.md")), ids=lambda path: path.name)
+def test_a_page_is_what_the_script_makes(source: Path) -> None:
+    kept = (DOCS / source.name).read_text(encoding="utf-8")
+    if make_pages.WITH not in kept and "{{help" in source.read_text(encoding="utf-8"):
+        pytest.skip(f"the page was made with other versions than {make_pages.WITH}")
+    assert make_pages.page(source) == kept, AGAIN
+
+
+@pytest.mark.parametrize("name", make_pages.TERMINALS)
+def test_a_picture_of_a_terminal_is_what_the_script_makes(name: str) -> None:
+    kept = (DOCS / f"{name}.svg").read_text(encoding="utf-8")
+    assert same(make_pages.terminal(name), kept), AGAIN
+    assert not re.search(r"url\((?!#)|href|@import", kept), "it would load something from elsewhere"
+
+
+def test_every_command_has_its_section_its_help_and_its_picture() -> None:
+    text = (DOCS / "commands.md").read_text(encoding="utf-8")
+    sections = dict(re.findall(r"^## attn-xl (\w+)\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE))
+    assert sections.keys() == COMMANDS.keys()
+    for name, section in sections.items():
+        command = COMMANDS[name]
+        said = [command.help, command.epilog.replace("\\", ""), f"Usage: attn-xl {name}"]
+        said += [parameter.help for parameter in command.params]
+        said += [
+            option for parameter in command.params for option in parameter.opts if option[0] == "-"
+        ]
+        assert words(" ".join(said)) <= words(section), AGAIN
+        assert re.search(r"^!\[.*\]\(.*(png|svg)\)$", section, re.MULTILINE)
+        assert re.search(rf"^(    |\$ )attn-xl {name} ", section, re.MULTILINE)
+
+
+def test_the_example_in_the_help_of_each_command_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    shutil.copytree(SAMPLES, "samples")
+
+    def run(arguments: str) -> str:
+        with pytest.raises(SystemExit) as end:
+            main([str(path) for part in shlex.split(arguments) for path in globbed(part)])
+        assert not end.value.code, f"{arguments}: {capsys.readouterr().err}"
+        return capsys.readouterr().out
+
+    def globbed(part: str) -> list[str]:
+        return [*map(str, sorted(Path().glob(part)))] if "*" in part else [part]
+
+    # What the examples of grade and check take for given
+    run("teach samples/by-hand.xlsx --roster samples/class.csv -o class --answers class-answers.xlsx")
+    Path("homework").mkdir()
+    run("convert samples/politics.xlsx -o homework/one.xlsx")
+    for name in ("", *COMMANDS):
+        example = re.search(r"Example: +attn-xl (.*)", run(f"{name} --help"))
+        assert example, name
+        assert name in example[1]
+        run(example[1].rstrip(" │"))
+
+
+@pytest.mark.parametrize("name", workbooks.QUOTED)
+def test_a_workbook_that_is_linked_to_is_what_the_program_writes(name: str, tmp_path: Path) -> None:
+    made = workbooks.workbook(name, tmp_path)
+    assert workbooks.seen(made) == workbooks.seen(workbooks.LINKED / f"{name}.xlsx"), AGAIN
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The workbooks of the pictures, made now."""
+    return make_pictures.sources(make_pictures.PICTURES.values(), tmp_path_factory.mktemp("shown"))
+
+
+def test_pictures_of_workbooks_are_of_what_the_program_writes(shown: dict[str, Path]) -> None:
+    record = json.loads(make_pictures.RECORD.read_text(encoding="utf-8"))
+    assert record.keys() == make_pictures.PICTURES.keys()
+    for name, picture in make_pictures.PICTURES.items():
+        made_of = make_pictures.source_of(picture, shown)
+        assert record[name]["made of"] == made_of, f"{name}.png: {DRAWN_AGAIN}"
+        assert record[name]["picture"] == make_pictures.digest(name), f"{name}.png: {DRAWN_AGAIN}"
+
+
+def test_what_is_seen_of_a_workbook_changes_with_it(tmp_path: Path) -> None:
+    kept = workbooks.LINKED / "mouse.xlsx"
+    before = workbooks.seen(kept, ("cat.Scores",))
+
+    def changed(sheet: str, cell: str, value: object) -> str:
+        edited = openpyxl.load_workbook(kept)
+        edited[sheet][cell] = value
+        edited.save(tmp_path / "edited.xlsx")
+        return workbooks.seen(tmp_path / "edited.xlsx", ("cat.Scores",))
+
+    same = changed("cat.Scores", "B5", book(kept)["cat.Scores"]["B5"].value)
+    assert changed("cat.Scores", "B5", 7.62) != same
+    assert changed("cat.Scores", "B5", 7.620001) != changed("cat.Scores", "B5", 7.62)
+    assert changed("cat.Scores", "B5", 7.6199999999999) == changed("cat.Scores", "B5", 7.62)
+    assert workbooks.seen(kept, ("cat.Scaled",)) != before
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for link in links(page):
+        if re.match("https?://", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.exists(), f"{page.name}: {link}"
+        if anchor and target.suffix == ".md":
+            assert anchor in anchors(target), f"{page.name}: {link}"
+        if anchor and target.suffix == ".xlsx":
+            sheet, _, cell = anchor.partition("!")
+            assert book(target)[sheet][cell].value is not None, f"{page.name}: {link}"
+
+
+def test_every_picture_and_every_page_is_linked_to() -> None:
+    linked = {
+        (page.parent / link.partition("#")[0]).resolve() for page in PAGES for link in links(page)
+    }
+    for path in (
+        *DOCS.glob("*.png"),
+        *DOCS.glob("*.svg"),
+        *DOCS.glob("*.md"),
+        *workbooks.LINKED.iterdir(),
+    ):
+        assert path in linked, path.name
