@@ -15,6 +15,7 @@ from unittest.mock import patch
 from zipfile import ZipFile
 
 import openpyxl
+import typer.rich_utils  # noqa: F401 - it reads the environment when it is imported, so not within call
 
 from attn_xl.cli import main
 from attn_xl.keys import read_keys

@@ -21,13 +21,13 @@ TYPED = {
     "con": "convert",
     "convert --layo": "convert|--layout",
     "convert --layout can": "convert|--layout|canvas",
+    "convert --rang": "convert|--range",  # whose help has quotes, colons and an exclamation mark
+    "convert --pad": "convert|--padding",  # and this one brackets
     "convert --model encoder-": "convert|--model|encoder-decoder",
     "convert --template pri": "convert|--template|print",
     "convert --template samples/mou": "convert|--template|samples/mouse.xlsx",
     "convert samples/mou": "convert|samples/mouse.xlsx",
-    "convert samples/mouse.xlsx --formulas dyn": "convert|samples/mouse.xlsx|--formulas|dynamic",
     "explain samples/mouse.xlsx --dep": "explain|samples/mouse.xlsx|--depth",
-    "vectors samples/mou": "vectors|samples/mouse.xlsx",
 }
 """What is typed after the program's name, and the words that stand there after Tab."""
 SHELLS = {
