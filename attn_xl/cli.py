@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn, Optional
 
 import typer
+from typer._completion_shared import _completion_scripts
 
 from . import __version__
 from .cli_check import check
@@ -43,6 +44,12 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+# As typer installs it, zsh's first Tab only loads the completion. This lets it complete, too.
+_completion_scripts["zsh"] = _completion_scripts["zsh"].replace(
+    "\ncompdef", '\n[[ $zsh_eval_context[-1] == loadautofunc ]] && %(complete_func)s "$@"\ncompdef'
 )
 
 
