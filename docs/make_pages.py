@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 import openpyxl
+from examples import HERE, LINKED, QUOTED, call, workbook
 from rich.text import Text
-from workbooks import HERE, LINKED, QUOTED, call, workbook
 
 from attn_xl.terminal import picture, recording
 

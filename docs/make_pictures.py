@@ -1,7 +1,8 @@
 """Makes the pictures of workbooks, as LibreOffice prints them: python docs/make_pictures.py
 
-Needs LibreOffice (soffice), pdftoppm (poppler) and convert (ImageMagick). What each picture was made of
-is kept in pictures.json, so that a test without any of these can tell that a picture is old.
+It makes those that are old or not there, and needs LibreOffice (soffice), poppler (pdftoppm, pdfinfo)
+and ImageMagick (convert). What each was made of is kept in pictures.json, so that a test without any of
+these can tell that a picture is old.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import openpyxl
-from workbooks import HERE, seen, workbook
+from examples import HERE, seen, workbook
 
 from attn_xl.engines import recalculated_by_libreoffice
 
@@ -61,10 +62,15 @@ PICTURES = {
 }
 
 
-def sources(pictures: Iterable[Picture], folder: Path) -> dict[str, Path]:
-    """The workbooks that these show, made in a folder, by name."""
-    names = {name for one in pictures for name in (one.workbook, one.also) if name}
-    return {name: workbook(name, folder) for name in sorted(names)}
+def names(pictures: Iterable[str]) -> list[str]:
+    """The workbooks that these show."""
+    both = ((PICTURES[name].workbook, PICTURES[name].also) for name in pictures)
+    return sorted({name for pair in both for name in pair if name})
+
+
+def sources(folder: Path) -> dict[str, Path]:
+    """All workbooks that pictures show, made in a folder, by name."""
+    return {name: workbook(name, folder) for name in names(PICTURES)}
 
 
 def source_of(picture: Picture, books: dict[str, Path]) -> str:
@@ -75,9 +81,16 @@ def source_of(picture: Picture, books: dict[str, Path]) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def digest(name: str) -> str:
-    """A digest of the picture itself."""
-    return hashlib.sha256((HERE / f"{name}.png").read_bytes()).hexdigest()
+def entry(name: str, books: dict[str, Path]) -> dict[str, str]:
+    """What is kept of a picture: digests of what it is made of, and of itself."""
+    drawn = HERE / f"{name}.png"
+    itself = hashlib.sha256(drawn.read_bytes()).hexdigest() if drawn.exists() else ""
+    return {"made of": source_of(PICTURES[name], books), "picture": itself}
+
+
+def kept() -> dict[str, dict[str, str]]:
+    """What was kept, by the names of the pictures."""
+    return json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
 
 
 def _sheets(book: Path) -> list[str]:
@@ -109,15 +122,17 @@ def draw(name: str, images: list[Path]) -> None:
 
 
 def main() -> None:
-    record = {}
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        books = sources(PICTURES.values(), folder)
-        copies = {name: folder / f"{name}.xlsx" for name in books}
-        for name, copy in copies.items():
-            copy.write_bytes(books[name].read_bytes())
-        pdfs = dict(zip(books, recalculated_by_libreoffice(list(copies.values()), folder, "pdf")))
-        for name, picture in PICTURES.items():
+        books = sources(folder)
+        old = [name for name in PICTURES if kept().get(name) != entry(name, books)]
+        copies = [folder / f"{name}.xlsx" for name in names(old)]
+        for copy in copies:
+            copy.write_bytes(books[copy.stem].read_bytes())
+        printed = recalculated_by_libreoffice(copies, folder, "pdf") if copies else []
+        pdfs = {pdf.stem: pdf for pdf in printed}
+        for name in old:
+            picture = PICTURES[name]
             shown = [(picture.workbook, sheet) for sheet in picture.sheets]
             if picture.also:
                 shown.append((picture.also, _sheets(books[picture.also])[0]))
@@ -126,8 +141,8 @@ def main() -> None:
                 for book, sheet in shown
             ]
             draw(name, images)
-            record[name] = {"made of": source_of(picture, books), "picture": digest(name)}
-    RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        record = {name: entry(name, books) for name in PICTURES}
+    RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

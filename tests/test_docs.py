@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -21,9 +20,9 @@ from typer.main import get_command
 from attn_xl.cli import app, main
 
 sys.path.insert(0, str(ROOT / "docs"))
+import examples
 import make_pages
 import make_pictures
-import workbooks
 
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
@@ -124,42 +123,39 @@ def test_the_example_in_the_help_of_each_command_runs(
         run(example)
 
 
-@pytest.mark.parametrize("name", workbooks.QUOTED)
+@pytest.mark.parametrize("name", examples.QUOTED)
 def test_a_workbook_that_is_linked_to_is_what_the_program_writes(name: str, tmp_path: Path) -> None:
-    made = workbooks.workbook(name, tmp_path)
-    assert workbooks.seen(made) == workbooks.seen(workbooks.LINKED / f"{name}.xlsx"), AGAIN
+    made = examples.workbook(name, tmp_path)
+    assert examples.seen(made) == examples.seen(examples.LINKED / f"{name}.xlsx"), AGAIN
 
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The workbooks of the pictures, made now."""
-    return make_pictures.sources(make_pictures.PICTURES.values(), tmp_path_factory.mktemp("shown"))
+    return make_pictures.sources(tmp_path_factory.mktemp("shown"))
 
 
 def test_pictures_of_workbooks_are_of_what_the_program_writes(shown: dict[str, Path]) -> None:
-    record = json.loads(make_pictures.RECORD.read_text(encoding="utf-8"))
-    assert record.keys() == make_pictures.PICTURES.keys()
-    for name, picture in make_pictures.PICTURES.items():
-        made_of = make_pictures.source_of(picture, shown)
-        assert record[name]["made of"] == made_of, f"{name}.png: {DRAWN_AGAIN}"
-        assert record[name]["picture"] == make_pictures.digest(name), f"{name}.png: {DRAWN_AGAIN}"
+    assert make_pictures.kept().keys() == make_pictures.PICTURES.keys()
+    for name, record in make_pictures.kept().items():
+        assert record == make_pictures.entry(name, shown), f"{name}.png: {DRAWN_AGAIN}"
 
 
 def test_what_is_seen_of_a_workbook_changes_with_it(tmp_path: Path) -> None:
-    kept = workbooks.LINKED / "mouse.xlsx"
-    before = workbooks.seen(kept, ("cat.Scores",))
+    kept = examples.LINKED / "mouse.xlsx"
+    before = examples.seen(kept, ("cat.Scores",))
 
     def changed(sheet: str, cell: str, value: object) -> str:
         edited = openpyxl.load_workbook(kept)
         edited[sheet][cell] = value
         edited.save(tmp_path / "edited.xlsx")
-        return workbooks.seen(tmp_path / "edited.xlsx", ("cat.Scores",))
+        return examples.seen(tmp_path / "edited.xlsx", ("cat.Scores",))
 
     same = changed("cat.Scores", "B5", book(kept)["cat.Scores"]["B5"].value)
     assert changed("cat.Scores", "B5", 7.62) != same
     assert changed("cat.Scores", "B5", 7.620001) != changed("cat.Scores", "B5", 7.62)
     assert changed("cat.Scores", "B5", 7.6199999999999) == changed("cat.Scores", "B5", 7.62)
-    assert workbooks.seen(kept, ("cat.Scaled",)) != before
+    assert examples.seen(kept, ("cat.Scaled",)) != before
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
@@ -186,6 +182,6 @@ def test_every_picture_and_every_page_is_linked_to() -> None:
         *DOCS.glob("*.png"),
         *DOCS.glob("*.svg"),
         *DOCS.glob("*.md"),
-        *workbooks.LINKED.iterdir(),
+        *examples.LINKED.iterdir(),
     ):
         assert path in linked, path.name
