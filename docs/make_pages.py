@@ -33,7 +33,7 @@ from attn_xl.terminal import picture, recording
 SOURCE = HERE / "source"
 WITH = f"typer {version('typer')} and rich {version('rich')}"
 """Another version may draw frames and write types otherwise."""
-MADE = "<!-- Made by docs/make_pages.py{source}, with {by}: change that, and run it. -->\n"
+MADE = "<!-- Made by docs/make_pages.py{how}: change that, and run it. -->\n"
 WIDTH = 100
 TERMINALS = {
     "check": "check docs/slips.xlsx",
@@ -53,7 +53,7 @@ def terminal(name: str) -> str:
     console = recording(WIDTH)
     console.print(Text(f"$ attn-xl {TERMINALS[name]}\n", "bold"))
     console.print(Text.from_ansi(call(*shlex.split(TERMINALS[name]), COLUMNS=str(WIDTH), **COLOURS)))
-    return MADE.format(source="", by=WITH) + picture(console)
+    return MADE.format(how=f", with {WITH}") + picture(console)
 
 
 def help_of(command: str) -> str:
@@ -141,12 +141,10 @@ FILLS: dict[str, Callable[[str], str]] = {
 
 def page(source: Path) -> str:
     """A page, its marks filled in."""
-    text = re.sub(
-        r"\{\{(\w+) (.*?)\}\}",
-        lambda mark: FILLS[mark[1]](mark[2]),
-        source.read_text(encoding="utf-8"),
-    )
-    return MADE.format(source=f" of docs/source/{source.name}", by=WITH) + f"\n{text}"
+    text = source.read_text(encoding="utf-8")
+    how = f" of docs/source/{source.name}" + (f", with {WITH}" if "{{help" in text else "")
+    filled = re.sub(r"\{\{(\w+) (.*?)\}\}", lambda mark: FILLS[mark[1]](mark[2]), text)
+    return MADE.format(how=how) + f"\n{filled}"
 
 
 def made() -> dict[Path, str]:
