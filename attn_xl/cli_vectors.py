@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,13 +13,13 @@ import typer
 from typer.core import TyperCommand
 
 from .errors import CallError
+from .files import STANDARD_OUTPUT, check_output
 from .options import Force
 
 if TYPE_CHECKING:
     from .tables import Table
     from .vector_blocks import Progress
 
-STANDARD_OUTPUT = Path("-")
 SOON = 0.5
 """So many seconds pass before there is a progress bar."""
 
@@ -130,8 +129,7 @@ def vectors(
     if sentence:
         one = len(sentences) == 1
         named = {"Sentence" if one else f"sentence {i}": s for i, s in enumerate(sentences, 1)}
-    with _target(output) as path:
-        text = _write(table, named, pca, path)
+    text = _write(table, named, pca, output)
     print(f"{output}: {text}", file=sys.stderr if output == STANDARD_OUTPUT else sys.stdout)
 
 
@@ -145,8 +143,6 @@ def _check(file: Path, output: Path, force: bool) -> None:
         raise CallError(
             f"{output}: the output is an .xlsx workbook; give it a name that ends in .xlsx."
         )
-    from .files import check_output
-
     check_output(output, force=force, sources=(file,))
 
 
@@ -173,19 +169,6 @@ def _write(table: Table, sentences: dict[str, list[str]], pca: int | None, path:
 def _shapes(shapes: dict[str, tuple[int, int]]) -> str:
     parts = [f"{name} {rows} × {columns}" for name, (rows, columns) in list(shapes.items())[:8]]
     return ", ".join(parts) + (", ..." if len(shapes) > 8 else "")
-
-
-@contextmanager
-def _target(output: Path) -> Iterator[Path]:
-    """Where to write to: the output, or what is then copied to the standard output."""
-    if output != STANDARD_OUTPUT:
-        yield output
-        return
-    with tempfile.TemporaryDirectory(prefix="attn-xl-") as folder:
-        path = Path(folder, "words.xlsx")
-        yield path
-        sys.stdout.buffer.write(path.read_bytes())
-        sys.stdout.buffer.flush()
 
 
 @contextmanager

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import glob
 import os
+import re
+import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
+from typing import IO
 
 from .errors import CallError, OutputError
+
+STANDARD_OUTPUT = Path("-")
+_STRAY = re.compile(r"\.attn-xl-[0-9a-f]{12}\.part")
 
 
 def check_output(path: Path, *, force: bool, sources: Iterable[Path] = ()) -> None:
@@ -61,29 +69,91 @@ def expanded(files: Sequence[Path]) -> list[Path]:
 @contextmanager
 def writing(path: Path) -> Iterator[Path]:
     """A temporary path beside `path` to write to; it replaces `path` when the block ends well, and is
-    removed when it does not.
+    removed when it does not. `-` is the standard output: what was written is copied to it.
+
+    A program that is killed leaves its temporary file; who next writes into the folder removes it.
 
     Raises:
         OutputError: if the folder, the disk or the file does not take it.
     """
-    temporary = path.with_name(f".attn-xl-{os.urandom(6).hex()}.part")  # known before it is there
+    printed = path == STANDARD_OUTPUT
     try:
-        target = path.resolve()  # through a link, the file behind it is replaced
-        temporary = target.with_name(temporary.name)
-        temporary.touch(exist_ok=False)
-        yield temporary
-        temporary.chmod(_permissions(target))
-        os.replace(temporary, target)
+        # Through a link, the file behind it is replaced.
+        target = Path(tempfile.gettempdir(), path) if printed else path.resolve()
+        _remove_strays(target.parent)
+        with _temporary(target.parent) as (temporary, held):
+            yield temporary
+            if printed:
+                sys.stdout.buffer.write(temporary.read_bytes())
+                sys.stdout.buffer.flush()
+                return
+            temporary.chmod(_permissions(target))
+            # Many file systems put names on the disk before contents: without this, a power cut can
+            # leave an empty file where the old one was.
+            os.fsync(held.fileno())
+            if os.name == "nt":  # what is open there cannot be renamed
+                held.close()
+            os.replace(temporary, target)
+    except BrokenPipeError:
+        raise
     except (OSError, RuntimeError) as error:
-        why = {
-            "FileNotFoundError": "there is no such folder",
-            "NotADirectoryError": "there is no such folder",
-            "PermissionError": "writing there is not allowed, or the file is open in another program",
-        }.get(type(error).__name__, _reason(error))
-        raise OutputError(f"{path}: cannot be written ({why}). Nothing was changed.") from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink()
+        raise OutputError(f"{path}: cannot be written ({_why(error)}). Nothing was changed.") from None
+
+
+def _why(error: Exception) -> object:
+    if isinstance(error, (FileNotFoundError, NotADirectoryError)):
+        return "there is no such folder"
+    if isinstance(error, PermissionError):
+        return "writing there is not allowed, or the file is open in another program"
+    return _reason(error)
+
+
+@contextmanager
+def _temporary(folder: Path) -> Iterator[tuple[Path, IO[bytes]]]:
+    """A new file in a folder, and itself opened, which keeps it locked as long as this process lives;
+    gone after the block, unless it was renamed."""
+    made = False
+    while not made:
+        path = folder / f".attn-xl-{os.urandom(6).hex()}.part"
+        with open(path, "xb") as held:
+            try:
+                _lock(held, wait=True)
+                made = path.exists()  # else it was taken for a stray before it was locked
+                if made:
+                    yield path, held
+            finally:
+                held.close()  # Windows removes nothing that is open
+                with suppress(OSError):
+                    path.unlink()
+
+
+def _lock(file: IO[bytes], *, wait: bool) -> bool:
+    """Lock an open file until it is closed or its process ends, however that ends; whether it could be
+    locked. Some network drives have no locks: there nothing is a stray. Windows needs none: what is open
+    is not removed."""
+    if sys.platform == "win32":
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+@cache
+def _remove_strays(folder: Path) -> None:
+    """Remove the temporary files of programs that were killed: ordinary files, named as only this
+    program names them, that no process has locked. A run looks once into each folder."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if _STRAY.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                with suppress(OSError), open(entry.path, "r+b") as stray:
+                    if os.name == "nt":
+                        stray.close()
+                    if _lock(stray, wait=False):
+                        os.unlink(entry.path)
 
 
 def _permissions(target: Path) -> int:
