@@ -7,9 +7,15 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from typing import TypeVar
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import parent_process
+from threading import Thread
+from typing import TYPE_CHECKING, TypeVar
 
-from .errors import CallError, Interrupted
+from .errors import CallError, Interrupted, OutputError
+
+if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -28,6 +34,7 @@ def in_parallel(
     Raises:
         CallError: if `jobs` is below 1.
         Interrupted: when the program is stopped.
+        OutputError: when one of the processes is killed.
         Exception: what `do` raises; what is not begun then is not done.
     """
     check_jobs(jobs)
@@ -67,18 +74,31 @@ def _one_by_one(do: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator
 def _spread(
     do: Callable[[Task], Result], tasks: Sequence[Task], jobs: int
 ) -> Iterator[tuple[int, Result]]:
-    with ProcessPoolExecutor(jobs, initializer=_leave_signals) as pool:
+    with ProcessPoolExecutor(jobs, initializer=_follow_the_first) as pool:
         numbers = {pool.submit(do, task): number for number, task in enumerate(tasks)}
         try:
             for future in as_completed(numbers):
                 yield numbers[future], future.result()
+        except BrokenProcessPool:
+            raise OutputError(
+                "one of the processes was ended from outside, perhaps for want of memory. "
+                "Use --jobs 1, which needs least."
+            ) from None
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
 
 
-def _leave_signals() -> None:
-    """What stops the program stops the process that waits; the others finish what they are writing."""
+def _follow_the_first() -> None:
+    """What stops the program stops the process that waits; the others finish what they are writing.
+    When that one is killed, they go, too: nobody is left to hand them work or to end them."""
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)
+    Thread(target=_end_with, args=(parent_process(),), daemon=True).start()
+
+
+def _end_with(first: BaseProcess | None) -> None:
+    assert first is not None
+    first.join()
+    os._exit(1)

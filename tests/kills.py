@@ -1,0 +1,150 @@
+"""Kills the program at random moments while it writes: every output is then the old one or the new one,
+whole, and the next run leaves nothing of the killed one behind.
+
+    python tests/kills.py --kills 200
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+SAMPLES = ROOT / "samples"
+WORDS = " ".join(f"word{n}" for n in range(90))
+
+COMMANDS = {
+    "convert": ["convert", "input.xlsx", "-o", "out/words.xlsx", "--force"],
+    "canvas": ["convert", "input.xlsx", "-o", "out/words.xlsx", "--layout", "canvas", "--force"],
+    "several": ["convert", "input.xlsx", str(SAMPLES / "mouse.xlsx"), "-o", "out", "--force"],
+    "new": ["new", "--words", WORDS, "--dims", "64", "-o", "out/words.xlsx", "--force"],
+    "lesson": ["teach", str(SAMPLES / "encoder.xlsx"), "-o", "out/lesson.xlsx", "--answers",
+               "out/key.xlsx", "--force"],
+    "class": ["teach", str(SAMPLES / "by-hand.xlsx"), "--roster", str(SAMPLES / "class.csv"), "-o",
+              "out/class", "--answers", "out/key.xlsx", "--force"],
+    "grade": ["grade", "class", "--answers", "key.xlsx", "-o", "out/grades.xlsx", "--csv",
+              "out/grades.csv", "--feedback", "out/feedback", "--force"],
+    "show": ["show", "input.xlsx", "--step", "Softmax", "--svg", "out/words.svg", "--force"],
+    "vectors": ["vectors", str(SAMPLES / "vectors.txt"), "--words", "cat", "dog", "truth", "--pca", "2",
+                "-o", "out/words.xlsx", "--force"],
+    "pipe": ["vectors", str(SAMPLES / "vectors.txt"), "--words", "cat", "dog", "-o", "-"],
+}  # fmt: skip
+"""What is killed; all write below `out`, or by way of the folder for temporary files."""
+
+
+def start(folder: Path, arguments: Sequence[str]) -> subprocess.Popen[bytes]:
+    """The program, at work in a folder."""
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
+    places = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder / "out"))
+    return subprocess.Popen(
+        [sys.executable, "-m", "attn_xl", *arguments],
+        cwd=folder,
+        env={**os.environ, **places, "PYTHONPATH": path},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def run(folder: Path, arguments: Sequence[str]) -> tuple[float, float]:
+    """Run it to its end; when it began to write, and when it ended, in seconds."""
+    begun = time.monotonic()
+    process = start(folder, arguments)
+    first = 0.0
+    while process.poll() is None:
+        if not first and any(strays(folder)):
+            first = time.monotonic() - begun
+        time.sleep(0.002)
+    _, said = process.communicate()
+    assert process.returncode == 0, said.decode()
+    ended = time.monotonic() - begun
+    return first or ended / 2, ended
+
+
+def strays(folder: Path) -> list[Path]:
+    return list(folder.rglob("*.part"))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All that was written, by name."""
+    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".part")
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+class Killing:
+    """One command, killed again and again over the same old outputs."""
+
+    def __init__(self, command: str, folder: Path, chance: random.Random) -> None:
+        self.folder, self.out = folder, folder / "out"
+        self.arguments, self.chance = COMMANDS[command], chance
+        self.out.mkdir(parents=True)
+        run(folder, ["new", "--words", WORDS, "--dims", "16", "-o", "input.xlsx"])
+        if command == "grade":
+            run(folder, ["teach", *COMMANDS["class"][1:4], "-o", "class", "--answers", "key.xlsx"])
+        self.first, self.ended = run(folder, self.arguments)
+        self.new = contents(self.out)
+        self.old = {name: b"what was there before: " + name.encode() for name in self.new}
+        self.counts: Counter[str] = Counter()
+
+    def kill(self) -> None:
+        """Kill it once, and let it run once more if it left something."""
+        for name, content in self.old.items():
+            self.out.joinpath(name).write_bytes(content)
+        process = start(self.folder, self.arguments)
+        time.sleep(self.chance.uniform(0.7 * self.first, 1.1 * self.ended))
+        process.kill()
+        process.communicate()  # the processes that it began keep the pipe open until they end, too
+        found = contents(self.out)
+        assert found.keys() == self.old.keys()
+        for name, content in found.items():
+            assert content in (self.old[name], self.new[name]), f"{name} is neither old nor new"
+        replaced = sum(content == self.new[name] for name, content in found.items())
+        self.counts["new" if replaced == len(found) else "some new" if replaced else "old"] += 1
+        if strays(self.folder):
+            self.counts["with a temporary file left"] += 1
+            self.finish()
+
+    def finish(self) -> None:
+        """A run that nobody kills: all is new, and nothing else is there."""
+        run(self.folder, self.arguments)
+        assert contents(self.out) == self.new
+        assert not strays(self.folder)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=200, help="So many, of all commands together.")
+    parser.add_argument("--seed", type=int, default=0, help="Other moments.")
+    parser.add_argument("--only", choices=COMMANDS, help="One command.")
+    asked = parser.parse_args()
+    commands = [asked.only] if asked.only else list(COMMANDS)
+    total: Counter[str] = Counter()
+    for number, command in enumerate(commands):
+        folder = Path(tempfile.mkdtemp(prefix="kills-"))
+        try:
+            killing = Killing(command, folder / "it's 🐭 here", random.Random(f"{asked.seed}{command}"))
+            for _ in range(number, asked.kills, len(commands)):
+                killing.kill()
+            killing.finish()
+        finally:
+            shutil.rmtree(folder)
+        total += killing.counts
+        print(command, _said(killing.counts), f"(a run takes {killing.ended:.2f} s)", flush=True)
+    print("all", _said(total))
+
+
+def _said(counts: Counter[str]) -> str:
+    return ", ".join(f"{count} {what}" for what, count in sorted(counts.items()))
+
+
+if __name__ == "__main__":
+    main()
