@@ -12,7 +12,7 @@ from typing import Any
 
 from .cells import Place, split_address
 from .grids import Grid, read_grids
-from .matrix import clean
+from .saying import clean
 
 _RANGE = re.compile(
     r"(?:'((?:[^']|'')+)'|([^'!]+))!\$?([A-Z]{1,3})\$?(\d+)(?::\$?([A-Z]{1,3})\$?(\d+))?"

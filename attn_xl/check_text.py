@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections import Counter
@@ -17,7 +16,7 @@ from rich.text import Text
 from .cells import quoted
 from .checking import Report
 from .findings import Finding
-from .matrix import clean
+from .saying import as_json, clean
 
 MOST = 12
 """So many findings of a kind are shown; JSON has all."""
@@ -26,7 +25,7 @@ LOOKS = {"error": "bold red", "warning": "yellow", "note": "dim"}
 
 def to_json(reports: Sequence[Report]) -> str:
     """Every report, with all findings."""
-    return json.dumps([report.as_dict() for report in reports], ensure_ascii=False, indent=1)
+    return as_json([report.as_dict() for report in reports])
 
 
 def show(reports: Sequence[Report], *, file: TextIO | None = None) -> None:

@@ -36,6 +36,7 @@ from .options import (
     output_beside,
     with_settings,
 )
+from .saying import say
 from .settings import Model, Settings
 
 app = typer.Typer(
@@ -140,9 +141,9 @@ def _write(
     for result in done:
         for line in (*result.remarks, result.error):
             if line:
-                print(_plain(f"attn-xl: {line}" if line == result.error else line), file=sys.stderr)
+                say(f"attn-xl: {line}" if line == result.error else line, file=sys.stderr)
         if result.said:
-            print(result.said)
+            say(result.said)
     failed = sum(bool(result.error) for result in done)
     if len(tasks) != 1:
         print(f"{len(tasks) - failed} of {len(tasks)} files converted")
@@ -202,7 +203,7 @@ def show(
     picture = terminal.svg(computation, **wanted)
     with writing(svg) as temporary:
         temporary.write_text(picture, encoding="utf-8")
-    print(svg)
+    say(str(svg))
 
 
 app.command(epilog="Example:  attn-xl inspect samples/mouse.xlsx")(inspect)
@@ -273,7 +274,8 @@ def main(args: Sequence[str] | None = None) -> None:
         sys.exit(0)
     except OSError as error:
         _discard_output()
-        _fail(f"the output cannot be written ({error.strerror or error}).", 1)
+        what = f"{error.filename}: cannot be used" if error.filename else "the output cannot be written"
+        _fail(f"{what} ({error.strerror or error}).", 1)
     except Exception as error:
         if caught:  # openpyxl makes an error of its own of whatever stops it
             _fail(STOPPED, 128 + caught[0])
@@ -291,12 +293,8 @@ def main(args: Sequence[str] | None = None) -> None:
 
 def _fail(message: str, status: int) -> NoReturn:
     """Say what is wrong in one line, in which nothing of a file's name or words steers a terminal."""
-    print(f"attn-xl: {_plain(message)}", file=sys.stderr)
+    say(f"attn-xl: {message}", file=sys.stderr)
     sys.exit(status)
-
-
-def _plain(message: str) -> str:
-    return "".join(letter if letter.isprintable() else "\ufffd" for letter in message)
 
 
 def _discard_output() -> None:

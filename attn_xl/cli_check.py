@@ -10,6 +10,7 @@ from typing import Annotated, Optional
 import typer
 
 from .errors import CallError
+from .saying import say
 
 
 class Engine(str, Enum):
@@ -53,12 +54,11 @@ def check(
     from . import check_text
     from .checking import Engine as Engines
     from .checking import check_files
-    from .matrix import clean
 
     reports = check_files(files, engine=Engines(engine.value), tolerance=tolerance, jobs=jobs)
     for report in reports:
         if report.error:
-            print(f"attn-xl: {clean(report.error)}", file=sys.stderr)
+            say(f"attn-xl: {report.error}", file=sys.stderr)
     if json:
         print(check_text.to_json(reports))
     else:

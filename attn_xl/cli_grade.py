@@ -9,6 +9,7 @@ import typer
 
 from .errors import CallError
 from .options import Force, Template
+from .saying import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,10 +84,10 @@ def grade(
         _write(found, target, look)
     print_grades(found)
     for target in targets:
-        print(f"{target}: {summary(found)}")
+        say(f"{target}: {summary(found)}")
     if feedback is not None:
         copies = sum(bool(one.feedback) for one in found)
-        print(f"{feedback}: {copies} marked {'copy' if copies == 1 else 'copies'}")
+        say(f"{feedback}: {copies} marked {'copy' if copies == 1 else 'copies'}")
     return int(any(one.status is Status.failed for one in found))
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Any
 
 import typer
 
 from .options import File, with_settings
+from .saying import say
 
 
 @with_settings()
@@ -21,6 +21,5 @@ def inspect(
     from .reading import survey
 
     made = survey(file, **reading)
-    text = (as_json if json else as_text)(str(file), made, reading)
-    plain = "".join(letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text)
-    sys.stdout.write(plain + "\n")
+    for line in (as_json if json else as_text)(str(file), made, reading).split("\n"):
+        say(line)

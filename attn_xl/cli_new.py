@@ -9,6 +9,7 @@ import typer
 
 from .errors import CallError
 from .options import Force
+from .saying import say
 
 
 def new(
@@ -66,4 +67,4 @@ def new(
     write_tables(tables, output)
     made = {**tables.sentences, **tables.weights}
     shapes = ", ".join(f"{name} {t.shape[0]} × {t.shape[1]}" for name, t in list(made.items())[:8])
-    print(f"{output}: {shapes}{', ...' if len(made) > 8 else ''}")
+    say(f"{output}: {shapes}{', ...' if len(made) > 8 else ''}")

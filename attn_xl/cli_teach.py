@@ -9,6 +9,7 @@ import typer
 
 from .errors import CallError
 from .options import File, Force, Plain, Template, output_beside, tables_of, with_settings
+from .saying import say
 from .settings import Formulas, Settings
 
 if TYPE_CHECKING:
@@ -108,9 +109,9 @@ def teach(
     )
     steps_open = layout.blanks.open
     cells = sum(int(mask.sum()) for mask in steps_open.values())
-    print(f"{path}: {len(steps_open)} steps, {cells} cells to fill in")
+    say(f"{path}: {len(steps_open)} steps, {cells} cells to fill in")
     if answers is not None:
-        print(f"{answers}: the answers")
+        say(f"{answers}: the answers")
 
 
 def _teach_class(
@@ -134,5 +135,5 @@ def _teach_class(
         tables, roster, folder, settings=settings, lesson=lesson, answers=answers, template=template,
         jobs=jobs, force=force,
     )  # fmt: skip
-    print(f"{folder}: {len(students)} lessons")
-    print(f"{key}: the answers")
+    say(f"{folder}: {len(students)} lessons")
+    say(f"{key}: the answers")

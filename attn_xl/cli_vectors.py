@@ -15,6 +15,7 @@ from typer.core import TyperCommand
 from .errors import CallError
 from .files import STANDARD_OUTPUT, check_output
 from .options import Force
+from .saying import say
 
 if TYPE_CHECKING:
     from .tables import Table
@@ -130,7 +131,7 @@ def vectors(
         one = len(sentences) == 1
         named = {"Sentence" if one else f"sentence {i}": s for i, s in enumerate(sentences, 1)}
     text = _write(table, named, pca, output)
-    print(f"{output}: {text}", file=sys.stderr if output == STANDARD_OUTPUT else sys.stdout)
+    say(f"{output}: {text}", file=sys.stderr if output == STANDARD_OUTPUT else sys.stdout)
 
 
 def _check(file: Path, output: Path, force: bool) -> None:

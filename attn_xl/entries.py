@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from .matrix import clean
 from .numerals import ErrorValue
+from .saying import clean
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?")
 _MINUS = str.maketrans("\u2212\u2013\u2012\ufe63\uff0d", "-----")

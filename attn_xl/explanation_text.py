@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .explanation import MOST_CELLS, Explanation, figure
-from .matrix import clean
+from .saying import as_json, clean
 
 MOST_LEAVES = 12
 """So many numbers in a row that are only named are shown."""
@@ -48,7 +47,7 @@ def to_json(explanation: Explanation, *, decimals: int | None = None) -> str:
         if one.name not in cells or (not one.ends and cells[one.name]["ends"]):
             cells[one.name] = _fields(one, decimals)
     result = {"cell": explanation.name, "cut": cut, "cells": cells}
-    return json.dumps(result, ensure_ascii=False, indent=1)
+    return as_json(result)
 
 
 def _fields(one: Explanation, decimals: int | None) -> dict[str, Any]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from .models import Computation
+from .saying import as_json
 from .selection import Chosen, select
 
 
@@ -37,7 +37,7 @@ def to_json(
         }
         for one in select(computation, steps, sheet)
     }
-    return json.dumps(matrices, ensure_ascii=False, indent=1)
+    return as_json(matrices)
 
 
 def to_csv(

@@ -28,6 +28,7 @@ def check_output(path: Path, *, force: bool, sources: Iterable[Path] = ()) -> No
 
     Raises:
         CallError: if `path` is one of `sources`, no file, or exists without `force`.
+        OutputError: if it is open in a spreadsheet program.
     """
     try:
         exists = path.exists()
@@ -42,6 +43,12 @@ def check_output(path: Path, *, force: bool, sources: Iterable[Path] = ()) -> No
         raise CallError(f"{path}: is not an ordinary file. Name another output.")
     if exists and not force:
         raise CallError(f"{path}: exists already. Use --force to replace it, or -o to name another.")
+    for lock in (path.with_name(f"~${path.name}"), path.with_name(f".~lock.{path.name}#")):
+        if exists and os.path.lexists(lock):  # Excel's, LibreOffice's
+            raise OutputError(
+                f"{path}: is open in a spreadsheet program, which would save over the new one. Close "
+                f"it there; if it is not open, delete {lock.name!r} beside it, which says so."
+            )
 
 
 def _reason(error: Exception) -> object:
@@ -129,8 +136,8 @@ def _temporary(folder: Path) -> Iterator[tuple[Path, IO[bytes]]]:
 
 def _lock(file: IO[bytes], *, wait: bool) -> bool:
     """Lock an open file until it is closed or its process ends, however that ends; whether it could be
-    locked. Some network drives have no locks: there nothing is a stray. Windows needs none: what is open
-    is not removed."""
+    locked. Some network drives have no locks: there nothing is a stray. Windows needs none: what is
+    open is not removed."""
     if sys.platform == "win32":
         return True
     import fcntl

@@ -11,10 +11,10 @@ from .cells import Place, address
 from .errors import CallError, InputError, nearest
 from .grids import Book
 from .marks import Area, Cells, parse_area
-from .matrix import clean
 from .parsing import LabelsOnlyError, read_region
 from .regions import Region, find_regions
 from .roles import Found, is_matrix_name, pick, weight_label, weight_name
+from .saying import clean
 
 
 @dataclass(frozen=True)

@@ -28,11 +28,12 @@ from .keys import Keys, is_key, read_keys
 from .lesson_pages import COVER
 from .lessons import results_of
 from .marking import Entries, Marking, Verdict, mark, no_entries
-from .matrix import Node, Numbers, clean, walk
+from .matrix import Node, Numbers, walk
 from .record import read_record
 from .reopening import current_settings, reopened
 from .results import CellMark, Graded, Status, is_grades
 from .roster import Student, file_name
+from .saying import clean
 from .settings import Settings
 from .slips import slip
 from .templates import DEFAULT

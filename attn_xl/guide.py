@@ -11,10 +11,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .matrix import Node, clean
+from .matrix import Node
 from .parts import layer_and_head
 from .phrases import STEPS
 from .recipes import RECIPES
+from .saying import clean
 from .ways import referred_to, way_of
 
 INTRODUCTION = (

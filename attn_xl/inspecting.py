@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,6 +10,7 @@ from .errors import AttnXlError
 from .finding import doubtful
 from .reading import survey
 from .roles import Found
+from .saying import as_json as json_text
 from .tables import Survey
 
 MOST_LABELS = 6
@@ -130,7 +130,7 @@ def as_json(file: str, made: Survey, given: Mapping[str, Any]) -> str:
         "trouble": str(made.trouble) if made.trouble else _trial(made),
         "commands": commands(file, made, given),
     }
-    return json.dumps(report, indent=2, ensure_ascii=False, default=str)
+    return json_text(report, indent=2)
 
 
 def _record(f: Found) -> dict[str, Any]:

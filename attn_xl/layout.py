@@ -19,9 +19,10 @@ from .cells import (
     unique,
 )
 from .errors import InputError
-from .matrix import Node, clean
+from .matrix import Node
 from .models import Computation, sentence_of
 from .parts import chosen_parts
+from .saying import clean
 from .scoring import CONTROLS
 from .sheets import (
     COMPARE,

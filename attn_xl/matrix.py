@@ -7,7 +7,6 @@ from. `attn_xl.operations.Matrix` adds the arithmetic.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from .errors import CallError, InputError, nearest
 from .notebook import html_table
+from .saying import clean
 
 Numbers = NDArray[np.float64]
 Role = Literal["input", "weight", "value", "attention"]
@@ -24,8 +24,6 @@ N = TypeVar("N", bound="Node")
 
 HIDES = -1e8
 """Scores below this are hidden by a mask."""
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_BREAK = re.compile(r"\r\n|[\t\n\v\f\r\x85\u2028\u2029]")
 _made = itertools.count()
 
 
@@ -34,12 +32,6 @@ class MadeBy:
 
     def words(self, *operands: str) -> str:
         raise NotImplementedError
-
-
-def clean(label: object) -> str:
-    """A label as one line of text, without spaces around it; control characters, which would reach a
-    terminal or break XML, become U+FFFD, line breaks and tabs a space."""
-    return _CONTROL.sub("\ufffd", _BREAK.sub(" ", str(label))).strip()
 
 
 @dataclass(frozen=True, eq=False)

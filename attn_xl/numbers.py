@@ -17,8 +17,9 @@ import numpy as np
 
 from .cells import MAX_COLUMNS, MAX_ROWS
 from .errors import CallError
-from .matrix import Graph, Numbers, clean
+from .matrix import Graph, Numbers
 from .models import attend
+from .saying import clean
 from .settings import Settings
 from .tables import Table, Tables
 

@@ -13,9 +13,10 @@ import numpy as np
 from .boxes import DECORATION, NUMBER_TEXT, Grid, is_blank, kind_of
 from .cells import MAX_TEXT, address, too_long
 from .errors import InputError
-from .matrix import Numbers, clean
+from .matrix import Numbers
 from .numerals import ErrorValue, NumberText, numeral
 from .regions import LABEL_HEADINGS, TURNED_HEADINGS, Region
+from .saying import clean
 
 
 @dataclass(frozen=True)

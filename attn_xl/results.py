@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .books import Book
 from .marking import Verdict
-from .matrix import clean
+from .saying import clean
 
 GRADES, CELLS = "Grades", "Cells"
 GRADES_NOTE = "What was handed in, marked: points for each step, and what share of all cells they are."

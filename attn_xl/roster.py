@@ -15,8 +15,8 @@ from typing import Any
 
 from .errors import InputError
 from .grids import read_grids
-from .matrix import clean
 from .numerals import ErrorValue
+from .saying import clean
 
 IDS = (
     "id", "student id", "studentid", "student number", "student no", "student nr", "number", "no", "nr",

@@ -10,8 +10,8 @@ from .blocks import Block, referred_to
 from .cells import Place, address
 from .chosen import OFF, ON
 from .controls import MOVES, NEXT_NOTE
-from .matrix import clean
 from .page import Cell, Chart, Choice, Extras, Series
+from .saying import clean
 from .scoring import CONTROLS
 from .sheets import COMPARE, FIRST_COLUMN, FIRST_ROW, Layout, Sheet
 

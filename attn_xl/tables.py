@@ -14,10 +14,10 @@ from .cells import unique
 from .errors import CallError, InputError
 from .finding import SheetFound, asked_ranges, known_sheet, tables_of_sheet
 from .grids import Book, read_book, wrote_this
-from .matrix import clean
 from .numerals import ErrorValue
 from .parsing import Table, described
 from .roles import Found, WordsIn, to_turn, weight_label, words_of
+from .saying import clean
 
 SETTINGS_SHEET = "Settings"
 __all__ = ["SETTINGS_SHEET", "Survey", "Table", "Tables", "read_tables", "survey"]

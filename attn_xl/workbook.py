@@ -17,11 +17,12 @@ from .arranging import arranged
 from .cells import address, letters, quoted
 from .dress import dress
 from .files import writing
-from .matrix import Graph, clean
+from .matrix import Graph
 from .models import Computation, as_computation
 from .operations import Matrix
 from .package import Rows, save
 from .record import with_record
+from .saying import clean
 from .settings import Formulas, Settings
 from .sheets import OVERVIEW, Layout, Sheet
 from .styles import Styles, set_text, text_width

@@ -100,7 +100,12 @@ class Killing:
         for name, content in self.old.items():
             self.out.joinpath(name).write_bytes(content)
         process = start(self.folder, self.arguments)
-        time.sleep(self.chance.uniform(0.7 * self.first, 1.1 * self.ended))
+        if self.chance.random() < 0.3:
+            time.sleep(self.chance.uniform(0, 1.1 * self.ended))
+        else:  # while it writes, however long it takes to get there
+            while process.poll() is None and not strays(self.folder):
+                time.sleep(0.001)
+            time.sleep(self.chance.uniform(0, self.ended - self.first))
         process.kill()
         process.communicate()  # the processes that it began keep the pipe open until they end, too
         found = contents(self.out)

@@ -31,8 +31,8 @@ from attn_xl.classes import write_class
 from attn_xl.engines import libreoffice, recalculated_by_libreoffice
 from attn_xl.inputs import write_tables
 from attn_xl.lessons import Lesson
-from attn_xl.matrix import clean
 from attn_xl.numbers import pleasant
+from attn_xl.saying import clean
 from attn_xl.settings import Model
 from attn_xl.tables import Table, Tables, read_tables
 from attn_xl.teaching import write_lesson

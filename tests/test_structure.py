@@ -15,6 +15,7 @@ import attn_xl
 PACKAGE = ROOT / "attn_xl"
 ORDER = [
     "errors",
+    "saying",
     "jobs",
     "settings",
     "cells",
