@@ -10,6 +10,7 @@ from typing import Any
 from .models import Computation
 from .saying import as_json
 from .selection import Chosen, select
+from .textfiles import harmless
 
 
 def to_json(
@@ -48,7 +49,8 @@ def to_csv(
     decimals: int | None = None,
 ) -> str:
     """The chosen matrices as CSV tables: the name in the corner, column labels in the first line, row
-    labels in the first column; an empty line between two tables.
+    labels in the first column; an empty line between two tables. No label is a formula to a
+    spreadsheet program.
 
     Raises:
         CallError: for a step or a sheet that there is not.
@@ -58,9 +60,9 @@ def to_csv(
     for number, one in enumerate(select(computation, steps, sheet)):
         if number:
             text.write("\n")
-        writer.writerow([one.title, *one.node.columns])
+        writer.writerow(map(harmless, (one.title, *one.node.columns)))
         for label, values in zip(one.node.rows, _values(one, decimals)):
-            writer.writerow([label, *values])
+            writer.writerow([harmless(label), *(map(harmless, values) if one.node.texts else values)])
     return text.getvalue()
 
 

@@ -17,9 +17,9 @@ from rich.text import Text
 
 from .grade_sheets import GOOD, POOR, steps_of
 from .results import Graded, Status
+from .textfiles import harmless
 
 MOST_STEPS, MOST_REMARK, LEAST_REMARK = 10, 100, 24
-FORMULA_LIKE = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def grades_csv(found: Sequence[Graded]) -> str:
@@ -36,11 +36,6 @@ def grades_csv(found: Sequence[Graded]) -> str:
         texts = [harmless(text) for text in (one.id, one.name, one.file, one.status.value)]
         writer.writerow([*texts, total, *points, *each, harmless(" ".join(one.remarks))])
     return out.getvalue()
-
-
-def harmless(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(FORMULA_LIKE) else text
 
 
 def print_grades(found: Sequence[Graded], file: TextIO | None = None) -> None:

@@ -82,7 +82,9 @@ class Computation(Mapping[str, Graph]):
         return several
 
     def _repr_html_(self) -> str:
-        return "".join(f"<h4>{name}</h4>{graph._repr_html_()}" for name, graph in self.items())
+        from html import escape  # loaded only where there is a notebook
+
+        return "".join(f"<h4>{escape(name)}</h4>{graph._repr_html_()}" for name, graph in self.items())
 
 
 def sentence_of(graph: Graph) -> tuple[str, ...]:

@@ -1,5 +1,5 @@
-"""Text in, cells out: CSV and TSV, whose encoding, delimiter and decimal sign are told from the text.
-Knows nothing of tables."""
+"""Text in, cells out: CSV and TSV, whose encoding, delimiter and decimal sign are told from the text;
+and what our own text needs to stay text there. Knows nothing of tables."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ _BOMS = (
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_FORMULA_LIKE = re.compile(
+    rf"'*\s*([=+@＝＋－＠-]|({'|'.join(map(re.escape, ERRORS))})\s*$)|\s*[\t\r\n]", re.IGNORECASE
 )
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f]")
 
@@ -125,10 +128,19 @@ def _decimal_comma(rows: list[list[str]], delimiter: str, where: str) -> bool:
     )
 
 
+def harmless(text: str) -> str:
+    """A text that no spreadsheet program takes for a formula when it opens it as CSV: an apostrophe is
+    put before one that begins like a formula, with `=`, `+`, `-`, `@` or a tab, and before `#REF!` and
+    the like. `read_text` takes it away again."""
+    return f"'{text}" if _FORMULA_LIKE.match(text) else text
+
+
 def _value(field: str, comma: bool) -> Any:
     field = field.strip()
     if not field:
         return ""
+    if field[0] == "'" and _FORMULA_LIKE.match(field[1:]):
+        return field[1:]
     value = numeral(field, comma)
     if value is not None:
         return value if field == f"{value:g}" else NumberText(value, field, marked=False)

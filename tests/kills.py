@@ -109,7 +109,7 @@ class Killing:
         process.kill()
         process.communicate()  # the processes that it began keep the pipe open until they end, too
         found = contents(self.out)
-        assert found.keys() == self.old.keys()
+        assert found.keys() == self.old.keys(), sorted(found.keys() ^ self.old.keys())
         for name, content in found.items():
             assert content in (self.old[name], self.new[name]), f"{name} is neither old nor new"
         replaced = sum(content == self.new[name] for name, content in found.items())

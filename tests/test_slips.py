@@ -11,10 +11,11 @@ import pytest
 
 import attn_xl
 from attn_xl import operations as op
-from attn_xl.grade_text import harmless, print_grades
+from attn_xl.grade_text import print_grades
 from attn_xl.matrix import Node, walk
 from attn_xl.results import Graded, Status
 from attn_xl.slips import slip
+from attn_xl.textfiles import harmless
 
 X = op.given([[1, 2, -1], [0.5, 0, 3], [2, 1, 1.5]], ["u", "v", "w"], ["a", "b", "c"], "Input")
 Y = op.given([[0.3, 1.1, 2], [4, 0.7, 1], [0.2, 5, 0.9]], ["a", "b", "c"], ["k", "l", "m"], "W")
