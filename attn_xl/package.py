@@ -118,22 +118,20 @@ class _Writer(ExcelWriter):  # type: ignore[misc]
         self._rows = rows
 
     def write_worksheet(self, ws: Any) -> None:
-        if ws.title not in self._rows:
-            super().write_worksheet(ws)
-            return
-        rows = self._rows[ws.title]
+        rows = self._rows.get(ws.title)
         ws._drawing = None
-        if ws._charts:
+        if ws._charts or ws._images:
             ws._drawing = SpreadsheetDrawing()
-            ws._drawing.charts = ws._charts
-        writer = _ShellWriter(ws, rows.range)
+            ws._drawing.charts, ws._drawing.images = ws._charts, ws._images
+        # In memory: a killed run would leave the temporary file that openpyxl takes else.
+        writer = _ShellWriter(ws, rows.range) if rows else WorksheetWriter(ws, io.BytesIO())
         writer.write()
         ws._rels = writer._rels or RelationshipList()
         head, end, tail = writer.read().partition(_END_OF_ROWS)
         assert end, "openpyxl wrote no rows to put the matrix after"
         with self._archive.part(ws.path[1:]) as part:
             part.write(head)
-            for piece in rows.xml:
+            for piece in rows.xml if rows else ():
                 part.write(piece)
             part.write(end + tail)
         self.manifest.append(ws)

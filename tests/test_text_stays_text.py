@@ -27,8 +27,9 @@ from attn_xl.textfiles import harmless
 ESCAPES = ["a\x1b[31mb", "a\x1b]8;;http://x\x07b", "a\x9b2Jb", "a\u202eb", "a\u2066b", "a\x08b\x85c"]
 WORDS = [
     "=1+1", "+1+cmd|'/C calc'!A0", "-2+3", "@SUM(1)", '=HYPERLINK("http://x","y")', "＝1+1", "-5",
-    "'=x", "''=x", "'tis", "'", "http://example.org/x", "mailto:a@b.c", r"\\server\share", "[bold]x[/bold]",
-    "[link=http://x]y[/link]", "<script>alert(1)</script>", "</text><a href='x'>", "a&b<c>\"d'", "&A&P",
+    "'=x", "''=x", "'tis", "'", "http://example.org/x", "mailto:a@b.c", r"\\server\share",
+    "[bold]x[/bold]", "[link=http://x]y[/link]", "<script>alert(1)</script>", "</text><a href='x'>",
+    "a&b<c>\"d'", "&A&P",
     "_x0041_", "_x005F_", "_x001B_x", "{title}", "{steps}", "%s %d {0}", "#REF!", "#n/a", "TRUE", "007",
     "1-2", "1e5", "`x`", "a|b", "$x$", "a*b?c~d", "\\input{x}", "👩‍👩‍👧", "a\u200bb", "w" * 300,
     *ESCAPES,
