@@ -13,6 +13,16 @@ from .sheets import Layout
 from .stage import staged
 
 
+def check_sizes(foreseen: Computation, settings: Settings) -> None:
+    """Refuse what no sheet or no workbook holds; before anything is computed, if it is asked with what
+    `foresee` made.
+
+    Raises:
+        CallError, InputError: as `arranged`.
+    """
+    lay_out(foreseen, settings.sheets_for)
+
+
 def arranged(
     computation: Computation,
     settings: Settings,

@@ -17,6 +17,8 @@ MAX_SHEET_NAME = 31
 MAX_NAME = 255
 MAX_TEXT = 32_767
 MAX_LITERAL = 255
+MOST_CELLS = 20_000_000
+"""So many numbers in a workbook are about the most that spreadsheet programs open."""
 
 _CELL_LIKE = re.compile(r"[A-Za-z]{1,3}[0-9]+(\..*)?", re.DOTALL)
 _R1C1_LIKE = re.compile(r"[RrCc]|[Rr][Cc]|([Rr]|[Rr]?[Cc])[0-9].*", re.DOTALL)

@@ -7,14 +7,16 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from .arranging import check_sizes
 from .errors import CallError, Interrupted, OutputError
 from .files import check_output
 from .jobs import check_jobs, in_parallel
 from .keys import Key, key_layout, key_of
 from .lessons import Lesson
-from .models import attend
+from .models import attend, foresee
 from .roster import Student, read_roster
 from .settings import Settings
+from .sheets import Layout
 from .tables import Tables
 from .teaching import lesson_layout, record
 from .templates import find_template
@@ -92,6 +94,8 @@ def write_class(
         )
         for student in students
     ]
+    check_sizes(foresee(tables, settings), settings)
+    key_layout(students[:1], [_made(tasks[0])[1]])  # refuses a lesson that is too large for the key
     with _all_or_none(folder, targets):
         if not key.parent.is_dir():
             raise OutputError(f"{key}: cannot be written (there is no such folder).")
@@ -124,10 +128,16 @@ def _all_or_none(folder: Path, targets: Sequence[Path]) -> Iterator[None]:
 
 def write_one(task: Task) -> Key:
     """Write one student's lesson; what its key says."""
+    layout, key = _made(task)
+    source = "" if task.lesson.exam else Path(task.tables.path).name
+    write_layout(layout, task.path, template=task.template, settings=task.settings, source=source)
+    return key
+
+
+def _made(task: Task) -> tuple[Layout, Key]:
     settings, lesson = task.settings, task.lesson
     tables = varied(task.tables, task.student.id, lesson.seed, replace(settings, controls=False))
     computation = attend(tables, settings)
     layout = lesson_layout(computation, settings, lesson)
-    source = "" if lesson.exam else Path(tables.path).name
-    write_layout(layout, task.path, template=task.template, settings=settings, source=source)
-    return key_of(computation, layout, settings, list(record(layout, computation, settings, lesson)))
+    more = list(record(layout, computation, settings, lesson))
+    return layout, key_of(computation, layout, settings, more)

@@ -150,7 +150,7 @@ def principal_components(x: Numbers, count: int) -> Numbers:
     Source: Jolliffe, "Principal Component Analysis" (2002), 3.5, by singular values.
     """
     centred = x - x.mean(axis=0)
-    _, _, directions = np.linalg.svd(centred, full_matrices=True)
+    _, _, directions = np.linalg.svd(centred, full_matrices=min(x.shape) < count)
     directions = directions[:count]
     largest = np.abs(directions).argmax(axis=1)
     signs = np.sign(directions[np.arange(len(directions)), largest])

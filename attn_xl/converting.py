@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .arranging import check_sizes
 from .errors import AttnXlError, CallError, Interrupted, OutputError
 from .files import check_output
 from .jobs import in_parallel
@@ -49,7 +50,7 @@ def convert_file(task: Conversion) -> Converted:
         AttnXlError: if it cannot be done; then nothing was written.
     """
     check_output(task.path, force=task.force, sources=(task.file, task.template))
-    computation, settings = computed(task.file, task.chosen, task.reading)
+    computation, settings = computed(task.file, task.chosen, task.reading, fits=check_sizes)
     source = "standard input" if str(task.file) == "-" else task.file.name
     layout = write_workbook(
         computation,

@@ -11,6 +11,7 @@ from .cells import (
     MAX_ROWS,
     MAX_SHEET_NAME,
     MAX_TEXT,
+    MOST_CELLS,
     Place,
     defined_name,
     letters,
@@ -46,7 +47,8 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
 
     Raises:
         CallError: if `only` names a layer or a head that there is not.
-        InputError: if a matrix does not fit a sheet (16,384 columns, 1,048,576 rows).
+        InputError: if a matrix does not fit a sheet (16,384 columns, 1,048,576 rows), or all of them
+            a workbook (20,000,000 numbers).
     """
     prefixes = _prefixes(computation)
     shared = computation.shared()
@@ -100,6 +102,13 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
                 note=main.note if alone else _shared_note(symbol, blocks),
                 blocks=tuple(blocks),
             )
+        )
+    numbers = sum(b.place.rows * b.place.columns for sheet in sheets for b in sheet.blocks)
+    if numbers > MOST_CELLS:
+        raise InputError(
+            f"the workbook would have {numbers:,} numbers; spreadsheet programs do not open more than "
+            f"about {MOST_CELLS:,}. Use fewer words (--range takes a part of a table), write a part "
+            "(--sheets-for Enc1,head2), or look at it with attn-xl show."
         )
     words = {prefixes[name] or name: sentence_of(graph) for name, graph in computation.items()}
     return Layout(computation.title, words, tuple(sheets))
@@ -156,7 +165,7 @@ def _placed(node: Node, sheet: str, name: str, before: Block | None, live: bool)
         raise InputError(
             f"{node.name} has {node.shape[0]} x {node.shape[1]} numbers and needs cells up to "
             f"{letters(place.last_column)}{place.last_row}, but a sheet ends at "
-            f"{letters(MAX_COLUMNS)}{MAX_ROWS}. Use a shorter sentence."
+            f"{letters(MAX_COLUMNS)}{MAX_ROWS}. Use a shorter sentence, or fewer dimensions."
         )
     long = too_long((*node.rows, *node.columns, *(node.texts or ())))
     if long is not None:

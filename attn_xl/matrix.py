@@ -84,8 +84,9 @@ class Node:
         if self.operation is None:
             object.__setattr__(self, "rows", tuple(map(clean, self.rows)))
             object.__setattr__(self, "columns", tuple(map(clean, self.columns)))
-        if not np.isfinite(values).all():
-            row, column = np.argwhere(~np.isfinite(values))[0]
+        seen = values if any(values.strides) else values[:1, :1]  # one number everywhere
+        if not np.isfinite(seen).all():
+            row, column = np.argwhere(~np.isfinite(seen))[0]
             raise InputError(
                 f"{self.words or 'a step'} gives {values[row, column]} at "
                 f"[{self.rows[row]}, {self.columns[column]}]: the numbers are too large to compute "

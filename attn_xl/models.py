@@ -17,7 +17,7 @@ from .errors import CallError, InputError, nearest
 from .fitting import check_fit, count
 from .heads import multi_head_attention
 from .matrix import Graph, Node
-from .operations import Matrix, given, option
+from .operations import Matrix, given, option, shapes_only
 from .parts import chosen_parts
 from .scoring import Scoring
 from .settings import Model, Normalize, Positions, Settings
@@ -150,6 +150,17 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
         remarks=(*tables.remarks, *remarks, *run.unused()),
         settings=settings,
     )
+
+
+def foresee(tables: Tables, settings: Settings) -> Computation:
+    """What `attend` will make of the tables, in its shapes, before anything is computed: all numbers
+    that are not given are 1. Takes hardly any time or memory.
+
+    Raises:
+        InputError, CallError: as `attend`; and if there would be too many numbers.
+    """
+    with shapes_only():
+        return attend(tables, settings)
 
 
 class _Run:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .cells import MAX_COLUMNS, MAX_ROWS
+from .cells import MAX_COLUMNS, MAX_ROWS, MAX_TEXT, MOST_CELLS, too_long
 from .errors import CallError
 from .matrix import Graph, Numbers
 from .models import attend
@@ -33,9 +33,6 @@ NO_FAULT = 0.02
 """A few of very many numbers may miss what is wished for."""
 MOST_SEEN = 8
 """So many different words looked at are enough, however long the sentence."""
-MOST_NUMBERS = 20_000_000
-MOST_TEXT = 32_767
-"""So many UTF-16 units a cell holds."""
 _TRIES, _BUDGET, _LEAST_WORK = 100, 150_000_000, 1_000_000
 """How many candidates, and how many multiplications for judging them all; what one costs at least."""
 _JUDGED_WORDS, _JUDGED_SENTENCES = 300, 20
@@ -91,12 +88,12 @@ def pleasant(
 def _check_sentences(sentences: list[list[str]]) -> None:
     if not sentences or not all(sentences) or not all(map(all, sentences)):
         raise CallError('--words is empty; it takes at least one word: --words "the cat sat".')
-    for word in {word for sentence in sentences for word in sentence}:
-        if len(word.encode("utf-16-le")) // 2 > MOST_TEXT:
-            raise CallError(
-                f"--words: the word {word[:20] + '...'!r} has {len(word):,} letters; a cell holds "
-                f"{MOST_TEXT:,}. Make it shorter."
-            )
+    word = too_long(word for sentence in sentences for word in sentence)
+    if word is not None:
+        raise CallError(
+            f"--words: the word {word[:20] + '...'!r} has {len(word):,} letters; a cell holds "
+            f"{MAX_TEXT:,}. Make it shorter."
+        )
 
 
 def _check_seed(seed: int) -> None:
@@ -145,10 +142,10 @@ def _check_sizes(sentences: list[list[str]], dims: int, shapes: dict[str, tuple[
             f"{MAX_ROWS - 1:,}. Give fewer --words."
         )
     numbers = sum(r * c for r, c in sizes)
-    if numbers > MOST_NUMBERS:
+    if numbers > MOST_CELLS:
         raise CallError(
             f"that is {numbers:,} numbers; spreadsheet programs do not open more than about "
-            f"{MOST_NUMBERS:,}. Give fewer --words, or make the widths smaller."
+            f"{MOST_CELLS:,}. Give fewer --words, or make the widths smaller."
         )
 
 

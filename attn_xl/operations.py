@@ -6,7 +6,9 @@ composed of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
@@ -30,6 +32,7 @@ from .catalogue import (
     VARIANCE,
 )
 from .chosen import OFF, ON, ColumnMean, ColumnVariance, Find, Mask, Picked, Sinusoid, When
+from .errors import InputError
 from .matrix import Node, Role
 from .operation import Operation
 from .primitives import (
@@ -43,6 +46,10 @@ from .primitives import (
     Transpose,
     Width,
 )
+
+MOST_NUMBERS = 100_000_000
+"""So many numbers are computed at once: 0.8 GB of them."""
+_foreseen: ContextVar[list[int] | None] = ContextVar("numbers so far", default=None)
 
 
 class Matrix(Node):
@@ -97,9 +104,43 @@ def _made(
     *,
     scalar: bool = False,
 ) -> Matrix:
-    with np.errstate(over="ignore", invalid="ignore"):  # the node itself refuses infinities
-        values = operation.numbers(*(parent.values for parent in parents))
+    foreseen = _foreseen.get()
+    _check_size(operation, parents, (len(rows), len(columns)), foreseen or [0])
+    if foreseen is not None:
+        values = np.broadcast_to(1.0, (len(rows), len(columns)))
+    else:
+        with np.errstate(over="ignore", invalid="ignore"):  # the node itself refuses infinities
+            values = operation.numbers(*(parent.values for parent in parents))
     return Matrix(values, tuple(rows), tuple(columns), operation, parents, scalar=scalar)
+
+
+def _check_size(
+    operation: Operation, parents: tuple[Matrix, ...], shape: tuple[int, int], so_far: list[int]
+) -> None:
+    """Refuse a matrix before its numbers are computed, counting those of the ones before it."""
+    so_far[0] += shape[0] * shape[1]
+    if so_far[0] > MOST_NUMBERS:
+        words = operation.words(*(parent.name or parent.words for parent in parents))
+        raise InputError(
+            f"the step {words!r} has {shape[0]:,} x {shape[1]:,} numbers, with which there are {so_far[0]:,} to "
+            f"compute; {MOST_NUMBERS:,} are the most. Use fewer words (--range takes a part of a "
+            "table), layers or heads."
+        )
+
+
+@contextmanager
+def shapes_only() -> Iterator[None]:
+    """In the block, matrices are made without computing: their numbers are all 1 and take no memory. So
+    it is seen how large they will be.
+
+    Raises:
+        InputError: as soon as there are more than 100,000,000 numbers.
+    """
+    before = _foreseen.set([0])
+    try:
+        yield
+    finally:
+        _foreseen.reset(before)
 
 
 def given(

@@ -194,13 +194,24 @@ def tables_of(file: Path, reading: dict[str, Any], sheet: str | None = None) -> 
 
 
 def computed(
-    file: Path, chosen: dict[str, Any], reading: dict[str, Any], sheet: str | None = None
+    file: Path,
+    chosen: dict[str, Any],
+    reading: dict[str, Any],
+    sheet: str | None = None,
+    fits: Callable[[Computation, Settings], object] | None = None,
 ) -> tuple[Computation, Settings]:
-    """What the model makes of a file, and the settings: those of the call, then the file's own."""
-    from .models import attend
+    """What the model makes of a file, and the settings: those of the call, then the file's own.
+
+    Args:
+        fits: refuses what will be too large, before anything is computed.
+    """
+    from .models import attend, foresee
 
     tables = tables_of(file, reading, sheet)
     settings = Settings.chosen(chosen, tables.settings, f"{file}, sheet 'Settings'")
+    foreseen = foresee(tables, settings)
+    if fits is not None:
+        fits(foreseen, settings)
     return attend(tables, settings), settings
 
 

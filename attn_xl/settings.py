@@ -141,7 +141,7 @@ class Settings:
         for name in ("heads", "layers", "hidden"):
             value = getattr(self, name)
             if value is not None and not 1 <= value <= 1000:
-                refuse(name, value, "it takes a whole number from 1.")
+                refuse(name, value, "it takes a whole number from 1 to 1,000.")
         if self.temperature is not None and not 0 < self.temperature < float("inf"):
             refuse("temperature", self.temperature, "it takes a number above 0.")
         if not 0 <= self.dropout < 1:

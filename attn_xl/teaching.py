@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .arranging import arranged
+from .arranging import arranged, check_sizes
 from .errors import OutputError
 from .lesson_pages import with_pages
 from .lessons import Lesson, with_blanks
-from .models import Computation, attend
+from .models import Computation, attend, foresee
 from .record import digest, sources, table_digest, with_record
 from .settings import Settings
 from .sheets import COMPARE, Layout
@@ -91,6 +91,7 @@ def write_lesson(
         OutputError: if a file cannot be written.
     """
     settings, lesson = settings or Settings(controls=True), lesson or Lesson()
+    check_sizes(foresee(tables, settings), settings)
     computation = attend(tables, settings)
     if answers is not None and not Path(answers).absolute().parent.is_dir():
         raise OutputError(
