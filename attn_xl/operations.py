@@ -122,9 +122,9 @@ def _check_size(
     if so_far[0] > MOST_NUMBERS:
         words = operation.words(*(parent.name or parent.words for parent in parents))
         raise InputError(
-            f"the step {words!r} has {shape[0]:,} x {shape[1]:,} numbers, with which there are {so_far[0]:,} to "
-            f"compute; {MOST_NUMBERS:,} are the most. Use fewer words (--range takes a part of a "
-            "table), layers or heads."
+            f"the step {words!r} has {shape[0]:,} x {shape[1]:,} numbers, with which there are "
+            f"{so_far[0]:,} to compute; {MOST_NUMBERS:,} are the most. Use fewer words (--range takes "
+            "a part of a table), layers or heads."
         )
 
 
