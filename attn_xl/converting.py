@@ -11,6 +11,7 @@ from .arranging import check_sizes
 from .errors import AttnXlError, CallError, Interrupted, OutputError
 from .files import check_output
 from .jobs import in_parallel
+from .layout import renamed
 from .options import computed
 from .workbook import write_workbook
 
@@ -60,7 +61,10 @@ def convert_file(task: Conversion) -> Converted:
         source=source,
         record=True,
     )
-    return Converted(f"{task.path}: {layout.summary(settings)}", computation.remarks)
+    return Converted(
+        f"{task.path}: {layout.summary(settings)}",
+        (*computation.remarks, *renamed(computation, layout)),
+    )
 
 
 def convert_files(tasks: Sequence[Conversion], jobs: int | None) -> list[Converted]:

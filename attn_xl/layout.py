@@ -142,6 +142,24 @@ def _prefixes(computation: Computation) -> dict[str, str]:
     return prefixes
 
 
+def renamed(computation: Computation, layout: Layout) -> tuple[str, ...]:
+    """A remark on sentences whose names the sheets do not carry whole."""
+    pairs = zip(computation, layout.sentences) if len(computation) > 1 else ()
+    cut = [(name, prefix) for name, prefix in pairs if name != prefix]
+    if not cut:
+        return ()
+    said = ", ".join(f"those of {_short(name)!r} begin with {prefix!r}" for name, prefix in cut[:3])
+    more = f", and {len(cut) - 3} more" if len(cut) > 3 else ""
+    return (
+        f"Names of sheets have at most {MAX_SHEET_NAME} letters, and not every sign: {said}{more}. "
+        "Rename the sentences to have it otherwise.",
+    )
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 40 else f"{name[:39]}…"
+
+
 def _claimed(name: str, taken: set[str], longest: int = MAX_NAME) -> str:
     """`name` made unique, and remembered."""
     name = unique(name, taken, longest)

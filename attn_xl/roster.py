@@ -29,6 +29,7 @@ FIRST = ("first name", "firstname", "first", "given name", "given names", "foren
 LAST = ("last name", "lastname", "last", "surname", "family name", "nachname", "familienname")
 MOST_BYTES, MOST_ID = 80, 40
 """So long, in UTF-8, are a file's name and the id in it at the most."""
+MOST_LETTERS = 255
 ENDING = ".xlsx"
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{i}" for d in ("com", "lpt") for i in range(10))}
 _INVISIBLE = "\u115f\u1160\u3164\uffa0"  # letters, by their category
@@ -86,6 +87,12 @@ def read_roster(path: str | os.PathLike[str]) -> list[Student]:
             )
         seen[key] = line, student
         name = " ".join(filter(None, (_at(fields, column) for column in name_columns)))
+        longest = max(student, name, key=len)
+        if len(longest) > MOST_LETTERS:
+            raise InputError(
+                f"{path}, line {line}: {longest[:20] + '...'!r} has {len(longest):,} letters; an id or "
+                f"a name has at most {MOST_LETTERS}. Shorten it."
+            )
         students.append(Student(student, name, file_name(student, name, files)))
     if not students:
         raise InputError(f"{path}: has headings, but lists no students below them.")
