@@ -111,7 +111,10 @@ class Killing:
         found = contents(self.out)
         assert found.keys() == self.old.keys(), sorted(found.keys() ^ self.old.keys())
         for name, content in found.items():
-            assert content in (self.old[name], self.new[name]), f"{name} is neither old nor new"
+            assert content in (self.old[name], self.new[name]), (
+                f"{name} is neither old nor new: {len(content)} bytes, not {len(self.new[name])}, "
+                f"{content[:40]!r} ... {content[-40:]!r}"
+            )
         replaced = sum(content == self.new[name] for name, content in found.items())
         self.counts["new" if replaced == len(found) else "some new" if replaced else "old"] += 1
         if strays(self.folder):

@@ -233,7 +233,7 @@ def test_an_interrupted_run_leaves_nothing(number: int, jobs: str, tmp_path: Pat
         time.sleep(0.02)
     process.send_signal(number)
     _, err = process.communicate(timeout=60)
-    assert process.returncode == 128 + number
+    assert process.returncode == 128 + number, err
     assert "interrupted. Nothing was changed." in err
     assert "Traceback" not in err
     assert [p.name for p in tmp_path.iterdir()] == ["roster.csv"]
