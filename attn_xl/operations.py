@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -31,9 +32,9 @@ from .catalogue import (
     SUM,
     VARIANCE,
 )
-from .chosen import OFF, ON, ColumnMean, ColumnVariance, Find, Mask, Picked, Sinusoid, When
+from .chosen import HIDDEN, OFF, ON, ColumnMean, ColumnVariance, Find, Mask, Picked, Sinusoid, When
 from .errors import InputError
-from .matrix import Node, Role
+from .matrix import HIDES, Node, Role
 from .operation import Operation
 from .primitives import (
     Best,
@@ -61,12 +62,20 @@ class Matrix(Node):
         return _made(Transpose(), (self,), self.columns, self.rows)
 
     def __matmul__(self, other: Matrix) -> Matrix:
+        if not isinstance(other, Matrix):
+            return NotImplemented
         if len(self.columns) != len(other.rows):
             raise ValueError(f"cannot multiply {self.shape} by {other.shape}")
         return _made(Product(), (self, other), self.rows, other.columns)
 
+    __array_ufunc__ = None
+    """A number of numpy's, on the left, leaves the arithmetic to the matrix."""
+
     def __add__(self, other: Matrix | float) -> Matrix:
         return _elementwise(ADD, self, other)
+
+    def __radd__(self, other: float) -> Matrix:
+        return _elementwise(ADD, other, self)
 
     def __sub__(self, other: Matrix | float) -> Matrix:
         return _elementwise(SUBTRACT, self, other)
@@ -77,11 +86,23 @@ class Matrix(Node):
     def __mul__(self, other: Matrix | float) -> Matrix:
         return _elementwise(MULTIPLY, self, other)
 
+    def __rmul__(self, other: float) -> Matrix:
+        return _elementwise(MULTIPLY, other, self)
+
+    def __neg__(self) -> Matrix:
+        return _elementwise(MULTIPLY, -1, self)
+
     def __truediv__(self, other: Matrix | float) -> Matrix:
         return _elementwise(DIVIDE, self, other)
 
+    def __rtruediv__(self, other: float) -> Matrix:
+        return _elementwise(DIVIDE, other, self)
+
 
 def _elementwise(operation: Operation, left: Matrix | float, right: Matrix | float) -> Matrix:
+    for side in (left, right):
+        if not isinstance(side, (Matrix, Real)):
+            raise TypeError(f"a matrix goes with a matrix or a number, not with {type(side).__name__}")
     left, right = (side if isinstance(side, Matrix) else _constant(side) for side in (left, right))
     if left.scalar:
         tall = wide = right
@@ -109,7 +130,8 @@ def _made(
     if foreseen is not None:
         values = np.broadcast_to(1.0, (len(rows), len(columns)))
     else:
-        with np.errstate(over="ignore", invalid="ignore"):  # the node itself refuses infinities
+        # The node itself refuses infinities.
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             values = operation.numbers(*(parent.values for parent in parents))
     return Matrix(values, tuple(rows), tuple(columns), operation, parents, scalar=scalar)
 
@@ -278,6 +300,23 @@ def mask(
     switches = (causal,) if isinstance(causal, Matrix) else ()
     operation = Mask(len(rows), tuple(words), causal is True, tuple(padding))
     return _made(operation, switches, rows, words)
+
+
+def masked(scores: Matrix, masks: Sequence[Matrix]) -> Matrix:
+    """(n, m): the scores with masks, (n, m) each, added.
+
+    Raises:
+        InputError: if the scores are so large that what a mask adds would not hide a word.
+    """
+    largest = float(np.abs(scores.values).max())
+    if largest > -HIDES and any(mask.hides for mask in masks):
+        raise InputError(
+            f"the scores go up to {largest:.3g} in size, too large to be masked: {HIDDEN:.0e} added to "
+            f"them hides a word only up to {-HIDES:.0e}. Make the embeddings or weights smaller."
+        )
+    for mask in masks:
+        scores = scores + mask
+    return scores
 
 
 def sinusoid(x: Matrix) -> Matrix:

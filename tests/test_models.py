@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import fields
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +119,13 @@ def test_every_variant_recalculates(name: str, make: Make, tmp_path: Path, kept:
 def test_one_word_alone(make: Make, tmp_path: Path) -> None:
     source = make({"s": table(normal(1, 3), ["alone"])})
     for number, options in enumerate(
-        ({"causal": True}, {"heads": 3}, {"model": Model.encoder}, {"model": Model.similarity})
+        (
+            {"causal": True},
+            {"heads": 3},
+            {"model": Model.encoder},
+            {"model": Model.similarity},
+            {"controls": True},
+        )
     ):
         settings = Settings(random_weights=1, **options)
         path = tmp_path / f"{number}.xlsx"
@@ -305,6 +313,12 @@ def test_the_similarity_command(tmp_path: Path, capsys: pytest.CaptureFixture[st
         ({}, {"model": Model.decoder}, "needs --memory SHEET"),
         ({}, {"causal": True, "normalize": Normalize.sum}, "does not go with a mask"),
         ({"s": [["", "d1"], ["x", 1], ["<PAD>", 2]]}, {"normalize": Normalize.sum}, r"sheet 's': a mask hides words such as padding"),
+        ({"s": [["", "d1"], ["x", 1e4], ["y", 3e4]]}, {"causal": True}, r"sheet 's': the scores go up to 9e\+08 .* too large to be masked: .* largest is in cell B3"),
+        ({"s": [["", "d1"], ["x", 1e4], ["<PAD>", -3e4]]}, {}, "too large to be masked"),
+        ({"s": [["", "d1"], ["x", 1], ["y", 3e4]], "Mask": [[0, -1e9], [0, 0]]}, {}, "too large to be masked"),
+        ({"t": table(np.ones((2, 3)))}, {"random_weights": 1}, r"sheet 't': W_Q, made up .* has 4 rows, but needs 3 here, .* d1, d2, d3"),
+        ({"t": table(np.ones((2, 3)))}, {"random_weights": 1, "heads": 2}, "W_Q, made up .* has 4 rows, but needs 3"),
+        ({"t": table(np.ones((2, 3)))}, {"random_weights": 1, "model": Model.encoder}, r"Enc1\.W_Q, made up .* has 4 rows"),
     ],
 )  # fmt: skip
 def test_refusals(make: Make, sheets: dict[str, Any], options: dict[str, Any], said: str) -> None:
@@ -322,11 +336,40 @@ def test_refusals(make: Make, sheets: dict[str, Any], options: dict[str, Any], s
         ({"layers": 0}, "--layers is 0"),
         ({"epsilon": 0.0}, "--epsilon is 0.0"),
         ({"seed": -1}, "--seed is -1"),
+        ({"random_weights": -1}, "--random-weights is -1; it takes a number from 0"),
+        ({"heads": 1001}, "--heads is 1001; it takes a whole number from 1 to 1,000"),
+        ({"heads": 2.5}, "--heads is 2.5; it takes a whole number"),
+        ({"heads": True}, "--heads is True; it takes a whole number"),
+        ({"scale": "maybe"}, "--scale is maybe; it takes TRUE or FALSE"),
+        ({"formulas": None}, "--formulas is None; it takes one of: cell, array"),
+        ({"model": "nonsense"}, "--model is nonsense; it takes one of: attention, encoder"),
     ],
 )
 def test_settings_that_cannot_be(options: dict[str, Any], said: str) -> None:
     with pytest.raises(attn_xl.CallError, match=said):
         Settings(**options)
+
+
+def test_a_choice_may_be_given_by_its_name() -> None:
+    count = 0
+    for choice in fields(Settings):
+        for value in choice.metadata["kind"] if isinstance(choice.default, Enum) else ():
+            made = getattr(Settings(**{choice.name: value.value}), choice.name)
+            assert made is value
+            count += 1
+    assert count > 15
+    assert Settings(temperature="2", heads=2.0, causal="yes", seed=2**60 + 1) == Settings(  # type: ignore[arg-type]
+        temperature=2.0, heads=2, causal=True, seed=2**60 + 1
+    )
+    assert not Settings.chosen({"model": "similarity", "controls": True}, {}, "here").controls
+
+
+def test_a_model_by_its_name_is_that_model(make: Make) -> None:
+    tables = read_tables(make({"s": table(normal(3, 4))}))
+    named = attend(tables, Settings(model="encoder", random_weights=1))  # type: ignore[arg-type]
+    meant = attend(tables, Settings(model=Model.encoder, random_weights=1))
+    assert list(named["s"]) == list(meant["s"])
+    assert named.title == meant.title == "Encoder: s"
 
 
 def test_settings_in_the_workbook(make: Make) -> None:
@@ -365,6 +408,22 @@ def test_settings_that_are_not_understood(make: Make, row: list[Any], said: str)
         attend(read_tables(source))
     assert said in str(error.value)
     assert "Settings" in str(error.value)
+
+
+def test_a_mask_hides_up_to_the_largest_scores_that_it_takes(make: Make) -> None:
+    tables = read_tables(make({"s": table(np.array([[1e4], [-1e4], [1.0]]))}))
+    weights = attend(tables, Settings(causal=True))["s"]["Softmax"].values
+    assert (weights[np.triu_indices(3, 1)] == 0).all()
+    assert (weights.sum(axis=1) == 1).all()
+
+
+def test_a_switch_that_would_not_hide_is_said(make: Make) -> None:
+    large = make({"s": table(np.array([[1e4], [2e4]])), "t": table(np.eye(2))})
+    remark = "Leave Causal off: the scores of 's' are too large to be masked."
+    assert remark in attend(read_tables(large), Settings(controls=True)).remarks
+    assert remark not in attend(read_tables(large), Settings()).remarks
+    with pytest.raises(attn_xl.InputError, match="too large to be masked"):
+        attend(read_tables(large), Settings(controls=True, causal=True))
 
 
 def test_weights_without_a_place_are_said(make: Make) -> None:
