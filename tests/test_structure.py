@@ -30,6 +30,8 @@ ORDER = [
     "attention",
     "heads",
     "engines",
+    "recalculating",
+    "unpacking",
     "numerals",
     "textfiles",
     "frames",
