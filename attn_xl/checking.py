@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from .engines import IronCalc
 from .errors import AttnXlError, CallError, InputError, Interrupted
 from .findings import KINDS, Finding
 from .formula_blocks import blocks
@@ -21,6 +20,7 @@ from .functions import VOLATILE, lacking
 from .jobs import in_parallel
 from .operands import Operands
 from .patterns import Forms, spans
+from .recalculating import Recalculated
 from .references import Lookup, computed_with_nothing
 from .shares import not_one
 from .values import Compute, ironcalc_values, libreoffice_values, same, wrong_values
@@ -114,12 +114,14 @@ def look_over(
     return found + _functions(book, forms), slips.overwritten
 
 
-def _engine(path: Path, engine: Engine, found: list[Finding]) -> tuple[IronCalc | None, Compute | None]:
+def _engine(
+    path: Path, engine: Engine, found: list[Finding]
+) -> tuple[Recalculated | None, Compute | None]:
     """The engine; what it says when it cannot recalculate the file becomes a finding."""
     if engine is Engine.libreoffice:
         return None, libreoffice_values(path)
     try:
-        model = IronCalc(path)
+        model = Recalculated(path)
     except InputError as error:
         what = str(error).removeprefix(f"{path}: ")
         found.append(Finding("", "", "unread", what, "Try --engine libreoffice."))
@@ -131,25 +133,31 @@ def _weighed(
     found: list[Finding],
     overwritten: Overwritten,
     book: Book,
-    model: IronCalc | None,
+    model: Recalculated | None,
     tolerance: float,
 ) -> list[Finding]:
     """Constants among formulas, told apart by whether they are what the formula would give."""
     if model is None or not overwritten:
         return found
-    for finding, cells in overwritten.items():
-        for key, formula in cells:
-            model.set_formula(finding.sheet, key // WIDTH, key % WIDTH + 1, formula)
-    model.evaluate()
+    entered = [
+        (finding.sheet, key // WIDTH, key % WIDTH + 1, formula)
+        for finding, cells in overwritten.items()
+        for key, formula in cells
+    ]
+    try:
+        model.change(entered)
+    except InputError:
+        return found
     out = []
     for finding in found:
         cells = overwritten.get(finding, [])
         sheet = book.sheets.get(finding.sheet)
         right = bool(cells) and sheet is not None
         said = ""
-        for key, _ in cells:
+        places = [(key // WIDTH, key % WIDTH + 1) for key, _ in cells]
+        computed = model.values(finding.sheet, places) if places else []
+        for (key, _), value in zip(cells, computed):
             assert sheet is not None
-            value = model.value(finding.sheet, key // WIDTH, key % WIDTH + 1)
             if not same(sheet, key, value, tolerance):
                 right = False
                 said = said or (f", {value:.6g}" if isinstance(value, (int, float)) else "")

@@ -95,7 +95,8 @@ class IronCalc:
         except BaseException as error:  # a panic in the engine is not an Exception
             if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
                 raise
-            raise InputError(f"{path}: IronCalc cannot recalculate this workbook ({error}).") from None
+            why = f" ({str(error)[:200]})" if isinstance(error, Exception) else ""
+            raise InputError(f"{path}: IronCalc cannot recalculate this workbook{why}.") from None
         self.sheets = [sheet["name"] for sheet in self._model.get_worksheets_properties()]
 
     def value(self, sheet: str, row: int, column: int) -> Value:

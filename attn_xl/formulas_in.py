@@ -18,15 +18,13 @@ from xml.parsers import expat
 import numpy as np
 from numpy.typing import NDArray
 
-from .cells import MAX_COLUMNS, split_address
+from .cells import MAX_COLUMNS, MAX_ROWS, split_address
 from .errors import InputError
-from .grids import DAMAGED, OLE, content_of, damaged
+from .grids import OLE, content_of
+from .unpacking import DAMAGED, damaged, unpacked
 
 WIDTH = MAX_COLUMNS
 """A cell's key is row * WIDTH + column - 1: one number that sorts as the rows do."""
-
-MOST_XML = 1_500_000_000
-"""A sheet with more XML than this is refused: it would not fit into memory, or is a bomb."""
 
 NUMBER, TEXT, BOOLEAN, ERROR, MISSING = range(5)
 """What a cell holds; MISSING is a formula without a stored value."""
@@ -101,18 +99,19 @@ def read_formulas(path: Path) -> Book:
         InputError: if the file cannot be read, or keeps its formulas in another way (xls, xlsb, ods).
     """
     content = content_of(path)
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            return _read(path, archive)
-    except _Other:
-        pass
-    except DAMAGED as error:
-        if not content.startswith(OLE) and not content.startswith(b"PK"):
-            raise InputError(f"{path}: is not a spreadsheet. Check an .xlsx workbook.") from None
-        if not content.startswith(OLE):
-            raise damaged(path, error) from None
-    except (expat.ExpatError, KeyError) as error:
-        raise damaged(path, error) from None
+    if content.startswith(b"PK"):
+        unpacked(path, content)
+        try:
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                return _read(path, archive)
+        except _Other:
+            pass
+        except (_Wrong, expat.ExpatError) as error:
+            raise damaged(path, str(error)) from None
+        except (*DAMAGED, KeyError):  # what is not there, and numbers that are none
+            raise damaged(path) from None
+    elif not content.startswith(OLE):
+        raise InputError(f"{path}: is not a spreadsheet. Check an .xlsx workbook.")
     raise InputError(
         f"{path}: only the formulas of .xlsx and .xlsm can be checked. Open it in a spreadsheet "
         "program (LibreOffice opens them all), save it as .xlsx and check that; if it is protected "
@@ -122,6 +121,10 @@ def read_formulas(path: Path) -> Book:
 
 class _Other(Exception):
     """A package, but not of Office Open XML."""
+
+
+class _Wrong(Exception):
+    """What no spreadsheet has."""
 
 
 def _read(path: Path, archive: zipfile.ZipFile) -> Book:
@@ -145,8 +148,6 @@ def _read(path: Path, archive: zipfile.ZipFile) -> Book:
             link = next((v for k, v in attributes.items() if k.endswith(" id")), "")
             kind, target = relations[link]
             if kind.endswith("/worksheet") and target in names:
-                if archive.getinfo(target).file_size > MOST_XML:
-                    raise ValueError(f"{target} has more than {MOST_XML / 1e9:g} GB")
                 book.sheets[attributes["name"]] = _sheet(
                     attributes["name"], archive.read(target), book.formulas
                 )
@@ -182,7 +183,7 @@ def _parser() -> Any:
     parser.buffer_text = True
 
     def refuse(*_: object) -> None:  # no office program writes one; entities and bombs need one
-        raise ValueError("its XML has a document type, which no spreadsheet has")
+        raise _Wrong("its XML has a document type, which no spreadsheet has")
 
     parser.StartDoctypeDeclHandler = refuse
     return parser
@@ -231,6 +232,7 @@ class _Cells:
         if kind in ("array", "dataTable") and ":" in attributes.get("ref", ""):
             first, last = attributes["ref"].replace("$", "").split(":")
             (top, left), (bottom, right) = split_address(first), split_address(last)
+            _check_place(bottom, right)
             rows, columns = bottom - top + 1, right - left + 1
         formula = Formula(text, row, column, rows, columns, kind == "dataTable")
         self.formulas.append(formula)
@@ -280,6 +282,7 @@ def _sheet(name: str, xml: bytes, formulas: list[Formula]) -> Sheet:
         row, column = cells.row, cells.column + 1
         if "r" in cell:
             row, column = split_address(cell["r"])
+        _check_place(row, column)
         cells.column = column
         place = -1 if formula is None else cells.formula(formula, written, row, column)
         if place < 0 and value == "" and cell.get("t") != "s":
@@ -306,6 +309,11 @@ def _sheet(name: str, xml: bytes, formulas: list[Formula]) -> Sheet:
     parser.CharacterDataHandler = characters
     parser.Parse(xml, True)
     return _arranged(name, cells)
+
+
+def _check_place(row: int, column: int) -> None:
+    if not (0 < row <= MAX_ROWS and 0 < column <= MAX_COLUMNS):
+        raise _Wrong("it has cells where no sheet has any")
 
 
 def _arranged(name: str, cells: _Cells) -> Sheet:

@@ -28,6 +28,8 @@ def from_npy(content: bytes, where: str) -> dict[str, Rows]:
     try:
         loaded = np.load(io.BytesIO(content), allow_pickle=False)
         arrays = {"": loaded} if isinstance(loaded, np.ndarray) else dict(loaded)
+        if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+            raise ValueError("a part of it is no array")
     except MemoryError:
         raise
     except Exception as error:  # numpy has many ways of saying that a file is damaged

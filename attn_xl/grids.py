@@ -6,19 +6,20 @@ import io
 import re
 import sys
 import zipfile
-import zlib
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
 from typing import Any, Literal
 
-from .cells import MAX_ROWS, address, split_address
-from .engines import IronCalc, quiet
+from .cells import MAX_COLUMNS, MAX_ROWS, address, split_address
+from .engines import quiet
 from .errors import InputError
 from .marks import Marks
 from .numerals import ErrorValue
 from .plainsheet import WORTH_IT, plain_rows
+from .recalculating import Recalculated
+from .unpacking import DAMAGED, damaged, unpacked
 
 Grid = list[list[Any]]
 
@@ -41,15 +42,6 @@ _FAR_CELL = re.compile(rb' r="([A-Z]{3,}\d+|[A-Z]{1,2}\d{7,})"')
 _NPY = b"\x93NUMPY"
 OLE = bytes.fromhex("D0CF11E0A1B11AE1")
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
-DAMAGED = (
-    zipfile.BadZipFile,
-    zlib.error,
-    NotImplementedError,
-    RuntimeError,
-    ValueError,
-    OSError,
-    EOFError,
-)
 
 
 @dataclass(frozen=True)
@@ -80,15 +72,18 @@ def read_book(path: Path) -> Book:
     """
     content = content_of(path)
     shown = Path("standard input") if str(path) == "-" else path
+    parts = unpacked(shown, content, _is_looked_at) if content.startswith(b"PK") else {}
+    grids: dict[str, Grid] | None = None
     if content.startswith(_NPY) or _is_npz(content):
         from .frames import from_npy
 
-        return Book(shown, _named(from_npy(content, str(shown)), shown))
-    if not content.startswith((b"PK", OLE)):
+        grids = _named(from_npy(content, str(shown)), shown)
+    elif not content.startswith((b"PK", OLE)):
         grids = _from_text(shown, content)
-        if grids is not None:
-            return Book(shown, grids)
-    return _workbook(path, shown, content)
+    if grids is None:
+        return _workbook(path, shown, content, parts)
+    _check_size(shown, grids)
+    return Book(shown, grids)
 
 
 def read_grids(path: Path) -> dict[str, Grid]:
@@ -96,10 +91,29 @@ def read_grids(path: Path) -> dict[str, Grid]:
     return read_book(path).grids
 
 
-def _workbook(path: Path, shown: Path, content: bytes) -> Book:
+def _is_looked_at(part: str) -> bool:
+    return part == "xl/workbook.xml" or (part.startswith("xl/worksheets/") and part.endswith(".xml"))
+
+
+def _check_size(path: Path, grids: dict[str, Grid]) -> None:
+    """Refuse what is no table but one long line, say.
+
+    Raises:
+        InputError: if there are more rows or columns than a sheet has.
+    """
+    for name, rows in grids.items():
+        width = max(map(len, rows), default=0)
+        if len(rows) > MAX_ROWS or width > MAX_COLUMNS:
+            table = "" if name == path.stem else f", {name!r}"
+            raise InputError(
+                f"{path}{table}: has {len(rows):,} rows and {width:,} columns, more than a sheet: at "
+                f"most {MAX_ROWS:,} rows and {MAX_COLUMNS:,} columns can be read. Keep what is needed."
+            )
+
+
+def _workbook(path: Path, shown: Path, content: bytes, parts: dict[str, bytes]) -> Book:
     if not content.startswith(b"PK"):
         return Book(shown, *_values(path, shown, content, {}))
-    parts = _sheet_parts(shown, content)
     plain = _plain_sheets(content, parts)
     for part, xml in parts.items():
         if part not in plain and part != "xl/workbook.xml":
@@ -216,6 +230,8 @@ def _values(
                 if rows is None:
                     rows = book.get_sheet_by_name(sheet.name).to_python(skip_empty_area=False)
                 grids[sheet.name] = rows
+            if not grids:
+                raise CalamineError("it has no sheet of cells")
             hidden = (sheet.name for sheet in sheets if sheet.visible != SheetVisibleEnum.Visible)
             return grids, frozenset(hidden)
     except PasswordError:
@@ -227,58 +243,10 @@ def _values(
         raise
     except BaseException as error:  # a panic in the reader is not an Exception
         if content.startswith((b"PK", OLE)):
-            detail = str(error) if isinstance(error, CalamineError) else type(error).__name__
-            raise damaged(shown, detail) from None
+            raise damaged(shown, str(error) if isinstance(error, CalamineError) else "") from None
         raise InputError(
             f"{shown}: is not a spreadsheet. Save the table as .xlsx (or .xls, .xlsb, .ods, .csv)."
         ) from None
-
-
-def damaged(path: Path, detail: object) -> InputError:
-    return InputError(
-        f"{path}: is damaged or not a spreadsheet ({detail}). Open it in a spreadsheet program and "
-        "save it again as .xlsx."
-    )
-
-
-def _sheet_parts(path: Path, content: bytes) -> dict[str, bytes]:
-    """The XML of the sheets of an xlsx, and of its workbook part.
-
-    Raises:
-        InputError: if the package is damaged.
-    """
-    parts: dict[str, bytes] = {}
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            for entry in archive.infolist():
-                name = entry.filename
-                is_sheet = name.startswith("xl/worksheets/") and name.endswith(".xml")
-                if is_sheet or name == "xl/workbook.xml":
-                    parts[name] = _inflated(archive, entry, content)
-    except DAMAGED as error:
-        raise damaged(path, error) from None
-    return parts
-
-
-def _inflated(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, content: bytes) -> bytes:
-    """A part, by ISA-L where it is large: three times as fast as zipfile."""
-    if (
-        entry.compress_type != zipfile.ZIP_DEFLATED
-        or entry.file_size < 1_000_000
-        or entry.flag_bits & 1
-    ):
-        return archive.read(entry)
-    from isal import igzip_lib, isal_zlib
-
-    damaged: Any = igzip_lib.IsalError
-
-    start = entry.header_offset
-    lengths = content[start + 26 : start + 30]
-    start += 30 + int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
-    try:
-        return bytes(isal_zlib.decompress(content[start : start + entry.compress_size], wbits=-15))
-    except damaged as error:
-        raise zipfile.BadZipFile(str(error)) from None
 
 
 class _Scan:
@@ -332,33 +300,24 @@ def _check_span(path: Path, xml: bytes) -> None:
 
 def _compute(path: Path, content: bytes, grids: dict[str, Grid], *, everything: bool) -> None:
     """Put IronCalc's values into the blank cells, or into all cells with formulas."""
-    try:
-        engine = _engine_of(content) if str(path) == "-" else IronCalc(path)
-    except InputError:
-        return  # the blanks stay blank, and are named where a table needs them
-    for sheet, grid in grids.items():
-        if sheet not in engine.sheets:
-            continue
-        last_row, last_column = engine.size(sheet)
-        grid.extend([] for _ in range(last_row - len(grid)))
-        for row, values in enumerate(grid):
-            values.extend([""] * (last_column - len(values)))
-            for column, value in enumerate(values):
-                cell = sheet, row + 1, column + 1
-                if value == "" or (everything and engine.has_formula(*cell)):
-                    computed = engine.value(*cell)
-                    if isinstance(computed, str) and computed.startswith("#"):
-                        computed = ErrorValue(computed)
-                    elif not engine.has_formula(*cell):
-                        continue  # an empty cell with `t="n"` is blank, and not 0
-                    values[column] = "" if computed is None else computed
-
-
-def _engine_of(content: bytes) -> IronCalc:
-    """IronCalc reads files only."""
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "input.xlsx")
-        path.write_bytes(content)
-        return IronCalc(path)
+        if str(path) == "-":  # IronCalc reads files only
+            path = Path(folder, "input.xlsx")
+            path.write_bytes(content)
+        try:
+            engine = Recalculated(path)
+            found = {name: engine.computed(name) for name in engine.sheets if name in grids}
+        except InputError:
+            return  # the blanks stay blank, and are named where a table needs them
+    engine.close()
+    for sheet, cells in found.items():
+        grid = grids[sheet]
+        for row, column, value, formula in cells:
+            grid.extend([] for _ in range(row - len(grid)))
+            values = grid[row - 1]
+            values.extend([""] * (column - len(values)))
+            if values[column - 1] == "" or (everything and formula):
+                is_error = isinstance(value, str) and value.startswith("#")
+                values[column - 1] = ErrorValue(value) if is_error else "" if value is None else value

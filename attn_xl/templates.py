@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from .errors import CallError, InputError
+from .grids import content_of
+from .unpacking import unpacked
 
 DEFAULT = "article"
 COVER, MATRIX = "Cover", "Matrix"
+_STYLES = "xl/styles.xml"
 STYLES = (
     "attn title",
     "attn note",
@@ -66,14 +69,27 @@ def load_template(path: Path) -> Any:
     Raises:
         InputError: if it is not an xlsx, or a style or sheet that is needed is not in it.
     """
+    import io
+    import warnings
+
+    from defusedxml.ElementTree import fromstring
     from openpyxl import load_workbook
 
+    content = content_of(path)
+    xml = unpacked(path, content, lambda part: part == _STYLES) if content.startswith(b"PK") else {}
     try:
-        book = load_workbook(path, keep_links=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            book = load_workbook(io.BytesIO(content), keep_links=False, data_only=True)
+        if book.loaded_theme:
+            fromstring(book.loaded_theme)  # is written as it stands
     except (KeyboardInterrupt, MemoryError):
         raise
-    except Exception as error:
-        raise InputError(f"{path}: cannot be read as a template .xlsx ({error}).") from None
+    except Exception:  # openpyxl has as many errors as there are ways to damage a file
+        raise InputError(
+            f"{path}: cannot be read as a template: it is damaged, or no .xlsx workbook. Open it in a "
+            "spreadsheet program and save it again as .xlsx."
+        ) from None
     missing = [style for style in STYLES if style not in book.named_styles]
     if missing:
         raise InputError(
@@ -86,21 +102,38 @@ def load_template(path: Path) -> Any:
                 f"{path}: the template has no sheet {sheet!r}. It needs 'Cover', which becomes the "
                 "Overview, and 'Matrix', whose page and header every matrix gets."
             )
-    _renumber_styles(book, path)
+    _keep_the_look(book)
+    _renumber_styles(book, xml.get(_STYLES, b"").decode("utf-8", "replace"))
     return book
 
 
-def _renumber_styles(book: Any, path: Path) -> None:
+def _keep_the_look(book: Any) -> None:
+    """Take out what computes or leads to other files: formulas were read as their values already."""
+    from openpyxl.formatting.formatting import ConditionalFormattingList
+    from openpyxl.packaging.custom import CustomPropertyList
+    from openpyxl.worksheet.datavalidation import DataValidationList
+
+    book.defined_names.clear()
+    book.custom_doc_props = CustomPropertyList()
+    for sheet in book.worksheets:
+        sheet.defined_names.clear()
+        sheet.conditional_formatting = ConditionalFormattingList()
+        sheet.data_validations = DataValidationList()
+        sheet.tables.clear()
+        sheet._charts, sheet._pivots, sheet._hyperlinks = [], [], []
+        for cell in sheet._cells.values():
+            if cell.hyperlink:
+                cell.hyperlink = None
+
+
+def _renumber_styles(book: Any, xml: str) -> None:
     """openpyxl writes the named styles in an order of its own, but cells keep the number that their
     style had in the file: give them the new one."""
     import re
-    import zipfile
     from copy import copy
 
     from openpyxl.utils.indexed_list import IndexedList
 
-    with zipfile.ZipFile(path) as archive:
-        xml = archive.read("xl/styles.xml").decode("utf-8", "replace")
     styles = re.findall(r"<(?:\w+:)?cellStyle\s([^>]*)>", xml)
     names = [named.name for named in book._named_styles]
     numbers: dict[int, int] = {}

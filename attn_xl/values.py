@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from .cells import address, split_address
-from .engines import SMALLEST, IronCalc, Value, recalculated_by_libreoffice
+from .engines import SMALLEST, Value, recalculated_by_libreoffice
 from .findings import Finding
 from .formulas_in import ERROR, MISSING, NUMBER, WIDTH, Book, Ints, Sheet, read_formulas
 from .functions import UNSTEADY
 from .patterns import Forms, spans
+from .recalculating import Recalculated
 from .references import Filled, Lookup, rectangles_of, uses
 
 CANCELLED = 1e-4
@@ -32,14 +33,14 @@ Compute = Callable[[str, Ints], Sequence[Value]]
 """The values that an engine has for cells of a sheet, by their keys."""
 
 
-def ironcalc_values(engine: IronCalc) -> Compute:
+def ironcalc_values(engine: Recalculated) -> Compute:
     """What IronCalc computes."""
 
     def compute(sheet: str, keys: Ints) -> list[Value]:
         if sheet not in engine.sheets:
             return [None] * len(keys)
         rows, columns = (keys // WIDTH).tolist(), (keys % WIDTH + 1).tolist()
-        return [engine.value(sheet, row, column) for row, column in zip(rows, columns)]
+        return engine.values(sheet, [*zip(rows, columns)])
 
     return compute
 

@@ -39,6 +39,9 @@ from fuzz_corpus import Corpus, Kind, corpus, kinds
 from fuzz_mutations import ALL, CANARY, PACKAGES, fitting
 
 SECONDS = 10.0
+"""So long, of the processor's time, an input may take."""
+PATIENCE = 6
+"""So many times as long it may take by the clock, since other programs run, too."""
 MEMORY = 1 << 30
 """So much, in bytes, may be used beyond what the process has when it begins."""
 LONGEST = 3000
@@ -55,7 +58,9 @@ LIBRARY = re.compile(
 )
 """What only a programmer can make sense of."""
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-FORBIDDEN = re.compile(r"vbaProject|externalLink|macrosheets|activeX|embeddings|oleObject", re.IGNORECASE)
+FORBIDDEN = re.compile(
+    r"vbaProject|externalLink|macrosheets|activeX|embeddings|oleObject", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -139,7 +144,9 @@ class Call:
 
 
 def _inspect(rng: Random, sorts: Kind) -> Call:
-    more = rng.choice(((), ("--json",), ("--words-in", "columns"), ("--sheet", "Sentence"), ("--range", "A1:C4")))
+    more = rng.choice(
+        ((), ("--json",), ("--words-in", "columns"), ("--sheet", "Sentence"), ("--range", "A1:C4"))
+    )
     return Call(("inspect", "FILE", *more), sorts.tables + sorts.written)
 
 
@@ -148,17 +155,25 @@ def _standard_input(rng: Random, sorts: Kind) -> Call:
 
 
 def _show(rng: Random, sorts: Kind) -> Call:
-    more = rng.choice(((), ("--json",), ("--csv",), ("--heads", "2"), ("--step", "Softmax"), ("--causal",)))
+    more = rng.choice(
+        ((), ("--json",), ("--csv",), ("--heads", "2"), ("--step", "Softmax"), ("--causal",))
+    )
     return Call(("show", "FILE", *more), sorts.tables + sorts.written)
 
 
 def _convert(rng: Random, sorts: Kind) -> Call:
-    more = rng.choice(((), ("--layout", "canvas"), ("--formulas", "dynamic"), ("--plain",), ("--formulas", "none")))
-    return Call(("convert", "FILE", "-o", "out.xlsx", *more), sorts.tables + sorts.written, ("out.xlsx",))
+    more = rng.choice(
+        ((), ("--layout", "canvas"), ("--formulas", "dynamic"), ("--plain",), ("--formulas", "none"))
+    )
+    return Call(
+        ("convert", "FILE", "-o", "out.xlsx", *more), sorts.tables + sorts.written, ("out.xlsx",)
+    )
 
 
 def _template(rng: Random, sorts: Kind) -> Call:
-    return Call(("convert", "tiny.csv", "-o", "out.xlsx", "--template", "FILE"), sorts.templates, ("out.xlsx",))
+    return Call(
+        ("convert", "tiny.csv", "-o", "out.xlsx", "--template", "FILE"), sorts.templates, ("out.xlsx",)
+    )
 
 
 def _check(rng: Random, sorts: Kind) -> Call:
@@ -173,13 +188,19 @@ def _explain(rng: Random, sorts: Kind) -> Call:
 
 
 def _vectors(rng: Random, sorts: Kind) -> Call:
-    more = rng.choice((("--words", "cat", "sat"), ("--words", "cat"), ("--words", "cat", "sat", "mat", "--pca", "2")))
+    more = rng.choice(
+        (("--words", "cat", "sat"), ("--words", "cat"), ("--words", "cat", "sat", "mat", "--pca", "2"))
+    )
     return Call(("vectors", "FILE", *more, "-o", "out.xlsx"), sorts.vectors, ("out.xlsx",))
 
 
 def _grade(rng: Random, sorts: Kind) -> Call:
     more = rng.choice(((), ("--answers", "key.xlsx"), ("--feedback", "feedback")))
-    return Call(("grade", "FILE", "-o", "out.xlsx", *more), sorts.lessons, ("out.xlsx", "feedback", "feedback/*"))
+    return Call(
+        ("grade", "FILE", "-o", "out.xlsx", *more),
+        sorts.lessons,
+        ("out.xlsx", "feedback", "feedback/*"),
+    )
 
 
 def _key(rng: Random, sorts: Kind) -> Call:
@@ -189,7 +210,11 @@ def _key(rng: Random, sorts: Kind) -> Call:
 
 def _teach(rng: Random, sorts: Kind) -> Call:
     more = rng.choice(((), ("--exam",), ("--level", "1"), ("--answers", "answers.xlsx")))
-    return Call(("teach", "FILE", "-o", "out.xlsx", *more), sorts.tables + sorts.written, ("out.xlsx", "answers.xlsx"))
+    return Call(
+        ("teach", "FILE", "-o", "out.xlsx", *more),
+        sorts.tables + sorts.written,
+        ("out.xlsx", "answers.xlsx"),
+    )
 
 
 def _roster(rng: Random, sorts: Kind) -> Call:
@@ -233,9 +258,18 @@ class Watched:
     def _hear(self, event: str, args: tuple[Any, ...]) -> None:
         if not self.on:
             return
-        if event.startswith(("socket.connect", "socket.getaddrinfo", "socket.bind", "urllib", "ftplib", "http")):
+        if event.startswith(
+            ("socket.connect", "socket.getaddrinfo", "socket.bind", "urllib", "ftplib", "http")
+        ):
             self.seen.append(f"the network: {event} {args[1:]!r}")
-        elif event in ("os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.startfile", "pty.spawn"):
+        elif event in (
+            "os.system",
+            "os.exec",
+            "os.posix_spawn",
+            "os.spawn",
+            "os.startfile",
+            "pty.spawn",
+        ):
             self.seen.append(f"a program: {event} {args!r}")
         elif event == "subprocess.Popen" and args[0] != sys.executable:
             self.seen.append(f"a program: {args[1]!r}")
@@ -251,12 +285,16 @@ class Watched:
 def contents(folder: Path) -> dict[str, str]:
     """Every file below a folder with a digest of what is in it; folders, too."""
     return {
-        str(path.relative_to(folder)): hashlib.sha1(path.read_bytes()).hexdigest() if path.is_file() else ""
+        str(path.relative_to(folder)): hashlib.sha1(path.read_bytes()).hexdigest()
+        if path.is_file()
+        else ""
         for path in sorted(folder.rglob("*"))
     }
 
 
-def judged(one: Case, run: Callable[[tuple[str, ...]], int], top: Path, watched: Watched | None = None) -> Verdict:
+def judged(
+    one: Case, run: Callable[[tuple[str, ...]], int], top: Path, watched: Watched | None = None
+) -> Verdict:
     """Run one input in a folder below `top`, and say how it ended.
 
     Args:
@@ -284,9 +322,10 @@ def judged(one: Case, run: Callable[[tuple[str, ...]], int], top: Path, watched:
         for number, stream in enumerate((zero, first, second)):
             os.dup2(stream.fileno(), number)
     sys.stdin, sys.stdout, sys.stderr = (
-        open(number, mode, encoding="utf-8", closefd=False) for number, mode in ((0, "r"), (1, "w"), (2, "w"))  # noqa: SIM115
+        open(number, mode, encoding="utf-8", closefd=False)
+        for number, mode in ((0, "r"), (1, "w"), (2, "w"))  # noqa: SIM115
     )
-    start, begun = memory(reset=True), time.monotonic()
+    start, begun = memory(reset=True), processor_time()
     if watched is not None:
         watched.seen.clear()
         watched.within, watched.on = (str(folder), str(scratch), str(out), str(err)), True
@@ -298,7 +337,7 @@ def judged(one: Case, run: Callable[[tuple[str, ...]], int], top: Path, watched:
     finally:
         if watched is not None:
             watched.on = False
-        made.seconds = time.monotonic() - begun
+        made.seconds = processor_time() - begun
         made.memory = max(0, memory() - start)
         for stream in (sys.stdout, sys.stderr):
             with suppress(Exception):
@@ -345,7 +384,9 @@ def _said_badly(one: Case, made: Verdict, out: str, err: str) -> Iterator[str]:
         lines = [line for line in err.splitlines() if line.startswith("attn-xl: ")]
         if len(lines) != 1:
             yield f"{len(lines)} messages"
-        elif made.status == 1 and not any(name in lines[0] for name in (one.given, "standard input", *one.files)):
+        elif made.status == 1 and not any(
+            name in lines[0] for name in (one.given, "standard input", *one.files)
+        ):
             yield "the message does not name the file"
         elif not re.search(r"[.?)]$", lines[0]):
             yield "the message is no sentence"
@@ -385,7 +426,12 @@ def active(path: Path) -> Iterator[str]:
                 yield f"{name} leads outside"
             if CANARY.encode() in data:
                 yield f"{name} holds a file that was not asked for"
-            if b"macroEnabled" in data or b"<ddeLink" in data or b"<oleLink" in data or b"<connection" in data:
+            if (
+                b"macroEnabled" in data
+                or b"<ddeLink" in data
+                or b"<oleLink" in data
+                or b"<connection" in data
+            ):
                 yield f"{name} is active"
             for formula in re.findall(rb"<(?:f|formula1|formula|definedName)\b[^>]*>([^<]+)<", data):
                 if re.search(rb"WEBSERVICE|HYPERLINK|FILTERXML|IMPORT|RTD\(|CALL\(|EXEC|\|'|\[\d+\]|INDIRECT"
@@ -410,6 +456,11 @@ def memory(reset: bool = False) -> int:
 
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return most if sys.platform == "darwin" else most * 1024
+
+
+def processor_time() -> float:
+    """Seconds of this process and of those that it started: other programs on the machine do not count."""
+    return sum(os.times()[:4])
 
 
 def the_program(args: tuple[str, ...]) -> int:
@@ -537,8 +588,8 @@ def fuzz(
                 tell(said)
                 next_of(worker)
         for worker in list(busy.values()):
-            if time.monotonic() - worker.since > 3 * SECONDS:
-                lost(worker, f"did not end within {3 * SECONDS:g} s")
+            if time.monotonic() - worker.since > PATIENCE * SECONDS:
+                lost(worker, f"did not end within {PATIENCE * SECONDS:g} s")
     for worker in workers:
         worker.stop()
 
@@ -566,8 +617,12 @@ class Tally:
     def __str__(self) -> str:
         lines = [", ".join(f"{what}: {count}" for what, count in sorted(self.verdicts.items()))]
         if self.slowest and self.largest:
-            lines.append(f"slowest {self.slowest.seconds:.2f} s: {self.slowest.number} {self.slowest.args}")
-            lines.append(f"most memory {self.largest.memory >> 20} MiB: {self.largest.number} {self.largest.args}")
+            lines.append(
+                f"slowest {self.slowest.seconds:.2f} s: {self.slowest.number} {self.slowest.args}"
+            )
+            lines.append(
+                f"most memory {self.largest.memory >> 20} MiB: {self.largest.number} {self.largest.args}"
+            )
         return "\n".join(lines)
 
 
@@ -592,7 +647,9 @@ def main() -> int:
             for name, data in one.files.items():
                 (kept / name).write_bytes(data)
             print(f"{kept}: attn-xl {' '.join(map(repr, one.args))}  [{one.base}: {one.mutations}]")
-            fuzz([asked.only], asked.seed, 1, files, top, lambda made: (tally.add(made), print(made))[0])
+            fuzz(
+                [asked.only], asked.seed, 1, files, top, lambda made: (tally.add(made), print(made))[0]
+            )
             return bool(tally.failed)
         begun = time.monotonic()
 
@@ -602,9 +659,14 @@ def main() -> int:
                 print(made, flush=True)
             done = tally.verdicts.total()
             if done % 1000 == 0:
-                print(f"{done} in {time.monotonic() - begun:.0f} s, {len(tally.failed)} failed", flush=True)
+                print(
+                    f"{done} in {time.monotonic() - begun:.0f} s, {len(tally.failed)} failed",
+                    flush=True,
+                )
 
-        fuzz([*range(asked.first, asked.first + asked.inputs)], asked.seed, asked.jobs, files, top, tell)
+        fuzz(
+            [*range(asked.first, asked.first + asked.inputs)], asked.seed, asked.jobs, files, top, tell
+        )
         print(f"{asked.inputs} inputs, seed {asked.seed}, {time.monotonic() - begun:.0f} s")
         print(tally)
         print(f"{len(tally.seen)} of {len(ALL)} mutations were made")

@@ -180,7 +180,9 @@ def _xlsb() -> bytes:
         rows += b"".join(record(5, cell(c + 1) + struct.pack("<d", v)) for c, v in enumerate(numbers))
     sheet = record(0x81) + record(0x94, struct.pack("<4I", 0, 1, 0, 2))
     sheet += record(0x91) + rows + record(0x92) + record(0x82)
-    book = record(0x83) + record(0x8F) + record(0x9C, struct.pack("<2I", 0, 1) + text("rId1") + text("A"))
+    book = (
+        record(0x83) + record(0x8F) + record(0x9C, struct.pack("<2I", 0, 1) + text("rId1") + text("A"))
+    )
     book += record(0x90) + record(0x84)
     relation = (
         '<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/'

@@ -44,7 +44,17 @@ FORMULAS = ("SUM(A1:XFD1048576)", "SUM(A:XFD)", "A1", "B2:C3", "(" * 5000 + "1" 
 ADDRESSES = ("A1:XFD1048576", "A1:J10000000", "A1", "XFD1048576", "A99999999", "ZZZZ1", "A0", "", "B2:A1",
              "1:1", "A:A", "A1:A1:A1", "$A$1:$B$2", "A-1", "AAAAAAAAAA1", "A18446744073709551617",
              "A1:XFD99999999")  # fmt: skip
-FAR = ("99999999", "1048577", "1048576", "4294967296", "0", "-1", "x", "18446744073709551616", "10000000")
+FAR = (
+    "99999999",
+    "1048577",
+    "1048576",
+    "4294967296",
+    "0",
+    "-1",
+    "x",
+    "18446744073709551616",
+    "10000000",
+)
 _ENTITIES = '<!DOCTYPE x [<!ENTITY a "lol">{}]>'.format(
     "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in zip("abcdefgh", "bcdefghi"))
 )
@@ -288,7 +298,11 @@ def macros(members: Members, rng: Random, _: Corpus) -> Members:
     plain = b"spreadsheetml.sheet.main+xml"
     made = [(n, d.replace(b"openxmlformats-officedocument." + plain, b"ms-excel.sheet.macroEnabled.main+xml"))
             for n, d in members]  # fmt: skip
-    return [*made, ("xl/vbaProject.bin", compound("VBA", "dir")), ("xl/macrosheets/sheet1.xml", b"<x/>")]
+    return [
+        *made,
+        ("xl/vbaProject.bin", compound("VBA", "dir")),
+        ("xl/macrosheets/sheet1.xml", b"<x/>"),
+    ]
 
 
 @_members
@@ -314,7 +328,11 @@ def _one(members: Members, rng: Random, change: Callable[[bytes], bytes], only: 
 
 
 def _changed(
-    members: Members, rng: Random, pattern: bytes, new: Callable[[re.Match[bytes]], bytes], only: str = ""
+    members: Members,
+    rng: Random,
+    pattern: bytes,
+    new: Callable[[re.Match[bytes]], bytes],
+    only: str = "",
 ) -> Members:
     """Some of what a pattern finds in one member, replaced."""
 
@@ -355,7 +373,10 @@ def zip_bomb(members: Members, rng: Random, _: Corpus) -> Members:
     at = rng.choice((b"</sheetData>", b"</sst>", b"</worksheet>", b"</workbook>", b"</styleSheet>"))
     places = [i for i, (_, d) in enumerate(members) if at in d] or [0]
     i = rng.choice(places)
-    members[i] = (members[i][0], members[i][1].replace(at, filler + at, 1) if at in members[i][1] else filler)
+    members[i] = (
+        members[i][0],
+        members[i][1].replace(at, filler + at, 1) if at in members[i][1] else filler,
+    )
     return members
 
 
@@ -402,7 +423,9 @@ def bad_xml(members: Members, rng: Random, _: Corpus) -> Members:
 
 @_members
 def mismatched_tags(members: Members, rng: Random, _: Corpus) -> Members:
-    return _changed(members, rng, rb"</?[\w:]+", lambda m: rng.choice((b"<x", b"</x", m[0] + b"x", b"<")))
+    return _changed(
+        members, rng, rb"</?[\w:]+", lambda m: rng.choice((b"<x", b"</x", m[0] + b"x", b"<"))
+    )
 
 
 @_members
@@ -471,7 +494,9 @@ def other_prefixes(members: Members, rng: Random, _: Corpus) -> Members:
 @_members
 def odd_attributes(members: Members, rng: Random, _: Corpus) -> Members:
     def odd(match: re.Match[bytes]) -> bytes:
-        value = rng.choice((rng.choice(NUMBERS), rng.choice(TEXTS_ODD), rng.choice(FAR), rng.choice(ADDRESSES)))
+        value = rng.choice(
+            (rng.choice(NUMBERS), rng.choice(TEXTS_ODD), rng.choice(FAR), rng.choice(ADDRESSES))
+        )
         return match[1] + b'="' + _escaped(value) + b'"'
 
     return _changed(members, rng, rb'(?<= )([\w:]+)="[^"]*"', odd)
@@ -497,7 +522,12 @@ def huge_attribute(members: Members, rng: Random, _: Corpus) -> Members:
 
 def _escaped(text: str) -> bytes:
     plain = "".join(c if c >= " " or rng_free(c) else f"&#x{ord(c):x};" for c in text)
-    return plain.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;").encode("utf-8", "replace")
+    return (
+        plain.replace("&", "&amp;")
+        .replace("<", "&lt;")
+        .replace('"', "&quot;")
+        .encode("utf-8", "replace")
+    )
 
 
 def rng_free(letter: str) -> bool:
@@ -522,8 +552,10 @@ def _pick(values: tuple[str, ...], form: str) -> Callable[[re.Match[bytes], Rand
     return lambda _, rng: form.replace("@", _escaped(rng.choice(values)).decode()).encode()
 
 
-_sheet("odd_dimension", rb'<dimension[^>]*>', _pick(ADDRESSES, '<dimension ref="@"/>'))
-_sheet("far_cells", rb'<c r="[^"]*"', _pick((*ADDRESSES, "XFD1048576", "A1048576", "ALL20000"), '<c r="@"'))
+_sheet("odd_dimension", rb"<dimension[^>]*>", _pick(ADDRESSES, '<dimension ref="@"/>'))
+_sheet(
+    "far_cells", rb'<c r="[^"]*"', _pick((*ADDRESSES, "XFD1048576", "A1048576", "ALL20000"), '<c r="@"')
+)
 _sheet("far_rows", rb'<row r="[^"]*"', _pick(FAR, '<row r="@"'))
 _sheet("ten_million_rows", rb'</sheetData>', lambda _, rng: b"".join(
     b'<row r="%d"><c r="A%d"><v>1</v></c></row>' % (i, i) for i in rng.sample(range(100, 10_000_000), 5)
@@ -533,7 +565,11 @@ _sheet("odd_string_numbers", rb'<c r="(\w*)"[^>]*><v>[^<]*</v>', lambda m, rng: 
     m[1], rng.choice((b"999999999", b"-1", b"1e3", b"4294967296", b"x", b""))))  # fmt: skip
 _sheet("odd_kinds", rb'<c r="(\w*)"[^>]*>', lambda m, rng: b'<c r="%s" t="%s">' % (
     m[1], rng.choice((b"s", b"str", b"b", b"e", b"d", b"inlineStr", b"n", b"x", b""))))  # fmt: skip
-_sheet("odd_styles", rb' s="\d+"', lambda _, rng: rng.choice((b' s="99999"', b' s="-1"', b' s="4294967296"', b' s="x"')))
+_sheet(
+    "odd_styles",
+    rb' s="\d+"',
+    lambda _, rng: rng.choice((b' s="99999"', b' s="-1"', b' s="4294967296"', b' s="x"')),
+)
 _sheet("formulas", rb'(<c r="\w*")[^>]*>.*?</c>', lambda m, rng: m[1] + b"><f>" + _escaped(
     rng.choice(FORMULAS)) + b"</f>" + rng.choice((b"", b"<v>1</v>")) + b"</c>")  # fmt: skip
 _sheet("array_formulas", rb'(<c r="\w*")[^>]*>.*?</c>', lambda m, rng: m[1] + b'><f t="%s" ref="%s">%s</f><v>1</v></c>' % (
@@ -541,15 +577,30 @@ _sheet("array_formulas", rb'(<c r="\w*")[^>]*>.*?</c>', lambda m, rng: m[1] + b'
     _escaped(rng.choice(FORMULAS))))  # fmt: skip
 _sheet("shared_formulas", rb'(<c r="\w*")[^>]*>.*?</c>', lambda m, rng: m[1] + b'><f t="shared" si="%d"/></c>' % (
     rng.choice((0, 1, 99999, 4294967296))))  # fmt: skip
-_sheet("merged_cells", rb"</sheetData>", _pick(ADDRESSES, '</sheetData><mergeCells><mergeCell ref="@"/></mergeCells>'))
-_sheet("hidden_columns", rb"<sheetData>", _pick(FAR, '<cols><col min="1" max="@" hidden="1"/></cols><sheetData>'))
+_sheet(
+    "merged_cells",
+    rb"</sheetData>",
+    _pick(ADDRESSES, '</sheetData><mergeCells><mergeCell ref="@"/></mergeCells>'),
+)
+_sheet(
+    "hidden_columns",
+    rb"<sheetData>",
+    _pick(FAR, '<cols><col min="1" max="@" hidden="1"/></cols><sheetData>'),
+)
 _sheet("sheet_names", rb'<sheet ([^>]*)name="[^"]*"', lambda m, rng: b"<sheet " + m[1] + b'name="' + _escaped(
     rng.choice((*TEXTS_ODD, "", "Sentence", "W_Q", "W_K", "Overview", "a/b", "x" * 400, "&#x1b;[31m"))) + b'"', "workbook")  # fmt: skip
 _sheet("defined_names", rb"<definedName [^>]*>[^<]*", lambda _, rng: b'<definedName name="' + _escaped(
     rng.choice((*TEXTS_ODD, "Words", "W_Q", "_xlnm.Print_Area", "A1", "R1C1"))) + b'">' + _escaped(
     rng.choice((*TEXTS_ODD, *ADDRESSES, *FORMULAS[:12]))), "workbook")  # fmt: skip
-_sheet("recalculate", rb"</workbook>", lambda *_: b'<calcPr fullCalcOnLoad="1"/></workbook>', "workbook")
-_sheet("string_counts", rb'(count|uniqueCount)="\d+"', lambda m, rng: m[1] + b'="' + rng.choice(FAR).encode() + b'"', "sharedStrings")
+_sheet(
+    "recalculate", rb"</workbook>", lambda *_: b'<calcPr fullCalcOnLoad="1"/></workbook>', "workbook"
+)
+_sheet(
+    "string_counts",
+    rb'(count|uniqueCount)="\d+"',
+    lambda m, rng: m[1] + b'="' + rng.choice(FAR).encode() + b'"',
+    "sharedStrings",
+)
 _sheet("repeated_cells", rb"<table:table-(cell|row)", lambda m, rng: b'<table:table-%s table:number-%s-repeated="%s"' % (
     m[1], rng.choice((b"rows", b"columns")), rng.choice(FAR).encode()), "content")  # fmt: skip
 _sheet("odd_record", rb"<t[^>]*>[^<]*</t>", _pick((*TEXTS_ODD, *NUMBERS, "heads", "layers", "model", "100000",
@@ -580,12 +631,16 @@ def one_long_line(data: bytes, rng: Random, _: Corpus) -> bytes:
 
 @text
 def many_lines(data: bytes, rng: Random, _: Corpus) -> bytes:
-    return data + rng.choice((b"\n", b"x,1\n", b"1\n", b'"\n', b",\n", b"x,y\n\n")) * rng.choice((1000, 100_000))
+    return data + rng.choice((b"\n", b"x,1\n", b"1\n", b'"\n', b",\n", b"x,y\n\n")) * rng.choice(
+        (1000, 100_000)
+    )
 
 
 @text
 def text_encodings(data: bytes, rng: Random, _: Corpus) -> bytes:
-    name = rng.choice(("utf-16", "utf-16-le", "utf-16-be", "utf-32", "latin-1", "utf-8-sig", "cp037", "utf-7"))
+    name = rng.choice(
+        ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "latin-1", "utf-8-sig", "cp037", "utf-7")
+    )
     return _decoded(data).encode(name, "replace")
 
 
@@ -600,7 +655,7 @@ def odd_letters(data: bytes, rng: Random, _: Corpus) -> bytes:
 @text
 def quotes(data: bytes, rng: Random, _: Corpus) -> bytes:
     at = rng.randrange(len(data) + 1)
-    return data[:at] + rng.choice((b'"', b"'", b'""', b'"\n', b'sep=;\n', b"\\")) + data[at:]
+    return data[:at] + rng.choice((b'"', b"'", b'""', b'"\n', b"sep=;\n", b"\\")) + data[at:]
 
 
 @text
@@ -612,7 +667,9 @@ def lines_mixed(data: bytes, rng: Random, _: Corpus) -> bytes:
 
 @text
 def other_delimiter(data: bytes, rng: Random, _: Corpus) -> bytes:
-    return data.replace(rng.choice((b",", b";", b"\t", b" ")), rng.choice((b",", b";", b"\t", b"|", b" ", b"")))
+    return data.replace(
+        rng.choice((b",", b";", b"\t", b" ")), rng.choice((b",", b";", b"\t", b"|", b" ", b""))
+    )
 
 
 @text

@@ -31,6 +31,8 @@ ORDER = [
     "attention",
     "heads",
     "engines",
+    "recalculating",
+    "unpacking",
     "numerals",
     "textfiles",
     "frames",
