@@ -123,7 +123,7 @@ def _engine(
     try:
         model = Recalculated(path)
     except InputError as error:
-        what = str(error).removeprefix(f"{path}: ")
+        what = str(error).removeprefix(f"{path}: ").rstrip(".")
         found.append(Finding("", "", "unread", what, "Try --engine libreoffice."))
         return None, None
     return model, ironcalc_values(model)

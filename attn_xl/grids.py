@@ -12,13 +12,14 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, Literal
 
-from .cells import MAX_COLUMNS, MAX_ROWS, address, split_address
+from .cells import MAX_ROWS, address, split_address
 from .engines import quiet
 from .errors import InputError
 from .marks import Marks
 from .numerals import ErrorValue
 from .plainsheet import WORTH_IT, plain_rows
 from .recalculating import Recalculated
+from .textfiles import check_size
 from .unpacking import DAMAGED, damaged, unpacked
 
 Grid = list[list[Any]]
@@ -82,7 +83,8 @@ def read_book(path: Path) -> Book:
         grids = _from_text(shown, content)
     if grids is None:
         return _workbook(path, shown, content, parts)
-    _check_size(shown, grids)
+    for rows in grids.values():
+        check_size(rows, str(shown))
     return Book(shown, grids)
 
 
@@ -93,22 +95,6 @@ def read_grids(path: Path) -> dict[str, Grid]:
 
 def _is_looked_at(part: str) -> bool:
     return part == "xl/workbook.xml" or (part.startswith("xl/worksheets/") and part.endswith(".xml"))
-
-
-def _check_size(path: Path, grids: dict[str, Grid]) -> None:
-    """Refuse what is no table but one long line, say.
-
-    Raises:
-        InputError: if there are more rows or columns than a sheet has.
-    """
-    for name, rows in grids.items():
-        width = max(map(len, rows), default=0)
-        if len(rows) > MAX_ROWS or width > MAX_COLUMNS:
-            table = "" if name == path.stem else f", {name!r}"
-            raise InputError(
-                f"{path}{table}: has {len(rows):,} rows and {width:,} columns, more than a sheet: at "
-                f"most {MAX_ROWS:,} rows and {MAX_COLUMNS:,} columns can be read. Keep what is needed."
-            )
 
 
 def _workbook(path: Path, shown: Path, content: bytes, parts: dict[str, bytes]) -> Book:

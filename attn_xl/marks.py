@@ -87,9 +87,11 @@ class Marks:
         try:
             if self._is_ods:
                 return {cell[0] for cell, _, hidden in self._ods_cells(sheet) if hidden}, set()
-            xml = self._sheet(sheet)
+            return self._hidden(self._sheet(sheet))
         except _UNREADABLE:
             return set(), set()
+
+    def _hidden(self, xml: bytes | None) -> tuple[set[int], set[int]]:
         if xml is None or b'hidden="' not in xml:
             return set(), set()
         columns: set[int] = set()

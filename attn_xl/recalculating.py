@@ -19,8 +19,8 @@ from .errors import InputError
 SECONDS, SECONDS_PER_MB = 5.0, 30.0
 """So long each request may take, by the clock, and so much more for a megabyte of the file."""
 MEMORY, MEMORY_PER_BYTE = 1 << 30, 100
-"""So many bytes the engine may use, where the system can tell (Linux), and so many more for each byte of
-the file."""
+"""So many bytes the engine may use, where the system sees to it (Linux), and so many more for each of
+the file's."""
 _START = "import sys; sys.path[:] = {!r}; from attn_xl.recalculating import serve; serve()"
 
 

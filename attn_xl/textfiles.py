@@ -7,9 +7,10 @@ import codecs
 import csv
 import io
 import re
+from collections.abc import Sequence
 from typing import Any
 
-from .cells import address
+from .cells import MAX_COLUMNS, MAX_ROWS, address
 from .errors import InputError
 from .numerals import ErrorValue, NumberText, numeral
 
@@ -58,13 +59,29 @@ def read_text(text: str, where: str) -> list[list[Any]]:
         where: the file, for an error's message.
 
     Raises:
-        InputError: if it cannot be told whether a comma parts decimals or thousands.
+        InputError: if it cannot be told whether a comma parts decimals or thousands, or there is more
+            than a sheet holds.
     """
     delimiter, text = _announced(text)
     delimiter = delimiter or _delimiter(text)
     rows = _split(text, delimiter, where)
+    check_size(rows, where)
     comma = _decimal_comma(rows, delimiter, where)
     return [[_value(field, comma) for field in row] for row in rows]
+
+
+def check_size(rows: Sequence[Sequence[Any]], where: str) -> None:
+    """Refuse what no sheet could hold.
+
+    Raises:
+        InputError: if there are more rows or columns than a sheet has.
+    """
+    width = max(map(len, rows), default=0)
+    if len(rows) > MAX_ROWS or width > MAX_COLUMNS:
+        raise InputError(
+            f"{where}: has {len(rows):,} rows and {width:,} columns, and at most {MAX_ROWS:,} rows and "
+            f"{MAX_COLUMNS:,} columns, those of a sheet, are read. Keep what is needed."
+        )
 
 
 def _announced(text: str) -> tuple[str | None, str]:

@@ -16,7 +16,7 @@ MOST_PARTS = 10_000
 MOST_UNPACKED = 2_000_000_000
 """So many bytes, at the most, all parts have together when they are unpacked."""
 MOST_TIMES, FROM = 100, 30_000_000
-"""A part of so many bytes is at most so many times as large as packed; real tables stay below 30 times."""
+"""A part of so many bytes is at most so many times as large as packed; those of real tables are below 30."""
 DAMAGED = (
     zipfile.BadZipFile,
     zlib.error,
@@ -101,8 +101,7 @@ def _check_sizes(path: Path, entries: list[zipfile.ZipInfo]) -> None:
 def _pieces(
     path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, content: bytes
 ) -> Iterator[bytes]:
-    """A part, piece by piece, and no more than it claims; deflated ones by ISA-L, three times as fast as
-    zipfile."""
+    """A part, piece by piece, and no more than it claims; by ISA-L, three times as fast as zipfile."""
     from isal import isal_zlib
 
     wrong: Any = (*DAMAGED, isal_zlib.error)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import gc
 import hashlib
-import io
 import json
 import multiprocessing
 import os
@@ -36,7 +35,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 from fuzz_corpus import Corpus, Kind, corpus, kinds
-from fuzz_mutations import ALL, CANARY, PACKAGES, fitting
+from fuzz_mutations import ALL, CANARY, fitting
 
 SECONDS = 10.0
 """So long, of the processor's time, an input may take."""
@@ -44,6 +43,8 @@ PATIENCE = 6
 """So many times as long it may take by the clock, since other programs run, too."""
 MEMORY = 1 << 30
 """So much, in bytes, may be used beyond what the process has when it begins."""
+LARGE = 100_000
+"""From so many bytes on, a table may need more memory than there is."""
 LONGEST = 3000
 """So many letters has a message at the most."""
 RECYCLED = 150
@@ -321,10 +322,7 @@ def judged(
     with open(given, "rb") as zero, open(out, "wb") as first, open(err, "wb") as second:
         for number, stream in enumerate((zero, first, second)):
             os.dup2(stream.fileno(), number)
-    sys.stdin, sys.stdout, sys.stderr = (
-        open(number, mode, encoding="utf-8", closefd=False)
-        for number, mode in ((0, "r"), (1, "w"), (2, "w"))  # noqa: SIM115
-    )
+    sys.stdin, sys.stdout, sys.stderr = (os.fdopen(os.dup(n), "w" if n else "r") for n in range(3))
     start, begun = memory(reset=True), processor_time()
     if watched is not None:
         watched.seen.clear()
@@ -372,8 +370,11 @@ def _said_badly(one: Case, made: Verdict, out: str, err: str) -> Iterator[str]:
     told = err + (out if made.status and one.args[0] in ("check", "grade") else "")
     if found := LIBRARY.search(told):
         yield f"a message for programmers: {found[0]!r}"
+    large = len(one.files[one.given]) > LARGE
     if "not enough memory" in err:
-        yield "ran out of memory"
+        if not large:
+            yield "ran out of memory"
+        return
     if CANARY in out + err:
         yield "a file that was not asked for is shown"
     if "--json" not in one.args and (found := CONTROL.search(out + err)):
@@ -497,9 +498,6 @@ def _work(pipe: Any, seed: int, files: Corpus, top: Path) -> None:
     for name in ("SIGINT", "SIGTERM"):
         signal.signal(getattr(signal, name), signal.SIG_DFL)
     watched = Watched()
-    import attn_xl.checking
-    import attn_xl.cli
-    import attn_xl.gradebook  # what is loaded once is not counted
 
     limit_memory()
     while (number := pipe.recv()) is not None:

@@ -215,7 +215,7 @@ def _written(folder: Path) -> Corpus:
     def made(name: str, *args: object) -> Path:
         path = out / name
         status = call(*args, "-o", path, "--force")
-        assert status == 0 and path.exists(), f"{name}: {status}"
+        assert (status, path.exists()) == (0, True), f"{name}: {status}"
         return path
 
     plan: list[tuple[str, tuple[object, ...]]] = [

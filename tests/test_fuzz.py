@@ -1,0 +1,314 @@
+"""Hostile files: some inputs of the fuzzer, the faults that it found, and that its judge sees faults; and
+that nothing that is written runs or leads out of its file."""
+
+from __future__ import annotations
+
+import io
+import json
+import multiprocessing
+import os
+import re
+import struct
+import sys
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import openpyxl
+import pytest
+from conftest import SAMPLES
+from fuzz import Case, Tally, Verdict, active, fuzz, judged, the_program
+from fuzz_corpus import Corpus, corpus, kinds
+from fuzz_mutations import ALL, PACKAGES, packed
+from openpyxl.formatting.rule import FormulaRule
+from openpyxl.packaging.custom import StringProperty
+from openpyxl.workbook.defined_name import DefinedName
+from openpyxl.worksheet.datavalidation import DataValidation
+
+from attn_xl import recalculating
+from attn_xl.cli import main
+from attn_xl.templates import shipped
+
+forks = pytest.mark.skipif(
+    "fork" not in multiprocessing.get_all_start_methods(), reason="processes cannot be forked here"
+)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    return corpus(tmp_path_factory.mktemp("corpus"))
+
+
+# Some inputs of the fuzzer
+
+
+@forks
+def test_every_mutation_ends_in_success_or_in_one_clear_message(files: Corpus, tmp_path: Path) -> None:
+    tally = Tally()
+    fuzz([*range(len(ALL))], 1, 1, files, tmp_path, tally.add)
+    assert not tally.failed, "\n".join(map(str, tally.failed[:5]))
+    assert sum(tally.verdicts.values()) == len(ALL)
+    assert len(tally.seen) > 0.9 * len(ALL)
+
+
+# The judge sees faults
+
+
+def a_case(name: str = "input.csv", data: bytes = b"a,1\n") -> Case:
+    return Case(0, "base", (), ("inspect", name), {name: data}, name, ("out.xlsx",))
+
+
+def ends(status: int, text: str = "") -> Callable[[tuple[str, ...]], int]:
+    def run(_: tuple[str, ...]) -> int:
+        sys.stderr.write(text)
+        return status
+
+    return run
+
+
+def raising(_: tuple[str, ...]) -> int:
+    raise KeyError("xl/workbook.xml")
+
+
+def touching(_: tuple[str, ...]) -> int:
+    Path("input.csv").write_text("changed")
+    return 0
+
+
+def escaping(_: tuple[str, ...]) -> int:
+    Path("../x").write_text("made")
+    return 0
+
+
+def half_written(_: tuple[str, ...]) -> int:
+    Path("out.xlsx").write_bytes(packed([("x", b"")]))
+    return ends(1, "attn-xl: input.csv: is damaged.\n")(())
+
+
+def with_macros(_: tuple[str, ...]) -> int:
+    Path("out.xlsx").write_bytes(packed([("xl/vbaProject.bin", b"")]))
+    return 0
+
+
+@pytest.mark.parametrize(
+    ("run", "fault"),
+    [
+        (ends(0), ""),
+        (ends(1, "attn-xl: input.csv: is damaged. Save it again.\n"), ""),
+        (raising, "KeyError"),
+        (touching, "touched work/input.csv"),
+        (escaping, "made x"),
+        (half_written, "made work/out.xlsx, and failed"),
+        (with_macros, "the part xl/vbaProject.bin"),
+        (ends(1, "attn-xl: input.csv: \x1b[31mis damaged.\n"), "a control character"),
+        (ends(1, "attn-xl: input.csv: is damaged (KeyError: 'x').\n"), "a message for programmers"),
+        (ends(1, "attn-xl: is damaged.\n"), "the message does not name the file"),
+        (ends(1, "attn-xl: input.csv: is damaged.\n" * 2), "2 messages"),
+        (ends(1), "0 messages"),
+        (ends(139), "exit status 139"),
+        (ends(1, "attn-xl: input.csv: " + "x" * 5000 + ".\n"), "letters"),
+    ],
+)
+def test_the_judge_sees_a_planted_fault(
+    run: Callable[[tuple[str, ...]], int], fault: str, tmp_path: Path
+) -> None:
+    found = "; ".join(judged(a_case(), run, tmp_path / "top").faults)
+    assert fault in found
+    assert bool(fault) is bool(found)
+
+
+def test_the_judge_sees_what_is_slow_or_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzz.SECONDS", 0.05)
+    monkeypatch.setattr("fuzz.MEMORY", 20 << 20)
+
+    def greedy(_: tuple[str, ...]) -> int:
+        until = time.process_time() + 0.2
+        while time.process_time() < until:
+            bytearray(60 << 20)
+        return 0
+
+    found = judged(a_case(), greedy, tmp_path / "top").faults
+    assert any(re.fullmatch(r"took \d+\.\d s", fault) for fault in found)
+    if Path("/proc/self/clear_refs").exists():
+        assert any(re.fullmatch(r"took \d+ MiB", fault) for fault in found)
+
+
+@forks
+def test_a_process_that_dies_is_told(
+    files: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fuzz.the_program", lambda _: os._exit(11))
+    found: list[Verdict] = []
+    fuzz([3, 4], 1, 1, files, tmp_path, found.append)
+    assert [one.faults for one in found] == [["the process died (11)"]] * 2
+
+
+# What the fuzzer found
+
+
+def changed(data: bytes, part: str, old: bytes, new: bytes) -> bytes:
+    """A package with one part changed."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = [(name, archive.read(name)) for name in archive.namelist()]
+    assert any(name == part and old in text for name, text in members)
+    return packed([(n, text.replace(old, new) if n == part else text) for n, text in members])
+
+
+def lying(data: bytes, size: int) -> bytes:
+    """A package whose largest part claims another size."""
+    made = bytearray(data)
+    sizes = {
+        m.start(): struct.unpack_from("<I", made, m.start() + 24)[0]
+        for m in re.finditer(b"PK\1\2", data)
+    }
+    struct.pack_into("<I", made, max(sizes, key=lambda at: sizes[at]) + 24, size)
+    return bytes(made)
+
+
+SHEET = "xl/worksheets/sheet1.xml"
+BOMB = b" " * 40_000_000
+
+
+def formula(text: bytes) -> Callable[[Corpus], bytes]:
+    return lambda files: changed(files["tiny.xlsx"], SHEET, b"<f>1+1</f>", b"<f>" + text + b"</f>")
+
+
+FOUND: list[tuple[str, str, Callable[[Corpus], bytes], str]] = [
+    ("inspect", "a.xlsx", lambda f: changed(f["tiny.xlsx"], SHEET, b"</sheetData>", BOMB + b"</sheetData>"),
+     "a.xlsx: has a part of 40 MB in 0.0 MB, as no table has"),
+    ("inspect", "a.xlsx", lambda f: lying(changed(f["tiny.xlsx"], SHEET, b"</sheetData>", BOMB + b"</sheetData>"), 99),
+     "its part 'xl/worksheets/sheet1.xml' is not whole"),
+    ("check", "a.xlsx", lambda f: lying(f["tiny.xlsx"], 0x7FFFFFFF), "has more than 2 GB when it is unpacked"),
+    ("inspect", "a.xlsx", lambda f: packed([(f"{i}", b"") for i in range(10_001)]), "has 10,001 parts"),
+    ("inspect", "a.xlsx", lambda f: PACKAGES["encrypted_in_the_zip"](f["tiny.xlsx"], Random(1), f),
+     "is protected by a password"),
+    ("inspect", "a.xlsx", lambda f: f["made-encrypted.xlsx"], "is protected by a password"),
+    ("inspect", "a.xlsb", lambda f: changed(f["made.xlsb"], "xl/_rels/workbook.bin.rels", b"s.bin", b"t.bin"),
+     "a.xlsb: is damaged or not a spreadsheet"),
+    ("inspect", "a.npz", lambda f: packed([("a.npy", f["made.npy"]), ("b.xml", b"<x/>")]), "a part of it is no array"),
+    ("inspect", "a.csv", lambda f: b"1," * 5_000_000, "a.csv: has 1 rows and 5,000,001 columns"),
+    ("inspect", "a.json", lambda f: json.dumps([[1] * 20_000]).encode(), "a.json: has 1 rows and 20,000 columns"),
+    ("inspect", "a.xlsx", lambda f: changed(f["tiny.xlsx"], "xl/workbook.xml", b"<sheet ", b"<shoot "), "a.xlsx: "),
+    ("inspect", "a.xlsx", lambda f: changed(f["tiny.xlsx"], SHEET, b"<sheetData>",
+     b'<cols><col min="1" max="x" hidden="1"/></cols><sheetData>'), ""),
+    ("check", "a.xlsx", lambda f: changed(f["tiny.xlsx"], SHEET, b'r="C4"', b'r="AAAAAAAAAAAA1"'),
+     "it has cells where no sheet has any"),
+    ("check", "a.xlsx", formula(b"(" * 5000 + b"1" + b")" * 5000), "a formula is too deep or too large for it"),
+    ("check", "a.xlsx", formula(b"1^" * 4000 + b"1"), "a formula is too deep or too large for it"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(FOUND)))
+def test_what_was_found_is_mended(number: int, files: Corpus, tmp_path: Path) -> None:
+    command, name, make, said = FOUND[number]
+    one = Case(number, "", (), (command, name), {name: make(files)}, name, ())
+    made = judged(one, the_program, tmp_path / "top")
+    assert not made.faults
+    assert said in made.said
+    assert made.status == (1 if said else 0)
+
+
+def test_a_formula_that_never_ends_is_given_up(
+    files: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recalculating, "SECONDS", 0.5)
+    path = tmp_path / "endless.xlsx"
+    path.write_bytes(formula(b"SUM(D1:XFD1048576)")(files))
+    made = judged(
+        Case(0, "", (), ("check", path.name), {path.name: path.read_bytes()}, path.name, ()),
+        the_program,
+        tmp_path / "top",
+    )
+    assert not made.faults
+    assert re.search(
+        r"IronCalc cannot recalculate this workbook \(it was not done after 1 s\)", made.said
+    )
+
+
+# What is written neither runs nor leads out of its file
+
+
+def hostile_template(path: Path) -> Path:
+    """A template with all that a template could bring along."""
+    book = openpyxl.load_workbook(shipped()["article"])
+    cover = book["Cover"]
+    for row, text in enumerate(
+        ('=WEBSERVICE("http://127.0.0.1:9/")', '=HYPERLINK("http://x/","y")', "=NOW()"), 1
+    ):
+        cover.cell(row, 8).value = text
+    cover["I1"] = "a link"
+    cover["I1"].hyperlink = "http://127.0.0.1:9/"
+    cover.conditional_formatting.add("A1:B2", FormulaRule(formula=["[1]S!$A$1>0"]))
+    choice = DataValidation(type="list", formula1='INDIRECT("x")')
+    choice.add("I2")
+    cover.add_data_validation(choice)
+    book.defined_names["Call"] = DefinedName("Call", attr_text='WEBSERVICE("http://127.0.0.1:9/")')
+    book.custom_doc_props.append(StringProperty(name="secret", value="x"))
+    book.save(path)
+    data = path.read_bytes()
+    for name in ("external_links", "macros"):
+        data = PACKAGES[name](data, Random(1), {})
+    path.write_bytes(data)
+    assert [*active(path)]
+    return path
+
+
+def test_no_workbook_that_is_written_runs_or_leads_outside(files: Corpus, tmp_path: Path) -> None:
+    sorts = kinds(files)
+    assert len(sorts.written) > 15
+    for name in sorts.written:
+        path = tmp_path / name
+        path.write_bytes(files[name])
+        assert not [*active(path)], name
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        *(("convert", "--formulas", style) for style in ("cell", "array", "dynamic", "none")),
+        ("convert", "--layout", "canvas"),
+        ("similarity",),
+        ("teach",),
+        ("teach", "--exam"),
+        ("teach", "--answers", "answers.xlsx"),
+        ("teach", "--roster", str(SAMPLES / "class.csv"), "--jobs", "1"),
+    ],
+)
+def test_nor_if_the_input_or_the_template_does(
+    args: tuple[str, ...], files: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    template = hostile_template(tmp_path / "template.xlsx")
+    source = tmp_path / "source.xlsm"
+    data = formula(b"HYPERLINK(&quot;http://127.0.0.1:9/&quot;,1)")(files)
+    for name in ("external_links", "macros"):
+        data = PACKAGES[name](data, Random(1), files)
+    data = changed(data, SHEET, b"<v></v>", b"<v>2</v>") if b"<v></v>" in data else data
+    source.write_bytes(changed(data, SHEET, b"<v/>", b"<v>2</v>") if b"<v/>" in data else data)
+    out = "class" if "--roster" in args else "out.xlsx"
+    with pytest.raises(SystemExit) as end:
+        main([args[0], str(source), *args[1:], "-o", out, "--template", str(template)])
+    assert not end.value.code
+    written = [path for path in tmp_path.rglob("*.xlsx") if path != template]
+    assert len(written) == (5 if "--roster" in args else 2 if "--answers" in args else 1)
+    for path in written:
+        assert not [*active(path)], path.name
+
+
+def test_nor_do_grades_and_marked_copies(
+    files: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    template = hostile_template(tmp_path / "template.xlsx")
+    data = files["handed.xlsx"]
+    for name in ("external_links", "macros"):
+        data = PACKAGES[name](data, Random(1), files)
+    Path("handed.xlsm").write_bytes(data)
+    Path("key.xlsx").write_bytes(files["key.xlsx"])
+    with pytest.raises(SystemExit):
+        main(["grade", "handed.xlsm", "-o", "grades.xlsx", "--answers", "key.xlsx", "--feedback", "marked",
+              "--template", str(template)])  # fmt: skip
+    for path in (Path("grades.xlsx"), *Path("marked").iterdir()):
+        assert not [*active(path)], path.name
