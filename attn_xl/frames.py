@@ -52,7 +52,7 @@ def from_json(text: str, where: str) -> dict[str, Rows]:
         InputError: if it is none of them.
     """
     try:
-        loaded = json.loads(text)
+        loaded = json.loads(text, parse_int=_whole)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: is no JSON ({error}).") from None
     table = _json_table(loaded)
@@ -73,6 +73,11 @@ def from_json(text: str, where: str) -> dict[str, Rows]:
         '({"cat": [1, 2], ...}), {"words": [...], "dims": [...], "values": [...]}, or a name for each '
         "of several."
     )
+
+
+def _whole(digits: str) -> float:
+    """A whole number; one that is larger than any float is infinite, which a table refuses."""
+    return int(digits) if len(digits) < 300 else float(digits)
 
 
 def from_objects(what: Any) -> dict[str, Rows]:

@@ -33,9 +33,9 @@ def not_one(
     wrong: dict[str, list[tuple[Ints, float]]] = defaultdict(list)
     for sheet, keys in [*_named(book, lookup), *_divided(forms, found, lookup)]:
         at = sheet.find(keys)
-        kinds = sheet.kinds[at]
         if (at < 0).any() or (sheet.name, int(keys[0])) in seen:
             continue
+        kinds = sheet.kinds[at]
         seen.add((sheet.name, int(keys[0])))
         total = float(sheet.numbers[at].sum()) if (kinds == NUMBER).all() else float("nan")
         if (kinds == ERROR).any() or np.isnan(total) or abs(total - 1) <= max(tolerance, 1e-9):
@@ -65,6 +65,8 @@ def _named(book: Book, lookup: Lookup) -> Iterator[tuple[Sheet, Ints]]:
             continue
         top, left = split_address(found[2] + found[3])
         bottom, right = split_address(found[4] + found[5]) if found[4] else (top, left)
+        if (bottom - top + 1) * (right - left + 1) > len(sheet.keys):
+            continue  # some of it is blank
         for row in range(top, bottom + 1):
             yield sheet, row * WIDTH + np.arange(left - 1, right)
 
@@ -116,7 +118,10 @@ def _is_part(forms: Forms, block: Block, keys: Ints, lookup: Lookup) -> bool:
     reference, numbers = below, values[:1]
     if below.cells == 1 and sheet is not None:
         row, column, _, _ = rectangles_of(below, values[:1])
-        formula = sheet.formulas[sheet.find(row * WIDTH + column - 1)]
+        place = sheet.find(row * WIDTH + column - 1)
+        formula = sheet.formulas[place] if place[0] >= 0 else np.array([-1])
+        if formula[0] < 0:
+            return True
         template = forms.templates[int(forms.template[formula[0]])]
         if template.text.rpartition("!")[2] not in ("SUM(§:§)",) and template.general != "SUM(§:§)":
             return True

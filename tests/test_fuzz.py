@@ -167,6 +167,16 @@ def lying(data: bytes, size: int) -> bytes:
     return bytes(made)
 
 
+def softmax_without_cells(data: bytes) -> bytes:
+    """A workbook of empty sheets, and a name that says where the attention weights are."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = [
+            (name, re.sub(b"<row.*</row>", b"", archive.read(name))) for name in archive.namelist()
+        ]
+    return changed(packed(members), "xl/workbook.xml", b'"Words">Sentence!$A$1:$C$4',
+                   b'"Softmax">Sentence!$A$1:$XFD$1048576')  # fmt: skip
+
+
 SHEET = "xl/worksheets/sheet1.xml"
 BOMB = b" " * 40_000_000
 
@@ -190,11 +200,13 @@ FOUND: list[tuple[str, str, Callable[[Corpus], bytes], str]] = [
     ("inspect", "a.npz", lambda f: packed([("a.npy", f["made.npy"]), ("b.xml", b"<x/>")]), "a part of it is no array"),
     ("inspect", "a.csv", lambda f: b"1," * 5_000_000, "a.csv: has 1 rows and 5,000,001 columns"),
     ("inspect", "a.json", lambda f: json.dumps([[1] * 20_000]).encode(), "a.json: has 1 rows and 20,000 columns"),
+    ("show", "a.json", lambda f: b'{"cat": [' + b"9" * 5000 + b", 1]}", "an infinite number"),
     ("inspect", "a.xlsx", lambda f: changed(f["tiny.xlsx"], "xl/workbook.xml", b"<sheet ", b"<shoot "), "a.xlsx: "),
     ("inspect", "a.xlsx", lambda f: changed(f["tiny.xlsx"], SHEET, b"<sheetData>",
      b'<cols><col min="1" max="x" hidden="1"/></cols><sheetData>'), ""),
     ("check", "a.xlsx", lambda f: changed(f["tiny.xlsx"], SHEET, b'r="C4"', b'r="AAAAAAAAAAAA1"'),
      "it has cells where no sheet has any"),
+    ("check", "a.xlsx", lambda f: softmax_without_cells(f["tiny.xlsx"]), ""),
     ("check", "a.xlsx", formula(b"(" * 5000 + b"1" + b")" * 5000), "a formula is too deep or too large for it"),
     ("check", "a.xlsx", formula(b"1^" * 4000 + b"1"), "a formula is too deep or too large for it"),
 ]  # fmt: skip
