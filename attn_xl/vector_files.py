@@ -187,7 +187,11 @@ class VectorFile:
         separator = self.form.separator
         size = min(len(word) + 1 for word in left)
         ends = (separator, b"\n", b"\r", b"")  # a line may end after its word
-        starts = {(word + end)[:size] for word in left for end in ends}
+
+        def beginnings() -> set[bytes]:
+            return {(word + end)[:size] for word in left for end in ends}
+
+        starts = beginnings()
         offset = 0
         for block in whole_lines(blocks):
             find, at = block.find, 0
@@ -201,6 +205,7 @@ class VectorFile:
                         left.remove(found[0])
                         if not left:
                             return
+                        starts = beginnings()  # lines of a word that comes often are read once
                 at = find(b"\n", at) + 1
                 if not at:
                     break
