@@ -39,7 +39,7 @@ from fuzz_mutations import ALL, CANARY, fitting
 
 SECONDS = 10.0
 """So long, of the processor's time, an input may take."""
-PATIENCE = 6
+PATIENCE = 30
 """So many times as long it may take by the clock, since other programs run, too."""
 MEMORY = 1 << 30
 """So much, in bytes, may be used beyond what the process has when it begins."""
