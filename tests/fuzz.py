@@ -58,7 +58,7 @@ LIBRARY = re.compile(
     r"|\.py\b|\bNoneType\b|zlib\.|IndexError|src/|\.rs:"
 )
 """What only a programmer can make sense of."""
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 FORBIDDEN = re.compile(
     r"vbaProject|externalLink|macrosheets|activeX|embeddings|oleObject", re.IGNORECASE
 )
@@ -377,7 +377,7 @@ def _said_badly(one: Case, made: Verdict, out: str, err: str) -> Iterator[str]:
         return
     if CANARY in out + err:
         yield "a file that was not asked for is shown"
-    if "--json" not in one.args and (found := CONTROL.search(out + err)):
+    if found := CONTROL.search(out + err):
         yield f"a control character: {found[0]!r}"
     if len(err) > LONGEST:
         yield f"a message of {len(err)} letters"

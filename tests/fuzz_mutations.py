@@ -632,7 +632,7 @@ def one_long_line(data: bytes, rng: Random, _: Corpus) -> bytes:
 @text
 def many_lines(data: bytes, rng: Random, _: Corpus) -> bytes:
     return data + rng.choice((b"\n", b"x,1\n", b"1\n", b'"\n', b",\n", b"x,y\n\n")) * rng.choice(
-        (200, 100_000)
+        (40, 100_000)
     )
 
 
