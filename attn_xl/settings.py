@@ -7,7 +7,7 @@ Each field's `metadata` says it in words: the command line makes its options of 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields, replace
 from enum import Enum
 from typing import Any
 
@@ -88,10 +88,11 @@ def _choice(default: Any, help: str, kind: type | None = None) -> Any:
 
 @dataclass(frozen=True)
 class Settings:
-    """What is computed and how it is shown; each field's help says more.
+    """What is computed and how it is shown; each field's help says more. A choice out of several may be
+    given by its name: `Settings(model="encoder")`.
 
     Raises:
-        CallError: for a choice that cannot be carried out.
+        CallError: for a choice that there is not, or that cannot be carried out.
     """
 
     model: Model = _choice(Model.attention, "What to compute.")
@@ -131,6 +132,11 @@ class Settings:
     )
 
     def __post_init__(self) -> None:
+        for choice in fields(self):
+            value = getattr(self, choice.name)
+            if value is not None or choice.default is not None:
+                object.__setattr__(self, choice.name, _read(choice, value))
+
         def refuse(name: str, value: object, why: str) -> None:
             raise CallError(f"--{name} is {value}; {why}")
 
@@ -148,8 +154,9 @@ class Settings:
             refuse("dropout", self.dropout, "it takes a share from 0 up to, but not, 1.")
         if not 0 < self.epsilon < 1:
             refuse("epsilon", self.epsilon, "it takes a small number above 0.")
-        if min(self.seed, self.random_weights or 0) < 0:
-            refuse("seed", min(self.seed, self.random_weights or 0), "it takes a number from 0.")
+        for name in ("seed", "random_weights"):
+            if (getattr(self, name) or 0) < 0:
+                refuse(name.replace("_", "-"), getattr(self, name), "it takes a number from 0.")
 
     @classmethod
     def chosen(cls, given: Mapping[str, Any], written: Mapping[str, Any], where: str) -> Settings:
@@ -171,16 +178,22 @@ class Settings:
                 )
             found[name] = _read(known[name], value, where)
         found.update({name: value for name, value in given.items() if value is not None})
-        if found.get("formulas") is Formulas.none or found.get("model") is Model.similarity:
-            found["controls"] = False  # nothing would follow them
-        return cls(**found)
+        made = cls(**found)
+        if made.formulas is Formulas.none or made.model is Model.similarity:
+            return replace(made, controls=False)  # nothing would follow them
+        return made
 
 
-def _read(setting: Field[Any], value: Any, where: str) -> Any:
-    """A setting's value as a spreadsheet has it: text, a number, TRUE."""
+def _read(setting: Field[Any], value: Any, where: str = "") -> Any:
+    """A setting's value, which may be as a spreadsheet has it: text, a number, TRUE. `where` it stands:
+    "" for the call itself."""
     kind = setting.metadata["kind"]
+    if type(value) is kind:
+        return value
     text = str(value).strip()
     try:
+        if value is None:
+            raise ValueError
         if kind is bool:
             return {"true": True, "yes": True, "on": True, "1": True, "1.0": True, "false": False,
                     "no": False, "off": False, "0": False, "0.0": False}[text.lower()]  # fmt: skip
@@ -195,4 +208,5 @@ def _read(setting: Field[Any], value: Any, where: str) -> Any:
             kind, "one of: " + ", ".join(e.value for e in kind) if issubclass(kind, Enum) else "a text"
         )
         name = setting.name.replace("_", "-")
-        raise CallError(f"{where}: the setting {name} is {text!r}; it takes {wants}.") from None
+        said = f"{where}: the setting {name} is {text!r}" if where else f"--{name} is {text}"
+        raise CallError(f"{said}; it takes {wants}.") from None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import fields
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -322,11 +324,40 @@ def test_refusals(make: Make, sheets: dict[str, Any], options: dict[str, Any], s
         ({"layers": 0}, "--layers is 0"),
         ({"epsilon": 0.0}, "--epsilon is 0.0"),
         ({"seed": -1}, "--seed is -1"),
+        ({"random_weights": -1}, "--random-weights is -1; it takes a number from 0"),
+        ({"heads": 1001}, "--heads is 1001; it takes a whole number from 1 to 1,000"),
+        ({"heads": 2.5}, "--heads is 2.5; it takes a whole number"),
+        ({"heads": True}, "--heads is True; it takes a whole number"),
+        ({"scale": "maybe"}, "--scale is maybe; it takes TRUE or FALSE"),
+        ({"formulas": None}, "--formulas is None; it takes one of: cell, array"),
+        ({"model": "nonsense"}, "--model is nonsense; it takes one of: attention, encoder"),
     ],
 )
 def test_settings_that_cannot_be(options: dict[str, Any], said: str) -> None:
     with pytest.raises(attn_xl.CallError, match=said):
         Settings(**options)
+
+
+def test_a_choice_may_be_given_by_its_name() -> None:
+    count = 0
+    for choice in fields(Settings):
+        for value in choice.metadata["kind"] if isinstance(choice.default, Enum) else ():
+            made = getattr(Settings(**{choice.name: value.value}), choice.name)
+            assert made is value
+            count += 1
+    assert count > 15
+    assert Settings(temperature="2", heads=2.0, causal="yes", seed=2**60 + 1) == Settings(  # type: ignore[arg-type]
+        temperature=2.0, heads=2, causal=True, seed=2**60 + 1
+    )
+    assert not Settings.chosen({"model": "similarity", "controls": True}, {}, "here").controls
+
+
+def test_a_model_by_its_name_is_that_model(make: Make) -> None:
+    tables = read_tables(make({"s": table(normal(3, 4))}))
+    named = attend(tables, Settings(model="encoder", random_weights=1))  # type: ignore[arg-type]
+    meant = attend(tables, Settings(model=Model.encoder, random_weights=1))
+    assert list(named["s"]) == list(meant["s"])
+    assert named.title == meant.title == "Encoder: s"
 
 
 def test_settings_in_the_workbook(make: Make) -> None:
