@@ -91,13 +91,13 @@ def _quotient(
     above, below = (_at(parent, row, column) for parent in parents)
     root = _root_in(node.parents[1])
     if root is not None:
-        inside = float(numbers[root.parents[0]][0, 0])
+        inside = _at(numbers[root.parents[0]], row, column)
         name = root.parents[0].name or "the number under the root"
-        yield f"dividing by {name} in place of √{name}", above / (below * math.sqrt(inside))
+        yield f"dividing by {name} in place of √{name}", above / (below * np.sqrt(inside))
     what = "forgetting to scale" if root is not None else "forgetting to divide"
     yield what, above
     yield "multiplying in place of dividing", above * below
-    yield "dividing the other way round", below / above if above else math.nan
+    yield "dividing the other way round", below / above
 
 
 def _root_in(node: Node) -> Node | None:
@@ -206,6 +206,7 @@ def _once(x: Numbers, row: int, column: int) -> bool:
     return int(np.isclose(x, x[row, column], rtol=1e-9, atol=1e-9).sum()) == 1
 
 
-def _at(x: Numbers, row: int, column: int) -> float:
-    """The number that goes with a cell; of a single row or column, the one that goes with each."""
-    return float(x[min(row, x.shape[0] - 1), min(column, x.shape[1] - 1)])
+def _at(x: Numbers, row: int, column: int) -> np.float64:
+    """The number that goes with a cell; of a single row or column, the one that goes with each. It
+    divides by 0 without an error."""
+    return np.float64(x[min(row, x.shape[0] - 1), min(column, x.shape[1] - 1)])

@@ -108,6 +108,18 @@ def test_the_slip_goes_by_the_students_own_numbers() -> None:
     assert slip(SCALED, 0, 1, entered, numbers) == "forgetting to scale"
 
 
+STEPS = walk([XY, XYT, PRODUCT, MINUS, PLUS, MEAN, SPREAD, ROOT, *GRAPH.values()])
+
+
+@pytest.mark.parametrize("number", [0.0, -5.0, 1e308, -1e308, math.nan, math.inf])
+def test_no_number_of_the_students_stops_the_marking(number: float) -> None:
+    numbers = {one: np.full(one.shape, number) for one in STEPS}
+    for node in STEPS:
+        if node.operation is not None:
+            for row, column in np.ndindex(*node.shape):
+                assert slip(node, row, column, 0.123456, numbers) == ""
+
+
 class Screen(io.StringIO):
     def isatty(self) -> bool:
         return True
