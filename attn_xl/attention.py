@@ -18,6 +18,7 @@ from .operations import (
     copy,
     gather,
     mask,
+    masked,
     row_sum,
     sinusoid,
     softmax,
@@ -152,7 +153,8 @@ def scaled_dot_product_attention(
 
     Raises:
         ValueError: if the shapes do not fit.
-        InputError: if a number grows beyond what a spreadsheet holds.
+        InputError: if a number grows beyond what a spreadsheet holds, or a score beyond what a mask
+            hides.
 
     Source: Vaswani et al. (2017), equation (1); dropout of the weights as in 5.4.
     """
@@ -174,10 +176,8 @@ def scaled_dot_product_attention(
             scaled = scaled / how.temperature
         note = notes.SCALED if how.temperature is None else notes.TEMPERED
         scores = scaled.named(f"{at}Scaled{head}", note)
-    for hides in masks:
-        scores = scores + hides
     if masks:
-        scores = scores.named(f"{at}Masked{head}", notes.MASKED)
+        scores = masked(scores, masks).named(f"{at}Masked{head}", notes.MASKED)
     if how.normalize == "sum":
         total = row_sum(scores).named("Sum", "what the scores add up to", helper=True)
         for word, number in zip(scores.rows, total.values[:, 0]):

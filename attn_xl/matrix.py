@@ -104,24 +104,23 @@ class Node:
 
     @property
     def hides(self) -> bool:
-        """Whether some of its numbers are those that a mask puts where a word may not look."""
+        """Whether some of its numbers are such as a mask puts where a word may not look."""
         return bool((self.values <= HIDES).any())
 
     @property
     def may_hide(self) -> bool:
-        """Whether it has such numbers, or would once a switch is turned."""
-        return self.hides or self.name.rpartition(".")[2].partition("_")[0] in (
-            "Mask",
-            "Masked",
-            "ComputedMask",
-        )
+        """Whether it is a mask, or has one added, so that such numbers hide something: now, or once a
+        switch is turned."""
+        symbol = self.name.rpartition(".")[2].partition("_")[0]
+        return symbol in ("Mask", "Masked", "ComputedMask")
 
     def needs_exponent(self, decimals: int, seen: Numbers | None = None) -> bool:
         """Whether, with so many digits after the point, it would show as nothing but zeros, or as
         rows of digits that no column holds; not counting what a mask hides. With `seen`, going by
         those numbers only, without NaN."""
         values = self.values if seen is None else seen
-        largest = float(np.abs(values[values > HIDES]).max(initial=0.0))
+        counted = values[values > HIDES] if self.may_hide else values[~np.isnan(values)]
+        largest = float(np.abs(counted).max(initial=0.0))
         return largest >= 1e7 or 0 < largest < 10.0 ** (1 - decimals) / 2
 
     @property

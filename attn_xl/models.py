@@ -16,9 +16,9 @@ from .controls import explorer, moves
 from .errors import CallError, InputError, nearest
 from .fitting import check_fit, count
 from .heads import multi_head_attention
-from .matrix import Graph, Node
+from .matrix import HIDES, Graph, Node
 from .operations import Matrix, given, option, shapes_only
-from .parts import chosen_parts
+from .parts import base_symbol, chosen_parts
 from .scoring import Scoring
 from .settings import Model, Normalize, Positions, Settings
 from .similarity import similarity
@@ -94,10 +94,11 @@ def sentence_of(graph: Graph) -> tuple[str, ...]:
 
 
 def as_computation(what: Computation | Graph | Node) -> Computation:
-    """A computation as it is; a graph, or the matrix that a model returned, as one of one sentence."""
+    """A computation as it is; a graph, or the matrix that a model returned, as one of one sentence. A
+    matrix without a name is called `Result`."""
     if isinstance(what, Computation):
         return what
-    graph = what if isinstance(what, Graph) else Graph(what)
+    graph = what if isinstance(what, Graph) else Graph(what if what.name else what.named("Result"))
     last = list(graph.values())[-1]
     return Computation(last.name, {last.name: graph}, {})
 
@@ -147,7 +148,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
         graphs=graphs,
         comparison={matrix.name: matrix for matrix in compare(comparable)},
         controls=_controls(graphs, ends, comparable, settings) if settings.controls else {},
-        remarks=(*tables.remarks, *remarks, *run.unused()),
+        remarks=(*tables.remarks, *remarks, *_not_to_be_masked(graphs), *run.unused()),
         settings=settings,
     )
 
@@ -336,6 +337,19 @@ def _controls(
         if attention:
             made += explorer(name if len(ends) > 1 else "", x, output, attention)
     return {matrix.name: matrix for matrix in (*made, *moves(comparable))}
+
+
+def _not_to_be_masked(graphs: Mapping[str, Graph]) -> tuple[str, ...]:
+    """A remark on the sentences whose later words the switch Causal, if turned on, would not hide."""
+    large = [
+        name
+        for name, graph in graphs.items()
+        if "Causal" in graph
+        for node in graph.values()
+        if base_symbol(node.name) == "Scaled" and abs(node.values).max() > -HIDES
+    ]
+    names = ", ".join(map(repr, dict.fromkeys(large)))
+    return (f"Leave Causal off: the scores of {names} are too large to be masked.",) if large else ()
 
 
 def _comparable(

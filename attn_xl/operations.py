@@ -31,9 +31,9 @@ from .catalogue import (
     SUM,
     VARIANCE,
 )
-from .chosen import OFF, ON, ColumnMean, ColumnVariance, Find, Mask, Picked, Sinusoid, When
+from .chosen import HIDDEN, OFF, ON, ColumnMean, ColumnVariance, Find, Mask, Picked, Sinusoid, When
 from .errors import InputError
-from .matrix import Node, Role
+from .matrix import HIDES, Node, Role
 from .operation import Operation
 from .primitives import (
     Best,
@@ -109,7 +109,7 @@ def _made(
     if foreseen is not None:
         values = np.broadcast_to(1.0, (len(rows), len(columns)))
     else:
-        with np.errstate(over="ignore", invalid="ignore"):  # the node itself refuses infinities
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # a node refuses infinities
             values = operation.numbers(*(parent.values for parent in parents))
     return Matrix(values, tuple(rows), tuple(columns), operation, parents, scalar=scalar)
 
@@ -278,6 +278,23 @@ def mask(
     switches = (causal,) if isinstance(causal, Matrix) else ()
     operation = Mask(len(rows), tuple(words), causal is True, tuple(padding))
     return _made(operation, switches, rows, words)
+
+
+def masked(scores: Matrix, masks: Sequence[Matrix]) -> Matrix:
+    """(n, m): the scores with masks, (n, m) each, added.
+
+    Raises:
+        InputError: if the scores are so large that what a mask adds would not hide a word.
+    """
+    largest = float(np.abs(scores.values).max())
+    if largest > -HIDES and any(mask.hides for mask in masks):
+        raise InputError(
+            f"the scores go up to {largest:.3g} in size, too large to be masked: {HIDDEN:.0e} added to "
+            f"them hides a word only up to {-HIDES:.0e}. Make the embeddings or weights smaller."
+        )
+    for mask in masks:
+        scores = scores + mask
+    return scores
 
 
 def sinusoid(x: Matrix) -> Matrix:

@@ -213,7 +213,7 @@ def _cell(one: Chosen, value: float, decimals: int) -> Text:
 
 
 def _number(node: Node, value: float, decimals: int) -> str:
-    if value <= HIDES:
+    if node.may_hide and value <= HIDES:
         return f"{value:.0e}"
     return f"{value:.{decimals}{'e' if node.needs_exponent(decimals) else 'f'}}"
 

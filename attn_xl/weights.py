@@ -48,7 +48,14 @@ class SheetWeights(Weights):
                 f"{table.file}, sheet {table.sheet!r}: {name} is {len(table.rows)} x "
                 f"{len(table.columns)}, but needs {len(rows)} rows, one for each of {_listed(rows)}."
             )
-        return self._matrix(name, table, rows, [f"{_letter(name)}{j + 1}" for j in range(width)])
+        made = self._matrix(name, table, rows, [f"{_letter(name)}{j + 1}" for j in range(width)])
+        if len(made.rows) != len(rows):
+            raise InputError(
+                f"{name}, made up for the sentences before, has {len(made.rows)} rows, but needs "
+                f"{len(rows)} here, one for each of {_listed(rows)}. Give all sentences as many "
+                "dimensions, or take this one alone: --sheet."
+            )
+        return made
 
     def row(self, name: str, columns: Sequence[str]) -> Matrix | None:
         """A single row for `columns`: a bias or None, gamma (1 where not given), beta (0).

@@ -307,6 +307,12 @@ def test_the_similarity_command(tmp_path: Path, capsys: pytest.CaptureFixture[st
         ({}, {"model": Model.decoder}, "needs --memory SHEET"),
         ({}, {"causal": True, "normalize": Normalize.sum}, "does not go with a mask"),
         ({"s": [["", "d1"], ["x", 1], ["<PAD>", 2]]}, {"normalize": Normalize.sum}, r"sheet 's': a mask hides words such as padding"),
+        ({"s": [["", "d1"], ["x", 1e4], ["y", 3e4]]}, {"causal": True}, r"sheet 's': the scores go up to 9e\+08 .* too large to be masked: .* largest is in cell B3"),
+        ({"s": [["", "d1"], ["x", 1e4], ["<PAD>", -3e4]]}, {}, "too large to be masked"),
+        ({"s": [["", "d1"], ["x", 1], ["y", 3e4]], "Mask": [[0, -1e9], [0, 0]]}, {}, "too large to be masked"),
+        ({"t": table(np.ones((2, 3)))}, {"random_weights": 1}, r"sheet 't': W_Q, made up .* has 4 rows, but needs 3 here, .* d1, d2, d3"),
+        ({"t": table(np.ones((2, 3)))}, {"random_weights": 1, "heads": 2}, "W_Q, made up .* has 4 rows, but needs 3"),
+        ({"t": table(np.ones((2, 3)))}, {"random_weights": 1, "model": Model.encoder}, r"Enc1\.W_Q, made up .* has 4 rows"),
     ],
 )  # fmt: skip
 def test_refusals(make: Make, sheets: dict[str, Any], options: dict[str, Any], said: str) -> None:
@@ -396,6 +402,22 @@ def test_settings_that_are_not_understood(make: Make, row: list[Any], said: str)
         attend(read_tables(source))
     assert said in str(error.value)
     assert "Settings" in str(error.value)
+
+
+def test_a_mask_hides_up_to_the_largest_scores_that_it_takes(make: Make) -> None:
+    tables = read_tables(make({"s": table(np.array([[1e4], [-1e4], [1.0]]))}))
+    weights = attend(tables, Settings(causal=True))["s"]["Softmax"].values
+    assert (weights[np.triu_indices(3, 1)] == 0).all()
+    assert (weights.sum(axis=1) == 1).all()
+
+
+def test_a_switch_that_would_not_hide_is_said(make: Make) -> None:
+    large = make({"s": table(np.array([[1e4], [2e4]])), "t": table(np.eye(2))})
+    remark = "Leave Causal off: the scores of 's' are too large to be masked."
+    assert remark in attend(read_tables(large), Settings(controls=True)).remarks
+    assert remark not in attend(read_tables(large), Settings()).remarks
+    with pytest.raises(attn_xl.InputError, match="too large to be masked"):
+        attend(read_tables(large), Settings(controls=True, causal=True))
 
 
 def test_weights_without_a_place_are_said(make: Make) -> None:

@@ -100,6 +100,21 @@ def test_decimals(piped: Callable[..., str]) -> None:
     assert "1.000e-09" in piped(attn_xl.Computation("", {"s": graph}, {}), steps=["Input"])
 
 
+def test_only_what_a_mask_hides_is_shown_without_its_digits(piped: Callable[..., str]) -> None:
+    x = attn_xl.given([[-1.2345e8, 2.0]], ["w"], ["a", "b"], "Input")
+    assert "-1.234e+08" in piped(x)
+    small = attn_xl.given([[-1.2345e8, 2.0]], ["w"], ["a", "b"], "Masked")
+    assert piped(small).splitlines()[-1].split() == ["w", "-1e+08", "2.000"]
+
+
+def test_a_result_without_a_name_is_shown(piped: Callable[..., str]) -> None:
+    scores = attn_xl.given([[0, 0]], ["w"], ["a", "b"], "Scores")
+    text = piped(attn_xl.softmax(scores)).splitlines()
+    at = text.index("Result = softmax(Scores)")
+    assert text[at + 2].split() == ["w", "0.500", "0.500"]
+    assert "Result.Sum = the sum of each row of Exponentials" in text
+
+
 @pytest.mark.parametrize("width", [20, 40, 60, 80, 200])
 def test_cut_to_the_terminal(on_terminal: Callable[..., str], tmp_path: Path, width: int) -> None:
     x = np.random.default_rng(0).normal(size=(100, 30))
