@@ -87,10 +87,15 @@ class Node:
         seen = values if any(values.strides) else values[:1, :1]  # one number everywhere
         if not np.isfinite(seen).all():
             row, column = np.argwhere(~np.isfinite(seen))[0]
+            why = (
+                "no number comes of 0 / 0, of the root of a negative number, or of numbers too large"
+                if np.isnan(values[row, column])
+                else "the numbers are too large to compute with, or divided by 0"
+            )
             raise InputError(
-                f"{self.words or 'a step'} gives {values[row, column]} at "
-                f"[{self.rows[row]}, {self.columns[column]}]: the numbers are too large to compute "
-                "with. Make the embeddings or weights smaller."
+                f"{self.words or self.name or 'a step'} gives {values[row, column]} at "
+                f"[{self.rows[row]}, {self.columns[column]}]: {why}. Change the embeddings or "
+                "weights, or make them smaller."
             )
 
     def __repr__(self) -> str:

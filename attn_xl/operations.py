@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -61,12 +62,20 @@ class Matrix(Node):
         return _made(Transpose(), (self,), self.columns, self.rows)
 
     def __matmul__(self, other: Matrix) -> Matrix:
+        if not isinstance(other, Matrix):
+            return NotImplemented
         if len(self.columns) != len(other.rows):
             raise ValueError(f"cannot multiply {self.shape} by {other.shape}")
         return _made(Product(), (self, other), self.rows, other.columns)
 
+    __array_ufunc__ = None
+    """A number of numpy's, on the left, leaves the arithmetic to the matrix."""
+
     def __add__(self, other: Matrix | float) -> Matrix:
         return _elementwise(ADD, self, other)
+
+    def __radd__(self, other: float) -> Matrix:
+        return _elementwise(ADD, other, self)
 
     def __sub__(self, other: Matrix | float) -> Matrix:
         return _elementwise(SUBTRACT, self, other)
@@ -77,11 +86,23 @@ class Matrix(Node):
     def __mul__(self, other: Matrix | float) -> Matrix:
         return _elementwise(MULTIPLY, self, other)
 
+    def __rmul__(self, other: float) -> Matrix:
+        return _elementwise(MULTIPLY, other, self)
+
+    def __neg__(self) -> Matrix:
+        return _elementwise(MULTIPLY, -1, self)
+
     def __truediv__(self, other: Matrix | float) -> Matrix:
         return _elementwise(DIVIDE, self, other)
 
+    def __rtruediv__(self, other: float) -> Matrix:
+        return _elementwise(DIVIDE, other, self)
+
 
 def _elementwise(operation: Operation, left: Matrix | float, right: Matrix | float) -> Matrix:
+    for side in (left, right):
+        if not isinstance(side, (Matrix, Real)):
+            raise TypeError(f"a matrix goes with a matrix or a number, not with {type(side).__name__}")
     left, right = (side if isinstance(side, Matrix) else _constant(side) for side in (left, right))
     if left.scalar:
         tall = wide = right

@@ -105,6 +105,35 @@ def test_numbers_too_large_are_refused_by_name() -> None:
         exp(x)
 
 
+def test_what_cannot_be_computed_is_said_as_it_is() -> None:
+    x = matrix([[1.0, -4.0]])
+    with pytest.raises(InputError, match=r"X / 0 gives inf at \[r0, c0\]: .* divided by 0"):
+        x / 0
+    with pytest.raises(
+        InputError, match=r"√X gives nan at \[r0, c1\]: no number .* root of a negative"
+    ):
+        sqrt(x)
+    with pytest.raises(InputError, match=r"^Y gives nan at"):
+        matrix([[math.nan]], "Y")
+
+
+def test_arithmetic_with_plain_numbers_on_either_side() -> None:
+    x = matrix([[1.0, 4.0]])
+    for made, values, words in (
+        (2 * x, [2, 8], "2 · X"),
+        (1 + x, [2, 5], "1 + X"),
+        (1 - x, [0, -3], "1 − X"),
+        (2 / x, [2, 0.5], "2 / X"),
+        (-x, [-1, -4], "-1 · X"),
+        (np.float64(2) * x, [2, 8], "2 · X"),
+        (x * np.int64(2), [2, 8], "X · 2"),
+    ):
+        assert (made.values.tolist(), made.words) == ([values], words)
+    for wrong in (lambda: x @ [[1], [2]], lambda: x + "1", lambda: [1, 2] * x, lambda: x - np.ones(2)):
+        with pytest.raises(TypeError):
+            wrong()
+
+
 def test_a_matrix_cannot_be_changed() -> None:
     x = matrix([[1, 2]])
     with pytest.raises(ValueError, match="read-only"):
