@@ -149,9 +149,8 @@ def _weighed(
         said = ""
         for key, _ in cells:
             assert sheet is not None
-            stored = sheet.stored(int(sheet.find(np.array([key]))[0]))
             value = model.value(finding.sheet, key // WIDTH, key % WIDTH + 1)
-            if not same(stored, value, tolerance):
+            if not same(sheet, key, value, tolerance):
                 right = False
                 said = said or (f", {value:.6g}" if isinstance(value, (int, float)) else "")
         what = finding.what + (", which gives the same now" if right else said)

@@ -138,9 +138,7 @@ def _differing(sheet: Sheet, places: Ints, computed: Sequence[Value], tolerance:
     numeric = sheet.kinds[places] == NUMBER
     numbers = np.array([x if type(x) in (float, int) else np.nan for x in computed], dtype=np.float64)
     stored = sheet.numbers[places]
-    sizes = np.abs(stored[numeric])
-    finite = sizes[sizes < INFINITE]
-    largest = float((finite if len(finite) else sizes).max(initial=0.0))
+    largest = _largest(sheet)
     with np.errstate(invalid="ignore", over="ignore"):
         gap = np.abs(stored - numbers)
         size = np.maximum(np.maximum(np.abs(stored), np.abs(numbers)), CANCELLED * largest)
@@ -149,6 +147,14 @@ def _differing(sheet: Sheet, places: Ints, computed: Sequence[Value], tolerance:
         ours, theirs = sheet.stored(int(places[place])), computed[place]
         same[place] = ours == theirs or {ours, theirs} <= {"", None}
     return np.flatnonzero(~same)
+
+
+def _largest(sheet: Sheet) -> float:
+    """The largest of the numbers that a sheet computes, but for those that stand for infinity."""
+    computed = ((sheet.formulas >= 0) | (sheet.spilled >= 0)) & (sheet.kinds == NUMBER)
+    sizes = np.abs(sheet.numbers[computed])
+    finite = sizes[sizes < INFINITE]
+    return float((finite if len(finite) else sizes).max(initial=0.0))
 
 
 def _cancelled(
@@ -177,12 +183,9 @@ def _cancelled(
     return abs(stored - float(value)) <= tolerance * LEFT_OVER * largest  # type: ignore[arg-type]
 
 
-def same(stored: Value, computed: Value, tolerance: float) -> bool:
-    """Whether two values are the same, numbers within a relative error."""
-    if isinstance(stored, float) and type(computed) in (int, float):
-        gap = abs(stored - float(computed))  # type: ignore[arg-type]
-        return gap <= tolerance * max(abs(stored), 1.0) or gap < SMALLEST
-    return stored == computed
+def same(sheet: Sheet, key: int, computed: Value, tolerance: float) -> bool:
+    """Whether what a cell holds is what an engine computes for it."""
+    return not len(_differing(sheet, sheet.find(np.array([key])), [computed], tolerance))
 
 
 def _different(sheet: Sheet, place: int, value: Value, engine: str) -> Finding:

@@ -128,6 +128,26 @@ def test_a_constant_that_is_right_is_told_apart(tmp_path: Path) -> None:
     assert report.fails()
 
 
+@pytest.mark.parametrize(("typed", "kind"), [(5e-10, "constant"), (8e-10, "frozen")])
+def test_a_constant_is_compared_by_the_size_of_its_numbers(
+    typed: float, kind: str, tmp_path: Path
+) -> None:
+    rows: list[list[Any]] = [[1e-10 * n, f"=A{n}*2"] for n in range(1, 9)]
+    rows[3][1] = typed
+    assert kinds(table(tmp_path / "small.xlsx", rows))[kind] == "B4"
+
+
+def test_what_cancelling_left_is_no_other_constant(tmp_path: Path) -> None:
+    numbers = [0.5, 0.7, 1.1, 0.1, 0.9, 2.0, 3.0, 4.0]
+    rows: list[list[Any]] = [[x, 0.2, 0.3, f"=A{n}+B{n}-C{n}"] for n, x in enumerate(numbers, 1)]
+    rows[3][3] = 0.0
+    book = read_formulas(table(tmp_path / "a.xlsx", rows))
+    sheet = book.sheets["s"]
+    at = np.flatnonzero(sheet.formulas >= 0)
+    sheet.kinds[at], sheet.numbers[at] = 0, [x + 0.2 - 0.3 for x in numbers if x != 0.1]
+    assert kinds(to_file(book, tmp_path / "b.xlsx")) == {"frozen": "D4"}
+
+
 def test_a_number_given_where_its_operand_is_unknown_is_no_slip(tmp_path: Path) -> None:
     rows: list[list[Any]] = [[1, 2, "=A1*B1"], [2, 3, "=A2*B2"], [3, None, 12]]
     rows += [[n, n, f"=A{n}*B{n}"] for n in range(4, 8)]
