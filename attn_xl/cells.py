@@ -172,8 +172,12 @@ class Place:
 
     @property
     def absolute(self) -> str:
-        """`Scores!$B$5:$D$8`, as a defined name refers to it."""
+        """`Scores!$B$5:$D$8`, or `Controls!$B$5` of one cell."""
+        one = self.rows == self.columns == 1
+        return self.absolute_range.rpartition(":")[0] if one else self.absolute_range
+
+    @property
+    def absolute_range(self) -> str:
+        """`Scores!$B$5:$D$8`, or `Scores!$B$5:$B$5` of one cell."""
         first, last = letters(self.column), letters(self.last_column)
-        if self.rows == self.columns == 1:  # IronCalc takes B5:B5 for a list in MATCH
-            return f"{quoted(self.sheet)}!${first}${self.row}"
         return f"{quoted(self.sheet)}!${first}${self.row}:${last}${self.last_row}"

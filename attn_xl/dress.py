@@ -148,7 +148,9 @@ class _Dresser:
 
     def _block(self, block: Block) -> None:
         name = block.name
-        self._book.defined_names[name] = DefinedName(name, attr_text=block.place.absolute)
+        # IronCalc's MATCH and INDEX look in ranges only, be they one cell; a scalar is to be no list
+        means = block.place.absolute if block.node.scalar else block.place.absolute_range
+        self._book.defined_names[name] = DefinedName(name, attr_text=means)
         caption = None if self._extras.canvas else caption_above(block)
         if caption:
             self._text(*caption, block.caption, "attn note")

@@ -119,7 +119,13 @@ def test_every_variant_recalculates(name: str, make: Make, tmp_path: Path, kept:
 def test_one_word_alone(make: Make, tmp_path: Path) -> None:
     source = make({"s": table(normal(1, 3), ["alone"])})
     for number, options in enumerate(
-        ({"causal": True}, {"heads": 3}, {"model": Model.encoder}, {"model": Model.similarity})
+        (
+            {"causal": True},
+            {"heads": 3},
+            {"model": Model.encoder},
+            {"model": Model.similarity},
+            {"controls": True},
+        )
     ):
         settings = Settings(random_weights=1, **options)
         path = tmp_path / f"{number}.xlsx"
