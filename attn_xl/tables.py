@@ -113,9 +113,10 @@ def survey(
     book = book_of(path)
     made = Survey(book.path)
     if "Overview" in book.grids and wrote_this(book.path):
-        raise InputError(
-            f"{book.path}: attn-xl wrote this workbook; give it the one that it was made from."
-        )
+        do = f"its sheet {SETTINGS_SHEET!r}, which says how, is gone. Give the one it was made from."
+        if SETTINGS_SHEET in book.grids and (range or words_in or sheet):
+            do = "leave out --range, --words-in and --sheet, and it is read back as a whole."
+        raise InputError(f"{book.path}: attn-xl wrote this workbook; {do}")
     names: dict[str, str] = {}
     for original in book.grids:
         names[unique(clean(original), {name.casefold() for name in names})] = original

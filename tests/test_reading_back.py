@@ -126,4 +126,16 @@ def test_without_its_record_a_written_workbook_is_refused(
     path = tmp_path / "out.xlsx"
     attn_xl.write_workbook(attend(read_tables(SAMPLES / "mouse.xlsx")), path)
     assert call("convert", path, "-o", tmp_path / "again.xlsx") == 1
-    assert "attn-xl wrote this workbook" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "attn-xl wrote this workbook" in said
+    assert "'Settings', which says how, is gone. Give the one it was made from." in said
+
+
+@pytest.mark.parametrize("options", [["--words-in", "rows"], ["--sheet", "Q"], ["--range", "Q!A4:D9"]])
+def test_a_written_workbook_is_read_as_a_whole(
+    options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "out.xlsx"
+    assert call("convert", SAMPLES / "politics.xlsx", "-o", path) == 0
+    assert call("convert", path, *options, "-o", tmp_path / "again.xlsx") == 1
+    assert "leave out --range, --words-in and --sheet, and it is read back" in capsys.readouterr().err
