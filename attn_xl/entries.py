@@ -74,12 +74,20 @@ def _read_text(text: str) -> tuple[float | None, str]:
     else:
         percent = 1.0
     if "," in plain:
-        if "." in plain:  # the one that comes last is the decimal one
-            last = max(",.", key=plain.rindex)
-            plain = plain.replace(",.".replace(last, ""), "")
-        plain = plain.replace(",", ".") if plain.count(",") == 1 else plain.replace(",", "")
+        plain = _with_a_point(plain)
         odd.append("a number with a comma")
     if not _NUMBER.fullmatch(plain):
         return None, ""
     number = float(plain) / percent
     return (number, " and ".join(odd) or "a number as text") if isfinite(number) else (None, "")
+
+
+def _with_a_point(text: str) -> str:
+    """A number with commas, without them: of comma and point, the one that comes last is the decimal
+    one, if there is one only; the other parts thousands. "" if the parts are others."""
+    last = max(",.", key=text.rfind)
+    point, between = (last, ",.".replace(last, "")) if text.count(last) == 1 else ("", last)
+    whole, _, rest = text.partition(point) if point else (text, "", "")
+    if between in whole and not re.fullmatch(rf"[+-]?\d{{1,3}}({re.escape(between)}\d{{3}})+", whole):
+        return ""
+    return f"{whole.replace(between, '')}.{rest}"

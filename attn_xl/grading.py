@@ -175,11 +175,9 @@ def _expected(student: Student) -> str:
 
 def _begins(text: str, *beginnings: str) -> bool:
     """Whether a text begins with one of these as a word of its own."""
+    folded = [start.casefold() for start in beginnings if start]
     return any(
-        text == start.casefold()
-        or (text.startswith(start.casefold()) and not text[len(start)].isalnum())
-        for start in beginnings
-        if start
+        text == start or (text.startswith(start) and not text[len(start)].isalnum()) for start in folded
     )
 
 

@@ -68,7 +68,7 @@ def mark(
 
     A cell is right if it is within the tolerance of the right number, as the marks of a lesson have
     it:
-    |entered − right| ≤ tolerance · max(1, |entered|). If not, it followed if it is that near to what
+    |entered − right| ≤ tolerance · max(1, |right|). If not, it followed if it is that near to what
     its operation gives from the numbers that the student has in the cells before. Where one of those is
     blank, there is only the right number to compare with.
 

@@ -25,11 +25,12 @@ from attn_xl.engines import differences_ironcalc, libreoffice, recalculated_by_l
 from attn_xl.entries import Entry, read_entry
 from attn_xl.errors import CallError, InputError
 from attn_xl.gradebook import grade_class, submitted
-from attn_xl.grading import Submission, grade_one
+from attn_xl.grading import Submission, grade_one, named_after
 from attn_xl.layout import lay_out
 from attn_xl.lessons import Lesson, chosen_cells, results_of
 from attn_xl.marking import Verdict, mark
 from attn_xl.results import Graded, Status
+from attn_xl.roster import Student
 from attn_xl.settings import Settings
 from attn_xl.tables import Table, Tables
 
@@ -753,6 +754,14 @@ def test_whose_file_it_is_shows_in_its_name_or_its_folder(school: Path, tmp_path
         assert said[0].startswith(remark) if remark else not said, name
 
 
+def test_a_name_is_known_however_its_letters_fold() -> None:
+    students = [Student("s1", "Weiß", ""), Student("s2", "Wei", "")]
+    assert named_after(Path("weiss-hw.xlsx"), students) == students[0]
+    assert named_after(Path("WEIß_hw.xlsx"), students) == students[0]
+    assert named_after(Path("Wei hw.xlsx"), students) == students[1]
+    assert named_after(Path("weisser.xlsx"), students) is None
+
+
 @pytest.mark.parametrize(
     ("sample", "options"),
     [
@@ -835,7 +844,15 @@ def test_a_blank_stays_blank_whoever_saved_it(tmp_path: Path) -> None:
         ("'2", 2.0, "read as 2"),
         ("1 234", 1234.0, "read as 1234"),
         ("abc", None, "the text 'abc'"),
-        ("1,2,3", 123.0, "read as 123"),
+        ("1,2,3", None, "the text '1,2,3'"),
+        ("1,234,567", 1234567.0, "a number with a comma, read as 1234567"),
+        ("-1.234.567,8", -1234567.8, "a number with a comma"),
+        ("1,234,567.8", 1234567.8, "a number with a comma"),
+        (",5", 0.5, "read as 0.5"),
+        ("1,5e3", 1500.0, "read as 1500"),
+        ("12,34.5", None, "the text '12,34.5'"),
+        ("1.5,3.2", None, "the text '1.5,3.2'"),
+        (",", None, "the text ','"),
         ("1/2", None, "the text '1/2'"),
         ("1e999", None, "the text '1e999'"),
         ("x" * 99, None, "…"),
