@@ -158,7 +158,7 @@ def test_a_word_that_a_search_would_not_take_plainly_is_compared(words: list[str
     assert place.operation.plain is plain  # type: ignore[union-attr]
 
 
-A, B, C = (matrix([[values]], name) for values, name in ((7.0, "A"), (3.0, "B"), (2.0, "C")))
+A, B, C = (matrix([[x, 2 * x]], name) for x, name in ((7.0, "A"), (3.0, "B"), (2.0, "C")))
 
 
 @pytest.mark.parametrize(
