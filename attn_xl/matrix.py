@@ -108,6 +108,11 @@ class Node:
         return len(self.rows), len(self.columns)
 
     @property
+    def largest(self) -> float:
+        """The largest of its numbers, without their signs."""
+        return float(max(self.values.max(), -self.values.min()))
+
+    @property
     def hides(self) -> bool:
         """Whether some of its numbers are such as a mask puts where a word may not look."""
         return bool((self.values <= HIDES).any())

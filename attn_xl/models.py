@@ -346,7 +346,7 @@ def _not_to_be_masked(graphs: Mapping[str, Graph]) -> tuple[str, ...]:
         for name, graph in graphs.items()
         if "Causal" in graph
         for node in graph.values()
-        if base_symbol(node.name) == "Scaled" and abs(node.values).max() > -HIDES
+        if base_symbol(node.name) == "Scaled" and node.largest > -HIDES
     ]
     names = ", ".join(map(repr, dict.fromkeys(large)))
     return (f"Leave Causal off: the scores of {names} are too large to be masked.",) if large else ()

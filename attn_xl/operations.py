@@ -130,8 +130,7 @@ def _made(
     if foreseen is not None:
         values = np.broadcast_to(1.0, (len(rows), len(columns)))
     else:
-        # The node itself refuses infinities.
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # a node refuses infinities
             values = operation.numbers(*(parent.values for parent in parents))
     return Matrix(values, tuple(rows), tuple(columns), operation, parents, scalar=scalar)
 
@@ -308,11 +307,10 @@ def masked(scores: Matrix, masks: Sequence[Matrix]) -> Matrix:
     Raises:
         InputError: if the scores are so large that what a mask adds would not hide a word.
     """
-    largest = float(np.abs(scores.values).max())
-    if largest > -HIDES and any(mask.hides for mask in masks):
+    if scores.largest > -HIDES and any(mask.hides for mask in masks):
         raise InputError(
-            f"the scores go up to {largest:.3g} in size, too large to be masked: {HIDDEN:.0e} added to "
-            f"them hides a word only up to {-HIDES:.0e}. Make the embeddings or weights smaller."
+            f"the scores go up to {scores.largest:.3g} in size, too large to be masked: {HIDDEN:.0e} "
+            f"added to them hides a word up to {-HIDES:.0e}. Make the embeddings or weights smaller."
         )
     for mask in masks:
         scores = scores + mask

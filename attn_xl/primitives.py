@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -118,8 +118,12 @@ class Elementwise(Operation):
 
     def words(self, *operands: str) -> str:
         left, right = operands
+        sums, products = (" + ", " − "), (" · ", " / ")
         if self.binding > 1:
-            left, right = (f"({o})" if " + " in o or " − " in o else o for o in (left, right))
+            left = _within(left, sums)
+            right = _within(right, sums + products * (self.symbol == "/"))
+        elif self.symbol == "-":
+            right = _within(right, sums)
         return f"{left} {self.sign} {right}"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
@@ -127,6 +131,11 @@ class Elementwise(Operation):
         tighter = self.binding + (self.symbol in "-/")
         text = f"{left.within(self.binding)} {self.sign} {right.within(tighter)}"
         return Said(text, self.binding)
+
+
+def _within(said: str, signs: Iterable[str]) -> str:
+    """What is said; in parentheses if it has one of these signs."""
+    return f"({said})" if any(sign in said for sign in signs) else said
 
 
 @dataclass(frozen=True, eq=False, repr=False)

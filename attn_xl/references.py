@@ -229,7 +229,8 @@ def computed_with_nothing(book: Book, forms: Forms, lookup: Lookup) -> list[Find
 
 
 def uses(book: Book, forms: Forms) -> Iterator[tuple[Sheet, Ints, Template, Coordinates]]:
-    """For each sheet and template: the places of its cells, and their coordinates."""
+    """For each sheet and template that refers to something: the places of its cells, and their
+    coordinates."""
     for sheet in book.sheets.values():
         where = np.flatnonzero(sheet.formulas >= 0)
         kinds = forms.template[sheet.formulas[where]]
@@ -237,7 +238,7 @@ def uses(book: Book, forms: Forms) -> Iterator[tuple[Sheet, Ints, Template, Coor
         for places in np.split(where[order], np.flatnonzero(np.diff(kinds[order])) + 1):
             if len(places):
                 template = forms.templates[int(forms.template[sheet.formulas[places[0]]])]
-                if template.references:
+                if template.references or template.names:
                     rows, columns = sheet.keys[places] // WIDTH, sheet.keys[places] % WIDTH + 1
                     values = forms.coordinates(sheet.formulas[places], rows, columns)
                     yield sheet, places, template, values

@@ -16,7 +16,7 @@ import numpy as np
 from .cells import split_address
 from .findings import Finding
 from .formula_blocks import Block
-from .formulas_in import ERROR, NUMBER, WIDTH, Book, Ints, Sheet
+from .formulas_in import NUMBER, WIDTH, Book, Ints, Sheet
 from .patterns import Forms, spans
 from .references import Lookup, rectangles_of
 
@@ -37,8 +37,8 @@ def not_one(
             continue
         kinds = sheet.kinds[at]
         seen.add((sheet.name, int(keys[0])))
-        total = float(sheet.numbers[at].sum()) if (kinds == NUMBER).all() else float("nan")
-        if (kinds == ERROR).any() or np.isnan(total) or abs(total - 1) <= max(tolerance, 1e-9):
+        total = float(sheet.numbers[at].sum())
+        if (kinds != NUMBER).any() or abs(total - 1) <= max(tolerance, 1e-9):
             continue
         wrong[sheet.name].append((keys, total))
     return [

@@ -151,6 +151,13 @@ def test_compare_puts_occurrences_beside_each_other(make: Callable[..., Path]) -
     assert (difference.values == [outputs[0][2] - outputs[0][0], outputs[1][1] - outputs[0][0]]).all()
 
 
+def test_a_word_that_one_sentence_repeats_is_not_compared(make: Callable[..., Path]) -> None:
+    path = make({"one": table(normal(3, 2), ["a", "b", "a"]), "two": table(normal(2, 2), ["c", "d"])})
+    computation = attend(read_tables(path))
+    assert not computation.comparison
+    assert computation.remarks == ("No word occurs in two sentences, so there is nothing to compare.",)
+
+
 def test_sentences_of_other_dimensions_are_not_compared(make: Callable[..., Path]) -> None:
     path = make({"one": table(np.eye(2), ["a", "b"]), "two": table(np.eye(3), ["a", "b", "c"])})
     computation = attend(read_tables(path))

@@ -119,6 +119,75 @@ def test_the_workbook_of_the_readme_has_its_slips(tmp_path: Path) -> None:
     assert kinds(made) == kinds(ROOT / "docs" / "slips.xlsx") == expected
 
 
+def numbered(rows: list[list[Any]], values: dict[str, float], path: Path, **names: str) -> Path:
+    """A table whose formulas have these values, by cell; and defined names."""
+    book = read_formulas(table(path, rows))
+    sheet = book.sheets["s"]
+    for cell, value in values.items():
+        at = int(sheet.find(np.array([key(cell)]))[0])
+        sheet.kinds[at], sheet.numbers[at] = 0, value
+    book.names.update(names)
+    return to_file(book, path)
+
+
+@pytest.mark.parametrize(("off", "found"), [(5e-3, True), (5e-9, True), (1e-12, False)])
+def test_attention_weights_sum_to_1_within_the_tolerance(
+    off: float, found: bool, tmp_path: Path
+) -> None:
+    book = copy(read_formulas(written(tmp_path, "politics", controls=False)))
+    softmax = book.sheets["Softmax"]
+    softmax.numbers[int(softmax.find(np.array([key("C7")]))[0])] += off
+    assert [f.cells for f in looked_over(book) if f.kind == "softmax"] == ["B7:F7"] * found
+    to_file(book, tmp_path / "off.xlsx")
+    assert "softmax" not in kinds(tmp_path / "off.xlsx", tolerance=0.01)
+
+
+def test_the_shares_of_some_need_not_sum_to_1(tmp_path: Path) -> None:
+    """Four words' exponentials and their sum, and the shares of two of them, then of all."""
+    powers = [[np.exp(0.1 * i * j) for j in range(1, 5)] for i in range(1, 5)]
+    for shown in (2, 4):
+        rows: list[list[Any]] = []
+        values = {}
+        for i, row in enumerate(powers, 1):
+            cells = [f"=EXP(0.1*{i}*{j})" for j in range(1, 5)]
+            shares = [f"={'ABCD'[j]}{i}/$E{i}" for j in range(shown)]
+            rows.append([*cells, f"=SUM(A{i}:D{i})", *shares])
+            values |= {f"{'ABCD'[j]}{i}": row[j] for j in range(4)} | {f"E{i}": sum(row)}
+            values |= {f"{'FGHI'[j]}{i}": row[j] / sum(row) for j in range(shown)}
+        assert kinds(numbered(rows, values, tmp_path / "part.xlsx")) == {}
+        values["F2"] += 0.01
+        found = kinds(numbered(rows, values, tmp_path / "part.xlsx"))
+        assert ("softmax" in found) == (shown == 4)
+
+
+@pytest.mark.parametrize(
+    ("formula", "wrong"),
+    [("=SUMPRODUCT(A1:B1,C1:D1)", False), ("=A1*C1-B1*C1", False), ("=A1+B1+C1+D1-4000", True)],
+)
+def test_what_cancelling_leaves_of_products_is_as_large_as_they_are(
+    formula: str, wrong: bool, tmp_path: Path
+) -> None:
+    path = numbered([[1000, 1000, 1000, -1000, formula]], {"E1": 1e-6}, tmp_path / "a.xlsx")
+    if wrong:
+        path = numbered([[1000, 1000, 1000, 1000, formula]], {"E1": 1e-6}, tmp_path / "a.xlsx")
+    assert kinds(path) == ({"value": "E1"} if wrong else {})
+
+
+def test_what_stands_for_infinity_excuses_nothing(tmp_path: Path) -> None:
+    rows = [[1, "=A1*2", "=-A1*1E9"]]
+    good = {"B1": 2.0, "C1": -1e9}
+    assert kinds(numbered(rows, good, tmp_path / "a.xlsx")) == {}
+    assert kinds(numbered(rows, {**good, "B1": 2.00001}, tmp_path / "a.xlsx")) == {"value": "B1"}
+
+
+def test_what_is_made_from_a_name_that_changes_is_not_checked(tmp_path: Path) -> None:
+    rows = [["=RAND()", "=Draw*2", "=2*3"]]
+    values = {"A1": 0.5, "B1": 1.0, "C1": 6.0}
+    found = kinds(numbered(rows, values, tmp_path / "a.xlsx", Draw="s!$A$1"))
+    assert found["unchecked"] == "A1:B1"
+    assert "value" not in found
+
+
 def test_a_constant_that_is_right_is_told_apart(tmp_path: Path) -> None:
     book = copy(read_formulas(written(tmp_path, "politics", controls=False)))
     scores = book.sheets["Scores"]

@@ -26,9 +26,10 @@ from attn_xl.entries import Entry, read_entry
 from attn_xl.errors import CallError, InputError
 from attn_xl.gradebook import grade_class, submitted
 from attn_xl.grading import Submission, grade_one, named_after
+from attn_xl.keys import key_tables, read_keys
 from attn_xl.layout import lay_out
 from attn_xl.lessons import Lesson, chosen_cells, results_of
-from attn_xl.marking import Verdict, mark
+from attn_xl.marking import Verdict, mark, near
 from attn_xl.results import Graded, Status
 from attn_xl.roster import Student
 from attn_xl.settings import Settings
@@ -868,6 +869,30 @@ def test_what_counts_as_a_number(value: Any, number: float | None, remark: str) 
     assert remark in entry.remark
     assert bool(entry.remark) == bool(remark)
     assert entry.blank == (number is None and not remark)
+
+
+@pytest.mark.parametrize(
+    ("entered", "right", "counts"),
+    [(1.01, 1, True), (0.99, 1, True), (1.0101, 1, False), (99, 100, True), (98.9, 100, False),
+     (0.01, 0, True), (-0.0101, 0, False)],
+)  # fmt: skip
+def test_how_near_counts_as_right(entered: float, right: float, counts: bool) -> None:
+    assert near(entered, right, 0.01) is counts
+
+
+def test_the_key_keeps_what_was_drawn(tmp_path: Path) -> None:
+    roster = tmp_path / "roster.csv"
+    roster.write_text("id,name\n1,Ada")
+    teach(SAMPLES / "dropout.xlsx", "--roster", roster, "-o", tmp_path / "class")
+    keys = read_keys(tmp_path / "class-answers.xlsx")
+    (key,) = keys.keys.values()
+    kept = key_tables(keys, key)[0].weights["DropoutMask#1"]
+    (lesson,) = (tmp_path / "class").glob("*.xlsx")
+    sheet = openpyxl.load_workbook(lesson)["DropoutMask"]
+    shown = [
+        [sheet.cell(5 + i, 2 + j).value for j in range(kept.shape[1])] for i in range(kept.shape[0])
+    ]
+    assert kept.values.tolist() == shown
 
 
 def test_the_key_has_what_each_student_was_given(school: Path) -> None:

@@ -133,6 +133,28 @@ def test_one_word_alone(make: Make, tmp_path: Path) -> None:
         check(path)
 
 
+@pytest.mark.parametrize("formulas", ["array", "dynamic"])
+def test_angles_as_one_formula_for_a_matrix(make: Make, write: Make, formulas: str) -> None:
+    source = make({"s": table(normal(3, 2))})
+    write(source, settings={"model": Model.similarity, "formulas": formulas})
+
+
+def test_one_head_has_the_whole_weights(make: Make) -> None:
+    weights = {f"W_{p}": table(normal(4, 4)) for p in "QKVO"}
+    source = make({"s": table(normal(3, 4)), **weights, "b_Q": table(normal(1, 4))})
+    computation = attend(read_tables(source), Settings(heads=1))
+    graph = computation["s"]
+    assert {"W_Q", "b_Q", "Q_1"} <= set(graph)
+    assert not {"W_Q_1", "W_K_1", "W_V_1", "b_Q_1"} & set(graph)
+    assert graph["Q_1"].words == "Input × W_Q + b_Q"
+    assert computation.remarks == ()  # every sheet has its place
+
+
+def test_padding_is_known_in_any_case_as_spreadsheets_compare_text() -> None:
+    hides = attention_mask(["a"], ["x", "<pad>"], "Mask", causal=False, padding=("<PAD>",))
+    assert hides.values.tolist() == [[0, -1e9]]
+
+
 def test_multi_head_against_loops(make: Make) -> None:
     x, w = normal(5, 4), {f"W_{p}": normal(4, 6) for p in "QKV"}
     w_o, b_q = normal(6, 4), normal(1, 6)
@@ -316,6 +338,7 @@ def test_the_similarity_command(tmp_path: Path, capsys: pytest.CaptureFixture[st
         ({"s": [["", "d1"], ["x", 1e4], ["y", 3e4]]}, {"causal": True}, r"sheet 's': the scores go up to 9e\+08 .* too large to be masked: .* largest is in cell B3"),
         ({"s": [["", "d1"], ["x", 1e4], ["<PAD>", -3e4]]}, {}, "too large to be masked"),
         ({"s": [["", "d1"], ["x", 1], ["y", 3e4]], "Mask": [[0, -1e9], [0, 0]]}, {}, "too large to be masked"),
+        ({"W_Q": [["", "a"], ["d2", 1], ["d1", 1], ["d3", 1], ["d4", 1]]}, {}, "rows of W_Q are labelled d2, d1, .* Put them in the same order"),
         ({"t": table(np.ones((2, 3)))}, {"random_weights": 1}, r"sheet 't': W_Q, made up .* has 4 rows, but needs 3 here, .* d1, d2, d3"),
         ({"t": table(np.ones((2, 3)))}, {"random_weights": 1, "heads": 2}, "W_Q, made up .* has 4 rows, but needs 3"),
         ({"t": table(np.ones((2, 3)))}, {"random_weights": 1, "model": Model.encoder}, r"Enc1\.W_Q, made up .* has 4 rows"),

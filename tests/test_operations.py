@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from attn_xl import InputError, given, softmax
+from attn_xl import InputError, Matrix, Settings, explain, given, softmax, write_workbook
 from attn_xl.catalogue import PRIMITIVES
 from attn_xl.chosen import When
 from attn_xl.matrix import Graph
-from attn_xl.operation import Operation
-from attn_xl.operations import exp, gather, row_maximum, row_sum, sqrt, width
-from attn_xl.primitives import Apply, Reduce
+from attn_xl.operation import Entered, Operation, recompute
+from attn_xl.operations import exp, find, gather, option, row_maximum, row_sum, sqrt, width
+from attn_xl.primitives import Apply, Best, Reduce
 
 
 def matrix(values, name="X", **labels):  # type: ignore[no-untyped-def]
@@ -132,6 +134,59 @@ def test_arithmetic_with_plain_numbers_on_either_side() -> None:
     for wrong in (lambda: x @ [[1], [2]], lambda: x + "1", lambda: [1, 2] * x, lambda: x - np.ones(2)):
         with pytest.raises(TypeError):
             wrong()
+
+
+def test_what_cannot_be_computed_from_what_was_entered_is_not_there() -> None:
+    x, y = matrix([[6.0, 8.0]]), matrix([[2.0, 4.0]], "Y")
+    ratio = (x / y).named("Ratio")
+    blank = Entered(np.array([[True, False]]), np.array([[0.0, 0.0]]))
+    expected = recompute([ratio], {y: blank}).expected[ratio]
+    assert np.isnan(expected[0, 0])
+    assert expected[0, 1] == 2
+    assert np.isnan(Best().numbers(np.array([[math.nan, 1], [1, 2]]))[0, 0])
+    assert Best().numbers(np.array([[math.nan, 1], [1, 2]]))[1, 0] == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "plain"), [(["a", "b"], True), (["a", "b*"], False), (["a?"], False), (["a~b"], False),
+                         (["w" * 255], True), (["w" * 256, "b"], False)],
+)  # fmt: skip
+def test_a_word_that_a_search_would_not_take_plainly_is_compared(words: list[str], plain: bool) -> None:
+    numbers = np.arange(1.0, len(words) + 1).reshape(-1, 1)
+    choices = Matrix(numbers, tuple(words), ("words",), name="Words", texts=tuple(words))
+    place = find(option(1.0, "Word", "", text=words[0]), choices)
+    assert place.operation.plain is plain  # type: ignore[union-attr]
+
+
+A, B, C = (matrix([[x, 2 * x]], name) for x, name in ((7.0, "A"), (3.0, "B"), (2.0, "C")))
+
+
+@pytest.mark.parametrize(
+    ("made", "value", "words"),
+    [
+        (A - (B - C), 6, "A − (B − C)"),
+        (A - (B + C), 2, "A − (B + C)"),
+        (A - B - C, 2, "A − B − C"),
+        (A + (B - C), 8, "A + B − C"),
+        (A / (B / C), 7 / 1.5, "A / (B / C)"),
+        (A / (B * C), 7 / 6, "A / (B · C)"),
+        (A / B / C, 7 / 6, "A / B / C"),
+        (A * (B / C), 10.5, "A · B / C"),
+        (A * (B - C), 7, "A · (B − C)"),
+        ((A - B) / C, 2, "(A − B) / C"),
+    ],
+)
+@pytest.mark.parametrize("formulas", ["cell", "array"])
+def test_parentheses_stand_where_they_must(
+    made: Matrix, value: float, words: str, formulas: str, tmp_path: Path, keep: Callable[[Path], Path]
+) -> None:
+    result = made.named("R")
+    assert (result.values[0, 0], result.words) == (value, words)
+    path = tmp_path / "r.xlsx"
+    write_workbook(result, path, settings=Settings(formulas=formulas))  # type: ignore[arg-type]
+    keep(path)
+    worked = explain(result, "R[r0, c0]", decimals=3).numbers
+    assert eval(worked.replace("−", "-").replace("·", "*")) == pytest.approx(value)
 
 
 def test_a_matrix_cannot_be_changed() -> None:

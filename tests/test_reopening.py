@@ -15,6 +15,7 @@ import attn_xl
 from attn_xl.engines import libreoffice, recalculated_by_libreoffice
 from attn_xl.errors import InputError
 from attn_xl.models import Computation
+from attn_xl.record import table_digest
 from attn_xl.reopening import reopened
 from attn_xl.settings import Arrangement, Settings
 
@@ -198,6 +199,67 @@ def test_a_row_put_in_and_left_empty_is_none(tmp_path: Path) -> None:
     book.defined_names["Input"].attr_text = "Input!$B$5:$C$10"
     book.save(path)
     same(computation, attended(path))
+
+
+def test_a_column_put_in_and_left_empty_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "written.xlsx"
+    computation, _ = converted(SAMPLES / "politics.xlsx", path)
+    book = openpyxl.load_workbook(path, data_only=True)
+    book["Input"].insert_cols(3)
+    book.defined_names["Input"].attr_text = "Input!$B$5:$D$9"
+    book.save(path)
+    same(computation, attended(path))
+
+
+def test_what_stands_several_times_is_said_where_it_differs(tmp_path: Path) -> None:
+    x = np.random.default_rng(3).normal(size=(2, 2)).round(3)
+    mask = [[0, -1e9], [0, 0]]
+    source = make_input(tmp_path / "in.xlsx", {"one": table(x, ["a", "b"]), "two": table(x, ["c", "d"]),
+                                               "Mask": mask})  # fmt: skip
+    path = tmp_path / "written.xlsx"
+    converted(source, path)
+    assert reopened(path).remarks == ()
+    book = openpyxl.load_workbook(path)
+    book["two.Mask"]["B6"] = -5
+    book.save(path)
+    (remark,) = reopened(path).remarks
+    assert remark.startswith(
+        "Mask stands in several places with different numbers; those on sheet 'one"
+    )
+
+
+def test_without_controls_it_is_read_back_without_them(tmp_path: Path) -> None:
+    converted(SAMPLES / "politics.xlsx", tmp_path / "with.xlsx")
+    assert reopened(tmp_path / "with.xlsx").settings.controls
+    computation, settings = converted(SAMPLES / "politics.xlsx", tmp_path / "w.xlsx", controls=False)
+    attn_xl.write_workbook(computation, tmp_path / "without.xlsx", settings=settings, record=True)
+    assert not reopened(tmp_path / "without.xlsx").settings.controls
+
+
+def test_a_dropout_mask_of_another_size_is_drawn_anew(tmp_path: Path) -> None:
+    path = tmp_path / "written.xlsx"
+    computation, _ = converted(SAMPLES / "dropout.xlsx", path)
+    (was,) = (graph["DropoutMask"].shape for graph in computation.values())
+    book = openpyxl.load_workbook(path, data_only=True)
+    place = book.defined_names["Input"].attr_text
+    last = int(place.rpartition("$")[2]) + 1
+    for column in range(1, book["Input"].max_column + 1):
+        above = book["Input"].cell(last - 1, column).value
+        book["Input"].cell(last, column, "more" if column == 1 else above)
+    book.defined_names["Input"].attr_text = f"{place.rpartition('$')[0]}${last}"
+    book.save(path)
+    (now,) = (graph["DropoutMask"].shape for graph in attended(path).values())
+    assert now == (was[0] + 1, was[1] + 1)
+
+
+def test_a_table_kept_in_15_digits_is_the_same_table() -> None:
+    numbers = np.array([[1 / 3, -2e9 / 7]])
+
+    def of(values: np.ndarray) -> str:
+        return table_digest(attn_xl.given(values, ["w"], ["a", "b"], "Input"))
+
+    assert of(np.vectorize(lambda x: float(f"{x:.15g}"))(numbers)) == of(numbers)
+    assert of(numbers + 1e-9) != of(numbers)
 
 
 def test_names_that_lost_their_cells_fall_back_to_the_record(tmp_path: Path) -> None:

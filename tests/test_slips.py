@@ -100,6 +100,23 @@ def test_a_rounded_number_counts_from_two_decimals_on() -> None:
     assert slip(SCALED, 0, 1, round(third, 2), numbers) == "dividing by d_k in place of √d_k"
     assert slip(SCALED, 0, 1, round(third + 0.011, 2), numbers) == ""
 
+    assert slip(SCALED, 0, 1, round(third, 1), numbers) == ""
+    assert abs(round(third, 1) - third) < 0.05
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [([1.5, 7.25, 3], "the number of another column (b)"), ([1.5, 7.25, 7.25], ""),
+     ([7.25, 7.25, 3], "")],
+)  # fmt: skip
+def test_a_number_that_stands_twice_tells_no_place(row: list[float], said: str) -> None:
+    at = 2 if row[0] == 7.25 else 0
+    across = op.copy(op.given([row], ["u"], ["a", "b", "c"], "X")).named("Y")
+    assert slip(across, 0, at, 7.25, {one: one.values for one in walk([across])}) == said
+    down = op.copy(op.given(np.transpose([row]), ["a", "b", "c"], ["u"], "X")).named("Y")
+    said = said.replace("column", "row")
+    assert slip(down, at, 0, 7.25, {one: one.values for one in walk([down])}) == said
+
 
 def test_the_slip_goes_by_the_students_own_numbers() -> None:
     numbers = {one: one.values for one in walk([SCALED])}

@@ -15,12 +15,13 @@ import openpyxl
 import pytest
 from conftest import SAMPLES, make_input, table, verify
 
-from attn_xl import CallError, InputError, read_tables
+from attn_xl import CallError, InputError, attend, read_tables
 from attn_xl.cells import address
 from attn_xl.engines import IronCalc, libreoffice, recalculated_by_libreoffice, stored_formulas
+from attn_xl.layout import lay_out
 from attn_xl.lesson_pages import NO_NUMBER, NO_SLIP, RIGHT, WAITS, WRONG
-from attn_xl.lessons import Lesson, results_of
-from attn_xl.matrix import Node, walk
+from attn_xl.lessons import Lesson, chosen_cells, results_of
+from attn_xl.matrix import HIDES, Node, walk
 from attn_xl.operation import Entered, recompute
 from attn_xl.settings import Activation, Model, Settings
 from attn_xl.teaching import write_lesson
@@ -379,6 +380,25 @@ def test_levels(tmp_path: Path) -> None:
     assert {"Softmax_1.Sum", "d_k_1", "Divisor_1"} <= names[2]
     other = Taught(SAMPLES / "multi-head.xlsx", tmp_path / "m.xlsx", Lesson(level=1, seed=5))
     assert [c.tolist() for c in other.open.values()] != [c.tolist() for c in few.open.values()]
+
+
+def test_few_cells_are_such_as_there_is_something_to_compute_in() -> None:
+    tables = read_tables(SAMPLES / "politics.xlsx")
+    layout = lay_out(attend(tables, Settings(causal=True)))
+    for seed in range(8):
+        for node, cells in chosen_cells(layout, Lesson(1, seed=seed)).items():
+            for values, chosen in zip(node.values, cells):
+                worth = (values > HIDES) & (values != 0)
+                assert not (chosen & ~worth).any() or (chosen >= worth).all()
+
+
+def test_an_exam_leaves_no_less_blank_than_a_lesson() -> None:
+    tables = read_tables(SAMPLES / "by-hand.xlsx")
+    layout = lay_out(attend(tables))
+    for level in (1, 2, 3):
+        lesson, exam = (chosen_cells(layout, Lesson(level, exam=e)) for e in (False, True))
+        for node, cells in lesson.items():
+            assert (exam[node] >= cells).all()
 
 
 @pytest.mark.parametrize("level", [1, 2, 3])
