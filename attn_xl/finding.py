@@ -103,13 +103,16 @@ def _sheet_of(name: str | None, text: str, sheets: Mapping[str, str]) -> str:
     )
 
 
-def tables_of_sheet(book: Book, original: str, plain: str, asked: Sequence[Asked]) -> SheetFound:
+def tables_of_sheet(
+    book: Book, original: str, plain: str, asked: Sequence[Asked], parameter: Sequence[str] = ()
+) -> SheetFound:
     """The tables of a sheet and what they are for.
 
     Args:
         original, plain: the sheet's name in the file, and without what steers a terminal.
         asked: the ranges of the call that lie on this sheet; if one is for a sentence, no other table
             of the sheet is one.
+        parameter: the weights in it, one below the other, if it is called as PyTorch calls them.
     """
     sheet = SheetFound(plain)
     grid = book.grids[original]
@@ -123,9 +126,11 @@ def tables_of_sheet(book: Book, original: str, plain: str, asked: Sequence[Asked
     others = [_named(f, book, original) for f in others]
     labelled = [f for f in others if f.use == "weights"]
     rest = [f for f in others if not f.use]
-    own = weight_name(plain) or weight_label(plain)
+    own = weight_name(plain) or weight_label(plain) or ", ".join(parameter)
     if own:
         _whole_sheet(book, sheet, own, rest, [*found, *labelled])
+        if parameter and sheet.trouble is None:
+            sheet.found = [one for f in sheet.found for one in _parts(f, own, parameter)]
         return sheet
     if any(f.use == "sentence" for f in found):
         rest = [replace(f, why="--range names another") for f in rest]
@@ -154,6 +159,38 @@ def _whole_sheet(
     if not sheet.found:
         sheet.trouble = InputError(
             f"{book.path}, sheet {sheet.name!r}: no numbers; fill in {name} or delete the sheet."
+        )
+
+
+def _parts(f: Found, name: str, weights: Sequence[str]) -> Iterator[Found]:
+    """A parameter of PyTorch's as the weights it holds: the rows of a matrix, or a bias, in as many
+    equal parts."""
+    if f.use != "weights" or f.name != name or f.table is None:
+        yield f
+        return
+    table = f.table
+    matrix = weights[0].rpartition(".")[2].startswith("W")
+    along = 0 if matrix or table.shape[0] > table.shape[1] == 1 else 1
+    size, left = divmod(table.shape[along], len(weights))
+    if left:
+        raise InputError(
+            f"{table.file}, sheet {table.sheet!r}: is {f.size}, which are not {name}: its "
+            f"{('rows', 'columns')[along]} do not divide by {len(weights)}."
+        )
+    for number, weight in enumerate(weights):
+        cut = [slice(0, table.shape[0]), slice(0, table.shape[1])]
+        cut[along] = slice(number * size, (number + 1) * size)
+        one = table.part(cut[0], cut[1])
+        place = Place(f.place.sheet, one.row, one.column, *one.shape)
+        yield replace(
+            f,
+            place=place if len(weights) > 1 else f.place,
+            numbers=place.range,
+            shape=one.shape,
+            table=one,
+            name=weight,
+            turned=along == 0,
+            parameter=True,
         )
 
 

@@ -54,6 +54,17 @@ class Table:
             row, column = column, row
         return address(self.row + int(row), self.column + int(column))
 
+    def part(self, rows: slice, columns: slice) -> Table:
+        """Some of its rows and columns, where they stand."""
+        return replace(
+            self,
+            values=np.ascontiguousarray(self.values[rows, columns]),
+            rows=self.rows[rows],
+            columns=self.columns[columns],
+            row=self.row + (rows.start or 0),
+            column=self.column + (columns.start or 0),
+        )
+
     def turn(self) -> Table:
         """The same table with rows and columns changed over."""
         return replace(

@@ -41,6 +41,7 @@ ORDER = [
     "regions",
     "parsing",
     "roles",
+    "state_dicts",
     "finding",
     "findings",
     "functions",
