@@ -299,6 +299,9 @@ class _Sheet:
             for column in self.filled(top - 2, left, crop[3])[:1]:
                 if self.kind(top - 2, column) == TEXT:
                     yield self.text(top - 2, column), "above it"
+        if top > 0 and left > 0 and len(alone := self.filled(top - 1, 0, left - 1)) == 1:
+            if self.kind(top - 1, alone[0]) == TEXT:  # a line of text runs over blank cells
+                yield self.text(top - 1, alone[0]), "above it"
         for row in range(top, min(box[2], top + 50) + 1):
             for column in range(left - 1, max(-1, left - 4), -1):
                 kind = self.kind(row, column)
