@@ -6,13 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from .boxes import Grid
 from .cells import Place, address
 from .errors import CallError, InputError, nearest
 from .grids import Book
 from .marks import Area, Cells, parse_area
 from .matrix import clean
-from .parsing import LabelsOnlyError, read_region
+from .parsing import LabelsOnlyError, Table, read_region
 from .regions import Region, find_regions
 from .roles import Found, is_matrix_name, pick, weight_label, weight_name
 
@@ -118,10 +120,8 @@ def tables_of_sheet(
     grid = book.grids[original]
     found = list(_asked_tables(book, grid, original, plain, asked))
     taken = [f.place for f in found]
-    formulas = None
+    formulas = book.marks.formulas(original)
     regions = [r for r in find_regions(grid, is_matrix_name) if not _overlaps(r.place(plain), taken)]
-    if len(regions) > 1:
-        formulas = book.marks.formulas(original)
     others = [f for r in regions if (f := _found(book, grid, r, plain, formulas)) is not None]
     others = [_named(f, book, original) for f in others]
     labelled = [f for f in others if f.use == "weights"]
@@ -271,6 +271,11 @@ def _found(book: Book, grid: Grid, region: Region, sheet: str, formulas: Cells |
         return None
     except InputError as error:
         problem = str(error)
+    for row, text in region.below:
+        at = address(row + 1, region.crop[1] + 1)
+        notes.append(f"{clean(text)!r} in {at} has no numbers beside it and is taken for a note")
+    if table is not None and formulas is not None:
+        notes += _sums(table, formulas)
     shape = table.shape if table is not None else (bottom - top + 1, right - left + 1)
     if table is not None:
         first, last = (
@@ -298,6 +303,30 @@ def _found(book: Book, grid: Grid, region: Region, sheet: str, formulas: Cells |
         computed=computed,
         notes=tuple(notes),
     )
+
+
+def _sums(table: Table, formulas: Cells) -> Iterator[str]:
+    """What to say of the last rows and columns, if they alone are formulas, as sums and
+    means are."""
+    rows, columns = table.shape
+    computed = np.zeros(table.shape, dtype=bool)
+    for row, column in formulas:
+        r, c = row - table.row, column - table.column
+        if 0 <= r < rows and 0 <= c < columns:
+            computed[r, c] = True
+    for what, grid, labels in (("row", computed, table.rows), ("column", computed.T, table.columns)):
+        whole: np.ndarray = np.all(grid, axis=1)
+        given = len(labels) - int(whole[::-1].cumprod().sum())
+        if not 0 < given < len(labels) or whole[:given].any():
+            continue
+        names = ", ".join(map(repr, labels[given : given + 4])) + ", ..." * (len(labels) > given + 4)
+        yield (
+            f"its last {what}, {names}, is computed by formulas and read as one more; --range "
+            "without it leaves it out"
+            if given == len(labels) - 1
+            else f"its last {what}s, {names}, are computed by formulas and read like the others; "
+            "--range without them leaves them out"
+        )
 
 
 def _named(f: Found, book: Book, original: str) -> Found:

@@ -51,6 +51,32 @@ def test_the_same_table_in_other_surroundings(make: Make, rows: list[list[Any]])
     assert pets.values.tolist() == [[1.5, 2], [3, -4.25]]
 
 
+def test_text_that_touches_the_last_row_is_a_note_and_that_is_said(make: Make) -> None:
+    tables = read_tables(make({"pets": [*GOOD, ["Source: me"], ["Checked"]]}))
+    assert tables.sentences["pets"].rows == ("cat", "dog")
+    assert tables.remarks == (
+        "pets!A1:C3: 'Source: me' in A4 has no numbers beside it and is taken for a note.",
+        "pets!A1:C3: 'Checked' in A5 has no numbers beside it and is taken for a note.",
+    )
+    with pytest.raises(InputError, match="cell C4: blank"):
+        read_tables(make({"pets": [*GOOD, ["owl", 7]]}))
+
+
+def test_a_row_of_sums_is_read_and_that_is_said(make: Make) -> None:
+    mean = ["Mean", "==AVERAGE(B2:B3)", "==AVERAGE(C2:C3)"]
+    tables = read_tables(make({"pets": [*GOOD, mean]}))
+    assert tables.sentences["pets"].rows == ("cat", "dog", "Mean")
+    assert tables.remarks == (
+        "pets!A1:C4: its last row, 'Mean', is computed by formulas and read as one more; --range "
+        "without it leaves it out.",
+    )
+    sums = [["", "a", "b", "Sum"], ["cat", 1.5, 2, "==B2+C2"], ["dog", 3, 4, "==B3+C3"]]
+    assert "its last column, 'Sum', is" in read_tables(make({"s": sums})).remarks[0]
+    halves = [GOOD[0], *([word, "==1/2", "==1/2"] for word in ("cat", "dog"))]
+    assert read_tables(make({"s": halves})).remarks == ()
+    assert read_tables(make({"s": [*GOOD, ["owl", "==1/2", 1]]})).remarks == ()
+
+
 def test_labels_that_are_numbers(make: Make) -> None:
     rows = [[None, 0, 1], [2024, 1.5, 2], ["dog", 3, 4]]
     pets = read_tables(make({"s": rows})).sentences["s"]
