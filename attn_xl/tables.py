@@ -339,7 +339,8 @@ def _read_settings(grid: Grid, where: str) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     for row, values in enumerate(grid):
         filled = [value for value in values if not is_blank(value)]
-        if not filled or [str(v).strip().casefold() for v in filled[:2]] == ["setting", "value"]:
+        said = tuple(str(v).strip().casefold() for v in filled[:2])
+        if not filled or said in [(name, "value") for name in ("setting", "option", "name")]:
             continue
         if len(filled) < 2 or isinstance(filled[0], ErrorValue) or isinstance(filled[1], ErrorValue):
             raise InputError(

@@ -331,7 +331,7 @@ def test_settings_that_cannot_be(options: dict[str, Any], said: str) -> None:
 
 def test_settings_in_the_workbook(make: Make) -> None:
     rows = [
-        ["setting", "value"],
+        ["option", "value"],
         ["Temperature", 2],
         ["scale", False],
         ["causal", "yes"],

@@ -83,6 +83,15 @@ def test_labels_that_are_numbers(make: Make) -> None:
     assert (pets.rows, pets.columns) == (("2024", "dog"), ("0", "1"))
 
 
+@pytest.mark.parametrize("corner", ["token", "Words", "word"])
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_heading_of_words_says_that_numbers_beside_it_are_headings(
+    make: Make, corner: str, first: int
+) -> None:
+    pets = read_tables(make({"s": [[corner, first, first + 1], *GOOD[1:]]})).sentences["s"]
+    assert (pets.rows, pets.columns) == (("cat", "dog"), (str(first), str(first + 1)))
+
+
 @pytest.mark.parametrize("corner", [0, 2024, "Token", None])
 def test_a_corner_may_hold_a_number_or_a_heading(make: Make, corner: Any) -> None:
     rows = [[corner, "a", "b"], [2024, 1.5, 2], [2025, 3, 4]]
@@ -173,7 +182,7 @@ def test_an_infinite_number_is_named(make: Make) -> None:
         ),
         ([GOOD[0], GOOD[1], [], ["owl", 7, 8], ["cow", 1, 2]], "delete the empty rows"),
         ([["", "a", "b"], ["cat", None, None], ["dog", 3, 4]], r"cell B2: blank \(or"),
-        ([["word", 0, 1, 2], ["cat", 1.5, 2, 3]], "empty the cell A1"),
+        ([["cow", 0, 1, 2], ["cat", 1.5, 2, 3]], "empty the cell A1"),
         ([["", "a"], ["==NA()", 1]], "cell A2: the error value #N/A where the word is needed"),
         ([["", "==1/0"], ["cat", 1]], "cell B1: the error value #DIV/0! where the name of the dim"),
         ([["", "a"], ["cat", "==NOSUCH(1)"], ["dog", 1]], "save it, so that the value is stored"),
