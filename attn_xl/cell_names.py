@@ -196,7 +196,7 @@ class CellNames:
             counted = _NUMBERED.fullmatch(label.text)
             if counted and _places(counted[1], labels):
                 places, number = _places(counted[1], labels), int(counted[2])
-            elif _POSITION.fullmatch(label.text):
+            elif _POSITION.fullmatch(label.text) and not any(map(_POSITION.fullmatch, labels)):
                 if 1 <= int(label.text) <= len(labels):
                     return int(label.text) - 1
                 raise CallError(
@@ -206,7 +206,9 @@ class CellNames:
             hint = nearest(label.text, dict.fromkeys(labels))
             if len(labels) > MOST_LABELS:
                 hint = f"{hint.partition('There are')[0]}There are {len(labels)} {what}s."
-            raise CallError(f"{one.title} has no {what} {label.text!r}. {hint}")
+            numbers = _POSITION.fullmatch(label.text) and not label.literal
+            why = f" (where {what}s are labelled by numbers, a number is a label)" if numbers else ""
+            raise CallError(f"{one.title} has no {what} {label.text!r}{why}. {hint}")
         if number is not None:
             if 1 <= number <= len(places):
                 return places[number - 1]

@@ -84,7 +84,8 @@ def vectors(
         Optional[list[str]],  # noqa: UP045
         typer.Option(
             metavar="WORD ...",
-            help="The words, as the file spells them. Each is taken once.",
+            help="The words, as the file spells them; in quotes, one with a space in it. Each is taken "
+            "once.",
             show_default=False,
         ),
     ] = None,
@@ -115,14 +116,14 @@ def vectors(
     """Pick words out of pre-trained word vectors, as an input workbook."""
     if bool(words) == bool(sentence):
         raise CallError("give either --words or --sentence: the words to pick out.")
-    sentences = [text.split() for text in (sentence or [" ".join(words or ())])]
-    if not all(sentences):
+    if not all(text.split() for text in (sentence or [" ".join(words or ())])):
         raise CallError(f"{'--sentence' if sentence else '--words'} is empty; it takes words.")
     if pca is not None and pca < 1:
         raise CallError(f"--pca is {pca}; it takes a whole number from 1.")
     _check(file, output, force)
-    from .vectors import read_vectors
+    from .vectors import read_vectors, words_said
 
+    sentences = [text.split() for text in sentence] if sentence else [words_said(file, words or ())]
     wanted = list(dict.fromkeys(word for said in sentences for word in said))
     with _bar() as progress:
         table = read_vectors(file, wanted, progress=progress)

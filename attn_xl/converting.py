@@ -15,6 +15,8 @@ from .layout import renamed
 from .options import computed
 from .workbook import write_workbook
 
+SPREADSHEETS = {".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".csv"}
+
 
 @dataclass(frozen=True)
 class Conversion:
@@ -109,6 +111,11 @@ def folder_for(output: Path) -> Path:
     """
     if output.exists() and not output.is_dir():
         raise CallError(f"{output}: is a file; for several inputs -o names a folder.")
+    if not output.exists() and output.suffix.lower() in SPREADSHEETS:
+        raise CallError(
+            f"{output}: is the name of a file, but several inputs become a workbook each. Give -o a "
+            "folder, or leave it out: then each lies beside its input."
+        )
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -6,12 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from .boxes import Grid
 from .cells import Place, address
 from .errors import CallError, InputError, nearest
 from .grids import Book
 from .marks import Area, Cells, parse_area
-from .parsing import LabelsOnlyError, read_region
+from .parsing import LabelsOnlyError, Table, read_region
 from .regions import Region, find_regions
 from .roles import Found, is_matrix_name, pick, weight_label, weight_name
 from .saying import clean
@@ -103,29 +105,32 @@ def _sheet_of(name: str | None, text: str, sheets: Mapping[str, str]) -> str:
     )
 
 
-def tables_of_sheet(book: Book, original: str, plain: str, asked: Sequence[Asked]) -> SheetFound:
+def tables_of_sheet(
+    book: Book, original: str, plain: str, asked: Sequence[Asked], parameter: Sequence[str] = ()
+) -> SheetFound:
     """The tables of a sheet and what they are for.
 
     Args:
         original, plain: the sheet's name in the file, and without what steers a terminal.
         asked: the ranges of the call that lie on this sheet; if one is for a sentence, no other table
             of the sheet is one.
+        parameter: the weights in it, one below the other, if it is called as PyTorch calls them.
     """
     sheet = SheetFound(plain)
     grid = book.grids[original]
     found = list(_asked_tables(book, grid, original, plain, asked))
     taken = [f.place for f in found]
-    formulas = None
+    formulas = book.marks.formulas(original)
     regions = [r for r in find_regions(grid, is_matrix_name) if not _overlaps(r.place(plain), taken)]
-    if len(regions) > 1:
-        formulas = book.marks.formulas(original)
     others = [f for r in regions if (f := _found(book, grid, r, plain, formulas)) is not None]
     others = [_named(f, book, original) for f in others]
     labelled = [f for f in others if f.use == "weights"]
     rest = [f for f in others if not f.use]
-    own = weight_name(plain) or weight_label(plain)
+    own = weight_name(plain) or weight_label(plain) or ", ".join(parameter)
     if own:
         _whole_sheet(book, sheet, own, rest, [*found, *labelled])
+        if parameter and sheet.trouble is None:
+            sheet.found = [one for f in sheet.found for one in _parts(f, own, parameter)]
         return sheet
     if any(f.use == "sentence" for f in found):
         rest = [replace(f, why="--range names another") for f in rest]
@@ -154,6 +159,38 @@ def _whole_sheet(
     if not sheet.found:
         sheet.trouble = InputError(
             f"{book.path}, sheet {sheet.name!r}: no numbers; fill in {name} or delete the sheet."
+        )
+
+
+def _parts(f: Found, name: str, weights: Sequence[str]) -> Iterator[Found]:
+    """A parameter of PyTorch's as the weights it holds: the rows of a matrix, or a bias, in as many
+    equal parts."""
+    if f.use != "weights" or f.name != name or f.table is None:
+        yield f
+        return
+    table = f.table
+    matrix = weights[0].rpartition(".")[2].startswith("W")
+    along = 0 if matrix or table.shape[0] > table.shape[1] == 1 else 1
+    size, left = divmod(table.shape[along], len(weights))
+    if left:
+        raise InputError(
+            f"{table.file}, sheet {table.sheet!r}: is {f.size}, which are not {name}: its "
+            f"{('rows', 'columns')[along]} do not divide by {len(weights)}."
+        )
+    for number, weight in enumerate(weights):
+        cut = [slice(0, table.shape[0]), slice(0, table.shape[1])]
+        cut[along] = slice(number * size, (number + 1) * size)
+        one = table.part(cut[0], cut[1])
+        place = Place(f.place.sheet, one.row, one.column, *one.shape)
+        yield replace(
+            f,
+            place=place if len(weights) > 1 else f.place,
+            numbers=place.range,
+            shape=one.shape,
+            table=one,
+            name=weight,
+            turned=along == 0,
+            parameter=True,
         )
 
 
@@ -234,6 +271,11 @@ def _found(book: Book, grid: Grid, region: Region, sheet: str, formulas: Cells |
         return None
     except InputError as error:
         problem = str(error)
+    for row, text in region.below:
+        at = address(row + 1, region.crop[1] + 1)
+        notes.append(f"{clean(text)!r} in {at} has no numbers beside it and is taken for a note")
+    if table is not None and formulas is not None:
+        notes += _sums(table, formulas)
     shape = table.shape if table is not None else (bottom - top + 1, right - left + 1)
     if table is not None:
         first, last = (
@@ -261,6 +303,30 @@ def _found(book: Book, grid: Grid, region: Region, sheet: str, formulas: Cells |
         computed=computed,
         notes=tuple(notes),
     )
+
+
+def _sums(table: Table, formulas: Cells) -> Iterator[str]:
+    """What to say of the last rows and columns, if they alone are formulas, as sums and
+    means are."""
+    rows, columns = table.shape
+    computed = np.zeros(table.shape, dtype=bool)
+    for row, column in formulas:
+        r, c = row - table.row, column - table.column
+        if 0 <= r < rows and 0 <= c < columns:
+            computed[r, c] = True
+    for what, grid, labels in (("row", computed, table.rows), ("column", computed.T, table.columns)):
+        whole: np.ndarray = np.all(grid, axis=1)
+        given = len(labels) - int(whole[::-1].cumprod().sum())
+        if not 0 < given < len(labels) or whole[:given].any():
+            continue
+        names = ", ".join(map(repr, labels[given : given + 4])) + ", ..." * (len(labels) > given + 4)
+        yield (
+            f"its last {what}, {names}, is computed by formulas and read as one more; --range "
+            "without it leaves it out"
+            if given == len(labels) - 1
+            else f"its last {what}s, {names}, are computed by formulas and read like the others; "
+            "--range without them leaves them out"
+        )
 
 
 def _named(f: Found, book: Book, original: str) -> Found:

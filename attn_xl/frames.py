@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Number
 from typing import Any
 
@@ -45,23 +45,24 @@ def from_json(text: str, where: str) -> dict[str, Rows]:
     """The tables of a JSON file.
 
     Taken are a list of lists; `{"words": [...], "dims": [...], "values": [[...], ...]}`; a word with
-    its vector each, `{"cat": [1, 2], ...}`; a list of records, `[{"word": "cat", "a": 1}, ...]`; and a
-    name with one of these each, `{"sentence": ..., "W_Q": ...}`.
+    its vector each, `{"cat": [1, 2], ...}`; a column with a number for each word, as pandas writes it,
+    `{"a": {"cat": 1, ...}, ...}`; a list of records, `[{"word": "cat", "a": 1}, ...]`; and a name with
+    one of these each, `{"sentence": ..., "W_Q": ...}`.
 
     Raises:
-        InputError: if it is none of them.
+        InputError: if it is none of them, or a word lacks a number; it names the word.
     """
     try:
         loaded = json.loads(text, parse_int=_whole)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: is no JSON ({error}).") from None
-    table = _json_table(loaded)
+    table = _json_table(loaded, where)
     if table is not None:
         return {"": table}
     found: dict[str, Rows] = {}
     if isinstance(loaded, dict):
         for name, value in loaded.items():
-            table = _json_table(value) or _json_settings(name, value)
+            table = _json_settings(name, value) or _json_table(value, f"{where}, {name!r}")
             if table is None:
                 break
             found[name] = table
@@ -151,7 +152,7 @@ def _array(array: Any, where: str) -> Rows:
     return rows
 
 
-def _json_table(value: Any) -> Rows | None:
+def _json_table(value: Any, where: str) -> Rows | None:
     if isinstance(value, list) and value and all(isinstance(row, list) for row in value):
         return [[_plain(cell) for cell in row] for row in value]
     if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
@@ -163,16 +164,58 @@ def _json_table(value: Any) -> Rows | None:
     values = _named(value, _VALUES)
     if isinstance(values, list) and set(map(str.casefold, value)) <= {*_ROWS, *_COLUMNS, *_VALUES}:
         return _labelled(values, _named(value, _ROWS), _named(value, _COLUMNS))
-    if all(isinstance(row, list) and row and all(map(_is_json_number, row)) for row in value.values()):
-        words = [[str(word), *map(float, row)] for word, row in value.items()]
-        return [["", *(f"dim {i}" for i in range(1, len(words[0])))], *words]
+    if all(map(_is_vector, value.values())):
+        return _words({word: dict(enumerate(row, 1)) for word, row in value.items()}, "dim ", where)
+    if all(map(_is_column, value.values())) and not any(map(_names_settings, value)):
+        words = dict.fromkeys(word for column in value.values() for word in column)
+        by_word = {w: {name: column.get(w) for name, column in value.items()} for w in words}
+        return _words(by_word, "", where)
     return None
+
+
+def _is_vector(value: Any) -> bool:
+    """Whether it is a list of numbers, of which some may be missing."""
+    return isinstance(value, list) and any(map(_is_json_number, value)) and _are_numbers(value)
+
+
+def _is_column(value: Any) -> bool:
+    """Whether it has a number for each word, of which some may be missing."""
+    return isinstance(value, dict) and bool(value) and _are_numbers(value.values())
+
+
+def _are_numbers(values: Iterable[Any]) -> bool:
+    return all(value is None or _is_json_number(value) for value in values)
+
+
+def _words(numbers: Mapping[str, Mapping[Any, Any]], prefix: str, where: str) -> Rows:
+    """A word a row, with the names of the first one's numbers above.
+
+    Raises:
+        InputError: if a word has not all of the numbers.
+    """
+    names = list(next(iter(numbers.values())))
+    for word, row in numbers.items():
+        if len(row) != len(names):
+            first = next(iter(numbers))
+            raise InputError(
+                f"{where}: the word {word!r} has {len(row)} number{'s' * (len(row) != 1)}, but "
+                f"{first!r} has {len(names)}."
+            )
+        for name in names:
+            if row[name] is None:
+                raise InputError(f"{where}: the word {word!r} has no number (null) for {prefix}{name}.")
+    headings = ["", *(f"{prefix}{name}" for name in names)]
+    return [headings, *([word, *(float(row[name]) for name in names)] for word, row in numbers.items())]
 
 
 def _json_settings(name: str, value: Any) -> Rows | None:
-    if name.casefold() == "settings" and isinstance(value, dict):
+    if _names_settings(name) and isinstance(value, dict):
         return [[str(key), _plain(setting)] for key, setting in value.items()]
     return None
+
+
+def _names_settings(name: str) -> bool:
+    return name.casefold() == "settings"
 
 
 def _is_json_number(value: Any) -> bool:
@@ -189,6 +232,8 @@ def _labelled(values: list[Any], rows: Any, columns: Any) -> Rows | None:
     made: Rows = [[_plain(cell) for cell in row] for row in values]
     if isinstance(rows, list):
         made = [[str(word), *row] for word, row in zip([*rows, *[""] * (len(made) - len(rows))], made)]
+        if not isinstance(columns, list):
+            columns = [f"dim {i}" for i in range(1, max(map(len, made)))]
     if isinstance(columns, list):
         made = [[*([""] if isinstance(rows, list) else []), *map(str, columns)], *made]
     return made

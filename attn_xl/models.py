@@ -215,6 +215,14 @@ class _Run:
             raise CallError(
                 f"--memory does not go with --model {s.model.value}, which attends to itself."
             )
+        if s.model is Model.attention and not {"W_Q", "W_K", "W_V"} & {*self.tables.weights}:
+            layered = [n for n in self.tables.weights if n.endswith((".W_Q", ".W_K", ".W_V"))]
+            if layered:
+                raise InputError(
+                    f"{self.tables.path}: its weights are of layers ({layered[0]}, ...), which "
+                    "--model encoder, decoder, encoder-decoder or decoder-only computes with. For "
+                    "attention alone, keep those of one layer."
+                )
         if s.normalize is Normalize.sum and (s.causal or s.padding or "Mask" in self.weights):
             raise CallError(
                 "--normalize sum does not go with a mask, which only a softmax turns into 0."

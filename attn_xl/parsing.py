@@ -55,6 +55,17 @@ class Table:
             row, column = column, row
         return address(self.row + int(row), self.column + int(column))
 
+    def part(self, rows: slice, columns: slice) -> Table:
+        """Some of its rows and columns, where they stand."""
+        return replace(
+            self,
+            values=np.ascontiguousarray(self.values[rows, columns]),
+            rows=self.rows[rows],
+            columns=self.columns[columns],
+            row=self.row + (rows.start or 0),
+            column=self.column + (columns.start or 0),
+        )
+
     def turn(self) -> Table:
         """The same table with rows and columns changed over."""
         return replace(
@@ -107,6 +118,8 @@ def read_region(grid: Grid, region: Region, file: str, sheet: str) -> tuple[Tabl
     )
     if header is None and is_blank(_at(grid, first, left)):
         header = first  # the labels of the columns are numbers: 0, 1, 2, ...
+    if header is None and len(numbers) > 1 and _heads_words(_at(grid, first, left)):
+        header = first if _counts(grid[first][left + 1 :]) else None
     body = [row for row in run if row > header] if header is not None else run[run.index(first) :]
     if not body:
         raise LabelsOnlyError(f"{where}: {region.place(sheet).range} holds labels without a table.")
@@ -239,14 +252,26 @@ def _has_row_labels(grid: Grid, header: int | None, body: list[int], left: int, 
             f"{where}, cell {address(texts[0] + 1, left + 1)}: "
             f"{described(_at(grid, texts[0], left))} in a column of numbers."
         )
-    first = [value for value in grid[body[0]][left + 1 :] if not is_blank(value)]
-    if texts and len(first) > 1 and first in ([*range(len(first))], [*range(1, len(first) + 1)]):
+    first = grid[body[0]][left + 1 :]
+    if texts and _counts(first):
         raise InputError(
             f"{where}, row {body[0] + 1}: {cells[0]!r} with {first[0]:g}, {first[1]:g}, ... may be a "
             "word or the numbers of the columns. If they number the columns, empty the cell "
             f"{address(body[0] + 1, left + 1)}."
         )
     return bool(texts)
+
+
+def _heads_words(value: Any) -> bool:
+    """Whether a text is what stands above words."""
+    return isinstance(value, str) and value.strip().casefold() in LABEL_HEADINGS - {""}
+
+
+def _counts(values: list[Any]) -> bool:
+    """Whether they are 0, 1, 2, ... or 1, 2, 3, ..."""
+    numbers = [value for value in values if not is_blank(value)]
+    counts = ([*range(len(numbers))], [*range(1, len(numbers) + 1)])
+    return len(numbers) > 1 and numbers in counts
 
 
 def _labels(

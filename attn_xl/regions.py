@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -44,6 +44,7 @@ class Region:
         title_at: where that stands: `above it`, `left of it`, `in its corner`.
         odd: whether it has arrows, or text that may be a number.
         near: other texts that may name it, with where they stand.
+        below: the rows of text that touch it below and are taken for notes, with the text of each.
     """
 
     box: Box
@@ -52,6 +53,7 @@ class Region:
     title_at: str = ""
     odd: bool = False
     near: tuple[tuple[str, str], ...] = ()
+    below: tuple[tuple[int, str], ...] = ()
 
     def place(self, sheet: str) -> Place:
         """Where it stands, labels included."""
@@ -179,8 +181,9 @@ class _Sheet:
         first = left - 1 if labels else left
         last = self._right(top, bottom, right, own)
         up = self._up(top, first, last, own)
-        down = self._down(bottom, first, left, last, own)
-        return self._titled((top, left, bottom, right), (up, first, down, last), side_title)
+        down, end = self._down(bottom, first, left, last, own)
+        found = self._titled((top, left, bottom, right), (up, first, down, last), side_title)
+        return replace(found, below=tuple((r, self.text(r, first)) for r in range(down + 1, end + 1)))
 
     def _continues(self, row: int, column: int, own: int) -> bool:
         kind = self.kind(row, column)
@@ -218,9 +221,9 @@ class _Sheet:
             row -= 1
         return row
 
-    def _down(self, bottom: int, first: int, left: int, last: int, own: int) -> int:
-        """The last row that belongs to it: text below the numbers may be one that went wrong; a single
-        text below a table without words is a note."""
+    def _down(self, bottom: int, first: int, left: int, last: int, own: int) -> tuple[int, int]:
+        """The last row that belongs to it, and the last with notes: text below the numbers may be one
+        that went wrong; a text alone in its row, where words stand, is a note."""
         end = bottom
         while end + 1 < len(self.cells):
             filled = self.filled(end + 1, first, last)
@@ -229,14 +232,17 @@ class _Sheet:
             end += 1
         below = end + 1
         if end > bottom and below < len(self.cells) and self.foreign(below, first, last, own):
-            return bottom  # headings and titles of the next
-        while end > bottom and first == left < last and self._is_note(end, left, last):
-            end -= 1
-        return end
+            return bottom, bottom  # headings and titles of the next
+        down = end
+        while down > bottom and left < last + (first < left) and self._is_note(down, first, left, last):
+            down -= 1
+        return down, end
 
-    def _is_note(self, row: int, left: int, last: int) -> bool:
+    def _is_note(self, row: int, first: int, left: int, last: int) -> bool:
         """Whether a row below numbers is a line of text, not a number gone wrong."""
-        return self.filled(row, left, last) == [left] and " " in self.text(row, left)
+        if self.filled(row, first, last) != [first] or self.kind(row, first) != TEXT:
+            return False
+        return first < left or " " in self.text(row, first)
 
     # Titles
 
@@ -299,6 +305,9 @@ class _Sheet:
             for column in self.filled(top - 2, left, crop[3])[:1]:
                 if self.kind(top - 2, column) == TEXT:
                     yield self.text(top - 2, column), "above it"
+        alone = self.filled(top - 1, 0, left - 1) if min(top, left) > 0 else []
+        if len(alone) == 1 and self.kind(top - 1, alone[0]) == TEXT:  # it runs over blank cells
+            yield self.text(top - 1, alone[0]), "above it"
         for row in range(top, min(box[2], top + 50) + 1):
             for column in range(left - 1, max(-1, left - 4), -1):
                 kind = self.kind(row, column)

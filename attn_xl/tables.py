@@ -18,6 +18,7 @@ from .numerals import ErrorValue
 from .parsing import Table, described
 from .roles import Found, WordsIn, to_turn, weight_label, words_of
 from .saying import clean
+from .state_dicts import says_weights, weights_of_parameters
 
 SETTINGS_SHEET = "Settings"
 __all__ = ["SETTINGS_SHEET", "Survey", "Table", "Tables", "read_tables", "survey"]
@@ -125,17 +126,20 @@ def survey(
     only = {known_sheet(s, names, "--sheet") for s in ([sheet] if isinstance(sheet, str) else sheet)}
     if any(not weight_label(a.name) for a in asked) and not only:
         only = {a.area[0] for a in asked}
+    parameters = weights_of_parameters(n for n in names if not weight_label(n))
     settings: dict[str, Any] = {}
     for plain, original in names.items():
         here = [a for a in asked if a.area[0] == original]
         if plain.casefold() == SETTINGS_SHEET.casefold():
             settings = _read_settings(book.grids[original], f"{book.path}, sheet {plain!r}")
             made.sheets.append(SheetFound(plain, passed="options"))
-        elif why := _passed(plain, original, book, only, bool(here)):
+        elif why := _passed(plain, original, book, only, bool(here) or plain in parameters):
             made.sheets.append(SheetFound(plain, passed=why))
         else:
-            made.sheets.append(tables_of_sheet(book, original, plain, here))
-            _note_hidden(made.sheets[-1], book, original)
+            one = tables_of_sheet(book, original, plain, here, parameters.get(plain, ()))
+            _refuse_unknown_weights(made, one, original in only)
+            _note_hidden(one, book, original)
+            made.sheets.append(one)
     try:
         made.tables = _assembled(made, settings, words_in)
     except InputError as error:
@@ -165,6 +169,18 @@ def _passed(plain: str, original: str, book: Book, only: set[str], asked: bool) 
     if only:
         return "another sheet is asked for"
     return f"hidden; --sheet {plain!r} would read it" if original in book.hidden else ""
+
+
+def _refuse_unknown_weights(made: Survey, sheet: SheetFound, asked: bool) -> None:
+    """No sentence is one whose sheet is called as weights are, unless it is asked for."""
+    if asked or sheet.name == made.path.stem or not says_weights(sheet.name):
+        return
+    if any(f.use == "sentence" for f in sheet.found):
+        sheet.trouble = InputError(
+            f"{made.path}: {sheet.name!r} is called as weights are, but as none that attn-xl knows. "
+            "Call it W_Q, W_K, W_V, ..., or leave it out: --sheet NAME reads the sentence of that name "
+            "only, and the weights that are known."
+        )
 
 
 def _note_hidden(sheet: SheetFound, book: Book, original: str) -> None:
@@ -198,7 +214,11 @@ def _assembled(made: Survey, settings: dict[str, Any], words_in: WordsIn | None)
     conventions: list[tuple[WordsIn, Table]] = []
     for sheet, i, f in _used(made, "sentence"):
         table = _readable(f)
-        raw = [(name, w.table) for name, w in weights.items() if name[:3] in ("W_Q", "W_K", "W_V")]
+        raw = [
+            (name, w.table.turn() if w.table and w.turned else w.table)
+            for name, w in weights.items()
+            if name[:3] in ("W_Q", "W_K", "W_V")
+        ]
         corner = next((text for text, at in f.names if at == "in its corner"), "")
         known = [(name, t) for name, t in raw if t is not None]
         where, why = words_of(table, corner, known, words_in)
@@ -220,7 +240,9 @@ def _assembled(made: Survey, settings: dict[str, Any], words_in: WordsIn | None)
     turned: dict[str, Table] = {}
     for sheet, i, f in _used(made, "weights"):
         table = replace(_readable(f), name=f.name)
-        turn = columns and to_turn(f.name, table, conventions[0][1].columns, "columns")
+        turn = f.turned or (
+            columns and not f.parameter and to_turn(f.name, table, conventions[0][1].columns, "columns")
+        )
         turned[f.name] = table.turn() if turn else table
         sheet.found[i] = replace(f, turned=turn)
     return Tables(path, sentences, turned, settings, tuple(_remarks(made)))
@@ -283,8 +305,9 @@ def _remarks(made: Survey) -> Iterator[str]:
                 f"On the sheet {sheet.name!r}, {_listed(used)}; {len(over)} other {what} passed over "
                 "(attn-xl inspect says why)."
             )
-        turned = [f.name for f in used if f.turned and f.use == "weights"]
-        if any(f.turned for f in used):
+        for_columns = [f for f in used if f.turned and not f.parameter]
+        turned = [f.name for f in for_columns if f.use == "weights"]
+        if for_columns:
             yield (
                 f"On the sheet {sheet.name!r}, words stand in columns: the numbers are transposed, a "
                 f"word a row{', and so are ' + ', '.join(turned) if turned else ''}."
@@ -292,6 +315,17 @@ def _remarks(made: Survey) -> Iterator[str]:
         for f in used:
             for note in f.notes:
                 yield f"{f.where}: {note}."
+    parameters = [(s.name, f.name) for s in made.sheets for f in s.found if f.use and f.parameter]
+    if parameters:
+        sheets, weights = (list(dict.fromkeys(names)) for names in zip(*parameters))
+        yield (
+            f"{_some(sheets)}: read as {_some(weights)} of PyTorch, whose matrices are out x in, and "
+            "so transposed. How many heads they are for is not in them: --heads says it."
+        )
+
+
+def _some(names: Sequence[str], most: int = 6) -> str:
+    return ", ".join(names[:most]) + (f", ... ({len(names)})" if len(names) > most else "")
 
 
 def _listed(used: Sequence[Found]) -> str:
@@ -306,7 +340,8 @@ def _read_settings(grid: Grid, where: str) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     for row, values in enumerate(grid):
         filled = [value for value in values if not is_blank(value)]
-        if not filled or [str(v).strip().casefold() for v in filled[:2]] == ["setting", "value"]:
+        said = tuple(str(v).strip().casefold() for v in filled[:2])
+        if not filled or said in [(name, "value") for name in ("setting", "option", "name")]:
             continue
         if len(filled) < 2 or isinstance(filled[0], ErrorValue) or isinstance(filled[1], ErrorValue):
             raise InputError(

@@ -23,6 +23,8 @@ from .vector_blocks import HEAD, Blocks, Progress, blocks_of, head, whole_lines
 LOOKED_AT = 50
 """So many lines are looked at to see how many numbers a line has."""
 LONGEST_WORD = 10_000
+LONGEST_NUMBER = 40
+"""So many bytes are looked at to see whether a word goes on after a space."""
 BOM = b"\xef\xbb\xbf"
 FASTTEXT_MODEL = struct.pack("<i", 793712314)
 _CONTROL = bytes({*range(32), *range(127, 256)} - {*b"\t\n\v\f\r"})
@@ -77,7 +79,7 @@ class VectorFile:
             return {missing[word]: vector for word, vector in search(blocks, missing)}
 
     def words(self) -> Iterator[str]:
-        """All words, in their order; of one that has spaces in it, in a text file, the first part."""
+        """All words, in their order."""
         with closing(self._body()) as blocks:
             if self.form.binary:
                 yield from (word.decode("utf-8", "replace") for word, _ in self._records(blocks))
@@ -86,9 +88,12 @@ class VectorFile:
             for block in whole_lines(blocks):
                 start = 0
                 while start < len(block):
-                    word = block[start : block.find(separator, start)]
+                    end = block.find(b"\n", start) + 1 or len(block)
+                    word, _, after = block[start:end].partition(separator)
+                    if not _is_number(after.lstrip()[:LONGEST_NUMBER].partition(b" ")[0]):
+                        word = block[start:end].rsplit(None, self.form.dims)[0]
                     yield word.decode("utf-8", "replace")
-                    start = block.find(b"\n", start) + 1 or len(block)
+                    start = end
 
     # Bytes
 

@@ -65,6 +65,18 @@ def read_vectors(
     )
 
 
+def words_said(path: str | os.PathLike[str], texts: Sequence[str]) -> list[str]:
+    """The words of texts with spaces between them; `new york` is one, if the file has it as one.
+
+    Raises:
+        InputError: if the file cannot be read.
+    """
+    spaced = [text for text in texts if len(text.split()) > 1]
+    file = VectorFile(Path(path)) if spaced else None
+    known = file.find(spaced) if file and not file.form.binary else {}  # there, a space ends a word
+    return [word for text in texts for word in ([text] if text in known else text.split())]
+
+
 def _missing(file: VectorFile, missing: Sequence[str]) -> str:
     """What is missing, with near spellings; and whether the file is shorter than it says."""
     near, count = _near(file, missing)

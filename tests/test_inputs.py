@@ -205,6 +205,10 @@ def test_real_frames() -> None:
         ("{", "is no JSON"),
         ('{"a": "b"}', "is JSON, but no table"),
         ("[[1, 2], [3]]", "cell B2: blank"),
+        ('{"cat": [1, null], "dog": [1, 2]}', "the word 'cat' has no number .null. for dim 2"),
+        ('{"cat": [1, 2], "dog": [1]}', "the word 'dog' has 1 number, but 'cat' has 2"),
+        ('{"x": {"cat": 1, "dog": 2}, "y": {"cat": 3}}', "the word 'dog' has no number .null. for y"),
+        ('{"s": {"cat": [1, null]}, "W_Q": [[1, 0], [0, 1]]}', "'s': the word 'cat' has no number"),
     ],
 )
 def test_json_that_is_no_table(tmp_path: Path, content: str, said: str) -> None:
@@ -212,6 +216,23 @@ def test_json_that_is_no_table(tmp_path: Path, content: str, said: str) -> None:
     path.write_text(content)
     with pytest.raises(InputError, match=said):
         read_tables(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "columns"),
+    [
+        ('{"words": ["cat", "dog"], "values": [[1, 2], [3, 4]]}', ("dim 1", "dim 2")),
+        ('{"cat": [1, 2], "dog": [3, 4]}', ("dim 1", "dim 2")),
+        ('{"x": {"cat": 1, "dog": 3}, "y": {"cat": 2, "dog": 4}}', ("x", "y")),
+        ('{"columns": ["x", "y"], "index": ["cat", "dog"], "data": [[1, 2], [3, 4]]}', ("x", "y")),
+    ],
+)
+def test_json_of_two_words(tmp_path: Path, content: str, columns: tuple[str, ...]) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(content)
+    table = read_tables(path).sentences["x"]
+    assert (table.rows, table.columns) == (("cat", "dog"), columns)
+    assert table.values.tolist() == [[1, 2], [3, 4]]
 
 
 def test_damaged_arrays(tmp_path: Path) -> None:

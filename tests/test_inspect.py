@@ -126,6 +126,7 @@ def test_two_sentences_on_a_sheet_by_their_titles(make: Make) -> None:
         ([["X"], *GOOD, [], ["Scores"], *GOOD], "A2:C4", "its title names a step"),
         ([["Embeddings"], *GOOD, [], ["Other"], *GOOD], "A2:C4", "not titled as the input"),
         ([*GOOD, [], ["Temperature", 2]], "A1:C3", "a single number"),
+        ([*GOOD, ["Note: the year"], ["", 2024]], "A1:C3", "a single number"),
         ([*GOOD, [], ["", "a", "b"], ["cat", "==B2*2", "==C2*2"]], "A1:C3", "computed by formulas"),
         ([*GOOD, [], [1, 2, 3], [], ["W_V"], [1, 0], [0, 1]], "A1:C3", "does not fit the weights"),
     ],

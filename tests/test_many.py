@@ -94,6 +94,9 @@ def test_refusals(inputs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixt
     assert "--jobs is 0" in capsys.readouterr().err
     assert call("convert", *inputs, "-o", inputs[1]) == 2
     assert "is a file; for several inputs -o names a folder" in capsys.readouterr().err
+    assert call("convert", *inputs, "-o", tmp_path / "both.xlsx") == 2
+    assert "both.xlsx: is the name of a file, but several inputs" in capsys.readouterr().err
+    assert not (tmp_path / "both.xlsx").exists()
     assert call("convert", tmp_path / "nothing*.xlsx") == 2
     assert "no file matches" in capsys.readouterr().err
 

@@ -397,7 +397,7 @@ def test_a_model_by_its_name_is_that_model(make: Make) -> None:
 
 def test_settings_in_the_workbook(make: Make) -> None:
     rows = [
-        ["setting", "value"],
+        ["option", "value"],
         ["Temperature", 2],
         ["scale", False],
         ["causal", "yes"],

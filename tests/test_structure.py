@@ -44,6 +44,7 @@ ORDER = [
     "regions",
     "parsing",
     "roles",
+    "state_dicts",
     "finding",
     "findings",
     "functions",

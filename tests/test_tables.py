@@ -51,10 +51,45 @@ def test_the_same_table_in_other_surroundings(make: Make, rows: list[list[Any]])
     assert pets.values.tolist() == [[1.5, 2], [3, -4.25]]
 
 
+def test_text_that_touches_the_last_row_is_a_note_and_that_is_said(make: Make) -> None:
+    tables = read_tables(make({"pets": [*GOOD, ["Source: me"], ["Checked"]]}))
+    assert tables.sentences["pets"].rows == ("cat", "dog")
+    assert tables.remarks == (
+        "pets!A1:C3: 'Source: me' in A4 has no numbers beside it and is taken for a note.",
+        "pets!A1:C3: 'Checked' in A5 has no numbers beside it and is taken for a note.",
+    )
+    with pytest.raises(InputError, match="cell C4: blank"):
+        read_tables(make({"pets": [*GOOD, ["owl", 7]]}))
+
+
+def test_a_row_of_sums_is_read_and_that_is_said(make: Make) -> None:
+    mean = ["Mean", "==AVERAGE(B2:B3)", "==AVERAGE(C2:C3)"]
+    tables = read_tables(make({"pets": [*GOOD, mean]}))
+    assert tables.sentences["pets"].rows == ("cat", "dog", "Mean")
+    assert tables.remarks == (
+        "pets!A1:C4: its last row, 'Mean', is computed by formulas and read as one more; --range "
+        "without it leaves it out.",
+    )
+    sums = [["", "a", "b", "Sum"], ["cat", 1.5, 2, "==B2+C2"], ["dog", 3, 4, "==B3+C3"]]
+    assert "its last column, 'Sum', is" in read_tables(make({"s": sums})).remarks[0]
+    halves = [GOOD[0], *([word, "==1/2", "==1/2"] for word in ("cat", "dog"))]
+    assert read_tables(make({"s": halves})).remarks == ()
+    assert read_tables(make({"s": [*GOOD, ["owl", "==1/2", 1]]})).remarks == ()
+
+
 def test_labels_that_are_numbers(make: Make) -> None:
     rows = [[None, 0, 1], [2024, 1.5, 2], ["dog", 3, 4]]
     pets = read_tables(make({"s": rows})).sentences["s"]
     assert (pets.rows, pets.columns) == (("2024", "dog"), ("0", "1"))
+
+
+@pytest.mark.parametrize("corner", ["token", "Words", "word"])
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_heading_of_words_says_that_numbers_beside_it_are_headings(
+    make: Make, corner: str, first: int
+) -> None:
+    pets = read_tables(make({"s": [[corner, first, first + 1], *GOOD[1:]]})).sentences["s"]
+    assert (pets.rows, pets.columns) == (("cat", "dog"), (str(first), str(first + 1)))
 
 
 @pytest.mark.parametrize("corner", [0, 2024, "Token", None])
@@ -147,7 +182,7 @@ def test_an_infinite_number_is_named(make: Make) -> None:
         ),
         ([GOOD[0], GOOD[1], [], ["owl", 7, 8], ["cow", 1, 2]], "delete the empty rows"),
         ([["", "a", "b"], ["cat", None, None], ["dog", 3, 4]], r"cell B2: blank \(or"),
-        ([["word", 0, 1, 2], ["cat", 1.5, 2, 3]], "empty the cell A1"),
+        ([["cow", 0, 1, 2], ["cat", 1.5, 2, 3]], "empty the cell A1"),
         ([["", "a"], ["==NA()", 1]], "cell A2: the error value #N/A where the word is needed"),
         ([["", "==1/0"], ["cat", 1]], "cell B1: the error value #DIV/0! where the name of the dim"),
         ([["", "a"], ["cat", "==NOSUCH(1)"], ["dog", 1]], "save it, so that the value is stored"),

@@ -125,6 +125,16 @@ def test_words_with_spaces_and_other_letters(file: File) -> None:
     assert values.tolist() == [4, 7, 1, 2, 3, 9, 0]
 
 
+def test_a_word_with_a_space_is_one_if_the_file_has_it_so(run: Run, file: File) -> None:
+    path = file(b"new 1 2\nyork 3 4\nnew york 5 6\nat the end 7 8\n")
+    assert [*vector_files.VectorFile(path).words()] == ["new", "york", "new york", "at the end"]
+    assert run(path, "--words", "york", "new york", "new york.", "--force")[0] == 1
+    assert run(path, "--words", "york new", "new york", "--force")[0] == 0
+    assert attn_xl.read_tables("words.xlsx").sentences["Words"].rows == ("york", "new", "new york")
+    with pytest.raises(InputError, match=r"'end' is not among its 4 words\.$"):
+        read_vectors(path, ["end"])
+
+
 def test_of_a_word_that_comes_twice_the_first_counts(file: File) -> None:
     assert read_vectors(file(b"a 1 2\nb 3 4\na 5 6\n"), ["b", "a"]).values.tolist() == [[3, 4], [1, 2]]
 
