@@ -30,7 +30,7 @@ from .lessons import results_of
 from .marking import Entries, Marking, Verdict, mark, no_entries
 from .matrix import Node, Numbers, walk
 from .record import read_record
-from .reopening import current_settings, reopened
+from .reopening import reopened, shown_choice, switches
 from .results import CellMark, Graded, Status, is_grades
 from .roster import Student, file_name
 from .saying import clean
@@ -190,19 +190,14 @@ def _written_name(book: Book) -> str:
 
 
 def _switches(book: Book, settings: Settings) -> list[str]:
-    now, remarks = current_settings(book, settings)
-    for name, field_name in (
-        ("Scale", "scale"),
-        ("Temperature", "temperature"),
-        ("Causal", "causal"),
-        ("p_dropout", "dropout"),
-        ("epsilon", "epsilon"),
-    ):
-        was, is_now = getattr(settings, field_name), getattr(now, field_name)
-        if was != is_now:
-            shown = {True: "on", False: "off", None: "1"}
-            said = [shown[v] if isinstance(v, bool) or v is None else f"{v:g}" for v in (is_now, was)]
-            remarks.append(f"{name} was set to {said[0]}; marked as it was, with {said[1]}.")
+    """Remarks on switches that were turned."""
+    remarks = []
+    for switch in switches(book, settings):
+        was = shown_choice(switch.was)
+        if switch.trouble:
+            remarks.append(f"{switch.trouble} Marked as it was, with {was}.")
+        elif switch.now != switch.was:
+            remarks.append(f"{switch.name} was set to {switch.shown}; marked as it was, with {was}.")
     return remarks
 
 
