@@ -98,6 +98,7 @@ ORDER = [
     "inputs",
     "books",
     "reopening",
+    "edits",
     "reading",
     "inspecting",
     "teaching",
