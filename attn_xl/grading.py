@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from .assignments import (
+    Asked,
     Assignment,
     changed_inputs,
     changed_record,
@@ -217,7 +218,7 @@ def _entries(book: Book, assignment: Assignment) -> tuple[dict[Node, Entries], l
             block.name, one.place, node.rows, node.columns, labelled=labelled, headed=block.headed
         )
         if at is None:
-            sheets["gone"].append(one.place.sheet)
+            sheets["gone"].append(one.place.sheet + _perhaps(book, one, assignment))
             continue
         if at.moved:
             sheets["moved"].append(at.sheet)
@@ -235,6 +236,16 @@ def _entries(book: Book, assignment: Assignment) -> tuple[dict[Node, Entries], l
             if entry.remark:
                 odd.setdefault(_kind(entry), []).append(f"{one.cell(row, column)}: {entry.remark}")
     return found, [*_sheet_remarks(sheets), *(_listed(kind, cells) for kind, cells in odd.items())]
+
+
+def _perhaps(book: Book, one: Asked, assignment: Assignment) -> str:
+    """A sheet that the lesson did not have, with the labels of one that is gone."""
+    known = {sheet.name for sheet in assignment.layout.sheets}
+    labels = one.block.node.rows, one.block.node.columns
+    for name in book.grids:
+        if name not in known and book.labels(replace(one.place, sheet=name)) == labels:
+            return f" (perhaps it is {name!r} now: give it its name back)"
+    return ""
 
 
 def _kind(entry: Entry) -> str:

@@ -22,6 +22,8 @@ class Status(str, Enum):
     """it could not be marked"""
     skipped = "skipped"
     """it is not for marking: a key, a lock file"""
+    repeated = "repeated"
+    """it was marked, but another file of the same student counts"""
     missing = "missing"
     """a student of the key who handed nothing in"""
 
