@@ -36,7 +36,7 @@ from .results import CellMark, Graded, Status, is_grades
 from .roster import Student, file_name
 from .saying import clean
 from .settings import Settings
-from .slips import slip
+from .slips import Wrong, slips
 from .templates import DEFAULT
 
 DECIMALS, MOST_TERMS, MOST_LISTED = 4, 12, 5
@@ -278,6 +278,8 @@ def _cell_marks(assignment: Assignment, marking: Marking) -> list[CellMark]:
     for one in assignment.asked:
         node = one.block.node
         expected = marking.numbers.expected[node]
+        entered: dict[tuple[int, int], Wrong] = {}
+        at, marks = [], []
         for row, column in np.argwhere(one.cells).tolist():
             verdict = marking.verdicts[node][row][column]
             if verdict is None or verdict is Verdict.right:
@@ -287,7 +289,10 @@ def _cell_marks(assignment: Assignment, marking: Marking) -> list[CellMark]:
             entry = marking.entries[node][row][column]
             cell = Cell(node, row, column)
             numbers = own if known else truth
-            made.append(
+            if verdict is Verdict.wrong and entry.number is not None:
+                entered[row, column] = entry.number, numbers
+            at.append((row, column))
+            marks.append(
                 CellMark(
                     step=one.block.name,
                     cell=one.cell(row, column),
@@ -298,9 +303,10 @@ def _cell_marks(assignment: Assignment, marking: Marking) -> list[CellMark]:
                     right=float(node.values[row, column]),
                     follows=follows if known else None,
                     worked=_worked(cell, names, numbers, verdict),
-                    guess=_guess(cell, entry, numbers, verdict),
                 )
             )
+        guesses = slips(node, entered)
+        made += [replace(mark, guess=guesses.get(cell, "")) for cell, mark in zip(at, marks)]
     return made
 
 
@@ -314,9 +320,3 @@ def _worked(cell: Cell, names: CellNames, numbers: Mapping[Node, Numbers], verdi
         value = float(np.asarray(cell.node.operation.numbers(*operands))[cell.row, cell.column])  # type: ignore[union-attr]
     result = figure(value, DECIMALS)
     return f"{said} = {result}" if said != result else said
-
-
-def _guess(cell: Cell, entry: Entry, numbers: Mapping[Node, Numbers], verdict: Verdict) -> str:
-    if verdict is not Verdict.wrong or entry.number is None:
-        return ""
-    return slip(cell.node, cell.row, cell.column, entry.number, numbers)

@@ -49,7 +49,7 @@ class CellMark:
     right: float
     follows: float | None
     worked: str
-    guess: str
+    guess: str = ""
 
     @property
     def why(self) -> str:
