@@ -14,8 +14,9 @@ from .cells import address, quoted
 from .errors import CallError, nearest
 from .matrix import Node
 from .models import Computation
+from .recorded import SETTINGS
 from .rows import caption_above
-from .selection import Chosen, select
+from .selection import Chosen, called, select
 from .sheets import LINK_ROW, NOTE_ROW, OVERVIEW, TITLE_ROW, Layout, Sheet
 
 _ADDRESS = re.compile(r"(?:'((?:[^']|'')+)'|([^'!][^!]*))!\$?([A-Za-z]{1,3})\$?([1-9][0-9]{0,6})")
@@ -61,13 +62,7 @@ class CellNames:
         self._labels: dict[tuple[str, ...], list[str]] = {}
         self._by_name: dict[str, list[Chosen]] = {}
         for one in (*select(computation, (), sheet), *played_with):
-            names = {one.title, one.name}
-            names |= {
-                f"{name}.{one.name}"
-                for name, graph in computation.items()
-                if one.name in graph and graph[one.name] is one.node
-            }
-            for name in sorted({name.casefold() for name in names}):
+            for name in sorted({name.casefold() for name in called(one, computation)}):
                 self._by_name.setdefault(name, []).append(one)
 
     def name(self, cell: Cell, home: Node | None = None) -> str:
@@ -229,8 +224,9 @@ class CellNames:
         sheets = {sheet.name.casefold(): sheet for sheet in self._layout.sheets}
         if name.casefold() not in sheets:
             names = [sheet.name for sheet in sheets.values()]
-            if name.casefold() == OVERVIEW.casefold():
-                raise CallError(f"{at[0]}: {OVERVIEW} has no numbers. {nearest(name, names)}")
+            for about in (OVERVIEW, SETTINGS):
+                if name.casefold() == about.casefold():
+                    raise CallError(f"{at[0]}: {about} has no numbers. {nearest(name, names)}")
             raise CallError(f"the workbook has no sheet {name!r}. {nearest(name, names)}")
         sheet = sheets[name.casefold()]
         row, column = int(at[4]), _column(at[3])

@@ -193,11 +193,14 @@ def _functions(book: Book, forms: Forms) -> list[Finding]:
 
 
 def _ordered(book: Book, found: list[Finding]) -> list[Finding]:
-    """By severity, then as the sheets and the kinds come."""
+    """By severity, then as the sheets and the kinds come; before all, text of which error values on
+    the same sheet come."""
     severities, kinds, sheets = ["error", "warning", "note"], list(KINDS), list(book.sheets)
+    spoilt = {f.sheet for f in found if f.kind == "error" and f.what == "#VALUE!"}
     return sorted(
         dict.fromkeys(found),
         key=lambda f: (
+            f.kind != "text" or f.sheet not in spoilt,
             severities.index(f.severity),
             sheets.index(f.sheet) if f.sheet in sheets else -1,
             kinds.index(f.kind),

@@ -39,10 +39,14 @@ def explain(
         Optional[str],  # noqa: UP045
         typer.Option(help="The sentence, where CELL does not name it.", show_default=False),
     ] = None,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="In the workbook that convert --plain writes.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Say how one number came about, with the numbers put in."""
     levels = _levels(depth)
+    chosen = {**chosen, "controls": not plain}  # as convert has it
     Settings.chosen(chosen, {}, "")  # a mistake in the call is said before anything is read
     computation, settings = computed(file, chosen, reading, sheet)
     from . import explanation_text

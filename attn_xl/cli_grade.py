@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from .errors import CallError
+from .errors import CallError, InputError
 from .options import Force, Template
 from .saying import say
 
@@ -80,9 +80,11 @@ def grade(
     found = grade_class(
         paths, answers=answers, feedback=feedback, template=look, jobs=jobs, force=force
     )
+    print_grades(found)
+    if not any(one.status is Status.marked for one in found):
+        raise InputError("nothing could be marked, so no grades were written.")
     for target in targets:
         _write(found, target, look)
-    print_grades(found)
     for target in targets:
         say(f"{target}: {summary(found)}")
     if feedback is not None:
@@ -96,7 +98,6 @@ def _earlier(path: Path, targets: Sequence[Path]) -> bool:
     if not any(target.exists() and path.exists() and path.samefile(target) for target in targets):
         return False
     from .books import Book
-    from .errors import InputError
     from .results import is_grades
 
     try:

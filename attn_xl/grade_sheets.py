@@ -11,11 +11,12 @@ from .page import Cell, Extras, Tint
 from .results import CELLS, GRADES, GRADES_NOTE, Graded, Status
 from .sheets import Layout, Sheet
 
-HEADS = ("id", "name", "file", "total", "points", "cells")
+HEADS = ("id", "name", "file", "status", "total", "points", "cells")
 LAST = "remarks"
 CELLS_NOTE = "Every cell that is not right: what was entered, what is right, and why."
 CELL_HEADS = ("id", "name", "cell", "which", "mark", "entered", "right", "by their own", "", "why")
-FIRST_ROW, FIRST_STEP = 6, 7
+STATUS, TOTAL, POINTS, MOST = range(4, 8)
+FIRST_ROW, FIRST_STEP = 6, 8
 OF_ROW = 5
 MOST_CELLS = 100_000
 REMARKS_WIDTH, WHY_WIDTH = 80.0, 80.0
@@ -37,7 +38,7 @@ def _grades(found: Sequence[Graded]) -> Sheet:
     remarks_at = FIRST_STEP + len(steps) + 1  # after a gap
     heads = (*HEADS, *steps, "", LAST)
     cells = [
-        Cell(4, column, head, style="attn heading", align="left" if column < 4 else "right")
+        Cell(4, column, head, style="attn heading", align="left" if column <= STATUS else "right")
         for column, head in enumerate(heads[:-1], 1)
     ]
     cells.append(Cell(4, remarks_at, LAST, style="attn heading", align="left"))
@@ -57,9 +58,10 @@ def _grades(found: Sequence[Graded]) -> Sheet:
         1: 12.0,
         2: 24.0,
         3: 34.0,
-        4: 9.0,
-        5: 8.0,
-        6: 8.0,
+        STATUS: 10.0,
+        TOTAL: 9.0,
+        POINTS: 8.0,
+        MOST: 8.0,
         remarks_at - 1: 2.0,
         remarks_at: REMARKS_WIDTH,
     }
@@ -84,18 +86,21 @@ def _of(step: str, found: Sequence[Graded]) -> int | None:
 
 def _row(one: Graded, row: int, steps: Sequence[str], remarks_at: int) -> list[Cell]:
     texts = (one.id, one.name, one.file)
+    bad = one.status in (Status.failed, Status.missing)
     cells = [
         Cell(row, column, text, style="attn text", wrap=True, align="left")
         for column, text in enumerate(texts, 1)
         if text
     ]
+    style = "attn wrong" if bad else "attn text"
+    cells.append(Cell(row, STATUS, one.status.value, style=style, wrap=True, align="left"))
     if one.share is not None:
         first, last = address(row, FIRST_STEP), address(row, FIRST_STEP + len(steps) - 1)
-        points, most = address(row, 5), address(row, 6)
+        points, most = address(row, POINTS), address(row, MOST)
         cells += [
             Cell(
                 row,
-                4,
+                TOTAL,
                 one.share,
                 f"{points}/{most}",
                 "attn text",
@@ -105,7 +110,7 @@ def _row(one: Graded, row: int, steps: Sequence[str], remarks_at: int) -> list[C
             ),
             Cell(
                 row,
-                5,
+                POINTS,
                 float(one.points),
                 f"SUM({first}:{last})",
                 "attn text",
@@ -114,7 +119,13 @@ def _row(one: Graded, row: int, steps: Sequence[str], remarks_at: int) -> list[C
                 number_format="0",
             ),
             Cell(
-                row, 6, float(one.most), style="attn text", number_format="0", wrap=True, align="right"
+                row,
+                MOST,
+                float(one.most),
+                style="attn text",
+                number_format="0",
+                wrap=True,
+                align="right",
             ),
         ]
         cells += [
@@ -130,8 +141,6 @@ def _row(one: Graded, row: int, steps: Sequence[str], remarks_at: int) -> list[C
             for column, step in enumerate(steps, FIRST_STEP)
             if step in one.steps
         ]
-    elif one.status is not Status.skipped:
-        cells.append(Cell(row, 4, one.status.value, style="attn wrong", wrap=True, align="right"))
     cells.append(Cell(row, remarks_at, " ".join(one.remarks), style="attn text", wrap=True))
     return cells
 
@@ -139,65 +148,36 @@ def _row(one: Graded, row: int, steps: Sequence[str], remarks_at: int) -> list[C
 def _means(
     found: Sequence[Graded], steps: Sequence[str], of: dict[str, int | None], last: int
 ) -> list[Cell]:
-    """The mean of all that were marked, in all and for each step."""
-    shares = [one.share for one in found if one.share is not None]
-    if not shares:
+    """The mean of all that were marked, in all and for each step: by the status, so that what does not
+    count may stand there, too."""
+    marked = [one for one in found if one.status is Status.marked and one.share is not None]
+    if not marked:
         return []
     row = last + 2
-    column = f"{address(FIRST_ROW, 4)}:{address(last, 4)}"
-    mean = sum(shares) / len(shares)
-    cells = [
-        Cell(row, 3, f"mean of {len(shares)} marked", style="attn label"),
-        Cell(
-            row,
-            4,
-            mean,
-            f"AVERAGE({column})",
-            "attn text",
-            wrap=True,
-            align="right",
-            number_format="0.0 %",
-        ),
-    ]
-    for at, step in enumerate(steps, FIRST_STEP):
-        points = [one.steps[step][0] for one in found if step in one.steps]
-        there = f"{address(FIRST_ROW, at)}:{address(last, at)}"
-        mean = sum(points) / len(points)
-        most = of[step]
-        if most:
-            formula = f"AVERAGE({there})/{address(OF_ROW, at)}"
-            cells.append(
-                Cell(
-                    row,
-                    at,
-                    mean / most,
-                    formula,
-                    "attn text",
-                    wrap=True,
-                    align="right",
-                    number_format="0 %",
-                )
-            )
-        else:
-            cells.append(
-                Cell(
-                    row,
-                    at,
-                    mean,
-                    f"AVERAGE({there})",
-                    "attn text",
-                    wrap=True,
-                    align="right",
-                    number_format="0.0",
-                )
-            )
+    status = f"${address(FIRST_ROW, STATUS)}:${address(last, STATUS)}"
+
+    def mean(column: int, values: Sequence[float], out_of: int | None, number_format: str) -> Cell:
+        cells = f"{address(FIRST_ROW, column)}:{address(last, column)}"
+        formula = f'AVERAGEIF({status},"{Status.marked.value}",{cells})'
+        value = sum(values) / len(values)
+        if out_of:
+            formula, value = f"{formula}/{address(OF_ROW, column)}", value / out_of
+        return Cell(row, column, value, formula, "attn text", wrap=True, align="right",
+                    number_format=number_format)  # fmt: skip
+
+    cells = [Cell(row, 3, f"mean of {len(marked)} marked", style="attn label")]
+    cells.append(mean(TOTAL, [one.share or 0.0 for one in marked], None, "0.0 %"))
+    for column, step in enumerate(steps, FIRST_STEP):
+        points = [float(one.steps[step][0]) for one in marked if step in one.steps]
+        if points:
+            cells.append(mean(column, points, of[step], "0 %" if of[step] else "0.0"))
     return cells
 
 
 def _tints(steps: Sequence[str], of: dict[str, int | None], last: int) -> list[Tint]:
     """High and low totals, and steps of which hardly anything is there."""
-    first = address(FIRST_ROW, 4)
-    there = f"{first}:{address(last, 4)}"
+    first = address(FIRST_ROW, TOTAL)
+    there = f"{first}:{address(last, TOTAL)}"
     tints = [
         Tint(there, f"AND(ISNUMBER({first}),{first}>={GOOD})", "attn right"),
         Tint(there, f"AND(ISNUMBER({first}),{first}<{POOR})", "attn wrong"),

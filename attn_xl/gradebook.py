@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 from .cells import unique
@@ -108,31 +109,42 @@ def _copies(
 
 def together(found: Sequence[Graded], keys: Keys | None) -> list[Graded]:
     """The results with remarks on what only shows beside the others: a lesson that was handed in twice,
-    a file named after somebody else; and with a line for each student of the key without one."""
+    of which the best counts; a file named after somebody else; and with a line for each student of the
+    key without one."""
     marked = [one for one in found if one.status is Status.marked]
     if keys:
         students = list(keys.students)
     else:
         by_id = {one.id: Student(one.id, one.name, "") for one in marked if one.id}
         students = list(by_id.values())
-    files: dict[str, list[str]] = {}
+    files: dict[str, list[Graded]] = {}
     for one in marked:
         if one.id:
-            files.setdefault(one.id, []).append(one.file)
+            files.setdefault(one.id, []).append(one)
+    copies = _copied([one for one in marked if not one.id])
     instead: dict[str, str] = {}
     made = []
     for one in found:
-        remarks = list(one.remarks)
-        twice = len(files.get(one.id, [])) > 1 and one.status is Status.marked
-        if twice:
-            others = [name for name in files[one.id] if name != one.file] or [one.file]
-            remarks.insert(0, f"The same lesson was handed in as {', '.join(others)}, too.")
+        remarks, status = list(one.remarks), one.status
+        own = files.get(one.id, []) if status is Status.marked else []
+        if len(own) > 1:
+            best = max(own, key=lambda other: other.share or 0.0)
+            others = [other.file for other in own if other is not one]
+            counts = "this one" if best is one else best.file
+            remarks.insert(
+                0,
+                f"The same lesson was handed in as {', '.join(others)}, too; the best of them counts: "
+                f"{counts}.",
+            )
+            status = status if best is one else Status.repeated
+        if one.path in copies:
+            remarks.insert(0, f"The same file, byte for byte, as {', '.join(copies[one.path])}.")
         named = named_after(one.path, students) if one.path and one.id else None
         if named and named.id != one.id:
             who = f"{named.id} ({named.name})" if named.name else named.id
             remarks.insert(0, f"By its name the file is {who}'s, but the lesson in it is {one.id}'s.")
             instead[named.id] = one.id
-        made.append(replace(one, remarks=tuple(remarks)))
+        made.append(replace(one, status=status, remarks=tuple(remarks)))
     if keys is None:
         return made
     rank = {student.id: number for number, student in enumerate(students)}
@@ -140,6 +152,20 @@ def together(found: Sequence[Graded], keys: Keys | None) -> list[Graded]:
         if student.id not in files:
             made.append(_missing(student, instead.get(student.id), found))
     return sorted(made, key=lambda one: rank.get(one.id, len(rank)))
+
+
+def _copied(found: Sequence[Graded]) -> dict[Path | None, list[str]]:
+    """The files that are others byte for byte, with the names of those."""
+    same: dict[bytes, list[Path]] = {}
+    for one in found:
+        if one.path is not None and one.path.is_file():
+            same.setdefault(sha256(one.path.read_bytes()).digest(), []).append(one.path)
+    return {
+        path: [other.name for other in paths if other != path]
+        for paths in same.values()
+        for path in paths
+        if len(paths) > 1
+    }
 
 
 def _missing(student: Student, instead: str | None, found: Sequence[Graded]) -> Graded:
@@ -167,6 +193,7 @@ def summary(found: Sequence[Graded]) -> str:
         f"{counts[status]} {text}"
         for status, text in (
             (Status.failed, "not marked"),
+            (Status.repeated, "handed in again"),
             (Status.missing, "missing"),
             (Status.skipped, "passed over"),
         )

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from .assignments import (
+    Asked,
     Assignment,
     changed_inputs,
     changed_record,
@@ -30,12 +31,12 @@ from .lessons import results_of
 from .marking import Entries, Marking, Verdict, mark, no_entries
 from .matrix import Node, Numbers, walk
 from .record import read_record
-from .reopening import current_settings, reopened
+from .reopening import reopened, shown_choice, switches
 from .results import CellMark, Graded, Status, is_grades
 from .roster import Student, file_name
 from .saying import clean
 from .settings import Settings
-from .slips import slip
+from .slips import Wrong, slips
 from .templates import DEFAULT
 
 DECIMALS, MOST_TERMS, MOST_LISTED = 4, 12, 5
@@ -190,19 +191,14 @@ def _written_name(book: Book) -> str:
 
 
 def _switches(book: Book, settings: Settings) -> list[str]:
-    now, remarks = current_settings(book, settings)
-    for name, field_name in (
-        ("Scale", "scale"),
-        ("Temperature", "temperature"),
-        ("Causal", "causal"),
-        ("p_dropout", "dropout"),
-        ("epsilon", "epsilon"),
-    ):
-        was, is_now = getattr(settings, field_name), getattr(now, field_name)
-        if was != is_now:
-            shown = {True: "on", False: "off", None: "1"}
-            said = [shown[v] if isinstance(v, bool) or v is None else f"{v:g}" for v in (is_now, was)]
-            remarks.append(f"{name} was set to {said[0]}; marked as it was, with {said[1]}.")
+    """Remarks on switches that were turned."""
+    remarks = []
+    for switch in switches(book, settings):
+        was = shown_choice(switch.was)
+        if switch.trouble:
+            remarks.append(f"{switch.trouble} Marked as it was, with {was}.")
+        elif switch.now != switch.was:
+            remarks.append(f"{switch.name} was set to {switch.shown}; marked as it was, with {was}.")
     return remarks
 
 
@@ -222,7 +218,7 @@ def _entries(book: Book, assignment: Assignment) -> tuple[dict[Node, Entries], l
             block.name, one.place, node.rows, node.columns, labelled=labelled, headed=block.headed
         )
         if at is None:
-            sheets["gone"].append(one.place.sheet)
+            sheets["gone"].append(one.place.sheet + _perhaps(book, one, assignment))
             continue
         if at.moved:
             sheets["moved"].append(at.sheet)
@@ -240,6 +236,16 @@ def _entries(book: Book, assignment: Assignment) -> tuple[dict[Node, Entries], l
             if entry.remark:
                 odd.setdefault(_kind(entry), []).append(f"{one.cell(row, column)}: {entry.remark}")
     return found, [*_sheet_remarks(sheets), *(_listed(kind, cells) for kind, cells in odd.items())]
+
+
+def _perhaps(book: Book, one: Asked, assignment: Assignment) -> str:
+    """A sheet that the lesson did not have, with the labels of one that is gone."""
+    known = {sheet.name for sheet in assignment.layout.sheets}
+    labels = one.block.node.rows, one.block.node.columns
+    for name in book.grids:
+        if name not in known and book.labels(replace(one.place, sheet=name)) == labels:
+            return f" (perhaps it is {name!r} now: give it its name back)"
+    return ""
 
 
 def _kind(entry: Entry) -> str:
@@ -272,6 +278,8 @@ def _cell_marks(assignment: Assignment, marking: Marking) -> list[CellMark]:
     for one in assignment.asked:
         node = one.block.node
         expected = marking.numbers.expected[node]
+        entered: dict[tuple[int, int], Wrong] = {}
+        at, marks = [], []
         for row, column in np.argwhere(one.cells).tolist():
             verdict = marking.verdicts[node][row][column]
             if verdict is None or verdict is Verdict.right:
@@ -281,7 +289,10 @@ def _cell_marks(assignment: Assignment, marking: Marking) -> list[CellMark]:
             entry = marking.entries[node][row][column]
             cell = Cell(node, row, column)
             numbers = own if known else truth
-            made.append(
+            if verdict is Verdict.wrong and entry.number is not None:
+                entered[row, column] = entry.number, numbers
+            at.append((row, column))
+            marks.append(
                 CellMark(
                     step=one.block.name,
                     cell=one.cell(row, column),
@@ -292,9 +303,10 @@ def _cell_marks(assignment: Assignment, marking: Marking) -> list[CellMark]:
                     right=float(node.values[row, column]),
                     follows=follows if known else None,
                     worked=_worked(cell, names, numbers, verdict),
-                    guess=_guess(cell, entry, numbers, verdict),
                 )
             )
+        guesses = slips(node, entered)
+        made += [replace(mark, guess=guesses.get(cell, "")) for cell, mark in zip(at, marks)]
     return made
 
 
@@ -308,9 +320,3 @@ def _worked(cell: Cell, names: CellNames, numbers: Mapping[Node, Numbers], verdi
         value = float(np.asarray(cell.node.operation.numbers(*operands))[cell.row, cell.column])  # type: ignore[union-attr]
     result = figure(value, DECIMALS)
     return f"{said} = {result}" if said != result else said
-
-
-def _guess(cell: Cell, entry: Entry, numbers: Mapping[Node, Numbers], verdict: Verdict) -> str:
-    if verdict is not Verdict.wrong or entry.number is None:
-        return ""
-    return slip(cell.node, cell.row, cell.column, entry.number, numbers)

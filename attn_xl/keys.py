@@ -17,7 +17,7 @@ from .errors import CallError, InputError
 from .matrix import Node
 from .models import Computation
 from .page import Cell, Extras
-from .record import MOST_TEXT, digest, record_lines, sources
+from .record import MOST_TEXT, digest, read_record, record_lines, sources
 from .recorded import SENTENCE
 from .roster import Student
 from .settings import Settings
@@ -198,8 +198,14 @@ def read_keys(path: Path) -> Keys:
     """
     book = Book.read(path)
     if not is_key(book):
+        found = (
+            f"{path}: is not the key to a class, which attn-xl teach --roster writes with the lessons"
+        )
+        if read_record(book.grids) is None:
+            raise InputError(f"{found}.")
         raise InputError(
-            f"{path}: is not the key to a class, which attn-xl teach --roster writes with the lessons."
+            f"{found}. If these lessons were made without --roster, each says itself how it is marked: "
+            "leave out --answers."
         )
     lines = tuple(
         tuple(line) for line in book.grids.get(LESSON, [])[4:] if line and line[0] not in ("", None)

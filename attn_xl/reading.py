@@ -3,18 +3,20 @@ changed since."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from . import tables as found
 from .books import Book, names_of
+from .edits import not_read
+from .errors import CallError, nearest
 from .finding import SheetFound
 from .grids import Book as Cells
 from .record import chosen_lines, read_record
-from .reopening import Reopened, reopened
+from .reopening import reopened
 from .roles import WordsIn
-from .tables import Survey, Tables
+from .tables import Survey, Table, Tables
 
 
 def read_tables(
@@ -46,8 +48,8 @@ def read_tables(
         CallError: for a range or a sheet that there is not.
     """
     cells = found.book_of(path)
-    if not range and not words_in and not sheet and _written(cells):
-        return _tables(_reopened(cells))
+    if not range and not words_in and _written(cells):
+        return _tables(cells, sheet)
     return found.read_tables(cells, range=range, words_in=words_in, sheet=sheet)
 
 
@@ -65,33 +67,50 @@ def survey(
         CallError: for a range or a sheet that there is not.
     """
     cells = found.book_of(path)
-    if range or words_in or sheet or not _written(cells):
+    if range or words_in or not _written(cells):
         return found.survey(cells, range=range, words_in=words_in, sheet=sheet)
-    opened = _reopened(cells)
-    read = {
-        table.sheet: name
-        for name, table in (*opened.tables.weights.items(), *opened.tables.sentences.items())
-    }
+    tables = _tables(cells, sheet)
+    read = {table.sheet: name for name, table in (*tables.weights.items(), *tables.sentences.items())}
     sheets = [
         SheetFound(
             name, passed=f"read back: {read[name]}" if name in read else "computed, or written about it"
         )
         for name in cells.grids
     ]
-    return Survey(cells.path, sheets, _tables(opened))
+    return Survey(cells.path, sheets, tables)
 
 
 def _written(cells: Cells) -> bool:
     return read_record(cells.grids) is not None
 
 
-def _reopened(cells: Cells) -> Reopened:
-    return reopened(cells.path, Book(cells.path, cells.grids, names_of(cells.path)))
-
-
-def _tables(opened: Reopened) -> Tables:
-    """With the choices as the sheet `Settings` of an input would have them."""
-    written = dict(chosen_lines(opened.settings))
-    if opened.settings.controls:
+def _tables(cells: Cells, only: str | Sequence[str]) -> Tables:
+    """With the choices as the sheet `Settings` of an input would have them; only some sentences, if
+    they are named, by their own name or their sheet's."""
+    opened = reopened(cells.path, Book(cells.path, cells.grids, names_of(cells.path)))
+    settings = opened.settings
+    written = dict(chosen_lines(settings))
+    if settings.controls:
         written["controls"] = "TRUE"
-    return replace(opened.tables, settings=written, remarks=opened.remarks)
+    sentences = opened.tables.sentences
+    wanted = {
+        _sentence(name, sentences) for name in ([only] if isinstance(only, str) else only) if name
+    }
+    return replace(
+        opened.tables,
+        sentences={name: sentences[name] for name in sentences if not wanted or name in wanted},
+        settings=written,
+        remarks=(*opened.remarks, *not_read(opened, cells.marks)),
+    )
+
+
+def _sentence(asked: str, sentences: Mapping[str, Table]) -> str:
+    """The sentence that `--sheet` means.
+
+    Raises:
+        CallError: if there is none.
+    """
+    for name, table in sentences.items():
+        if asked.casefold() in (name.casefold(), table.sheet.casefold()):
+            return name
+    raise CallError(f"--sheet: there is no sentence {asked!r}. {nearest(asked, sentences)}")

@@ -27,6 +27,12 @@ from .tables import Table, Tables
 Line = tuple[str, Any, str]
 KINDS = (SENTENCE, WEIGHTS, GIVEN)
 SWITCHES = ("Scale", "Temperature", "Causal", "p_dropout", "epsilon")
+ENTER = {
+    "Temperature": "a number above 0",
+    "p_dropout": "a share above 0 and below 1",
+    "epsilon": "a small number above 0",
+}
+"""What a cell with a number takes; the others are on or off."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,19 +41,26 @@ class Reopened:
 
     Attributes:
         tables: sentences (n, d), weights and masks, with the numbers and words that stand there now.
-        settings: the model and its choices, as the switches stand now.
-        recorded: the same as they were when it was written.
+        recorded: the model and its choices, as they were when it was written.
         lines: what else its record holds: name, value, place.
         remarks: what could not be taken over, in plain words.
         book: its cells.
     """
 
     tables: Tables
-    settings: Settings
     recorded: Settings
     lines: tuple[Line, ...]
     remarks: tuple[str, ...]
     book: Book
+
+    @property
+    def settings(self) -> Settings:
+        """The model and its choices, as the switches stand now.
+
+        Raises:
+            InputError: for a switch with which no run computes what the workbook does.
+        """
+        return current_settings(self.book, self.recorded)
 
 
 def reopened(path: str | os.PathLike[str], book: Book | None = None) -> Reopened:
@@ -66,7 +79,7 @@ def reopened(path: str | os.PathLike[str], book: Book | None = None) -> Reopened
     book = book or Book.read(Path(path))
     lines = record_of(book)
     recorded = recorded_settings(book.path, lines)
-    settings, remarks = current_settings(book, recorded)
+    remarks: list[str] = []
     sentences: dict[str, Table] = {}
     weights: dict[str, Table] = {}
     drawn = 0
@@ -91,7 +104,7 @@ def reopened(path: str | os.PathLike[str], book: Book | None = None) -> Reopened
         raise InputError(f"{book.path}, sheet '{SETTINGS}': names no sentence. Was it edited?")
     rest = [line for line in lines if line[0].startswith(("lesson ", "blank "))]
     tables = Tables(book.path, sentences, weights)
-    return Reopened(tables, settings, recorded, tuple(rest), tuple(remarks), book)
+    return Reopened(tables, recorded, tuple(rest), tuple(remarks), book)
 
 
 def record_of(book: Book) -> list[Line]:
@@ -123,39 +136,73 @@ def recorded_settings(path: Path, lines: Sequence[Line]) -> Settings:
         raise InputError(str(error)) from None
 
 
-def current_settings(book: Book, recorded: Settings) -> tuple[Settings, list[str]]:
-    """The choices as the switches of a workbook stand now, and what could not be taken over."""
-    remarks: list[str] = []
-    changed: dict[str, Any] = {}
-    for name, value in _switches(book):
+@dataclass(frozen=True)
+class Switch:
+    """A choice that a reader can turn in a workbook, and how it stands there now.
+
+    Attributes:
+        name: `Scale`; cell: where it stands, `sheet 'Controls', cell B5`.
+        field: the setting that it is; was: as the record has it.
+        now: what the workbook computes with now; None where no run computes the same.
+        shown: what stands there; needs: what to enter.
+    """
+
+    name: str
+    cell: str
+    field: str
+    was: Any
+    now: Any
+    shown: str
+    needs: str
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong with it, if anything is."""
+        return f"{self.name} is {self.shown}; enter {self.needs}." if self.now is None else ""
+
+
+def switches(book: Book, recorded: Settings) -> Iterator[Switch]:
+    """Every switch of a workbook."""
+    for name, (place, value) in _standing(book):
+        cell = f"sheet {place.sheet!r}, cell {address(place.row, place.column)}"
         field, was = _meaning(name, recorded)
+        needs = ENTER.get(name, f"{ON} or {OFF}")
         now = _understood(name, value)
-        said = f"{name} is {_shown(value if now is None else now)}"
-        if now is None:
-            remarks.append(f"{said}, which cannot be; taken as {_shown(was)}.")
-        elif name == "Causal" and recorded.model in ALWAYS_CAUSAL:
-            if not now:
-                remarks.append(f"{said}, but a {recorded.model.value} hides later words always.")
-        elif name == "p_dropout" and now == 0:
-            remarks.append(
-                f"{said}; taken as {_shown(was)}, since without dropout it is another model."
-            )
-        elif now != was:
-            changed[field] = None if name == "Temperature" and now == 1 else now
-    return replace(recorded, **changed), remarks
+        if name == "Causal" and recorded.model in ALWAYS_CAUSAL:
+            needs = f"{ON}: a {recorded.model.value} hides later words always"
+            now = now or None
+        shown = _entered(value) if now is None else shown_choice(now)
+        yield Switch(name, cell, field, was, now, shown, needs)
 
 
-def _switches(book: Book) -> Iterator[tuple[str, Any]]:
-    """Each switch and what stands in its cell: by its name, or else beside its label."""
+def current_settings(book: Book, recorded: Settings) -> Settings:
+    """The choices as the switches of a workbook stand now.
+
+    Raises:
+        InputError: for a switch with which no run computes what the workbook does.
+    """
+    changed: dict[str, Any] = {}
+    for switch in switches(book, recorded):
+        if switch.now is None:
+            raise InputError(f"{book.path}, {switch.cell}: {switch.trouble}")
+        if switch.now != switch.was:
+            at_one = switch.name == "Temperature" and switch.now == 1
+            changed[switch.field] = None if at_one else switch.now
+    return replace(recorded, **changed)
+
+
+def _standing(book: Book) -> Iterator[tuple[str, tuple[Place, Any]]]:
+    """Each switch, its cell and what stands there: by its name, or else beside its label."""
     for name in SWITCHES:
         place, _ = book.place(name, None)
+        if place is None:
+            for sheet in (CONTROLS_SHEET, OPTIONS):
+                labels = [row[0] if row else "" for row in book.grids.get(sheet, [])]
+                if name in labels:
+                    place = Place(sheet, labels.index(name) + 1, 2, 1, 1)
+                    break
         if place is not None:
-            yield name, book.value(place.sheet, place.row, place.column)
-            continue
-        for sheet in (CONTROLS_SHEET, OPTIONS):
-            labels = [row[0] if row else "" for row in book.grids.get(sheet, [])]
-            if name in labels:
-                yield name, book.value(sheet, labels.index(name) + 1, 2)
+            yield name, (place, book.value(place.sheet, place.row, place.column))
 
 
 def _meaning(name: str, settings: Settings) -> tuple[str, Any]:
@@ -169,18 +216,24 @@ def _meaning(name: str, settings: Settings) -> tuple[str, Any]:
 
 
 def _understood(name: str, value: Any) -> Any:
-    """What the text or number in a switch's cell means; None for nothing."""
+    """What the formulas of a workbook take a switch's cell for; None if for nothing that can be
+    chosen. To them only the text `on` is on, in capitals or not; TRUE and `yes` are not."""
     if name in ("Scale", "Causal"):
-        return {ON: True, OFF: False, "true": True, "false": False}.get(str(value).strip().lower())
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
+        return {ON: True, OFF: False}.get(value.lower()) if isinstance(value, str) else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    low, high = {"p_dropout": (-1e-9, 1.0), "epsilon": (0.0, 1.0)}.get(name, (0.0, np.inf))
-    return float(value) if low < value < high else None
+    return float(value) if 0 < value < (np.inf if name == "Temperature" else 1.0) else None
 
 
-def _shown(value: Any) -> str:
+def shown_choice(value: Any) -> str:
+    """A choice in words."""
+    return (ON if value else OFF) if isinstance(value, bool) else f"{value:g}"
+
+
+def _entered(value: Any) -> str:
+    """What stands in a cell, in words."""
     if isinstance(value, bool):
-        return ON if value else OFF
+        return str(value).upper()
     if isinstance(value, (int, float)):
         return f"{value:g}"
     return repr(str(value)[:40]) if str(value) else "blank"

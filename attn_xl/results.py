@@ -22,6 +22,8 @@ class Status(str, Enum):
     """it could not be marked"""
     skipped = "skipped"
     """it is not for marking: a key, a lock file"""
+    repeated = "repeated"
+    """it was marked, but another file of the same student counts"""
     missing = "missing"
     """a student of the key who handed nothing in"""
 
@@ -47,7 +49,7 @@ class CellMark:
     right: float
     follows: float | None
     worked: str
-    guess: str
+    guess: str = ""
 
     @property
     def why(self) -> str:

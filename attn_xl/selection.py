@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from .errors import CallError, nearest
@@ -32,7 +32,8 @@ def select(
     """The matrices of a computation, or those of some steps and one sheet.
 
     Args:
-        steps: names such as `Softmax`, `Softmax.Sum`, `Compare`; upper and lower case are alike.
+        steps: names such as `Softmax`, `cat.Softmax`, `Softmax.Sum`, `Compare`; upper and lower case
+            are alike.
         sheet: a sentence, or `Compare`.
 
     Raises:
@@ -53,22 +54,34 @@ def select(
             matrices = [chosen for chosen in matrices if chosen.node in own]
     if not steps:
         return matrices
-    wanted = {_known_step(step, matrices) for step in steps}
+    names = {chosen: called(chosen, computation) for chosen in matrices}
+    wanted = {_known_step(step, names) for step in steps}
     return [
         chosen
         for chosen in matrices
-        if chosen.name in wanted or (COMPARE in wanted and chosen.node.sheet == COMPARE)
+        if names[chosen] & wanted or (COMPARE in wanted and chosen.node.sheet == COMPARE)
     ]
 
 
-def _known_step(step: str, matrices: list[Chosen]) -> str:
-    names = list(dict.fromkeys(chosen.name for chosen in matrices))
-    if any(chosen.node.sheet == COMPARE for chosen in matrices):
-        names.append(COMPARE)
-    by_folded = {name.casefold(): name for name in names}
+def called(chosen: Chosen, computation: Computation) -> set[str]:
+    """All names of a matrix: `Softmax`, `cat.Softmax`; one that sentences share has that of each."""
+    name = chosen.name
+    return {name, chosen.title} | {
+        f"{sentence}.{name}"
+        for sentence, graph in computation.items()
+        if name in graph and graph[name] is chosen.node
+    }
+
+
+def _known_step(step: str, names: Mapping[Chosen, set[str]]) -> str:
+    plain = list(dict.fromkeys(chosen.name for chosen in names))
+    if any(chosen.node.sheet == COMPARE for chosen in names):
+        plain.append(COMPARE)
+    known = set(plain).union(*names.values())
+    by_folded = {name.casefold(): name for name in known}
     if step.casefold() not in by_folded:
-        raise CallError(f"there is no step {step!r}. {nearest(step, names)}")
-    return step if step in names else by_folded[step.casefold()]
+        raise CallError(f"there is no step {step!r}. {nearest(step, plain)}")
+    return step if step in known else by_folded[step.casefold()]
 
 
 def _all(computation: Computation) -> Iterator[Chosen]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -13,22 +14,43 @@ from .operation import operation_of
 from .primitives import Product, Transpose
 
 Slip = tuple[str, float]
+Place = tuple[int, int]
+"""A cell of a matrix by row and column, from 0."""
+Wrong = tuple[float, Mapping[Node, Numbers]]
 MOST_DECIMALS = 6
+OF_SO_MANY = 4
+"""A slip is said if it gives one at least of so many wrong numbers."""
 
 
-def slip(node: Node, row: int, column: int, entered: float, numbers: Mapping[Node, Numbers]) -> str:
-    """What gives the number that was entered: "this is what you get by ..."; "" if nothing known does.
+def slips(node: Node, entered: Mapping[Place, Wrong]) -> dict[Place, str]:
+    """What gives the numbers that were entered: "this is what you get by ...".
+
+    Of what gives a number, that is said which gives most of the others, too: one slip that is made
+    everywhere, rather than a coincidence in each cell. What gives few of many is one, and not said.
 
     Args:
-        node: the matrix; row, column: the cell, from 0.
-        entered: the number.
-        numbers: of each matrix, with what the student has in it; of those without a name, too.
+        node: the matrix.
+        entered: the wrong numbers in it, each with the numbers of each matrix, as the student has them;
+            of those without a name, too.
+
+    Returns:
+        The words for each cell; "" where nothing known gives the number.
     """
     with np.errstate(all="ignore"):
-        for said, value in _slips(node, row, column, numbers):
-            if math.isfinite(value) and _same(entered, value):
-                return said
-    return ""
+        fitting = {
+            (row, column): [
+                said
+                for said, value in _slips(node, row, column, numbers)
+                if math.isfinite(value) and _same(number, value)
+            ]
+            for (row, column), (number, numbers) in entered.items()
+        }
+    cells = Counter(said for found in fitting.values() for said in set(found))
+    made = {}
+    for cell, found in fitting.items():
+        said = max(found, key=lambda said: cells[said], default="")
+        made[cell] = said if cells[said] * OF_SO_MANY >= len(entered) else ""
+    return made
 
 
 def _same(entered: float, value: float) -> bool:
@@ -193,6 +215,10 @@ def _anywhere(node: Node, made: Numbers, row: int, column: int) -> Iterator[Slip
         yield "a percentage in place of the share", 100 * number
     yield "a decimal point one place off", 10 * number
     yield "a decimal point one place off", number / 10
+    if n == m > 1 and row != column:
+        for along, k in (("row", row), ("column", column)):
+            said = f"taking the number of the diagonal all along the {along}"
+            yield f"{said} (a reference that does not move)", float(made[k, k])
     for j in range(m):
         if j != column and _once(made, row, j):
             yield f"the number of another column ({node.columns[j]})", float(made[row, j])

@@ -115,8 +115,8 @@ def survey(
     made = Survey(book.path)
     if "Overview" in book.grids and wrote_this(book.path):
         do = f"its sheet {SETTINGS_SHEET!r}, which says how, is gone. Give the one it was made from."
-        if SETTINGS_SHEET in book.grids and (range or words_in or sheet):
-            do = "leave out --range, --words-in and --sheet, and it is read back as a whole."
+        if SETTINGS_SHEET in book.grids and (range or words_in):
+            do = "leave out --range and --words-in, and it is read back as a whole."
         raise InputError(f"{book.path}: attn-xl wrote this workbook; {do}")
     names: dict[str, str] = {}
     for original in book.grids:

@@ -305,6 +305,12 @@ def test_the_call(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         check_workbook(good, tolerance=-1)
 
 
+def test_the_text_that_error_values_come_of_is_said_before_them(tmp_path: Path) -> None:
+    path = table(tmp_path / "t.xlsx", [["two", 1, 2], ["=A1*3", "=A2+1", "=B2+1"]])
+    found = check_workbook(path).findings
+    assert [(f.kind, f.cells) for f in found][:2] == [("text", "A2"), ("error", "A2:C2")]
+
+
 @pytest.mark.parametrize("name", ["missing.xlsx", "text.xlsx", "cut.xlsx", "other.ods"])
 def test_files_that_cannot_be_read(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -449,7 +449,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_tree(run: Callable[..., Run]) -> None:
-    done = run(MOUSE, "cat.Scaled[mouse, cat]", "--depth", 2)
+    done = run(MOUSE, "cat.Scaled[mouse, cat]", "--depth", 2, "--plain")
     assert done.status == 0
     assert done.out.splitlines() == [
         "cat.Scaled[mouse, cat] = 3.118   cat.Scaled!D5  =cat.Scores!D5/SQRT(cat.d_k)",
@@ -483,8 +483,39 @@ def test_depth_all_goes_down_to_the_inputs(run: Callable[..., Run]) -> None:
     assert len(run(MOUSE, "cat.Softmax[mouse, cat]").out.splitlines()) == 6
 
 
+@pytest.mark.parametrize("options", [[], ["--plain"]])
+@pytest.mark.parametrize("sample", ["mouse", "encoder", "plain-sum", "cross"])
+def test_the_formulas_are_those_of_the_workbook_that_convert_writes(
+    run: Callable[..., Run], sample: str, options: list[str], tmp_path: Path
+) -> None:
+    source = SAMPLES / f"{sample}.xlsx"
+    with pytest.raises(SystemExit):
+        main(["convert", str(source), "-o", str(tmp_path / "o.xlsx"), *options])
+    book = openpyxl.load_workbook(tmp_path / "o.xlsx")
+    seen = 0
+    for sheet in book.worksheets:
+        cells = [c for row in sheet.iter_rows() for c in row if str(c.value).startswith("=")]
+        for cell in cells[-1:]:
+            address = f"'{sheet.title}'!{cell.coordinate}"
+            out = run(source, address, "--json", *options).out
+            found = json.loads(out[out.index("{") :])
+            assert found["cells"][found["cell"]]["formula"] == cell.value, address
+            seen += 1
+    assert seen > 5
+
+
+def test_what_is_played_with_is_explained(run: Callable[..., Run]) -> None:
+    assert "Scale = on  Controls!B5" in run(MOUSE, "Controls!B5").out
+    assert "cat.Looks[mouse] = 0.747" in run(MOUSE, "Controls!B13").out
+    assert "Controls!B13  =INDEX(cat.Softmax,cat.Place,1)" in run(MOUSE, "Controls!B13").out
+    assert "= Scaled[mouse, and] + Mask[mouse, and]" in run(MOUSE, "cat.Masked!C5").out
+    assert "Compare.Components[animal, 1st] = 0.633" in run(MOUSE, "Compare!B25").out
+    assert "no sheet 'Controls'" in run(MOUSE, "Controls!B5", "--plain").err
+    assert "Settings has no numbers." in run(MOUSE, "Settings!B5").err
+
+
 def test_decimals_and_settings(run: Callable[..., Run]) -> None:
-    assert "= 5.4 / √3" in run(MOUSE, "cat.Scaled[1, 3]", "--decimals", 1).out
+    assert "= 5.4 / 1.7" in run(MOUSE, "cat.Scaled[1, 3]", "--decimals", 1).out
     assert "cat.Scaled[mouse, cat] = 3.1 " in run(MOUSE, "cat.Scaled[1, 3]", "--decimals", 1).out
     causal = run(MOUSE, "Masked[mouse, cat]", "--sheet", "cat", "--causal", "--depth", 2).out
     assert "= column 3, cat, is later than row 1, mouse, so it is hidden" in causal

@@ -8,6 +8,7 @@ import io
 import math
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,11 +21,12 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import attn_xl
+from attn_xl.checking import check_workbook
 from attn_xl.cli import app, main
 from attn_xl.engines import differences_ironcalc, libreoffice, recalculated_by_libreoffice
 from attn_xl.entries import Entry, read_entry
 from attn_xl.errors import CallError, InputError
-from attn_xl.gradebook import grade_class, submitted
+from attn_xl.gradebook import grade_class, submitted, summary, together
 from attn_xl.grading import Submission, grade_one, named_after
 from attn_xl.keys import key_tables, read_keys
 from attn_xl.layout import lay_out
@@ -345,7 +347,11 @@ CASES: dict[str, Case] = {
     "sheet renamed": Case(
         sheet_renamed, (9, 9, 9, 12), ("Sheets were renamed: 'Scaled' to 'My scaled'.",)
     ),
-    "renamed, no names": Case(sheet_renamed_without_names, (9, 0, 9, 12), ("blank: Scaled.",)),
+    "renamed, no names": Case(
+        sheet_renamed_without_names,
+        (9, 0, 9, 12),
+        ("blank: Scaled (perhaps it is 'My scaled' now: give it its name back).",),
+    ),
     "errors": Case(
         error_values,
         (9, 7, 9, 12),
@@ -483,8 +489,11 @@ def test_who_is_missing_who_handed_in_twice_and_what_is_broken(
     assert (one.status, one.remarks) == (Status.missing, ("Nothing was handed in.",))
     both = graded[twice]
     assert {one.file for one in both} == {path_of(school, len(CASES) + 1).name, "again.xlsx"}
-    for one in both:
-        assert one.remarks[0].startswith("The same lesson was handed in as ")
+    assert [one.status for one in both] == [Status.marked, Status.repeated]
+    assert both[0].remarks[0] == (
+        f"The same lesson was handed in as {both[1].file}, too; the best of them counts: this one."
+    )
+    assert both[1].remarks[0].endswith(f"the best of them counts: {both[0].file}.")
     first = graded["s00"]
     assert len(first) == 2
     (borrowed,) = [one for one in first if one.file.startswith("s36") or "Another" in one.file]
@@ -561,23 +570,25 @@ def test_the_command_writes_what_it_says(school: Path, tmp_path: Path) -> None:
         "--feedback", tmp_path / "fb", "--jobs", 1, "--template", "print",
     )  # fmt: skip
     assert status == 1  # one could not be marked
-    assert "1 not marked; 3 missing" in printed
+    assert "1 not marked; 2 handed in again; 3 missing" in printed
     assert printed.splitlines()[0].split() == ["id", "name", "total", *CELLS, "remarks"]
     assert "\x1b" not in printed
     verify(out)
     book = openpyxl.load_workbook(out)
     assert book.sheetnames == ["Grades", "Cells"]
     sheet = book["Grades"]
-    assert [sheet.cell(4, c).value for c in range(1, 11)] == ["id", "name", "file", "total", "points",
-                                                            "cells", *CELLS]  # fmt: skip
-    assert sheet["D6"].value == "=E6/F6"
-    assert sheet["E6"].value == "=SUM(G6:J6)"
+    assert [sheet.cell(4, c).value for c in range(1, 12)] == [
+        "id", "name", "file", "status", "total", "points", "cells", *CELLS]  # fmt: skip
+    assert (sheet["D6"].value, sheet["E6"].value) == ("marked", "=F6/G6")
+    assert sheet["F6"].value == "=SUM(H6:K6)"
     values = openpyxl.load_workbook(out, data_only=True)["Grades"]
-    assert values["D6"].value == 1
+    assert values["E6"].value == 1
+    assert check_workbook(out).findings == ()
     last = next(row[0].row for row in values.iter_rows(min_col=3, max_col=3)
                 if str(row[0].value).startswith("mean of"))  # fmt: skip
-    shares = [sum(case.points) / 39 for case in CASES.values()] + [1.0, 1.0, 1.0]
-    assert values.cell(last, 4).value == pytest.approx(sum(shares) / len(shares))
+    # Each student counts once: one of the lesson that came twice, none of a copy under another's name.
+    shares = [sum(case.points) / 39 for case in CASES.values()] + [1.0]
+    assert values.cell(last, 5).value == pytest.approx(sum(shares) / len(shares))
     wrong = [row for row in book["Cells"].iter_rows(min_row=5, values_only=True) if row[0]]
     assert len(wrong) == sum(len(one.cells) for one in grade_class(
         [school / "class"], answers=school / "class-answers.xlsx", jobs=1))  # fmt: skip
@@ -641,8 +652,34 @@ def test_files_are_found(school: Path, tmp_path: Path) -> None:
         submitted([tmp_path])
     with pytest.raises(CallError, match="--feedback names a folder"):
         grade_class([path_of(school, 0)], feedback=path_of(school, 1))
-    with pytest.raises(InputError, match="is not the key to a class"):
+    with pytest.raises(InputError, match=r"is not the key to a class.*: leave out --answers"):
         grade_class([path_of(school, 0)], answers=path_of(school, 1))
+    with pytest.raises(InputError, match=r"teach --roster writes with the lessons\.$"):
+        grade_class([path_of(school, 0)], answers=SAMPLES / "mouse.xlsx")
+
+
+def test_the_better_of_two_counts_whatever_its_name(school: Path, tmp_path: Path) -> None:
+    better, worse = path_of(school, 0), path_of(school, list(CASES).index("blanks"))
+    found = [grade_one(Submission(path)) for path in (worse, better)]
+    one, other = together([replace(one, id="s1", path=Path(one.file)) for one in found], None)
+    assert (one.status, other.status) == (Status.repeated, Status.marked)
+    assert summary([one, other]) == "1 marked, mean 100.0 %; 1 handed in again"
+
+
+def test_a_copy_of_nobodys_lesson_is_remarked(tmp_path: Path) -> None:
+    teach(SAMPLES / "by-hand.xlsx", "-o", tmp_path / "anna.xlsx")
+    shutil.copy(tmp_path / "anna.xlsx", tmp_path / "anna2.xlsx")
+    found = grade_class([tmp_path], jobs=1)
+    assert [one.remarks[0] for one in found] == [
+        "The same file, byte for byte, as anna2.xlsx.",
+        "The same file, byte for byte, as anna.xlsx.",
+    ]
+
+
+def test_without_anything_to_mark_nothing_is_written(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nothing could be marked, so no grades were written"):
+        grade(tmp_path / "nosuch", "-o", tmp_path / "g.xlsx")
+    assert not list(tmp_path.iterdir())
 
 
 def test_files_that_are_no_lessons_are_said_and_never_stop_the_rest(

@@ -131,11 +131,60 @@ def test_without_its_record_a_written_workbook_is_refused(
     assert "'Settings', which says how, is gone. Give the one it was made from." in said
 
 
-@pytest.mark.parametrize("options", [["--words-in", "rows"], ["--sheet", "Q"], ["--range", "Q!A4:D9"]])
+@pytest.mark.parametrize("options", [["--words-in", "rows"], ["--range", "Q!A4:D9"]])
 def test_a_written_workbook_is_read_as_a_whole(
     options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "out.xlsx"
     assert call("convert", SAMPLES / "politics.xlsx", "-o", path) == 0
     assert call("convert", path, *options, "-o", tmp_path / "again.xlsx") == 1
-    assert "leave out --range, --words-in and --sheet, and it is read back" in capsys.readouterr().err
+    assert "leave out --range and --words-in, and it is read back" in capsys.readouterr().err
+
+
+def edited(path: Path, **entries: object) -> Path:
+    """A written workbook with other things in some cells, `cat_Input__B5=2`."""
+    book = openpyxl.load_workbook(path)
+    for where, value in entries.items():
+        sheet, _, cell = where.partition("__")
+        book[sheet.replace("_", ".")][cell] = value
+    book.save(path)
+    return path
+
+
+def test_numbers_outside_of_a_table_and_over_a_formula_are_remarked(tmp_path: Path) -> None:
+    path = tmp_path / "out.xlsx"
+    assert call("convert", SAMPLES / "mouse.xlsx", "-o", path) == 0
+    assert read_tables(path).remarks == ()
+    edited(path, cat_Input__A10="dog", cat_Input__B10=1, cat_Input__C10=2, cat_Scores__C6=99,
+           cat_Scaled__J5=None)  # fmt: skip
+    assert read_tables(path).remarks == (
+        "Sheet 'cat.Input': the numbers in B10:C10 stand outside of its table and are not read. To add "
+        "a word or a dimension, insert a row or a column inside the table.",
+        "Sheet 'cat.Scores': C6 had a formula; what stands there now does not count, it is computed "
+        "again.",
+        "Sheet 'cat.Scaled': J5 had a formula; what stands there now does not count, it is computed "
+        "again.",
+    )
+
+
+@pytest.mark.parametrize("options", [[], ["--layout", "canvas"], ["--formulas", "dynamic"]])
+@pytest.mark.parametrize("sample", ["encoder-decoder", "language-model", "dropout", "positions"])
+def test_nothing_is_remarked_on_what_nobody_changed(
+    sample: str, options: list[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "out.xlsx"
+    assert call("convert", SAMPLES / f"{sample}.xlsx", "-o", path, *options) == 0
+    assert read_tables(path).remarks == ()
+
+
+def test_one_sentence_of_a_written_workbook(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "out.xlsx"
+    assert call("convert", SAMPLES / "mouse.xlsx", "-o", path) == 0
+    for name in ("keyboard", "Keyboard.Input"):
+        assert list(read_tables(path, sheet=name).sentences) == ["keyboard"]
+    with pytest.raises(CallError, match=r"no sentence 'dog'. There are: cat, keyboard"):
+        read_tables(path, sheet="dog")
+    edited(path, cat_Input__C6="0,5")
+    for command in (["show"], ["explain", "Softmax[1, 1]"]):
+        assert call(command[0], path, *command[1:], "--sheet", "cat") == 1
+        assert "sheet 'cat.Input', cell C6: the text '0,5'" in capsys.readouterr().err

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import math
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from attn_xl import operations as op
 from attn_xl.grade_text import print_grades
 from attn_xl.matrix import Node, walk
 from attn_xl.results import Graded, Status
-from attn_xl.slips import slip
+from attn_xl.slips import slips
 from attn_xl.textfiles import harmless
 
 X = op.given([[1, 2, -1], [0.5, 0, 3], [2, 1, 1.5]], ["u", "v", "w"], ["a", "b", "c"], "Input")
@@ -34,6 +36,11 @@ MEAN = op.row_mean(X).named("Mean")
 SPREAD = op.row_variance(X).named("Variance")
 SQUARES = op.row_squares(X).named("Squares")
 ROOT = op.sqrt(SQUARES).named("Root")
+
+
+def slip(node: Node, row: int, column: int, entered: float, numbers: Mapping[Node, Any]) -> str:
+    """What is said where one number alone is wrong."""
+    return slips(node, {(row, column): (entered, numbers)})[row, column]
 
 
 @pytest.mark.parametrize(
@@ -135,6 +142,26 @@ def test_no_number_of_the_students_stops_the_marking(number: float) -> None:
         if node.operation is not None:
             for row, column in np.ndindex(*node.shape):
                 assert slip(node, row, column, 0.123456, numbers) == ""
+
+
+def test_one_slip_that_is_made_everywhere_is_said_everywhere() -> None:
+    numbers = {one: one.values for one in walk([XYT])}
+    made = XYT.values
+    wrong = {(i, j): (float(made[i, i]), numbers) for i in range(3) for j in range(3) if i != j}
+    said = set(slips(XYT, wrong).values())
+    assert said == {
+        "taking the number of the diagonal all along the row (a reference that does not move)"
+    }
+    turned = {(j, i): number for (i, j), number in wrong.items()}
+    assert {"diagonal all along the column" in said for said in slips(XYT, turned).values()} == {True}
+
+
+def test_what_fits_one_of_many_wrong_numbers_is_a_coincidence_and_not_said() -> None:
+    numbers = {one: one.values for one in walk([XY])}
+    wrong = {(0, 0): (-float(XY.values[0, 0]), numbers)}
+    wrong |= {(i, j): (123.456 + i + 10 * j, numbers) for i in range(3) for j in (1, 2)}
+    assert slips(XY, dict(list(wrong.items())[:4]))[0, 0] == "the wrong sign"
+    assert slips(XY, dict(list(wrong.items())[:5]))[0, 0] == ""
 
 
 class Screen(io.StringIO):

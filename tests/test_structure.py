@@ -99,6 +99,7 @@ ORDER = [
     "inputs",
     "books",
     "reopening",
+    "edits",
     "reading",
     "inspecting",
     "teaching",

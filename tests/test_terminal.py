@@ -216,3 +216,12 @@ def test_svg_is_a_picture_that_needs_nothing_else() -> None:
     assert text.replace("http://www.w3.org/2000/svg", "").count("http") == 0
     assert text == terminal.svg(MOUSE, steps=["Softmax"])
     assert len(set(re.findall(r'fill="(#[0-9a-f]{6})"', text))) > 10
+
+
+def test_a_step_is_known_by_its_whole_name(piped: Callable[..., str]) -> None:
+    whole = piped(MOUSE, steps=["cat.Softmax"])
+    assert whole == piped(MOUSE, steps=["Softmax"], sheet="cat") == piped(MOUSE, steps=["CAT.softmax"])
+    assert whole == piped(MOUSE, steps=["cat.Softmax"], sheet="cat")
+    shared = attend(read_tables(SAMPLES / "projections.xlsx"))
+    name = next(iter(shared))
+    assert piped(shared, steps=[f"{name}.W_Q"]) == piped(shared, steps=["W_Q"])
