@@ -186,7 +186,7 @@ def show(
         check_output(svg, force=force, sources=(file,))
     computation, settings = computed(file, chosen, reading, sheet)
     for remark in computation.remarks:
-        print(_plain(remark), file=sys.stderr)
+        say(remark, file=sys.stderr)
     wanted: dict[str, Any] = {"steps": step or (), "sheet": sheet}
     if json or csv:
         from .export import to_csv, to_json
