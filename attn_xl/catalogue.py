@@ -71,7 +71,6 @@ ACOS = Apply(
     "arccos({}) in degrees",
     "arccos(round({x}, 14)) · 180 / π",
     2,
-    "ACOS(ROUND({x},14))*180/PI()",
 )
 RELU = Apply(
     "MAX(0,{x})", lambda x: max(x, 0.0), "max(0, {})", "max(0, {x})", for_array="IF({x}>0,{x},0)"

@@ -54,7 +54,7 @@ class Find(Operation):
         if self.plain:
             return f"MATCH({word.cell(0)},{words.whole()},0)"
         where = f"ROW({words.whole()})-MIN(ROW({words.whole()}))+1"
-        return f"SUMPRODUCT(EXACT({words.whole()},{word.cell(0)})*({where}))"
+        return f"SUMPRODUCT(({words.whole()}={word.cell(0)})*({where}))"
 
     def words(self, *operands: str) -> str:
         return f"where {operands[0]} stands in {operands[1]}"
