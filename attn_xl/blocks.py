@@ -165,10 +165,13 @@ class PlacedOperand(Operand):
         return f"{self._sheet}${letters(place.column)}${row}:${letters(place.last_column)}${row}"
 
     def column_number(self, column: int) -> str:
-        place = self._block.place
-        return f"COLUMNS(${letters(place.column)}${place.row - 1}:{self.heading(column)})"
+        return f"COLUMN({self.heading(column)})-COLUMN({self._corner})"
 
     def row_number(self) -> str:
+        return f"ROW(${letters(self._block.place.column - 1)}{row_token(0)})-ROW({self._corner})"
+
+    @property
+    def _corner(self) -> str:
+        """The cell above the labels of the rows, beside those of the columns."""
         place = self._block.place
-        label = letters(place.column - 1)
-        return f"ROWS(${label}${place.row}:${label}{row_token(0)})"
+        return f"${letters(place.column - 1)}${place.row - 1}"

@@ -54,7 +54,7 @@ class Find(Operation):
         if self.plain:
             return f"MATCH({word.cell(0)},{words.whole()},0)"
         where = f"ROW({words.whole()})-MIN(ROW({words.whole()}))+1"
-        return f"SUMPRODUCT(EXACT({words.whole()},{word.cell(0)})*({where}))"
+        return f"SUMPRODUCT(({words.whole()}={word.cell(0)})*({where}))"
 
     def words(self, *operands: str) -> str:
         return f"where {operands[0]} stands in {operands[1]}"
@@ -153,7 +153,7 @@ class Mask(Operation):
         for word in self.padding:
             conditions.append(f"{own.heading(column)}={literal(word)}")
         test = conditions[0] if len(conditions) == 1 else f"OR({','.join(conditions)})"
-        return f"IF({test},{HIDDEN:.0E},0)".replace("E+0", "E+")
+        return f"IF({test},{HIDDEN:.0f},0)"  # not every program reads 1E+9
 
     def words(self, *operands: str) -> str:
         later = "later words, if Causal is on" if operands else "later words"

@@ -342,7 +342,7 @@ class Best(Operation):
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
         x = operands[0]
-        return f"INDEX({x.headings()},MATCH(MAX({x.row()}),{x.row()},0))"
+        return f"INDEX({x.headings()},1,MATCH(MAX({x.row()}),{x.row()},0))"
 
     def words(self, *operands: str) -> str:
         return f"the column with the largest number of each row of {operands[0]}"

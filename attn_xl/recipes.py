@@ -215,9 +215,9 @@ RECIPES = {
     ),
     "best": Recipe(
         "Find the largest number in the row of {a} and write the heading of its column.",
-        "Use =INDEX(headings of {a}, MATCH(MAX(row of {a}), row of {a}, 0)). Common mistakes: "
+        "Use =INDEX(headings of {a}, 1, MATCH(MAX(row of {a}), row of {a}, 0)). Common mistakes: "
         "forgetting the 0 in MATCH; a range of headings that starts elsewhere than the row.",
-        "The heading of the row's largest: =INDEX(headings, MATCH(MAX(row), row, 0))",
+        "The heading of the row's largest: =INDEX(headings, 1, MATCH(MAX(row), row, 0))",
     ),
     "later words": Recipe(
         "Write 0 if the word of the column stands at the place of the row's word or before it, and "

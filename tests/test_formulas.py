@@ -1,21 +1,19 @@
-"""Three ways to write a formula: the same numbers in all of them."""
+"""Three ways to write a formula: the same numbers in all of them. That engines compute these is in
+`test_engines.py`."""
 
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import openpyxl
 import pytest
-from conftest import CANCELLED, SAMPLES, TOLERANCE
+from conftest import SAMPLES
+from ooxml import violations
 from openpyxl.worksheet.formula import ArrayFormula
 
 import attn_xl
-from attn_xl.engines import relative_error
 from attn_xl.settings import Arrangement, Formulas
 
 FILES = sorted(
@@ -24,7 +22,6 @@ FILES = sorted(
     if "-" not in path.stem
     or path.stem in ("by-hand", "encoder-decoder", "language-model", "multi-head", "plain-sum")
 )
-Keep = Callable[[Path], Path]
 
 
 def written(sample: str, formulas: Formulas, path: Path, **more: object) -> attn_xl.sheets.Layout:  # type: ignore[name-defined]
@@ -37,18 +34,14 @@ def written(sample: str, formulas: Formulas, path: Path, **more: object) -> attn
 @pytest.mark.parametrize("arrangement", list(Arrangement))
 @pytest.mark.parametrize("formulas", [Formulas.array, Formulas.dynamic])
 @pytest.mark.parametrize("sample", FILES)
-def test_every_cell_has_its_value_and_engines_agree(
-    sample: str, formulas: Formulas, arrangement: Arrangement, tmp_path: Path, keep: Keep
+def test_every_cell_has_its_value(
+    sample: str, formulas: Formulas, arrangement: Arrangement, tmp_path: Path
 ) -> None:
     if arrangement is Arrangement.canvas and sample not in ("mouse", "multi-head"):
         pytest.skip("the other arrangement has the same formulas")
     path = tmp_path / "out.xlsx"
     layout = written(sample, formulas, path, layout=arrangement)
-    if sample == "encoder":  # exact GELU, of which IronCalc knows ten digits
-        check = attn_xl.engines.differences_ironcalc(path, 1e-6, CANCELLED)
-        assert not check, check[:3]
-    else:
-        keep(path)
+    assert not violations(path)
     book = openpyxl.load_workbook(path, data_only=True)
     for node, block in layout.blocks.items():
         place = block.place
@@ -126,22 +119,3 @@ def test_a_dynamic_formula_is_stored_as_excel_does(tmp_path: Path) -> None:
     with zipfile.ZipFile(path) as book:
         assert "xl/metadata.xml" not in book.namelist()
         assert not any(b'cm="1"' in book.read(name) for name in book.namelist())
-
-
-@pytest.mark.skipif(shutil.which("ssconvert") is None, reason="Gnumeric is not installed")
-@pytest.mark.parametrize("formulas", list(Formulas))
-@pytest.mark.parametrize("sample", ["mouse", "multi-head", "positions", "decoder"])
-def test_gnumeric_agrees(sample: str, formulas: Formulas, tmp_path: Path) -> None:
-    path, saved = tmp_path / "out.xlsx", tmp_path / "saved.xlsx"
-    layout = written(sample, formulas, path)
-    subprocess.run(["ssconvert", "--recalc", path, saved], check=True, capture_output=True)
-    book = openpyxl.load_workbook(saved, data_only=True)
-    for node, block in layout.blocks.items():
-        if node.texts:
-            continue
-        place, largest = block.place, float(abs(node.values).max())
-        for i in range(place.rows):
-            for j in range(place.columns):
-                value = book[place.sheet].cell(place.row + i, place.column + j).value
-                stored = float(node.values[i, j])
-                assert relative_error(stored, float(value), 1e-3 * largest) <= TOLERANCE, block.name

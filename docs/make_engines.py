@@ -1,0 +1,92 @@
+"""Makes docs/engines.md, for which it runs every engine: python docs/make_engines.py"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+INTRODUCTION = """\
+# Which programs run which formulas
+
+Every variant of attention, in every style of `--formulas`, recalculated by five spreadsheet engines.
+Each gets the workbook with all values of its formulas spoilt, so that what it gives back, it has
+computed; that is compared with the computation in Python, cell by cell. In the tables is the largest
+relative error of a workbook, rounded up to a power of ten; 1e-15 also stands for all that is less, the
+last bit or none. Where large terms cancel, a number below a ten-thousandth of its sheet's largest
+counts as that large. A letter says that the engine does not agree to 1e-12, and why, below.
+
+{versions}
+
+HyperFormula reads no files. It gets the cells as they are typed, but sheet names with a point in
+quotes, and ranges in place of their names, since it does not see how large a name is. Its `ROW` of a
+range is the first row alone, so of words with * or ? it finds only the first, which is the one that is
+chosen in these workbooks. `dynamic` is `array` with the mark by which Excel 365 spills it; these
+engines pass over the mark. `ssconvert --recalc` runs Gnumeric.
+
+This page is made by `docs/make_engines.py`, which needs all five; `tests/test_engines.py` holds it with
+those that are installed. LibreOffice, Gnumeric and `formulas` take minutes for all of it, so the test
+gives them each variant in one of the styles, and all with
+
+    pytest tests/test_engines.py --thorough
+
+HyperFormula is found after `npm install --global hyperformula`, or in the folder that `NODE_PATH`
+names; `formulas` is installed by pip.
+"""
+UNKNOWN = "?"
+"""Of a case that does not run, and whose reason is not among the limits."""
+
+
+def text(versions: Mapping[str, str], errors: Mapping[str, Mapping[Any, float]]) -> str:
+    """The page: the versions of the engines, and their errors by variant and style."""
+    import engine_matrix as matrix
+    from conftest import TOLERANCE
+
+    said = [f"{name} {version}" for name, version in versions.items()]
+    lines = [INTRODUCTION.replace("{versions}", f"{', '.join(said[:-1])} and {said[-1]}.")]
+    letters = {why: chr(97 + i) for i, why in enumerate(matrix.LIMITS)}
+    for style in matrix.STYLES:
+        lines.append(f"## {style.value}\n\n| | {' | '.join(versions)} |\n|---|{'---|' * len(versions)}")
+        for variant in matrix.VARIANTS:
+            cells = []
+            for name in versions:
+                error = errors[name][variant, style]
+                good = error <= TOLERANCE
+                cells.append(
+                    matrix.rounded_up(error) if good else letters.get((name, variant), UNKNOWN)
+                )
+            lines.append(f"| {variant} | {' | '.join(cells)} |")
+        lines.append("")
+    lines.append("## What does not run\n")
+    lines += [f"- {letters[why]}: {why[0]}, {why[1]}: {said}." for why, said in matrix.LIMITS.items()]
+    return "\n".join([*lines, ""])
+
+
+def main() -> None:
+    sys.path.insert(0, str(HERE.parent / "tests"))
+    import engine_matrix as matrix
+
+    versions = {name: engine.version() for name, engine in matrix.ENGINES.items()}
+    missing = [name for name, version in versions.items() if not version]
+    if missing:
+        sys.exit(f"docs/engines.md is left as it is: {', '.join(missing)} is not installed.")
+    errors = {}
+    with tempfile.TemporaryDirectory() as folder:
+        places = [(variant, style) for variant in matrix.VARIANTS for style in matrix.STYLES]
+        cases = [matrix.workbook(*place, Path(folder)) for place in places]
+        for name in matrix.ENGINES:
+            out = Path(folder) / name
+            out.mkdir()
+            errors[name] = matrix.measured(name, cases, out)
+            print(name, versions[name])
+    page = text(versions, errors)
+    (HERE / "engines.md").write_text(page, encoding="utf-8")
+    if f" {UNKNOWN} |" in page:
+        sys.exit("What is ? does not agree: say why in LIMITS of tests/engine_matrix.py.")
+
+
+if __name__ == "__main__":
+    main()
