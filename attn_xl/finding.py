@@ -13,10 +13,11 @@ from .cells import Place, address
 from .errors import CallError, InputError, nearest
 from .grids import Book
 from .marks import Area, Cells, parse_area
-from .parsing import LabelsOnlyError, Table, read_region
+from .parsing import LabelsOnlyError, Table, described, numbers_in, read_region
 from .regions import Region, find_regions
 from .roles import Found, is_matrix_name, pick, weight_label, weight_name
 from .saying import clean
+from .state_dicts import parts_of
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ def tables_of_sheet(
     if own:
         _whole_sheet(book, sheet, own, rest, [*found, *labelled])
         if parameter and sheet.trouble is None:
-            sheet.found = [one for f in sheet.found for one in _parts(f, own, parameter)]
+            sheet.found = [one for f in sheet.found for one in parts_of(f, own, parameter)]
         return sheet
     if any(f.use == "sentence" for f in found):
         rest = [replace(f, why="--range names another") for f in rest]
@@ -141,7 +142,20 @@ def tables_of_sheet(
     sheet.found = sorted([*found, *labelled, *rest], key=lambda f: (f.place.row, f.place.column))
     if not sheet.found:
         sheet.passed = "no numbers"
+        sheet.trouble = _lists(book, plain, grid)
     return sheet
+
+
+def _lists(book: Book, sheet: str, grid: Grid) -> InputError | None:
+    """What to say of a sheet without numbers that has lists of them as text."""
+    for row, values in enumerate(grid, 1):
+        for column, value in enumerate(values, 1):
+            if numbers_in(value):
+                return InputError(
+                    f"{book.path}, sheet {sheet!r}, cell {address(row, column)}: {described(value)} "
+                    "where a number is needed."
+                )
+    return None
 
 
 def _whole_sheet(
@@ -159,38 +173,6 @@ def _whole_sheet(
     if not sheet.found:
         sheet.trouble = InputError(
             f"{book.path}, sheet {sheet.name!r}: no numbers; fill in {name} or delete the sheet."
-        )
-
-
-def _parts(f: Found, name: str, weights: Sequence[str]) -> Iterator[Found]:
-    """A parameter of PyTorch's as the weights it holds: the rows of a matrix, or a bias, in as many
-    equal parts."""
-    if f.use != "weights" or f.name != name or f.table is None:
-        yield f
-        return
-    table = f.table
-    matrix = weights[0].rpartition(".")[2].startswith("W")
-    along = 0 if matrix or table.shape[0] > table.shape[1] == 1 else 1
-    size, left = divmod(table.shape[along], len(weights))
-    if left:
-        raise InputError(
-            f"{table.file}, sheet {table.sheet!r}: is {f.size}, which are not {name}: its "
-            f"{('rows', 'columns')[along]} do not divide by {len(weights)}."
-        )
-    for number, weight in enumerate(weights):
-        cut = [slice(0, table.shape[0]), slice(0, table.shape[1])]
-        cut[along] = slice(number * size, (number + 1) * size)
-        one = table.part(cut[0], cut[1])
-        place = Place(f.place.sheet, one.row, one.column, *one.shape)
-        yield replace(
-            f,
-            place=place if len(weights) > 1 else f.place,
-            numbers=place.range,
-            shape=one.shape,
-            table=one,
-            name=weight,
-            turned=along == 0,
-            parameter=True,
         )
 
 

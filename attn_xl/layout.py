@@ -79,6 +79,7 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
         members = contents["", CONTROLS]
         contents["", CONTROLS] = [one for one in members if _whole(one[0], there)]
 
+    spelled = {p: p if _latin(p) else f"Sentence{i}" for i, p in enumerate(prefixes.values(), 1)}
     sheet_names: set[str] = {OVERVIEW.casefold()}
     names: set[str] = set()
     sheets: list[Sheet] = []
@@ -88,7 +89,8 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
         members.sort(key=lambda member: member[0].helper)  # the main one first, helpers as made
         blocks: list[Block] = []
         for node, full_name in dict(members).items():
-            defined = _claimed(defined_name(dotted + full_name), names)
+            whose = f"{spelled.get(prefix, prefix)}." if prefix else ""
+            defined = _claimed(defined_name(whose + full_name), names)
             live = node.operation is not None and _whole(node, there)
             blocks.append(_placed(node, name, defined, blocks[-1] if blocks else None, live))
         main = blocks[0].node
@@ -112,6 +114,11 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
         )
     words = {prefixes[name] or name: sentence_of(graph) for name, graph in computation.items()}
     return Layout(computation.title, words, tuple(sheets))
+
+
+def _latin(prefix: str) -> bool:
+    """Whether a defined name keeps any of its letters."""
+    return bool(defined_name(prefix).strip("_."))
 
 
 def _whole(node: Node, there: set[Node]) -> bool:

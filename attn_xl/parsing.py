@@ -3,6 +3,7 @@ neither files nor attention."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import isfinite, isnan
@@ -10,13 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from .boxes import DECORATION, NUMBER_TEXT, Grid, is_blank, kind_of
-from .cells import MAX_TEXT, address, too_long
+from .boxes import DECORATION, NUMBER_TEXT, TEXT, Grid, is_blank, kind_of
+from .cells import MAX_TEXT, address, letters, too_long
 from .errors import InputError
 from .matrix import Numbers
 from .numerals import ErrorValue, NumberText, numeral
 from .regions import LABEL_HEADINGS, TURNED_HEADINGS, Region
 from .saying import clean
+
+_LIST = re.compile(r"\s*\[[-+0-9.eE\s]+([,;][-+0-9.eE\s]+)*\]\s*")
 
 
 @dataclass(frozen=True)
@@ -308,6 +311,8 @@ def _values(grid: Grid, body: list[int], start: int, stop: int, where: str) -> N
         values = np.array(rows, dtype=np.float64)
         if np.isfinite(values).all():
             return values
+    if start > 0:
+        _check_columns_of_text(grid, body, start, stop, where)
     slow = [[_number(grid, row, c, where) for c in range(start, stop)] for row in body]
     return np.array(slow, dtype=np.float64)
 
@@ -319,6 +324,29 @@ def _number(grid: Grid, row: int, column: int, where: str) -> float:
     raise InputError(
         f"{where}, cell {address(row + 1, column + 1)}: {described(value)} where a number is needed."
     )
+
+
+def _check_columns_of_text(grid: Grid, body: list[int], start: int, stop: int, where: str) -> None:
+    """Columns of texts between the first and the numbers are labels of another kind: say so."""
+    texts = []
+    for column in range(start, stop - 1):
+        cells = [_at(grid, row, column) for row in body]
+        if not all(isinstance(v, str) and kind_of(v) == TEXT and not numbers_in(v) for v in cells):
+            break
+        texts.append(letters(column + 1))
+    if not texts or len(body) < 2:
+        return
+    all_of = ", ".join([letters(start), *texts])
+    raise InputError(
+        f"{where}, cell {texts[0]}{body[0] + 1}: {described(_at(grid, body[0], start))} where a number "
+        f"is needed. The columns {all_of} look like words with an id or other labels: keep the one "
+        "with the words, left of the numbers, and delete the others."
+    )
+
+
+def numbers_in(text: Any) -> bool:
+    """Whether a cell holds a list of numbers as text: `[0.1, 0.2]`."""
+    return isinstance(text, str) and bool(_LIST.fullmatch(text))
 
 
 def described(value: Any) -> str:
@@ -335,6 +363,8 @@ def described(value: Any) -> str:
         return f"the text {value.text!r}, which may be a number with decimals or with thousands,"
     if _is_number(value):
         return f"the number {value:g}" if isfinite(value) else "an infinite number"
+    if numbers_in(value):
+        return f"the text {value[:40]!r}, several numbers in one cell (give each a column of its own),"
     if isinstance(value, str):
         return f"the text {value[:40]!r}"
     return f"the date or time {value}"

@@ -1,4 +1,4 @@
-"""Which weights the parameters of a PyTorch module hold, told by their names alone. Knows no numbers.
+"""Which weights the parameters of a PyTorch module hold, told by their names. Knows no models.
 
 `nn.Linear` keeps its matrix out x in, so every matrix that is found here is to be transposed.
 """
@@ -6,8 +6,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
+
+from .cells import Place
+from .errors import InputError
+from .roles import Found
 
 _MODULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"in_proj", ("W_Q", "W_K", "W_V")),
@@ -92,6 +97,42 @@ def _parameter(name: str) -> _Parameter | None:
         )
         return None if part.of_stack and part.layer is not None else part
     return None
+
+
+def parts_of(f: Found, name: str, weights: Sequence[str]) -> Iterator[Found]:
+    """A parameter of PyTorch's as the weights it holds: the rows of a matrix, or a bias, in as many
+    equal parts.
+
+    Raises:
+        InputError: if it does not divide so.
+    """
+    if f.use != "weights" or f.name != name or f.table is None:
+        yield f
+        return
+    table = f.table
+    matrix = weights[0].rpartition(".")[2].startswith("W")
+    along = 0 if matrix or table.shape[0] > table.shape[1] == 1 else 1
+    size, left = divmod(table.shape[along], len(weights))
+    if left:
+        raise InputError(
+            f"{table.file}, sheet {table.sheet!r}: is {f.size}, which are not {name}: its "
+            f"{('rows', 'columns')[along]} do not divide by {len(weights)}."
+        )
+    for number, weight in enumerate(weights):
+        cut = [slice(0, table.shape[0]), slice(0, table.shape[1])]
+        cut[along] = slice(number * size, (number + 1) * size)
+        one = table.part(cut[0], cut[1])
+        place = Place(f.place.sheet, one.row, one.column, *one.shape)
+        yield replace(
+            f,
+            place=place if len(weights) > 1 else f.place,
+            numbers=place.range,
+            shape=one.shape,
+            table=one,
+            name=weight,
+            turned=along == 0,
+            parameter=True,
+        )
 
 
 def says_weights(name: str) -> bool:

@@ -142,6 +142,11 @@ def test_what_is_passed_over_and_why(
     assert "passed over" in " ".join(read_tables(source).remarks)
 
 
+def test_show_says_the_remarks(make: Make, capsys: pytest.CaptureFixture[str]) -> None:
+    _, said = run("show", str(make({"s": [*GOOD, ["A note"]]})), "--step", "Input", capsys=capsys)
+    assert said == "s!A1:C3: 'A note' in A4 has no numbers beside it and is taken for a note.\n"
+
+
 def test_weights_twice_are_refused_unless_one_is_computed(make: Make) -> None:
     rows = [*GOOD, [], ["W_V"], [1, 0], [0, 1]]
     again = [["W_V"], ["==A6", "==B6"], ["==A7", "==B7"]]

@@ -182,6 +182,14 @@ def test_an_infinite_number_is_named(make: Make) -> None:
         ),
         ([GOOD[0], GOOD[1], [], ["owl", 7, 8], ["cow", 1, 2]], "delete the empty rows"),
         ([["", "a", "b"], ["cat", None, None], ["dog", 3, 4]], r"cell B2: blank \(or"),
+        (
+            [["id", "word", "pos", "a"], [1, "cat", "NOUN", 1], [2, "sat", "VERB", 2]],
+            "cell B2: the text 'cat' where a number is needed. The columns A, B, C look like words",
+        ),
+        (
+            [["word", "v"], ["cat", "[0.1, 2]"], ["dog", "[3, 4]"]],
+            r"cell B2: the text '\[0.1, 2\]', several numbers in one cell \(give each a column",
+        ),
         ([["cow", 0, 1, 2], ["cat", 1.5, 2, 3]], "empty the cell A1"),
         ([["", "a"], ["==NA()", 1]], "cell A2: the error value #N/A where the word is needed"),
         ([["", "==1/0"], ["cat", 1]], "cell B1: the error value #DIV/0! where the name of the dim"),

@@ -409,3 +409,12 @@ def test_the_package_is_compressed_by_isal(tmp_path: Path) -> None:
     archive = zipfile.ZipFile(tmp_path / "x.zip", "w", zipfile.ZIP_DEFLATED)
     with archive, archive.open("x", "w") as part:
         assert hasattr(part, "_compressor"), "zipfile changed: see _Archive in package.py"
+
+
+def test_names_of_sentences_in_other_scripts_are_readable(
+    make: Callable[..., Path], write: Callable[..., Path]
+) -> None:
+    rows = table(np.eye(2))
+    path = write(make({"日本": rows, "Zürich": rows, "кот": rows}))
+    names = set(openpyxl.load_workbook(path).defined_names)
+    assert {"Sentence1.Softmax", "Zurich.Softmax", "Sentence3.Softmax"} <= names
