@@ -53,12 +53,6 @@ def test_every_cell_has_its_value(
                     assert value == node.values[i, j]
 
 
-@pytest.mark.parametrize("formulas", [Formulas.array, Formulas.dynamic])
-def test_angles_agree_too(formulas: Formulas, tmp_path: Path, keep: Keep) -> None:
-    written("politics", formulas, tmp_path / "out.xlsx", model="similarity")
-    keep(tmp_path / "out.xlsx")
-
-
 def test_the_formulas_are_those_of_a_textbook(tmp_path: Path) -> None:
     path = tmp_path / "out.xlsx"
     written("projections", Formulas.array, path)
