@@ -16,7 +16,7 @@ from rich.text import Text
 from .cells import quoted
 from .checking import Report
 from .findings import Finding
-from .saying import as_json, clean
+from .saying import as_json, plain
 
 MOST = 12
 """So many findings of a kind are shown; JSON has all."""
@@ -65,24 +65,24 @@ def _lines(report: Report) -> list[str]:
     lines = []
     for finding, more in _shown(report):
         lines.append(
-            clean(
+            plain(
                 f"{finding.severity}: {_where(finding)}: {finding.what}. {finding.do} [{finding.kind}]"
             )
         )
         if more:
             lines.append(f"  ... {more}")
-    return [*lines, clean(_summary(report))]
+    return [*lines, plain(_summary(report))]
 
 
 def _table(report: Report) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, title=Text(clean(str(report.file))), title_justify="left")
+    table = Table(box=box.SIMPLE_HEAD, title=Text(plain(str(report.file))), title_justify="left")
     for name in ("", "where", "what", "what to do"):
         table.add_column(name, overflow="fold")
     for finding, more in _shown(report):
         look = LOOKS[finding.severity]
         parts = finding.kind, _where(finding), finding.what, finding.do
         table.add_row(
-            *(Text(clean(part), style=look if n == 0 else "") for n, part in enumerate(parts))
+            *(Text(plain(part), style=look if n == 0 else "") for n, part in enumerate(parts))
         )
         if more:
             table.add_row("", "", Text(more, style="dim"), "")
@@ -96,6 +96,6 @@ def _summary(report: Report) -> str:
         if count:
             parts.append(f"{count} {severity}{'s' * (count > 1)}")
     return (
-        f"{clean(str(report.file))}: {', '.join(parts) or 'nothing found'}; "
+        f"{plain(str(report.file))}: {', '.join(parts) or 'nothing found'}; "
         f"{report.formulas:,} formulas, {report.checked:,} values recalculated"
     )

@@ -36,7 +36,7 @@ from .options import (
     output_beside,
     with_settings,
 )
-from .saying import say
+from .saying import forward, say
 from .settings import Model, Settings
 
 app = typer.Typer(
@@ -192,6 +192,7 @@ def show(
         from .export import to_csv, to_json
 
         text = (to_json if json else to_csv)(computation, **wanted, decimals=settings.decimals)
+        text = forward(text) if sys.stdout.isatty() else text
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         return
     from . import terminal

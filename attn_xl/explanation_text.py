@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .explanation import MOST_CELLS, Explanation, figure
-from .saying import as_json, clean
+from .saying import as_json, plain
 
 MOST_LEAVES = 12
 """So many numbers in a row that are only named are shown."""
@@ -104,10 +104,10 @@ def _marked(mark: str, text: Text) -> Table | Text:
 
 
 def _text(line: _Line, beside: int) -> Text:
-    text = Text(clean(line.text), line.style)
+    text = Text(plain(line.text), line.style)
     if line.beside:
         text.append(" " * max(2, beside - line.indent - text.cell_len))
-        text.append(clean(line.beside), "not bold dim")
+        text.append(plain(line.beside), "not bold dim")
     return text
 
 

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from .grade_sheets import GOOD, POOR, steps_of
 from .results import Graded, Status
+from .saying import forward
 from .textfiles import harmless
 
 MOST_STEPS, MOST_REMARK, LEAST_REMARK = 10, 100, 24
@@ -84,10 +85,10 @@ def _table(found: Sequence[Graded], steps: Sequence[str], room: int | None) -> T
     table.add_column("remarks", no_wrap=room is None, overflow="fold" if room is None else "ellipsis",
                      max_width=room, style="dim" if room else "")  # fmt: skip
     for one in found:
-        remarks = " ".join(one.remarks)
+        remarks = forward(" ".join(one.remarks))
         if room is not None and len(remarks) > 3 * room:
             remarks = f"{remarks[: 3 * room - 1]}…"
-        cells = [Text(one.id), Text(_who(one)), _total(one)]
+        cells = [Text(forward(one.id)), Text(forward(_who(one))), _total(one)]
         cells += [
             Text(f"{one.steps[step][0]}/{one.steps[step][1]}" if step in one.steps else "")
             for step in steps

@@ -6,22 +6,32 @@ import json
 import re
 from typing import Any, TextIO
 
-# Beside the control characters, among them the beginnings of escape sequences, those that turn the
-# direction of what follows; and what XML cannot hold.
-_HIGH = "\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff"
+_HIGH = "\x7f-\x9f\ud800-\udfff\ufffe\uffff"
+_TURNS = "\u202a-\u202e\u2066-\u2069"
 _CONTROL = re.compile(f"[\x00-\x1f{_HIGH}]")
-_NOT_IN_JSON = re.compile(f"[{_HIGH}]")  # what is below, JSON writes so itself
+_TURN = re.compile(f"[{_TURNS}]")
+_NOT_IN_JSON = re.compile(f"[{_HIGH}{_TURNS}]")  # control characters below, JSON writes so itself
 _BREAK = re.compile("\r\n|[\t\n\v\f\r\x85\u2028\u2029]")
 
 
-def plain(text: str) -> str:
-    """A text as one line: line breaks and tabs are spaces, what would steer a terminal is U+FFFD."""
+def clean(label: object) -> str:
+    """A label as one line of text, without spaces around it; control characters, which would reach a
+    terminal or break XML, become U+FFFD, line breaks and tabs a space."""
+    return _one_line(str(label)).strip()
+
+
+def _one_line(text: str) -> str:
     return _CONTROL.sub("\ufffd", _BREAK.sub(" ", text))
 
 
-def clean(label: object) -> str:
-    """A label as one plain line, without spaces around it."""
-    return plain(str(label)).strip()
+def forward(text: str) -> str:
+    """A text without what turns the direction of all that follows it on a line of a terminal."""
+    return _TURN.sub("\ufffd", text)
+
+
+def plain(text: str) -> str:
+    """A text as one line for a terminal, which nothing in it steers."""
+    return forward(_one_line(text))
 
 
 def say(line: str, file: TextIO | None = None) -> None:

@@ -19,6 +19,7 @@ from rich.text import Text
 from .matrix import HIDES, Graph, Node
 from .models import Computation, as_computation
 from .operations import Matrix
+from .saying import forward
 from .selection import Chosen, select
 
 DECIMALS = 3
@@ -86,7 +87,7 @@ def show(
         console.width = _needed_width(chosen, decimals)
     with console.capture() as text:
         _print(console, chosen, decimals, width, framed=console.is_terminal)
-    file.write(text.get())
+    file.write(forward(text.get()))
 
 
 def svg(
@@ -125,8 +126,10 @@ def picture(console: Console) -> str:
     """What was printed on a recording terminal, as SVG."""
     from rich.terminal_theme import DEFAULT_TERMINAL_THEME
 
-    return console.export_svg(
-        theme=DEFAULT_TERMINAL_THEME, code_format=_SVG, unique_id="attn-xl", title=""
+    return forward(
+        console.export_svg(
+            theme=DEFAULT_TERMINAL_THEME, code_format=_SVG, unique_id="attn-xl", title=""
+        )
     )
 
 
