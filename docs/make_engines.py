@@ -29,63 +29,63 @@ engines pass over the mark. `ssconvert --recalc` runs Gnumeric.
 
 This page is made by `docs/make_engines.py`, which needs all five; `tests/test_engines.py` holds it with
 those that are installed. LibreOffice, Gnumeric and `formulas` take minutes for all of it, so the test
-gives them each variant in one of the styles, and all with
+gives them every fifth workbook, and all with
 
     pytest tests/test_engines.py --thorough
 
 HyperFormula is found after `npm install --global hyperformula`, or in the folder that `NODE_PATH`
 names; `formulas` is installed by pip.
 """
-UNKNOWN = "?"
+UNKNOWN = "unexplained"
 """Of a case that does not run, and whose reason is not among the limits."""
 
 
 def text(versions: Mapping[str, str], errors: Mapping[str, Mapping[Any, float]]) -> str:
     """The page: the versions of the engines, and their errors by variant and style."""
-    import engine_matrix as matrix
     from conftest import TOLERANCE
+    from engine_cases import STYLES, VARIANTS
+    from engine_matrix import LIMITS, rounded_up
 
     said = [f"{name} {version}" for name, version in versions.items()]
     lines = [INTRODUCTION.replace("{versions}", f"{', '.join(said[:-1])} and {said[-1]}.")]
-    letters = {why: chr(97 + i) for i, why in enumerate(matrix.LIMITS)}
-    for style in matrix.STYLES:
+    letters = {why: chr(97 + i) for i, why in enumerate(LIMITS)}
+    for style in STYLES:
         lines.append(f"## {style.value}\n\n| | {' | '.join(versions)} |\n|---|{'---|' * len(versions)}")
-        for variant in matrix.VARIANTS:
+        for variant in VARIANTS:
             cells = []
             for name in versions:
                 error = errors[name][variant, style]
                 good = error <= TOLERANCE
-                cells.append(
-                    matrix.rounded_up(error) if good else letters.get((name, variant), UNKNOWN)
-                )
+                cells.append(rounded_up(error) if good else letters.get((name, variant), UNKNOWN))
             lines.append(f"| {variant} | {' | '.join(cells)} |")
         lines.append("")
     lines.append("## What does not run\n")
-    lines += [f"- {letters[why]}: {why[0]}, {why[1]}: {said}." for why, said in matrix.LIMITS.items()]
+    lines += [f"- {letters[why]}: {why[0]}, {why[1]}: {said}." for why, said in LIMITS.items()]
     return "\n".join([*lines, ""])
 
 
 def main() -> None:
     sys.path.insert(0, str(HERE.parent / "tests"))
-    import engine_matrix as matrix
+    from engine_cases import STYLES, VARIANTS, workbook
+    from engine_matrix import ENGINES, measured
 
-    versions = {name: engine.version() for name, engine in matrix.ENGINES.items()}
+    versions = {name: engine.version() for name, engine in ENGINES.items()}
     missing = [name for name, version in versions.items() if not version]
     if missing:
         sys.exit(f"docs/engines.md is left as it is: {', '.join(missing)} is not installed.")
     errors = {}
     with tempfile.TemporaryDirectory() as folder:
-        places = [(variant, style) for variant in matrix.VARIANTS for style in matrix.STYLES]
-        cases = [matrix.workbook(*place, Path(folder)) for place in places]
-        for name in matrix.ENGINES:
+        places = [(variant, style) for variant in VARIANTS for style in STYLES]
+        cases = [workbook(*place, Path(folder)) for place in places]
+        for name in ENGINES:
             out = Path(folder) / name
             out.mkdir()
-            errors[name] = matrix.measured(name, cases, out)
+            errors[name] = measured(name, cases, out)
             print(name, versions[name])
     page = text(versions, errors)
     (HERE / "engines.md").write_text(page, encoding="utf-8")
     if f" {UNKNOWN} |" in page:
-        sys.exit("What is ? does not agree: say why in LIMITS of tests/engine_matrix.py.")
+        sys.exit("What is unexplained does not agree: say why in LIMITS of tests/engine_matrix.py.")
 
 
 if __name__ == "__main__":

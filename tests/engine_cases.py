@@ -1,0 +1,178 @@
+"""Every variant of attention as a small workbook in each formula style, its stored values spoilt."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import attn_xl
+from attn_xl.cells import address
+from attn_xl.components import components, components_layout
+from attn_xl.engines import Value
+from attn_xl.formulas_in import WIDTH, read_formulas
+from attn_xl.settings import Activation, Arrangement, Formulas, Model, Norm, Normalize, Positions
+from attn_xl.sheets import Layout
+from attn_xl.tables import Table, Tables
+from attn_xl.workbook import write_layout
+
+STYLES = (Formulas.cell, Formulas.array, Formulas.dynamic)
+WRONG = "-98765"
+"""What stands in a spoilt cell."""
+Cells = dict[str, dict[str, Value]]
+"""Values by sheet and cell."""
+
+
+def table(name: str, values: Any, words: str = "") -> Table:
+    """A table as if it stood on a sheet of its own."""
+    x = np.asarray(values, float)
+    rows = tuple(words.split()) or tuple(f"r{i + 1}" for i in range(len(x)))
+    columns = tuple(f"d{j + 1}" for j in range(x.shape[1]))
+    return Table(name, x, rows, columns, (bool(words), bool(words)), "x.xlsx", name, 1, 1)
+
+
+def sentence(name: str, words: str, d: int = 4) -> Table:
+    """Embeddings of three decimals; the same for the same sentence."""
+    n = len(words.split())
+    rng = np.random.default_rng([d, *words.encode()])
+    return table(name, rng.normal(size=(n, d)).round(3), words)
+
+
+def tables(*sentences: Table, weights: Sequence[Table] = ()) -> Tables:
+    return Tables(Path("x.xlsx"), {t.name: t for t in sentences}, {t.name: t for t in weights})
+
+
+CAT, CHAT = sentence("en", "the cat sat"), sentence("fr", "le chat")
+HEADS: dict[str, Any] = {"random_weights": 3, "heads": 2}
+LAYERS: dict[str, Any] = {"random_weights": 3, "hidden": 3}
+
+VARIANTS: dict[str, tuple[Tables, dict[str, Any]]] = {
+    "dot-product attention": (tables(CAT), {"scale": False}),
+    "scaled dot-product attention": (tables(CAT), {}),
+    "learned projections with biases": (
+        tables(CAT, weights=[table(f"b_{p}", [[0.1, -0.2, 0.3, 0.4]]) for p in "QKV"]),
+        {"random_weights": 3},
+    ),
+    "temperature": (tables(CAT), {"temperature": 0.7}),
+    "division by the plain sum": (tables(CAT), {"normalize": Normalize.sum}),
+    "causal mask": (tables(CAT), {"causal": True}),
+    "padding mask": (tables(sentence("en", "the cat <PAD> mat")), {"padding": "mat"}),
+    "additive mask of one's own": (
+        tables(CAT, weights=[table("Mask", [[0, -1, 0.5], [0, 0, -1e9], [2, 0, 0]])]),
+        {},
+    ),
+    "dropout": (tables(CAT), {"dropout": 0.25, "seed": 3}),
+    "switches, words to choose from": (tables(CAT), {"controls": True}),
+    "the same, words with * or ?": (tables(sentence("en", "what is * ?")), {"controls": True}),
+    "two sentences compared": (
+        tables(CAT, sentence("de", "the katze sat")),
+        {"controls": True, "causal": True},
+    ),
+    "cross-attention": (tables(CAT, CHAT), {"memory": "fr", "random_weights": 3}),
+    "multi-head attention": (tables(CAT), HEADS),
+    "sinusoidal positions": (tables(CAT), {"positions": Positions.sinusoidal}),
+    "encoder, post-norm, ReLU": (tables(CAT), {"model": Model.encoder, "layers": 2, **HEADS}),
+    "encoder, pre-norm, GELU by tanh": (
+        tables(CAT),
+        {"model": Model.encoder, "norm": Norm.pre, "activation": Activation.gelu_tanh, **LAYERS},
+    ),
+    "encoder, exact GELU": (
+        tables(CAT),
+        {"model": Model.encoder, "activation": Activation.gelu, **LAYERS},
+    ),
+    "decoder": (tables(CAT, CHAT), {"model": Model.decoder, "memory": "fr", **LAYERS}),
+    "encoder-decoder": (
+        tables(CAT, CHAT),
+        {"model": Model.encoder_decoder, "memory": "fr", "positions": Positions.sinusoidal, **LAYERS},
+    ),
+    "language model": (
+        tables(CAT, weights=[sentence("Vocabulary", "the cat dog sat .")]),
+        {"model": Model.decoder_only, **LAYERS},
+    ),
+    "cosine similarity and angles": (tables(CAT), {"model": Model.similarity}),
+    "principal components of word vectors": (tables(sentence("en", "cat dog texas truth")), {}),
+    "multi-head attention on one sheet": (tables(CAT), {"layout": Arrangement.canvas, **HEADS}),
+}
+COMPONENTS = "principal components of word vectors"
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One variant in one formula style, as a workbook.
+
+    Attributes:
+        given: the workbook, its stored values spoilt.
+        layout: its matrices, in their places.
+        expected: what each formula cell is, by the computation.
+    """
+
+    variant: str
+    style: Formulas
+    given: Path
+    layout: Layout
+    expected: Cells
+
+
+def laid_out(variant: str, style: Formulas, path: Path) -> Layout:
+    """Write a variant's workbook."""
+    source, options = VARIANTS[variant]
+    settings = attn_xl.Settings(formulas=style, **options)
+    if variant != COMPONENTS:
+        return attn_xl.write_workbook(attn_xl.attend(source, settings), path, settings=settings)
+    (words,) = source.sentences.values()
+    layout = components_layout(components(words, 2), variant)
+    write_layout(layout, path, settings=settings)
+    return layout
+
+
+def expected(layout: Layout) -> Cells:
+    """The value of every formula cell, from the matrices."""
+    found: Cells = {sheet.name: {} for sheet in layout.all_sheets}
+    for node, block in layout.blocks.items():
+        for i, j in np.ndindex(*node.shape) if block.live else ():
+            cell = address(block.place.row + i, block.place.column + j)
+            found[block.place.sheet][cell] = node.texts[i] if node.texts else float(node.values[i, j])
+    for sheet in layout.all_sheets:
+        for free in sheet.extras.cells:
+            if free.formula:
+                found[sheet.name][address(free.row, free.column)] = free.value
+    return found
+
+
+def spoil(written: Path, spoilt: Path) -> set[tuple[str, str]]:
+    """A copy of a workbook in which every value of a formula is wrong; which cells those are."""
+    made = {
+        sheet.name: {where(key) for key in sheet.keys[(sheet.formulas >= 0) | (sheet.spilled >= 0)]}
+        for sheet in read_formulas(written).sheets.values()
+    }
+    parts = {f"xl/worksheets/sheet{i}.xml": cells for i, cells in enumerate(made.values(), 1)}
+    with zipfile.ZipFile(written) as given, zipfile.ZipFile(spoilt, "w") as copy:
+        for name in given.namelist():
+            copy.writestr(name, without_values(given.read(name).decode(), parts.get(name, set())))
+    return {(sheet, cell) for sheet, cells in made.items() for cell in cells}
+
+
+def without_values(xml: str, cells: set[str]) -> str:
+    """A sheet with a wrong number in these cells."""
+    value = r'(<c r="([A-Z]+\d+)"[^>]*>(?:<f[^>]*>[^<]*</f>)?<v>)[^<]*'
+    return re.sub(value, lambda m: f"{m[1]}{WRONG}" if m[2] in cells else m[0], xml)
+
+
+def where(key: int) -> str:
+    return address(key // WIDTH, key % WIDTH + 1)
+
+
+def workbook(variant: str, style: Formulas, folder: Path) -> Case:
+    """A variant's workbook in a formula style, in a folder."""
+    number = list(VARIANTS).index(variant)
+    written, given = folder / "written.xlsx", folder / f"{number:02}-{style.value}.xlsx"
+    layout = laid_out(variant, style, written)
+    cells = expected(layout)
+    spoilt = spoil(written, given)
+    assert spoilt == {(sheet, cell) for sheet in cells for cell in cells[sheet]}
+    return Case(variant, style, given, layout, cells)
