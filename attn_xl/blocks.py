@@ -165,13 +165,9 @@ class PlacedOperand(Operand):
         return f"{self._sheet}${letters(place.column)}${row}:${letters(place.last_column)}${row}"
 
     def column_number(self, column: int) -> str:
-        return f"COLUMN({self.heading(column)})-COLUMN({self._corner})"
+        return f"COLUMN({self.heading(column)})-COLUMN(${self.heading(0)})"
 
     def row_number(self) -> str:
-        return f"ROW(${letters(self._block.place.column - 1)}{row_token(0)})-ROW({self._corner})"
-
-    @property
-    def _corner(self) -> str:
-        """The cell above the labels of the rows, beside those of the columns."""
         place = self._block.place
-        return f"${letters(place.column - 1)}${place.row - 1}"
+        label = letters(place.column - 1)
+        return f"ROW(${label}{row_token(0)})-ROW(${label}${place.row})"

@@ -191,9 +191,9 @@ class Sinusoid(Operation):
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
         x, own = operands
-        function, pair = ("COS", 2) if column % 2 else ("SIN", 1)
-        exponent = f"({own.column_number(column)}-{pair})/COLUMNS({x.whole()})"
-        return f"{function}(({own.row_number()}-1)/10000^({exponent}))"
+        function, first = ("COS", "-1") if column % 2 else ("SIN", "")
+        exponent = f"({own.column_number(column)}{first})/COLUMNS({x.whole()})"
+        return f"{function}(({own.row_number()})/10000^({exponent}))"
 
     def words(self, *operands: str) -> str:
         return "sin or cos of position / 10000^(2i / d)"

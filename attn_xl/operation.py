@@ -71,11 +71,11 @@ class Operand:
         raise NotImplementedError
 
     def column_number(self, column: int) -> str:
-        """The number of a column, from 1."""
+        """The number of a column, from 0."""
         raise NotImplementedError
 
     def row_number(self) -> str:
-        """The number of the formula's row, from 1."""
+        """The number of the formula's row, from 0."""
         raise NotImplementedError
 
     def picked(self, row: Operand, column: int) -> str:
