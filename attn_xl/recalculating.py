@@ -3,21 +3,27 @@ process and not the program. Knows what `engines` knows."""
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Timer
+from time import process_time
 from typing import Any
 
 from .engines import IronCalc, Value
 from .errors import InputError
 
 SECONDS, SECONDS_PER_MB = 5.0, 30.0
-"""So long each request may take, by the clock, and so much more for a megabyte of the file."""
+"""So much processor time a request may take, and so much more for a megabyte of the file."""
+HANGS = 6.0
+"""By the clock it may take so many times as long, when others keep the processor busy; where the
+system does not count processor time (Windows), this is all that stops it."""
 MEMORY, MEMORY_PER_BYTE = 1 << 30, 100
 """So many bytes the engine may use, where the system sees to it (Linux), and so many more for each of
 the file's."""
@@ -89,11 +95,11 @@ class Recalculated:
             late.append(True)
             process.kill()
 
-        timer = Timer(self._seconds, stop)
+        timer = Timer(HANGS * self._seconds, stop)
         timer.daemon = True
         timer.start()
         try:
-            pickle.dump((what, arguments), process.stdin)
+            pickle.dump((what, arguments, self._seconds), process.stdin)
             process.stdin.flush()
             well, said = pickle.load(process.stdout)
         except (OSError, EOFError, pickle.UnpicklingError):
@@ -107,6 +113,8 @@ class Recalculated:
             return said
         self.close()
         if not said:
+            if process.returncode == -getattr(signal, "SIGXCPU", 0):
+                late.append(True)
             late_said = f"it was not done after {self._seconds:.0f} s"
             why = late_said if late else "a formula is too deep or too large for it"
             said = f"{self._path}: IronCalc cannot recalculate this workbook ({why})."
@@ -124,9 +132,10 @@ def serve() -> None:
     engine: list[IronCalc] = []
     while True:
         try:
-            what, arguments = pickle.load(ask)
+            what, arguments, seconds = pickle.load(ask)
         except EOFError:
             return
+        _limit_time(seconds)
         try:
             said = True, _done(engine, what, *arguments)
         except InputError as error:
@@ -162,6 +171,16 @@ def _computed(engine: IronCalc, sheet: str) -> list[tuple[int, int, Value, bool]
             if formula or (isinstance(value, str) and value.startswith("#")):
                 found.append((row, column, value, formula))
     return found
+
+
+def _limit_time(seconds: float) -> None:
+    try:
+        import resource
+    except ImportError:
+        return
+    with suppress(ValueError, OSError):
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(process_time() + seconds), hard))
 
 
 def _limit(most: int) -> None:
