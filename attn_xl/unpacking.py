@@ -16,7 +16,7 @@ MOST_PARTS = 10_000
 MOST_UNPACKED = 2_000_000_000
 """So many bytes, at the most, all parts have together when they are unpacked."""
 MOST_TIMES, FROM = 100, 30_000_000
-"""A part of so many bytes is at most so many times as large as packed; a sheet of zeros alone has 13."""
+"""A part of so many bytes is at most so many times as large as packed; a sheet of zeros has 13."""
 DAMAGED = (
     zipfile.BadZipFile,
     zlib.error,
