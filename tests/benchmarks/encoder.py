@@ -86,10 +86,11 @@ def number_cells(path: Path) -> int:
 
 def measured(source: Path, out: Path, runs: int, *options: str) -> Result:
     """Convert a file some times, and count what came out."""
-    seconds, peak = timed([*CONVERT, str(source), "-o", str(out), *options, "--force"], runs)
+    cost = timed([*CONVERT, str(source), "-o", str(out), *options, "--force"], runs)
     with zipfile.ZipFile(out) as book:
         sheets = sum(name.startswith("xl/worksheets/sheet") for name in book.namelist())
-    return Result(seconds, peak, formula_cells(out), number_cells(out), sheets, out.stat().st_size)
+    counts = formula_cells(out), number_cells(out), sheets, out.stat().st_size
+    return Result(cost.processor, cost.memory, *counts)
 
 
 def show(label: str, result: Result, started: float) -> None:
@@ -113,7 +114,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         out = folder / "out.xlsx"
-        started, _ = timed([*CONVERT, str(SAMPLE), "-o", str(out), "--force"], 9)
+        started = timed([*CONVERT, str(SAMPLE), "-o", str(out), "--force"], 9).processor
         source = make_encoder(folder, o.words, o.dims, o.hidden, o.layers)
         model = ("--model", "encoder", "--layers", str(o.layers), "--heads", str(o.heads))
         encoder = measured(source, out, o.runs, *model)
