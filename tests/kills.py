@@ -71,7 +71,10 @@ def run(folder: Path, arguments: Sequence[str]) -> tuple[float, float]:
 
 
 def strays(folder: Path) -> list[Path]:
-    return list(folder.rglob("*.part"))
+    # os.walk, unlike rglob, passes over a folder that goes away meanwhile.
+    return [
+        Path(at, name) for at, _, names in os.walk(folder) for name in names if name.endswith(".part")
+    ]
 
 
 def contents(folder: Path) -> dict[str, bytes]:
