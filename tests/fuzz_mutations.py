@@ -244,7 +244,7 @@ def members_swapped(members: Members, rng: Random, _: Corpus) -> Members:
 @_members
 def a_member_of_another(members: Members, rng: Random, files: Corpus) -> Members:
     other = _opened(files[rng.choice([n for n in files if n.endswith((".xlsx", ".ods"))])])
-    name, data = rng.choice(other)
+    name, data = rng.choice(other or [("empty.xml", b"")])  # what is encrypted has no members
     i = rng.randrange(len(members))
     members[i] = (members[i][0], data)
     return [(n, d) for n, d in members if n != name] + [(name, data)]
