@@ -19,6 +19,11 @@ from typing import Any
 from .engines import IronCalc, Value
 from .errors import InputError
 
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
 SECONDS, SECONDS_PER_MB = 5.0, 30.0
 """So much processor time a request may take, and so much more for a megabyte of the file."""
 HANGS = 6.0
@@ -147,7 +152,7 @@ def serve() -> None:
 def _done(engine: list[IronCalc], what: str, *arguments: Any) -> Any:
     if what == "open":
         path, most = arguments
-        _limit(most)
+        _limit_memory(most)
         engine.append(IronCalc(path))
         return engine[0].sheets
     if what == "values":
@@ -174,22 +179,16 @@ def _computed(engine: IronCalc, sheet: str) -> list[tuple[int, int, Value, bool]
 
 
 def _limit_time(seconds: float) -> None:
-    try:
-        import resource
-    except ImportError:
-        return
-    with suppress(ValueError, OSError):
-        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(process_time() + seconds), hard))
+    if resource:
+        with suppress(ValueError, OSError):
+            _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+            resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(process_time() + seconds), hard))
 
 
-def _limit(most: int) -> None:
-    try:
-        import resource
-    except ImportError:
-        return
-    with suppress(ValueError, OSError):
-        soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-        lowest = min((n for n in (soft, hard, most) if n != resource.RLIM_INFINITY), default=most)
-        resource.setrlimit(resource.RLIMIT_AS, (lowest, hard))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+def _limit_memory(most: int) -> None:
+    if resource:
+        with suppress(ValueError, OSError):
+            soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+            lowest = min((n for n in (soft, hard, most) if n != resource.RLIM_INFINITY), default=most)
+            resource.setrlimit(resource.RLIMIT_AS, (lowest, hard))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
