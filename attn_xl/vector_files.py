@@ -89,11 +89,14 @@ class VectorFile:
                 start = 0
                 while start < len(block):
                     end = block.find(b"\n", start) + 1 or len(block)
-                    word, _, after = block[start:end].partition(separator)
-                    if not _is_number(after.lstrip()[:LONGEST_NUMBER].partition(b" ")[0]):
-                        word = block[start:end].rsplit(None, self.form.dims)[0]
-                    yield word.decode("utf-8", "replace")
+                    line = block[start:end]
                     start = end
+                    word, _, after = line.partition(separator)
+                    if not _is_number(after.lstrip()[:LONGEST_NUMBER].partition(b" ")[0]):
+                        if line.isspace():
+                            continue
+                        word = line.rsplit(None, self.form.dims)[0]
+                    yield word.decode("utf-8", "replace")
 
     # Bytes
 

@@ -266,6 +266,11 @@ def test_a_line_number_counts_from_the_top_of_a_long_file(file: File) -> None:
             read_vectors(file(packed), ["the"])
 
 
+def test_blank_lines_are_no_words(file: File) -> None:
+    with pytest.raises(InputError, match="'cat' is not among its 2 words"):
+        read_vectors(file(b"the 1 2\n\n \t\nof 3 4\n\r\n\n"), ["cat"])
+
+
 def test_missing_words_are_named_with_near_spellings(file: File) -> None:
     for path in (SAMPLE, file(binary({w: [1.0] for w in ("florida", "california", "truth", "cat")}))):
         with pytest.raises(InputError) as refused:
