@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from rich import box
@@ -20,6 +20,8 @@ from .saying import as_json, plain
 
 MOST = 12
 """So many findings of a kind are shown; JSON has all."""
+TABLE_WIDTH = 72
+"""A narrower terminal gets lines, too: four columns would be cut into letters."""
 LOOKS = {"error": "bold red", "warning": "yellow", "note": "dim"}
 
 
@@ -32,16 +34,21 @@ def show(reports: Sequence[Report], *, file: TextIO | None = None) -> None:
     """Print reports: a table for each file on a terminal, else lines that `grep` can read."""
     out = file or sys.stdout
     console = Console(file=out, highlight=False)
-    plain = not console.is_terminal or bool(os.environ.get("NO_COLOR"))
+    piped = not console.is_terminal or bool(os.environ.get("NO_COLOR"))
     for report in reports:
         if report.error:
             continue
-        if plain:
-            out.write("".join(f"{line}\n" for line in _lines(report)))
-        else:
-            if report.findings:
-                console.print(_table(report))
-            console.print(Text(_summary(report)))
+        if piped:
+            named = f"{plain(str(report.file))}: "
+            out.write("".join(f"{named}{line}\n" for line, _ in _lines(report)))
+            out.write(f"{_summary(report)}\n")
+            continue
+        if console.width < TABLE_WIDTH:
+            for line, look in _lines(report):
+                console.print(Text(line, style=look))
+        elif report.findings:
+            console.print(_table(report))
+        console.print(Text(_summary(report)))
 
 
 def _shown(report: Report) -> list[tuple[Finding, str]]:
@@ -61,17 +68,13 @@ def _where(finding: Finding) -> str:
     return f"{quoted(finding.sheet)}!{finding.cells}" if finding.sheet else "workbook"
 
 
-def _lines(report: Report) -> list[str]:
-    lines = []
+def _lines(report: Report) -> Iterator[tuple[str, str]]:
+    """A line for each finding, with its look."""
     for finding, more in _shown(report):
-        lines.append(
-            plain(
-                f"{finding.severity}: {_where(finding)}: {finding.what}. {finding.do} [{finding.kind}]"
-            )
-        )
+        what = f"{finding.severity}: {finding.what}. {finding.do} [{finding.kind}]"
+        yield plain(f"{_where(finding)}: {what}"), LOOKS[finding.severity]
         if more:
-            lines.append(f"  ... {more}")
-    return [*lines, plain(_summary(report))]
+            yield f"... {more}", "dim"
 
 
 def _table(report: Report) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
 import re
@@ -18,6 +19,7 @@ from planting import KINDS, Places, clear, copy, looked_over, put, to_file
 
 import attn_xl
 from attn_xl.cells import split_address
+from attn_xl.check_text import show
 from attn_xl.checking import Engine, check_workbook
 from attn_xl.cli import main
 from attn_xl.engines import libreoffice
@@ -303,6 +305,32 @@ def test_the_call(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert call("check", tmp_path / "nothing*.xlsx") == 2
     with pytest.raises(CallError):
         check_workbook(good, tolerance=-1)
+
+
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("width", [None, 44, 100])
+def test_a_line_each_in_a_pipe_and_a_table_where_there_is_room(
+    width: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    out = Screen() if width else io.StringIO()
+    file = ROOT / "docs" / "slips.xlsx"
+    show([check_workbook(file)], file=out)
+    lines = re.sub("\x1b\\[[0-9;]*m", "", out.getvalue()).splitlines()
+    if width is None:
+        assert lines[0].startswith(f"{file}: Scores!F9: error: stored 24.09")
+        assert lines[0].endswith("[value]")
+        assert len(lines) == 6
+    else:
+        assert max(map(len, lines)) <= width
+        assert ("Scores!F9: error:" in out.getvalue()) == (width < 72)
+        assert ("what to do" in out.getvalue()) == (width > 72)
 
 
 def test_the_text_that_error_values_come_of_is_said_before_them(tmp_path: Path) -> None:
