@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from .cells import MAX_COLUMNS, MAX_ROWS
 from .errors import CallError, InputError
 from .grids import content_of
 from .unpacking import unpacked
@@ -13,6 +14,8 @@ from .unpacking import unpacked
 DEFAULT = "article"
 COVER, MATRIX = "Cover", "Matrix"
 _STYLES = "xl/styles.xml"
+MOST_CELLS = 100_000
+"""So many cells may be merged, linked or commented at once."""
 STYLES = (
     "attn title",
     "attn note",
@@ -76,7 +79,9 @@ def load_template(path: Path) -> Any:
     from openpyxl import load_workbook
 
     content = content_of(path)
-    xml = unpacked(path, content, lambda part: part == _STYLES) if content.startswith(b"PK") else {}
+    parts = unpacked(path, content, lambda _: True) if content.startswith(b"PK") else {}
+    for part in parts.values():
+        _check_ranges(path, part)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -103,8 +108,40 @@ def load_template(path: Path) -> Any:
                 "Overview, and 'Matrix', whose page and header every matrix gets."
             )
     _keep_the_look(book)
-    _renumber_styles(book, xml.get(_STYLES, b"").decode("utf-8", "replace"))
+    _renumber_styles(book, parts.get(_STYLES, b"").decode("utf-8", "replace"))
     return book
+
+
+def _check_ranges(path: Path, part: bytes) -> None:
+    """Refuse what openpyxl would take all memory for: it makes every cell that one element names."""
+    import io
+    from xml.etree.ElementTree import ParseError
+
+    from defusedxml import DefusedXmlException
+    from defusedxml.ElementTree import iterparse
+
+    try:
+        for _, element in iterparse(io.BytesIO(part), ("start",)):
+            if element.tag.rpartition("}")[2] in ("mergeCell", "hyperlink", "comment"):
+                _check_range(path, element.get("ref", ""))
+    except (ParseError, DefusedXmlException, ValueError, LookupError):
+        pass  # a picture; or openpyxl will say that it is damaged
+
+
+def _check_range(path: Path, cells: str) -> None:
+    from openpyxl.utils.cell import range_boundaries
+
+    try:
+        left, top, right, bottom = range_boundaries(cells)
+    except (ValueError, TypeError):
+        return
+    width = (right or MAX_COLUMNS) - (left or 1) + 1
+    height = (bottom or MAX_ROWS) - (top or 1) + 1
+    if width * height > MOST_CELLS:
+        raise InputError(
+            f"{path}: the template merges, links or comments {cells}, {width * height:,} cells at "
+            f"once, and may {MOST_CELLS:,}. Undo that in a spreadsheet program, and save it."
+        )
 
 
 def _keep_the_look(book: Any) -> None:

@@ -356,6 +356,37 @@ def test_the_page_fits(write: Write, make: Write) -> None:
         assert bool(sheet.print_title_cols) is (sheet.page_setup.fitToWidth > 1 or n > 55)
 
 
+@pytest.mark.parametrize(
+    "element",
+    [
+        '<mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells>',
+        '<mergeCells><mergeCell ref="C1:Z99999"/></mergeCells>',
+        '<hyperlinks><hyperlink ref="B:B" location="Cover"/></hyperlinks>',
+        '<comments><comment ref="1:9"/></comments>',
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_template_that_names_too_many_cells_is_refused(
+    element: str, encoding: str, tmp_path: Path
+) -> None:
+    template = tmp_path / "much.xlsx"
+    with zipfile.ZipFile(shipped()["print"]) as source, zipfile.ZipFile(template, "w") as target:
+        for name in source.namelist():
+            part = source.read(name)
+            if name.startswith("xl/worksheets/sheet"):
+                text = re.sub(r"^<\?.*?\?>", "", part.decode()).replace(
+                    "</sheetData>", f"</sheetData>{element}"
+                )
+                part = f"<?xml version='1.0' encoding='{encoding}'?>{text}".encode(encoding)
+            target.writestr(name, part)
+    with pytest.raises(attn_xl.InputError, match=r"much\.xlsx: the template merges, links or comments"):
+        attn_xl.write_workbook(
+            attn_xl.attend(attn_xl.read_tables(SAMPLES / "politics.xlsx")),
+            tmp_path / "o.xlsx",
+            template=template,
+        )
+
+
 def test_a_template_without_a_style_is_refused_by_name(write: Write, tmp_path: Path) -> None:
     empty = make_input(tmp_path / "empty.xlsx", {"s": [["x"]]})
     with pytest.raises(attn_xl.InputError, match="no cell style named 'attn title'"):
