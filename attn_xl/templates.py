@@ -16,6 +16,8 @@ COVER, MATRIX = "Cover", "Matrix"
 _STYLES = "xl/styles.xml"
 MOST_CELLS = 100_000
 """So many cells may be merged, linked or commented at once."""
+LAST_ROW, LAST_COLUMN = 100_000, 1_000
+"""Below and beside it, a template has nothing: there must be room for the steps."""
 STYLES = (
     "attn title",
     "attn note",
@@ -107,6 +109,7 @@ def load_template(path: Path) -> Any:
                 f"{path}: the template has no sheet {sheet!r}. It needs 'Cover', which becomes the "
                 "Overview, and 'Matrix', whose page and header every matrix gets."
             )
+    _check_places(path, book)
     _keep_the_look(book)
     _renumber_styles(book, parts.get(_STYLES, b"").decode("utf-8", "replace"))
     return book
@@ -142,6 +145,17 @@ def _check_range(path: Path, cells: str) -> None:
             f"{path}: the template merges, links or comments {cells}, {width * height:,} cells at "
             f"once, and may {MOST_CELLS:,}. Undo that in a spreadsheet program, and save it."
         )
+
+
+def _check_places(path: Path, book: Any) -> None:
+    for sheet in book.worksheets:
+        for row, column in sheet._cells:
+            if row > LAST_ROW or column > LAST_COLUMN:
+                raise InputError(
+                    f"{path}, sheet {sheet.title!r}: the template has a cell in row {row:,}, column "
+                    f"{column:,}; it may use {LAST_ROW:,} rows and {LAST_COLUMN:,} columns. Delete "
+                    "what is beyond them."
+                )
 
 
 def _keep_the_look(book: Any) -> None:

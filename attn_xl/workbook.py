@@ -137,17 +137,16 @@ class _Writer:
             "{sentences}": sentences,
         }
         start: Any = None
-        for cells in list(ws.iter_rows()):
-            for cell in cells:
-                if not isinstance(cell.value, str) or "{" not in cell.value:
-                    continue
-                if cell.value == "{steps}":
-                    start = cell
-                    continue
-                text = cell.value
-                for placeholder, value in texts.items():
-                    text = text.replace(placeholder, value)
-                set_text(cell, text)
+        for cell in ws._cells.values():
+            if not isinstance(cell.value, str) or "{" not in cell.value:
+                continue
+            if cell.value == "{steps}":
+                start = cell
+                continue
+            text = cell.value
+            for placeholder, value in texts.items():
+                text = text.replace(placeholder, value)
+            set_text(cell, text)
         if start is not None:
             self._steps(ws, start)
         if self._layout.protected:

@@ -387,6 +387,15 @@ def test_a_template_that_names_too_many_cells_is_refused(
         )
 
 
+@pytest.mark.parametrize("cell", ["A100001", "ALM1"])
+def test_a_template_with_a_far_cell_is_refused(cell: str, write: Write, tmp_path: Path) -> None:
+    book = openpyxl.load_workbook(shipped()["print"])
+    book["Cover"][cell] = 1
+    book.save(tmp_path / "far.xlsx")
+    with pytest.raises(attn_xl.InputError, match=r"far\.xlsx, sheet 'Cover': .* Delete what is beyond"):
+        write(SAMPLES / "politics.xlsx", template=tmp_path / "far.xlsx")
+
+
 def test_a_template_without_a_style_is_refused_by_name(write: Write, tmp_path: Path) -> None:
     empty = make_input(tmp_path / "empty.xlsx", {"s": [["x"]]})
     with pytest.raises(attn_xl.InputError, match="no cell style named 'attn title'"):
