@@ -84,18 +84,17 @@ class VectorFile:
             if self.form.binary:
                 yield from (word.decode("utf-8", "replace") for word, _ in self._records(blocks))
                 return
-            separator = self.form.separator
+            separator, dims = self.form.separator, self.form.dims
             for block in whole_lines(blocks):
-                start = 0
-                while start < len(block):
-                    end = block.find(b"\n", start) + 1 or len(block)
-                    line = block[start:end]
-                    start = end
-                    word, _, after = line.partition(separator)
-                    if not _is_number(after.lstrip()[:LONGEST_NUMBER].partition(b" ")[0]):
-                        if line.isspace():
+                for line in block.split(b"\n"):
+                    fields = line.rstrip()
+                    word, _, after = fields.partition(separator)
+                    if fields.count(separator) != dims and not _is_number(
+                        after.lstrip()[:LONGEST_NUMBER].partition(b" ")[0]
+                    ):
+                        if not fields:
                             continue
-                        word = line.rsplit(None, self.form.dims)[0]
+                        word = fields.rsplit(None, dims)[0]
                     yield word.decode("utf-8", "replace")
 
     # Bytes
