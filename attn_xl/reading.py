@@ -3,20 +3,22 @@ changed since."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from . import tables as found
 from .books import Book, names_of
 from .edits import not_read
 from .errors import CallError, nearest
 from .finding import SheetFound
 from .grids import Book as Cells
+from .grids import read_book
 from .record import chosen_lines, read_record
 from .reopening import reopened
 from .roles import WordsIn
-from .tables import Survey, Table, Tables
+from .tables import Survey, Table, Tables, survey_book
 
 
 def read_tables(
@@ -47,10 +49,11 @@ def read_tables(
             number, or it cannot be told which table is meant; it names file, sheet and cell.
         CallError: for a range or a sheet that there is not.
     """
-    cells = found.book_of(path)
-    if not range and not words_in and _written(cells):
-        return _tables(cells, sheet)
-    return found.read_tables(cells, range=range, words_in=words_in, sheet=sheet)
+    made = survey(path, range=range, words_in=words_in, sheet=sheet)
+    if made.trouble is not None:
+        raise made.trouble
+    assert made.tables is not None
+    return made.tables
 
 
 def survey(
@@ -62,13 +65,15 @@ def survey(
 ) -> Survey:
     """Everything that is found in a file, and what it is taken for; arguments as for `read_tables`.
 
+    What cannot be decided is not an error here but the result's `trouble`.
+
     Raises:
         InputError: if the file cannot be read at all.
         CallError: for a range or a sheet that there is not.
     """
-    cells = found.book_of(path)
-    if range or words_in or not _written(cells):
-        return found.survey(cells, range=range, words_in=words_in, sheet=sheet)
+    cells = _cells_of(path)
+    if range or words_in or read_record(cells.grids) is None:
+        return survey_book(cells, range=range, words_in=words_in, sheet=sheet)
     tables = _tables(cells, sheet)
     read = {table.sheet: name for name, table in (*tables.weights.items(), *tables.sentences.items())}
     sheets = [
@@ -80,8 +85,13 @@ def survey(
     return Survey(cells.path, sheets, tables)
 
 
-def _written(cells: Cells) -> bool:
-    return read_record(cells.grids) is not None
+def _cells_of(what: Any) -> Cells:
+    """The cells of a file, a frame, an array, or a dictionary of these."""
+    if isinstance(what, (str, os.PathLike)):
+        return read_book(Path(what))
+    from .frames import from_objects
+
+    return Cells(Path("input"), {name or "Sentence": grid for name, grid in from_objects(what).items()})
 
 
 def _tables(cells: Cells, only: str | Sequence[str]) -> Tables:
