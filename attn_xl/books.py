@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .cells import Place, split_address
-from .grids import Grid, read_grids
+from .grids import Book, Grid, read_book
 from .saying import clean
 
 _RANGE = re.compile(
@@ -36,7 +36,7 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Book:
+class WrittenBook:
     """The values of a workbook by sheet, and its defined names.
 
     Attributes:
@@ -48,13 +48,18 @@ class Book:
     names: dict[str, Place | None]
 
     @classmethod
-    def read(cls, path: Path) -> Book:
+    def read(cls, path: Path) -> WrittenBook:
         """Read a workbook of any format.
 
         Raises:
             InputError: if it cannot be read.
         """
-        return cls(path, read_grids(path), names_of(path))
+        return cls.of(read_book(path))
+
+    @classmethod
+    def of(cls, book: Book) -> WrittenBook:
+        """With the names of the file that was read."""
+        return cls(book.path, book.grids, _names_of(book.path))
 
     def value(self, sheet: str, row: int, column: int) -> Any:
         """What a cell shows; "" for nothing."""
@@ -161,7 +166,7 @@ def parsed_place(text: str) -> Place | None:
     return Place(sheet, first_row, first, last_row - first_row + 1, last - first + 1)
 
 
-def names_of(path: Path) -> dict[str, Place | None]:
+def _names_of(path: Path) -> dict[str, Place | None]:
     """The defined names of an xlsx; none of what is another format, or has none."""
     from defusedxml.ElementTree import fromstring
 
