@@ -4,7 +4,6 @@ stand now. Knows nothing of what they mean."""
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,7 +58,8 @@ class WrittenBook:
     @classmethod
     def of(cls, book: Book) -> WrittenBook:
         """With the names of the file that was read."""
-        return cls(book.path, book.grids, _names_of(book.path))
+        names = {n.casefold(): parsed_place(to) for n, to in book.marks.references().items()}
+        return cls(book.path, book.grids, names)
 
     def value(self, sheet: str, row: int, column: int) -> Any:
         """What a cell shows; "" for nothing."""
@@ -164,23 +164,6 @@ def parsed_place(text: str) -> Place | None:
     if last_row < first_row or last < first:
         return None
     return Place(sheet, first_row, first, last_row - first_row + 1, last - first + 1)
-
-
-def _names_of(path: Path) -> dict[str, Place | None]:
-    """The defined names of an xlsx; none of what is another format, or has none."""
-    from defusedxml.ElementTree import fromstring
-
-    try:
-        with zipfile.ZipFile(path) as archive:
-            root = fromstring(archive.read("xl/workbook.xml"))
-    except Exception:  # whatever is wrong with it: the grids could be read, and will have to do
-        return {}
-    found: dict[str, Place | None] = {}
-    for element in root.iter():
-        tag = str(element.tag).rpartition("}")[2]
-        if tag == "definedName" and "localSheetId" not in element.attrib:
-            found[element.get("name", "").casefold()] = parsed_place(element.text or "")
-    return found
 
 
 def _range(first: int, last: int) -> range:
