@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .blocks import Block
-from .books import Book, parsed_place
+from .books import WrittenBook, parsed_place
 from .cells import Place, address
 from .errors import InputError
 from .keys import Key, Keys, key_tables
@@ -151,7 +151,7 @@ def _assignment(
 # What was changed in a lesson
 
 
-def changed_inputs(book: Book, assignment: Assignment) -> list[str]:
+def changed_inputs(book: WrittenBook, assignment: Assignment) -> list[str]:
     """Remarks on given numbers that are not those of the key."""
     remarks = []
     for source in sources(assignment.layout, assignment.computation, assignment.settings):

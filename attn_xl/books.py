@@ -4,14 +4,13 @@ stand now. Knows nothing of what they mean."""
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .cells import Place, split_address
-from .grids import Grid, read_grids
+from .grids import Book, Grid, read_book
 from .saying import clean
 
 _RANGE = re.compile(
@@ -36,7 +35,7 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Book:
+class WrittenBook:
     """The values of a workbook by sheet, and its defined names.
 
     Attributes:
@@ -48,13 +47,19 @@ class Book:
     names: dict[str, Place | None]
 
     @classmethod
-    def read(cls, path: Path) -> Book:
+    def read(cls, path: Path) -> WrittenBook:
         """Read a workbook of any format.
 
         Raises:
             InputError: if it cannot be read.
         """
-        return cls(path, read_grids(path), names_of(path))
+        return cls.of(read_book(path))
+
+    @classmethod
+    def of(cls, book: Book) -> WrittenBook:
+        """With the names of the file that was read."""
+        names = {n.casefold(): parsed_place(to) for n, to in book.marks.references().items()}
+        return cls(book.path, book.grids, names)
 
     def value(self, sheet: str, row: int, column: int) -> Any:
         """What a cell shows; "" for nothing."""
@@ -159,23 +164,6 @@ def parsed_place(text: str) -> Place | None:
     if last_row < first_row or last < first:
         return None
     return Place(sheet, first_row, first, last_row - first_row + 1, last - first + 1)
-
-
-def names_of(path: Path) -> dict[str, Place | None]:
-    """The defined names of an xlsx; none of what is another format, or has none."""
-    from defusedxml.ElementTree import fromstring
-
-    try:
-        with zipfile.ZipFile(path) as archive:
-            root = fromstring(archive.read("xl/workbook.xml"))
-    except Exception:  # whatever is wrong with it: the grids could be read, and will have to do
-        return {}
-    found: dict[str, Place | None] = {}
-    for element in root.iter():
-        tag = str(element.tag).rpartition("}")[2]
-        if tag == "definedName" and "localSheetId" not in element.attrib:
-            found[element.get("name", "").casefold()] = parsed_place(element.text or "")
-    return found
 
 
 def _range(first: int, last: int) -> range:

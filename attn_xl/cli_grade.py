@@ -97,11 +97,11 @@ def _earlier(path: Path, targets: Sequence[Path]) -> bool:
     """Whether a file is the grades of an earlier run, which are to be replaced."""
     if not any(target.exists() and path.exists() and path.samefile(target) for target in targets):
         return False
-    from .books import Book
+    from .books import WrittenBook
     from .results import is_grades
 
     try:
-        return is_grades(Book.read(path))
+        return is_grades(WrittenBook.read(path))
     except InputError:
         return False
 

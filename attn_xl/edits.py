@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .books import Book
+from .books import WrittenBook
 from .cells import Place
 from .formulas_in import WIDTH
 from .marks import Cells, Marks
@@ -57,7 +57,7 @@ def _cells(place: Place) -> Cells:
     return {(row, column) for row in rows for column in columns}
 
 
-def _numbers(book: Book, sheet: str) -> Cells:
+def _numbers(book: WrittenBook, sheet: str) -> Cells:
     return {
         (row, column)
         for row, line in enumerate(book.grids[sheet], 1)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .assignments import Assignment
 from .blocks import Block
-from .books import Book
+from .books import WrittenBook
 from .cells import Place, address
 from .explanation import figure
 from .lesson_pages import MARK_WIDTH, row_height
@@ -194,6 +194,6 @@ def _heads(row: int, heads: tuple[str, ...]) -> list[Cell]:
     ]
 
 
-def is_feedback(book: Book) -> bool:
+def is_feedback(book: WrittenBook) -> bool:
     """Whether a workbook is a marked copy."""
     return any(line and line[0] == NOTE for line in book.grids.get(FEEDBACK, [])[:3])

@@ -19,7 +19,7 @@ from .assignments import (
     from_key,
     from_record,
 )
-from .books import Book
+from .books import WrittenBook
 from .cell_names import Cell, CellNames
 from .entries import Entry, read_entry
 from .errors import AttnXlError, InputError
@@ -76,7 +76,7 @@ def _graded(submission: Submission) -> Graded:
     path = submission.path
     if path.name.startswith(("~$", ".~lock.")):
         return _skipped(path, "a lock file that a spreadsheet program left there")
-    book = Book.read(path)
+    book = WrittenBook.read(path)
     for known, what in (
         (is_key, "the key to a class"),
         (is_grades, "the grades of an earlier run"),
@@ -106,7 +106,7 @@ def _graded(submission: Submission) -> Graded:
         remarks += _switches(book, assignment.settings)
         student = owner
     else:
-        opened = reopened(path, book)
+        opened = reopened(book)
         assignment = from_record(opened)
         if keys:
             whose = (
@@ -182,7 +182,7 @@ def _begins(text: str, *beginnings: str) -> bool:
     )
 
 
-def _written_name(book: Book) -> str:
+def _written_name(book: WrittenBook) -> str:
     """What a student wrote beside `name` on the first page."""
     for row in range(1, 9):
         if book.text(COVER, row, 1) == "name":
@@ -190,7 +190,7 @@ def _written_name(book: Book) -> str:
     return ""
 
 
-def _switches(book: Book, settings: Settings) -> list[str]:
+def _switches(book: WrittenBook, settings: Settings) -> list[str]:
     """Remarks on switches that were turned."""
     remarks = []
     for switch in switches(book, settings):
@@ -205,7 +205,7 @@ def _switches(book: Book, settings: Settings) -> list[str]:
 # What was entered
 
 
-def _entries(book: Book, assignment: Assignment) -> tuple[dict[Node, Entries], list[str]]:
+def _entries(book: WrittenBook, assignment: Assignment) -> tuple[dict[Node, Entries], list[str]]:
     """What stands in the cells to fill in, and what is odd about it."""
     found: dict[Node, Entries] = {}
     odd: dict[str, list[str]] = {}
@@ -238,7 +238,7 @@ def _entries(book: Book, assignment: Assignment) -> tuple[dict[Node, Entries], l
     return found, [*_sheet_remarks(sheets), *(_listed(kind, cells) for kind, cells in odd.items())]
 
 
-def _perhaps(book: Book, one: Asked, assignment: Assignment) -> str:
+def _perhaps(book: WrittenBook, one: Asked, assignment: Assignment) -> str:
     """A sheet that the lesson did not have, with the labels of one that is gone."""
     known = {sheet.name for sheet in assignment.layout.sheets}
     labels = one.block.node.rows, one.block.node.columns

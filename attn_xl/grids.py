@@ -88,11 +88,6 @@ def read_book(path: Path) -> Book:
     return Book(shown, grids)
 
 
-def read_grids(path: Path) -> dict[str, Grid]:
-    """The values of every sheet of a file, as `read_book` finds them."""
-    return read_book(path).grids
-
-
 def _is_looked_at(part: str) -> bool:
     return part == "xl/workbook.xml" or (part.startswith("xl/worksheets/") and part.endswith(".xml"))
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .books import Book, parsed_place
+from .books import WrittenBook, parsed_place
 from .cells import MAX_COLUMNS, Place, address
 from .errors import CallError, InputError
 from .matrix import Node
@@ -184,7 +184,7 @@ def _rows(
 # Reading
 
 
-def is_key(book: Book) -> bool:
+def is_key(book: WrittenBook) -> bool:
     """Whether a workbook is the key to a class."""
     return all(any(line and line[0] == NOTES[name] for line in book.grids.get(name, [])[:3])
                for name in (ANSWERS, INPUTS))  # fmt: skip
@@ -196,7 +196,7 @@ def read_keys(path: Path) -> Keys:
     Raises:
         InputError: if the file cannot be read, or is none.
     """
-    book = Book.read(path)
+    book = WrittenBook.read(path)
     if not is_key(book):
         found = (
             f"{path}: is not the key to a class, which attn-xl teach --roster writes with the lessons"
@@ -223,7 +223,7 @@ def read_keys(path: Path) -> Keys:
     return Keys(path, tuple(students), keys, lines)
 
 
-def _numbers(book: Book, sheet: str) -> dict[str, tuple[tuple[str, ...], dict[str, float]]]:
+def _numbers(book: WrittenBook, sheet: str) -> dict[str, tuple[tuple[str, ...], dict[str, float]]]:
     """The texts and the numbers of each row, by the student's id."""
     grid = book.grids[sheet]
     heads = [str(head) for head in (grid[3] if len(grid) > 3 else [])]

@@ -65,6 +65,17 @@ class Marks:
         except _UNREADABLE:
             return []
 
+    def references(self) -> dict[str, str]:
+        """The defined names of the whole workbook, and what each refers to; of an xlsx only."""
+        try:
+            return {
+                tag.get("name", ""): tag.text or ""
+                for tag in self._tree("xl/workbook.xml").iter()
+                if tag.tag.endswith("}definedName") and "localSheetId" not in tag.attrib
+            }
+        except _UNREADABLE:
+            return {}
+
     def formulas(self, sheet: str) -> Cells | None:
         """The cells of a sheet with formulas, by row and column from 1; None if that is not known."""
         try:

@@ -3,20 +3,21 @@ changed since."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from . import tables as found
-from .books import Book, names_of
+from .books import WrittenBook
 from .edits import not_read
 from .errors import CallError, nearest
 from .finding import SheetFound
-from .grids import Book as Cells
+from .grids import Book, read_book
 from .record import chosen_lines, read_record
 from .reopening import reopened
 from .roles import WordsIn
-from .tables import Survey, Table, Tables
+from .tables import Survey, Table, Tables, survey_book
 
 
 def read_tables(
@@ -47,10 +48,11 @@ def read_tables(
             number, or it cannot be told which table is meant; it names file, sheet and cell.
         CallError: for a range or a sheet that there is not.
     """
-    cells = found.book_of(path)
-    if not range and not words_in and _written(cells):
-        return _tables(cells, sheet)
-    return found.read_tables(cells, range=range, words_in=words_in, sheet=sheet)
+    made = survey(path, range=range, words_in=words_in, sheet=sheet)
+    if made.trouble is not None:
+        raise made.trouble
+    assert made.tables is not None
+    return made.tables
 
 
 def survey(
@@ -62,32 +64,39 @@ def survey(
 ) -> Survey:
     """Everything that is found in a file, and what it is taken for; arguments as for `read_tables`.
 
+    What cannot be decided is not an error here but the result's `trouble`.
+
     Raises:
         InputError: if the file cannot be read at all.
         CallError: for a range or a sheet that there is not.
     """
-    cells = found.book_of(path)
-    if range or words_in or not _written(cells):
-        return found.survey(cells, range=range, words_in=words_in, sheet=sheet)
-    tables = _tables(cells, sheet)
+    book = _book_of(path)
+    if range or words_in or read_record(book.grids) is None:
+        return survey_book(book, range=range, words_in=words_in, sheet=sheet)
+    tables = _tables(book, sheet)
     read = {table.sheet: name for name, table in (*tables.weights.items(), *tables.sentences.items())}
     sheets = [
         SheetFound(
             name, passed=f"read back: {read[name]}" if name in read else "computed, or written about it"
         )
-        for name in cells.grids
+        for name in book.grids
     ]
-    return Survey(cells.path, sheets, tables)
+    return Survey(book.path, sheets, tables)
 
 
-def _written(cells: Cells) -> bool:
-    return read_record(cells.grids) is not None
+def _book_of(what: Any) -> Book:
+    """The book of a file, a frame, an array, or a dictionary of these."""
+    if isinstance(what, (str, os.PathLike)):
+        return read_book(Path(what))
+    from .frames import from_objects
+
+    return Book(Path("input"), {name or "Sentence": grid for name, grid in from_objects(what).items()})
 
 
-def _tables(cells: Cells, only: str | Sequence[str]) -> Tables:
+def _tables(book: Book, only: str | Sequence[str]) -> Tables:
     """With the choices as the sheet `Settings` of an input would have them; only some sentences, if
     they are named, by their own name or their sheet's."""
-    opened = reopened(cells.path, Book(cells.path, cells.grids, names_of(cells.path)))
+    opened = reopened(WrittenBook.of(book))
     settings = opened.settings
     written = dict(chosen_lines(settings))
     if settings.controls:
@@ -100,7 +109,7 @@ def _tables(cells: Cells, only: str | Sequence[str]) -> Tables:
         opened.tables,
         sentences={name: sentences[name] for name in sentences if not wanted or name in wanted},
         settings=written,
-        remarks=(*opened.remarks, *not_read(opened, cells.marks)),
+        remarks=(*opened.remarks, *not_read(opened, book.marks)),
     )
 
 

@@ -4,7 +4,6 @@ in it now. Knows neither lessons nor marks."""
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -13,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .books import Book, parsed_place
+from .books import WrittenBook, parsed_place
 from .cells import Place, address
 from .chosen import OFF, ON
 from .errors import CallError, InputError
@@ -51,7 +50,7 @@ class Reopened:
     recorded: Settings
     lines: tuple[Line, ...]
     remarks: tuple[str, ...]
-    book: Book
+    book: WrittenBook
 
     @property
     def settings(self) -> Settings:
@@ -63,20 +62,15 @@ class Reopened:
         return current_settings(self.book, self.recorded)
 
 
-def reopened(path: str | os.PathLike[str], book: Book | None = None) -> Reopened:
+def reopened(book: WrittenBook) -> Reopened:
     """Read back a workbook that this program wrote, wherever it was saved since.
 
     Where a table stands is told by its defined name, which moves with its cells, or else by the address
     in the record; what it holds, by its cells and the labels above them and to their left.
 
-    Args:
-        path: the workbook.
-        book: what was read of it already.
-
     Raises:
-        InputError: if it cannot be read, has no record, or a table is not there or not whole.
+        InputError: if it has no record, or a table is not there or not whole.
     """
-    book = book or Book.read(Path(path))
     lines = record_of(book)
     recorded = recorded_settings(book.path, lines)
     remarks: list[str] = []
@@ -107,7 +101,7 @@ def reopened(path: str | os.PathLike[str], book: Book | None = None) -> Reopened
     return Reopened(tables, recorded, tuple(rest), tuple(remarks), book)
 
 
-def record_of(book: Book) -> list[Line]:
+def record_of(book: WrittenBook) -> list[Line]:
     """The lines of the record in a workbook.
 
     Raises:
@@ -161,7 +155,7 @@ class Switch:
         return f"{self.name} is {self.shown}; enter {self.needs}." if self.now is None else ""
 
 
-def switches(book: Book, recorded: Settings) -> Iterator[Switch]:
+def switches(book: WrittenBook, recorded: Settings) -> Iterator[Switch]:
     """Every switch of a workbook."""
     for name, (place, value) in _standing(book):
         cell = f"sheet {place.sheet!r}, cell {address(place.row, place.column)}"
@@ -175,7 +169,7 @@ def switches(book: Book, recorded: Settings) -> Iterator[Switch]:
         yield Switch(name, cell, field, was, now, shown, needs)
 
 
-def current_settings(book: Book, recorded: Settings) -> Settings:
+def current_settings(book: WrittenBook, recorded: Settings) -> Settings:
     """The choices as the switches of a workbook stand now.
 
     Raises:
@@ -191,7 +185,7 @@ def current_settings(book: Book, recorded: Settings) -> Settings:
     return replace(recorded, **changed)
 
 
-def _standing(book: Book) -> Iterator[tuple[str, tuple[Place, Any]]]:
+def _standing(book: WrittenBook) -> Iterator[tuple[str, tuple[Place, Any]]]:
     """Each switch, its cell and what stands there: by its name, or else beside its label."""
     for name in SWITCHES:
         place, _ = book.place(name, None)
@@ -242,7 +236,7 @@ def _entered(value: Any) -> str:
 # Tables
 
 
-def _table(book: Book, name: str, defined: str, recorded: str) -> Table:
+def _table(book: WrittenBook, name: str, defined: str, recorded: str) -> Table:
     where = f"{book.path}, sheet '{SETTINGS}'"
     if not defined:
         return unpacked(name, recorded, where)
@@ -289,7 +283,7 @@ def unpacked(name: str, text: str, where: str) -> Table:
     return Table(name, values, rows, columns, (True, True), where, SETTINGS, 1, 1)
 
 
-def table_at(book: Book, name: str, place: Place) -> Table:
+def table_at(book: WrittenBook, name: str, place: Place) -> Table:
     """The table in some cells, with the labels beside and above them.
 
     Raises:
@@ -328,7 +322,7 @@ def table_at(book: Book, name: str, place: Place) -> Table:
     )
 
 
-def _settled(book: Book, place: Place) -> Place:
+def _settled(book: WrittenBook, place: Place) -> Place:
     """Where a table without a name stands: where it stood or, if something else is there now, near."""
     steps = sorted(
         ((r, c) for r in range(-4, 30) for c in range(-1, 10)), key=lambda s: abs(s[0]) + abs(s[1])
@@ -340,7 +334,7 @@ def _settled(book: Book, place: Place) -> Place:
     return place
 
 
-def _is_table(book: Book, place: Place) -> bool:
+def _is_table(book: WrittenBook, place: Place) -> bool:
     """Whether all cells are numbers, and there are labels to their left and above."""
     for row in range(place.row, place.last_row + 1):
         for column in range(place.column, place.last_column + 1):

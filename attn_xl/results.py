@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
-from .books import Book
+from .books import WrittenBook
 from .marking import Verdict
 from .saying import clean
 
@@ -98,6 +98,6 @@ class Graded:
         return clean(self.path.name) if self.path else ""
 
 
-def is_grades(book: Book) -> bool:
+def is_grades(book: WrittenBook) -> bool:
     """Whether a workbook is one of grades."""
     return any(line and line[0] == GRADES_NOTE for line in book.grids.get(GRADES, [])[:3])

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import InputError
-from .grids import read_grids
+from .grids import read_book
 from .numerals import ErrorValue
 from .saying import clean
 
@@ -143,8 +143,7 @@ def _lines(path: Path) -> Lines:
 
 
 def _rows(path: Path) -> Lines:
-    grids = read_grids(path)
-    grid = next(iter(grids.values()), [])
+    grid = next(iter(read_book(path).grids.values()), [])
     for number, row in enumerate(grid, 1):
         yield number, [_text(path, number, value) for value in row]
 

@@ -3,7 +3,6 @@ attention but the names of its weights."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from .boxes import Grid, is_blank
 from .cells import unique
 from .errors import CallError, InputError
 from .finding import SheetFound, asked_ranges, known_sheet, tables_of_sheet
-from .grids import Book, read_book, wrote_this
+from .grids import Book, wrote_this
 from .numerals import ErrorValue
 from .parsing import Table, described
 from .roles import Found, WordsIn, to_turn, weight_label, words_of
@@ -21,7 +20,7 @@ from .saying import clean
 from .state_dicts import says_weights, weights_of_parameters
 
 SETTINGS_SHEET = "Settings"
-__all__ = ["SETTINGS_SHEET", "Survey", "Table", "Tables", "read_tables", "survey"]
+__all__ = ["SETTINGS_SHEET", "Survey", "Table", "Tables", "survey_book"]
 
 
 @dataclass(frozen=True)
@@ -60,58 +59,23 @@ class Survey:
     trouble: InputError | None = None
 
 
-def read_tables(
-    path: Any,
-    *,
-    range: str | Sequence[str] = (),
-    words_in: WordsIn | None = None,
-    sheet: str | Sequence[str] = (),
-) -> Tables:
-    """Read the embedding tables and the weights of a file, a frame or an array.
-
-    Taken are .xlsx, .xlsm, .xlsb, .xls, .ods, .csv, .tsv, .npy, .npz, .json. A table is found wherever
-    it stands, with or without labels; weights by the name of their sheet or by a label such as `W_Q`
-    beside them. A formula without a stored value is computed with IronCalc. `attn-xl inspect` shows
-    what is found and why.
-
-    Args:
-        path: the file, whose content tells what it is; `-` is the standard input. Or a pandas or polars
-            frame (index: words, columns: dimensions), an array, or a dictionary of these by name.
-        range: where the sentence stands, with its labels: `Sheet!B3:F9`, or the name of a range or
-            table; several for several sentences. `W_Q=Sheet!B3:F9` is for weights.
-        words_in: where the words of a sentence stand, "rows" or "columns"; told by labels if None.
-        sheet: only the sentences, and weights, of these sheets; and sheets named as weights.
-
-    Raises:
-        InputError: if the file cannot be read, holds no table, a table has a cell that is not a finite
-            number, or it cannot be told which table is meant; it names file, sheet and cell.
-        CallError: for a range or a sheet that there is not.
-    """
-    found = survey(path, range=range, words_in=words_in, sheet=sheet)
-    if found.trouble is not None:
-        raise found.trouble
-    assert found.tables is not None
-    return found.tables
-
-
-def survey(
-    path: Any,
+def survey_book(
+    book: Book,
     *,
     range: str | Sequence[str] = (),
     words_in: WordsIn | None = None,
     sheet: str | Sequence[str] = (),
 ) -> Survey:
-    """Everything that is found in a file, and what it is taken for; arguments as for `read_tables`.
+    """Everything that is found in some cells, and what it is taken for; arguments as for `read_tables`.
 
     What cannot be decided is not an error here but the result's `trouble`.
 
     Raises:
-        InputError: if the file cannot be read at all.
+        InputError: for a workbook that attn-xl wrote and that cannot be read in this way.
         CallError: for a range or a sheet that there is not.
     """
     if words_in not in (None, "rows", "columns"):
         raise CallError(f"--words-in is {words_in!r}; it is rows or columns.")
-    book = book_of(path)
     made = Survey(book.path)
     if "Overview" in book.grids and wrote_this(book.path):
         do = f"its sheet {SETTINGS_SHEET!r}, which says how, is gone. Give the one it was made from."
@@ -145,21 +109,6 @@ def survey(
     except InputError as error:
         made.trouble = error
     return made
-
-
-def book_of(what: Any) -> Book:
-    """The cells of a file, a frame, an array, or a dictionary of these; of a book, itself.
-
-    Raises:
-        InputError: if it cannot be read.
-    """
-    if isinstance(what, Book):
-        return what
-    if isinstance(what, (str, os.PathLike)):
-        return read_book(Path(what))
-    from .frames import from_objects
-
-    return Book(Path("input"), {name or "Sentence": grid for name, grid in from_objects(what).items()})
 
 
 def _passed(plain: str, original: str, book: Book, only: set[str], asked: bool) -> str:

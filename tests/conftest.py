@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
+from judges import differences_ironcalc, differences_libreoffice
 from ooxml import violations
 
 import attn_xl
-from attn_xl.engines import differences_ironcalc, differences_libreoffice, libreoffice
+from attn_xl.engines import libreoffice
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "samples"

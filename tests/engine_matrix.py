@@ -21,17 +21,11 @@ from typing import Any
 import numpy as np
 from conftest import CANCELLED
 from engine_cases import Case, Cells, where
+from judges import relative_error
 from python_calamine import CalamineWorkbook
 
 from attn_xl.cells import address, split_address
-from attn_xl.engines import (
-    IronCalc,
-    Value,
-    libreoffice,
-    quiet,
-    recalculated_by_libreoffice,
-    relative_error,
-)
+from attn_xl.engines import IronCalc, Value, libreoffice, quiet, recalculated_by_libreoffice
 from attn_xl.formulas_in import read_formulas
 from attn_xl.settings import Formulas
 

@@ -11,6 +11,7 @@ import numpy as np
 import openpyxl
 import pytest
 from conftest import ROOT, SAMPLES, table
+from judges import differences_ironcalc
 
 import attn_xl
 from attn_xl import canvas as canvas_module
@@ -19,7 +20,6 @@ from attn_xl.canvas import CANVAS, draw
 from attn_xl.cells import row_offsets, row_token, split_address
 from attn_xl.cli import main
 from attn_xl.drawing import text_columns
-from attn_xl.engines import differences_ironcalc
 from attn_xl.figures import figure_of
 from attn_xl.layout import lay_out
 from attn_xl.models import as_computation

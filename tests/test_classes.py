@@ -14,10 +14,10 @@ from typing import Any
 import openpyxl
 import pytest
 from conftest import ROOT, SAMPLES, verify
+from judges import Editable, stored_formulas
 
 from attn_xl import CallError, InputError, OutputError, read_tables
 from attn_xl.classes import write_class
-from attn_xl.engines import IronCalc, stored_formulas
 from attn_xl.keys import KEY_COLUMNS
 from attn_xl.lesson_pages import RIGHT
 from attn_xl.lessons import Lesson
@@ -72,7 +72,7 @@ def test_each_has_numbers_of_their_own_and_the_key_is_right(tmp_path: Path, keep
     for line, given in zip(answers, inputs):
         path = folder / line["file"]
         (keep if line["id"] in ("s1", "TRUE") else verify)(path)
-        engine = IronCalc(path)
+        engine = Editable(path)
         for cell, number in list(given.items())[len(KEY_COLUMNS) :]:
             assert cell_of(engine, cell) == number
         engine.enter(
@@ -94,7 +94,7 @@ def split(cell: str) -> tuple[str, int, int]:
     return sheet, *openpyxl.utils.cell.coordinate_to_tuple(at)  # type: ignore[return-value]
 
 
-def cell_of(engine: IronCalc, cell: str) -> Any:
+def cell_of(engine: Editable, cell: str) -> Any:
     return engine.value(*split(cell))
 
 
@@ -153,7 +153,7 @@ def test_classes_of_other_models(sample: str, tmp_path: Path) -> None:
     )  # fmt: skip
     assert key == tmp_path / "key.xlsx"
     for line in rows(openpyxl.load_workbook(key), "Answers"):
-        engine = IronCalc(folder / line["file"])
+        engine = Editable(folder / line["file"])
         answers = list(line.items())[len(KEY_COLUMNS) :]
         engine.enter([(*split(cell), number) for cell, number in answers])
         marks = [engine.value(s, r, c) for s, r, c, f, _ in stored_formulas(folder / line["file"])

@@ -16,11 +16,12 @@ import numpy as np
 import openpyxl
 import pytest
 from conftest import SAMPLES, make_input, naive_attention, table, verify
+from judges import Editable
 
 import attn_xl
 from attn_xl import attend, read_tables
 from attn_xl.controls import choices, principal_components
-from attn_xl.engines import IronCalc, libreoffice, recalculated_by_libreoffice
+from attn_xl.engines import libreoffice, recalculated_by_libreoffice
 from attn_xl.layout import lay_out
 from attn_xl.lessons import results_of
 from attn_xl.matrix import HIDES
@@ -56,8 +57,8 @@ class Controlled:
         self.layout: Layout = staged(lay_out(self.computation, self.settings.sheets_for))
         self.blocks = {block.name: block for block in self.layout.blocks.values()}
 
-    def open(self) -> IronCalc:
-        return IronCalc(self.path)
+    def open(self) -> Editable:
+        return Editable(self.path)
 
     def entry(self, name: str, content: float | str) -> tuple[str, int, int, float | str]:
         place = self.blocks[name].place
@@ -78,7 +79,7 @@ class Controlled:
                     yield node, i, j, place.sheet, place.row + i, place.column + j
 
 
-def agrees(engine: IronCalc, book: Controlled, expected: dict[Any, Any], rtol: float = 1e-12) -> int:
+def agrees(engine: Editable, book: Controlled, expected: dict[Any, Any], rtol: float = 1e-12) -> int:
     """Every computed cell against numpy; how many there were."""
     count = 0
     largest = {node: np.abs(v[v > HIDES]).max(initial=0.0) for node, v in expected.items()}
@@ -95,7 +96,7 @@ def agrees(engine: IronCalc, book: Controlled, expected: dict[Any, Any], rtol: f
 def test_every_control_at_every_setting(sample: str, tmp_path: Path, keep: Keep) -> None:
     chosen = {"activation": Activation.relu} if sample == "encoder" else {}
     book = Controlled(SAMPLES / f"{sample}.xlsx", tmp_path / "out.xlsx", **chosen)
-    engine = IronCalc(keep(book.path))
+    engine = Editable(keep(book.path))
     results = results_of(book.computation)
     has_causal = "Causal" in book.blocks
     assert {"Scale", "Temperature"} <= set(book.blocks)

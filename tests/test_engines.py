@@ -12,9 +12,9 @@ import pytest
 from conftest import ROOT, TOLERANCE
 from engine_cases import STYLES, VARIANTS, Case, workbook
 from engine_matrix import ENGINES, LIMITS, largest_error, measured, stored
+from judges import relative_error
 
 from attn_xl.catalogue import PRIMITIVES
-from attn_xl.engines import relative_error
 from attn_xl.matrix import Node
 from attn_xl.operation import Operation
 from attn_xl.settings import Activation, Formulas, Model, Norm, Normalize, Positions, Settings

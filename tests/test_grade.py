@@ -18,12 +18,13 @@ import pytest
 from conftest import SAMPLES, make_input, verify
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from judges import differences_ironcalc
 from typer.testing import CliRunner
 
 import attn_xl
 from attn_xl.checking import check_workbook
 from attn_xl.cli import app, main
-from attn_xl.engines import differences_ironcalc, libreoffice, recalculated_by_libreoffice
+from attn_xl.engines import libreoffice, recalculated_by_libreoffice
 from attn_xl.entries import Entry, read_entry
 from attn_xl.errors import CallError, InputError
 from attn_xl.gradebook import grade_class, submitted, summary, together

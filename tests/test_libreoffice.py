@@ -8,9 +8,10 @@ from pathlib import Path
 import openpyxl
 import pytest
 from conftest import SAMPLES, TOLERANCE
+from judges import differences_libreoffice
 
 import attn_xl
-from attn_xl.engines import differences_libreoffice, libreoffice
+from attn_xl.engines import libreoffice
 
 pytestmark = pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
 

@@ -13,12 +13,12 @@ import numpy as np
 import openpyxl
 import pytest
 from conftest import SAMPLES, naive_attention, table
+from judges import differences_ironcalc
 
 import attn_xl
 from attn_xl import Settings, attend, read_tables
 from attn_xl.attention import Attending, attention_mask, positioned
 from attn_xl.cli import main
-from attn_xl.engines import differences_ironcalc
 from attn_xl.operations import option
 from attn_xl.settings import Activation, Model, Norm, Normalize, Positions
 from attn_xl.transformer import Architecture, transformer

@@ -26,7 +26,7 @@ from ooxml_rules import NAMES
 from ooxml_styles import wrong_number_format
 
 import attn_xl
-from attn_xl import Formulas, Settings
+from attn_xl import Formulas, Settings, read_tables
 from attn_xl.classes import write_class
 from attn_xl.engines import libreoffice, recalculated_by_libreoffice
 from attn_xl.inputs import write_tables
@@ -34,7 +34,7 @@ from attn_xl.lessons import Lesson
 from attn_xl.numbers import pleasant
 from attn_xl.saying import clean
 from attn_xl.settings import Model
-from attn_xl.tables import Table, Tables, read_tables
+from attn_xl.tables import Table, Tables
 from attn_xl.teaching import write_lesson
 
 Parts = list[tuple[str, bytes]]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -165,6 +167,24 @@ def test_numbers_outside_of_a_table_and_over_a_formula_are_remarked(tmp_path: Pa
         "Sheet 'cat.Scaled': J5 had a formula; what stands there now does not count, it is computed "
         "again.",
     )
+
+
+def test_a_written_workbook_is_piped_in_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "out.xlsx"
+    assert call("convert", SAMPLES / "politics.xlsx", "-o", path) == 0
+    book = openpyxl.load_workbook(path, data_only=True)
+    book["Input"].insert_rows(6, 2)
+    book.defined_names["Input"].attr_text = "Input!$B$5:$C$11"
+    book.save(path)
+    values = read_tables(path).sentences["politics"].values
+
+    class Piped:
+        buffer = io.BytesIO(path.read_bytes())
+
+    monkeypatch.setattr(sys, "stdin", Piped)
+    assert np.array_equal(read_tables("-").sentences["politics"].values, values)
 
 
 @pytest.mark.parametrize("options", [[], ["--layout", "canvas"], ["--formulas", "dynamic"]])

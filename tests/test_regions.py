@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from attn_xl import read_tables
 from attn_xl.boxes import kinds
 from attn_xl.plainsheet import plain_rows
+from attn_xl.reading import survey
 from attn_xl.regions import find_regions
 from attn_xl.roles import is_matrix_name
-from attn_xl.tables import survey
 
 NOTES = st.sampled_from(
     ["A note.", "see page 3", "→", "↓", "⇒", "Lesson 7: attention", "© me", "-->", "?", "half of 10"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,12 @@ import pytest
 from conftest import SAMPLES, Sheets, make_input, table
 
 import attn_xl
+from attn_xl.books import WrittenBook
 from attn_xl.engines import libreoffice, recalculated_by_libreoffice
 from attn_xl.errors import InputError
 from attn_xl.models import Computation
 from attn_xl.record import table_digest
-from attn_xl.reopening import reopened
+from attn_xl.reopening import Reopened, reopened
 from attn_xl.settings import Arrangement, Settings
 
 ALL = sorted(path for path in SAMPLES.glob("*.xlsx") if not path.stem.endswith("-attention"))
@@ -43,8 +45,12 @@ def same(one: Computation, other: Computation, exactly: bool = True) -> None:
                 assert np.allclose(node.values, twin.values, rtol=1e-12, atol=1e-13), name
 
 
+def read_back(path: Path) -> Reopened:
+    return reopened(WrittenBook.read(path))
+
+
 def attended(path: Path) -> Computation:
-    book = reopened(path)
+    book = read_back(path)
     assert book.remarks == ()
     return attn_xl.attend(book.tables, book.settings)
 
@@ -53,7 +59,7 @@ def attended(path: Path) -> Computation:
 def test_the_same_numbers_come_back(sample: Path, tmp_path: Path) -> None:
     path = tmp_path / "written.xlsx"
     computation, settings = converted(sample, path)
-    assert reopened(path).settings == reopened(path).recorded == settings
+    assert read_back(path).settings == read_back(path).recorded == settings
     same(computation, attended(path))
 
 
@@ -101,7 +107,7 @@ def test_a_number_that_was_changed_counts(tmp_path: Path) -> None:
     book["cat.Input"]["B5"] = 2.5
     book["cat.Input"]["A6"] = "or"
     book.save(path)
-    opened = reopened(path)
+    opened = read_back(path)
     assert opened.tables.sentences["cat"].values[0, 0] == 2.5
     assert opened.tables.sentences["cat"].rows == ("mouse", "or", "cat", "are", "friends")
     assert attn_xl.attend(opened.tables, opened.settings)["cat"]["Scores"].values[0, 0] == 2.5**2 + 1.9**2 + 0.1**2  # fmt: skip  # noqa: E501
@@ -133,7 +139,7 @@ def test_a_switch_that_was_turned_counts(
     if not named:
         book.defined_names.clear()
     book.save(path)
-    opened = reopened(path)
+    opened = read_back(path)
     assert getattr(opened.settings, field) == now != getattr(opened.recorded, field)
     assert opened.remarks == ()
 
@@ -202,22 +208,22 @@ def test_rows_and_columns_above_and_before_do_not_matter(tmp_path: Path, named: 
     same(computation, attended(path))
 
 
-def test_a_row_put_in_and_left_empty_is_none(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("insert", "now"),
+    [
+        (lambda sheet: sheet.insert_rows(7), "Input!$B$5:$C$10"),
+        (lambda sheet: sheet.insert_cols(3), "Input!$B$5:$D$9"),
+    ],
+    ids=["row", "column"],
+)
+def test_what_is_put_in_and_left_empty_is_none(
+    insert: Callable[[Any], None], now: str, tmp_path: Path
+) -> None:
     path = tmp_path / "written.xlsx"
     computation, _ = converted(SAMPLES / "politics.xlsx", path)
     book = openpyxl.load_workbook(path, data_only=True)
-    book["Input"].insert_rows(7)
-    book.defined_names["Input"].attr_text = "Input!$B$5:$C$10"
-    book.save(path)
-    same(computation, attended(path))
-
-
-def test_a_column_put_in_and_left_empty_is_none(tmp_path: Path) -> None:
-    path = tmp_path / "written.xlsx"
-    computation, _ = converted(SAMPLES / "politics.xlsx", path)
-    book = openpyxl.load_workbook(path, data_only=True)
-    book["Input"].insert_cols(3)
-    book.defined_names["Input"].attr_text = "Input!$B$5:$D$9"
+    insert(book["Input"])
+    book.defined_names["Input"].attr_text = now
     book.save(path)
     same(computation, attended(path))
 
@@ -229,11 +235,11 @@ def test_what_stands_several_times_is_said_where_it_differs(tmp_path: Path) -> N
                                                "Mask": mask})  # fmt: skip
     path = tmp_path / "written.xlsx"
     converted(source, path)
-    assert reopened(path).remarks == ()
+    assert read_back(path).remarks == ()
     book = openpyxl.load_workbook(path)
     book["two.Mask"]["B6"] = -5
     book.save(path)
-    (remark,) = reopened(path).remarks
+    (remark,) = read_back(path).remarks
     assert remark.startswith(
         "Mask stands in several places with different numbers; those on sheet 'one"
     )
@@ -241,10 +247,10 @@ def test_what_stands_several_times_is_said_where_it_differs(tmp_path: Path) -> N
 
 def test_without_controls_it_is_read_back_without_them(tmp_path: Path) -> None:
     converted(SAMPLES / "politics.xlsx", tmp_path / "with.xlsx")
-    assert reopened(tmp_path / "with.xlsx").settings.controls
+    assert read_back(tmp_path / "with.xlsx").settings.controls
     computation, settings = converted(SAMPLES / "politics.xlsx", tmp_path / "w.xlsx", controls=False)
     attn_xl.write_workbook(computation, tmp_path / "without.xlsx", settings=settings, record=True)
-    assert not reopened(tmp_path / "without.xlsx").settings.controls
+    assert not read_back(tmp_path / "without.xlsx").settings.controls
 
 
 def test_a_dropout_mask_of_another_size_is_drawn_anew(tmp_path: Path) -> None:
@@ -300,12 +306,12 @@ def test_what_is_too_large_to_be_left_out_is_said(tmp_path: Path) -> None:
     path = tmp_path / "written.xlsx"
     converted(source, path, heads=2, sheets_for="head1")
     with pytest.raises(InputError, match=r"the table W_Q_2 was left out of this workbook"):
-        reopened(path)
+        read_back(path)
 
 
 def test_refusals(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"has no sheet 'Settings' that says how attn-xl wrote it"):
-        reopened(SAMPLES / "mouse.xlsx")
+        read_back(SAMPLES / "mouse.xlsx")
     path = tmp_path / "written.xlsx"
     converted(SAMPLES / "politics.xlsx", path)
 
@@ -314,7 +320,7 @@ def test_refusals(tmp_path: Path) -> None:
         change(book)
         book.save(tmp_path / "broken.xlsx")
         with pytest.raises(InputError, match=match):
-            reopened(tmp_path / "broken.xlsx")
+            read_back(tmp_path / "broken.xlsx")
 
     broken(lambda b: b["Input"].__setitem__("B5", "x"), r"cell B5: the text 'x' where a number")
     broken(lambda b: b["Input"].__setitem__("C6", None), r"cell C6: blank where a number")
@@ -325,4 +331,4 @@ def test_refusals(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "no.xlsx", "w") as archive:
         archive.writestr("a", "b")
     with pytest.raises(InputError, match="damaged or not a spreadsheet"):
-        reopened(tmp_path / "no.xlsx")
+        read_back(tmp_path / "no.xlsx")

@@ -14,10 +14,11 @@ import numpy as np
 import openpyxl
 import pytest
 from conftest import SAMPLES, make_input, table, verify
+from judges import Editable, stored_formulas
 
 from attn_xl import CallError, InputError, attend, read_tables
 from attn_xl.cells import address
-from attn_xl.engines import IronCalc, libreoffice, recalculated_by_libreoffice, stored_formulas
+from attn_xl.engines import libreoffice, recalculated_by_libreoffice
 from attn_xl.layout import lay_out
 from attn_xl.lesson_pages import NO_NUMBER, NO_SLIP, RIGHT, WAITS, WRONG
 from attn_xl.lessons import Lesson, chosen_cells, results_of
@@ -178,7 +179,7 @@ class _Same:
         assert nodes
 
 
-def enter(engine: IronCalc, book: Taught, typed: Mapping[Any, Any]) -> None:
+def enter(engine: Editable, book: Taught, typed: Mapping[Any, Any]) -> None:
     engine.enter([(*book.at(*cell), content) for cell, content in typed.items()], formulas=True)
 
 
@@ -204,7 +205,7 @@ def test_right_answers_are_right_and_nothing_is_said_before(
     chosen = SMALL if sample == "encoder" else {}
     book = Taught(SAMPLES / f"{sample}.xlsx", tmp_path / "l.xlsx", Lesson(level=level), **chosen)
     (keep if level == 3 and sample in ("mouse", "multi-head", "language-model") else verify)(book.path)
-    engine = IronCalc(book.path)
+    engine = Editable(book.path)
     book.check(engine.value, {}, {})  # as it is written
     answers = right(book)
     enter(engine, book, answers)
@@ -225,7 +226,7 @@ def test_right_answers_are_right_and_nothing_is_said_before(
 def test_one_slip_with_consistent_work_marks_that_cell_alone(sample: str, tmp_path: Path) -> None:
     level = 3 if sample in ("politics", "masks") else 2
     book = Taught(SAMPLES / f"{sample}.xlsx", tmp_path / "l.xlsx", Lesson(level=level))
-    engine = IronCalc(book.path)
+    engine = Editable(book.path)
     correct = right(book)
     seen = 0
     for cell in book.cells if sample == "politics" else book.cells[:: max(1, len(book.cells) // 25)]:
@@ -291,7 +292,7 @@ def test_every_kind_of_answer(sample: str, tmp_path: Path) -> None:
     seen: set[str] = set()
     for level in (1, 2, 3):
         book = Taught(SAMPLES / f"{sample}.xlsx", tmp_path / f"l{level}.xlsx", Lesson(level=level))
-        engine = IronCalc(book.path)
+        engine = Editable(book.path)
         for seed in range(4):
             answers, typed = mixed(book, seed)
             enter(engine, book, {cell: typed.get(cell) for cell in book.cells})
@@ -310,7 +311,7 @@ def test_chosen_steps_alone_are_blank(blank: str, tmp_path: Path, keep: Keep) ->
     assert names == {f"{s}.{w}" if "." not in w or w == "Softmax.Sum" else w
                      for s in ("cat", "keyboard") for w in wanted}  # fmt: skip
     assert all(cells.all() for cells in book.open.values())
-    engine = IronCalc(keep(book.path))
+    engine = Editable(keep(book.path))
     for seed in range(3):
         answers, typed = mixed(book, seed)
         enter(engine, book, {cell: typed.get(cell) for cell in book.cells})
@@ -348,7 +349,7 @@ def test_libreoffice_marks_the_same(tmp_path: Path) -> None:
 def test_the_tolerance_is_that_of_the_right_number(tolerance: float, tmp_path: Path) -> None:
     source = make_input(tmp_path / "in.xlsx", {"s": table(np.array([[10.0, 0.5], [3.0, 0.25]]))})
     book = Taught(source, tmp_path / "l.xlsx", Lesson(blank=("Scores",), tolerance=tolerance))
-    engine = IronCalc(book.path)
+    engine = Editable(book.path)
     (scores,) = book.nodes
     where = book.marks()
     for i, j in np.ndindex(2, 2):
@@ -361,7 +362,7 @@ def test_the_tolerance_is_that_of_the_right_number(tolerance: float, tmp_path: P
         make_input(tmp_path / "s.xlsx", {"s": table(np.array([[0.5], [1.0]]))}),
         tmp_path / "s-l.xlsx", Lesson(blank=("Scores",), tolerance=0.01),
     )  # fmt: skip
-    engine = IronCalc(small.path)
+    engine = Editable(small.path)
     enter(engine, small, {(small.nodes[0], 0, 1): 0.51})  # 0.5 + 0.01, which is a little more
     assert engine.value(*small.marks()[small.nodes[0], 0, 1]) == RIGHT
 
@@ -504,7 +505,7 @@ def test_sentences_may_be_called_anything(names: tuple[str, str], tmp_path: Path
         names = ("Controls", "Overview")
     sheets = {name: table(rng.normal(size=(3, 3)).round(1), ["one", "two", name]) for name in names}
     book = Taught(make_input(tmp_path / "in.xlsx", sheets), tmp_path / "l.xlsx", Lesson(level=3))
-    engine = IronCalc(keep(book.path))
+    engine = Editable(keep(book.path))
     answers, typed = mixed(book, 3)
     enter(engine, book, typed)
     book.check(engine.value, answers, typed)
@@ -525,7 +526,7 @@ def test_a_lesson_on_some_heads(parts: str, heads: set[str], tmp_path: Path, kee
         assert ("Output" in names) is (len(heads) == 2)
         keep(book.path)
         if not exam:
-            engine = IronCalc(book.path)
+            engine = Editable(book.path)
             answers = right(book)
             enter(engine, book, answers)
             book.check(engine.value, answers, answers)
@@ -542,7 +543,7 @@ def test_a_lesson_on_one_layer(tmp_path: Path, keep: Keep) -> None:
 
 def test_plain_lessons_have_neither_controls_nor_charts(tmp_path: Path, keep: Keep) -> None:
     book = Taught(SAMPLES / "mouse.xlsx", tmp_path / "l.xlsx", controls=False)
-    engine = IronCalc(keep(book.path))
+    engine = Editable(keep(book.path))
     assert "Controls" not in engine.sheets
     with zipfile.ZipFile(book.path) as archive:
         assert not any("chart" in name for name in archive.namelist())
@@ -554,7 +555,7 @@ def test_plain_lessons_have_neither_controls_nor_charts(tmp_path: Path, keep: Ke
 def test_a_lesson_on_similarity(tmp_path: Path, keep: Keep) -> None:
     book = Taught(SAMPLES / "mouse.xlsx", tmp_path / "l.xlsx", Lesson(level=3), model=Model.similarity)
     keep(book.path)
-    engine = IronCalc(book.path)
+    engine = Editable(book.path)
     answers = right(book)
     enter(engine, book, answers)
     book.check(engine.value, answers, answers)

@@ -14,11 +14,12 @@ import numpy as np
 import openpyxl
 import pytest
 from conftest import SAMPLES, make_input, table
+from judges import Editable, stored_formulas
 from python_calamine import CalamineWorkbook
 
 import attn_xl
 from attn_xl import Formulas, attend, read_tables
-from attn_xl.engines import IronCalc, libreoffice, recalculated_by_libreoffice, stored_formulas
+from attn_xl.engines import libreoffice, recalculated_by_libreoffice
 from attn_xl.templates import shipped
 
 Write = Callable[..., Path]
@@ -129,7 +130,7 @@ def test_changing_an_input_moves_the_attention(write: Write, make: Write) -> Non
     x = rng.normal(size=(4, 3)).round(3)
     weights = {f"W_{p}": table(rng.normal(size=(3, 2)).round(3)) for p in "QKV"}
     path = write(make({"s": table(x), **weights}))
-    engine = IronCalc(path)
+    engine = Editable(path)
     engine.set("Input", 6, 3, 7.25)
     x[1, 1] = 7.25
     changed = attend(read_tables(make({"s": table(x), **weights}, "changed.xlsx")))["s"]

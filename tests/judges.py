@@ -1,0 +1,151 @@
+"""Workbooks recalculated by another program, and compared cell by cell with what they store."""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import NoneType
+from typing import Any
+
+import openpyxl
+
+from attn_xl.cells import address, split_address
+from attn_xl.engines import SMALLEST, IronCalc, Value, recalculated_by_libreoffice
+
+
+class Editable(IronCalc):
+    """A workbook in IronCalc, into whose cells one can type."""
+
+    def set(self, sheet: str, row: int, column: int, number: float) -> None:
+        """Put a number into a cell and recalculate."""
+        self._model.update_cell_with_number(self.sheets.index(sheet), row, column, number)
+        self._model.evaluate()
+
+    def enter(self, entries: Iterable[tuple[str, int, int, Value]], *, formulas: bool = False) -> None:
+        """Put a number, a text or nothing into each of some cells, given by sheet, row and column; then
+        recalculate once. With `formulas`, a text that begins with = is one."""
+        model = self._model
+        for name, row, column, content in entries:
+            sheet = self.sheets.index(name)
+            if content is None:
+                model.clear_cell_contents(sheet, row, column)
+            elif isinstance(content, bool):
+                model.update_cell_with_bool(sheet, row, column, content)
+            elif isinstance(content, (int, float)):
+                model.update_cell_with_number(sheet, row, column, float(content))
+            elif formulas and content.startswith("="):
+                model.update_cell_with_formula(sheet, row, column, content)
+            else:
+                model.update_cell_with_text(sheet, row, column, content)
+        model.evaluate()
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A formula cell whose stored value is not what an engine computes."""
+
+    sheet: str
+    cell: str
+    formula: str
+    stored: Value
+    computed: Value
+    error: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.sheet}!{self.cell} ={self.formula}: stored {self.stored!r}, "
+            f"computed {self.computed!r}, relative error {self.error:.1e}"
+        )
+
+
+def relative_error(stored: Value, computed: Value, least: float = 0.0) -> float:
+    """|stored − computed| / |stored| for numbers; else 0 where they are the same, infinity where not.
+
+    Numbers smaller than `least` are compared as if they were that large.
+    """
+    if isinstance(stored, (str, bool, NoneType)) or isinstance(computed, (str, bool, NoneType)):
+        return 0.0 if stored == computed or {stored, computed} == {"", None} else math.inf
+    gap = abs(stored - computed)
+    if gap < SMALLEST:
+        return 0.0
+    size = max(abs(stored), least)
+    return gap / size if size else math.inf
+
+
+def stored_formulas(path: str | os.PathLike[str]) -> Iterator[tuple[str, int, int, str, Value]]:
+    """Every formula cell of an xlsx: sheet, row, column, formula, stored value."""
+    formulas = openpyxl.load_workbook(path)
+    values = openpyxl.load_workbook(path, data_only=True)
+    for sheet in formulas.worksheets:
+        for cells in sheet.iter_rows():
+            for cell in cells:
+                if cell.data_type == "f":
+                    text = str(getattr(cell.value, "text", cell.value)).lstrip("=")
+                    for row, column in _filled_by(cell):
+                        value = values[sheet.title].cell(row, column).value
+                        yield sheet.title, row, column, text, value
+
+
+def _filled_by(cell: Any) -> Iterator[tuple[int, int]]:
+    """The cells that a formula fills: an array formula's range."""
+    reference = getattr(cell.value, "ref", None) or cell.coordinate
+    first, _, last = reference.partition(":")
+    top, left = split_address(first)
+    bottom, right = split_address(last or first)
+    for row in range(top, bottom + 1):
+        for column in range(left, right + 1):
+            yield row, column
+
+
+def differences_ironcalc(
+    path: str | os.PathLike[str], tolerance: float, cancelled: float = 0.0
+) -> list[Difference]:
+    """The formula cells whose stored value IronCalc does not compute, within a relative error; numbers
+    below `cancelled` times the largest on their sheet count as that large."""
+    return _differences(path, IronCalc(path).value, tolerance, cancelled)
+
+
+def _differences(
+    path: str | os.PathLike[str],
+    value: Callable[[str, int, int], Value],
+    tolerance: float,
+    cancelled: float,
+) -> list[Difference]:
+    """As above, with any engine's values. A number below `cancelled` times the largest on its sheet
+    is what terms that cancel left over; it is compared as if it were that large."""
+    cells = list(stored_formulas(path))
+    largest: dict[str, float] = {}
+    for sheet, _, _, _, stored in cells:
+        if isinstance(stored, (int, float)):
+            largest[sheet] = max(largest.get(sheet, 0.0), abs(stored))
+    found = []
+    for sheet, row, column, formula, stored in cells:
+        computed = value(sheet, row, column)
+        error = relative_error(stored, computed, cancelled * largest.get(sheet, 0.0))
+        if error > tolerance:
+            cell = address(row, column)
+            found.append(Difference(sheet, cell, formula, stored, computed, error))
+    return found
+
+
+def differences_libreoffice(paths: list[Path], tolerance: float) -> dict[Path, list[Difference]]:
+    """The same with LibreOffice, for several workbooks in one start of it; their names must differ.
+
+    LibreOffice adds up with a correction for rounding (Kahan), so where large terms cancel it leaves
+    another remainder: numbers below a thousandth of the largest on their sheet count as that large.
+    """
+    found = {}
+    with tempfile.TemporaryDirectory() as out:
+        for path, result in zip(paths, recalculated_by_libreoffice(paths, Path(out))):
+            book = openpyxl.load_workbook(result, data_only=True)
+
+            def value(sheet: str, row: int, column: int) -> Value:
+                computed: Value = book[sheet].cell(row, column).value  # noqa: B023
+                return computed
+
+            found[path] = _differences(path, value, tolerance, 1e-3)
+    return found
