@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 import os
+import posixpath
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType
 from typing import Any
-
-import openpyxl
+from xml.etree import ElementTree
 
 from attn_xl.cells import address, split_address
 from attn_xl.engines import SMALLEST, IronCalc, Value, recalculated_by_libreoffice
+
+_MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
 
 class Editable(IronCalc):
@@ -77,28 +81,58 @@ def relative_error(stored: Value, computed: Value, least: float = 0.0) -> float:
 
 
 def stored_formulas(path: str | os.PathLike[str]) -> Iterator[tuple[str, int, int, str, Value]]:
-    """Every formula cell of an xlsx: sheet, row, column, formula, stored value."""
-    formulas = openpyxl.load_workbook(path)
-    values = openpyxl.load_workbook(path, data_only=True)
-    for sheet in formulas.worksheets:
-        for cells in sheet.iter_rows():
-            for cell in cells:
-                if cell.data_type == "f":
-                    text = str(getattr(cell.value, "text", cell.value)).lstrip("=")
-                    for row, column in _filled_by(cell):
-                        value = values[sheet.title].cell(row, column).value
-                        yield sheet.title, row, column, text, value
+    """Every formula cell of an xlsx, and every cell of an array formula's range: sheet, row, column,
+    formula, stored value."""
+    for sheet, cells in _stored(path).items():
+        for formula, reference, _ in [cell for cell in cells.values() if cell[0] is not None]:
+            first, _, last = reference.partition(":")
+            top, left = split_address(first)
+            bottom, right = split_address(last or first)
+            for row in range(top, bottom + 1):
+                for column in range(left, right + 1):
+                    _, _, value = cells.get((row, column), (None, "", None))
+                    yield sheet, row, column, formula or "", value
 
 
-def _filled_by(cell: Any) -> Iterator[tuple[int, int]]:
-    """The cells that a formula fills: an array formula's range."""
-    reference = getattr(cell.value, "ref", None) or cell.coordinate
-    first, _, last = reference.partition(":")
-    top, left = split_address(first)
-    bottom, right = split_address(last or first)
-    for row in range(top, bottom + 1):
-        for column in range(left, right + 1):
-            yield row, column
+def _stored(
+    path: str | os.PathLike[str],
+) -> dict[str, dict[tuple[int, int], tuple[str | None, str, Value]]]:
+    """By sheet and by row and column: a cell's formula, the cells that this fills, the stored value.
+    Out of the XML, as openpyxl needs ten times as long, and reads either formulas or values."""
+    with zipfile.ZipFile(path) as package:
+
+        def part(name: str) -> Any:
+            return ElementTree.fromstring(package.read(name))
+
+        strings = []
+        if "xl/sharedStrings.xml" in package.namelist():
+            strings = ["".join(t.text or "" for t in item.iter(f"{_MAIN}t"))
+                       for item in part("xl/sharedStrings.xml")]  # fmt: skip
+        targets = {link.get("Id"): link.get("Target") for link in part("xl/_rels/workbook.xml.rels")}
+        found = {}
+        for sheet in part("xl/workbook.xml").iter(f"{_MAIN}sheet"):
+            target = targets[sheet.get(_ID)]
+            cells = found[sheet.get("name")] = {}
+            for cell in part(posixpath.join("xl", target).lstrip("/")).iter(f"{_MAIN}c"):
+                formula = cell.find(f"{_MAIN}f")
+                place = split_address(cell.get("r"))
+                text = None if formula is None else formula.text or ""
+                filled = "" if formula is None else formula.get("ref") or cell.get("r")
+                cells[place] = (text, filled, _value(cell, strings))
+    return found
+
+
+def _value(cell: Any, strings: list[str]) -> Value:
+    kind, value = cell.get("t", "n"), cell.findtext(f"{_MAIN}v")
+    if kind == "inlineStr":
+        return "".join(t.text or "" for t in cell.iter(f"{_MAIN}t"))
+    if value is None or (kind == "n" and not value):
+        return None
+    if kind == "s":
+        return strings[int(value)]
+    if kind == "b":
+        return value == "1"
+    return float(value) if kind == "n" else str(value)
 
 
 def differences_ironcalc(
@@ -141,11 +175,10 @@ def differences_libreoffice(paths: list[Path], tolerance: float) -> dict[Path, l
     found = {}
     with tempfile.TemporaryDirectory() as out:
         for path, result in zip(paths, recalculated_by_libreoffice(paths, Path(out))):
-            book = openpyxl.load_workbook(result, data_only=True)
+            computed = _stored(result)
 
             def value(sheet: str, row: int, column: int) -> Value:
-                computed: Value = book[sheet].cell(row, column).value  # noqa: B023
-                return computed
+                return computed[sheet].get((row, column), (None, "", None))[2]  # noqa: B023
 
             found[path] = _differences(path, value, tolerance, 1e-3)
     return found
