@@ -75,6 +75,8 @@ def _divided(forms: Forms, found: list[Block], lookup: Lookup) -> Iterator[tuple
     for block in found:
         if block.template.text.replace("§:§", "§") not in ("§/§", "§/SUM(§)") or len(block.keys) < 2:
             continue
+        if len(block.template.references) != 2:  # =A1/2: a constant is a § as well
+            continue
         above, below = block.template.references
         if above.cells != 1 or not _is_exponential(forms, block, lookup):
             continue

@@ -333,6 +333,13 @@ def test_a_line_each_in_a_pipe_and_a_table_where_there_is_room(
         assert ("what to do" in out.getvalue()) == (width > 72)
 
 
+@pytest.mark.parametrize("formula", ["=A{}/2", "=1/A{}", "=6/3", "=1/SUM(A{}:B{})", "=A{}/two"])
+def test_what_is_divided_by_a_constant_is_no_softmax(formula: str, tmp_path: Path) -> None:
+    rows = [[r, r + 1, formula.format(r, r)] for r in range(1, 5)]
+    found = check_workbook(table(tmp_path / "d.xlsx", rows)).findings
+    assert {f.kind for f in found} <= {"no value", "name", "error"}
+
+
 def test_the_text_that_error_values_come_of_is_said_before_them(tmp_path: Path) -> None:
     path = table(tmp_path / "t.xlsx", [["two", 1, 2], ["=A1*3", "=A2+1", "=B2+1"]])
     found = check_workbook(path).findings
