@@ -273,7 +273,11 @@ def unpacked(name: str, text: str, where: str) -> Table:
         packed: Mapping[str, Any] = json.loads(text)
         values = np.array(packed["values"], np.float64)
         rows, columns = tuple(packed["rows"]), tuple(packed["columns"])
-        if values.shape != (len(rows), len(columns)) or not np.isfinite(values).all():
+        if (
+            values.shape != (len(rows), len(columns))
+            or not np.isfinite(values).all()
+            or not values.size
+        ):
             raise ValueError
     except (ValueError, KeyError, TypeError):
         raise InputError(
@@ -300,6 +304,11 @@ def table_at(book: WrittenBook, name: str, place: Place) -> Table:
     # A row or column that was put in and left empty is none.
     kept_rows = [i for i, label in enumerate(rows) if label or not blank[i].all()]
     kept = [j for j, label in enumerate(columns) if label or not blank[:, j].all()]
+    if not kept_rows or not kept:
+        raise InputError(
+            f"{book.path}, sheet {place.sheet!r}, cells {place.range}: blank where the table {name} "
+            "was. Put it back."
+        )
     for i in kept_rows:
         for j in kept:
             if not isfinite(values[i, j]):

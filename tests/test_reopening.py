@@ -324,6 +324,7 @@ def test_refusals(tmp_path: Path) -> None:
 
     broken(lambda b: b["Input"].__setitem__("B5", "x"), r"cell B5: the text 'x' where a number")
     broken(lambda b: b["Input"].__setitem__("C6", None), r"cell C6: blank where a number")
+    broken(lambda b: b["Input"].delete_rows(1, 20), r"cells B5:C9: blank where the table politics was")
     broken(lambda b: b.remove(b["Input"]), r"table Input \(sheet 'Input'\) is not there any more")
     broken(lambda b: b["Settings"].__setitem__("A5", "heads "), r"heads is 'Input'; it takes a whole")
     broken(lambda b: b["Settings"].__setitem__("A5", "hats"), r"there is no setting 'hats'")
