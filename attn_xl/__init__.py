@@ -16,10 +16,11 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from .attention import compare, scaled_dot_product_attention, self_attention
+    from .computation import Computation
     from .errors import AttnXlError, CallError, InputError, OutputError
     from .explanation import Explanation, explain
     from .matrix import Graph
-    from .models import Computation, attend
+    from .models import attend
     from .operations import Matrix, given, softmax
     from .reading import read_tables
     from .settings import Formulas, Settings
@@ -33,7 +34,8 @@ _HOMES = {
     "errors": ("AttnXlError", "CallError", "InputError", "OutputError"),
     "explanation": ("Explanation", "explain"),
     "matrix": ("Graph",),
-    "models": ("Computation", "attend"),
+    "computation": ("Computation",),
+    "models": ("attend",),
     "operations": ("Matrix", "given", "softmax"),
     "settings": ("Formulas", "Settings"),
     "reading": ("read_tables",),

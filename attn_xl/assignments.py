@@ -10,11 +10,12 @@ import numpy as np
 from .blocks import Block
 from .books import WrittenBook, parsed_place
 from .cells import Place, address
+from .computation import Computation
 from .errors import InputError
 from .keys import Key, Keys, key_tables
 from .layout import lay_out
 from .matrix import Node
-from .models import Computation, attend
+from .models import attend
 from .record import NO_CHOICES, SETTINGS, digest, sources, table_digest
 from .reopening import Reopened, recorded_settings
 from .settings import Settings

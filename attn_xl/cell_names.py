@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from .blocks import Block
 from .cells import address, quoted
+from .computation import Computation
 from .errors import CallError, nearest
 from .matrix import Node
-from .models import Computation
 from .recorded import SETTINGS
 from .rows import caption_above
 from .selection import Chosen, called, select

@@ -10,11 +10,11 @@ import numpy as np
 
 from .blocks import Block
 from .cells import Place
+from .computation import Computation
 from .controls import principal_components
 from .errors import CallError, InputError
 from .layout import lay_out
 from .matrix import Graph
-from .models import Computation
 from .operations import Matrix, column_mean, column_variance, gather, given, row_sum
 from .page import Chart, Series
 from .record import with_record

@@ -9,9 +9,9 @@ from typing import Literal
 
 from .arranging import arranged
 from .cell_names import Cell, CellNames
+from .computation import Computation, as_computation
 from .errors import CallError
 from .matrix import Graph, Node, Numbers
-from .models import Computation, as_computation
 from .operation import ATOM, Said, Term, operation_of
 from .operations import Matrix
 from .settings import Settings

@@ -13,9 +13,9 @@ import numpy as np
 
 from .books import WrittenBook, parsed_place
 from .cells import MAX_COLUMNS, Place, address
+from .computation import Computation
 from .errors import CallError, InputError
 from .matrix import Node
-from .models import Computation
 from .page import Cell, Extras
 from .record import MOST_TEXT, digest, read_record, record_lines, sources
 from .recorded import SENTENCE

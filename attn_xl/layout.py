@@ -19,9 +19,9 @@ from .cells import (
     too_long,
     unique,
 )
+from .computation import Computation, sentence_of
 from .errors import InputError
 from .matrix import Node
-from .models import Computation, sentence_of
 from .parts import chosen_parts
 from .saying import clean
 from .scoring import CONTROLS

@@ -17,7 +17,7 @@ from .errors import CallError, InputError
 from .settings import Settings
 
 if TYPE_CHECKING:
-    from .models import Computation
+    from .computation import Computation
     from .tables import Tables
 
 File = Annotated[

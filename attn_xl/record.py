@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import Any
 
+from .computation import Computation
 from .matrix import Node
-from .models import Computation
 from .page import Cell, Extras
 from .recorded import RECORD_NOTE as NOTE
 from .recorded import SENTENCE

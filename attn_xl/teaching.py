@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from .arranging import arranged, check_sizes
+from .computation import Computation
 from .errors import OutputError
 from .lesson_pages import with_pages
 from .lessons import Lesson, with_blanks
-from .models import Computation, attend, foresee
+from .models import attend, foresee
 from .record import digest, sources, table_digest, with_record
 from .settings import Settings
 from .sheets import COMPARE, Layout

@@ -15,10 +15,10 @@ from openpyxl.worksheet.hyperlink import Hyperlink
 from . import __version__
 from .arranging import arranged
 from .cells import address, letters, quoted
+from .computation import Computation, as_computation
 from .dress import dress
 from .files import writing
 from .matrix import Graph
-from .models import Computation, as_computation
 from .operations import Matrix
 from .package import Rows, save
 from .record import with_record
