@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from .arithmetic import Matrix, given
     from .attention import compare, scaled_dot_product_attention, self_attention
+    from .computation import Computation
     from .errors import AttnXlError, CallError, InputError, OutputError
     from .explanation import Explanation, explain
     from .matrix import Graph
-    from .models import Computation, attend
-    from .operations import Matrix, given, softmax
+    from .models import attend
+    from .operations import softmax
     from .reading import read_tables
     from .settings import Formulas, Settings
     from .tables import Table, Tables
@@ -33,8 +35,10 @@ _HOMES = {
     "errors": ("AttnXlError", "CallError", "InputError", "OutputError"),
     "explanation": ("Explanation", "explain"),
     "matrix": ("Graph",),
-    "models": ("Computation", "attend"),
-    "operations": ("Matrix", "given", "softmax"),
+    "computation": ("Computation",),
+    "models": ("attend",),
+    "arithmetic": ("Matrix", "given"),
+    "operations": ("softmax",),
     "settings": ("Formulas", "Settings"),
     "reading": ("read_tables",),
     "tables": ("Table", "Tables"),
@@ -79,4 +83,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted([*__all__, "__version__"])

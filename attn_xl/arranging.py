@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from .canvas import draw
+from .computation import Computation
 from .layout import lay_out
-from .models import Computation
 from .settings import Arrangement, Formulas, Settings
 from .sheets import Layout
 from .stage import staged

@@ -10,14 +10,16 @@ import numpy as np
 from .blocks import Block
 from .books import WrittenBook, parsed_place
 from .cells import Place, address
+from .computation import Computation
 from .errors import InputError
 from .keys import Key, Keys, key_tables
 from .layout import lay_out
 from .matrix import Node
-from .models import Computation, attend
-from .record import NO_CHOICES, SETTINGS, digest, sources, table_digest
+from .models import attend
+from .numerals import as_text
+from .record import NO_CHOICES, digest, sources, table_digest
 from .reopening import Reopened, recorded_settings
-from .settings import Settings
+from .settings import SETTINGS, Settings
 from .sheets import Layout
 from .tables import Tables
 from .teaching import BLANK, LESSON, TABLE
@@ -228,6 +230,5 @@ def _is_choice(name: str) -> bool:
 
 
 def _text(value: object) -> str:
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    is_share = isinstance(value, float) and not value.is_integer()
+    return f"{value:g}" if is_share else as_text(value)

@@ -7,7 +7,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from .models import Computation
+from .computation import Computation
 from .saying import as_json
 from .selection import Chosen, select
 from .textfiles import harmless

@@ -11,9 +11,9 @@ import numpy as np
 
 from .blocks import Block
 from .chosen import Mask
+from .computation import Computation
 from .errors import CallError, nearest
 from .matrix import HIDES, Node
-from .models import Computation
 from .operation import Entered, follows, recompute
 from .parts import base_symbol
 from .primitives import Columns, Copy

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
-import csv
-import io
 import os
 import re
 import unicodedata
@@ -14,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from .errors import InputError
+from .files import SPREADSHEETS
 from .grids import read_book
-from .numerals import ErrorValue
+from .numerals import ErrorValue, as_text
 from .saying import clean
+from .textfiles import decoded, lines
 
 IDS = (
     "id", "student id", "studentid", "student number", "student no", "student nr", "number", "no", "nr",
@@ -33,7 +32,6 @@ MOST_LETTERS = 255
 ENDING = ".xlsx"
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{i}" for d in ("com", "lpt") for i in range(10))}
 _INVISIBLE = "\u115f\u1160\u3164\uffa0"  # letters, by their category
-_SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
 Lines = Iterator[tuple[int, list[str]]]
 
@@ -62,18 +60,18 @@ def read_roster(path: str | os.PathLike[str]) -> list[Student]:
             whatever its case; it names the file and the line.
     """
     path = Path(path)
-    lines = [
+    listed = [
         (number, [clean(text) for text in fields])
         for number, fields in _lines(path)
         if any(map(clean, fields))
     ]
-    if not lines:
+    if not listed:
         raise InputError(f"{path}: lists no students. Put an id and a name on each line.")
-    id_column, name_columns, headed = _columns(path, *lines[0])
+    id_column, name_columns, headed = _columns(path, *listed[0])
     students: list[Student] = []
     seen: dict[str, tuple[int, str]] = {}
     files: set[str] = set()
-    for line, fields in lines[headed:]:
+    for line, fields in listed[headed:]:
         student = _at(fields, id_column)
         if not student:
             raise InputError(f"{path}, line {line}: a student without an id. Fill it in.")
@@ -137,9 +135,12 @@ def _lines(path: Path) -> Lines:
         return _rows(path)  # which says what is wrong
     if content.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         return _rows(path)
-    if not content or path.suffix.casefold() in _SPREADSHEETS:
+    if not content or path.suffix.casefold() in SPREADSHEETS:
         return _rows(path)
-    return _csv_lines(path, content)
+    text = decoded(content)
+    if "\0" in text:
+        raise InputError(f"{path}: is neither a CSV file nor a spreadsheet.")
+    return lines(text, str(path))
 
 
 def _rows(path: Path) -> Lines:
@@ -152,46 +153,7 @@ def _text(path: Path, row: int, value: Any) -> str:
     """A cell as text: an id that the spreadsheet took for a number is that whole number."""
     if isinstance(value, ErrorValue):
         raise InputError(f"{path}, line {row}: a cell has the error value {value}.")
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return "" if value is None else str(value)
-
-
-def _csv_lines(path: Path, content: bytes) -> Lines:
-    text = _decoded(content)
-    if "\0" in text:
-        raise InputError(f"{path}: is neither a CSV file nor a spreadsheet.")
-    start, delimiter = _delimiter(text)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    line = 1
-    try:
-        for fields in reader:
-            if line > start:
-                yield line, fields
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise InputError(
-            f"{path}, line {line}: cannot be read as CSV ({error}). Is a quotation mark open?"
-        ) from None
-
-
-def _decoded(content: bytes) -> str:
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return content.decode("utf-16", "replace")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("cp1252", "replace")
-
-
-def _delimiter(text: str) -> tuple[int, str]:
-    """How many lines come before the list (Excel's `sep=;`), and what separates its fields."""
-    lines = text.splitlines()
-    if lines and re.fullmatch(r'"?sep=[,;\t]"?', lines[0], re.IGNORECASE):
-        return 1, lines[0].strip('"')[-1]
-    first = next((line for line in lines if line.strip(" ,;\t")), "")
-    unquoted = re.sub(r'"[^"]*"', "", first)
-    return 0, max(",;\t", key=unquoted.count)
+    return as_text(value)
 
 
 # Names of files

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from .computation import Computation
 from .errors import CallError, nearest
 from .matrix import Node
-from .models import Computation
 
 COMPARE = "Compare"
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from .computation import Computation
 from .errors import InputError
 from .matrix import Numbers
-from .models import Computation, attend
+from .models import attend
 from .settings import Settings
 from .tables import Table, Tables
 

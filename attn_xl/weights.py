@@ -1,16 +1,17 @@
-"""Where models get what was learned: from the sheets of a workbook, or made up, small and readable."""
+"""Where models get what was learned: from the sheets of a workbook, if it fits, or made up, small and
+readable."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from . import notes
+from .arithmetic import Matrix, given
 from .attention import Weights
 from .errors import InputError
-from .operations import Matrix, given
 from .tables import Table, Tables
 
 READABLE = (-1.0, -0.5, 0.0, 0.5, 1.0)
@@ -108,6 +109,47 @@ class SheetWeights(Weights):
             return np.full((rows, columns), 1.0 if kind == "gamma" else 0.0)
         rng = np.random.default_rng([self._seed or 0, zlib.crc32(name.encode())])
         return rng.choice(READABLE, size=(rows, columns))
+
+
+def check_fit(sentence: Table, weights: dict[str, Table], wanted: Mapping[str, int]) -> None:
+    """Refuse the weights of single-head attention that do not fit; `wanted` rows by name."""
+    for name, table in weights.items():
+        if name not in wanted:
+            continue
+        d = wanted[name]
+        rows, columns = table.shape
+        if rows != d:
+            turned = " It fits when turned: swap its rows and columns." if columns == d else ""
+            raise InputError(
+                f"{table.file}, sheet {table.sheet!r}: {name} is {rows} x {columns}, but sheet "
+                f"{sentence.sheet!r} has {count(d, 'dimension')} (it is {sentence.shape[0]} x {d}). "
+                f"{name} needs {count(d, 'row')}.{turned}"
+            )
+        if table.rows != sentence.columns and sorted(table.rows) == sorted(sentence.columns):
+            raise InputError(
+                f"{table.file}, sheet {table.sheet!r}: the rows of {name} are labelled "
+                f"{', '.join(table.rows)}, but the dimensions of sheet {sentence.sheet!r} are "
+                f"{', '.join(sentence.columns)}. Put them in the same order."
+            )
+    widths = {
+        name: weights[name].shape[1] if name in weights else wanted[name] for name in ("W_Q", "W_K")
+    }
+    if widths["W_Q"] != widths["W_K"]:
+        said = [
+            f"{name} is {weights[name].shape[0]} x {weights[name].shape[1]}"
+            if name in weights
+            else f"there is no {name}, so the {what} keep {count(wanted[name], 'dimension')}"
+            for name, what in (("W_Q", "queries"), ("W_K", "keys"))
+        ]
+        raise InputError(
+            f"{sentence.file}: {' but '.join(said)}. Queries and keys are multiplied with each other: "
+            "give W_Q and W_K the same number of columns."
+        )
+
+
+def count(number: int, thing: str) -> str:
+    """`1 row`, `2 rows`."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def _kind(name: str) -> str:

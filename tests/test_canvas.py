@@ -19,10 +19,10 @@ from attn_xl.blocks import Block
 from attn_xl.canvas import CANVAS, draw
 from attn_xl.cells import row_offsets, row_token, split_address
 from attn_xl.cli import main
+from attn_xl.computation import as_computation
 from attn_xl.drawing import text_columns
 from attn_xl.figures import figure_of
 from attn_xl.layout import lay_out
-from attn_xl.models import as_computation
 from attn_xl.operation import Operation
 from attn_xl.operations import option, sqrt, width
 from attn_xl.settings import Activation, Arrangement, Model

@@ -20,12 +20,12 @@ from judges import Editable
 
 import attn_xl
 from attn_xl import attend, read_tables
+from attn_xl.computation import Computation
 from attn_xl.controls import choices, principal_components
 from attn_xl.engines import libreoffice, recalculated_by_libreoffice
 from attn_xl.layout import lay_out
 from attn_xl.lessons import results_of
 from attn_xl.matrix import HIDES
-from attn_xl.models import Computation
 from attn_xl.operation import Entered, recompute
 from attn_xl.settings import Activation, Formulas, Model, Normalize, Settings
 from attn_xl.sheets import Layout

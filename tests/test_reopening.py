@@ -14,9 +14,9 @@ from conftest import SAMPLES, Sheets, make_input, table
 
 import attn_xl
 from attn_xl.books import WrittenBook
+from attn_xl.computation import Computation
 from attn_xl.engines import libreoffice, recalculated_by_libreoffice
 from attn_xl.errors import InputError
-from attn_xl.models import Computation
 from attn_xl.record import table_digest
 from attn_xl.reopening import Reopened, reopened
 from attn_xl.settings import Arrangement, Settings
