@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from .cells import Place, split_address
-from .grids import Book, Grid, read_book
+from .grids import Book, read_book
 from .numerals import as_text
 from .saying import clean
+from .spreadsheets import Grid
 
 _RANGE = re.compile(
     r"(?:'((?:[^']|'')+)'|([^'!]+))!\$?([A-Z]{1,3})\$?(\d+)(?::\$?([A-Z]{1,3})\$?(\d+))?"

@@ -24,6 +24,7 @@ _CELL_LIKE = re.compile(r"[A-Za-z]{1,3}[0-9]+(\..*)?", re.DOTALL)
 _R1C1_LIKE = re.compile(r"[RrCc]|[Rr][Cc]|([Rr]|[Rr]?[Cc])[0-9].*", re.DOTALL)
 _BARE_SHEET = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 _NOT_IN_SHEET = re.compile(r"[\[\]:*?/\\\x00-\x1f!#]")
+_LONGEST_ADDRESS = 20
 _NOT_IN_NAME = re.compile(r"[^A-Za-z0-9_.]")
 
 
@@ -38,7 +39,13 @@ def letters(column: int) -> str:
 
 
 def split_address(cell: str) -> tuple[int, int]:
-    """The row and the column of an address: B5 is (5, 2)."""
+    """The row and the column of an address: B5 is (5, 2).
+
+    Raises:
+        ValueError: if it is none.
+    """
+    if len(cell) > _LONGEST_ADDRESS:  # a damaged file may have a million letters there
+        raise ValueError(cell[:_LONGEST_ADDRESS])
     name = cell.rstrip("0123456789")
     column = 0
     for letter in name:

@@ -72,6 +72,7 @@ class Report:
         }
 
 
+@np.errstate(all="ignore")  # a number in a formula may be infinite
 def check_workbook(
     path: Path, *, engine: Engine = Engine.ironcalc, tolerance: float = TOLERANCE
 ) -> Report:

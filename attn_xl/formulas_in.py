@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from .cells import MAX_COLUMNS, MAX_ROWS, split_address
 from .errors import InputError
-from .grids import OLE, content_of
+from .grids import content_of
+from .spreadsheets import OLE
 from .unpacking import DAMAGED, damaged, unpacked
 
 WIDTH = MAX_COLUMNS

@@ -10,19 +10,17 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
-from typing import Any, Literal
+from typing import Literal
 
-from .cells import MAX_ROWS, address, split_address
-from .engines import quiet
+from .cells import MAX_COLUMNS, MAX_ROWS, address, split_address
 from .errors import InputError
 from .marks import Marks
 from .numerals import ErrorValue
 from .plainsheet import WORTH_IT, plain_rows
 from .recalculating import Recalculated
+from .spreadsheets import OLE, Grid, values, values_apart
 from .textfiles import check_size, decoded, is_text, read_text
-from .unpacking import DAMAGED, damaged, unpacked
-
-Grid = list[list[Any]]
+from .unpacking import DAMAGED, unpacked
 
 MOST_SPANNED = 20_000_000
 """So many cells, filled or not, a sheet may span; more, if most of them are filled."""
@@ -38,11 +36,10 @@ _RECALCULATE = re.compile(rb"fullCalcOnLoad=\"(?:1|true)\"")
 # Plain beginnings, which are found fast; a prefix on every tag is rare.
 _ROW = re.compile(rb'<row[^>]*? r="(\d+)"')
 _PREFIXED_ROW = re.compile(rb'<\w+:row[^>]*? r="(\d+)"')
-_FAR_COLUMN = re.compile(rb'r="[A-Z]{3}')
-_FAR_CELL = re.compile(rb' r="([A-Z]{3,}\d+|[A-Z]{1,2}\d{7,})"')
+_FAR_COLUMN = re.compile(rb'r="[A-Za-z]{3}')
+_FAR_CELL = re.compile(rb' r="([A-Za-z]{3,}\d+|[A-Za-z]{1,2}\d{7,})"')
+_AFTER_TAG = (b" ", b">", b"/", b"\t", b"\n", b"\r")
 _NPY = b"\x93NUMPY"
-OLE = bytes.fromhex("D0CF11E0A1B11AE1")
-_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 
 
 @dataclass(frozen=True)
@@ -94,17 +91,21 @@ def _is_looked_at(part: str) -> bool:
 
 def _workbook(path: Path, shown: Path, content: bytes, parts: dict[str, bytes]) -> Book:
     if not content.startswith(b"PK"):
-        return Book(shown, *_values(path, shown, content, {}))
+        return Book(shown, *values_apart(path, shown, content))
     plain = _plain_sheets(content, parts)
+    sheets = Marks(content).parts()
+    usual = bool(sheets) and sheets <= parts.keys()
     for part, xml in parts.items():
         if part not in plain and part != "xl/workbook.xml":
             _check_span(shown, xml)
+            usual = usual and _is_usual(xml)
     # The formulas are looked for while the values are read, which takes longest.
     scan = _Scan(parts, plain)
     thread = Thread(target=scan.run)
     thread.start()
     try:
-        grids, hidden = _values(path, shown, content, plain)
+        read = values(path, shown, content, plain) if usual else values_apart(path, shown, content)
+        grids, hidden = read
     finally:
         thread.join()
     if scan.compute != "none":
@@ -179,55 +180,6 @@ def content_of(path: Path) -> bytes:
     return content
 
 
-def _values(
-    path: Path, shown: Path, content: bytes, plain: dict[str, Grid]
-) -> tuple[dict[str, Grid], frozenset[str]]:
-    """The values of every sheet, and which sheets are hidden; those of some parts are known."""
-    from python_calamine import (
-        CalamineError,
-        CalamineWorkbook,
-        PasswordError,
-        SheetTypeEnum,
-        SheetVisibleEnum,
-    )
-
-    try:
-        if content.startswith(OLE) and _ENCRYPTED in content:
-            raise PasswordError
-        with quiet():
-            try:
-                book = CalamineWorkbook.from_filelike(io.BytesIO(content))
-            except CalamineError:  # by its ending, it may know better what is wrong
-                if str(path) == "-":
-                    raise
-                book = CalamineWorkbook.from_path(str(path))
-            sheets = [sheet for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
-            known = Marks(content).sheets() if plain else {}
-            grids: dict[str, Grid] = {}
-            for sheet in sheets:
-                rows = plain.get(known.get(sheet.name, ""))
-                if rows is None:
-                    rows = book.get_sheet_by_name(sheet.name).to_python(skip_empty_area=False)
-                grids[sheet.name] = rows
-            if not grids:
-                raise CalamineError("it has no sheet of cells")
-            hidden = (sheet.name for sheet in sheets if sheet.visible != SheetVisibleEnum.Visible)
-            return grids, frozenset(hidden)
-    except PasswordError:
-        raise InputError(
-            f"{shown}: is protected by a password. Open it in a spreadsheet program, remove the "
-            "password and save it."
-        ) from None
-    except (KeyboardInterrupt, SystemExit, MemoryError):
-        raise
-    except BaseException as error:  # a panic in the reader is not an Exception
-        if content.startswith((b"PK", OLE)):
-            raise damaged(shown, str(error) if isinstance(error, CalamineError) else "") from None
-        raise InputError(
-            f"{shown}: is not a spreadsheet. Save the table as .xlsx (or .xls, .xlsb, .ods, .csv)."
-        ) from None
-
-
 class _Scan:
     """Which formulas of an xlsx are to be computed: those without a value, or all, because the file
     asks for it."""
@@ -259,12 +211,23 @@ class _Scan:
             self.compute = "missing"
 
 
+def _is_usual(xml: bytes) -> bool:
+    """Whether rows and cells are written as programs write them: `_check_span` sees them."""
+    rows, cells = (sum(xml.count(b"<" + tag + end) for end in _AFTER_TAG) for tag in (b"row", b"c"))
+    return (
+        rows == xml.count(b'<row r="')
+        and cells == xml.count(b'<c r="')
+        and b":row" not in xml
+        and b":c " not in xml
+    )
+
+
 def _check_span(path: Path, xml: bytes) -> None:
     rows = (_ROW if b"<row" in xml else _PREFIXED_ROW).findall(xml)
     far: list[tuple[int, int]] = []
-    last_row = max(map(int, rows), default=0)
+    last_row = max((_place(b"A" + row)[0] for row in rows), default=0)
     if _FAR_COLUMN.search(xml) or last_row > MAX_ROWS or len(xml) < 1_000_000:
-        far = [split_address(cell.decode()) for cell in _FAR_CELL.findall(xml)]
+        far = [_place(cell) for cell in _FAR_CELL.findall(xml)]
     last_row = max([last_row, *(row for row, _ in far)])
     last_column = max((column for _, column in far), default=702)
     if last_row * last_column <= MOST_SPANNED and last_row <= MAX_ROWS:
@@ -275,6 +238,13 @@ def _check_span(path: Path, xml: bytes) -> None:
             f"{path}: a sheet has cells as far away as {address(last_row, last_column)}. Delete all "
             "rows and columns beyond the table, and save it."
         )
+
+
+def _place(cell: bytes) -> tuple[int, int]:
+    try:
+        return split_address(cell.decode().upper())
+    except ValueError:
+        return MAX_ROWS + 1, MAX_COLUMNS
 
 
 def _compute(path: Path, content: bytes, grids: dict[str, Grid], *, everything: bool) -> None:

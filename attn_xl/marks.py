@@ -16,8 +16,10 @@ from .cells import MAX_COLUMNS, MAX_ROWS, split_address
 _CORNER = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})", re.IGNORECASE)
 _REFERENCE = re.compile(r"(?:(?P<sheet>'(?:[^']|'')+'|[^'!]+)[!])?(?P<cells>[^!]+)")
 _RELATED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
-_FORMULA_CELL = re.compile(rb'<(?:\w+:)?c [^>]*?\br="([A-Z]+\d+)"[^>]*>\s*<(?:\w+:)?f(?:\s[^>]*)?[/>]')
-_ARRAY = re.compile(rb'<(?:\w+:)?f [^>]*?\bref="([A-Z]+\d+):([A-Z]+\d+)"')
+_FORMULA_CELL = re.compile(
+    rb'<(?:\w+:)?c [^>]*?\br="([A-Z]{1,3}\d{1,7})"[^>]*>\s*<(?:\w+:)?f(?:\s[^>]*)?[/>]'
+)
+_ARRAY = re.compile(rb'<(?:\w+:)?f [^>]*?\bref="([A-Z]{1,3}\d{1,7}):([A-Z]{1,3}\d{1,7})"')
 _HIDDEN_ROW = re.compile(rb'<(?:\w+:)?row(?= )[^>]*? r="(\d+)"[^>]*? hidden="(?:1|true)"')
 _HIDDEN_COLUMN = re.compile(rb"<(?:\w+:)?col [^>]*>")
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
@@ -151,6 +153,13 @@ class Marks:
                 if tag.tag.endswith("}sheet") and tag.get(_RELATED) in related
             }
         return self._parts
+
+    def parts(self) -> set[str]:
+        """The parts that are sheets of an xlsx; none if that cannot be told."""
+        try:
+            return set(self.sheets().values())
+        except _UNREADABLE:
+            return set()
 
     def _sheet(self, sheet: str) -> bytes | None:
         if not self._content.startswith(b"PK"):

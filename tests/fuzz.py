@@ -547,11 +547,12 @@ class Worker:
 def fuzz(
     numbers: list[int], seed: int, jobs: int, files: Corpus, top: Path, tell: Callable[[Verdict], None]
 ) -> None:
-    """Do some inputs, and tell how each ended. One that kills its process, or does not end, is told as
-    such, and the rest goes on."""
+    """Do some inputs, and tell how each ended. One that twice kills its process, or does not end, is told
+    as such, and the rest goes on."""
     left = iter(numbers)
     workers = [Worker(seed, files, top / str(i)) for i in range(jobs)]
     busy: dict[Any, Worker] = {}
+    again: dict[Worker, int] = {}
 
     def next_of(worker: Worker) -> None:
         busy.pop(worker.pipe, None)
@@ -563,11 +564,16 @@ def fuzz(
     def lost(worker: Worker, why: str) -> None:
         busy.pop(worker.pipe, None)
         assert worker.number is not None
+        worker.kill()
+        worker.start()
+        if worker.number != again.get(worker):  # perhaps it was what earlier inputs had left in memory
+            again[worker] = worker.number
+            worker.begin(worker.number)
+            busy[worker.pipe] = worker
+            return
         one = case(worker.number, seed, files)
         tell(Verdict(one.number, one.args, one.base, one.mutations, seconds=time.monotonic() - worker.since,
                      faults=[why]))  # fmt: skip
-        worker.kill()
-        worker.start()
         next_of(worker)
 
     for worker in workers:

@@ -27,7 +27,7 @@ from openpyxl.packaging.custom import StringProperty
 from openpyxl.workbook.defined_name import DefinedName
 from openpyxl.worksheet.datavalidation import DataValidation
 
-from attn_xl import recalculating
+from attn_xl import apart
 from attn_xl.cli import main
 from attn_xl.templates import shipped
 
@@ -178,6 +178,8 @@ def softmax_without_cells(data: bytes) -> bytes:
 
 
 SHEET = "xl/worksheets/sheet1.xml"
+FAR_CELL = [struct.pack("<I", column) + bytes(4) + struct.pack("<d", 2.0) for column in (2, 0x94000181)]
+"""In the binary format, without and with a damaged column."""
 BOMB = b" " * 40_000_000
 
 
@@ -206,6 +208,14 @@ FOUND: list[tuple[str, str, Callable[[Corpus], bytes], str]] = [
      b'<cols><col min="1" max="x" hidden="1"/></cols><sheetData>'), ""),
     ("check", "a.xlsx", lambda f: changed(f["tiny.xlsx"], SHEET, b'r="C4"', b'r="AAAAAAAAAAAA1"'),
      "it has cells where no sheet has any"),
+    ("check", "a.xlsx", lambda f: changed(f["tiny.xlsx"], SHEET, b'r="C4"', b'r="' + b"x" * 1_000_000 + b'"'), "is damaged"),
+    ("check", "a.xlsx", formula(b"B2*9E999"), "no value"),
+    ("inspect", "a.xlsb", lambda f: changed(f["made.xlsb"], "xl/worksheets/s.bin", FAR_CELL[0], FAR_CELL[1]),
+     "has cells too far from the others"),
+    ("inspect", "a.xlsx", lambda f: changed(f["tiny.xlsx"], SHEET, b'<row r="4"><c r="A4"', b"<row r='1048576'><c r='XFD4'"),
+     "has cells too far from the others"),
+    ("inspect", "a.xlsx", lambda f: changed(f["tiny.xlsx"], SHEET, b'<c r="C4"', b'<c r="xfd1048576"'),
+     "has cells as far away as XFD1048576"),
     ("check", "a.xlsx", lambda f: softmax_without_cells(f["tiny.xlsx"]), ""),
     ("check", "a.xlsx", formula(b"(" * 5000 + b"1" + b")" * 5000), "a formula is too deep or too large for it"),
     ("check", "a.xlsx", formula(b"1^" * 4000 + b"1"), "a formula is too deep or too large for it"),
@@ -225,7 +235,7 @@ def test_what_was_found_is_mended(number: int, files: Corpus, tmp_path: Path) ->
 def test_a_formula_that_never_ends_is_given_up(
     files: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recalculating, "SECONDS", 0.5)
+    monkeypatch.setattr(apart, "SECONDS", 0.5)
     path = tmp_path / "endless.xlsx"
     path.write_bytes(formula(b"SUMPRODUCT(D1:XFD1048576)")(files))
     made = judged(
