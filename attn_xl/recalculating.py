@@ -12,6 +12,9 @@ from .apart import Apart, Stopped
 from .engines import IronCalc, Value
 from .errors import InputError
 
+MOST_CELLS = 3_000_000
+"""So many cells of a sheet are looked through for formulas, in a few seconds."""
+
 
 class Recalculated:
     """A workbook that IronCalc recalculates in another process, which ends with this object.
@@ -77,6 +80,8 @@ def _values(sheet: str, cells: Sequence[tuple[int, int]]) -> list[Value]:
 def _computed(sheet: str) -> list[tuple[int, int, Value, bool]]:
     engine = _engine[0]
     last_row, last_column = engine.size(sheet)
+    if last_row * last_column > MOST_CELLS:
+        raise InputError(f"the sheet {sheet!r} has cells too far from the others.")
     found = []
     for row in range(1, last_row + 1):
         for column in range(1, last_column + 1):
