@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from .arithmetic import Matrix, given
     from .attention import compare, scaled_dot_product_attention, self_attention
     from .computation import Computation
     from .errors import AttnXlError, CallError, InputError, OutputError
     from .explanation import Explanation, explain
     from .matrix import Graph
     from .models import attend
-    from .operations import Matrix, given, softmax
+    from .operations import softmax
     from .reading import read_tables
     from .settings import Formulas, Settings
     from .tables import Table, Tables
@@ -36,7 +37,8 @@ _HOMES = {
     "matrix": ("Graph",),
     "computation": ("Computation",),
     "models": ("attend",),
-    "operations": ("Matrix", "given", "softmax"),
+    "arithmetic": ("Matrix", "given"),
+    "operations": ("softmax",),
     "settings": ("Formulas", "Settings"),
     "reading": ("read_tables",),
     "tables": ("Table", "Tables"),

@@ -12,20 +12,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from . import notes
+from .arithmetic import Matrix
 from .errors import InputError
-from .operations import (
-    Matrix,
-    copy,
-    gather,
-    mask,
-    masked,
-    row_sum,
-    sinusoid,
-    softmax,
-    sqrt,
-    when,
-    width,
-)
+from .operations import copy, gather, mask, masked, row_sum, sinusoid, softmax, sqrt, when, width
 
 
 class Weights:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .arithmetic import Matrix, given
 from .blocks import Block
 from .cells import Place
 from .computation import Computation
@@ -15,7 +16,7 @@ from .controls import principal_components
 from .errors import CallError, InputError
 from .layout import lay_out
 from .matrix import Graph
-from .operations import Matrix, column_mean, column_variance, gather, given, row_sum
+from .operations import column_mean, column_variance, gather, row_sum
 from .page import Chart, Series
 from .record import with_record
 from .recorded import SENTENCE

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from .arithmetic import Matrix
 from .errors import CallError, nearest
 from .matrix import Graph, Node
-from .operations import Matrix
 from .settings import Settings
 
 

@@ -9,8 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from .arithmetic import Matrix, given
 from .matrix import Node, Numbers
-from .operations import Matrix, column_mean, columns, concat, copy, find, given, option, picked
+from .operations import column_mean, columns, concat, copy, find, option, picked
 from .scoring import CONTROLS
 
 COMPARE = "Compare"

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
+from .arithmetic import Matrix
 from .arranging import arranged
 from .cell_names import Cell, CellNames
 from .computation import Computation, as_computation
 from .errors import CallError
 from .matrix import Graph, Node, Numbers
 from .operation import ATOM, Said, Term, operation_of
-from .operations import Matrix
 from .settings import Settings
 from .sheets import Layout
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from . import notes
+from .arithmetic import Matrix
 from .attention import Attending, Weights, projected, scaled_dot_product_attention
 from .errors import InputError
-from .operations import Matrix, columns, concat
+from .operations import columns, concat
 
 
 def multi_head_attention(

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from . import notes
+from .arithmetic import Matrix, given, shapes_only
 from .attention import compare, positioned, self_attention
 from .computation import Computation
 from .controls import explorer, moves
 from .errors import CallError, InputError, nearest
 from .heads import multi_head_attention
 from .matrix import HIDES, Graph
-from .operations import Matrix, given, option, shapes_only
+from .operations import option
 from .parts import base_symbol, chosen_parts
 from .scoring import Scoring
 from .settings import Model, Normalize, Positions, Settings

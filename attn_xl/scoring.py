@@ -8,10 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from . import notes
+from .arithmetic import Matrix, given
 from .attention import Attending, Switches, attention_mask
 from .errors import InputError
 from .matrix import HIDES
-from .operations import Matrix, given, option, switch
+from .operations import option, switch
 from .settings import Model, Normalize, Settings
 from .tables import Table, Tables
 

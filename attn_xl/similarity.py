@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from . import notes
+from .arithmetic import Matrix
 from .errors import InputError
-from .operations import Matrix, angle, row_squares, sqrt
+from .operations import angle, row_squares, sqrt
 
 
 def similarity(x: Matrix) -> Matrix:

@@ -16,9 +16,9 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
+from .arithmetic import Matrix
 from .computation import Computation, as_computation
 from .matrix import HIDES, Graph, Node
-from .operations import Matrix
 from .saying import forward
 from .selection import Chosen, select
 

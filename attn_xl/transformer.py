@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from . import notes
+from .arithmetic import Matrix
 from .attention import Attending, Weights
 from .heads import multi_head_attention
-from .operations import Matrix, activation, best, row_mean, row_variance, softmax, sqrt
+from .operations import activation, best, row_mean, row_variance, softmax, sqrt
 
 Sublayer = Callable[[Matrix], Matrix]
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from . import notes
+from .arithmetic import Matrix, given
 from .attention import Weights
 from .errors import InputError
-from .operations import Matrix, given
 from .tables import Table, Tables
 
 READABLE = (-1.0, -0.5, 0.0, 0.5, 1.0)

@@ -13,13 +13,13 @@ from openpyxl.workbook.properties import CalcProperties
 from openpyxl.worksheet.hyperlink import Hyperlink
 
 from . import __version__
+from .arithmetic import Matrix
 from .arranging import arranged
 from .cells import address, letters, quoted
 from .computation import Computation, as_computation
 from .dress import dress
 from .files import writing
 from .matrix import Graph
-from .operations import Matrix
 from .package import Rows, save
 from .record import with_record
 from .saying import clean

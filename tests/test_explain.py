@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 import attn_xl
 from attn_xl import CallError, Explanation, explain, given
+from attn_xl.arithmetic import Matrix
 from attn_xl.catalogue import PRIMITIVES
 from attn_xl.chosen import Find
 from attn_xl.cli import main
@@ -26,7 +27,6 @@ from attn_xl.explanation import MOST_CELLS, figure
 from attn_xl.explanation_text import print_tree, to_json
 from attn_xl.operation import Operation
 from attn_xl.operations import (
-    Matrix,
     activation,
     angle,
     best,

@@ -11,6 +11,7 @@ from conftest import SAMPLES
 from test_notes import FILES
 
 import attn_xl
+from attn_xl.arithmetic import Matrix
 from attn_xl.computation import Computation, sentence_of
 from attn_xl.guide import (
     EXAM_INTRODUCTION,
@@ -21,7 +22,7 @@ from attn_xl.guide import (
     guide,
 )
 from attn_xl.matrix import Node
-from attn_xl.operations import Matrix, activation, exp, sqrt
+from attn_xl.operations import activation, exp, sqrt
 from attn_xl.phrases import STEPS
 from attn_xl.recipes import RECIPES
 from attn_xl.settings import Model

@@ -13,9 +13,10 @@ from conftest import SAMPLES
 
 import attn_xl
 from attn_xl import InputError, Settings, attend, classes, read_tables
+from attn_xl.arithmetic import given, shapes_only
 from attn_xl.cli import main
 from attn_xl.models import foresee
-from attn_xl.operations import given, shapes_only, softmax
+from attn_xl.operations import softmax
 from attn_xl.primitives import Product
 from attn_xl.settings import Model
 
