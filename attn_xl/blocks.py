@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -35,15 +35,6 @@ class Block:
     headed: bool
     live: bool
     unlocked: bool = False
-
-
-def referred_to(node: Node) -> Iterator[Node]:
-    """The named matrices in a node's formula."""
-    for parent in node.parents:
-        if parent.name:
-            yield parent
-        else:
-            yield from referred_to(parent)
 
 
 class PlacedOperand(Operand):

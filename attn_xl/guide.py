@@ -11,12 +11,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .matrix import Node
+from .matrix import Node, referred_to
 from .parts import layer_and_head
 from .phrases import STEPS
 from .recipes import RECIPES
 from .saying import clean
-from .ways import referred_to, way_of
+from .ways import way_of
 
 INTRODUCTION = (
     "Attention lets every word of a sentence look at the others and take from each what matters to it: "

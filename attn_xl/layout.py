@@ -4,7 +4,7 @@ to the right. Matrices that share a sheet (`Compare`) stand below each other. Kn
 from __future__ import annotations
 
 from . import notes
-from .blocks import Block, referred_to
+from .blocks import Block
 from .cells import (
     MAX_COLUMNS,
     MAX_NAME,
@@ -21,7 +21,7 @@ from .cells import (
 )
 from .computation import Computation, sentence_of
 from .errors import InputError
-from .matrix import Node
+from .matrix import Node, referred_to
 from .parts import chosen_parts
 from .saying import clean
 from .scoring import CONTROLS

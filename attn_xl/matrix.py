@@ -108,6 +108,11 @@ class Node:
         return len(self.rows), len(self.columns)
 
     @property
+    def symbol(self) -> str:
+        """Its name without a layer or a number: `Dropped` of `Enc1.Dropped_2`."""
+        return self.name.rpartition(".")[2].partition("_")[0]
+
+    @property
     def largest(self) -> float:
         """The largest of its numbers, without their signs."""
         return float(max(self.values.max(), -self.values.min()))
@@ -121,8 +126,7 @@ class Node:
     def may_hide(self) -> bool:
         """Whether it is a mask, or has one added, so that such numbers hide something: now, or once a
         switch is turned."""
-        symbol = self.name.rpartition(".")[2].partition("_")[0]
-        return symbol in ("Mask", "Masked", "ComputedMask")
+        return self.symbol in ("Mask", "Masked", "ComputedMask")
 
     def needs_exponent(self, decimals: int, seen: Numbers | None = None) -> bool:
         """Whether, with so many digits after the point, it would show as nothing but zeros, or as
@@ -233,6 +237,15 @@ class UnknownStepError(CallError, KeyError):
     """A step that the model does not have."""
 
     __str__ = Exception.__str__
+
+
+def referred_to(node: Node) -> Iterator[Node]:
+    """The named matrices in a node's formula, in their order."""
+    for parent in node.parents:
+        if parent.name:
+            yield parent
+        else:
+            yield from referred_to(parent)
 
 
 def walk(results: Iterable[Node]) -> list[Node]:

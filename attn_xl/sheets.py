@@ -9,11 +9,11 @@ from functools import cached_property
 
 import numpy as np
 
-from .blocks import Block, PlacedOperand, referred_to
+from .blocks import Block, PlacedOperand
 from .cells import (
     at_row,
 )
-from .matrix import Node, Numbers
+from .matrix import Node, Numbers, referred_to
 from .operation import NoArray, operation_of
 from .page import Extras
 from .parts import layer_and_head

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from .blocks import Block, referred_to
+from .blocks import Block
 from .cells import Place, address
 from .chosen import OFF, ON
 from .controls import MOVES, NEXT_NOTE
+from .matrix import referred_to
 from .page import Cell, Chart, Choice, Extras, Series
 from .saying import clean
 from .scoring import CONTROLS

@@ -4,8 +4,6 @@ name of a model and no words for people.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from .catalogue import (
     ACOS,
     ADD,
@@ -24,7 +22,7 @@ from .catalogue import (
     VARIANCE,
 )
 from .chosen import Mask, Sinusoid
-from .matrix import Node
+from .matrix import Node, referred_to
 from .operation import operation_of
 from .primitives import Best, Columns, Concat, Copy, Gather, Product, Transpose, Width
 
@@ -36,15 +34,6 @@ _MADE = {
     Copy: "copy", Width: "width", Gather: "gather", Columns: "columns", Concat: "side by side",
     Best: "best", Sinusoid: "waves",
 }  # fmt: skip
-
-
-def referred_to(node: Node) -> Iterator[Node]:
-    """The named matrices in a step's formula, in their order."""
-    for parent in node.parents:
-        if parent.name:
-            yield parent
-        else:
-            yield from referred_to(parent)
 
 
 def way_of(node: Node) -> str:
@@ -68,7 +57,7 @@ def _product(node: Node) -> str:
         return "match among themselves" if same else "match"
     if not (left.name and right.name):
         return "arithmetic"
-    return "mix" if left.role == "attention" or _of(left) == "Dropped" else "project"
+    return "mix" if left.role == "attention" or left.symbol == "Dropped" else "project"
 
 
 def _composed(node: Node) -> str:
@@ -79,7 +68,7 @@ def _composed(node: Node) -> str:
     if outer is ADD:
         if count == 3 and isinstance(inner[0] if inner else None, Product):
             return "project and add"
-        if any(_of(one).endswith("Mask") for one in used[1:]):
+        if any(one.symbol.endswith("Mask") for one in used[1:]):
             return "hide"
         if count == 6 and node.description.startswith("norm("):
             return "norm"
@@ -101,8 +90,3 @@ def _composed(node: Node) -> str:
     if outer is SUBTRACT and inner and all(isinstance(one, Gather) for one in inner):
         return "difference"
     return "arithmetic"
-
-
-def _of(node: Node) -> str:
-    """`Dropped` of `Enc1.Dropped_2`."""
-    return node.name.rpartition(".")[2].partition("_")[0]
