@@ -16,6 +16,7 @@ from .keys import Key, Keys, key_tables
 from .layout import lay_out
 from .matrix import Node
 from .models import attend
+from .numerals import as_text
 from .record import NO_CHOICES, SETTINGS, digest, sources, table_digest
 from .reopening import Reopened, recorded_settings
 from .settings import Settings
@@ -229,6 +230,5 @@ def _is_choice(name: str) -> bool:
 
 
 def _text(value: object) -> str:
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    is_share = isinstance(value, float) and not value.is_integer()
+    return f"{value:g}" if is_share else as_text(value)

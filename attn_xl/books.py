@@ -11,6 +11,7 @@ from typing import Any
 
 from .cells import Place, split_address
 from .grids import Book, Grid, read_book
+from .numerals import as_text
 from .saying import clean
 
 _RANGE = re.compile(
@@ -69,10 +70,7 @@ class WrittenBook:
 
     def text(self, sheet: str, row: int, column: int) -> str:
         """What a cell shows, as a label."""
-        value = self.value(sheet, row, column)
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        return clean("" if value is None else value)
+        return clean(as_text(self.value(sheet, row, column)))
 
     def place(self, name: str, recorded: Place | None) -> tuple[Place | None, bool]:
         """Where a name stands, or else where it stood; and whether the name told it."""

@@ -30,6 +30,7 @@ from .lesson_pages import COVER
 from .lessons import results_of
 from .marking import Entries, Marking, Verdict, mark, no_entries
 from .matrix import Node, Numbers, walk
+from .numerals import as_text
 from .record import read_record
 from .reopening import reopened, shown_choice, switches
 from .results import CellMark, Graded, Status, is_grades
@@ -147,8 +148,7 @@ def _keys(path: Path) -> Keys:
 
 
 def _id(said: Mapping[str, object]) -> str:
-    value = said.get("lesson student", "")
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    return as_text(said.get("lesson student", ""))
 
 
 def _in_key(keys: Keys, student: str, path: Path) -> Student | None:

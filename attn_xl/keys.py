@@ -16,6 +16,7 @@ from .cells import MAX_COLUMNS, Place, address
 from .computation import Computation
 from .errors import CallError, InputError
 from .matrix import Node
+from .numerals import as_text
 from .page import Cell, Extras
 from .record import MOST_TEXT, digest, read_record, record_lines, sources
 from .recorded import SENTENCE
@@ -255,7 +256,7 @@ def key_tables(keys: Keys, key: Key) -> tuple[Tables, list[tuple[str, str, str]]
     plain: list[tuple[str, str, str]] = []
     drawn = 0
     for line in keys.lines:
-        name, value, shown, rows, columns = (*map(_plain, line), "", "", "", "")[:5]
+        name, value, shown, rows, columns = (*map(as_text, line), "", "", "", "")[:5]
         plain.append((name, value, shown))
         kind, _, called = name.partition(" ")
         if not rows or kind not in ("sentence", "weights", "given"):
@@ -266,12 +267,6 @@ def key_tables(keys: Keys, key: Key) -> tuple[Tables, list[tuple[str, str, str]]
         table = _key_table(keys.path, key, called, shown, rows, columns)
         (sentences if kind == SENTENCE else weights).setdefault(called, table)
     return Tables(keys.path, sentences, weights), plain
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return "" if value is None else str(value)
 
 
 def _key_table(path: Path, key: Key, name: str, shown: str, rows: str, columns: str) -> Table:

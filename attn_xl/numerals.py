@@ -45,6 +45,15 @@ class NumberText(float):
         return self
 
 
+def as_text(value: object) -> str:
+    """What a cell shows, as a label: 3.0 is `3`, as a spreadsheet has it; "" for nothing."""
+    if isinstance(value, NumberText):
+        return value.text
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return "" if value is None else str(value)
+
+
 def numeral(text: str, comma: bool | None = None) -> float | None:
     """The number that a text is, or None if it is none.
 

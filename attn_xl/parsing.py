@@ -15,7 +15,7 @@ from .boxes import DECORATION, NUMBER_TEXT, TEXT, Grid, is_blank, kind_of
 from .cells import MAX_TEXT, address, letters, too_long
 from .errors import InputError
 from .matrix import Numbers
-from .numerals import ErrorValue, NumberText, numeral
+from .numerals import ErrorValue, NumberText, as_text, numeral
 from .regions import LABEL_HEADINGS, TURNED_HEADINGS, Region
 from .saying import clean
 
@@ -291,18 +291,13 @@ def _labels(
                 f"{where}, cell {address(row + 1, column + 1)}: {described(value)} where the {what} "
                 "is needed."
             )
-        if isinstance(value, NumberText):
-            value = value.text
-        elif isinstance(value, bool):
-            value = "TRUE" if value else "FALSE"
-        elif isinstance(value, float) and value.is_integer():
-            value = int(value)
-        if too_long([str(value)]):
+        text = str(value).upper() if isinstance(value, bool) else as_text(value)
+        if too_long([text]):
             raise InputError(
-                f"{where}, cell {address(row + 1, column + 1)}: the {kind} {str(value)[:20] + '...'!r} "
-                f"has {len(str(value)):,} letters; a cell of a workbook holds {MAX_TEXT:,}. Shorten it."
+                f"{where}, cell {address(row + 1, column + 1)}: the {kind} {text[:20] + '...'!r} "
+                f"has {len(text):,} letters; a cell of a workbook holds {MAX_TEXT:,}. Shorten it."
             )
-        yield clean(value)
+        yield clean(text)
 
 
 def _values(grid: Grid, body: list[int], start: int, stop: int, where: str) -> Numbers:

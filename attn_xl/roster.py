@@ -15,7 +15,7 @@ from typing import Any
 
 from .errors import InputError
 from .grids import read_book
-from .numerals import ErrorValue
+from .numerals import ErrorValue, as_text
 from .saying import clean
 
 IDS = (
@@ -152,9 +152,7 @@ def _text(path: Path, row: int, value: Any) -> str:
     """A cell as text: an id that the spreadsheet took for a number is that whole number."""
     if isinstance(value, ErrorValue):
         raise InputError(f"{path}, line {row}: a cell has the error value {value}.")
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return "" if value is None else str(value)
+    return as_text(value)
 
 
 def _csv_lines(path: Path, content: bytes) -> Lines:

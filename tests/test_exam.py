@@ -17,11 +17,11 @@ from conftest import SAMPLES, make_input, table, verify
 
 from attn_xl import CallError, read_tables
 from attn_xl.lessons import Lesson
-from attn_xl.matrix import Node
+from attn_xl.matrix import Node, referred_to
 from attn_xl.models import attend
 from attn_xl.parts import base_symbol
 from attn_xl.settings import Activation, Arrangement, Settings
-from attn_xl.sheets import Layout, referred_to
+from attn_xl.sheets import Layout
 from attn_xl.tables import Tables
 from attn_xl.teaching import write_lesson
 from attn_xl.variants import varied
