@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .arranging import check_sizes
 from .errors import CallError, Interrupted, OutputError
-from .files import check_output
+from .files import check_ending, check_output
 from .jobs import check_jobs, in_parallel
 from .keys import Key, key_layout, key_of
 from .lessons import Lesson
@@ -71,8 +71,7 @@ def write_class(
     students = read_roster(roster)
     look = find_template(template)
     key = answers or folder.parent / f"{folder.name}-answers.xlsx"
-    if key.suffix.lower() != ".xlsx":
-        raise CallError(f"{key}: the key is an .xlsx workbook; give it a name that ends so.")
+    check_ending(key, ".xlsx")
     if folder.exists() and not folder.is_dir():
         raise CallError(f"{folder}: is a file; -o names the folder for the class.")
     targets = [folder / student.file for student in students]

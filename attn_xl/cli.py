@@ -112,17 +112,15 @@ def _write(
     reading: dict[str, Any],
     jobs: int | None,
 ) -> None:
-    from .files import expanded, is_folder
+    from .files import check_ending, expanded, is_folder
 
     named, files = files, expanded(files)
     if not files:
         raise CallError(f"{named[0]}: no file matches.")
     one = len(files) == 1
     into_folder = output is not None and (not one or is_folder(output))
-    if output is not None and not into_folder and output.suffix.lower() != ".xlsx":
-        raise CallError(
-            f"{output}: the output is an .xlsx workbook; give it a name that ends in .xlsx."
-        )
+    if output is not None and not into_folder:
+        check_ending(output, ".xlsx")
     Settings.chosen(chosen, {}, "")  # a mistake in the call is said before anything is read
     from .templates import find_template
 

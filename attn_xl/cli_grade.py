@@ -57,18 +57,15 @@ def grade(
     force: Force = False,
 ) -> int:
     """Mark the lessons that students handed in; later steps by their own earlier numbers."""
-    from .files import check_output
+    from .files import check_ending, check_output
     from .grade_text import print_grades
     from .gradebook import grade_class, submitted, summary
     from .results import Status
     from .templates import find_template
 
-    if output.suffix.lower() not in (".xlsx", ".csv"):
-        raise CallError(
-            f"{output}: grades are an .xlsx workbook or a .csv; give it a name that ends so."
-        )
-    if csv is not None and csv.suffix.lower() != ".csv":
-        raise CallError(f"{csv}: --csv names a .csv file; give it a name that ends so.")
+    check_ending(output, ".xlsx", ".csv")
+    if csv is not None:
+        check_ending(csv, ".csv")
     targets = [target for target in (output, csv) if target is not None]
     if len({target.resolve() for target in targets}) < len(targets):
         raise CallError(f"{output}: the grades and --csv cannot be the same file.")

@@ -7,7 +7,6 @@ from typing import Annotated, Optional
 
 import typer
 
-from .errors import CallError
 from .options import Force
 from .saying import say
 
@@ -52,12 +51,9 @@ def new(
     force: Force = False,
 ) -> None:
     """Make an input workbook whose numbers are easy to compute with by hand."""
-    if output.suffix.lower() != ".xlsx":
-        raise CallError(
-            f"{output}: the output is an .xlsx workbook; give it a name that ends in .xlsx."
-        )
-    from .files import check_output
+    from .files import check_ending, check_output
 
+    check_ending(output, ".xlsx")
     check_output(output, force=force)
     from .inputs import write_tables
     from .numbers import pleasant

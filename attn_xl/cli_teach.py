@@ -86,17 +86,14 @@ def teach(
     if roster is not None:
         _teach_class(file, roster, output, chosen, reading, lesson, answers, template, jobs, force)
         return
-    from .files import check_output
+    from .files import check_ending, check_output
     from .templates import find_template
 
     path = output or output_beside(file, "lesson.xlsx")
     look = find_template(template)
     for target in (path, answers):
         if target is not None:
-            if target.suffix.lower() != ".xlsx":
-                raise CallError(
-                    f"{target}: a lesson is an .xlsx workbook; give it a name that ends so."
-                )
+            check_ending(target, ".xlsx")
             check_output(target, force=force, sources=(file, look))
     if answers is not None and answers.resolve() == path.resolve():
         raise CallError(f"{path}: the lesson and its answers cannot be the same file.")

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand
 
 from .errors import CallError
-from .files import STANDARD_OUTPUT, check_output
+from .files import STANDARD_OUTPUT, check_ending, check_output
 from .options import Force
 from .saying import say
 
@@ -141,10 +141,7 @@ def _check(file: Path, output: Path, force: bool) -> None:
         if sys.stdout.isatty():
             raise CallError("-o -: a workbook is nothing for a terminal. Name a file, or use a pipe.")
         return
-    if output.suffix.lower() != ".xlsx":
-        raise CallError(
-            f"{output}: the output is an .xlsx workbook; give it a name that ends in .xlsx."
-        )
+    check_ending(output, ".xlsx")
     check_output(output, force=force, sources=(file,))
 
 

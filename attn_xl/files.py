@@ -51,6 +51,16 @@ def check_output(path: Path, *, force: bool, sources: Iterable[Path] = ()) -> No
             )
 
 
+def check_ending(path: Path, *endings: str) -> None:
+    """Refuse the name of an output that does not say what is written.
+
+    Raises:
+        CallError: if it ends in none of the `endings`, such as `.xlsx`.
+    """
+    if path.suffix.lower() not in endings:
+        raise CallError(f"{path}: give it a name that ends in {' or '.join(endings)}.")
+
+
 def _reason(error: Exception) -> object:
     return getattr(error, "strerror", None) or error
 

@@ -628,8 +628,8 @@ def test_nothing_is_overwritten_unasked(school: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        (["-o", "grades.txt"], "give it a name that ends so"),
-        (["--csv", "grades.txt"], "--csv names a .csv file"),
+        (["-o", "grades.txt"], "ends in .xlsx or .csv"),
+        (["--csv", "grades.txt"], "ends in .csv"),
         (["-o", "a.csv", "--csv", "a.csv"], "cannot be the same file"),
         (["--jobs", "0"], "--jobs is 0"),
         (["--template", "none"], "no such template"),
