@@ -8,7 +8,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import IO
@@ -93,28 +93,45 @@ def writing(path: Path) -> Iterator[Path]:
     Raises:
         OutputError: if the folder, the disk or the file does not take it.
     """
-    printed = path == STANDARD_OUTPUT
+    with writing_all([path]) as (temporary,):
+        yield temporary
+
+
+@contextmanager
+def writing_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
+    """The same for several paths: none is replaced before all are on the disk."""
+    at = anywhere = " or ".join(map(str, paths))
     try:
-        # Through a link, the file behind it is replaced.
-        target = Path(tempfile.gettempdir(), path) if printed else path.resolve()
-        _remove_strays(target.parent)
-        with _temporary(target.parent) as (temporary, held):
-            yield temporary
-            if printed:
-                sys.stdout.buffer.write(temporary.read_bytes())
-                sys.stdout.buffer.flush()
-                return
-            temporary.chmod(_permissions(target))
-            # Many file systems put names on the disk before contents: without this, a power cut can
-            # leave an empty file where the old one was. It costs some 10 ms.
-            os.fsync(held.fileno())
-            if os.name == "nt":  # what is open there cannot be renamed
-                held.close()
-            os.replace(temporary, target)
+        with ExitStack() as until_the_end:
+            files = []
+            for path in paths:
+                # Through a link, the file behind it is replaced.
+                printed = path == STANDARD_OUTPUT
+                target = Path(tempfile.gettempdir(), path) if printed else path.resolve()
+                at = str(path)
+                _remove_strays(target.parent)
+                files.append((path, target, *until_the_end.enter_context(_temporary(target.parent))))
+            at = anywhere
+            yield [temporary for _, _, temporary, _ in files]
+            for path, target, temporary, held in files:
+                at = str(path)
+                temporary.chmod(_permissions(target))
+                # Many file systems put names on the disk before contents: without this, a power cut
+                # can leave an empty file where the old one was. It costs some 10 ms.
+                os.fsync(held.fileno())
+                if os.name == "nt":  # what is open there cannot be renamed
+                    held.close()
+            for path, target, temporary, _ in files:
+                at = str(path)
+                if path == STANDARD_OUTPUT:
+                    sys.stdout.buffer.write(temporary.read_bytes())
+                    sys.stdout.buffer.flush()
+                else:
+                    os.replace(temporary, target)
     except BrokenPipeError:
         raise
     except (OSError, RuntimeError) as error:
-        raise OutputError(f"{path}: cannot be written ({_why(error)}). Nothing was changed.") from None
+        raise OutputError(f"{at}: cannot be written ({_why(error)}). Nothing was changed.") from None
 
 
 def _why(error: Exception) -> object:
@@ -132,16 +149,15 @@ def _temporary(folder: Path) -> Iterator[tuple[Path, IO[bytes]]]:
     made = False
     while not made:
         path = folder / f".attn-xl-{os.urandom(6).hex()}.part"
-        with open(path, "xb") as held:
-            try:
+        try:
+            with open(path, "xb") as held:
                 _lock(held, wait=True)
                 made = path.exists()  # else it was taken for a stray before it was locked
                 if made:
                     yield path, held
-            finally:
-                held.close()  # Windows removes nothing that is open
-                with suppress(OSError):
-                    path.unlink()
+        finally:  # closed by now: Windows removes nothing that is open
+            with suppress(OSError):
+                path.unlink()
 
 
 def _lock(file: IO[bytes], *, wait: bool) -> bool:

@@ -12,7 +12,6 @@ import numpy as np
 
 from .arranging import arranged, check_sizes
 from .computation import Computation
-from .errors import OutputError
 from .lesson_pages import with_pages
 from .lessons import Lesson, with_blanks
 from .models import attend, foresee
@@ -21,7 +20,7 @@ from .settings import Settings
 from .sheets import COMPARE, Layout
 from .tables import Tables
 from .templates import DEFAULT
-from .workbook import write_layout
+from .workbook import write_layouts
 
 LESSON, TABLE, BLANK = "lesson", "lesson table", "blank"
 
@@ -89,19 +88,15 @@ def write_lesson(
     Raises:
         CallError: if there is nothing to fill in, or a step to leave blank is not there.
         InputError: if the tables do not fit the model.
-        OutputError: if a file cannot be written.
+        OutputError: if a file cannot be written; none is written then.
     """
     settings, lesson = settings or Settings(controls=True), lesson or Lesson()
     check_sizes(foresee(tables, settings), settings)
     computation = attend(tables, settings)
-    if answers is not None and not Path(answers).absolute().parent.is_dir():
-        raise OutputError(
-            f"{answers}: cannot be written (there is no such folder). Nothing was changed."
-        )
     layout = lesson_layout(computation, settings, lesson)
     source = "" if lesson.exam else Path(tables.path).name
-    write_layout(layout, path, template=template, settings=settings, source=source)
+    made = {Path(path): layout}
     if answers is not None:
-        whole = with_record(arranged(computation, settings), computation, settings)
-        write_layout(whole, answers, template=template, settings=settings, source=source)
+        made[Path(answers)] = with_record(arranged(computation, settings), computation, settings)
+    write_layouts(made, template=template, settings=settings, source=source)
     return layout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from .arranging import arranged
 from .cells import address, letters, quoted
 from .computation import Computation, as_computation
 from .dress import dress
-from .files import writing
+from .files import writing_all
 from .matrix import Graph
 from .package import Rows, save
 from .record import with_record
@@ -77,10 +77,22 @@ def write_layout(
     source: str = "",
 ) -> None:
     """Write a workbook whose sheets, places and cells are settled; the rest as `write_workbook`."""
-    book = load_template(find_template(template))
-    writer = _Writer(book, layout, settings, source)
-    with writing(Path(path)) as temporary:
-        save(book, temporary, writer.prepare(), dynamic=settings.formulas is Formulas.dynamic)
+    write_layouts({Path(path): layout}, template=template, settings=settings, source=source)
+
+
+def write_layouts(
+    layouts: Mapping[Path, Layout],
+    *,
+    template: str | os.PathLike[str] = DEFAULT,
+    settings: Settings = Settings(),
+    source: str = "",
+) -> None:
+    """The same for several workbooks: none takes its place before all are written."""
+    with writing_all([*layouts]) as temporaries:
+        for layout, temporary in zip(layouts.values(), temporaries):
+            book = load_template(find_template(template))
+            rows = _Writer(book, layout, settings, source).prepare()
+            save(book, temporary, rows, dynamic=settings.formulas is Formulas.dynamic)
 
 
 class _Writer:

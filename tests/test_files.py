@@ -145,6 +145,19 @@ def test_taken_for_a_stray_before_it_is_locked_it_begins_anew(
 
 
 @POSIX
+def test_stopped_as_soon_as_it_is_there_it_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(path: Path, mode: str) -> Any:
+        open(path, mode).close()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("attn_xl.files.open", stopped, raising=False)
+    with pytest.raises(KeyboardInterrupt), writing(tmp_path / "new.txt"):
+        pass
+    assert not list(tmp_path.iterdir())
+
+
 def test_without_locks_nothing_is_taken_for_a_stray(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -190,6 +203,25 @@ def test_a_full_disk_is_said_and_the_old_file_stays(
         "attn-xl: o.xlsx: cannot be written (No space left on device). Nothing was changed.\n"
     )
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"o.xlsx": "old"}
+
+
+def test_a_lesson_whose_answers_cannot_be_written_is_not_written_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "l.xlsx").write_text("old")
+    synced = []
+
+    def full(file: int) -> None:
+        synced.append(file)
+        if len(synced) == 2:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    command = ["teach", SAMPLES / "by-hand.xlsx", "-o", "l.xlsx", "--force", "--answers"]
+    assert call(*command, "no/a.xlsx") == 1
+    monkeypatch.setattr(os, "fsync", full)
+    assert call(*command, "a.xlsx") == 1
+    assert "Nothing was changed" in capsys.readouterr().err
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"l.xlsx": "old"}
 
 
 def test_a_disk_that_is_full_when_all_is_written_is_said_too(
