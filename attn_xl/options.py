@@ -47,8 +47,8 @@ Jobs = Annotated[
 ]
 
 
-class Layout(str, Enum):
-    """Where words stand."""
+class Direction(str, Enum):
+    """Where the words of a sentence stand."""
 
     rows = "rows"
     columns = "columns"
@@ -92,7 +92,7 @@ Range = Annotated[
     ),
 ]
 WordsIn = Annotated[
-    Optional[Layout],  # noqa: UP045
+    Optional[Direction],  # noqa: UP045
     typer.Option(
         "--words-in",
         help="Where the words of a sentence stand: in rows, or in columns. Without it, labels tell.",
