@@ -19,7 +19,7 @@ from .marks import Marks
 from .numerals import ErrorValue
 from .plainsheet import WORTH_IT, plain_rows
 from .recalculating import Recalculated
-from .textfiles import check_size
+from .textfiles import check_size, decoded, is_text, read_text
 from .unpacking import DAMAGED, damaged, unpacked
 
 Grid = list[list[Any]]
@@ -141,10 +141,8 @@ def _is_npz(content: bytes) -> bool:
 
 def _from_text(path: Path, content: bytes) -> dict[str, Grid] | None:
     """The cells of text, or None if it is none or no table can be in it."""
-    from .textfiles import decoded, read_text
-
     text = decoded(content)
-    if text is None or text.lstrip()[:1] == "<":
+    if not is_text(text) or text.lstrip()[:1] == "<":
         return None
     if text.lstrip()[:1] in ("{", "["):
         from .frames import from_json

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
-import csv
-import io
 import os
 import re
 import unicodedata
@@ -17,6 +14,7 @@ from .errors import InputError
 from .grids import read_book
 from .numerals import ErrorValue, as_text
 from .saying import clean
+from .textfiles import decoded, lines
 
 IDS = (
     "id", "student id", "studentid", "student number", "student no", "student nr", "number", "no", "nr",
@@ -62,18 +60,18 @@ def read_roster(path: str | os.PathLike[str]) -> list[Student]:
             whatever its case; it names the file and the line.
     """
     path = Path(path)
-    lines = [
+    listed = [
         (number, [clean(text) for text in fields])
         for number, fields in _lines(path)
         if any(map(clean, fields))
     ]
-    if not lines:
+    if not listed:
         raise InputError(f"{path}: lists no students. Put an id and a name on each line.")
-    id_column, name_columns, headed = _columns(path, *lines[0])
+    id_column, name_columns, headed = _columns(path, *listed[0])
     students: list[Student] = []
     seen: dict[str, tuple[int, str]] = {}
     files: set[str] = set()
-    for line, fields in lines[headed:]:
+    for line, fields in listed[headed:]:
         student = _at(fields, id_column)
         if not student:
             raise InputError(f"{path}, line {line}: a student without an id. Fill it in.")
@@ -139,7 +137,10 @@ def _lines(path: Path) -> Lines:
         return _rows(path)
     if not content or path.suffix.casefold() in _SPREADSHEETS:
         return _rows(path)
-    return _csv_lines(path, content)
+    text = decoded(content)
+    if "\0" in text:
+        raise InputError(f"{path}: is neither a CSV file nor a spreadsheet.")
+    return lines(text, str(path))
 
 
 def _rows(path: Path) -> Lines:
@@ -153,43 +154,6 @@ def _text(path: Path, row: int, value: Any) -> str:
     if isinstance(value, ErrorValue):
         raise InputError(f"{path}, line {row}: a cell has the error value {value}.")
     return as_text(value)
-
-
-def _csv_lines(path: Path, content: bytes) -> Lines:
-    text = _decoded(content)
-    if "\0" in text:
-        raise InputError(f"{path}: is neither a CSV file nor a spreadsheet.")
-    start, delimiter = _delimiter(text)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    line = 1
-    try:
-        for fields in reader:
-            if line > start:
-                yield line, fields
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise InputError(
-            f"{path}, line {line}: cannot be read as CSV ({error}). Is a quotation mark open?"
-        ) from None
-
-
-def _decoded(content: bytes) -> str:
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return content.decode("utf-16", "replace")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("cp1252", "replace")
-
-
-def _delimiter(text: str) -> tuple[int, str]:
-    """How many lines come before the list (Excel's `sep=;`), and what separates its fields."""
-    lines = text.splitlines()
-    if lines and re.fullmatch(r'"?sep=[,;\t]"?', lines[0], re.IGNORECASE):
-        return 1, lines[0].strip('"')[-1]
-    first = next((line for line in lines if line.strip(" ,;\t")), "")
-    unquoted = re.sub(r'"[^"]*"', "", first)
-    return 0, max(",;\t", key=unquoted.count)
 
 
 # Names of files

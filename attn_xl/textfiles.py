@@ -7,7 +7,8 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from .cells import MAX_COLUMNS, MAX_ROWS, address
@@ -33,15 +34,19 @@ _FORMULA_LIKE = re.compile(
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f]")
 
 
-def decoded(content: bytes) -> str | None:
-    """The text of a file: by its byte order mark, else UTF-8, else Windows-1252; None if it is none."""
+def decoded(content: bytes) -> str:
+    """The text of a file: by its byte order mark, else UTF-8, else Windows-1252."""
     marked = (encoding for bom, encoding in _BOMS if content.startswith(bom))
     encoding = next(marked, None) or _without_bom(content)
     try:
-        text = content.decode(encoding)
+        return content.decode(encoding)
     except UnicodeDecodeError:
-        text = content.decode("cp1252", "replace")
-    return None if _CONTROL.search(text) else text
+        return content.decode("cp1252", "replace")
+
+
+def is_text(text: str) -> bool:
+    """Whether there is no control character in it, as there is in what was no text."""
+    return not _CONTROL.search(text)
 
 
 def _without_bom(content: bytes) -> str:
@@ -62,12 +67,31 @@ def read_text(text: str, where: str) -> list[list[Any]]:
         InputError: if it cannot be told whether a comma parts decimals or thousands, or there is more
             than a sheet holds.
     """
-    delimiter, text = _announced(text)
-    delimiter = delimiter or _delimiter(text)
-    rows = _split(text, delimiter, where)
+    rows = [fields for _, fields in lines(text, where)]
     check_size(rows, where)
-    comma = _decimal_comma(rows, delimiter, where)
+    comma = _decimal_comma(rows, where)
     return [[_value(field, comma) for field in row] for row in rows]
+
+
+def lines(text: str, where: str) -> Iterator[tuple[int, list[str]]]:
+    """The fields of each line of delimited text, with the number of the line where they begin.
+
+    Raises:
+        InputError: if it is none; it names the line.
+    """
+    delimiter, body = _announced(text)
+    reader = _reader(body, delimiter or _delimiter(body))
+    before = 1 if delimiter else 0
+    line = before + 1
+    try:
+        for fields in reader:
+            yield line, fields
+            line = before + reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(
+            f"{where}, line {line}: cannot be read as CSV ({error}). Is a quotation mark open? If not, "
+            "save it as .xlsx."
+        ) from None
 
 
 def check_size(rows: Sequence[Sequence[Any]], where: str) -> None:
@@ -93,10 +117,12 @@ def _announced(text: str) -> tuple[str | None, str]:
 
 def _delimiter(text: str) -> str:
     """The one that splits most lines into the same number of fields, more than one."""
-    lines = [line for line in text.splitlines()[:_LOOKED_AT] if line.strip()]
+    sample = "\n".join([line for line in text.splitlines()[:_LOOKED_AT] if line.strip()])
     best, best_score = ",", (0.0, 0.0)
     for delimiter in DELIMITERS:
-        counts = [len(row) for row in _split("\n".join(lines), delimiter, "") if row]
+        counts = []
+        with suppress(csv.Error):
+            counts = [len(row) for row in _reader(sample, delimiter) if row]
         several = [count for count in counts if count > 1]
         if not several:
             continue
@@ -107,18 +133,11 @@ def _delimiter(text: str) -> str:
     return best
 
 
-def _split(text: str, delimiter: str, where: str) -> list[list[str]]:
-    try:
-        return list(
-            csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
-        )
-    except csv.Error as error:
-        if not where:  # a trial
-            return []
-        raise InputError(f"{where}: is no table of text ({error}). Save it as .xlsx.") from None
+def _reader(text: str, delimiter: str) -> Any:
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
 
 
-def _decimal_comma(rows: list[list[str]], delimiter: str, where: str) -> bool:
+def _decimal_comma(rows: list[list[str]], where: str) -> bool:
     commas = [
         (r, c)
         for r, row in enumerate(rows)
