@@ -17,9 +17,9 @@ from .layout import lay_out
 from .matrix import Node
 from .models import attend
 from .numerals import as_text
-from .record import NO_CHOICES, SETTINGS, digest, sources, table_digest
+from .record import NO_CHOICES, digest, sources, table_digest
 from .reopening import Reopened, recorded_settings
-from .settings import Settings
+from .settings import SETTINGS, Settings
 from .sheets import Layout
 from .tables import Tables
 from .teaching import BLANK, LESSON, TABLE

@@ -14,9 +14,9 @@ from .cells import address, quoted
 from .computation import Computation
 from .errors import CallError, nearest
 from .matrix import Node
-from .recorded import SETTINGS
 from .rows import caption_above
 from .selection import Chosen, called, select
+from .settings import SETTINGS
 from .sheets import LINK_ROW, NOTE_ROW, OVERVIEW, TITLE_ROW, Layout, Sheet
 
 _ADDRESS = re.compile(r"(?:'((?:[^']|'')+)'|([^'!][^!]*))!\$?([A-Za-z]{1,3})\$?([1-9][0-9]{0,6})")

@@ -18,8 +18,7 @@ from .layout import lay_out
 from .matrix import Graph
 from .operations import column_mean, column_variance, gather, row_sum
 from .page import Chart, Series
-from .record import with_record
-from .recorded import SENTENCE
+from .record import SENTENCE, with_record
 from .settings import Settings
 from .sheets import FIRST_ROW, HEADER_ROW, Layout, Sheet
 from .tables import Table

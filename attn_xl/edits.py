@@ -10,8 +10,7 @@ from .cells import Place
 from .formulas_in import WIDTH
 from .marks import Cells, Marks
 from .patterns import spans
-from .record import GIVEN, WEIGHTS
-from .recorded import SENTENCE
+from .record import GIVEN, SENTENCE, WEIGHTS
 from .reopening import SWITCHES, Reopened, record_of
 
 CHOSEN = frozenset(name.casefold() for name in (*SWITCHES, "Word", "Words", "Components"))

@@ -29,7 +29,8 @@ from .files import writing
 from .matrix import Numbers
 from .package import Rows, save
 from .rows import spreadsheet_text
-from .tables import SETTINGS_SHEET, Table, Tables
+from .settings import SETTINGS
+from .tables import Table, Tables
 
 MOST_DECIMALS = 8
 MOST_WIDTH = 40
@@ -55,7 +56,7 @@ def write_tables(tables: Tables, path: str | os.PathLike[str]) -> None:
     """
     book = Workbook()
     book.remove(book.worksheets[0])
-    taken: set[str] = {SETTINGS_SHEET.casefold()} if tables.settings else set()
+    taken: set[str] = {SETTINGS.casefold()} if tables.settings else set()
     rows: dict[str, Rows] = {}
     renamed: dict[str, str] = {}
     named = [(n, t) for n, t in tables.sentences.items()]
@@ -67,7 +68,7 @@ def write_tables(tables: Tables, path: str | os.PathLike[str]) -> None:
         sheet = book.create_sheet(title)
         rows[title] = _Sheet(sheet, table).write()
     if tables.settings:
-        _write_settings(book.create_sheet(SETTINGS_SHEET), tables.settings, renamed)
+        _write_settings(book.create_sheet(SETTINGS), tables.settings, renamed)
     book.active = 0
     properties = book.properties
     properties.creator, properties.lastModifiedBy = "attn-xl", None

@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 
 from .books import WrittenBook, parsed_place
-from .cells import MAX_COLUMNS, Place, address
+from .cells import MAX_COLUMNS, Place, address, too_long
 from .computation import Computation
 from .errors import CallError, InputError
 from .matrix import Node
 from .numerals import as_text
 from .page import Cell, Extras
-from .record import MOST_TEXT, digest, read_record, record_lines, sources
-from .recorded import SENTENCE
+from .record import SENTENCE, digest, read_record, record_lines, sources
 from .roster import Student
 from .settings import Settings
 from .sheets import Layout, Sheet
@@ -136,7 +135,7 @@ def key_layout(students: Sequence[Student], keys: Sequence[Key]) -> Layout:
             Sheet(name, name, "", f"{name} of {len(students)} students", NOTES[name], (), extras)
         )
     lines = _all_lines(keys)
-    if any(len(text) > MOST_TEXT for line in lines for text in line if isinstance(text, str)):
+    if too_long(text for line in lines for text in line if isinstance(text, str)):
         raise CallError("the words of a sentence are too long for the key: use a shorter sentence.")
     cells = _headings(("setting", "value", "place", "rows", "columns"))
     cells += [

@@ -9,22 +9,20 @@ from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import Any
 
+from .cells import MAX_TEXT
 from .computation import Computation
 from .matrix import Node
 from .page import Cell, Extras
-from .recorded import RECORD_NOTE as NOTE
-from .recorded import SENTENCE
-from .settings import Settings
+from .settings import SETTINGS, Settings
 from .sheets import Layout, Sheet
 
-SETTINGS = "Settings"
+NOTE = "How this workbook was made. attn-xl reads it back by these lines: leave them as they are."
+"""By it a record is known."""
 NOT_KEPT = ("controls", "formulas", "random_weights", "decimals")
-WEIGHTS, GIVEN = "weights", "given"
+SENTENCE, WEIGHTS, GIVEN = "sentence", "weights", "given"
 CONTROLS, LABELS = "controls", "labels"
 NO_CHOICES = tuple(f"{kind} " for kind in (SENTENCE, WEIGHTS, GIVEN, LABELS, "lesson", "blank"))
 """How the lines of a record begin that are no choice."""
-MOST_TEXT = 32_767
-"""So many letters a cell holds."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,7 @@ def record_lines(
         block = layout.blocks.get(source.node)
         if block and not (block.labelled and block.headed):  # drawn without its words beside it
             rows, columns = json.dumps(source.node.rows), json.dumps(source.node.columns)
-            if max(len(rows), len(columns)) <= MOST_TEXT:
+            if max(len(rows), len(columns)) <= MAX_TEXT:
                 lines.append((f"{LABELS} {source.defined}", rows, columns))
     return lines
 
@@ -131,7 +129,7 @@ def _packed(node: Node) -> str:
     """A small table as text; "" for a large one."""
     table = {"rows": node.rows, "columns": node.columns, "values": node.values.tolist()}
     text = json.dumps(table)
-    return text if len(text) <= MOST_TEXT else ""
+    return text if len(text) <= MAX_TEXT else ""
 
 
 def digest(computation: Computation, settings: Settings) -> str:

@@ -16,11 +16,10 @@ from .books import WrittenBook, parsed_place
 from .cells import Place, address
 from .chosen import OFF, ON
 from .errors import CallError, InputError
-from .record import CONTROLS, GIVEN, LABELS, NO_CHOICES, SETTINGS, WEIGHTS, read_record
-from .recorded import SENTENCE
+from .record import CONTROLS, GIVEN, LABELS, NO_CHOICES, SENTENCE, WEIGHTS, read_record
 from .scoring import ALWAYS_CAUSAL, OPTIONS, drawn_before
 from .scoring import CONTROLS as CONTROLS_SHEET
-from .settings import Settings
+from .settings import SETTINGS, Settings
 from .tables import Table, Tables
 
 Line = tuple[str, Any, str]

@@ -13,6 +13,9 @@ from typing import Any
 
 from .errors import CallError, nearest
 
+SETTINGS = "Settings"
+"""The sheet with the choices: an input may have one, what this program wrote has its record there."""
+
 
 class Formulas(str, Enum):
     """How a computed cell is written."""

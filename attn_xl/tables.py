@@ -17,10 +17,10 @@ from .numerals import ErrorValue
 from .parsing import Table, described
 from .roles import Found, WordsIn, to_turn, weight_label, words_of
 from .saying import clean
+from .settings import SETTINGS
 from .state_dicts import says_weights, weights_of_parameters
 
-SETTINGS_SHEET = "Settings"
-__all__ = ["SETTINGS_SHEET", "Survey", "Table", "Tables", "survey_book"]
+__all__ = ["Survey", "Table", "Tables", "survey_book"]
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ def survey_book(
         raise CallError(f"--words-in is {words_in!r}; it is rows or columns.")
     made = Survey(book.path)
     if "Overview" in book.grids and wrote_this(book.path):
-        do = f"its sheet {SETTINGS_SHEET!r}, which says how, is gone. Give the one it was made from."
-        if SETTINGS_SHEET in book.grids and (range or words_in):
+        do = f"its sheet {SETTINGS!r}, which says how, is gone. Give the one it was made from."
+        if SETTINGS in book.grids and (range or words_in):
             do = "leave out --range and --words-in, and it is read back as a whole."
         raise InputError(f"{book.path}: attn-xl wrote this workbook; {do}")
     names: dict[str, str] = {}
@@ -94,7 +94,7 @@ def survey_book(
     settings: dict[str, Any] = {}
     for plain, original in names.items():
         here = [a for a in asked if a.area[0] == original]
-        if plain.casefold() == SETTINGS_SHEET.casefold():
+        if plain.casefold() == SETTINGS.casefold():
             settings = _read_settings(book.grids[original], f"{book.path}, sheet {plain!r}")
             made.sheets.append(SheetFound(plain, passed="options"))
         elif why := _passed(plain, original, book, only, bool(here) or plain in parameters):

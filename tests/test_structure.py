@@ -40,7 +40,6 @@ ORDER = [
     "marks",
     "plainsheet",
     "grids",
-    "recorded",
     "boxes",
     "regions",
     "parsing",
