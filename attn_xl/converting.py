@@ -9,13 +9,11 @@ from typing import Any
 
 from .arranging import check_sizes
 from .errors import AttnXlError, CallError, Interrupted, OutputError
-from .files import check_output
+from .files import SPREADSHEETS, check_output
 from .jobs import in_parallel
 from .layout import renamed
 from .options import computed
 from .workbook import write_workbook
-
-SPREADSHEETS = {".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".csv"}
 
 
 @dataclass(frozen=True)
@@ -111,7 +109,7 @@ def folder_for(output: Path) -> Path:
     """
     if output.exists() and not output.is_dir():
         raise CallError(f"{output}: is a file; for several inputs -o names a folder.")
-    if not output.exists() and output.suffix.lower() in SPREADSHEETS:
+    if not output.exists() and output.suffix.lower() in (*SPREADSHEETS, ".csv"):
         raise CallError(
             f"{output}: is the name of a file, but several inputs become a workbook each. Give -o a "
             "folder, or leave it out: then each lies beside its input."

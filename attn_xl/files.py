@@ -16,6 +16,7 @@ from typing import IO
 from .errors import CallError, OutputError
 
 STANDARD_OUTPUT = Path("-")
+SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _STRAY = re.compile(r"\.attn-xl-[0-9a-f]{12}\.part")
 
 

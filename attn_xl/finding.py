@@ -119,7 +119,7 @@ def tables_of_sheet(
     """
     sheet = SheetFound(plain)
     grid = book.grids[original]
-    found = list(_asked_tables(book, grid, original, plain, asked))
+    found = list(_asked_tables(book, grid, plain, asked))
     taken = [f.place for f in found]
     formulas = book.marks.formulas(original)
     regions = [r for r in find_regions(grid, is_matrix_name) if not _overlaps(r.place(plain), taken)]
@@ -197,9 +197,7 @@ def _undecided(book: Book, sheet: str, found: Sequence[Found], name: str = "") -
     )
 
 
-def _asked_tables(
-    book: Book, grid: Grid, original: str, plain: str, asked: Sequence[Asked]
-) -> Iterator[Found]:
+def _asked_tables(book: Book, grid: Grid, plain: str, asked: Sequence[Asked]) -> Iterator[Found]:
     for ask in asked:
         _, top, left, bottom, right = ask.area
         part = [

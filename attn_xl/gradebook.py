@@ -10,15 +10,13 @@ from pathlib import Path
 
 from .cells import unique
 from .errors import CallError, OutputError
-from .files import check_output
+from .files import SPREADSHEETS, check_output
 from .grading import Submission, grade_one, named_after
 from .jobs import in_parallel
 from .keys import Keys, read_keys
 from .results import Graded, Status
 from .roster import Student
 from .templates import find_template
-
-SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
 
 def grade_class(

@@ -24,7 +24,7 @@ from .unpacking import DAMAGED, damaged, unpacked
 
 Grid = list[list[Any]]
 
-MOST_CELLS = 20_000_000
+MOST_SPANNED = 20_000_000
 """So many cells, filled or not, a sheet may span; more, if most of them are filled."""
 
 # A cell whose formula has no stored value, or whose value is an error: calamine shows both as blank.
@@ -267,10 +267,10 @@ def _check_span(path: Path, xml: bytes) -> None:
         far = [split_address(cell.decode()) for cell in _FAR_CELL.findall(xml)]
     last_row = max([last_row, *(row for row, _ in far)])
     last_column = max((column for _, column in far), default=702)
-    if last_row * last_column <= MOST_CELLS and last_row <= MAX_ROWS:
+    if last_row * last_column <= MOST_SPANNED and last_row <= MAX_ROWS:
         return
     cells = xml.count(b"<c ") + xml.count(b":c ")
-    if last_row * last_column > max(MOST_CELLS, 10 * cells) or last_row > MAX_ROWS:
+    if last_row * last_column > max(MOST_SPANNED, 10 * cells) or last_row > MAX_ROWS:
         raise InputError(
             f"{path}: a sheet has cells as far away as {address(last_row, last_column)}. Delete all "
             "rows and columns beyond the table, and save it."

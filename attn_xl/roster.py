@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import InputError
+from .files import SPREADSHEETS
 from .grids import read_book
 from .numerals import ErrorValue, as_text
 from .saying import clean
@@ -31,7 +32,6 @@ MOST_LETTERS = 255
 ENDING = ".xlsx"
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{i}" for d in ("com", "lpt") for i in range(10))}
 _INVISIBLE = "\u115f\u1160\u3164\uffa0"  # letters, by their category
-_SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
 Lines = Iterator[tuple[int, list[str]]]
 
@@ -135,7 +135,7 @@ def _lines(path: Path) -> Lines:
         return _rows(path)  # which says what is wrong
     if content.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         return _rows(path)
-    if not content or path.suffix.casefold() in _SPREADSHEETS:
+    if not content or path.suffix.casefold() in SPREADSHEETS:
         return _rows(path)
     text = decoded(content)
     if "\0" in text:

@@ -17,6 +17,7 @@ ORDER = [
     "errors",
     "saying",
     "jobs",
+    "files",
     "settings",
     "cells",
     "page",
@@ -89,7 +90,6 @@ ORDER = [
     "canvas",
     "arranging",
     "templates",
-    "files",
     "package",
     "rows",
     "styles",
@@ -204,7 +204,13 @@ def test_the_lazy_names_are_those_the_type_checker_sees() -> None:
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'atend'"):
         attn_xl.atend  # noqa: B018
-    assert "attend" in dir(attn_xl)
+    assert set(dir(attn_xl)) == {*attn_xl.__all__, "__version__"}
+
+
+@pytest.mark.parametrize("name", attn_xl.__all__)
+def test_the_page_on_python_names_what_is_public(name: str) -> None:
+    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    assert f"`{name}`" in page or f"attn_xl.{name}" in page
 
 
 def test_the_package_loads_nothing_by_itself() -> None:
