@@ -10,6 +10,7 @@ Input N is made from the seed and N alone. Needs Linux for the memory limit; els
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import gc
 import hashlib
 import json
@@ -47,8 +48,9 @@ LARGE = 100_000
 """From so many bytes on, a table may need more memory than there is."""
 LONGEST = 3000
 """So many letters has a message at the most."""
-RECYCLED = 150
-"""A process does so many inputs."""
+RECYCLED, MUCH = 150, 1 << 27
+"""A process does so many inputs, and no more after one that took so many bytes: what it leaves behind
+would count as the next one's."""
 ENDINGS = (".xlsx", ".xlsx", ".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".csv", ".tsv", ".txt", ".json", ".npy",
            ".npz", ".html", ".md", ".dat", "")  # fmt: skip
 LIBRARY = re.compile(
@@ -499,12 +501,16 @@ def _work(pipe: Any, seed: int, files: Corpus, top: Path) -> None:
     for name in ("SIGINT", "SIGTERM"):
         signal.signal(getattr(signal, name), signal.SIG_DFL)
     watched = Watched()
+    terminal = os.fdopen(os.dup(2), "w")  # commands close what is written to the standard error
 
     limit_memory()
     while (number := pipe.recv()) is not None:
         one = case(number, seed, files)
         pipe.send("begun")
-        pipe.send(judged(one, the_program, top, watched))
+        faulthandler.dump_traceback_later(0.8 * PATIENCE * SECONDS, file=terminal)
+        made = judged(one, the_program, top, watched)
+        faulthandler.cancel_dump_traceback_later()
+        pipe.send(made)
 
 
 class Worker:
@@ -590,6 +596,8 @@ def fuzz(
             if said == "begun":
                 worker.since = time.monotonic()
             else:
+                if said.memory > MUCH:
+                    worker.done = RECYCLED
                 tell(said)
                 next_of(worker)
         for worker in list(busy.values()):
