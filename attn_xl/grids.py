@@ -38,6 +38,8 @@ _ROW = re.compile(rb'<row[^>]*? r="(\d+)"')
 _PREFIXED_ROW = re.compile(rb'<\w+:row[^>]*? r="(\d+)"')
 _FAR_COLUMN = re.compile(rb'r="[A-Za-z]{3}')
 _FAR_CELL = re.compile(rb' r="([A-Za-z]{3,}\d+|[A-Za-z]{1,2}\d{7,})"')
+_STRINGS = "xl/sharedStrings.xml"
+_COUNT = re.compile(rb"ount\s*=\s*[\"']\s*\+?(\d+)")
 _AFTER_TAG = (b" ", b">", b"/", b"\t", b"\n", b"\r")
 _NPY = b"\x93NUMPY"
 
@@ -86,15 +88,17 @@ def read_book(path: Path) -> Book:
 
 
 def _is_looked_at(part: str) -> bool:
-    return part == "xl/workbook.xml" or (part.startswith("xl/worksheets/") and part.endswith(".xml"))
+    sheet = part.startswith("xl/worksheets/") and part.endswith(".xml")
+    return sheet or part in ("xl/workbook.xml", _STRINGS)
 
 
 def _workbook(path: Path, shown: Path, content: bytes, parts: dict[str, bytes]) -> Book:
     if not content.startswith(b"PK"):
         return Book(shown, *values_apart(path, shown, content))
-    plain = _plain_sheets(content, parts)
+    strings = parts.pop(_STRINGS, b"")
+    plain = _plain_sheets(content, parts, strings)
     sheets = Marks(content).parts()
-    usual = bool(sheets) and sheets <= parts.keys()
+    usual = bool(sheets) and sheets <= parts.keys() and _counts(strings) <= len(strings)
     for part, xml in parts.items():
         if part not in plain and part != "xl/workbook.xml":
             _check_span(shown, xml)
@@ -113,7 +117,7 @@ def _workbook(path: Path, shown: Path, content: bytes, parts: dict[str, bytes]) 
     return Book(shown, grids, hidden, Marks(content, scan.plain))
 
 
-def _plain_sheets(content: bytes, parts: dict[str, bytes]) -> dict[str, Grid]:
+def _plain_sheets(content: bytes, parts: dict[str, bytes], strings: bytes) -> dict[str, Grid]:
     """The values of large sheets of plain numbers, by part."""
     large = [name for name, xml in parts.items() if len(xml) > WORTH_IT]
     if not large:
@@ -121,8 +125,6 @@ def _plain_sheets(content: bytes, parts: dict[str, bytes]) -> dict[str, Grid]:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         try:
             styles = archive.read("xl/styles.xml")
-            shared = "xl/sharedStrings.xml" in archive.namelist()
-            strings = archive.read("xl/sharedStrings.xml") if shared else b""
         except (*DAMAGED, KeyError):
             return {}
     found = {name: plain_rows(parts[name], strings, styles) for name in large}
@@ -209,6 +211,11 @@ class _Scan:
             self.compute = "all"
         elif missing:
             self.compute = "missing"
+
+
+def _counts(strings: bytes) -> int:
+    """How many shared strings there are said to be; calamine makes room for so many."""
+    return max((int(said[:20]) for said in _COUNT.findall(strings)), default=0)
 
 
 def _is_usual(xml: bytes) -> bool:

@@ -91,7 +91,7 @@ def values_apart(path: Path, shown: Path, content: bytes) -> Grids:
     try:
         found: Grids = worker.ask("values", path, shown, content)
     except Stopped:
-        said = damaged(shown, "or has cells too far from the others")
+        said = damaged(shown, "it takes too much memory: are there cells far away from the table?")
     else:
         return found
     finally:

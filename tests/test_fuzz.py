@@ -177,6 +177,14 @@ def softmax_without_cells(data: bytes) -> bytes:
                    b'"Softmax">Sentence!$A$1:$XFD$1048576')  # fmt: skip
 
 
+def re_counted(data: bytes, count: bytes) -> bytes:
+    """A workbook that says it has so many shared strings."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = [(name, archive.read(name)) for name in archive.namelist()]
+    return packed([(n, re.sub(rb'ount="\d+"', b'ount="' + count + b'"', x) if "shared" in n else x)
+                   for n, x in members])  # fmt: skip
+
+
 SHEET = "xl/worksheets/sheet1.xml"
 FAR_CELL = [struct.pack("<I", column) + bytes(4) + struct.pack("<d", 2.0) for column in (2, 0x94000181)]
 """In the binary format, without and with a damaged column."""
@@ -210,10 +218,11 @@ FOUND: list[tuple[str, str, Callable[[Corpus], bytes], str]] = [
      "it has cells where no sheet has any"),
     ("check", "a.xlsx", lambda f: changed(f["tiny.xlsx"], SHEET, b'r="C4"', b'r="' + b"x" * 1_000_000 + b'"'), "is damaged"),
     ("check", "a.xlsx", formula(b"B2*9E999"), "no value"),
+    ("inspect", "a.xlsx", lambda f: re_counted(f["docs-slips.xlsx"], b"99999999999"), "it takes too much memory"),
     ("inspect", "a.xlsb", lambda f: changed(f["made.xlsb"], "xl/worksheets/s.bin", FAR_CELL[0], FAR_CELL[1]),
-     "has cells too far from the others"),
+     "are there cells far away from the table?"),
     ("inspect", "a.xlsx", lambda f: changed(f["tiny.xlsx"], SHEET, b'<row r="4"><c r="A4"', b"<row r='1048576'><c r='XFD1048576'"),
-     "has cells too far from the others"),
+     "are there cells far away from the table?"),
     ("inspect", "a.xlsx", lambda f: changed(f["tiny.xlsx"], SHEET, b'<c r="C4"', b'<c r="xfd1048576"'),
      "has cells as far away as XFD1048576"),
     ("check", "a.xlsx", lambda f: softmax_without_cells(f["tiny.xlsx"]), ""),
