@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import attn_xl
+from attn_xl import given
 from attn_xl import operations as op
 from attn_xl.grade_text import print_grades
 from attn_xl.matrix import Node, walk
@@ -19,8 +20,8 @@ from attn_xl.results import Graded, Status
 from attn_xl.slips import slips
 from attn_xl.textfiles import harmless
 
-X = op.given([[1, 2, -1], [0.5, 0, 3], [2, 1, 1.5]], ["u", "v", "w"], ["a", "b", "c"], "Input")
-Y = op.given([[0.3, 1.1, 2], [4, 0.7, 1], [0.2, 5, 0.9]], ["a", "b", "c"], ["k", "l", "m"], "W")
+X = given([[1, 2, -1], [0.5, 0, 3], [2, 1, 1.5]], ["u", "v", "w"], ["a", "b", "c"], "Input")
+Y = given([[0.3, 1.1, 2], [4, 0.7, 1], [0.2, 5, 0.9]], ["a", "b", "c"], ["k", "l", "m"], "W")
 x, y = X.values, Y.values
 GRAPH = attn_xl.Graph(attn_xl.self_attention(X))
 SCORES, SCALED, SOFTMAX = (GRAPH[name] for name in ("Scores", "Scaled", "Softmax"))
@@ -118,9 +119,9 @@ def test_a_rounded_number_counts_from_two_decimals_on() -> None:
 )  # fmt: skip
 def test_a_number_that_stands_twice_tells_no_place(row: list[float], said: str) -> None:
     at = 2 if row[0] == 7.25 else 0
-    across = op.copy(op.given([row], ["u"], ["a", "b", "c"], "X")).named("Y")
+    across = op.copy(given([row], ["u"], ["a", "b", "c"], "X")).named("Y")
     assert slip(across, 0, at, 7.25, {one: one.values for one in walk([across])}) == said
-    down = op.copy(op.given(np.transpose([row]), ["a", "b", "c"], ["u"], "X")).named("Y")
+    down = op.copy(given(np.transpose([row]), ["a", "b", "c"], ["u"], "X")).named("Y")
     said = said.replace("column", "row")
     assert slip(down, at, 0, 7.25, {one: one.values for one in walk([down])}) == said
 
