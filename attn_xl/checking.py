@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import AttnXlError, CallError, InputError, Interrupted
+from .errors import AttnXlError, CallError, InputError, Interrupted, unforeseen
 from .findings import KINDS, Finding
 from .formula_blocks import blocks
 from .formula_slips import Overwritten, Slips
@@ -237,6 +237,4 @@ def _tried(task: _Task) -> Report:
     except AttnXlError as error:
         return Report(task.file, error=str(error))
     except Exception as error:  # one file must not stop the others
-        return Report(
-            task.file, error=f"{task.file}: cannot be checked ({type(error).__name__}: {error})."
-        )
+        return Report(task.file, error=f"{task.file}: cannot be checked ({unforeseen(error)}).")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .arranging import check_sizes
-from .errors import AttnXlError, CallError, Interrupted, OutputError
+from .errors import AttnXlError, CallError, Interrupted, OutputError, unforeseen
 from .files import SPREADSHEETS, check_output
 from .jobs import in_parallel
 from .layout import renamed
@@ -95,9 +95,7 @@ def _tried(task: Conversion) -> Converted:
     except AttnXlError as error:
         return Converted("", error=str(error))
     except Exception as error:  # one file must not stop the others
-        return Converted(
-            "", error=f"{task.file}: cannot be converted ({type(error).__name__}: {error})."
-        )
+        return Converted("", error=f"{task.file}: cannot be converted ({unforeseen(error)}).")
 
 
 def folder_for(output: Path) -> Path:

@@ -35,6 +35,15 @@ class Interrupted(AttnXlError):
     exit_status = 130
 
 
+def unforeseen(error: BaseException) -> str:
+    """What to say of an error that nobody foresaw, where one file must not stop the others."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for it"
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return f"a mistake in attn-xl; please report it: {type(error).__name__}: {error}"
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """The hint that ends an error about an unknown name: the nearest one, then all of them."""
     known = list(known)

@@ -22,7 +22,7 @@ from .assignments import (
 from .books import WrittenBook
 from .cell_names import Cell, CellNames
 from .entries import Entry, read_entry
-from .errors import AttnXlError, InputError
+from .errors import AttnXlError, InputError, unforeseen
 from .explanation import figure, worked_with
 from .feedback import is_feedback, write_feedback
 from .keys import Keys, is_key, read_keys
@@ -69,8 +69,7 @@ def grade_one(submission: Submission) -> Graded:
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a panic in a reader is not an Exception
-        said = f"Not marked: {type(error).__name__}: {clean(error)}"
-        return Graded(path, Status.failed, remarks=(said,))
+        return Graded(path, Status.failed, remarks=(f"Not marked: {clean(unforeseen(error))}.",))
 
 
 def _graded(submission: Submission) -> Graded:

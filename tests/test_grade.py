@@ -749,7 +749,7 @@ def test_whatever_goes_wrong_is_a_remark(
     one = grade_one(Submission(path_of(school, 0)))
     assert (one.status, one.remarks) == (
         Status.failed,
-        ("Not marked: ZeroDivisionError: of a kind",),
+        ("Not marked: a mistake in attn-xl; please report it: ZeroDivisionError: of a kind.",),
     )
 
 

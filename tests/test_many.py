@@ -71,6 +71,28 @@ def test_a_bad_file_is_reported_and_does_not_stop_the_others(
     assert len(list(out.iterdir())) == 4
 
 
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (KeyError("x"), "a mistake in attn-xl; please report it: KeyError: 'x'"),
+        (MemoryError(), "there is not enough memory for it"),
+        (OSError(5, "Input/output error"), "Input/output error"),
+    ],
+)
+@pytest.mark.parametrize("command", ["convert", "check"])
+def test_an_error_that_nobody_foresaw_is_said_as_one(
+    command: str, error: Exception, said: str, inputs: list[Path], monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    def fails(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("attn_xl.converting.convert_file", fails)
+    monkeypatch.setattr("attn_xl.checking.check_workbook", fails)
+    assert call(command, *inputs[:2], "--jobs", 1) == 1
+    assert f"cannot be {command}ed ({said})." in capsys.readouterr().err
+
+
 def test_what_exists_is_kept_unless_forced(
     inputs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
