@@ -15,7 +15,7 @@ from .errors import AttnXlError, CallError, InputError, Interrupted, unforeseen
 from .findings import KINDS, Finding
 from .formula_blocks import blocks
 from .formula_slips import Overwritten, Slips
-from .formulas_in import WIDTH, Book, read_formulas
+from .formulas_in import WIDTH, FormulaBook, read_formulas
 from .functions import VOLATILE, lacking
 from .jobs import in_parallel
 from .operands import Operands
@@ -99,7 +99,7 @@ def check_workbook(
 
 
 def look_over(
-    book: Book, forms: Forms, lookup: Lookup, tolerance: float = TOLERANCE
+    book: FormulaBook, forms: Forms, lookup: Lookup, tolerance: float = TOLERANCE
 ) -> tuple[list[Finding], Overwritten]:
     """What can be found without recalculating; and of the constants found, what would be there.
 
@@ -133,7 +133,7 @@ def _engine(
 def _weighed(
     found: list[Finding],
     overwritten: Overwritten,
-    book: Book,
+    book: FormulaBook,
     model: Recalculated | None,
     tolerance: float,
 ) -> list[Finding]:
@@ -168,7 +168,7 @@ def _weighed(
     return out
 
 
-def _functions(book: Book, forms: Forms) -> list[Finding]:
+def _functions(book: FormulaBook, forms: Forms) -> list[Finding]:
     """Functions that change by themselves, or that some programs lack."""
     used: dict[tuple[str, str], list[int]] = defaultdict(list)
     special = lacking(f for t in forms.templates for f in t.functions)
@@ -193,7 +193,7 @@ def _functions(book: Book, forms: Forms) -> list[Finding]:
     return out
 
 
-def _ordered(book: Book, found: list[Finding]) -> list[Finding]:
+def _ordered(book: FormulaBook, found: list[Finding]) -> list[Finding]:
     """By severity, then as the sheets and the kinds come; before all, text of which error values on
     the same sheet come."""
     severities, kinds, sheets = ["error", "warning", "note"], list(KINDS), list(book.sheets)

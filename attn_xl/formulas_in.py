@@ -83,7 +83,7 @@ class Sheet:
 
 
 @dataclass
-class Book:
+class FormulaBook:
     """A workbook: its sheets by name, their formulas, its defined names (their text by name; those of a
     sheet alone under `sheet!name`)."""
 
@@ -93,7 +93,7 @@ class Book:
     names: dict[str, str] = field(default_factory=dict)
 
 
-def read_formulas(path: Path) -> Book:
+def read_formulas(path: Path) -> FormulaBook:
     """The formulas and stored values of an xlsx or xlsm.
 
     Raises:
@@ -128,7 +128,7 @@ class _Wrong(Exception):
     """What no spreadsheet has."""
 
 
-def _read(path: Path, archive: zipfile.ZipFile) -> Book:
+def _read(path: Path, archive: zipfile.ZipFile) -> FormulaBook:
     names = set(archive.namelist())
     if "_rels/.rels" not in names:
         raise _Other
@@ -138,7 +138,7 @@ def _read(path: Path, archive: zipfile.ZipFile) -> Book:
         raise _Other
     folder, file = posixpath.split(main)
     relations = _relations(archive, f"{folder}/_rels/{file}.rels", folder)
-    book = Book(path)
+    book = FormulaBook(path)
     order: list[str] = []
     open_name: list[tuple[str, str]] = []
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from .cells import MAX_COLUMNS, MAX_ROWS, address
 from .findings import Finding
-from .formulas_in import TEXT, WIDTH, Book, Ints, Sheet
+from .formulas_in import TEXT, WIDTH, FormulaBook, Ints, Sheet
 from .patterns import Coordinates, Forms, Reference, Template, spans
 
 HEIGHT = MAX_ROWS + 1
@@ -150,7 +150,7 @@ def rectangles_of(reference: Reference, values: Coordinates) -> Rectangles:
 class Lookup:
     """The sheets of a book with what is filled in them, by name as formulas write it."""
 
-    def __init__(self, book: Book) -> None:
+    def __init__(self, book: FormulaBook) -> None:
         self._sheets = {name.casefold(): sheet for name, sheet in book.sheets.items()}
         self._filled: dict[str, Filled] = {}
 
@@ -177,7 +177,7 @@ class Lookup:
         return False
 
 
-def computed_with_nothing(book: Book, forms: Forms, lookup: Lookup) -> list[Finding]:
+def computed_with_nothing(book: FormulaBook, forms: Forms, lookup: Lookup) -> list[Finding]:
     """Formulas that compute with blank cells or with text.
 
     A blank cell that some formula asks about (ISBLANK, COUNT) is there to be filled in, and a formula
@@ -228,7 +228,7 @@ def computed_with_nothing(book: Book, forms: Forms, lookup: Lookup) -> list[Find
     return out
 
 
-def uses(book: Book, forms: Forms) -> Iterator[tuple[Sheet, Ints, Template, Coordinates]]:
+def uses(book: FormulaBook, forms: Forms) -> Iterator[tuple[Sheet, Ints, Template, Coordinates]]:
     """For each sheet and template that refers to something: the places of its cells, and their
     coordinates."""
     for sheet in book.sheets.values():

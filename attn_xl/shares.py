@@ -16,7 +16,7 @@ import numpy as np
 from .cells import split_address
 from .findings import Finding
 from .formula_blocks import Block
-from .formulas_in import NUMBER, WIDTH, Book, Ints, Sheet
+from .formulas_in import NUMBER, WIDTH, FormulaBook, Ints, Sheet
 from .patterns import Forms, spans
 from .references import Lookup, rectangles_of
 
@@ -26,7 +26,7 @@ _EXPONENTIAL = re.compile(r"EXP\(.*\)|POWER\([^,]*,[^,]*\)|[^+\-*/]+\^[^+\-*/]+"
 
 
 def not_one(
-    book: Book, forms: Forms, found: list[Block], lookup: Lookup, tolerance: float
+    book: FormulaBook, forms: Forms, found: list[Block], lookup: Lookup, tolerance: float
 ) -> list[Finding]:
     """The lines of attention weights whose stored values do not sum to 1."""
     seen: set[tuple[str, int]] = set()
@@ -54,7 +54,7 @@ def not_one(
     ]
 
 
-def _named(book: Book, lookup: Lookup) -> Iterator[tuple[Sheet, Ints]]:
+def _named(book: FormulaBook, lookup: Lookup) -> Iterator[tuple[Sheet, Ints]]:
     """The rows of the matrices that are named Softmax."""
     for name, text in book.names.items():
         found = _RANGE.fullmatch(text) if _NAMED.fullmatch(name) else None

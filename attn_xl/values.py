@@ -12,7 +12,7 @@ import numpy as np
 from .cells import address, split_address
 from .engines import SMALLEST, Value, recalculated_by_libreoffice
 from .findings import Finding
-from .formulas_in import ERROR, MISSING, NUMBER, WIDTH, Book, Ints, Sheet, read_formulas
+from .formulas_in import ERROR, MISSING, NUMBER, WIDTH, FormulaBook, Ints, Sheet, read_formulas
 from .functions import UNSTEADY
 from .patterns import Forms, spans
 from .recalculating import Recalculated
@@ -65,7 +65,12 @@ def libreoffice_values(path: Path) -> Compute:
 
 
 def wrong_values(
-    book: Book, forms: Forms, lookup: Lookup, compute: Compute | None, tolerance: float, engine: str
+    book: FormulaBook,
+    forms: Forms,
+    lookup: Lookup,
+    compute: Compute | None,
+    tolerance: float,
+    engine: str,
 ) -> tuple[list[Finding], int]:
     """The cells whose stored value is missing, an error, or not what the engine computes; and how many
     were computed.
@@ -210,7 +215,7 @@ def _shown(value: Value) -> str:
     return "nothing" if value in (None, "") else f"{str(value)[:40]!r}"
 
 
-def _unsure(sheet: Sheet, forms: Forms, book: Book) -> list[int]:
+def _unsure(sheet: Sheet, forms: Forms, book: FormulaBook) -> list[int]:
     """The cells whose value is another one each time, or that no engine computes."""
     where = np.flatnonzero((sheet.formulas >= 0) | (sheet.spilled >= 0))
     formulas = np.maximum(sheet.formulas[where], sheet.spilled[where])
@@ -224,7 +229,7 @@ def _unsure(sheet: Sheet, forms: Forms, book: Book) -> list[int]:
 
 
 def _made_from(
-    book: Book, forms: Forms, lookup: Lookup, seeds: dict[str, list[int]]
+    book: FormulaBook, forms: Forms, lookup: Lookup, seeds: dict[str, list[int]]
 ) -> dict[str, set[int]]:
     """Cells, and all that is made from them, by sheet."""
     touched = {name: set(seeds.get(name, ())) for name in book.sheets}
@@ -249,7 +254,7 @@ def _made_from(
     return touched
 
 
-def _names_one(book: Book, sheet: Sheet, name: str, keys: dict[str, Ints]) -> bool:
+def _names_one(book: FormulaBook, sheet: Sheet, name: str, keys: dict[str, Ints]) -> bool:
     """Whether a defined name means one of these cells."""
     text = book.names.get(f"{sheet.name}!{name}", book.names.get(name, ""))
     target, _, cells = text.replace("$", "").rpartition("!")

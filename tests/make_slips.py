@@ -12,7 +12,7 @@ from planting import copy, put, to_file
 import attn_xl
 from attn_xl.cells import split_address
 from attn_xl.engines import IronCalc
-from attn_xl.formulas_in import NUMBER, WIDTH, Book, read_formulas
+from attn_xl.formulas_in import NUMBER, WIDTH, FormulaBook, read_formulas
 
 
 def key(cell: str) -> int:
@@ -21,7 +21,7 @@ def key(cell: str) -> int:
     return row * WIDTH + column - 1
 
 
-def recalculated(book: Book, path: Path) -> Book:
+def recalculated(book: FormulaBook, path: Path) -> FormulaBook:
     """The book with the values that IronCalc computes."""
     engine = IronCalc(to_file(book, path))
     for name, sheet in book.sheets.items():
@@ -33,7 +33,7 @@ def recalculated(book: Book, path: Path) -> Book:
     return book
 
 
-def slips(folder: Path) -> Book:
+def slips(folder: Path) -> FormulaBook:
     """The attention of a sample with five slips in it."""
     path = folder / "politics.xlsx"
     attn_xl.write_workbook(attn_xl.attend(attn_xl.read_tables(SAMPLES / "politics.xlsx")), path)

@@ -14,17 +14,17 @@ from attn_xl.checking import look_over
 from attn_xl.findings import Finding
 from attn_xl.formula_blocks import Block, blocks
 from attn_xl.formula_slips import text_at
-from attn_xl.formulas_in import NUMBER, TEXT, WIDTH, Book, Formula, Sheet
+from attn_xl.formulas_in import NUMBER, TEXT, WIDTH, Formula, FormulaBook, Sheet
 from attn_xl.patterns import Forms
 from attn_xl.references import ADDING, CAREFUL, Lookup, rectangles_of, uses
 
 
-def looked_over(book: Book) -> list[Finding]:
+def looked_over(book: FormulaBook) -> list[Finding]:
     """What is found without recalculating."""
     return look_over(book, Forms(book.formulas), Lookup(book))[0]
 
 
-def copy(book: Book) -> Book:
+def copy(book: FormulaBook) -> FormulaBook:
     """A copy whose cells can be changed."""
     sheets = {
         name: replace(s, kinds=s.kinds.copy(), numbers=s.numbers.copy(), formulas=s.formulas.copy())
@@ -33,7 +33,7 @@ def copy(book: Book) -> Book:
     return replace(book, sheets=sheets, formulas=list(book.formulas))
 
 
-def put(book: Book, sheet: str, key: int, formula: str) -> None:
+def put(book: FormulaBook, sheet: str, key: int, formula: str) -> None:
     """Write a formula into a cell that has one; its value stays."""
     cells = book.sheets[sheet]
     place = int(cells.find(np.array([key]))[0])
@@ -41,7 +41,7 @@ def put(book: Book, sheet: str, key: int, formula: str) -> None:
     cells.formulas[place] = len(book.formulas) - 1
 
 
-def clear(book: Book, sheet: str, key: int) -> None:
+def clear(book: FormulaBook, sheet: str, key: int) -> None:
     """Make a cell blank."""
     cells = book.sheets[sheet]
     keep = cells.keys != key
@@ -59,7 +59,7 @@ def clear(book: Book, sheet: str, key: int) -> None:
 class Places:
     """Where slips of a kind can be seen: the blocks of a book that are large enough."""
 
-    def __init__(self, book: Book, chance: random.Random) -> None:
+    def __init__(self, book: FormulaBook, chance: random.Random) -> None:
         self.book, self.chance = book, chance
         self.forms, self.lookup = Forms(book.formulas), Lookup(book)
         self.blocks = [b for s in book.sheets.values() for b in blocks(s, self.forms)]
@@ -91,7 +91,7 @@ class Places:
         return text_at(self.forms, block.sheet, int(block.sheet.find(np.array([key]))[0]))
 
 
-Planted = tuple[Book, str, set[int], set[str]]
+Planted = tuple[FormulaBook, str, set[int], set[str]]
 """The book with the slip, its sheet, its cells, and the kinds that may name it."""
 
 
@@ -263,7 +263,7 @@ def nothing(places: Places) -> Planted:
 KINDS = [shifted, short, other, row, constant, fixed, sliding, nothing]
 
 
-def to_file(book: Book, path: Path) -> Path:
+def to_file(book: FormulaBook, path: Path) -> Path:
     """The book as an xlsx with its stored values and no looks; texts of the shared table are `x`."""
     forms = Forms(book.formulas)
     out = xlsxwriter.Workbook(str(path))
