@@ -23,7 +23,14 @@ from .patterns import Forms, spans
 from .recalculating import Recalculated
 from .references import Lookup, computed_with_nothing
 from .shares import not_one
-from .values import Compute, ironcalc_values, libreoffice_values, same, wrong_values
+from .values import (
+    Compute,
+    ironcalc_values,
+    libreoffice_values,
+    same,
+    taken_apart_by_mistake,
+    wrong_values,
+)
 
 TOLERANCE = 1e-9
 
@@ -90,8 +97,8 @@ def check_workbook(
         raise CallError(f"--tolerance is {tolerance}; it takes a number from 0, below 1.")
     book = read_formulas(path)
     found: list[Finding] = []
-    model, compute = _engine(path, Engine(engine), found)
     forms, lookup = Forms(book.formulas), Lookup(book)
+    model, compute = _engine(book, forms, Engine(engine), found)
     wrong, checked = wrong_values(book, forms, lookup, compute, tolerance, _CALLED[Engine(engine)])
     seen, overwritten = look_over(book, forms, lookup, tolerance)
     found += wrong + _weighed(seen, overwritten, book, model, tolerance)
@@ -116,13 +123,17 @@ def look_over(
 
 
 def _engine(
-    path: Path, engine: Engine, found: list[Finding]
+    book: FormulaBook, forms: Forms, engine: Engine, found: list[Finding]
 ) -> tuple[Recalculated | None, Compute | None]:
     """The engine; what it says when it cannot recalculate the file becomes a finding."""
+    path = book.path
     if engine is Engine.libreoffice:
         return None, libreoffice_values(path)
     try:
         model = Recalculated(path)
+        again = taken_apart_by_mistake(book, forms)
+        if again:
+            model.change(again)
     except InputError as error:
         what = str(error).removeprefix(f"{path}: ").rstrip(".")
         found.append(Finding("", "", "unread", what, "Try --engine libreoffice."))
@@ -197,7 +208,7 @@ def _ordered(book: FormulaBook, found: list[Finding]) -> list[Finding]:
     """By severity, then as the sheets and the kinds come; before all, text of which error values on
     the same sheet come."""
     severities, kinds, sheets = ["error", "warning", "note"], list(KINDS), list(book.sheets)
-    spoilt = {f.sheet for f in found if f.kind == "error" and f.what == "#VALUE!"}
+    spoilt = {f.sheet for f in found if f.kind == "error" and f.what.startswith("#VALUE!")}
     return sorted(
         dict.fromkeys(found),
         key=lambda f: (

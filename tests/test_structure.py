@@ -55,6 +55,7 @@ ORDER = [
     "patterns",
     "formula_blocks",
     "references",
+    "dependents",
     "values",
     "formula_slips",
     "operands",
