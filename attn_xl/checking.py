@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .array_sizes import too_small
 from .errors import AttnXlError, CallError, InputError, Interrupted, unforeseen
 from .findings import KINDS, Finding
 from .formula_blocks import blocks
@@ -21,7 +22,7 @@ from .jobs import in_parallel
 from .operands import Operands
 from .patterns import Forms, spans
 from .recalculating import Recalculated
-from .references import Lookup, computed_with_nothing
+from .references import Lookup, asked_about, computed_with_nothing
 from .shares import not_one
 from .values import (
     Compute,
@@ -114,11 +115,13 @@ def look_over(
         book: the workbook; forms: its formulas taken apart; lookup: its sheets; tolerance: of sums.
     """
     all_blocks = [block for sheet in book.sheets.values() for block in blocks(sheet, forms)]
-    slips = Slips(forms, all_blocks, lookup)
+    asked = asked_about(book, forms, lookup)
+    slips = Slips(forms, all_blocks, lookup, asked)
     found = list(slips.all())
     found += Operands(forms, all_blocks, lookup).all()
+    found += too_small(book, forms)
     found += not_one(book, forms, all_blocks, lookup, tolerance)
-    found += computed_with_nothing(book, forms, lookup)
+    found += computed_with_nothing(book, forms, lookup, asked)
     return found + _functions(book, forms), slips.overwritten
 
 

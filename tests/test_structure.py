@@ -57,6 +57,8 @@ ORDER = [
     "references",
     "dependents",
     "values",
+    "array_sizes",
+    "line_ends",
     "formula_slips",
     "operands",
     "shares",
