@@ -16,6 +16,7 @@ from rich.text import Text
 from .cells import quoted
 from .checking import Report
 from .findings import Finding
+from .patterns import shortened
 from .saying import as_json, plain
 
 MOST = 12
@@ -65,7 +66,7 @@ def _shown(report: Report) -> list[tuple[Finding, str]]:
 
 
 def _where(finding: Finding) -> str:
-    return f"{quoted(finding.sheet)}!{finding.cells}" if finding.sheet else "workbook"
+    return f"{quoted(finding.sheet)}!{shortened(finding.cells)}" if finding.sheet else "workbook"
 
 
 def _lines(report: Report) -> Iterator[tuple[str, str]]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .array_sizes import too_small
 from .errors import AttnXlError, CallError, InputError, Interrupted, unforeseen
 from .findings import KINDS, Finding
 from .formula_blocks import blocks
@@ -21,9 +22,16 @@ from .jobs import in_parallel
 from .operands import Operands
 from .patterns import Forms, spans
 from .recalculating import Recalculated
-from .references import Lookup, computed_with_nothing
+from .references import Lookup, asked_about, computed_with_nothing
 from .shares import not_one
-from .values import Compute, ironcalc_values, libreoffice_values, same, wrong_values
+from .values import (
+    Compute,
+    ironcalc_values,
+    libreoffice_values,
+    same,
+    taken_apart_by_mistake,
+    wrong_values,
+)
 
 TOLERANCE = 1e-9
 
@@ -90,8 +98,8 @@ def check_workbook(
         raise CallError(f"--tolerance is {tolerance}; it takes a number from 0, below 1.")
     book = read_formulas(path)
     found: list[Finding] = []
-    model, compute = _engine(path, Engine(engine), found)
     forms, lookup = Forms(book.formulas), Lookup(book)
+    model, compute = _engine(book, forms, Engine(engine), found)
     wrong, checked = wrong_values(book, forms, lookup, compute, tolerance, _CALLED[Engine(engine)])
     seen, overwritten = look_over(book, forms, lookup, tolerance)
     found += wrong + _weighed(seen, overwritten, book, model, tolerance)
@@ -107,22 +115,28 @@ def look_over(
         book: the workbook; forms: its formulas taken apart; lookup: its sheets; tolerance: of sums.
     """
     all_blocks = [block for sheet in book.sheets.values() for block in blocks(sheet, forms)]
-    slips = Slips(forms, all_blocks, lookup)
+    asked = asked_about(book, forms, lookup)
+    slips = Slips(forms, all_blocks, lookup, asked)
     found = list(slips.all())
     found += Operands(forms, all_blocks, lookup).all()
+    found += too_small(book, forms)
     found += not_one(book, forms, all_blocks, lookup, tolerance)
-    found += computed_with_nothing(book, forms, lookup)
+    found += computed_with_nothing(book, forms, lookup, asked)
     return found + _functions(book, forms), slips.overwritten
 
 
 def _engine(
-    path: Path, engine: Engine, found: list[Finding]
+    book: FormulaBook, forms: Forms, engine: Engine, found: list[Finding]
 ) -> tuple[Recalculated | None, Compute | None]:
     """The engine; what it says when it cannot recalculate the file becomes a finding."""
+    path = book.path
     if engine is Engine.libreoffice:
         return None, libreoffice_values(path)
     try:
         model = Recalculated(path)
+        again = taken_apart_by_mistake(book, forms)
+        if again:
+            model.change(again)
     except InputError as error:
         what = str(error).removeprefix(f"{path}: ").rstrip(".")
         found.append(Finding("", "", "unread", what, "Try --engine libreoffice."))
@@ -197,7 +211,7 @@ def _ordered(book: FormulaBook, found: list[Finding]) -> list[Finding]:
     """By severity, then as the sheets and the kinds come; before all, text of which error values on
     the same sheet come."""
     severities, kinds, sheets = ["error", "warning", "note"], list(KINDS), list(book.sheets)
-    spoilt = {f.sheet for f in found if f.kind == "error" and f.what == "#VALUE!"}
+    spoilt = {f.sheet for f in found if f.kind == "error" and f.what.startswith("#VALUE!")}
     return sorted(
         dict.fromkeys(found),
         key=lambda f: (

@@ -9,7 +9,7 @@ from .books import WrittenBook
 from .cells import Place
 from .formulas_in import WIDTH
 from .marks import Cells, Marks
-from .patterns import spans
+from .patterns import shortened, spans
 from .record import GIVEN, SENTENCE, WEIGHTS
 from .reopening import SWITCHES, Reopened, record_of
 
@@ -66,4 +66,6 @@ def _numbers(book: WrittenBook, sheet: str) -> Cells:
 
 
 def _said(cells: Cells) -> str:
-    return spans(np.array([row * WIDTH + column - 1 for row, column in cells], dtype=np.int64))
+    return shortened(
+        spans(np.array([row * WIDTH + column - 1 for row, column in cells], dtype=np.int64))
+    )

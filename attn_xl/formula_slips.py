@@ -14,7 +14,8 @@ import numpy as np
 from .findings import Finding
 from .formula_blocks import Block
 from .formulas_in import NUMBER, TEXT, WIDTH, Ints, Sheet
-from .patterns import Coordinates, Forms, spans
+from .line_ends import LineEnds
+from .patterns import Coordinates, Forms, shortened, spans
 from .references import Lookup
 
 MOST_ODD = 1 / 3
@@ -41,15 +42,19 @@ class Slips:
     """Finds the cells of a book that are unlike their neighbours.
 
     Args:
-        forms: the formulas of a book, taken apart; found: its blocks; lookup: its sheets.
+        forms: the formulas of a book, taken apart; found: its blocks; lookup: its sheets; asked: the
+            cells (sheet and key) that formulas ask about before they use them.
 
     Attributes:
         overwritten: for each finding of constants the cells, and the formulas that would be there.
     """
 
-    def __init__(self, forms: Forms, found: list[Block], lookup: Lookup) -> None:
-        self.forms, self.lookup = forms, lookup
+    def __init__(
+        self, forms: Forms, found: list[Block], lookup: Lookup, asked: set[tuple[str, int]]
+    ) -> None:
+        self.forms, self.lookup, self.asked = forms, lookup, asked
         self.blocks = found
+        self.ends = LineEnds(forms, found, lookup)
         self.overwritten: Overwritten = {}
 
     def all(self) -> Iterator[Finding]:
@@ -58,6 +63,10 @@ class Slips:
             if self._tells(block):
                 yield from self._odd_formulas(block)
                 yield from self._strangers(block)
+                yield from self._holes(block)
+                for key, is_constant in self.ends.odd(block):
+                    cell = np.array([key])
+                    yield self._constant(block, cell) if is_constant else self._odd(block, cell)
 
     @staticmethod
     def _tells(block: Block) -> bool:
@@ -73,7 +82,7 @@ class Slips:
         top, left, bottom, right = block.box
         near = (rows >= top - 1) & (rows <= bottom + 1) & (columns >= left - 1) & (columns <= right + 1)
         within = odd[near]
-        if len(within) > MOST_ODD * len(block.places):
+        if len(within) > MOST_ODD * len(block.places) and not self._is_middle(block, within):
             return
         beyond = set(odd[~near].tolist())
         for group in _groups(within):
@@ -81,6 +90,19 @@ class Slips:
                 key in beyond for cell in group.tolist() for key in _beside(cell)
             ) and self._is_slip(block, group):
                 yield self._odd(block, group)
+
+    @staticmethod
+    def _is_middle(block: Block, odd: Ints) -> bool:
+        """Whether cells are the middle one of three lines, of which the others compute alike."""
+        rows, columns = odd // WIDTH, odd % WIDTH + 1
+        top, left = block.box[:2]
+        if block.flat or not (block.template.operators or block.template.functions):
+            return False
+        lines = (block.extents[0], rows, top + 1), (block.extents[1], columns, left + 1)
+        return any(
+            extent == 3 and bool((line == middle).all()) and 2 * len(odd) == len(block.places)
+            for extent, line, middle in lines
+        )
 
     def _is_slip(self, block: Block, group: Ints) -> bool:
         rows, columns = group // WIDTH, group % WIDTH + 1
@@ -106,6 +128,8 @@ class Slips:
                 (in_row and (columns.min(), columns.max()) == (left, right))
                 or (in_column and (rows.min(), rows.max()) == (top, bottom))
             )
+        if all(self._given(block, key) for key in group.tolist()):
+            return False  # what the block is made from ends where it does
         return whole and not self._totals(block, group)
 
     def _counts_in_text(self, block: Block, group: Ints) -> bool:
@@ -153,7 +177,7 @@ class Slips:
             cells,
             "pattern",
             f"={text_at(self.forms, block.sheet, int(place))} breaks the pattern of "
-            f"{spans(block.keys)}; as there it would be ={expected}",
+            f"{shortened(spans(block.keys))}; as there it would be ={expected}",
             "Copy a neighbour's formula into it.",
         )
 
@@ -190,6 +214,31 @@ class Slips:
                     continue  # a line of its own
                 yield self._odd(block, group) if kind == "pattern" else self._constant(block, group)
 
+    def _holes(self, block: Block) -> Iterator[Finding]:
+        """Blank cells of the block's rectangle that its formula could compute, and that no formula asks
+        about."""
+        top, left, bottom, right = block.box
+        area = block.extents[0] * block.extents[1]
+        if not 0 < area - len(block.places) <= MOST_ODD * len(block.places):
+            return
+        rows = np.arange(top, bottom + 1) * WIDTH
+        keys = np.add.outer(rows, np.arange(left - 1, right)).ravel()
+        blank = keys[block.sheet.find(keys) < 0]
+        if any((block.sheet.name, key) in self.asked for key in blank.tolist()):
+            return
+        for group in _groups(blank):
+            if len(group) < max(block.extents) and not any(
+                self._given(block, k) for k in group.tolist()
+            ):
+                yield Finding(
+                    block.sheet.name,
+                    spans(group),
+                    "hole",
+                    f"blank among the formulas of {shortened(spans(block.keys))}; as there it would be "
+                    f"={self._expected(block, int(group[0]))}",
+                    "Copy a neighbour's formula into it.",
+                )
+
     def _unlike(self, block: Block, places: Ints) -> Ints:
         """Those of some cells that have not just the formula that the block would have there."""
         sheet, forms = block.sheet, self.forms
@@ -203,7 +252,7 @@ class Slips:
         return places[~alike]
 
     def _given(self, block: Block, key: int) -> bool:
-        """Whether a number stands where the block's formula could not compute it: from a blank cell."""
+        """Whether the block's formula could not compute a cell: it would use a blank one."""
         values = block.predicted(key // WIDTH, key % WIDTH + 1).reshape(1, -1)
         return self.lookup.refers_to_blank(block.template, values, block.sheet)
 
@@ -215,7 +264,7 @@ class Slips:
             block.sheet.name,
             spans(group),
             "constant",
-            f"{many} among the formulas of {spans(block.keys)}; as there it would be "
+            f"{many} among the formulas of {shortened(spans(block.keys))}; as there it would be "
             f"={self._expected(block, int(group[0]))}",
             "Copy a neighbour's formula into it.",
         )

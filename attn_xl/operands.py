@@ -7,15 +7,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+import numpy as np
+
 from .findings import Finding
 from .formula_blocks import Block
-from .formula_slips import text_at
-from .formulas_in import WIDTH
+from .formula_slips import text_at, values_at
+from .formulas_in import MISSING, NUMBER, WIDTH, Ints, Sheet
 from .patterns import Forms, Reference, spans
-from .references import Lookup
+from .references import ADDING, Lookup, rectangles_of
 
 ROW, COLUMN = 0, 1
 LINES = ("row", "column")
+CONSTANT, NO_NUMBER = -1, -2
+LOOKING_UP = frozenset(["VLOOKUP", "HLOOKUP", "XLOOKUP", "LOOKUP", "INDEX", "OFFSET"])
 
 
 class Operands:
@@ -27,6 +31,7 @@ class Operands:
 
     def __init__(self, forms: Forms, found: list[Block], lookup: Lookup) -> None:
         self.forms, self.blocks, self.lookup = forms, found, lookup
+        self._known: dict[str, Ints] = {}
 
     def all(self) -> Iterator[Finding]:
         """Blocks of which an operand does not move where it should, or moves where it should not."""
@@ -42,27 +47,32 @@ class Operands:
                 continue
             for axis in (ROW, COLUMN):
                 long = block.extents[axis] >= (3 if block.flat else 2)
-                if long and self._is_fixed(block, axis, alike[block.template.general], at):
-                    yield self._fixed_finding(block, axis)
+                if not long or not block.template.references:
+                    continue
+                like = alike[block.template.general]
+                if not block.moving(axis).any():
+                    if self._is_fixed(block, axis, like, at):
+                        yield self._fixed_finding(block, axis)
+                    continue
+                stays = self._unlike_those_beside(block, axis, like) or self._one_of_a_line(block, axis)
+                if stays:
+                    yield self._fixed_finding(block, axis, stays)
             yield from self._sliding(block)
 
     def _is_fixed(
         self, block: Block, axis: int, alike: list[Block], at: dict[tuple[str, int], Block]
     ) -> bool:
+        """Whether a block of which no operand moves should have one that does."""
         template = block.template
-        if not template.references:
+        if template.is_product or LOOKING_UP & template.functions:
+            return True
+        if block.flat:
             return False
-        if not block.moving(axis).any():
-            if template.is_product:
-                return True
-            if block.flat:
-                return False
-            others = [b for b in alike if b is not block and b.extents[axis] > 1 and not b.flat]
-            moved = all(b.moving(axis).any() for b in others)
-            if (template.functions or template.operators) and len(others) >= 2 and moved:
-                return True
-            return self._one_line_of_a_block(block, axis, at)
-        return self._unlike_those_beside(block, axis, alike)
+        others = [b for b in alike if b is not block and b.extents[axis] > 1 and not b.flat]
+        moved = all(b.moving(axis).any() for b in others)
+        if (template.functions or template.operators) and len(others) >= 2 and moved:
+            return True
+        return self._one_line_of_a_block(block, axis, at)
 
     def _one_line_of_a_block(self, block: Block, axis: int, at: dict[tuple[str, int], Block]) -> bool:
         """Whether all lines of a block use the first line of a block that has just as many."""
@@ -76,15 +86,96 @@ class Operands:
                     return True
         return False
 
+    def _one_of_a_line(self, block: Block, axis: int) -> Reference | None:
+        """The operand that is, for all lines of a block, the first of as many numbers as there are
+        lines: of numbers beside them, of computed ones, of a table that is as large as the block, or of
+        numbers that nothing else uses.
+
+        Not where another operand is a cell of the same numbers: then they are compared with the first
+        (`B5/B$5`), or they are the weights of a sum (`$B5*E$1+$C5*E$2`).
+        """
+        if block.flat:
+            return None
+        own = block.predicted(block.box[0], block.box[1]).astype(np.int64)
+        for reference in block.template.references:
+            sheet = self.lookup.sheet(reference.sheet, block.sheet)
+            place = reference.at + axis
+            ends = [place] if reference.cells == 1 else [place, place + 2]
+            stays = not block.slopes[ends].any() and len({own[end] for end in ends}) == 1
+            if not stays or sheet is None or not (reference.operand or reference.function in ADDING):
+                continue
+            first = own[reference.at : reference.at + 2]
+            if not self._begins_a_line(sheet, first, axis, block.extents[axis]):
+                continue
+            second, last = first.copy(), first.copy()
+            second[axis] += 1
+            last[axis] += block.extents[axis] - 1
+            if reference.cells == 1 and self._uses(block, sheet, (first, last), reference):
+                continue
+            beside = sheet is block.sheet and first[axis] == block.box[axis]
+            if beside or self._begins_a_line(sheet, first, 1 - axis, block.extents[1 - axis]):
+                return reference
+            if block.extents[axis] > 2 and (
+                self._is_computed(sheet, first)
+                or not any(self._uses(b, sheet, (second, last), reference) for b in self.blocks)
+            ):
+                return reference
+        return None
+
+    def _begins_a_line(self, sheet: Sheet, first: Ints, axis: int, count: int) -> bool:
+        """Whether a cell is the first of just so many, down or across: of one block, of constants, or
+        of numbers of all kinds."""
+        step = (WIDTH, 1)[axis]
+        keys = first[0] * WIDTH + first[1] - 1 + step * np.arange(-1, count + 1)
+        at = sheet.find(keys)
+        tables = np.where(at >= 0, self._tables(sheet)[at], NO_NUMBER)
+        if tables[1] == NO_NUMBER:
+            return False
+        return any(
+            bool(same[1:-1].all() and not same[0] and not same[-1])
+            for same in (tables == tables[1], tables != NO_NUMBER)
+        )
+
+    def _is_computed(self, sheet: Sheet, cell: Ints) -> bool:
+        at = sheet.find(np.array([cell[0] * WIDTH + cell[1] - 1]))[0]
+        return bool(at >= 0 and self._tables(sheet)[at] >= 0)
+
+    def _tables(self, sheet: Sheet) -> Ints:
+        """For each cell of a sheet the number of its block, or array formula; that of all constants."""
+        if sheet.name not in self._known:
+            numbers = np.isin(sheet.kinds, (NUMBER, MISSING))
+            tables = np.where(numbers, CONSTANT, NO_NUMBER)
+            for number, block in enumerate(self.blocks):
+                if block.sheet is sheet:
+                    tables[block.places] = np.where(numbers[block.places], number, NO_NUMBER)
+            filled = sheet.spilled >= 0
+            tables[filled] = len(self.blocks) + sheet.spilled[filled]
+            masters = np.isin(sheet.formulas, sheet.spilled[filled])
+            tables[masters] = len(self.blocks) + sheet.formulas[masters]
+            self._known[sheet.name] = tables
+        return self._known[sheet.name]
+
+    def _uses(self, block: Block, sheet: Sheet, line: tuple[Ints, Ints], but: Reference) -> bool:
+        """Whether a block's formulas use one of the cells of a line with another operand than this."""
+        first, last = line
+        ends = np.array([block.predicted(r, c) for r in block.box[::2] for c in block.box[1::2]])
+        for other in block.template.references:
+            if other is not but and self.lookup.sheet(other.sheet, block.sheet) is sheet:
+                top, left, bottom, right = rectangles_of(other, ends)
+                lows, highs = (top.min(), left.min()), (bottom.max(), right.max())
+                if (lows <= last).all() and (highs >= first).all():
+                    return True
+        return False
+
     @staticmethod
     def _moves(block: Block, reference: Reference, axis: int) -> bool:
         place = reference.at
         return bool(block.moving(axis)[place : place + 2 * reference.cells].any())
 
-    def _unlike_those_beside(self, block: Block, axis: int, alike: list[Block]) -> bool:
-        """Whether an operand stays where those of two or more blocks beside this one move."""
+    def _unlike_those_beside(self, block: Block, axis: int, alike: list[Block]) -> Reference | None:
+        """The operand that stays where those of two or more blocks beside this one move."""
         if block.flat or not (block.template.operators or block.template.functions):
-            return False
+            return None
         side = slice(axis, None, 2)
         beside = [
             b
@@ -95,28 +186,25 @@ class Operands:
             and b.extents == block.extents
             and (b.box[side] == block.box[side] or b.box[1 - axis :: 2] == block.box[1 - axis :: 2])
         ]
-        return len(beside) >= 2 and any(
-            not self._moves(block, reference, axis)
-            and all(self._moves(b, reference, axis) for b in beside)
-            for reference in block.template.references
-        )
+        if len(beside) < 2:
+            return None
+        stay = [r for r in block.template.references if not self._moves(block, r, axis)]
+        return next((r for r in stay if all(self._moves(b, r, axis) for b in beside)), None)
 
-    def _fixed_finding(self, block: Block, axis: int) -> Finding:
-        line = LINES[axis]
-        first = text_at(self.forms, block.sheet, int(block.places[0]))
-        if block.moving(axis).any():
-            what = f"an operand of ={first} stays where it moves in the blocks beside this one"
+    def _fixed_finding(self, block: Block, axis: int, stays: Reference | None = None) -> Finding:
+        line, sheet = LINES[axis], block.sheet
+        first = text_at(self.forms, sheet, int(block.places[0]))
+        if stays is not None:
+            (values,) = values_at(self.forms, sheet, block.places[:1])
+            operand = self.forms.operand(int(sheet.formulas[block.places[0]]), stays, values)
+            what = f"{operand} in ={first}, ... stays the same in every {line}"
+            do = f"Take the $ before its {line}, so that it moves, and copy."
         else:
             what = (
                 f"every {line} has the same formulas, ={first}, ...: no operand moves with the {line}s"
             )
-        return Finding(
-            block.sheet.name,
-            spans(block.keys),
-            "fixed",
-            what,
-            f"Take the $ before the {line} from the operand that should move, and copy.",
-        )
+            do = f"Take the $ before the {line} from the operand that should move, and copy."
+        return Finding(sheet.name, spans(block.keys), "fixed", what, do)
 
     def _sliding(self, block: Block) -> Iterator[Finding]:
         """A range of a product that slides along the side that is added up."""
@@ -131,7 +219,11 @@ class Operands:
             if (top == bottom) == (left == right):
                 continue
             along = reference.at + (ROW if left == right else COLUMN)
-            slides = [a for a in (ROW, COLUMN) if block.extents[a] > 1 and block.moving(a)[along]]
+            slides = [
+                a
+                for a in (ROW, COLUMN)
+                if block.extents[a] > 1 and (np.abs(block.slopes[[along, along + 2], a]) == 1).all()
+            ]
             # A window that slides over a fixed range is a convolution.
             if slides and any(self._moves(block, o, a) for o in others for a in (ROW, COLUMN)):
                 first = text_at(self.forms, block.sheet, int(block.places[0]))

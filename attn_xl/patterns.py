@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from openpyxl.formula import Tokenizer
 from openpyxl.formula.tokenizer import Token, TokenizerError
 
-from .cells import address, letters, split_address
+from .cells import address, letters, quoted, split_address
 from .formulas_in import WIDTH, Formula, Ints
 
 Coordinates = NDArray[np.float64]
@@ -37,6 +37,17 @@ _FAST = re.compile(
 )
 TRANSPARENT = frozenset(["TRANSPOSE", "(", "SINGLE", "ABS"])
 """What a reference goes through to where it is used."""
+ARRAYS = frozenset(["SUMPRODUCT", "MMULT", "SUMXMY2", "SUMX2MY2", "SUMX2PY2", "MDETERM", "MINVERSE"])
+"""Functions that expect arrays, and make what stands in them compute with arrays."""
+# fmt: off
+OF_ONE = frozenset([
+    "ABS", "ACOS", "ASIN", "ATAN", "COS", "COSH", "ERF", "EXP", "IF", "INT", "ISBLANK",
+    "ISNUMBER", "LEN", "LN", "LOG", "LOG10", "MOD", "N", "NORMSDIST", "NOT", "NORM.S.DIST",
+    "POWER", "ROUND", "ROUNDDOWN", "ROUNDUP", "SIGN", "SIN", "SINH", "SQRT", "TAN", "TANH",
+    "TRUNC", "VALUE",
+])
+# fmt: on
+"""Functions of single values."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +60,9 @@ class Reference:
         cells: 1 or a range's corners, 2.
         function: the function it is an argument of, "" outside of all.
         operand: whether it is added, multiplied, ...
+        each: of a range, the function of single values (EXP) that it is given to, else "".
+        array: whether all that stands where an array is expected, as in `SUMPRODUCT(EXP(B5:F5))`: then
+            such a function takes each cell in turn.
     """
 
     sheet: str
@@ -56,6 +70,8 @@ class Reference:
     cells: int
     function: str
     operand: bool
+    each: str
+    array: bool
 
 
 @dataclass
@@ -139,6 +155,13 @@ class Forms:
             values = values + down[:, None] * (moves == 1) + right[:, None] * (moves == 2)
         return np.asarray(values)
 
+    def operand(self, formula: int, reference: Reference, values: Coordinates) -> str:
+        """One reference of a formula, as it is written with these coordinates."""
+        moves = self.moves(formula)
+        ends = range(reference.at, reference.at + 2 * reference.cells, 2)
+        text = ":".join(_cell(values[at : at + 2].tolist(), moves[at : at + 2]) for at in ends)
+        return f"{quoted(reference.sheet)}!{text}" if reference.sheet else text
+
     def written(self, formula: int, values: Iterable[float]) -> str:
         """A formula with a template's text, the `$` of one of its formulas, and these coordinates."""
         template, moves = self.templates[int(self.template[formula])], self.moves(formula)
@@ -150,13 +173,16 @@ class Forms:
                 out.append(f"{numbers[place]:.15g}")
                 place += 1
             else:
-                row, column = int(numbers[place]), int(numbers[place + 1])
-                fixed = ["" if moves[place + i] else "$" for i in (0, 1)]
-                out.append(f"{fixed[1]}{letters(max(column, 1))}{fixed[0]}{row}")
+                out.append(_cell(numbers[place : place + 2], moves[place : place + 2]))
                 place += 2
             out.append(template.pieces[piece])
             piece += 1
         return "".join(out)
+
+
+def _cell(place: Sequence[float], moves: Sequence[int]) -> str:
+    row, column = int(place[0]), int(place[1])
+    return f"{'' if moves[1] else '$'}{letters(max(column, 1))}{'' if moves[0] else '$'}{row}"
 
 
 class _Reader:
@@ -286,7 +312,10 @@ def _template(pieces: tuple[str, ...], roles: str, tokens: list[Token]) -> Templ
             sheet = (found[1] or "")[:-1]
             if sheet.startswith("'"):
                 sheet = sheet[1:-1].replace("''", "'")
-            references.append(Reference(sheet, place, cells, function, operand))
+            outer = [name for name in around if name != "("]
+            each = outer[-1] if cells == 2 and outer and outer[-1] in OF_ONE else ""
+            array = not ARRAYS.isdisjoint(outer)
+            references.append(Reference(sheet, place, cells, function, operand, each, array))
             place += 2 * cells
     functions.discard("(")
     return Template(
@@ -294,15 +323,19 @@ def _template(pieces: tuple[str, ...], roles: str, tokens: list[Token]) -> Templ
     )
 
 
-def spans(keys: Ints, most: int = 4) -> str:
-    """Cells in words: `B5:D9`, `B5, B7`, `B5:B9 and 3 more`."""
+def spans(keys: Ints) -> str:
+    """Cells in words: `B5:D9`, `B5, B7`."""
     parts = []
     for top, left, bottom, right in rectangles(keys):
         first, last = address(top, left), address(bottom, right)
         parts.append(first if first == last else f"{first}:{last}")
-    if len(parts) > most:
-        return ", ".join(parts[:most]) + f" and {len(parts) - most} more"
     return ", ".join(parts)
+
+
+def shortened(cells: str, most: int = 4) -> str:
+    """The first of many spans: `B5:B9, C7, D8, E9 and 3 more`."""
+    parts = cells.split(", ")
+    return ", ".join(parts[:most]) + (f" and {len(parts) - most} more" if len(parts) > most else "")
 
 
 def rectangles(keys: Ints) -> list[tuple[int, int, int, int]]:

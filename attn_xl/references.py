@@ -13,7 +13,7 @@ import numpy as np
 from .cells import MAX_COLUMNS, MAX_ROWS, address
 from .findings import Finding
 from .formulas_in import TEXT, WIDTH, FormulaBook, Ints, Sheet
-from .patterns import Coordinates, Forms, Reference, Template, spans
+from .patterns import Coordinates, Forms, Reference, Template, shortened, spans
 
 HEIGHT = MAX_ROWS + 1
 ADDING = frozenset(
@@ -177,27 +177,34 @@ class Lookup:
         return False
 
 
-def computed_with_nothing(book: FormulaBook, forms: Forms, lookup: Lookup) -> list[Finding]:
-    """Formulas that compute with blank cells or with text.
-
-    A blank cell that some formula asks about (ISBLANK, COUNT) is there to be filled in, and a formula
-    that asks (IF, COUNT, ...) is taken to know.
-    """
-    used = list(uses(book, forms))
+def asked_about(book: FormulaBook, forms: Forms, lookup: Lookup) -> set[tuple[str, int]]:
+    """The cells, by sheet and key, of which some formula asks whether they are blank (ISBLANK, COUNT):
+    they are there to be filled in."""
     asked: set[tuple[str, int]] = set()
-    for sheet, _, template, values in used:
+    for sheet, _, template, values in uses(book, forms):
         for reference in template.references:
             target = lookup.sheet(reference.sheet, sheet)
             if reference.function in ASKING and target is not None and reference.cells == 1:
                 top, left, _, _ = rectangles_of(reference, values)
                 asked.update((target.name, key) for key in (top * WIDTH + left - 1).tolist())
+    return asked
+
+
+def computed_with_nothing(
+    book: FormulaBook, forms: Forms, lookup: Lookup, asked: set[tuple[str, int]]
+) -> list[Finding]:
+    """Formulas that compute with blank cells or with text.
+
+    A blank cell that some formula asks about is there to be filled in, and a formula that asks (IF,
+    COUNT, ...) is taken to know.
+    """
     found: dict[tuple[str, str, str, str], list[Ints]] = defaultdict(list)
-    for sheet, places, template, values in used:
+    for sheet, places, template, values in uses(book, forms):
         if template.functions & CAREFUL:
             continue
         for reference in template.references:
             target = lookup.sheet(reference.sheet, sheet)
-            copied = template.text.rpartition("!")[2] == "§"
+            copied = template.text.rpartition("!")[2] in ("§", "§:§")
             if target is None or not (reference.operand or reference.function in ADDING or copied):
                 continue
             corners = rectangles_of(reference, values)
@@ -255,4 +262,4 @@ def _in_words(
     at = sheet.find(keys)
     bad = at < 0 if kind == "blank" else (at >= 0) & (sheet.kinds[at] == TEXT)
     named = [key for key in keys[bad].tolist() if kind == "text" or (sheet.name, key) not in asked]
-    return spans(np.array(named)) if named else ""
+    return shortened(spans(np.array(named))) if named else ""

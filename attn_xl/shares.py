@@ -17,11 +17,20 @@ from .cells import split_address
 from .findings import Finding
 from .formula_blocks import Block
 from .formulas_in import NUMBER, WIDTH, FormulaBook, Ints, Sheet
-from .patterns import Forms, spans
+from .patterns import Coordinates, Forms, Reference, Template, spans
 from .references import Lookup, rectangles_of
 
 _NAMED = re.compile(r"(?:.*[.!])?Softmax(?:_[0-9]+)?")
 _RANGE = re.compile(r"(.+)!\$([A-Z]+)\$([0-9]+)(?::\$([A-Z]+)\$([0-9]+))?")
+_SHARE = re.compile(
+    r"§/(?:SUM\(|\()?§(?:[:+]§)*\)?$"
+    r"|EXP\([^()]*(?:\([^()]*\))?\)/(?:SUM|SUMPRODUCT)?\((?:EXP\([^()]*(?:\([^()]*\))?\)\+?)+\)$"
+)
+"""A cell divided by another, or by a sum; an exponential by a sum of exponentials."""
+_SUM = re.compile(r"SUM\(§:§\)(?:[+*/]§)?|§(?:\+§)+")
+EPSILON = 1e-4
+"""So much may be added to a sum, that nothing is divided by 0."""
+MOST_SUMMED = 1_000_000
 _EXPONENTIAL = re.compile(r"EXP\(.*\)|POWER\([^,]*,[^,]*\)|[^+\-*/]+\^[^+\-*/]+")
 
 
@@ -31,14 +40,15 @@ def not_one(
     """The lines of attention weights whose stored values do not sum to 1."""
     seen: set[tuple[str, int]] = set()
     wrong: dict[str, list[tuple[Ints, float]]] = defaultdict(list)
-    for sheet, keys in [*_named(book, lookup), *_divided(forms, found, lookup)]:
+    named = [(sheet, keys, 1e-9) for sheet, keys in _named(book, lookup)]
+    for sheet, keys, least in [*named, *_divided(forms, found, lookup)]:
         at = sheet.find(keys)
         if (at < 0).any() or (sheet.name, int(keys[0])) in seen:
             continue
         kinds = sheet.kinds[at]
         seen.add((sheet.name, int(keys[0])))
         total = float(sheet.numbers[at].sum())
-        if (kinds != NUMBER).any() or abs(total - 1) <= max(tolerance, 1e-9):
+        if (kinds != NUMBER).any() or abs(total - 1) <= max(tolerance, least):
             continue
         wrong[sheet.name].append((keys, total))
     return [
@@ -71,67 +81,84 @@ def _named(book: FormulaBook, lookup: Lookup) -> Iterator[tuple[Sheet, Ints]]:
             yield sheet, row * WIDTH + np.arange(left - 1, right)
 
 
-def _divided(forms: Forms, found: list[Block], lookup: Lookup) -> Iterator[tuple[Sheet, Ints]]:
+def _divided(forms: Forms, found: list[Block], lookup: Lookup) -> Iterator[tuple[Sheet, Ints, float]]:
+    """Lines of shares of exponentials, and how far from 1 their sum may be."""
     for block in found:
-        if block.template.text.replace("§:§", "§") not in ("§/§", "§/SUM(§)") or len(block.keys) < 2:
+        if not _SHARE.match(block.template.text) or len(block.keys) < 2:
             continue
-        if len(block.template.references) != 2:  # =A1/2: a constant is a § as well
-            continue
-        above, below = block.template.references
+        if len(block.template.references) < 2 or block.template.roles[0] == "n":
+            continue  # =A1/2, =2/(A1+B1)
+        above, *below = block.template.references
         if above.cells != 1 or not _is_exponential(forms, block, lookup):
             continue
         moving = [
-            [block.moving(axis)[r.at : r.at + 2 * r.cells].any() for r in (above, below)]
+            [
+                any(block.moving(axis)[r.at : r.at + 2 * r.cells].any() for r in references)
+                for references in ([above], below)
+            ]
             for axis in (0, 1)
         ]
         lines = [axis for axis in (0, 1) if moving[axis] == [True, False] and block.extents[axis] > 1]
-        if len(lines) != 1:
+        if not lines:
             continue
-        number = block.keys // WIDTH if lines[0] == 1 else block.keys % WIDTH
+        first = block.predicted(*block.box[:2]).reshape(1, -1)
+        sums, _ = _formula_at(forms, block, below[0], first, lookup)
+        exact = len(below) > 1 or sums is None or sums.general in ("SUM(§:§)", "§+§")
+        least = 1e-9 if exact and "n" not in block.template.roles else EPSILON
+        # What divides all is taken for a sum of all.
+        number = (block.keys // WIDTH, block.keys % WIDTH, 0 * block.keys)[
+            2 if len(lines) == 2 else 1 - lines[0]
+        ]
         order = np.argsort(number, kind="stable")
         for keys in np.split(block.keys[order], np.flatnonzero(np.diff(number[order])) + 1):
             if not _is_part(forms, block, keys, lookup):
-                yield block.sheet, keys
+                yield block.sheet, keys, least
+
+
+def _formula_at(
+    forms: Forms, block: Block, reference: Reference, values: Coordinates, lookup: Lookup
+) -> tuple[Template | None, Coordinates]:
+    """The formula of the one cell that a block's formula refers to: its template and coordinates."""
+    sheet = lookup.sheet(reference.sheet, block.sheet)
+    row, column, _, _ = rectangles_of(reference, values)
+    place = int(sheet.find(row * WIDTH + column - 1)[0]) if sheet is not None else -1
+    if sheet is None or place < 0 or sheet.formulas[place] < 0:
+        return None, values
+    formula = sheet.formulas[place : place + 1]
+    return forms.templates[int(forms.template[formula[0]])], forms.coordinates(formula, row, column)
 
 
 def _is_exponential(forms: Forms, block: Block, lookup: Lookup) -> bool:
     """Whether what is divided is an exponential, and what divides a sum."""
     values = block.predicted(int(block.keys[0]) // WIDTH, int(block.keys[0]) % WIDTH + 1).reshape(1, -1)
-    above, below = block.template.references
-    texts = []
-    for reference in (above, below):
-        sheet = lookup.sheet(reference.sheet, block.sheet)
-        top, left, _, _ = rectangles_of(reference, values)
-        place = sheet.find(top * WIDTH + left - 1)[0] if sheet is not None else -1
-        formula = sheet.formulas[place] if sheet is not None and place >= 0 else -1
-        texts.append(forms.templates[int(forms.template[formula])].text if formula >= 0 else "")
-    return bool(_EXPONENTIAL.fullmatch(texts[0])) and (
-        "SUM(" in block.template.text or "SUM(" in texts[1]
+    text = block.template.text
+    above, below = (
+        _formula_at(forms, block, reference, values, lookup)[0]
+        for reference in block.template.references[:2]
     )
+    divided = text.startswith("EXP(") or (
+        above is not None and bool(_EXPONENTIAL.fullmatch(above.text))
+    )
+    return divided and ("SUM" in text or "+" in text or (below is not None and "SUM(" in below.text))
 
 
 def _is_part(forms: Forms, block: Block, keys: Ints, lookup: Lookup) -> bool:
     """Whether these are the shares of some only of what is summed: then they need not sum to 1."""
-    above, below = block.template.references
+    above, *below = block.template.references
     values = np.array([block.predicted(key // WIDTH, key % WIDTH + 1) for key in keys.tolist()])
     top, left, _, _ = rectangles_of(above, values)
     divided = set((top * WIDTH + left - 1).tolist())
-    sheet = lookup.sheet(below.sheet, block.sheet)
-    reference, numbers = below, values[:1]
-    if below.cells == 1 and sheet is not None:
-        row, column, _, _ = rectangles_of(below, values[:1])
-        place = sheet.find(row * WIDTH + column - 1)
-        formula = sheet.formulas[place] if place[0] >= 0 else np.array([-1])
-        if formula[0] < 0:
+    summed, numbers = below, values[:1]
+    if len(below) == 1 and below[0].cells == 1:
+        template, numbers = _formula_at(forms, block, below[0], values[:1], lookup)
+        if template is None or not _SUM.fullmatch(template.general):
             return True
-        template = forms.templates[int(forms.template[formula[0]])]
-        if template.text.rpartition("!")[2] not in ("SUM(§:§)",) and template.general != "SUM(§:§)":
+        summed = list(template.references)
+    cells: set[int] = set()
+    for reference in summed:
+        first, start, last, end = (int(x[0]) for x in rectangles_of(reference, numbers))
+        if (last - first + 1) * (end - start + 1) > MOST_SUMMED:
             return True
-        reference, numbers = template.references[0], forms.coordinates(formula, row, column)
-    summed = [int(x[0]) for x in rectangles_of(reference, numbers)]
-    inside = sum(
-        summed[0] <= key // WIDTH <= summed[2] and summed[1] <= key % WIDTH + 1 <= summed[3]
-        for key in divided
-    )
-    area = (summed[2] - summed[0] + 1) * (summed[3] - summed[1] + 1)
-    return bool(inside == len(divided) and area > inside)
+        rows = np.arange(first, last + 1) * WIDTH
+        cells.update(np.add.outer(rows, np.arange(start - 1, end)).ravel().tolist())
+    return divided < cells

@@ -9,14 +9,15 @@ from pathlib import Path
 
 import numpy as np
 
-from .cells import address, split_address
+from .cells import address, quoted
+from .dependents import cells_with, made_from, origins_of_errors
 from .engines import SMALLEST, Value, recalculated_by_libreoffice
 from .findings import Finding
 from .formulas_in import ERROR, MISSING, NUMBER, WIDTH, FormulaBook, Ints, Sheet, read_formulas
 from .functions import UNSTEADY
-from .patterns import Forms, spans
+from .patterns import Forms, shortened, spans
 from .recalculating import Recalculated
-from .references import Filled, Lookup, rectangles_of, uses
+from .references import Lookup, rectangles_of
 
 CANCELLED = 1e-4
 """A number below this share of its sheet's largest is what cancelling left: it counts as that large."""
@@ -28,6 +29,19 @@ _NO_ANSWER = ("#NAME?", "#N/IMPL!", "#ERROR!", "#SPILL!", "#CALC!")
 """What an engine says to what it does not know, and to what is made from that."""
 
 _ERRORS = ("#DIV/0!", "#VALUE!", "#REF!", "#N/A", "#NUM!", "#NULL!", "#CIRC!")
+
+# fmt: off
+_NOT_OF_EACH = {"IronCalc": frozenset([
+    "ERF", "ISBLANK", "ISNUMBER", "LEN", "LOG", "MOD", "N", "NORMSDIST", "NOT", "NORM.S.DIST",
+    "ROUND", "ROUNDDOWN", "ROUNDUP", "TRUNC", "VALUE",
+])}
+# fmt: on
+"""Functions of single values that an engine cannot take of each cell of an array."""
+
+_ROUGH = {"IronCalc": frozenset(["NORMSDIST", "NORM.S.DIST"])}
+"""Functions that an engine computes to ten digits only; layers add to what is wrong in the last."""
+ROUGHLY = 1e-6
+"""How far from right a number may be that is made from them."""
 
 Compute = Callable[[str, Ints], Sequence[Value]]
 """The values that an engine has for cells of a sheet, by their keys."""
@@ -43,6 +57,25 @@ def ironcalc_values(engine: Recalculated) -> Compute:
         return engine.values(sheet, [*zip(rows, columns)])
 
     return compute
+
+
+def taken_apart_by_mistake(book: FormulaBook, forms: Forms) -> list[tuple[str, int, int, str]]:
+    """The formulas that IronCalc reads otherwise than all other programs: of `SUMPRODUCT(EXP(B5:F5))`
+    in a file it takes one cell of the range, and all if the formula is entered. By sheet, row and
+    column, with the text."""
+    found = []
+    for sheet in book.sheets.values():
+        where = np.flatnonzero(sheet.formulas >= 0)
+        apart = np.array([any(r.each and r.array for r in t.references) for t in forms.templates])
+        where = where[apart[forms.template[sheet.formulas[where]]]] if len(where) else where
+        for place in where.tolist():
+            formula = int(sheet.formulas[place])
+            if book.formulas[formula].rows * book.formulas[formula].columns == 1:
+                row, column = int(sheet.keys[place]) // WIDTH, int(sheet.keys[place]) % WIDTH + 1
+                at = np.array([formula]), np.array([row]), np.array([column])
+                (values,) = forms.coordinates(*at)
+                found.append((sheet.name, row, column, forms.written(formula, values)))
+    return found
 
 
 def libreoffice_values(path: Path) -> Compute:
@@ -82,10 +115,11 @@ def wrong_values(
         engine: its name.
     """
     found, checked = [], 0
+    origins = origins_of_errors(book, forms, lookup)
     suspects: list[tuple[Sheet, Ints, list[Value]]] = []
     seeds: dict[str, list[int]] = defaultdict(list)
     for sheet in book.sheets.values():
-        found += _stored(sheet, compute)
+        found += _stored(sheet, compute, origins)
         places = np.flatnonzero((sheet.formulas >= 0) | (sheet.spilled >= 0))
         places = places[(sheet.kinds[places] != MISSING) & (sheet.kinds[places] != ERROR)]
         if compute is None or not len(places):
@@ -94,23 +128,27 @@ def wrong_values(
         checked += len(places)
         differ = _differing(sheet, places, computed, tolerance)
         suspects.append((sheet, places[differ], [computed[i] for i in differ.tolist()]))
-        seeds[sheet.name] += _unsure(sheet, forms, book)
+        seeds[sheet.name] += _unsure(sheet, forms, book, _NOT_OF_EACH.get(engine, frozenset()))
     if any(len(places) for _, places, _ in suspects):
         for sheet, places, values in suspects:
             bad = [i for i, value in enumerate(values) if value in _NO_ANSWER]
             seeds[sheet.name] += sheet.keys[places[bad]].tolist()
-        touched = _made_from(book, forms, lookup, seeds)
+        touched = made_from(book, forms, lookup, seeds)
+        rough = made_from(book, forms, lookup, cells_with(book, forms, _ROUGH.get(engine, frozenset())))
         for sheet, places, values in suspects:
             unsure = np.isin(sheet.keys[places], np.array(sorted(touched[sheet.name]), dtype=np.int64))
             checked -= int(unsure.sum())
             found += _unchecked(sheet, forms, places[unsure], engine)
             for place, value in zip(places[~unsure].tolist(), np.array(values, dtype=object)[~unsure]):
+                key = int(sheet.keys[place])
+                if key in rough[sheet.name] and same(sheet, key, value, max(tolerance, ROUGHLY)):
+                    continue
                 if not _cancelled(sheet, place, value, forms, lookup, tolerance):
                     found.append(_different(sheet, place, value, engine))
     return found, checked
 
 
-def _stored(sheet: Sheet, compute: Compute | None) -> list[Finding]:
+def _stored(sheet: Sheet, compute: Compute | None, origins: dict[str, Ints]) -> list[Finding]:
     """Errors, stored or computed where nothing is stored, and missing values."""
     out = []
     errors: dict[str, list[int]] = defaultdict(list)
@@ -122,8 +160,9 @@ def _stored(sheet: Sheet, compute: Compute | None) -> list[Finding]:
             if isinstance(value, str) and value in _ERRORS:
                 errors[value].append(key)
     for text, keys in errors.items():
+        what = _error(sheet, text, keys, origins)
         out.append(
-            Finding(sheet.name, spans(np.array(keys)), "error", f"{text}", "Mend what it is made from.")
+            Finding(sheet.name, spans(np.array(keys)), "error", what, "Mend what it is made from.")
         )
     if len(missing):
         out.append(
@@ -215,58 +254,31 @@ def _shown(value: Value) -> str:
     return "nothing" if value in (None, "") else f"{str(value)[:40]!r}"
 
 
-def _unsure(sheet: Sheet, forms: Forms, book: FormulaBook) -> list[int]:
-    """The cells whose value is another one each time, or that no engine computes."""
+def _unsure(sheet: Sheet, forms: Forms, book: FormulaBook, not_of_each: frozenset[str]) -> list[int]:
+    """The cells whose value is another one each time, or that no engine computes, or not this one."""
     where = np.flatnonzero((sheet.formulas >= 0) | (sheet.spilled >= 0))
     formulas = np.maximum(sheet.formulas[where], sheet.spilled[where])
     if not len(where):
         return []
     unsteady = np.array([bool(t.functions & UNSTEADY) for t in forms.templates])
     tables = np.array([formula.table for formula in book.formulas])
-    return [
-        int(key) for key in sheet.keys[where[unsteady[forms.template[formulas]] | tables[formulas]]]
-    ]
+    each = [[r for r in t.references if r.each in not_of_each] for t in forms.templates]
+    in_array = np.array([any(r.array for r in found) for found in each])
+    large = np.array([formula.rows * formula.columns > 1 for formula in book.formulas])
+    lacking = in_array[forms.template] | (np.array([bool(x) for x in each])[forms.template] & large)
+    unsure = unsteady[forms.template[formulas]] | tables[formulas] | lacking[formulas]
+    return [int(key) for key in sheet.keys[where[unsure]]]
 
 
-def _made_from(
-    book: FormulaBook, forms: Forms, lookup: Lookup, seeds: dict[str, list[int]]
-) -> dict[str, set[int]]:
-    """Cells, and all that is made from them, by sheet."""
-    touched = {name: set(seeds.get(name, ())) for name in book.sheets}
-    if not any(touched.values()):
-        return touched
-    used = list(uses(book, forms))
-    grown = True
-    while grown:
-        grown = False
-        keys = {n: np.array(sorted(cells), dtype=np.int64) for n, cells in touched.items()}
-        for sheet, places, template, values in used:
-            hit = np.zeros(len(places), dtype=np.bool_)
-            for reference in template.references:
-                target = lookup.sheet(reference.sheet, sheet)
-                if target is not None and len(keys[target.name]):
-                    hit |= Filled.count(keys[target.name], rectangles_of(reference, values)) > 0
-            for name in template.names:
-                hit |= _names_one(book, sheet, name, keys)
-            cells = set(sheet.keys[places[hit]].tolist()) - touched[sheet.name]
-            touched[sheet.name] |= cells
-            grown = grown or bool(cells)
-    return touched
-
-
-def _names_one(book: FormulaBook, sheet: Sheet, name: str, keys: dict[str, Ints]) -> bool:
-    """Whether a defined name means one of these cells."""
-    text = book.names.get(f"{sheet.name}!{name}", book.names.get(name, ""))
-    target, _, cells = text.replace("$", "").rpartition("!")
-    target = target.strip("'").replace("''", "'")
-    first, _, last = cells.partition(":")
-    try:
-        (top, left), (bottom, right) = split_address(first), split_address(last or first)
-    except ValueError:
-        return False
-    here = keys.get(target, np.empty(0, dtype=np.int64))
-    rows, columns = here // WIDTH, here % WIDTH + 1
-    return bool(((rows >= top) & (rows <= bottom) & (columns >= left) & (columns <= right)).any())
+def _error(sheet: Sheet, text: str, keys: list[int], origins: dict[str, Ints]) -> str:
+    """An error value in words: where it begins, if that is not all of the cells."""
+    here = np.intersect1d(origins[sheet.name], np.array(keys))
+    if len(here):
+        return text if len(here) == len(keys) else f"{text}, which begins in {shortened(spans(here))}"
+    for name, cells in origins.items():
+        if len(cells):
+            return f"{text}, which begins in {quoted(name)}!{shortened(spans(cells))}"
+    return text
 
 
 def _unchecked(sheet: Sheet, forms: Forms, places: Ints, engine: str) -> list[Finding]:

@@ -1,0 +1,99 @@
+"""What stands beside the two ends of a line of formulas: a total, a first value that is given, or one
+of its cells with something else in it. Knows blocks, and what the formulas of others use.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+
+from .formula_blocks import Block
+from .formulas_in import NUMBER, WIDTH, Ints, Sheet
+from .patterns import Coordinates, Forms, Template
+from .references import Lookup, rectangles_of
+
+
+class LineEnds:
+    """Finds the cells beside the ends of lines that should be as the line is.
+
+    Args:
+        forms: the formulas of a book, taken apart; found: its blocks; lookup: its sheets.
+    """
+
+    def __init__(self, forms: Forms, found: list[Block], lookup: Lookup) -> None:
+        self.forms, self.blocks, self.lookup = forms, found, lookup
+        self._used: dict[str, Ints] = {}
+
+    def odd(self, block: Block) -> Iterator[tuple[int, bool]]:
+        """The keys of such cells of a line, and whether each holds a constant.
+
+        A formula is one if it computes otherwise with just what the line's formula would use there, as
+        no total does; a number, if others use it as they use the cells of the line.
+        """
+        if not block.flat:
+            return
+        sheet = block.sheet
+        step = WIDTH if block.extents[0] > 1 else 1
+        for key in (int(block.keys.min()) - step, int(block.keys.max()) + step):
+            (place,) = sheet.find(np.array([key]))
+            if place < 0:
+                continue
+            row, column = np.array([key // WIDTH]), np.array([key % WIDTH + 1])
+            expected = block.predicted(key // WIDTH, key % WIDTH + 1).reshape(1, -1)
+            if sheet.formulas[place] < 0:
+                if sheet.kinds[place] == NUMBER and self._belongs(block, key, expected):
+                    yield key, True
+                continue
+            formula = sheet.formulas[place : place + 1]
+            template = self.forms.templates[int(self.forms.template[formula[0]])]
+            values = self.forms.coordinates(formula, row, column)
+            operands = _operands(template, values)
+            alike = operands == _operands(block.template, expected)
+            if operands and alike and template is not block.template:
+                yield key, False
+
+    def _belongs(self, block: Block, key: int, expected: Coordinates) -> bool:
+        """Whether a cell is one of a line's: formulas use just the line and it, the line's formula can
+        compute it, and none of the line computes from the one before."""
+        row, column = key // WIDTH, key % WIDTH + 1
+        top, left, bottom, right = block.box
+        low = np.array([min(top, row), min(left, column)])
+        high = np.array([max(bottom, row), max(right, column)])
+        along = 0 if block.extents[0] > 1 else 1
+        used = self._rectangles(block.sheet)
+        across = (used[:, 1 - along] <= low[1 - along]) & (used[:, 3 - along] >= high[1 - along])
+        just = (used[:, along] == low[along]) & (used[:, 2 + along] == high[along])
+        if not (across & just).any() or self.lookup.refers_to_blank(
+            block.template, expected, block.sheet
+        ):
+            return False
+        for reference in block.template.references:
+            target = self.lookup.sheet(reference.sheet, block.sheet)
+            box = rectangles_of(reference, expected)
+            if target is None or self.lookup.filled(target).texts(box).any():
+                return False
+            first, last = box[1 - along][0], box[3 - along][0]
+            if target is block.sheet and first <= low[1 - along] <= last:
+                return False
+        return True
+
+    def _rectangles(self, sheet: Sheet) -> Ints:
+        """The rectangles of a sheet, (n, 4), that the operands of all blocks go over."""
+        if not self._used:
+            found = defaultdict(list)
+            for block in self.blocks:
+                ends = [block.predicted(r, c) for r in block.box[::2] for c in block.box[1::2]]
+                for reference in block.template.references:
+                    target = self.lookup.sheet(reference.sheet, block.sheet)
+                    if target is not None:
+                        top, left, bottom, right = rectangles_of(reference, np.array(ends))
+                        found[target.name].append((top.min(), left.min(), bottom.max(), right.max()))
+            self._used = {name: np.array(boxes) for name, boxes in found.items()}
+        return self._used.get(sheet.name, np.empty((0, 4), dtype=np.int64))
+
+
+def _operands(template: Template, values: Coordinates) -> list[tuple[str, tuple[float, ...]]]:
+    """What a formula uses, in order: sheets and corners."""
+    return [(r.sheet, tuple(values[0, r.at : r.at + 2 * r.cells])) for r in template.references]
