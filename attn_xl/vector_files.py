@@ -171,8 +171,11 @@ class VectorFile:
         if begin.startswith(FASTTEXT_MODEL):
             raise InputError(f"{self.path}: is a fastText model; give the .vec file that goes with it.")
         if begin.startswith(b"PK") and zipfile.is_zipfile(self.path):
-            with zipfile.ZipFile(self.path) as archive:
-                names = ", ".join(archive.namelist()[:5])
+            try:
+                with zipfile.ZipFile(self.path) as archive:
+                    names = ", ".join(archive.namelist()[:5])
+            except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError):
+                names = "damaged"
             raise InputError(
                 f"{self.path}: is a zip archive ({names}); unpack it and give a file of it."
             )

@@ -4,12 +4,14 @@ scikit-learn's numbers; and every reading against a plain one."""
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import pty
 import shlex
 import struct
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -264,6 +266,14 @@ def test_a_line_number_counts_from_the_top_of_a_long_file(file: File) -> None:
     for packed in (content, gzip.compress(content, 1, mtime=0)):
         with pytest.raises(InputError, match="line 65434, word 'the': 2 numbers"):
             read_vectors(file(packed), ["the"])
+
+
+def test_a_damaged_zip_archive_is_named_as_one(file: File) -> None:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("glove.txt", "the 1 2")
+    with pytest.raises(InputError, match=r"is a zip archive \(damaged\)"):
+        read_vectors(file(stream.getvalue()[:-10] + b"\xff" * 3 + stream.getvalue()[-7:]), ["the"])
 
 
 def test_blank_lines_are_no_words(file: File) -> None:
