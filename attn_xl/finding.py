@@ -253,7 +253,7 @@ def _found(book: Book, grid: Grid, region: Region, sheet: str, formulas: Cells |
         problem = str(error)
     for row, text in region.below:
         at = address(row + 1, region.crop[1] + 1)
-        notes.append(f"{clean(text)!r} in {at} has no numbers beside it and is taken for a note")
+        notes.append(f"{clean(text)[:40]!r} in {at} has no numbers beside it and is taken for a note")
     if table is not None and formulas is not None:
         notes += _sums(table, formulas)
     shape = table.shape if table is not None else (bottom - top + 1, right - left + 1)
