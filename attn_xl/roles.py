@@ -245,7 +245,7 @@ def words_of(
     """
     if asked:
         return asked, f"--words-in {asked}"
-    corner = corner.strip().casefold()
+    corner = corner.strip().casefold()[:40]
     if corner.startswith(("dim", "feature", "component")):
         return "columns", f"the corner says {corner!r}"
     if corner.startswith(("word", "token")):
