@@ -19,7 +19,11 @@ from .references import ADDING
 
 Size = tuple[int, int]
 """Rows and columns."""
-_CELLS = re.compile(r"(?:.*!)?\$?([A-Za-z]{1,3})\$?([0-9]+)(?::\$?([A-Za-z]{1,3})\$?([0-9]+))?")
+_CELLS = re.compile(
+    r"(?:.*!)?\$?([A-Za-z]{1,3})\$?([0-9]{1,7})(?::\$?([A-Za-z]{1,3})\$?([0-9]{1,7}))?", re.DOTALL
+)
+_LONGEST = 8192
+"""A formula has so many letters at the most."""
 _OF_ALL = ADDING - OF_ONE - {"MMULT", "MINVERSE"} | {"COUNT", "COUNTA", "ROWS", "COLUMNS"}
 """Functions that make one number of all they are given."""
 _MATRIX = ("MMULT(", "TRANSPOSE(")
@@ -53,6 +57,8 @@ def too_small(book: FormulaBook, forms: Forms) -> Iterator[Finding]:
 
 def size_of(text: str, book: FormulaBook, sheet: Sheet) -> Size | None:
     """How many rows and columns a formula computes; None where that cannot be told."""
+    if len(text) > _LONGEST:
+        return None
     try:
         tokens = [t for t in Tokenizer("=" + text).items if t.type != Token.WSPACE]
     except (TokenizerError, IndexError):

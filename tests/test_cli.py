@@ -226,7 +226,8 @@ def test_a_limit_on_file_size_leaves_nothing(tmp_path: Path) -> None:
         "from attn_xl.cli import main\n"
         f"main(['convert', {MOUSE!r}, '-o', {str(out)!r}])\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    # -B: Python would write its own bytecode short, and other runs would read it.
+    done = subprocess.run([sys.executable, "-B", "-c", program], capture_output=True, text=True)
     assert done.returncode == 1
     assert "cannot be written" in done.stderr
     assert "Traceback" not in done.stderr
