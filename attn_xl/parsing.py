@@ -258,8 +258,8 @@ def _has_row_labels(grid: Grid, header: int | None, body: list[int], left: int, 
     first = grid[body[0]][left + 1 :]
     if texts and _counts(first):
         raise InputError(
-            f"{where}, row {body[0] + 1}: {cells[0][:40]!r} with {first[0]:g}, {first[1]:g}, ... may be a "
-            "word or the numbers of the columns. If they number the columns, empty the cell "
+            f"{where}, row {body[0] + 1}: {cells[0][:40]!r} with {first[0]:g}, {first[1]:g}, ... may "
+            "be a word or the numbers of the columns. If they number the columns, empty the cell "
             f"{address(body[0] + 1, left + 1)}."
         )
     return bool(texts)

@@ -146,7 +146,9 @@ def _lines(path: Path) -> Lines:
 def _rows(path: Path) -> Lines:
     grid = next(iter(read_book(path).grids.values()), [])
     for number, row in enumerate(grid, 1):
-        yield number, [_text(path, number, value) for value in row]
+        if row.count("") < len(row):  # a far cell makes many rows and columns of nothing
+            last = max(i for i, value in enumerate(row, 1) if value != "")
+            yield number, [_text(path, number, value) for value in row[:last]]
 
 
 def _text(path: Path, row: int, value: Any) -> str:
