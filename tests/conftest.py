@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,12 @@ from attn_xl.engines import libreoffice
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "samples"
 TOLERANCE = 1e-12
+thorough = pytest.mark.thorough
 CANCELLED = 1e-4
 """A number below this share of its sheet's largest is what cancelling left: it counts as that large."""
 
 Sheets = dict[str, list[list[Any]]]
+Part = Callable[[Sequence[Any]], Sequence[Any]]
 
 written: list[Path] = []
 """Every workbook that a test wrote, for LibreOffice to recalculate at the end, all in one start."""
@@ -120,9 +122,9 @@ def write(tmp_path: Path, keep: Callable[[Path], Path]) -> Callable[..., Path]:
 @pytest.fixture(scope="session", autouse=True)
 def the_second_opinion(request: pytest.FixtureRequest) -> Iterator[None]:
     """At the end, LibreOffice recalculates the workbooks that were kept, where it is installed: every
-    third, or all with --thorough; each of several processes has its own."""
+    sixth, or all with --thorough; each of several processes has its own."""
     yield
-    kept = written if request.config.getoption("--thorough") else written[::3]
+    kept = written if request.config.getoption("--thorough") else written[::6]
     if kept and libreoffice() is not None:
         for file, found in differences_libreoffice(kept, TOLERANCE).items():
             assert not found, f"{file.name}: " + "\n".join(map(str, found[:5]))
@@ -136,9 +138,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items if not config.getoption("--thorough") else ():
+        if item.get_closest_marker("thorough"):
+            item.add_marker(pytest.mark.skip(reason="one of many alike: --thorough does all"))
+
+
+@pytest.fixture
+def part(pytestconfig: pytest.Config) -> Part:
+    """Of many alike a third; all with --thorough."""
+    every = 1 if pytestconfig.getoption("--thorough") else 3
+    return lambda many: many[::every]
+
+
 def pytest_configure(config: pytest.Config) -> None:
     from hypothesis import HealthCheck, settings
 
+    config.addinivalue_line("markers", "thorough: one of many alike, done with --thorough only")
     settings.register_profile(
         "run",
         max_examples=400 if config.getoption("--thorough") else 40,

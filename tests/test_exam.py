@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, make_input, table, verify
+from conftest import SAMPLES, Part, make_input, table, verify
 
 from attn_xl import CallError, read_tables
 from attn_xl.lessons import Lesson
@@ -167,15 +167,15 @@ def steps_of(tables: Tables, settings: Settings) -> list[str]:
 
 @pytest.mark.parametrize("name", ["mouse", "masks", "multi-head", "projections", "positions", "dropout",
                                   "cross", "plain-sum", "temperature"])  # fmt: skip
-def test_no_answer_if_a_single_step_is_blank(name: str, tmp_path: Path) -> None:
+def test_no_answer_if_a_single_step_is_blank(name: str, tmp_path: Path, part: Part) -> None:
     tables, settings = sample(name)
     count = 0
-    for step in steps_of(tables, settings):
+    for step in part(steps_of(tables, settings)):
         try:
             count += searched(tables, tmp_path / "e.xlsx", settings, Lesson(blank=(step,), exam=True))
         except CallError:  # a block of weights that two sentences share has no such name
             continue
-    assert count > (30 if name != "plain-sum" else 2)
+    assert count > (10 if name != "plain-sum" else 0)
 
 
 @pytest.mark.parametrize("step", ["Q", "Scores", "Concat", "Hidden", "Norm_1", "Softmax.Sum",

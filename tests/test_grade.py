@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, make_input, verify
+from conftest import SAMPLES, make_input, thorough, verify
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judges import differences_ironcalc
@@ -805,22 +805,22 @@ def test_a_name_is_known_however_its_letters_fold() -> None:
     ("sample", "options"),
     [
         ("mouse", ["--level", 1]),
-        ("mouse", ["--level", 1, "--exam"]),
-        ("mouse", ["--level", 3]),
+        pytest.param("mouse", ["--level", 1, "--exam"], marks=thorough),
+        pytest.param("mouse", ["--level", 3], marks=thorough),
         ("multi-head", ["--level", 2, "--layout", "canvas"]),
         ("mouse", ["--blank", "Scores,Softmax.Sum", "--tolerance", 0.05]),
-        ("multi-head", ["--level", 2]),
+        pytest.param("multi-head", ["--level", 2], marks=thorough),
         ("multi-head", ["--level", 3, "--exam"]),
-        ("multi-head", ["--sheets-for", "head1"]),
+        pytest.param("multi-head", ["--sheets-for", "head1"], marks=thorough),
         ("masks", ["--level", 2]),
-        ("dropout", ["--level", 3]),
-        ("encoder-decoder", ["--level", 1]),
+        pytest.param("dropout", ["--level", 3], marks=thorough),
+        pytest.param("encoder-decoder", ["--level", 1], marks=thorough),
         ("language-model", ["--level", 2, "--plain"]),
-        ("temperature", ["--plain"]),
+        pytest.param("temperature", ["--plain"], marks=thorough),
         ("cross", []),
         ("positions", ["--exam"]),
-        ("plain-sum", []),
-        ("projections", []),
+        pytest.param("plain-sum", [], marks=thorough),
+        pytest.param("projections", [], marks=thorough),
     ],
 )
 def test_every_kind_of_lesson(sample: str, options: list[Any], tmp_path: Path) -> None:

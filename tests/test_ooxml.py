@@ -18,7 +18,7 @@ import numpy as np
 import openpyxl
 import pytest
 import xlsxwriter
-from conftest import ROOT, SAMPLES
+from conftest import ROOT, SAMPLES, thorough
 from ooxml import violations
 from ooxml_broken import BROKEN
 from ooxml_formulas import FUNCTIONS, Names
@@ -39,6 +39,7 @@ from attn_xl.teaching import write_lesson
 
 Parts = list[tuple[str, bytes]]
 ALL = sorted(path.stem for path in SAMPLES.glob("*.xlsx"))
+LARGE = ("encoder-decoder", "decoder")
 
 
 def good(path: Path) -> None:
@@ -54,7 +55,9 @@ def tables_of(x: np.ndarray, words: tuple[str, ...], name: str, columns: tuple[s
 # Everything that the program writes
 
 
-@pytest.mark.parametrize("sample", ALL)
+@pytest.mark.parametrize(
+    "sample", [pytest.param(name, marks=[thorough] * (name in LARGE)) for name in ALL]
+)
 def test_samples_with_every_look_and_level(sample: str, tmp_path: Path) -> None:
     tables, path = read_tables(SAMPLES / f"{sample}.xlsx"), tmp_path / "written.xlsx"
     for controls, template, formulas in (

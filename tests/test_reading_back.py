@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES
+from conftest import SAMPLES, Part
 
 import attn_xl
 from attn_xl import CallError, attend, explain, read_tables
@@ -72,7 +72,7 @@ def test_a_number_and_a_switch_that_were_changed_are_honoured(tmp_path: Path) ->
 @pytest.mark.parametrize("layout", ["sheets", "canvas"])
 @pytest.mark.parametrize("sample", ["mouse", "multi-head"])
 def test_every_cell_of_a_written_workbook_is_explained(
-    sample: str, layout: str, tmp_path: Path
+    sample: str, layout: str, tmp_path: Path, part: Part
 ) -> None:
     path = tmp_path / "out.xlsx"
     assert call("convert", SAMPLES / f"{sample}.xlsx", "-o", path, "--layout", layout) == 0
@@ -86,8 +86,8 @@ def test_every_cell_of_a_written_workbook_is_explained(
         if layout == "canvas" and name not in ("Controls", "Compare"):
             continue
         for row in book[name].iter_rows() if name in book.sheetnames else ():
-            for cell in row:
-                if str(cell.value).startswith("="):
+            for cell in part([cell for cell in row if str(cell.value).startswith("=")]):
+                if cell.value:
                     one = explain(computation, f"'{name}'!{cell.coordinate}")
                     assert f"={one.formula.lstrip('=')}" == cell.value
                     value = stored[name][cell.coordinate].value

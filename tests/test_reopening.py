@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, Sheets, make_input, table
+from conftest import SAMPLES, Part, Sheets, make_input, table
 
 import attn_xl
 from attn_xl.books import WrittenBook
@@ -89,12 +89,12 @@ def test_also_without_names(sample: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
-def test_also_when_libreoffice_saved_it(tmp_path: Path) -> None:
+def test_also_when_libreoffice_saved_it(tmp_path: Path, part: Part) -> None:
     made = {}
-    for sample in ALL:
+    for sample in part(ALL):
         made[sample.stem] = converted(sample, tmp_path / sample.name)[0]
     (tmp_path / "out").mkdir()
-    paths = [tmp_path / sample.name for sample in ALL]
+    paths = [tmp_path / sample.name for sample in part(ALL)]
     for path in recalculated_by_libreoffice(paths, tmp_path / "out"):
         # It writes 15 digits, so a number with 17 may differ in the last.
         same(made[path.stem], attended(path), exactly=path.stem in ("mouse", "politics", "cross"))
