@@ -9,6 +9,7 @@ import posixpath
 import re
 import zipfile
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from typing import Any
 
 from .cells import MAX_COLUMNS, MAX_ROWS, split_address
@@ -55,17 +56,19 @@ class Marks:
         self._content, self._plain = content, plain
         self._xml: dict[str, bytes] = {}
         self._parts: dict[str, str] | None = None
+        self._names: list[tuple[str, Area]] | None = None
+        self._archive: zipfile.ZipFile | None = None
         self._is_ods = content.startswith(b"PK") and b"opendocument" in content[:200]
 
     def names(self) -> list[tuple[str, Area]]:
         """The defined names and the tables (ListObjects) with the range each stands for; of names
         that belong to one sheet each, all."""
-        if not self._content.startswith(b"PK"):
-            return []
-        try:
-            return list(self._ods_names() if self._is_ods else self._xlsx_names())
-        except _UNREADABLE:
-            return []
+        if self._names is None:
+            self._names = []
+            if self._content.startswith(b"PK"):
+                with suppress(*_UNREADABLE):
+                    self._names = list(self._ods_names() if self._is_ods else self._xlsx_names())
+        return self._names
 
     def references(self) -> dict[str, str]:
         """The defined names of the whole workbook, and what each refers to; of an xlsx only."""
@@ -118,9 +121,10 @@ class Marks:
     # Open XML
 
     def _part(self, name: str) -> bytes:
+        if self._archive is None:
+            self._archive = zipfile.ZipFile(io.BytesIO(self._content))
         if name not in self._xml:
-            with zipfile.ZipFile(io.BytesIO(self._content)) as archive:
-                self._xml[name] = archive.read(name)
+            self._xml[name] = self._archive.read(name)
         return self._xml[name]
 
     def _tree(self, part: str) -> Any:

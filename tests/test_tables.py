@@ -7,6 +7,7 @@ import datetime
 import re
 import shutil
 import subprocess
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -264,6 +265,13 @@ def test_a_cell_far_away_is_refused_before_it_takes_all_memory(make: Make) -> No
     path = change(make({"pets": GOOD}), b'<c r="B3"', b'<c r="B99999999999"')
     with pytest.raises(InputError, match="cells as far away as"):
         read_tables(path)
+
+
+def test_many_sheets_take_as_long_as_they_are_many(make: Make) -> None:
+    path = make({f"sentence {i}": GOOD for i in range(150)})
+    start = time.process_time()
+    assert len(read_tables(path).sentences) == 150
+    assert time.process_time() - start < 3
 
 
 def test_damaged_packages_never_end_in_a_traceback(tmp_path: Path) -> None:
