@@ -15,8 +15,11 @@ The pictures of workbooks are made by make_pictures.py, which needs LibreOffice.
 from __future__ import annotations
 
 import math
+import os
 import re
 import shlex
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -52,8 +55,23 @@ def terminal(name: str) -> str:
     """A picture of a terminal, as SVG: a call, and what it prints there."""
     console = recording(WIDTH)
     console.print(Text(f"$ attn-xl {TERMINALS[name]}\n", "bold"))
-    console.print(Text.from_ansi(call(*shlex.split(TERMINALS[name]), COLUMNS=str(WIDTH), **COLOURS)))
+    console.print(Text.from_ansi(_in_colour(*shlex.split(TERMINALS[name]))))
     return MADE.format(how=f", with {WITH}") + picture(console)
+
+
+def _in_colour(*arguments: str) -> str:
+    """What a call prints on a terminal; in a process of its own, since rich keeps for each style the
+    colours of the first terminal that it had."""
+    kept = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+    done = subprocess.run(
+        [sys.executable, "-m", "attn_xl", *arguments],
+        cwd=HERE.parent,
+        env={**kept, "COLUMNS": str(WIDTH), "PYTHONUTF8": "1", **COLOURS},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    return "\n".join(line.rstrip() for line in done.stdout.strip("\n").splitlines())
 
 
 def help_of(command: str) -> str:
