@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, Part, make_input, table, verify
+from conftest import SAMPLES, Part, make_input, table, thorough, verify
 
 from attn_xl import CallError, read_tables
 from attn_xl.lessons import Lesson
@@ -165,8 +165,9 @@ def steps_of(tables: Tables, settings: Settings) -> list[str]:
     return list(names)
 
 
-@pytest.mark.parametrize("name", ["mouse", "masks", "multi-head", "projections", "positions", "dropout",
-                                  "cross", "plain-sum", "temperature"])  # fmt: skip
+@pytest.mark.parametrize("name", ["mouse", "projections", "positions", "cross", "plain-sum",
+                                  *(pytest.param(name, marks=thorough) for name in
+                                    ("masks", "multi-head", "dropout", "temperature"))])  # fmt: skip
 def test_no_answer_if_a_single_step_is_blank(name: str, tmp_path: Path, part: Part) -> None:
     tables, settings = sample(name)
     count = 0
