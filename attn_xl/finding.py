@@ -20,6 +20,10 @@ from .saying import clean
 from .state_dicts import parts_of
 
 
+MOST_NOTES = 3
+"""So many lines below a table that are taken for notes are named."""
+
+
 @dataclass(frozen=True)
 class Asked:
     """A range of a call: `W_Q=Sheet!B3:F9`, `words`.
@@ -251,9 +255,11 @@ def _found(book: Book, grid: Grid, region: Region, sheet: str, formulas: Cells |
         return None
     except InputError as error:
         problem = str(error)
-    for row, text in region.below:
+    for row, text in region.below[:MOST_NOTES]:
         at = address(row + 1, region.crop[1] + 1)
         notes.append(f"{clean(text)[:40]!r} in {at} has no numbers beside it and is taken for a note")
+    if len(region.below) > MOST_NOTES:
+        notes.append(f"so are {len(region.below) - MOST_NOTES} more below it")
     if table is not None and formulas is not None:
         notes += _sums(table, formulas)
     shape = table.shape if table is not None else (bottom - top + 1, right - left + 1)

@@ -218,6 +218,7 @@ FOUND: list[tuple[str, str, Callable[[Corpus], bytes], str]] = [
      "it has cells where no sheet has any"),
     ("check", "a.xlsx", lambda f: changed(f["tiny.xlsx"], SHEET, b'r="C4"', b'r="' + b"x" * 1_000_000 + b'"'), "is damaged"),
     ("check", "a.xlsx", formula(b"B2*9E999"), "no value"),
+    ("inspect", "a.csv", lambda f: b"|a|b\ncat|1|2\nsat|3|4\n" + b",\n" * 99, ""),
     ("inspect", "a.csv", lambda f: b",a,b\ncat,1,2\nsat,3,4\n" + b")" * 100_000 + b"\n", ""),
     ("inspect", "a.xlsx", lambda f: re_counted(f["docs-slips.xlsx"], b"99999999999"), "it takes too much memory"),
     ("inspect", "a.xlsb", lambda f: changed(f["made.xlsb"], "xl/worksheets/s.bin", FAR_CELL[0], FAR_CELL[1]),
