@@ -19,7 +19,6 @@ from .roles import Found, is_matrix_name, pick, weight_label, weight_name
 from .saying import clean
 from .state_dicts import parts_of
 
-
 MOST_NOTES = 3
 """So many lines below a table that are taken for notes are named."""
 
