@@ -127,7 +127,8 @@ class Killing:
     def finish(self) -> None:
         """A run that nobody kills: all is new, and nothing else is there."""
         run(self.folder, self.arguments)
-        assert contents(self.out) == self.new
+        found = contents(self.out)
+        assert found == self.new, [name for name in self.new if found.get(name) != self.new[name]]
         assert not strays(self.folder)
 
 
