@@ -102,6 +102,7 @@ def writing(path: Path) -> Iterator[Path]:
 def writing_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
     """The same for several paths: none is replaced before all are on the disk."""
     at = anywhere = " or ".join(map(str, paths))
+    replaced: list[str] = []
     try:
         with ExitStack() as until_the_end:
             files = []
@@ -129,10 +130,12 @@ def writing_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
                     sys.stdout.buffer.flush()
                 else:
                     os.replace(temporary, target)
+                replaced.append(at)
     except BrokenPipeError:
         raise
     except (OSError, RuntimeError) as error:
-        raise OutputError(f"{at}: cannot be written ({_why(error)}). Nothing was changed.") from None
+        done = f"{' and '.join(replaced)} is written already" if replaced else "Nothing was changed"
+        raise OutputError(f"{at}: cannot be written ({_why(error)}). {done}.") from None
 
 
 def _why(error: Exception) -> object:

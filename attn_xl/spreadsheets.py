@@ -90,8 +90,9 @@ def values_apart(path: Path, shown: Path, content: bytes) -> Grids:
         return values(path, shown, content)
     try:
         found: Grids = worker.ask("values", path, shown, content)
-    except Stopped:
-        said = damaged(shown, "it takes too much memory: are there cells far away from the table?")
+    except Stopped as end:
+        much = f"more than {end.late:.0f} s" if end.late else "too much memory"
+        said = damaged(shown, f"it takes {much}: are there cells far away from the table?")
     else:
         return found
     finally:

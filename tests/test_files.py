@@ -21,7 +21,7 @@ from kills import COMMANDS, Killing, start
 from attn_xl import files
 from attn_xl.cli import main
 from attn_xl.errors import OutputError
-from attn_xl.files import writing
+from attn_xl.files import writing, writing_all
 
 STRAY = ".attn-xl-0123456789ab.part"
 POSIX = pytest.mark.skipif(os.name == "nt", reason="this is how POSIX systems have it")
@@ -222,6 +222,25 @@ def test_a_lesson_whose_answers_cannot_be_written_is_not_written_either(
     assert call(*command, "a.xlsx") == 1
     assert "Nothing was changed" in capsys.readouterr().err
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"l.xlsx": "old"}
+
+
+def test_of_two_files_of_which_one_is_in_place_that_one_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = tmp_path / "1.txt", tmp_path / "2.txt"
+    rename = os.replace
+
+    def once(old: Path, new: Path) -> None:
+        if new == second:
+            raise OSError(errno.EACCES, "Permission denied")
+        rename(old, new)
+
+    monkeypatch.setattr(os, "replace", once)
+    with pytest.raises(OutputError) as refused, writing_all([first, second]):
+        pass
+    assert str(refused.value).startswith(f"{second}: cannot be written")
+    assert str(refused.value).endswith(f"{first} is written already.")
+    assert [path.name for path in tmp_path.iterdir()] == ["1.txt"]
 
 
 def test_a_disk_that_is_full_when_all_is_written_is_said_too(

@@ -29,6 +29,8 @@ from openpyxl.worksheet.datavalidation import DataValidation
 
 from attn_xl import apart
 from attn_xl.cli import main
+from attn_xl.errors import InputError
+from attn_xl.grids import read_book
 from attn_xl.templates import shipped
 
 forks = pytest.mark.skipif(
@@ -258,6 +260,22 @@ def test_a_formula_that_never_ends_is_given_up(
     assert re.search(
         r"IronCalc cannot recalculate this workbook \(it was not done after 1 s\)", made.said
     )
+
+
+def test_a_reader_that_never_ends_is_given_up(
+    files: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.xlsb"
+    path.write_bytes(files["made.xlsb"])
+
+    def late(*_: object) -> None:
+        raise apart.Stopped(5.0)
+
+    monkeypatch.setattr(apart.Apart, "ask", late)
+    with pytest.raises(
+        InputError, match=r"a\.xlsb: .*it takes more than 5 s: are there cells far away"
+    ):
+        read_book(path)
 
 
 # What is written neither runs nor leads out of its file
