@@ -127,8 +127,7 @@ class Operands:
         of numbers of all kinds."""
         step = (WIDTH, 1)[axis]
         keys = first[0] * WIDTH + first[1] - 1 + step * np.arange(-1, count + 1)
-        at = sheet.find(keys)
-        tables = np.where(at >= 0, self._tables(sheet)[at], NO_NUMBER)
+        tables = self._tables(sheet)[sheet.find(keys)]
         if tables[1] == NO_NUMBER:
             return False
         return any(
@@ -138,10 +137,13 @@ class Operands:
 
     def _is_computed(self, sheet: Sheet, cell: Ints) -> bool:
         at = sheet.find(np.array([cell[0] * WIDTH + cell[1] - 1]))[0]
-        return bool(at >= 0 and self._tables(sheet)[at] >= 0)
+        return bool(self._tables(sheet)[at] >= 0)
 
     def _tables(self, sheet: Sheet) -> Ints:
-        """For each cell of a sheet the number of its block, or array formula; that of all constants."""
+        """For each cell of a sheet the number of its block, or array formula; that of all constants.
+
+        One more stands at the end, where `find` leads for a cell that is not there.
+        """
         if sheet.name not in self._known:
             numbers = np.isin(sheet.kinds, (NUMBER, MISSING))
             tables = np.where(numbers, CONSTANT, NO_NUMBER)
@@ -152,7 +154,7 @@ class Operands:
             tables[filled] = len(self.blocks) + sheet.spilled[filled]
             masters = np.isin(sheet.formulas, sheet.spilled[filled])
             tables[masters] = len(self.blocks) + sheet.formulas[masters]
-            self._known[sheet.name] = tables
+            self._known[sheet.name] = np.append(tables, NO_NUMBER)
         return self._known[sheet.name]
 
     def _uses(self, block: Block, sheet: Sheet, line: tuple[Ints, Ints], but: Reference) -> bool:

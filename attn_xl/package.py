@@ -66,6 +66,34 @@ _LINKS = {
 }
 
 
+class SteadyCompressor:
+    """ISA-L's deflate at level 1, and the same bytes from the same data.
+
+    ISA-L (2.32.1) files what stands at the third byte under a hash of where its state lies in memory,
+    not of the data (`write_first_byte` in igzip_icf_body_h1_gr_bt.asm): once in some thousand parts a
+    match is found or missed for it. Its routine for the ends of data has no such slip: that one gets
+    the start.
+    """
+
+    _START = 16  # bytes; more than the few that the routine takes without a look for matches
+
+    def __init__(self) -> None:
+        self._stream = isal_zlib.compressobj(1, isal_zlib.DEFLATED, -15)
+        self._started = False
+
+    def compress(self, data: bytes) -> bytes:
+        """What is ready of the compressed data."""
+        if self._started:
+            return self._stream.compress(data)
+        self._started = True
+        start = self._stream.compress(data[: self._START]) + self._stream.flush(isal_zlib.Z_SYNC_FLUSH)
+        return start + self._stream.compress(data[self._START :])
+
+    def flush(self) -> bytes:
+        """The rest of it."""
+        return self._stream.flush()
+
+
 class _Archive(zipfile.ZipFile):
     """A zip with fixed times, compressed by ISA-L: zlib's format at several times its speed.
 
@@ -84,7 +112,7 @@ class _Archive(zipfile.ZipFile):
         part = self.open(info, "w")
         # Without this attribute of zipfile's, zlib would do the same, slower.
         if hasattr(part, "_compressor"):
-            part._compressor = isal_zlib.compressobj(1, isal_zlib.DEFLATED, -15)
+            part._compressor = SteadyCompressor()
         return part
 
     def writestr(self, zinfo_or_arcname: Any, data: Any, *_: Any, **__: Any) -> None:

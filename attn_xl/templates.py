@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -149,12 +150,17 @@ def _check_range(path: Path, cells: str) -> None:
 
 def _check_places(path: Path, book: Any) -> None:
     for sheet in book.worksheets:
-        for row, column in sheet._cells:
+        for (row, column), cell in sheet._cells.items():
             if row > LAST_ROW or column > LAST_COLUMN:
                 raise InputError(
                     f"{path}, sheet {sheet.title!r}: the template has a cell in row {row:,}, column "
                     f"{column:,}; it may use {LAST_ROW:,} rows and {LAST_COLUMN:,} columns. Delete "
                     "what is beyond them."
+                )
+            if isinstance(cell.value, (int, float)) and not abs(cell.value) <= sys.float_info.max:
+                raise InputError(
+                    f"{path}, sheet {sheet.title!r}, cell {cell.coordinate}: the template has a number "
+                    "there that no spreadsheet can hold. Enter another, or none."
                 )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import openpyxl
 import pytest
 from planting import looked_over, to_file
 from test_check import call, kinds, table, written
@@ -23,7 +24,6 @@ L = "ABCDEFGHIJKL"
 def stored(path: Path, rows: Rows, arrays: dict[str, str] | None = None) -> Path:
     """A table whose formulas have the values that IronCalc gives them when they are entered. `arrays`:
     array formulas by their ranges."""
-    import openpyxl
     from openpyxl.worksheet.formula import ArrayFormula
 
     table(path, rows)
@@ -274,3 +274,10 @@ def test_json_names_every_cell(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert len(finding["cells"].split(", ")) == 18
     assert call("check", path) == 1
     assert "A2 and 14 more: " in capsys.readouterr().out
+
+
+def test_a_block_that_uses_an_empty_sheet(tmp_path: Path) -> None:
+    book = openpyxl.load_workbook(table(tmp_path / "a.xlsx", grid("={c}{r}*gamma!$B$5")))
+    book.create_sheet("gamma")
+    book.save(tmp_path / "a.xlsx")
+    assert kinds(tmp_path / "a.xlsx")["blank"] == "F1:I5"

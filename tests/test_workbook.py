@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from python_calamine import CalamineWorkbook
 import attn_xl
 from attn_xl import Formulas, attend, read_tables
 from attn_xl.engines import libreoffice, recalculated_by_libreoffice
+from attn_xl.package import SteadyCompressor
 from attn_xl.templates import shipped
 
 Write = Callable[..., Path]
@@ -397,6 +399,22 @@ def test_a_template_with_a_far_cell_is_refused(cell: str, write: Write, tmp_path
         write(SAMPLES / "politics.xlsx", template=tmp_path / "far.xlsx")
 
 
+@pytest.mark.parametrize("number", ["1" + "0" * 400, "1e999", "-1e999"])
+def test_a_template_with_a_number_beyond_all_is_refused(
+    number: str, write: Write, tmp_path: Path
+) -> None:
+    template = tmp_path / "odd.xlsx"
+    with zipfile.ZipFile(shipped()["article"]) as old, zipfile.ZipFile(template, "w") as new:
+        for name in old.namelist():
+            new.writestr(
+                name,
+                re.sub(rb"</sheetData>", b'<row r="90"><c r="B90"><v>%s</v></c></row></sheetData>'
+                       % number.encode(), old.read(name)) if "sheet1" in name else old.read(name),
+            )  # fmt: skip
+    with pytest.raises(attn_xl.InputError, match=r"odd\.xlsx, sheet 'Cover', cell B90: .* can hold"):
+        write(SAMPLES / "politics.xlsx", template=template)
+
+
 def test_a_template_without_a_style_is_refused_by_name(write: Write, tmp_path: Path) -> None:
     empty = make_input(tmp_path / "empty.xlsx", {"s": [["x"]]})
     with pytest.raises(attn_xl.InputError, match="no cell style named 'attn title'"):
@@ -450,6 +468,27 @@ def test_the_package_is_compressed_by_isal(tmp_path: Path) -> None:
     archive = zipfile.ZipFile(tmp_path / "x.zip", "w", zipfile.ZIP_DEFLATED)
     with archive, archive.open("x", "w") as part:
         assert hasattr(part, "_compressor"), "zipfile changed: see _Archive in package.py"
+
+
+def test_compressed_bytes_do_not_depend_on_where_the_compressor_lies_in_memory() -> None:
+    """16,000 lie at other places; where the start of a part is hashed wrongly, about six differ."""
+    words = b"abcdefgh 0abcd1 2bcde3 4cdef5 "
+    data = words + bytes(n % 251 for n in range(1000))
+    kept, found = [], set()
+    for _ in range(16_000):
+        compressor = SteadyCompressor()
+        kept.append((compressor, bytearray(1 << 15)))
+        found.add(compressor.compress(data) + compressor.flush())
+    assert len(found) == 1
+    assert zlib.decompress(found.pop(), -15) == data
+
+
+@pytest.mark.parametrize("sizes", [(0,), (1,), (15,), (16,), (17,), (3, 2, 40), (0, 20, 0, 70_000)])
+def test_compressed_in_pieces_it_is_the_same_data(sizes: tuple[int, ...]) -> None:
+    compressor = SteadyCompressor()
+    pieces = [bytes(n % 7 for n in range(size)) for size in sizes]
+    packed = b"".join([*map(compressor.compress, pieces), compressor.flush()])
+    assert zlib.decompress(packed, -15) == b"".join(pieces)
 
 
 def test_names_of_sentences_in_other_scripts_are_readable(
