@@ -5,14 +5,22 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+_BEGINNING, _END = 2000, 500  # letters of a text that is too long
+
 
 class AttnXlError(Exception):
     """Something that the user can mend; its text says what was found, where, and what to do.
 
-    `exit_status` is what the command line answers with.
+    `exit_status` is what the command line answers with. Of a very long text, as with a name of ten
+    thousand letters, the middle is left out.
     """
 
     exit_status = 1
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        short = len(text) <= _BEGINNING + _END
+        return text if short else f"{text[:_BEGINNING]} … {text[-_END:]}"
 
 
 class InputError(AttnXlError):

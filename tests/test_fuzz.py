@@ -19,7 +19,7 @@ from random import Random
 import openpyxl
 import pytest
 from conftest import SAMPLES
-from fuzz import Case, Tally, Verdict, active, fuzz, judged, the_program
+from fuzz import LONGEST, Case, Tally, Verdict, active, fuzz, judged, the_program
 from fuzz_corpus import Corpus, corpus, kinds
 from fuzz_mutations import ALL, PACKAGES, packed
 from openpyxl.formatting.rule import FormulaRule
@@ -243,6 +243,13 @@ def test_what_was_found_is_mended(number: int, files: Corpus, tmp_path: Path) ->
     assert not made.faults
     assert said in made.said
     assert made.status == (1 if said else 0)
+
+
+def test_of_a_very_long_message_the_middle_is_left_out() -> None:
+    said = str(InputError(f"a.csv: there is no setting {'x' * 40_000!r}. There are: causal, scale."))
+    assert len(said) < LONGEST
+    assert said.startswith("a.csv: there is no setting 'xxx")
+    assert said.endswith("xxx'. There are: causal, scale.")
 
 
 def test_a_formula_that_never_ends_is_given_up(
