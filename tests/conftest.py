@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import zlib
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ from attn_xl.engines import libreoffice
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "samples"
 TOLERANCE = 1e-12
-thorough = pytest.mark.thorough
+alike, thorough = pytest.mark.alike, pytest.mark.thorough
 CANCELLED = 1e-4
 """A number below this share of its sheet's largest is what cancelling left: it counts as that large."""
 
@@ -139,8 +141,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    for item in items if not config.getoption("--thorough") else ():
-        if item.get_closest_marker("thorough"):
+    if config.getoption("--thorough"):
+        return
+    alike: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("alike"):
+            alike[item.nodeid.partition("[")[0]].append(item)
+    # In an order that mixes the parameters, and is the same everywhere.
+    mixed = (sorted(some, key=lambda item: zlib.crc32(item.nodeid.encode())) for some in alike.values())
+    rest = {item for some in mixed for item in some[(len(some) + 2) // 3 :]}
+    for item in items:
+        if item in rest or item.get_closest_marker("thorough"):
             item.add_marker(pytest.mark.skip(reason="one of many alike: --thorough does all"))
 
 
@@ -154,6 +165,7 @@ def part(pytestconfig: pytest.Config) -> Part:
 def pytest_configure(config: pytest.Config) -> None:
     from hypothesis import HealthCheck, settings
 
+    config.addinivalue_line("markers", "alike: of its cases a third is done; all with --thorough")
     config.addinivalue_line("markers", "thorough: one of many alike, done with --thorough only")
     settings.register_profile(
         "run",

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pytest
-from conftest import ROOT, SAMPLES, table
+from conftest import ROOT, SAMPLES, alike, table
 from judges import differences_ironcalc
 
 import attn_xl
@@ -91,6 +91,7 @@ def formulas(layout: Layout, block: Block) -> Iterator[str]:
             yield named(layout, block, text)
 
 
+@alike
 @pytest.mark.parametrize("case", CASES)
 def test_the_formulas_are_the_same_but_for_their_addresses(case: str) -> None:
     sheets, canvas = both(case)
@@ -197,6 +198,7 @@ def assert_within(part: list[object], whole: list[object]) -> None:
     assert any(whole[i : i + len(part)] == part for i in range(len(whole))), (part, whole)
 
 
+@alike
 @pytest.mark.parametrize("name", NAMES)
 def test_a_workbook_has_the_same_names_and_values(
     name: str, tmp_path: Path, keep: Callable[[Path], Path]

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, Part, make_input, naive_attention, table, verify
+from conftest import SAMPLES, Part, alike, make_input, naive_attention, table, verify
 from judges import Editable
 
 import attn_xl
@@ -92,6 +92,7 @@ def agrees(engine: Editable, book: Controlled, expected: dict[Any, Any], rtol: f
     return count
 
 
+@alike
 @pytest.mark.parametrize("sample", ALL)
 def test_every_control_at_every_setting(sample: str, tmp_path: Path, keep: Keep) -> None:
     chosen = {"activation": Activation.relu} if sample == "encoder" else {}

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, Part, make_input, table, thorough, verify
+from conftest import SAMPLES, Part, alike, make_input, table, thorough, verify
 
 from attn_xl import CallError, read_tables
 from attn_xl.lessons import Lesson
@@ -134,6 +134,7 @@ def sample(name: str) -> tuple[Tables, Settings]:
     return tables, Settings.chosen(chosen, tables.settings, "")
 
 
+@alike
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("level", [1, 2, 3])
 def test_no_answer_in_any_sample(name: str, level: int, tmp_path: Path, keep: Keep) -> None:
@@ -143,6 +144,7 @@ def test_no_answer_in_any_sample(name: str, level: int, tmp_path: Path, keep: Ke
     (keep if level == 2 and name in ("mouse", "multi-head", "masks") else verify)(path)
 
 
+@alike
 @pytest.mark.parametrize("name", ["mouse", "multi-head", "by-hand", "cross", "encoder"])
 @pytest.mark.parametrize("level", [1, 2, 3])
 def test_no_answer_on_a_canvas(name: str, level: int, tmp_path: Path) -> None:
@@ -179,6 +181,7 @@ def test_no_answer_if_a_single_step_is_blank(name: str, tmp_path: Path, part: Pa
     assert count > (10 if name != "plain-sum" else 0)
 
 
+@alike
 @pytest.mark.parametrize("step", ["Q", "Scores", "Concat", "Hidden", "Norm_1", "Softmax.Sum",
                                   "Enc1.Softmax_1",
                                   "FeedForward", "Sum_2"])  # fmt: skip

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import SAMPLES
+from conftest import SAMPLES, alike
 from kills import COMMANDS, Killing, start
 
 from attn_xl import files
@@ -396,6 +396,7 @@ USES = {
 }
 
 
+@alike
 @POSIX
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("kind", NAMES)

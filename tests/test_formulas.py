@@ -9,7 +9,7 @@ from pathlib import Path
 
 import openpyxl
 import pytest
-from conftest import SAMPLES
+from conftest import SAMPLES, alike
 from ooxml import violations
 from openpyxl.worksheet.formula import ArrayFormula
 
@@ -31,6 +31,7 @@ def written(sample: str, formulas: Formulas, path: Path, **more: object) -> attn
     return attn_xl.write_workbook(attn_xl.attend(tables, settings), path, settings=settings)
 
 
+@alike
 @pytest.mark.parametrize("arrangement", list(Arrangement))
 @pytest.mark.parametrize("formulas", [Formulas.array, Formulas.dynamic])
 @pytest.mark.parametrize("sample", FILES)

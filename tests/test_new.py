@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES
+from conftest import SAMPLES, alike
 
 import attn_xl
 from attn_xl.cli import main
@@ -154,6 +154,7 @@ def test_outputs_that_are_refused(new: New, output: str, status: int, said: str)
     assert not path.exists()
 
 
+@alike
 @pytest.mark.parametrize("dims", [1, 2, 300])
 @pytest.mark.parametrize("words", ["a", "a a", "a b"])
 def test_the_smallest_and_wide_ones(new: New, words: str, dims: int) -> None:

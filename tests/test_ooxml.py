@@ -18,7 +18,7 @@ import numpy as np
 import openpyxl
 import pytest
 import xlsxwriter
-from conftest import ROOT, SAMPLES, thorough
+from conftest import ROOT, SAMPLES, alike, thorough
 from ooxml import violations
 from ooxml_broken import BROKEN
 from ooxml_formulas import FUNCTIONS, Names
@@ -55,6 +55,7 @@ def tables_of(x: np.ndarray, words: tuple[str, ...], name: str, columns: tuple[s
 # Everything that the program writes
 
 
+@alike
 @pytest.mark.parametrize(
     "sample", [pytest.param(name, marks=[thorough] * (name in LARGE)) for name in ALL]
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, Part
+from conftest import SAMPLES, Part, alike
 
 import attn_xl
 from attn_xl import CallError, attend, explain, read_tables
@@ -34,6 +34,7 @@ def call(*args: object) -> int:
     return int(end.value.code or 0)
 
 
+@alike
 @pytest.mark.parametrize("layout", ["sheets", "canvas"])
 @pytest.mark.parametrize("sample", SAMPLE_NAMES)
 def test_converting_an_output_again_gives_the_same_numbers(
@@ -69,6 +70,7 @@ def test_a_number_and_a_switch_that_were_changed_are_honoured(tmp_path: Path) ->
     assert np.allclose(attend(found)["cat"]["Softmax"].values, weights, rtol=1e-12, atol=0)
 
 
+@alike
 @pytest.mark.parametrize("layout", ["sheets", "canvas"])
 @pytest.mark.parametrize("sample", ["mouse", "multi-head"])
 def test_every_cell_of_a_written_workbook_is_explained(
@@ -187,6 +189,7 @@ def test_a_written_workbook_is_piped_in_as_well(
     assert np.array_equal(read_tables("-").sentences["politics"].values, values)
 
 
+@alike
 @pytest.mark.parametrize("options", [[], ["--layout", "canvas"], ["--formulas", "dynamic"]])
 @pytest.mark.parametrize("sample", ["encoder-decoder", "language-model", "dropout", "positions"])
 def test_nothing_is_remarked_on_what_nobody_changed(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, Part, Sheets, make_input, table
+from conftest import SAMPLES, Part, Sheets, alike, make_input, table
 
 import attn_xl
 from attn_xl.books import WrittenBook
@@ -70,6 +70,7 @@ def test_also_when_it_is_drawn_on_a_canvas(sample: Path, tmp_path: Path) -> None
     same(computation, attended(path))
 
 
+@alike
 @pytest.mark.parametrize("sample", ALL, ids=lambda path: path.stem)
 def test_also_when_openpyxl_saved_it(sample: Path, tmp_path: Path) -> None:
     path, again = tmp_path / "written.xlsx", tmp_path / "again.xlsx"

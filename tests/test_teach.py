@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, Part, make_input, table, verify
+from conftest import SAMPLES, Part, alike, make_input, table, verify
 from judges import Editable, stored_formulas
 
 from attn_xl import CallError, InputError, attend, read_tables
@@ -197,6 +197,7 @@ def right(book: Taught, slip: ANSWER | None = None) -> ANSWER:
 SMALL = {"activation": Activation.relu}
 
 
+@alike
 @pytest.mark.parametrize("sample", ALL)
 @pytest.mark.parametrize("level", [1, 2, 3])
 def test_right_answers_are_right_and_nothing_is_said_before(
