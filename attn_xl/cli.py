@@ -286,7 +286,8 @@ def main(args: Sequence[str] | None = None) -> None:
             sys.exit(getattr(error, "exit_code", 2))
         usage = getattr(error, "ctx", None)
         hint = f" Try '{usage.command_path} --help'." if usage else ""
-        _fail(f"{error.format_message().rstrip('.')}.{hint}", getattr(error, "exit_code", 2))
+        said = error.format_message()
+        _fail(f"{said}{'' if said.endswith(('.', '?')) else '.'}{hint}", getattr(error, "exit_code", 2))
     finally:
         gc.freeze()  # nor is there any worth it at the end
         gc.enable()

@@ -47,6 +47,8 @@ def check(
     from .files import expanded
 
     named, files = file, expanded(file)
+    if Path("-") in files:
+        raise CallError("check reads no standard input: save the workbook to a file, and name that.")
     if not files:
         raise CallError(f"{named[0]}: no file matches.")
     if not 0 <= tolerance < 1:

@@ -18,7 +18,8 @@ def similarity(x: Matrix) -> Matrix:
         The angles in degrees, (n, n); `Graph(angles)` has `Dot`, `Magnitude`, `Cosine`, `Angle`.
 
     Raises:
-        InputError: if a word's embedding is all zeros, which has no direction.
+        InputError: if a word's embedding has no length, and so no direction: all zeros, or
+                numbers whose squares are too small to be any.
 
     Source: cosine similarity as in Jurafsky, Martin, "Speech and Language Processing", 6.4.
     """
@@ -27,8 +28,8 @@ def similarity(x: Matrix) -> Matrix:
     for word, length in zip(x.rows, magnitude.values[:, 0]):
         if not length:
             raise InputError(
-                f"the embedding of {word!r} is all zeros: it has no direction to compare. Give it a "
-                "number or leave the word out."
+                f"the length of the embedding of {word!r} is 0: it has no direction to compare. Give "
+                "it a number, or a larger one, or leave the word out."
             )
     cosine = (dot / (magnitude * magnitude.T)).named("Cosine", notes.COSINE)
     return angle(cosine).named("Angle", notes.ANGLE)

@@ -31,7 +31,7 @@ _BOMS = (
 _FORMULA_LIKE = re.compile(
     rf"'*\s*([=+@＝＋－＠-]|({'|'.join(map(re.escape, ERRORS))})\s*$)|\s*[\t\r\n]", re.IGNORECASE
 )
-_CONTROL = re.compile("[\x00-\x08\x0e-\x1f]")
+_CONTROL = re.compile("[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 
 
 def decoded(content: bytes) -> str:
@@ -45,7 +45,8 @@ def decoded(content: bytes) -> str:
 
 
 def is_text(text: str) -> bool:
-    """Whether there is no control character in it, as there is in what was no text."""
+    """Whether there is no control character in it, as there is in what was no text; those with which
+    text is coloured, underlined or rung out on terminals may be."""
     return not _CONTROL.search(text)
 
 

@@ -303,6 +303,7 @@ def test_the_call(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert call("check", good, "--jobs", 0) == 2
     assert call("check", good, "--engine", "excel") == 2
     assert call("check", tmp_path / "nothing*.xlsx") == 2
+    assert call("check", "-") == 2
     with pytest.raises(CallError):
         check_workbook(good, tolerance=-1)
 

@@ -315,6 +315,12 @@ def test_help_and_version_load_nothing_heavy(args: list[str]) -> None:
     subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
 
 
+def test_a_mistake_in_the_call_is_one_sentence(run: Runner) -> None:
+    assert run("chekc", "x").err == (
+        "attn-xl: No such command 'chekc'. Did you mean 'check'? Try 'attn-xl --help'.\n"
+    )
+
+
 def test_saying_nothing_prints_the_help(run: Runner) -> None:
     done = run()
     assert "convert" in done.out

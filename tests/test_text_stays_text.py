@@ -179,6 +179,15 @@ def test_csv_holds_no_formula_and_is_read_back(
     )
 
 
+def test_csv_with_a_coloured_word_is_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "coloured.csv"
+    path.write_bytes(b",a,b\n\x1b[31mred\x1b[0m,1,2\nbell\x07,3,4\n")
+    said = call(capsys, "show", path)
+    assert "\ufffd[31mred\ufffd[0m" in said
+    assert "bell\ufffd" in said
+    assert not {"\x1b", "\x07"} & set(said)
+
+
 @pytest.mark.parametrize("text", ["=x", "'=x", "''=x", "-", "'-1", "#REF!", "'#REF!", "+ 1", "@"])
 def test_an_apostrophe_more_is_put_before_each_and_taken_away(text: str) -> None:
     from attn_xl.textfiles import read_text
