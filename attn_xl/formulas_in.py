@@ -44,6 +44,8 @@ class Formula:
     columns: int = 1
     table: bool = False
     """A what-if table (Data > What-If Analysis), which only its own program can compute."""
+    array: bool = False
+    """An array formula, of one cell or of more."""
 
 
 @dataclass
@@ -235,7 +237,7 @@ class _Cells:
             (top, left), (bottom, right) = split_address(first), split_address(last)
             _check_place(bottom, right)
             rows, columns = bottom - top + 1, right - left + 1
-        formula = Formula(text, row, column, rows, columns, kind == "dataTable")
+        formula = Formula(text, row, column, rows, columns, kind == "dataTable", kind == "array")
         self.formulas.append(formula)
         place = len(self.formulas) - 1
         if kind == "shared":

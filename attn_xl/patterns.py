@@ -48,6 +48,11 @@ OF_ONE = frozenset([
 ])
 # fmt: on
 """Functions of single values."""
+CONSTANT = "{"
+"""What an array that is written out stands in, as if it were a function."""
+_COMPARING = ("=", "<>", "<", ">", "<=", ">=", "&")
+_RANGES = frozenset(["OFFSET", "INDIRECT"])
+"""Functions that give a range."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +65,7 @@ class Reference:
         cells: 1 or a range's corners, 2.
         function: the function it is an argument of, "" outside of all.
         operand: whether it is added, multiplied, ...
-        each: of a range, the function of single values (EXP) that it is given to, else "".
-        array: whether all that stands where an array is expected, as in `SUMPRODUCT(EXP(B5:F5))`: then
-            such a function takes each cell in turn.
+        compared: whether it is only compared, or joined as text: that is no computing.
     """
 
     sheet: str
@@ -70,8 +73,7 @@ class Reference:
     cells: int
     function: str
     operand: bool
-    each: str
-    array: bool
+    compared: bool
 
 
 @dataclass
@@ -81,6 +83,8 @@ class Template:
     Attributes:
         pieces: the text between the coordinates' places; functions: names without prefixes.
         roles: of each coordinate: row "r", column "c", number "n".
+        arrays: for each array that it computes with (a range, a name, `{1,2}`), the functions it stands
+            in, from the innermost, with the number of the argument.
         alone: whether its references are single cells, multiplied and added, and nothing else.
     """
 
@@ -90,6 +94,7 @@ class Template:
     references: tuple[Reference, ...]
     operators: frozenset[str]
     names: tuple[str, ...]
+    arrays: frozenset[tuple[tuple[str, int], ...]] = frozenset()
 
     @property
     def text(self) -> str:
@@ -282,45 +287,63 @@ def _taken_apart(
 
 def _template(pieces: tuple[str, ...], roles: str, tokens: list[Token]) -> Template:
     functions, references, operators, names = set(), [], set(), []
-    around: list[str] = []
+    around: list[tuple[str, int]] = []
+    arrays = set()
     place = 0
     inner = [token for token in tokens if token.type != Token.WSPACE]
     for number, token in enumerate(inner):
         if token.type in (Token.FUNC, Token.PAREN, Token.ARRAY):
             if token.subtype == Token.OPEN:
                 name = _PREFIX.sub("", token.value[:-1]).upper() if token.type == Token.FUNC else "("
+                if token.type == Token.ARRAY or name in _RANGES:
+                    own = [(CONSTANT, 0)] if token.type == Token.ARRAY else []
+                    arrays.add(_chain([*around, *own]))
                 functions.add(name)
-                around.append(name)
+                around.append((name, 0))
             elif around:
                 around.pop()
+        elif token.type == Token.SEP and around:
+            around[-1] = around[-1][0], around[-1][1] + 1
         elif token.type in (Token.OP_IN, Token.OP_PRE, Token.OP_POST):
             operators.add(token.value)
         elif token.type == Token.OPERAND and token.subtype == Token.NUMBER:
             place += 1
         elif token.type == Token.OPERAND and token.subtype == Token.RANGE:
             found = _REFERENCE.fullmatch(token.value)
+            if not found or found[7]:
+                arrays.add(_chain(around))
             if not found or (found[1] and "[" in found[1]):
                 names.append(token.value)
                 continue
             cells = 2 if found[7] else 1
-            function = next((name for name in reversed(around) if name not in TRANSPARENT), "")
-            beside = inner[max(number - 1, 0) : number] + inner[number + 1 : number + 2]
-            operand = any(
-                other.type in (Token.OP_IN, Token.OP_PRE, Token.OP_POST) and other.value in "+-*/^%"
-                for other in beside
-            )
+            function = next((name for name, _ in reversed(around) if name not in TRANSPARENT), "")
+            beside = {
+                other.value
+                for other in inner[max(number - 1, 0) : number] + inner[number + 1 : number + 2]
+                if other.type in (Token.OP_IN, Token.OP_PRE, Token.OP_POST)
+            }
+            operand = not beside.isdisjoint("+-*/^%")
             sheet = (found[1] or "")[:-1]
             if sheet.startswith("'"):
                 sheet = sheet[1:-1].replace("''", "'")
-            outer = [name for name in around if name != "("]
-            each = outer[-1] if cells == 2 and outer and outer[-1] in OF_ONE else ""
-            array = not ARRAYS.isdisjoint(outer)
-            references.append(Reference(sheet, place, cells, function, operand, each, array))
+            compared = not operand and not beside.isdisjoint(_COMPARING)
+            references.append(Reference(sheet, place, cells, function, operand, compared))
             place += 2 * cells
     functions.discard("(")
     return Template(
-        pieces, roles, frozenset(functions), tuple(references), frozenset(operators), tuple(names)
+        pieces,
+        roles,
+        frozenset(functions),
+        tuple(references),
+        frozenset(operators),
+        tuple(names),
+        frozenset(arrays),
     )
+
+
+def _chain(around: list[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
+    """The functions around a place, from the innermost, with the number of the argument."""
+    return tuple(pair for pair in reversed(around) if pair[0] != "(")
 
 
 def spans(keys: Ints) -> str:

@@ -205,7 +205,8 @@ def computed_with_nothing(
         for reference in template.references:
             target = lookup.sheet(reference.sheet, sheet)
             copied = template.text.rpartition("!")[2] in ("§", "§:§")
-            if target is None or not (reference.operand or reference.function in ADDING or copied):
+            adding = reference.function in ADDING and not reference.compared
+            if target is None or not (reference.operand or adding or copied):
                 continue
             corners = rectangles_of(reference, values)
             area = (corners[2] - corners[0] + 1) * (corners[3] - corners[1] + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -16,6 +17,7 @@ from .findings import Finding
 from .formulas_in import ERROR, MISSING, NUMBER, WIDTH, FormulaBook, Ints, Sheet, read_formulas
 from .functions import UNSTEADY
 from .patterns import Forms, shortened, spans
+from .proven import doubtful, must_be_entered
 from .recalculating import Recalculated
 from .references import Lookup, rectangles_of
 
@@ -30,18 +32,13 @@ _NO_ANSWER = ("#NAME?", "#N/IMPL!", "#ERROR!", "#SPILL!", "#CALC!")
 
 _ERRORS = ("#DIV/0!", "#VALUE!", "#REF!", "#N/A", "#NUM!", "#NULL!", "#CIRC!")
 
-# fmt: off
-_NOT_OF_EACH = {"IronCalc": frozenset([
-    "ERF", "ISBLANK", "ISNUMBER", "LEN", "LOG", "MOD", "N", "NORMSDIST", "NOT", "NORM.S.DIST",
-    "ROUND", "ROUNDDOWN", "ROUNDUP", "TRUNC", "VALUE",
-])}
-# fmt: on
-"""Functions of single values that an engine cannot take of each cell of an array."""
-
 _ROUGH = {"IronCalc": frozenset(["NORMSDIST", "NORM.S.DIST"])}
 """Functions that an engine computes to ten digits only; layers add to what is wrong in the last."""
 ROUGHLY = 1e-6
 """How far from right a number may be that is made from them."""
+
+_DIGITS = re.compile(r"[0-9]+\.[0-9]{9,}")
+"""A number within a text (`="a"&1/3`), of which programs write 15 digits or more."""
 
 Compute = Callable[[str, Ints], Sequence[Value]]
 """The values that an engine has for cells of a sheet, by their keys."""
@@ -66,7 +63,7 @@ def taken_apart_by_mistake(book: FormulaBook, forms: Forms) -> list[tuple[str, i
     found = []
     for sheet in book.sheets.values():
         where = np.flatnonzero(sheet.formulas >= 0)
-        apart = np.array([any(r.each and r.array for r in t.references) for t in forms.templates])
+        apart = np.array([must_be_entered(template) for template in forms.templates])
         where = where[apart[forms.template[sheet.formulas[where]]]] if len(where) else where
         for place in where.tolist():
             formula = int(sheet.formulas[place])
@@ -128,17 +125,18 @@ def wrong_values(
         checked += len(places)
         differ = _differing(sheet, places, computed, tolerance)
         suspects.append((sheet, places[differ], [computed[i] for i in differ.tolist()]))
-        seeds[sheet.name] += _unsure(sheet, forms, book, _NOT_OF_EACH.get(engine, frozenset()))
     if any(len(places) for _, places, _ in suspects):
+        doubts = _doubts(book, forms, engine)
         for sheet, places, values in suspects:
-            bad = [i for i, value in enumerate(values) if value in _NO_ANSWER]
-            seeds[sheet.name] += sheet.keys[places[bad]].tolist()
+            formulas = np.maximum(sheet.formulas[places], sheet.spilled[places])
+            lost = [bool(doubts[f]) or v in _NO_ANSWER for f, v in zip(formulas.tolist(), values)]
+            seeds[sheet.name] += sheet.keys[places[np.array(lost, dtype=np.bool_)]].tolist()
         touched = made_from(book, forms, lookup, seeds)
         rough = made_from(book, forms, lookup, cells_with(book, forms, _ROUGH.get(engine, frozenset())))
         for sheet, places, values in suspects:
             unsure = np.isin(sheet.keys[places], np.array(sorted(touched[sheet.name]), dtype=np.int64))
             checked -= int(unsure.sum())
-            found += _unchecked(sheet, forms, places[unsure], engine)
+            found += _unchecked(sheet, doubts, places[unsure], engine)
             for place, value in zip(places[~unsure].tolist(), np.array(values, dtype=object)[~unsure]):
                 key = int(sheet.keys[place])
                 if key in rough[sheet.name] and same(sheet, key, value, max(tolerance, ROUGHLY)):
@@ -190,8 +188,14 @@ def _differing(sheet: Sheet, places: Ints, computed: Sequence[Value], tolerance:
         same = numeric & ((gap <= tolerance * size) | (gap < SMALLEST))
     for place in np.flatnonzero(~same & ~(numeric & ~np.isnan(numbers))).tolist():
         ours, theirs = sheet.stored(int(places[place])), computed[place]
+        if isinstance(ours, str) and isinstance(theirs, str):
+            ours, theirs = _DIGITS.sub(_fewer, ours), _DIGITS.sub(_fewer, theirs)
         same[place] = ours == theirs or {ours, theirs} <= {"", None}
     return np.flatnonzero(~same)
+
+
+def _fewer(digits: re.Match[str]) -> str:
+    return f"{float(digits[0]):.9g}"
 
 
 def _largest(sheet: Sheet) -> float:
@@ -254,20 +258,23 @@ def _shown(value: Value) -> str:
     return "nothing" if value in (None, "") else f"{str(value)[:40]!r}"
 
 
-def _unsure(sheet: Sheet, forms: Forms, book: FormulaBook, not_of_each: frozenset[str]) -> list[int]:
-    """The cells whose value is another one each time, or that no engine computes, or not this one."""
-    where = np.flatnonzero((sheet.formulas >= 0) | (sheet.spilled >= 0))
-    formulas = np.maximum(sheet.formulas[where], sheet.spilled[where])
-    if not len(where):
-        return []
-    unsteady = np.array([bool(t.functions & UNSTEADY) for t in forms.templates])
-    tables = np.array([formula.table for formula in book.formulas])
-    each = [[r for r in t.references if r.each in not_of_each] for t in forms.templates]
-    in_array = np.array([any(r.array for r in found) for found in each])
-    large = np.array([formula.rows * formula.columns > 1 for formula in book.formulas])
-    lacking = in_array[forms.template] | (np.array([bool(x) for x in each])[forms.template] & large)
-    unsure = unsteady[forms.template[formulas]] | tables[formulas] | lacking[formulas]
-    return [int(key) for key in sheet.keys[where[unsure]]]
+def _doubts(book: FormulaBook, forms: Forms, engine: str) -> list[frozenset[str]]:
+    """For each formula the functions whose value is another one each time, or that no engine computes,
+    or not this one."""
+    known: dict[tuple[int, bool, bool], frozenset[str]] = {}
+    out = []
+    for formula, kind in zip(book.formulas, forms.template.tolist()):
+        key = kind, formula.array, formula.table
+        if key not in known:
+            template = forms.templates[kind]
+            doubts = template.functions & UNSTEADY
+            if formula.table:
+                doubts |= {"TABLE"}
+            if engine == "IronCalc":
+                doubts |= doubtful(template, formula.array)
+            known[key] = doubts
+        out.append(known[key])
+    return out
 
 
 def _error(sheet: Sheet, text: str, keys: list[int], origins: dict[str, Ints]) -> str:
@@ -281,12 +288,11 @@ def _error(sheet: Sheet, text: str, keys: list[int], origins: dict[str, Ints]) -
     return text
 
 
-def _unchecked(sheet: Sheet, forms: Forms, places: Ints, engine: str) -> list[Finding]:
+def _unchecked(sheet: Sheet, doubts: list[frozenset[str]], places: Ints, engine: str) -> list[Finding]:
     if not len(places):
         return []
     formulas = np.maximum(sheet.formulas[places], sheet.spilled[places])
-    kinds = np.unique(forms.template[formulas])
-    functions = sorted(set().union(*(forms.templates[k].functions for k in kinds.tolist())))
+    functions = sorted(frozenset[str]().union(*(doubts[formula] for formula in formulas.tolist())))
     named = f" ({', '.join(functions[:6])})" if functions else ""
     return [
         Finding(
@@ -294,7 +300,7 @@ def _unchecked(sheet: Sheet, forms: Forms, places: Ints, engine: str) -> list[Fi
             spans(sheet.keys[places]),
             "unchecked",
             f"{len(places)} value{'s' * (len(places) > 1)} not checked: {engine} cannot compute "
-            f"them, or they change by themselves{named}",
+            f"them, or not as other programs do, or they change by themselves{named}",
             "Try the other --engine.",
         )
     ]

@@ -53,6 +53,7 @@ ORDER = [
     "functions",
     "formulas_in",
     "patterns",
+    "proven",
     "formula_blocks",
     "references",
     "dependents",
