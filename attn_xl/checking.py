@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .array_sizes import too_small
+from .blanks import computed_with_nothing
 from .errors import AttnXlError, CallError, InputError, Interrupted, unforeseen
 from .findings import KINDS, Finding
 from .formula_blocks import blocks
@@ -22,7 +23,7 @@ from .jobs import in_parallel
 from .operands import Operands
 from .patterns import Forms, spans
 from .recalculating import Recalculated
-from .references import Lookup, asked_about, computed_with_nothing
+from .references import Lookup, asked_about
 from .shares import not_one
 from .values import (
     Compute,
@@ -121,7 +122,7 @@ def look_over(
     found += Operands(forms, all_blocks, lookup).all()
     found += too_small(book, forms)
     found += not_one(book, forms, all_blocks, lookup, tolerance)
-    found += computed_with_nothing(book, forms, lookup, asked)
+    found += computed_with_nothing(book, forms, lookup, all_blocks, asked)
     return found + _functions(book, forms), slips.overwritten
 
 

@@ -24,6 +24,7 @@ KINDS: dict[str, tuple[Severity, str]] = {
     "unread": ("warning", "the engine cannot recalculate the workbook"),
     "volatile": ("note", "a function that changes by itself"),
     "function": ("note", "a function that some spreadsheet programs lack"),
+    "sparse": ("note", "a formula over a table that is filled here and there"),
     "unchecked": ("note", "a value that the engine cannot compute"),
 }
 """Each kind's severity and what it is."""

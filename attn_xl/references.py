@@ -1,19 +1,17 @@
-"""What formulas refer to: whether it is filled, blank or text, and where they compute with none.
+"""What formulas refer to: whether it is filled, blank or text.
 
 Counts cells of whole rectangles by binary search in sorted keys: nothing grows with what a sheet spans.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 
 import numpy as np
 
-from .cells import MAX_COLUMNS, MAX_ROWS, address
-from .findings import Finding
+from .cells import MAX_COLUMNS, MAX_ROWS
 from .formulas_in import TEXT, WIDTH, FormulaBook, Ints, Sheet
-from .patterns import Coordinates, Forms, Reference, Template, shortened, spans
+from .patterns import Coordinates, Forms, Reference, Template
 
 HEIGHT = MAX_ROWS + 1
 ADDING = frozenset(
@@ -190,52 +188,6 @@ def asked_about(book: FormulaBook, forms: Forms, lookup: Lookup) -> set[tuple[st
     return asked
 
 
-def computed_with_nothing(
-    book: FormulaBook, forms: Forms, lookup: Lookup, asked: set[tuple[str, int]]
-) -> list[Finding]:
-    """Formulas that compute with blank cells or with text.
-
-    A blank cell that some formula asks about is there to be filled in, and a formula that asks (IF,
-    COUNT, ...) is taken to know.
-    """
-    found: dict[tuple[str, str, str, str], list[Ints]] = defaultdict(list)
-    for sheet, places, template, values in uses(book, forms):
-        if template.functions & CAREFUL:
-            continue
-        for reference in template.references:
-            target = lookup.sheet(reference.sheet, sheet)
-            copied = template.text.rpartition("!")[2] in ("§", "§:§")
-            adding = reference.function in ADDING and not reference.compared
-            if target is None or not (reference.operand or adding or copied):
-                continue
-            corners = rectangles_of(reference, values)
-            area = (corners[2] - corners[0] + 1) * (corners[3] - corners[1] + 1)
-            if reference.cells == 2 and (area > 1_000_000).any():
-                continue  # whole columns and rows are given for what may come
-            cells = lookup.filled(target)
-            for kind, bad in (
-                ("blank", cells.filled(corners) < area),
-                ("text", (cells.texts(corners) > 0) & (not copied)),
-            ):
-                for place in np.flatnonzero(bad).tolist():
-                    box = [int(x[place]) for x in corners]
-                    if kind == "blank" and (target.name, box[0] * WIDTH + box[1] - 1) in asked:
-                        continue
-                    said = _in_words(target, cells, box, kind, asked)
-                    if said:
-                        at = "" if target is sheet else target.name
-                        found[sheet.name, kind, at, said].append(sheet.keys[places[place]])
-    out = []
-    for (name, kind, at, said), keys in found.items():
-        there = f" of {at!r}" if at else ""
-        if kind == "blank":
-            what, do = f"uses {said}{there}, blank", "Fill it in, or take it out of the formula."
-        else:
-            what, do = f"computes with {said}{there}, text", "Refer to numbers only."
-        out.append(Finding(name, spans(np.array(keys)), kind, what, do))
-    return out
-
-
 def uses(book: FormulaBook, forms: Forms) -> Iterator[tuple[Sheet, Ints, Template, Coordinates]]:
     """For each sheet and template that refers to something: the places of its cells, and their
     coordinates."""
@@ -250,17 +202,3 @@ def uses(book: FormulaBook, forms: Forms) -> Iterator[tuple[Sheet, Ints, Templat
                     rows, columns = sheet.keys[places] // WIDTH, sheet.keys[places] % WIDTH + 1
                     values = forms.coordinates(sheet.formulas[places], rows, columns)
                     yield sheet, places, template, values
-
-
-def _in_words(
-    sheet: Sheet, cells: Filled, box: list[int], kind: str, asked: set[tuple[str, int]]
-) -> str:
-    """Which cells of a rectangle are blank, or text; the rectangle itself where it is large."""
-    top, left, bottom, right = box
-    if (bottom - top + 1) * (right - left + 1) > 10_000:
-        return f"cells of {address(top, left)}:{address(bottom, right)}"
-    keys = np.add.outer(np.arange(top, bottom + 1) * WIDTH, np.arange(left - 1, right)).ravel()
-    at = sheet.find(keys)
-    bad = at < 0 if kind == "blank" else (at >= 0) & (sheet.kinds[at] == TEXT)
-    named = [key for key in keys[bad].tolist() if kind == "text" or (sheet.name, key) not in asked]
-    return shortened(spans(np.array(named))) if named else ""

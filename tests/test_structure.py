@@ -56,6 +56,7 @@ ORDER = [
     "proven",
     "formula_blocks",
     "references",
+    "blanks",
     "dependents",
     "values",
     "array_sizes",
