@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -100,9 +101,13 @@ def check_workbook(
     book = read_formulas(path)
     found: list[Finding] = []
     forms, lookup = Forms(book.formulas), Lookup(book)
-    model, compute = _engine(book, forms, Engine(engine), found)
-    wrong, checked = wrong_values(book, forms, lookup, compute, tolerance, _CALLED[Engine(engine)])
+    engine = Engine(engine)
+    model, compute = _engine(book, forms, engine, found)
+    wrong, checked = wrong_values(book, forms, lookup, compute, tolerance, _CALLED[engine])
     seen, overwritten = look_over(book, forms, lookup, tolerance)
+    if overwritten and engine is Engine.libreoffice:
+        with suppress(InputError):  # LibreOffice would have to be started for each of them
+            model = _ironcalc(book, forms)
     found += wrong + _weighed(seen, overwritten, book, model, tolerance)
     return Report(path, tuple(_ordered(book, found)), len(book.formulas), checked)
 
@@ -134,15 +139,20 @@ def _engine(
     if engine is Engine.libreoffice:
         return None, libreoffice_values(path)
     try:
-        model = Recalculated(path)
-        again = taken_apart_by_mistake(book, forms)
-        if again:
-            model.change(again)
+        model = _ironcalc(book, forms)
     except InputError as error:
         what = str(error).removeprefix(f"{path}: ").rstrip(".")
         found.append(Finding("", "", "unread", what, "Try --engine libreoffice."))
         return None, None
     return model, ironcalc_values(model)
+
+
+def _ironcalc(book: FormulaBook, forms: Forms) -> Recalculated:
+    model = Recalculated(book.path)
+    again = taken_apart_by_mistake(book, forms)
+    if again:
+        model.change(again)
+    return model
 
 
 def _weighed(

@@ -93,6 +93,10 @@ class FormulaBook:
     sheets: dict[str, Sheet] = field(default_factory=dict)
     formulas: list[Formula] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
+    since_1904: bool = False
+    """Whether dates are counted from 1904, as Excel for the Mac once did."""
+    repeats: bool = False
+    """Whether formulas may refer to themselves, and are computed again and again."""
 
 
 def read_formulas(path: Path) -> FormulaBook:
@@ -154,6 +158,10 @@ def _read(path: Path, archive: zipfile.ZipFile) -> FormulaBook:
                 book.sheets[attributes["name"]] = _sheet(
                     attributes["name"], archive.read(target), book.formulas
                 )
+        elif tag == "workbookPr":
+            book.since_1904 = attributes.get("date1904") in ("1", "true")
+        elif tag == "calcPr":
+            book.repeats = attributes.get("iterate") in ("1", "true")
         elif tag == "definedName":
             open_name.append((attributes["name"], attributes.get("localSheetId", "")))
 

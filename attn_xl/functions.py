@@ -20,6 +20,14 @@ VOLATILE = frozenset(
 UNSTEADY = frozenset(["NOW", "TODAY", "RAND", "RANDBETWEEN", "RANDARRAY", "CELL", "INFO"])
 """Those whose value is another one the next time."""
 
+# fmt: off
+DATED = frozenset([
+    "DATE", "DATEDIF", "DATEVALUE", "DAY", "DAYS360", "EDATE", "EOMONTH", "ISOWEEKNUM", "MONTH",
+    "NETWORKDAYS", "TEXT", "WEEKDAY", "WEEKNUM", "WORKDAY", "YEAR", "YEARFRAC",
+])
+# fmt: on
+"""Those that take or give dates: a number has another date where they are counted from 1904."""
+
 _2010 = frozenset(
     [
         "AGGREGATE",

@@ -9,14 +9,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .cells import address, quoted
 from .dependents import cells_with, made_from, origins_of_errors
 from .engines import SMALLEST, Value, recalculated_by_libreoffice
 from .findings import Finding
 from .formulas_in import ERROR, MISSING, NUMBER, WIDTH, FormulaBook, Ints, Sheet, read_formulas
-from .functions import UNSTEADY
-from .patterns import Forms, shortened, spans
+from .functions import DATED, UNSTEADY
+from .patterns import Forms, Template, shortened, spans
 from .proven import doubtful, must_be_entered
 from .recalculating import Recalculated
 from .references import Lookup, rectangles_of
@@ -37,6 +38,16 @@ _ROUGH = {"IronCalc": frozenset(["NORMSDIST", "NORM.S.DIST"])}
 ROUGHLY = 1e-6
 """How far from right a number may be that is made from them."""
 
+_CIRCLE = "#CIRC!"
+"""IronCalc's value of a cell that refers to itself, or to one that does."""
+_ELSEWHERE = re.compile(r"\[[^\]]*\][^!\[\]]*!")
+"""In a reference: the file that it leads to, and the sheet."""
+_SPREAD = frozenset([
+    "COVAR", "COVARIANCE.P", "COVARIANCE.S", "DEVSQ", "STDEV", "STDEV.P", "STDEV.S", "STDEVP", "VAR",
+    "VAR.P", "VAR.S", "VARP",
+])  # fmt: skip
+"""Functions of squares, whose sums IronCalc takes from each other: large numbers that hardly differ
+leave it little."""
 _DIGITS = re.compile(r"[0-9]+\.[0-9]{9,}")
 """A number within a text (`="a"&1/3`), of which programs write 15 digits or more."""
 
@@ -129,7 +140,16 @@ def wrong_values(
         doubts = _doubts(book, forms, engine)
         for sheet, places, values in suspects:
             formulas = np.maximum(sheet.formulas[places], sheet.spilled[places])
-            lost = [bool(doubts[f]) or v in _NO_ANSWER for f, v in zip(formulas.tolist(), values)]
+            lost = [
+                bool(doubts[formula])
+                or value in _NO_ANSWER
+                or (value == _CIRCLE and book.repeats)
+                or (
+                    engine == "IronCalc"
+                    and _lost_squares(sheet, place, value, forms, lookup, tolerance)
+                )
+                for formula, place, value in zip(formulas.tolist(), places.tolist(), values)
+            ]
             seeds[sheet.name] += sheet.keys[places[np.array(lost, dtype=np.bool_)]].tolist()
         touched = made_from(book, forms, lookup, seeds)
         rough = made_from(book, forms, lookup, cells_with(book, forms, _ROUGH.get(engine, frozenset())))
@@ -210,13 +230,43 @@ def _cancelled(
     sheet: Sheet, place: int, value: Value, forms: Forms, lookup: Lookup, tolerance: float
 ) -> bool:
     """Whether a difference is no larger than what cancelling leaves of what the formula refers to."""
-    stored, formula = sheet.stored(place), sheet.formulas[place : place + 1]
-    if type(stored) is not float or type(value) not in (float, int) or formula[0] < 0:
+    stored = sheet.stored(place)
+    used = _used(sheet, place, forms, lookup)
+    if type(stored) is not float or type(value) not in (float, int) or used is None:
         return False
+    template, numbers = used
+    largest = float(numbers[numbers < INFINITE].max(initial=0.0))
+    if template.is_product or "*" in template.operators:
+        largest = max(largest, largest**2)
+    return abs(stored - float(value)) <= tolerance * LEFT_OVER * largest  # type: ignore[arg-type]
+
+
+def _lost_squares(
+    sheet: Sheet, place: int, value: Value, forms: Forms, lookup: Lookup, tolerance: float
+) -> bool:
+    """Whether a difference, or that of the squares, is what sums of squares lose by cancelling."""
+    stored = sheet.stored(place)
+    used = _used(sheet, place, forms, lookup)
+    if type(stored) is not float or type(value) not in (float, int) or used is None:
+        return False
+    template, numbers = used
+    most = tolerance * LEFT_OVER * float(numbers.max(initial=0.0)) ** 2
+    computed = float(value)  # type: ignore[arg-type]
+    gap = min(abs(stored - computed), abs(stored**2 - computed**2))
+    return not _SPREAD.isdisjoint(template.functions) and gap <= most
+
+
+def _used(
+    sheet: Sheet, place: int, forms: Forms, lookup: Lookup
+) -> tuple[Template, NDArray[np.float64]] | None:
+    """A formula's template, and the sizes of the numbers that it refers to; None of what has none."""
+    formula = sheet.formulas[place : place + 1]
+    if formula[0] < 0:
+        return None
     key = sheet.keys[place : place + 1]
     values = forms.coordinates(formula, key // WIDTH, key % WIDTH + 1)
     template = forms.templates[int(forms.template[formula[0]])]
-    largest = 0.0
+    sizes = [np.empty(0)]
     for reference in template.references:
         target = lookup.sheet(reference.sheet, sheet)
         top, left, bottom, right = (int(x[0]) for x in rectangles_of(reference, values))
@@ -224,12 +274,9 @@ def _cancelled(
             continue
         cells = np.add.outer(np.arange(top, bottom + 1) * WIDTH, np.arange(left - 1, right)).ravel()
         at = target.find(cells)
-        numbers = np.abs(target.numbers[at[at >= 0]])
-        numbers = numbers[numbers < INFINITE]
-        largest = max(largest, float(numbers.max(initial=0.0)))
-    if template.is_product or "*" in template.operators:
-        largest = max(largest, largest**2)
-    return abs(stored - float(value)) <= tolerance * LEFT_OVER * largest  # type: ignore[arg-type]
+        sizes.append(np.abs(target.numbers[at[at >= 0]]))
+    numbers = np.concatenate(sizes)
+    return template, numbers[~np.isnan(numbers)]
 
 
 def same(sheet: Sheet, key: int, computed: Value, tolerance: float) -> bool:
@@ -241,6 +288,9 @@ def _different(sheet: Sheet, place: int, value: Value, engine: str) -> Finding:
     key = int(sheet.keys[place])
     cell = address(key // WIDTH, key % WIDTH + 1)
     stored = sheet.stored(place)
+    if value == _CIRCLE:
+        what = "refers to itself, or to a cell that does: no program computes it"
+        return Finding(sheet.name, cell, "error", what, "Take it out of what it is made from.")
     return Finding(
         sheet.name,
         cell,
@@ -270,8 +320,11 @@ def _doubts(book: FormulaBook, forms: Forms, engine: str) -> list[frozenset[str]
             doubts = template.functions & UNSTEADY
             if formula.table:
                 doubts |= {"TABLE"}
+            if any(_ELSEWHERE.search(name) for name in template.names):
+                doubts |= {"another workbook"}
             if engine == "IronCalc":
                 doubts |= doubtful(template, formula.array)
+                doubts |= template.functions & DATED if book.since_1904 else frozenset()
             known[key] = doubts
         out.append(known[key])
     return out
@@ -294,13 +347,12 @@ def _unchecked(sheet: Sheet, doubts: list[frozenset[str]], places: Ints, engine:
     formulas = np.maximum(sheet.formulas[places], sheet.spilled[places])
     functions = sorted(frozenset[str]().union(*(doubts[formula] for formula in formulas.tolist())))
     named = f" ({', '.join(functions[:6])})" if functions else ""
-    return [
-        Finding(
-            sheet.name,
-            spans(sheet.keys[places]),
-            "unchecked",
-            f"{len(places)} value{'s' * (len(places) > 1)} not checked: {engine} cannot compute "
-            f"them, or not as other programs do, or they change by themselves{named}",
-            "Try the other --engine.",
-        )
-    ]
+    many = f"{len(places)} value{'s' * (len(places) > 1)}"
+    cells = spans(sheet.keys[places])
+    if functions and UNSTEADY.issuperset(functions):
+        what = f"{many} not checked: another one each time{named}"
+        return [Finding(sheet.name, cells, "unchecked", what, "Paste as a value what should stay.")]
+    what = (
+        f"{many} not checked: {engine} does not compute this as other programs do, or not at all{named}"
+    )
+    return [Finding(sheet.name, cells, "unchecked", what, "Try the other --engine.")]
