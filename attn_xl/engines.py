@@ -41,11 +41,14 @@ def quiet() -> Iterator[None]:
 class IronCalc:
     """A workbook recalculated by IronCalc, a spreadsheet engine of its own (pip install ironcalc).
 
+    Args:
+        called: how errors name the file, if not by its path.
+
     Raises:
         InputError: if IronCalc cannot read the file.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], called: str | None = None) -> None:
         import ironcalc
 
         try:
@@ -55,8 +58,10 @@ class IronCalc:
         except BaseException as error:  # a panic in the engine is not an Exception
             if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
                 raise
-            why = f" ({str(error)[:200]})" if isinstance(error, Exception) else ""
-            raise InputError(f"{path}: IronCalc cannot recalculate this workbook{why}.") from None
+            slip = "" if isinstance(error, Exception) else "a mistake in IronCalc: "
+            why = f"{slip}{str(error)[:200]}"
+            said = f"{called or path}: IronCalc cannot recalculate this workbook ({why})."
+            raise InputError(said) from None
         self.sheets = [sheet["name"] for sheet in self._model.get_worksheets_properties()]
 
     def value(self, sheet: str, row: int, column: int) -> Value:

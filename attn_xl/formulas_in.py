@@ -10,7 +10,9 @@ from __future__ import annotations
 import io
 import posixpath
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
@@ -21,6 +23,7 @@ from numpy.typing import NDArray
 from .cells import MAX_COLUMNS, MAX_ROWS, split_address
 from .errors import InputError
 from .grids import content_of
+from .repacking import shared_texts
 from .spreadsheets import OLE
 from .unpacking import DAMAGED, damaged, unpacked
 
@@ -54,7 +57,8 @@ class Sheet:
 
     Attributes:
         keys, kinds, numbers: one entry a cell; a number that is none is NaN.
-        texts: what the others hold, by the place in the arrays; texts of the shared table are left out.
+        texts: what the others hold, by the place in the arrays; texts of the shared table are left out,
+            but for those that formulas give (as Gnumeric stores them).
         formulas: for each cell the place of its formula in the book's list, or -1.
         spilled: the same for cells that an array formula elsewhere fills.
     """
@@ -115,7 +119,7 @@ def read_formulas(path: Path) -> FormulaBook:
             pass
         except (_Wrong, expat.ExpatError) as error:
             raise damaged(path, str(error)) from None
-        except (*DAMAGED, KeyError):  # what is not there, and numbers that are none
+        except (*DAMAGED, LookupError, StopIteration):  # what is not there, and numbers that are none
             raise damaged(path) from None
     elif not content.startswith(OLE):
         raise InputError(f"{path}: is not a spreadsheet. Check an .xlsx workbook.")
@@ -148,6 +152,11 @@ def _read(path: Path, archive: zipfile.ZipFile) -> FormulaBook:
     order: list[str] = []
     open_name: list[tuple[str, str]] = []
 
+    @cache
+    def shared() -> list[str]:
+        table = (part for kind, part in relations.values() if kind.endswith("/sharedStrings"))
+        return shared_texts(archive.read(next(table)))
+
     def start(tag: str, attributes: dict[str, str]) -> None:
         tag = tag.rpartition(" ")[2]
         if tag == "sheet":
@@ -156,7 +165,7 @@ def _read(path: Path, archive: zipfile.ZipFile) -> FormulaBook:
             kind, target = relations[link]
             if kind.endswith("/worksheet") and target in names:
                 book.sheets[attributes["name"]] = _sheet(
-                    attributes["name"], archive.read(target), book.formulas
+                    attributes["name"], archive.read(target), book.formulas, shared
                 )
         elif tag == "workbookPr":
             book.since_1904 = attributes.get("date1904") in ("1", "true")
@@ -255,7 +264,7 @@ class _Cells:
         return place
 
 
-def _sheet(name: str, xml: bytes, formulas: list[Formula]) -> Sheet:
+def _sheet(name: str, xml: bytes, formulas: list[Formula], shared: Callable[[], list[str]]) -> Sheet:
     parser, cells = _parser(), _Cells(formulas)
     text: list[str] = []
     cell: dict[str, str] = {}
@@ -306,6 +315,8 @@ def _sheet(name: str, xml: bytes, formulas: list[Formula]) -> Sheet:
             number = float(value)
         elif cell.get("t") != "s":
             cells.texts[len(keys)] = value
+        elif place >= 0 and value:
+            cells.texts[len(keys)] = shared()[int(value)]
         keys.append(row * WIDTH + column - 1)
         kinds.append(kind)
         numbers.append(number)

@@ -4,6 +4,7 @@ process and not the program. Knows what `engines` knows."""
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from .apart import Apart, Stopped
 from .engines import IronCalc, Value
 from .errors import InputError
+from .repacking import Unreadable, repack, strings_elsewhere
 
 MOST_CELLS = 3_000_000
 """So many cells of a sheet are looked through for formulas, in a few seconds."""
@@ -32,7 +34,7 @@ class Recalculated:
             self._apart = Apart(__name__, path.stat().st_size)
         except OSError as error:
             raise InputError(f"{path}: IronCalc cannot be started ({error.strerror}).") from None
-        self.sheets: list[str] = self._ask("open", os.fspath(path))
+        self.sheets: list[str] = self._ask("open", os.fspath(path)) or self._repacked()
 
     def values(self, sheet: str, cells: Sequence[tuple[int, int]]) -> list[Value]:
         """The computed values of cells, by row and column; an error value (`#N/A`) is text."""
@@ -52,6 +54,13 @@ class Recalculated:
         """End the process."""
         self._apart.close()
 
+    def _repacked(self) -> list[str]:
+        # The folder is this process's: the other may be killed before it could clear it away.
+        with tempfile.TemporaryDirectory() as folder:
+            to = os.path.join(folder, "repacked.xlsx")
+            sheets: list[str] = self._ask("open_repacked", os.fspath(self._path), to)
+        return sheets
+
     def _ask(self, what: str, *arguments: Any) -> Any:
         try:
             return self._apart.ask(what, *arguments)
@@ -69,7 +78,22 @@ _engine: list[IronCalc] = []
 
 
 def _open(path: str) -> list[str]:
-    _engine.append(IronCalc(path))
+    """The sheets; none if IronCalc cannot read the file as it is."""
+    if strings_elsewhere(Path(path)):
+        return []
+    try:
+        _engine.append(IronCalc(path))
+    except InputError:
+        return []
+    return _engine[0].sheets
+
+
+def _open_repacked(path: str, to: str) -> list[str]:
+    try:
+        repack(Path(path), Path(to))
+    except Unreadable as why:
+        raise InputError(f"{path}: IronCalc cannot recalculate this workbook ({why}).") from None
+    _engine.append(IronCalc(to, called=path))
     return _engine[0].sheets
 
 
@@ -98,4 +122,10 @@ def _change(formulas: Sequence[tuple[str, int, int, str]]) -> None:
     _engine[0].evaluate()
 
 
-ANSWERS = {"open": _open, "values": _values, "computed": _computed, "change": _change}
+ANSWERS = {
+    "open": _open,
+    "open_repacked": _open_repacked,
+    "values": _values,
+    "computed": _computed,
+    "change": _change,
+}

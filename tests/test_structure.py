@@ -34,6 +34,7 @@ ORDER = [
     "heads",
     "engines",
     "apart",
+    "repacking",
     "recalculating",
     "unpacking",
     "numerals",
