@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from io import StringIO
 from itertools import accumulate
 from typing import TextIO
 
 from rich import box
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.style import Style
 from rich.table import Table
@@ -25,8 +25,13 @@ from .selection import Chosen, select
 DECIMALS = 3
 MOST_LABEL = 24
 MOST_HEADING = 12
-MOST_ROWS = 60
+MOST_ROWS, CUT_TO = 60, 50
+MOST_CELLS = 1_000_000
+"""Of a matrix of more, some rows and columns are shown only, in a file or a pipe, too."""
 SVG_WIDTH = 120
+
+DOTS = "…"
+Ends = list[int | None]
 
 HEAT = ((247, 252, 250), (0, 96, 88))  # no attention, all attention
 
@@ -65,8 +70,9 @@ def show(
 ) -> None:
     """Print matrices as tables: all, or those of some steps and one sheet.
 
-    On a terminal a table is cut to its width, with a word on what is left out; elsewhere, and with
-    NO_COLOR set, the text is plain, and it is whole unless COLUMNS says how wide it may be.
+    On a terminal a table is cut to its width and to 50 rows, the first and the last, with a word on
+    what is left out. Elsewhere, and with NO_COLOR set, the text is plain. Elsewhere it is whole, unless
+    it has more than a million numbers or COLUMNS says how wide it may be.
 
     Args:
         computation: what `attend` made, or a graph, or the matrix that a model returned.
@@ -81,12 +87,12 @@ def show(
     plain = bool(os.environ.get("NO_COLOR"))
     file = file or sys.stdout
     console = Console(file=file, highlight=False, color_system=None if plain else "auto")
-    width: int | None = console.width
     if not console.is_terminal and "COLUMNS" not in os.environ:
-        width = None
-        console.width = _needed_width(chosen, decimals)
+        for line in _lines(chosen, decimals):
+            file.write(forward(line))
+        return
     with console.capture() as text:
-        _print(console, chosen, decimals, width, framed=console.is_terminal)
+        _print(console, chosen, decimals, console.width, framed=console.is_terminal)
     file.write(forward(text.get()))
 
 
@@ -134,7 +140,7 @@ def picture(console: Console) -> str:
 
 
 def _print(
-    console: Console, chosen: Sequence[Chosen], decimals: int, width: int | None, *, framed: bool
+    console: Console, chosen: Sequence[Chosen], decimals: int, width: int, *, framed: bool
 ) -> None:
     for number, one in enumerate(chosen):
         if number:
@@ -157,18 +163,15 @@ def _formula(one: Chosen) -> str:
     return f"{one.title} = {node.words}" if node.words else one.title
 
 
-def _table(one: Chosen, decimals: int, width: int | None, framed: bool) -> tuple[Table, str]:
+def _table(one: Chosen, decimals: int, width: int, framed: bool) -> tuple[Table, str]:
     """The table, and what to say of the part that was left out."""
     node = one.node
     n, m = node.shape
-    columns, rows = m, n
-    if width is not None:
-        room = width - _label_width(one, width)
-        columns = _how_many(_column_widths(one, decimals), room)
-        if columns < m:  # the dots need room, too
-            columns = _how_many(_column_widths(one, decimals), room - 3)
-        columns = max(1, columns)
-        rows = n if n <= MOST_ROWS else MOST_ROWS - 10
+    rows, columns = _ends(n, n if n <= MOST_ROWS else CUT_TO), _ends(m, m)
+    room = width - _label_width(one, width)
+    widths, form = _column_widths(one, decimals), _form(node, decimals)
+    if sum(widths) > room:  # the dots need room, too
+        columns = _ends(m, max(1, _how_many(widths, room - 3)))
     table = Table(
         box=box.SIMPLE_HEAD if framed else None,
         show_edge=False,
@@ -176,37 +179,95 @@ def _table(one: Chosen, decimals: int, width: int | None, framed: bool) -> tuple
         padding=(0, 0, 0, 1 if framed else 2),  # the frame brings a space of its own
         header_style="",
     )
-    most_label = _label_width(one, width) if width is not None else None
-    most_cell = max(MOST_HEADING, _number_width(one, decimals)) if width is not None else None
-    table.add_column("", no_wrap=True, overflow="ellipsis", max_width=most_label)
-    for heading in node.columns[:columns]:
+    most_cell = max(MOST_HEADING, _number_width(one, decimals))
+    table.add_column("", no_wrap=True, overflow="ellipsis", max_width=_label_width(one, width))
+    for column in columns:
+        if column is None:
+            table.add_column(DOTS)
+            continue
         table.add_column(
-            Text(heading),
+            Text(node.columns[column]),
             justify="right",
             no_wrap=True,
             overflow="ellipsis",
             max_width=most_cell,
         )
-    if columns < m:
-        table.add_column("…")
-    for row, (label, values) in enumerate(zip(node.rows[:rows], node.values[:rows, :columns])):
-        if node.texts:
-            cells = [Text(node.texts[row])]
+    for row in rows:
+        if row is None:
+            table.add_row(DOTS, *[DOTS] * len(columns))
+        elif node.texts:
+            table.add_row(Text(node.rows[row]), Text(node.texts[row]))
         else:
-            cells = [_cell(one, float(value), decimals) for value in values]
-        table.add_row(Text(label), *cells, *(["…"] if columns < m else []))
+            cells = [
+                DOTS if column is None else _cell(one, float(node.values[row, column]), form)
+                for column in columns
+            ]
+            table.add_row(Text(node.rows[row]), *cells)
+    return table, _left_out(one, rows, columns)
+
+
+def _ends(count: int, most: int) -> Ends:
+    """The first and the last of so many places, None for those between."""
+    if count <= most:
+        return [*range(count)]
+    first = (most + 1) // 2
+    return [*range(first), None, *range(count - most + first, count)]
+
+
+def _left_out(one: Chosen, rows: Ends, columns: Ends) -> str:
     left_out = [
-        f"{shown} of {there} {what}"
-        for shown, there, what in ((rows, n, "rows"), (columns, m, "columns"))
-        if shown < there
+        f"{len(shown) - 1} of {there} {what}"
+        for shown, there, what in zip((rows, columns), one.node.shape, ("rows", "columns"))
+        if None in shown
     ]
     if not left_out:
-        return table, ""
-    return table, f"Shown: {' and '.join(left_out)}. All of them: --csv, --json or convert."
+        return ""
+    many = one.node.values.size > MOST_CELLS
+    ways = "--csv or --json with --step" if many else "--csv, --json or convert"
+    return f"Shown: {' and '.join(left_out)}. All of them: {ways}."
 
 
-def _cell(one: Chosen, value: float, decimals: int) -> Text:
-    text = _number(one.node, value, decimals)
+def _lines(chosen: Sequence[Chosen], decimals: int) -> Iterator[str]:
+    """All as plain text, in which nothing is cut but what nobody reads. Rich would measure every cell,
+    of which a sentence of 250 words has 400,000."""
+    for number, one in enumerate(chosen):
+        node = one.node
+        if number:
+            yield "\n"
+        yield f"{_formula(one)}\n"
+        if node.scalar:
+            continue
+        if node.note and not node.helper:
+            yield f"{node.note}\n"
+        cut = node.values.size > MOST_CELLS
+        rows, columns = (_ends(count, CUT_TO if cut else count) for count in node.shape)
+        yield from _plain_table(one, rows, columns, decimals)
+        if cut:
+            yield f"{_left_out(one, rows, columns)}\n"
+
+
+def _plain_table(one: Chosen, rows: Ends, columns: Ends, decimals: int) -> Iterator[str]:
+    node = one.node
+    labels = [DOTS if row is None else node.rows[row] for row in rows]
+    headings = [DOTS if column is None else node.columns[column] for column in columns]
+    form = _form(node, decimals)
+    cells = [[DOTS] * len(columns) if row is None else _row(one, row, columns, form) for row in rows]
+    widths = [max(map(cell_len, column)) for column in zip(headings, *cells)]
+    left = max(map(cell_len, labels))
+    for label, line in zip(["", *labels], [headings, *cells]):
+        told = "".join(f"  {' ' * (width - cell_len(cell))}{cell}" for cell, width in zip(line, widths))
+        yield f"{set_cell_size(label, left)}{told}\n"
+
+
+def _row(one: Chosen, row: int, columns: Ends, form: str) -> list[str]:
+    if one.node.texts:
+        return [one.node.texts[row]]
+    values = one.node.values[row].tolist()
+    return [DOTS if column is None else _number(one.node, values[column], form) for column in columns]
+
+
+def _cell(one: Chosen, value: float, form: str) -> Text:
+    text = _number(one.node, value, form)
     if one.node.role != "attention":
         return Text(text)
     share = max(0.0, min(1.0, value))
@@ -215,17 +276,20 @@ def _cell(one: Chosen, value: float, decimals: int) -> Text:
     return Text(text, Style.parse(f"{ink} on rgb({red},{green},{blue})"))
 
 
-def _number(node: Node, value: float, decimals: int) -> str:
-    if node.may_hide and value <= HIDES:
-        return f"{value:.0e}"
-    return f"{value:.{decimals}{'e' if node.needs_exponent(decimals) else 'f'}}"
+def _form(node: Node, decimals: int) -> str:
+    """How all its numbers are written; to find that out takes as long as to write many."""
+    return f".{decimals}{'e' if node.needs_exponent(decimals) else 'f'}"
+
+
+def _number(node: Node, value: float, form: str) -> str:
+    return format(value, ".0e" if node.may_hide and value <= HIDES else form)
 
 
 def _number_width(one: Chosen, decimals: int) -> int:
     if one.node.texts:
         return max(map(cell_len, one.node.texts))
-    values = one.node.values
-    return max(len(_number(one.node, float(end), decimals)) for end in (values.max(), values.min()))
+    values, form = one.node.values, _form(one.node, decimals)
+    return max(len(_number(one.node, float(end), form)) for end in (values.max(), values.min()))
 
 
 def _column_widths(one: Chosen, decimals: int) -> list[int]:
@@ -235,7 +299,9 @@ def _column_widths(one: Chosen, decimals: int) -> list[int]:
 
 
 def _how_many(widths: list[int], room: int) -> int:
-    return sum(total <= room for total in accumulate(widths))
+    """How many columns have room, taken from both ends in turn."""
+    in_turn = [width for ends in zip(widths, reversed(widths)) for width in ends][: len(widths)]
+    return sum(total <= room for total in accumulate(in_turn))
 
 
 def _label_width(one: Chosen, width: int) -> int:

@@ -125,7 +125,7 @@ def test_cut_to_the_terminal(on_terminal: Callable[..., str], tmp_path: Path, wi
     shown, there = map(
         int, re.findall(r"Shown: 50 of 100 rows(?: and (\d+) of (\d+) columns)?", flat)[1]
     )
-    assert (there, shown) == (100, {20: 1, 40: 4, 60: 7, 80: 9, 200: 24}[width])
+    assert (there, shown) == (100, {20: 1, 40: 3, 60: 6, 80: 9, 200: 24}[width])
     assert "All of them: --csv, --json or convert." in flat
 
 
@@ -140,6 +140,51 @@ def test_nothing_is_cut_where_it_fits_or_is_piped(
     assert "Shown:" not in text
     assert len(text.splitlines()) == 103
     assert len(text.splitlines()[5].split()) == 91
+
+
+def test_the_first_and_the_last_are_shown(on_terminal: Callable[..., str], tmp_path: Path) -> None:
+    x = np.random.default_rng(0).normal(size=(100, 30))
+    source = make_input(tmp_path / "in.xlsx", {"s": table(x)})
+    lines = on_terminal(attend(read_tables(source)), 60, colour=False, steps=["Input"]).splitlines()
+    lines = lines[next(i for i, line in enumerate(lines) if line.split()[:1] == ["d1"]) :]
+    assert lines[0].split() == ["d1", "d2", "d3", "…", "d28", "d29", "d30"]
+    words = [line.split()[0] for line in lines[2:] if line.startswith(("word", "…"))]
+    first, last = [f"word{i}" for i in range(1, 26)], [f"word{i}" for i in range(76, 101)]
+    assert words == [*first, "…", *last]
+
+
+def test_a_long_sentence_is_printed_at_once(
+    piped: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How numbers are written is asked of a matrix, not of each number."""
+    asked: list[int] = []
+    exponent = attn_xl.Matrix.needs_exponent
+
+    def needs_exponent(self: attn_xl.Matrix, *rest: int) -> bool:
+        asked.append(1)
+        return exponent(self, *rest)
+
+    monkeypatch.setattr(attn_xl.Matrix, "needs_exponent", needs_exponent)
+    monkeypatch.setattr(terminal, "Table", None)  # Rich measures every cell
+    x = attn_xl.given(np.eye(60), [f"w{i}" for i in range(60)], [f"d{i}" for i in range(60)], "Input")
+    text = piped(x)
+    assert len(asked) == 1
+    assert len({len(line) for line in text.splitlines()[1:]}) == 1
+
+
+def test_what_nobody_reads_is_cut_in_a_pipe_too(
+    piped: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminal, "MOST_CELLS", 100 * 80 - 1)
+    words, dims = [f"w{i}" for i in range(100)], [f"d{i}" for i in range(80)]
+    lines = piped(attn_xl.given(np.eye(100)[:, :80], words, dims, "Input")).splitlines()
+    assert lines[-1] == (
+        "Shown: 50 of 100 rows and 50 of 80 columns. All of them: --csv or --json with --step."
+    )
+    assert lines[-2].split()[:2] == ["w99", "0.000"]
+    assert len({len(line) for line in lines[1:-1]}) == 1
+    monkeypatch.setattr(terminal, "MOST_CELLS", 100 * 80)
+    assert "Shown:" not in piped(attn_xl.given(np.eye(100)[:, :80], words, dims, "Input"))
 
 
 def test_attention_is_a_heat_map(on_terminal: Callable[..., str]) -> None:
