@@ -67,7 +67,7 @@ class Recalculated:
         except Stopped as end:
             why = "a formula is too deep or too large for it"
             if end.late:
-                why = f"it was not done after {end.late:.0f} s"
+                why = f"its formulas take too long: not done after {end.late:.0f} s"
             said = f"{self._path}: IronCalc cannot recalculate this workbook ({why})."
         raise InputError(said)
 
