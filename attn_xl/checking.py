@@ -21,6 +21,7 @@ from .formula_slips import Overwritten, Slips
 from .formulas_in import WIDTH, FormulaBook, read_formulas
 from .functions import VOLATILE, lacking
 from .jobs import in_parallel
+from .number_lines import NumberLines
 from .operands import Operands
 from .patterns import Forms, spans
 from .recalculating import Recalculated
@@ -122,9 +123,10 @@ def look_over(
     """
     all_blocks = [block for sheet in book.sheets.values() for block in blocks(sheet, forms)]
     asked = asked_about(book, forms, lookup)
-    slips = Slips(forms, all_blocks, lookup, asked)
+    lines = NumberLines(all_blocks)
+    slips = Slips(forms, all_blocks, lookup, lines, asked)
     found = list(slips.all())
-    found += Operands(forms, all_blocks, lookup).all()
+    found += Operands(forms, all_blocks, lookup, lines).all()
     found += too_small(book, forms)
     found += not_one(book, forms, all_blocks, lookup, tolerance)
     found += computed_with_nothing(book, forms, lookup, all_blocks, asked)

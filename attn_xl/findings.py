@@ -12,6 +12,7 @@ KINDS: dict[str, tuple[Severity, str]] = {
     "error": ("error", "an error value"),
     "constant": ("error", "a constant where its neighbours have formulas"),
     "frozen": ("warning", "a constant that is what its neighbours' formula gives, now"),
+    "restart": ("warning", "a constant where its neighbours repeat the cell before them"),
     "hole": ("warning", "a blank cell where its neighbours have formulas"),
     "pattern": ("error", "a formula that differs from the others of its block"),
     "fixed": ("error", "a $ too many: a whole block uses one row or column of an operand"),

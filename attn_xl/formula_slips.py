@@ -7,7 +7,8 @@ nobody can say which cell is the odd one; nor where a quarter of a block or more
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -15,13 +16,17 @@ from .findings import Finding
 from .formula_blocks import Block
 from .formulas_in import NUMBER, TEXT, WIDTH, Ints, Sheet
 from .line_ends import LineEnds
-from .patterns import Coordinates, Forms, shortened, spans
-from .references import Lookup
+from .number_lines import NumberLines
+from .patterns import Coordinates, Forms, Template, shortened, spans
+from .references import Lookup, rectangles_of
+from .strangers import beside, groups, has_its_line, is_diagonal, strangers
 
 MOST_ODD = 1 / 3
 """So many odd cells for each that fits, at most: one of four."""
 Overwritten = dict[Finding, list[tuple[int, str]]]
 """For findings of constants: the keys of the cells, and the formulas that would be there."""
+MOST_ADDED = 1_000
+"""So many cells are compared, at most, with those that someone added one by one."""
 FEWEST_IN_LINE, FEWEST_IN_RECTANGLE = 3, 5
 """So many cells must fit before another is odd."""
 
@@ -42,17 +47,22 @@ class Slips:
     """Finds the cells of a book that are unlike their neighbours.
 
     Args:
-        forms: the formulas of a book, taken apart; found: its blocks; lookup: its sheets; asked: the
-            cells (sheet and key) that formulas ask about before they use them.
+        forms: the formulas of a book, taken apart; found: its blocks; lookup: its sheets; lines: its
+            numbers; asked: the cells (sheet and key) that formulas ask about before they use them.
 
     Attributes:
         overwritten: for each finding of constants the cells, and the formulas that would be there.
     """
 
     def __init__(
-        self, forms: Forms, found: list[Block], lookup: Lookup, asked: set[tuple[str, int]]
+        self,
+        forms: Forms,
+        found: list[Block],
+        lookup: Lookup,
+        lines: NumberLines,
+        asked: set[tuple[str, int]],
     ) -> None:
-        self.forms, self.lookup, self.asked = forms, lookup, asked
+        self.forms, self.lookup, self.lines, self.asked = forms, lookup, lines, asked
         self.blocks = found
         self.ends = LineEnds(forms, found, lookup)
         self.overwritten: Overwritten = {}
@@ -85,9 +95,9 @@ class Slips:
         if len(within) > MOST_ODD * len(block.places) and not self._is_middle(block, within):
             return
         beyond = set(odd[~near].tolist())
-        for group in _groups(within):
+        for group in groups(within):
             if not any(
-                key in beyond for cell in group.tolist() for key in _beside(cell)
+                key in beyond for cell in group.tolist() for key in beside(cell)
             ) and self._is_slip(block, group):
                 yield self._odd(block, group)
 
@@ -189,29 +199,33 @@ class Slips:
 
     def _strangers(self, block: Block) -> Iterator[Finding]:
         """Constants, and formulas of another kind, among those of the block."""
-        strangers = self._unlike(block, _strangers(block))
+        strange = self._unlike(block, strangers(block))
         sheet = block.sheet
         given = [
             int(sheet.formulas[place]) < 0
             and sheet.kinds[place] == NUMBER
-            and self._given(block, int(sheet.keys[place]))
-            for place in strangers[: len(block.places)].tolist()
+            and self._given(block, int(sheet.keys[place]), typed=True)
+            for place in strange[: len(block.places)].tolist()
         ]
-        strangers = np.concatenate(
-            [strangers[: len(given)][~np.array(given, bool)], strangers[len(given) :]]
-        )
-        if not 0 < len(strangers) <= MOST_ODD * len(block.places):
+        strange = np.concatenate([strange[: len(given)][~np.array(given, bool)], strange[len(given) :]])
+        if not 0 < len(strange) <= MOST_ODD * len(block.places):
             return
-        formulas = sheet.formulas[strangers] >= 0
-        numbers = ~formulas & (sheet.kinds[strangers] == NUMBER)
-        texts = ~formulas & (sheet.kinds[strangers] == TEXT)
-        for group in _groups(sheet.keys[strangers[numbers]]):
+        formulas = sheet.formulas[strange] >= 0
+        numbers = ~formulas & (sheet.kinds[strange] == NUMBER)
+        if is_diagonal(block, sheet, strange[numbers]):
+            numbers[:] = False
+        texts = ~formulas & (sheet.kinds[strange] == TEXT)
+        for group in groups(sheet.keys[strange[numbers]]):
             if block.flat or len(group) <= max(block.extents):
                 yield self._constant(block, group)
         for mask, kind in ((formulas, "pattern"), (texts, "constant")):
-            for group in _groups(sheet.keys[strangers[mask]]):
-                if _has_its_line(block, group):
+            for group in groups(sheet.keys[strange[mask]]):
+                if has_its_line(block, group):
                     continue  # a line of its own
+                if self.lines.crosses(block, int(group[0])) or self._summarizes(block, int(group[0])):
+                    continue
+                if kind == "constant" and block.extents[0] == 1:
+                    continue  # what labels the formulas to its right
                 yield self._odd(block, group) if kind == "pattern" else self._constant(block, group)
 
     def _holes(self, block: Block) -> Iterator[Finding]:
@@ -226,7 +240,7 @@ class Slips:
         blank = keys[block.sheet.find(keys) < 0]
         if any((block.sheet.name, key) in self.asked for key in blank.tolist()):
             return
-        for group in _groups(blank):
+        for group in groups(blank):
             if len(group) < max(block.extents) and not any(
                 self._given(block, k) for k in group.tolist()
             ):
@@ -245,25 +259,75 @@ class Slips:
         alike = np.zeros(len(places), dtype=np.bool_)
         for i, place in enumerate(places.tolist()):
             formula = int(sheet.formulas[place])
-            if formula >= 0 and forms.templates[int(forms.template[formula])] is block.template:
-                (values,) = values_at(forms, sheet, places[i : i + 1])
-                (expected,) = self._of(block, sheet.keys[places[i : i + 1]])
+            if formula < 0:
+                continue
+            template = forms.templates[int(forms.template[formula])]
+            (values,) = values_at(forms, sheet, places[i : i + 1])
+            (expected,) = self._of(block, sheet.keys[places[i : i + 1]])
+            if template is block.template:
                 alike[i] = np.array_equal(values, expected)
+            else:
+                added = _added(template, values)
+                alike[i] = bool(added) and added == _added(block.template, expected)
         return places[~alike]
 
-    def _given(self, block: Block, key: int) -> bool:
-        """Whether the block's formula could not compute a cell: it would use a blank one."""
+    def _given(self, block: Block, key: int, typed: bool = False) -> bool:
+        """Whether the block's formula could not compute a cell: it would use a blank one, or text where
+        the cells of the block use none.
+
+        Where a number is `typed`, a range among those of the block needs some number only: one of the
+        marks may be missing.
+        """
         values = block.predicted(key // WIDTH, key % WIDTH + 1).reshape(1, -1)
-        return self.lookup.refers_to_blank(block.template, values, block.sheet)
+        first, last = int(block.keys.min()), int(block.keys.max())
+        ends = np.array(self._of(block, np.array([first, last])))
+        for reference in block.template.references:
+            target = self.lookup.sheet(reference.sheet, block.sheet)
+            box, around = rectangles_of(reference, values), rectangles_of(reference, ends)
+            area = int(((box[2] - box[0] + 1) * (box[3] - box[1] + 1))[0])
+            if target is None or box[0] > box[2] or box[1] > box[3]:
+                return True
+            cells = self.lookup.filled(target)
+            filled, texts = int(cells.filled(box)[0]), int(cells.texts(box)[0])
+            among = all(low >= lows.min() for low, lows in zip(box[:2], around[:2])) and all(
+                high <= highs.max() for high, highs in zip(box[2:], around[2:])
+            )
+            if typed and reference.cells == 2 and among:
+                if filled == texts:
+                    return True
+            elif filled < area or (texts and not cells.texts(around).any()):
+                return True
+        return False
+
+    def _summarizes(self, block: Block, key: int) -> bool:
+        """Whether a formula in a line computes from others of the line, as those do not: the mean price
+        among totals."""
+        (place,) = block.sheet.find(np.array([key]))
+        formula = int(block.sheet.formulas[place])
+        if not block.flat or formula < 0:
+            return False
+        (values,) = values_at(self.forms, block.sheet, np.array([place]))
+        template = self.forms.templates[int(self.forms.template[formula])]
+        (expected,) = self._of(block, np.array([key]))
+        return self._in_line(block, template, values) and not self._in_line(
+            block, block.template, expected
+        )
+
+    def _in_line(self, block: Block, template: Template, values: Coordinates) -> bool:
+        """Whether all that a formula uses are cells of a block."""
+        keys = [values[r.at] * WIDTH + values[r.at + 1] - 1 for r in template.references]
+        single = all(r.cells == 1 and not r.sheet for r in template.references)
+        return bool(keys) and single and bool(np.isin(keys, block.keys).all())
 
     def _constant(self, block: Block, group: Ints) -> Finding:
         value = block.sheet.stored(int(block.sheet.find(group[:1])[0]))
         shown = f"{value:.6g}" if isinstance(value, float) else "text"
         many = f"{len(group)} constants" if len(group) > 1 else f"the constant {shown}"
+        copied = self._in_line(block, block.template, self._of(block, group)[0])
         finding = Finding(
             block.sheet.name,
             spans(group),
-            "constant",
+            "restart" if copied and block.template.text == "§" else "constant",
             f"{many} among the formulas of {shortened(spans(block.keys))}; as there it would be "
             f"={self._expected(block, int(group[0]))}",
             "Copy a neighbour's formula into it.",
@@ -272,50 +336,15 @@ class Slips:
         return finding
 
 
-def _groups(keys: Ints) -> list[Ints]:
-    """Cells that touch, together."""
-    left, groups = set(keys.tolist()), []
-    for key in keys.tolist():
-        if key not in left:
-            continue
-        left.remove(key)
-        group, waiting = [], [key]
-        while waiting:
-            cell = waiting.pop()
-            group.append(cell)
-            for other in _beside(cell):
-                if other in left:
-                    left.remove(other)
-                    waiting.append(other)
-        groups.append(np.array(sorted(group)))
-    return groups
-
-
-def _beside(key: int) -> Iterable[int]:
-    return key - 1, key + 1, key - WIDTH, key + WIDTH
-
-
-def _strangers(block: Block) -> Ints:
-    """The places of filled cells in a block's rectangle that are not of its template."""
-    top, left, bottom, right = block.box
-    area = block.extents[0] * block.extents[1]
-    if area > 2 * len(block.places) or area == len(block.places):
-        return np.empty(0, dtype=np.int64)
-    starts = np.arange(top, bottom + 1) * WIDTH + left - 1
-    sheet = block.sheet
-    lows = np.searchsorted(sheet.keys, starts)
-    highs = np.searchsorted(sheet.keys, starts + right - left + 1)
-    if int((highs - lows).sum()) == len(block.places):
-        return np.empty(0, dtype=np.int64)
-    inside = np.concatenate([np.arange(low, high) for low, high in zip(lows, highs)])
-    known = np.concatenate([block.places, block.odd])
-    inside = inside[~np.isin(inside, known)]
-    return np.asarray(inside[sheet.spilled[inside] < 0])
-
-
-def _has_its_line(block: Block, group: Ints) -> bool:
-    """Whether a group has a line of the block for itself; in a block that is one, several cells."""
-    if block.flat:
-        return len(group) > 1
-    rows, columns = group // WIDTH, group % WIDTH
-    return not (np.isin(rows, block.keys // WIDTH).all() and np.isin(columns, block.keys % WIDTH).all())
+def _added(template: Template, values: Coordinates) -> list[tuple[str, float, float]]:
+    """The cells that a formula adds, if it does nothing else: `SUM(B2:B4)`, `B2+B3+B4`."""
+    if template.general == "SUM(§:§)":
+        top, left, bottom, right = values.tolist()
+        rows, columns = np.arange(top, bottom + 1), np.arange(left, right + 1)
+        name = template.references[0].sheet
+        if len(rows) * len(columns) > MOST_ADDED:
+            return []
+        return [(name, row, column) for row in rows.tolist() for column in columns.tolist()]
+    if not re.fullmatch(r"§(?:\+§)+", template.general):
+        return []
+    return sorted((r.sheet, *values[r.at : r.at + 2].tolist()) for r in template.references)

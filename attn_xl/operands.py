@@ -12,26 +12,26 @@ import numpy as np
 from .findings import Finding
 from .formula_blocks import Block
 from .formula_slips import text_at, values_at
-from .formulas_in import MISSING, NUMBER, WIDTH, Ints, Sheet
+from .formulas_in import WIDTH, Ints, Sheet
+from .number_lines import COLUMN, ROW, NumberLines, key_of
 from .patterns import Forms, Reference, spans
 from .references import ADDING, Lookup, rectangles_of
 
-ROW, COLUMN = 0, 1
 LINES = ("row", "column")
-CONSTANT, NO_NUMBER = -1, -2
-LOOKING_UP = frozenset(["VLOOKUP", "HLOOKUP", "XLOOKUP", "LOOKUP", "INDEX", "OFFSET"])
+LOOKING_UP = frozenset(["VLOOKUP", "HLOOKUP", "XLOOKUP", "LOOKUP", "INDEX"])
+MOVING = frozenset(["ROW", "COLUMN", "ROWS", "COLUMNS", "CELL", "INDIRECT", "OFFSET", "SEQUENCE"])
+"""With these a formula may move though no operand does: `INDEX(B$3:B$5,ROW()-8)`."""
 
 
 class Operands:
     """Finds the blocks whose operands are out of place.
 
     Args:
-        forms: the formulas taken apart; found: the blocks; lookup: the sheets.
+        forms: the formulas taken apart; found: the blocks; lookup: the sheets; lines: the numbers.
     """
 
-    def __init__(self, forms: Forms, found: list[Block], lookup: Lookup) -> None:
-        self.forms, self.blocks, self.lookup = forms, found, lookup
-        self._known: dict[str, Ints] = {}
+    def __init__(self, forms: Forms, found: list[Block], lookup: Lookup, lines: NumberLines) -> None:
+        self.forms, self.blocks, self.lookup, self.lines = forms, found, lookup, lines
 
     def all(self) -> Iterator[Finding]:
         """Blocks of which an operand does not move where it should, or moves where it should not."""
@@ -64,6 +64,8 @@ class Operands:
     ) -> bool:
         """Whether a block of which no operand moves should have one that does."""
         template = block.template
+        if MOVING & template.functions:
+            return False
         if template.is_product or LOOKING_UP & template.functions:
             return True
         if block.flat:
@@ -105,7 +107,7 @@ class Operands:
             if not stays or sheet is None or not (reference.operand or reference.function in ADDING):
                 continue
             first = own[reference.at : reference.at + 2]
-            if not self._begins_a_line(sheet, first, axis, block.extents[axis]):
+            if not self.lines.begins(sheet, first, axis, block.extents[axis]):
                 continue
             second, last = first.copy(), first.copy()
             second[axis] += 1
@@ -113,7 +115,7 @@ class Operands:
             if reference.cells == 1 and self._uses(block, sheet, (first, last), reference):
                 continue
             beside = sheet is block.sheet and first[axis] == block.box[axis]
-            if beside or self._begins_a_line(sheet, first, 1 - axis, block.extents[1 - axis]):
+            if beside or self.lines.begins(sheet, first, 1 - axis, block.extents[1 - axis]):
                 return reference
             if block.extents[axis] > 2 and (
                 self._is_computed(sheet, first)
@@ -122,40 +124,8 @@ class Operands:
                 return reference
         return None
 
-    def _begins_a_line(self, sheet: Sheet, first: Ints, axis: int, count: int) -> bool:
-        """Whether a cell is the first of just so many, down or across: of one block, of constants, or
-        of numbers of all kinds."""
-        step = (WIDTH, 1)[axis]
-        keys = first[0] * WIDTH + first[1] - 1 + step * np.arange(-1, count + 1)
-        tables = self._tables(sheet)[sheet.find(keys)]
-        if tables[1] == NO_NUMBER:
-            return False
-        return any(
-            bool(same[1:-1].all() and not same[0] and not same[-1])
-            for same in (tables == tables[1], tables != NO_NUMBER)
-        )
-
     def _is_computed(self, sheet: Sheet, cell: Ints) -> bool:
-        at = sheet.find(np.array([cell[0] * WIDTH + cell[1] - 1]))[0]
-        return bool(self._tables(sheet)[at] >= 0)
-
-    def _tables(self, sheet: Sheet) -> Ints:
-        """For each cell of a sheet the number of its block, or array formula; that of all constants.
-
-        One more stands at the end, where `find` leads for a cell that is not there.
-        """
-        if sheet.name not in self._known:
-            numbers = np.isin(sheet.kinds, (NUMBER, MISSING))
-            tables = np.where(numbers, CONSTANT, NO_NUMBER)
-            for number, block in enumerate(self.blocks):
-                if block.sheet is sheet:
-                    tables[block.places] = np.where(numbers[block.places], number, NO_NUMBER)
-            filled = sheet.spilled >= 0
-            tables[filled] = len(self.blocks) + sheet.spilled[filled]
-            masters = np.isin(sheet.formulas, sheet.spilled[filled])
-            tables[masters] = len(self.blocks) + sheet.formulas[masters]
-            self._known[sheet.name] = np.append(tables, NO_NUMBER)
-        return self._known[sheet.name]
+        return bool(self.lines.of(sheet, np.array([key_of(cell)]))[0] >= 0)
 
     def _uses(self, block: Block, sheet: Sheet, line: tuple[Ints, Ints], but: Reference) -> bool:
         """Whether a block's formulas use one of the cells of a line with another operand than this."""

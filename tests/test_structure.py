@@ -61,6 +61,8 @@ ORDER = [
     "dependents",
     "values",
     "array_sizes",
+    "number_lines",
+    "strangers",
     "line_ends",
     "formula_slips",
     "operands",
