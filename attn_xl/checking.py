@@ -27,6 +27,7 @@ from .patterns import Forms, spans
 from .recalculating import Recalculated
 from .references import Lookup, asked_about
 from .shares import not_one
+from .short_ranges import ShortRanges
 from .values import (
     Compute,
     ironcalc_values,
@@ -123,10 +124,11 @@ def look_over(
     """
     all_blocks = [block for sheet in book.sheets.values() for block in blocks(sheet, forms)]
     asked = asked_about(book, forms, lookup)
-    lines = NumberLines(all_blocks)
-    slips = Slips(forms, all_blocks, lookup, lines, asked)
+    lines = NumberLines(all_blocks, lookup)
+    slips = Slips(forms, lookup, lines, asked)
     found = list(slips.all())
-    found += Operands(forms, all_blocks, lookup, lines).all()
+    found += Operands(forms, lookup, lines).all()
+    found += ShortRanges(forms, lookup, lines).all()
     found += too_small(book, forms)
     found += not_one(book, forms, all_blocks, lookup, tolerance)
     found += computed_with_nothing(book, forms, lookup, all_blocks, asked)

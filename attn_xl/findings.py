@@ -17,6 +17,7 @@ KINDS: dict[str, tuple[Severity, str]] = {
     "pattern": ("error", "a formula that differs from the others of its block"),
     "fixed": ("error", "a $ too many: a whole block uses one row or column of an operand"),
     "sliding": ("error", "a $ too few: an operand of a product slides out of place"),
+    "short": ("warning", "a range that leaves out the number next to it"),
     "array": ("warning", "an array formula that fills fewer cells than it computes"),
     "softmax": ("error", "attention weights that do not sum to 1"),
     "no value": ("warning", "a formula without a stored value"),

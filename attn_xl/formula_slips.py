@@ -47,8 +47,8 @@ class Slips:
     """Finds the cells of a book that are unlike their neighbours.
 
     Args:
-        forms: the formulas of a book, taken apart; found: its blocks; lookup: its sheets; lines: its
-            numbers; asked: the cells (sheet and key) that formulas ask about before they use them.
+        forms: the formulas of a book, taken apart; lookup: its sheets; lines: its numbers, and blocks;
+            asked: the cells (sheet and key) that formulas ask about before they use them.
 
     Attributes:
         overwritten: for each finding of constants the cells, and the formulas that would be there.
@@ -57,14 +57,13 @@ class Slips:
     def __init__(
         self,
         forms: Forms,
-        found: list[Block],
         lookup: Lookup,
         lines: NumberLines,
         asked: set[tuple[str, int]],
     ) -> None:
         self.forms, self.lookup, self.lines, self.asked = forms, lookup, lines, asked
-        self.blocks = found
-        self.ends = LineEnds(forms, found, lookup)
+        self.blocks = lines.blocks
+        self.ends = LineEnds(forms, lookup, lines)
         self.overwritten: Overwritten = {}
 
     def all(self) -> Iterator[Finding]:

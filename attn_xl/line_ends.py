@@ -4,13 +4,13 @@ of its cells with something else in it. Knows blocks, and what the formulas of o
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 
 import numpy as np
 
 from .formula_blocks import Block
-from .formulas_in import NUMBER, WIDTH, Ints, Sheet
+from .formulas_in import NUMBER, WIDTH
+from .number_lines import NumberLines
 from .patterns import Coordinates, Forms, Template
 from .references import Lookup, rectangles_of
 
@@ -19,12 +19,11 @@ class LineEnds:
     """Finds the cells beside the ends of lines that should be as the line is.
 
     Args:
-        forms: the formulas of a book, taken apart; found: its blocks; lookup: its sheets.
+        forms: the formulas of a book, taken apart; lookup: its sheets; lines: its numbers.
     """
 
-    def __init__(self, forms: Forms, found: list[Block], lookup: Lookup) -> None:
-        self.forms, self.blocks, self.lookup = forms, found, lookup
-        self._used: dict[str, Ints] = {}
+    def __init__(self, forms: Forms, lookup: Lookup, lines: NumberLines) -> None:
+        self.forms, self.lookup, self.lines = forms, lookup, lines
 
     def odd(self, block: Block) -> Iterator[tuple[int, bool]]:
         """The keys of such cells of a line, and whether each holds a constant.
@@ -62,7 +61,7 @@ class LineEnds:
         low = np.array([min(top, row), min(left, column)])
         high = np.array([max(bottom, row), max(right, column)])
         along = 0 if block.extents[0] > 1 else 1
-        used = self._rectangles(block.sheet)
+        used, _ = self.lines.used(block.sheet)
         across = (used[:, 1 - along] <= low[1 - along]) & (used[:, 3 - along] >= high[1 - along])
         just = (used[:, along] == low[along]) & (used[:, 2 + along] == high[along])
         if not (across & just).any() or self.lookup.refers_to_blank(
@@ -78,20 +77,6 @@ class LineEnds:
             if target is block.sheet and first <= low[1 - along] <= last:
                 return False
         return True
-
-    def _rectangles(self, sheet: Sheet) -> Ints:
-        """The rectangles of a sheet, (n, 4), that the operands of all blocks go over."""
-        if not self._used:
-            found = defaultdict(list)
-            for block in self.blocks:
-                ends = [block.predicted(r, c) for r in block.box[::2] for c in block.box[1::2]]
-                for reference in block.template.references:
-                    target = self.lookup.sheet(reference.sheet, block.sheet)
-                    if target is not None:
-                        top, left, bottom, right = rectangles_of(reference, np.array(ends))
-                        found[target.name].append((top.min(), left.min(), bottom.max(), right.max()))
-            self._used = {name: np.array(boxes) for name, boxes in found.items()}
-        return self._used.get(sheet.name, np.empty((0, 4), dtype=np.int64))
 
 
 def _operands(template: Template, values: Coordinates) -> list[tuple[str, tuple[float, ...]]]:

@@ -27,11 +27,11 @@ class Operands:
     """Finds the blocks whose operands are out of place.
 
     Args:
-        forms: the formulas taken apart; found: the blocks; lookup: the sheets; lines: the numbers.
+        forms: the formulas taken apart; lookup: the sheets; lines: the numbers, and the blocks.
     """
 
-    def __init__(self, forms: Forms, found: list[Block], lookup: Lookup, lines: NumberLines) -> None:
-        self.forms, self.blocks, self.lookup, self.lines = forms, found, lookup, lines
+    def __init__(self, forms: Forms, lookup: Lookup, lines: NumberLines) -> None:
+        self.forms, self.blocks, self.lookup, self.lines = forms, lines.blocks, lookup, lines
 
     def all(self) -> Iterator[Finding]:
         """Blocks of which an operand does not move where it should, or moves where it should not."""
@@ -50,11 +50,18 @@ class Operands:
                 if not long or not block.template.references:
                     continue
                 like = alike[block.template.general]
-                if not block.moving(axis).any():
-                    if self._is_fixed(block, axis, like, at):
-                        yield self._fixed_finding(block, axis)
+                moves = bool(block.moving(axis).any())
+                if not moves and self._is_fixed(block, axis, like, at):
+                    yield self._fixed_finding(block, axis)
                     continue
-                stays = self._unlike_those_beside(block, axis, like) or self._one_of_a_line(block, axis)
+                if block.flat:
+                    stays = self._half_fixed(block, axis)
+                elif moves:
+                    stays = self._unlike_those_beside(block, axis, like) or self._one_of_a_line(
+                        block, axis
+                    )
+                else:
+                    continue
                 if stays:
                     yield self._fixed_finding(block, axis, stays)
             yield from self._sliding(block)
@@ -121,6 +128,33 @@ class Operands:
                 self._is_computed(sheet, first)
                 or not any(self._uses(b, sheet, (second, last), reference) for b in self.blocks)
             ):
+                return reference
+        return None
+
+    def _half_fixed(self, block: Block, axis: int) -> Reference | None:
+        """The operand of a line of formulas that stays on one cell, or line of cells, of the numbers
+        beside it, by a `$` before its row or its column only.
+
+        With both, it is meant to stay; and what stays on the first of the numbers that another operand
+        goes over is compared with them (`B5/B$5`).
+        """
+        own = block.predicted(block.box[0], block.box[1]).astype(np.int64)
+        moves = self.forms.moves(int(block.sheet.formulas[block.places[0]]))
+        for reference in block.template.references:
+            sheet = self.lookup.sheet(reference.sheet, block.sheet)
+            corners = range(reference.at, reference.at + 2 * reference.cells, 2)
+            ends = [corner + axis for corner in corners]
+            half = all(not moves[c + axis] and moves[c + 1 - axis] for c in corners)
+            if sheet is None or not half or block.slopes[ends, axis].any() or np.ptp(own[ends]):
+                continue
+            first = own[reference.at : reference.at + 2]
+            line = sheet, first, axis, block.extents[axis]
+            at_its_side = first[axis] == block.box[axis] or self.lines.begins(*line)
+            if not (at_its_side and self.lines.goes_on(*line)):
+                continue
+            last = own[corners[-1] : corners[-1] + 2].copy()
+            last[axis] += block.extents[axis] - 1
+            if not block.moving(axis).any() or not self._uses(block, sheet, (first, last), reference):
                 return reference
         return None
 

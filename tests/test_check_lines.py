@@ -10,6 +10,8 @@ import pytest
 from test_check import kinds
 from test_check_blocks import Rows, stored
 
+from attn_xl.checking import check_workbook
+
 Found = dict[str, str]
 
 
@@ -98,3 +100,61 @@ def test_a_constant_where_a_mark_is_missing(mark: Any, found: Found, tmp_path: P
     rows: Rows = [[*row, f"=AVERAGE(A{r}:D{r})"] for r, row in enumerate(numbers(6, 4), 1)]
     rows[2][1], rows[2][4] = mark, 99
     assert kinds(stored(tmp_path / "a.xlsx", rows)) == found
+
+
+@pytest.mark.parametrize(
+    ("first", "formula", "left_out"),
+    [
+        (None, "=SUM({c}2:{c}5)", ""),
+        (None, "=SUM({c}2:{c}4)", "A5:E5"),  # between the range and its sum
+        (None, "=SUM({c}3:{c}5)", ""),  # nobody knows what stands in the first row
+        (None, "=AVERAGE({c}3:{c}5)", "A2:E2"),  # shares of the whole are computed
+        (2020, "=SUM({c}2:{c}5)", ""),  # years
+    ],
+)
+def test_sums_that_leave_out_a_number(first: Any, formula: str, left_out: str, tmp_path: Path) -> None:
+    rows: Rows = [[first and first + c for c in range(5)], *numbers(4, 5)]
+    rows.append([formula.format(c=c) for c in "ABCDE"])
+    if left_out == "A2:E2":
+        rows += [[], *([f"={c}{r}/{c}$6" for c in "ABCDE"] for r in range(2, 6))]
+    if first:
+        rows += [[], *([f"={c}{r}*1" for c in "ABCDE"] for r in range(1, 6))]
+    book = check_workbook(stored(tmp_path / "a.xlsx", rows))
+    assert {(f.kind, f.cells) for f in book.findings} == ({("short", "A6:E6")} if left_out else set())
+    assert all(f"leaves out {left_out} " in f.what for f in book.findings)
+
+
+@pytest.mark.parametrize(
+    ("after", "found"), [("=MAX(A{r}:C{r})", {}), ("=D{r}*2", {}), ("", {"short": "E1:E5"})]
+)  # fmt: skip
+def test_a_number_beside_a_sum_that_is_something_else(after: str, found: Found, tmp_path: Path) -> None:
+    """Others leave it out too, or use it for itself: a bonus."""
+    rows: Rows = [[*row, f"=SUM(A{r}:C{r})"] for r, row in enumerate(numbers(5, 4), 1)]
+    for r, row in enumerate(rows, 1):
+        row += [after.format(r=r)] if after else []
+    assert kinds(stored(tmp_path / "a.xlsx", rows)) == found
+
+
+def test_shares_of_too_small_a_sum(tmp_path: Path) -> None:
+    rows: Rows = [[*row, f"=A{r}/SUM(A$2:A$6)"] for r, row in enumerate(numbers(6, 1), 1)]
+    assert kinds(stored(tmp_path / "a.xlsx", rows)) == {"short": "B1:B6"}
+    rows = [[*row, f"=A{r}/SUM(A$2:A$6)"] for r, row in enumerate(numbers(6, 1)[:3], 1)]
+    assert "short" not in kinds(stored(tmp_path / "b.xlsx", rows))
+
+
+@pytest.mark.parametrize(
+    ("formula", "fixed"),
+    [
+        ("=A$1*$F$1+1", True), ("=$A$1*$F$1+1", False),  # meant to stay
+        ("=SUM(A$1:D$1)", True), ("=AVERAGE(A$1:A$6)", False),  # a line of means in a chart
+        ("=A{r}-B$1", True), ("=A{r}/A$1", False),  # compared with the first
+        ("=A{r}*F$1", False), ("=A{r}*I$1", False),  # a parameter; a base that others are made from
+    ],
+)  # fmt: skip
+def test_a_dollar_too_many_in_a_line(formula: str, fixed: bool, tmp_path: Path) -> None:
+    rows: Rows = [[*row, None, None, formula.format(r=r)] for r, row in enumerate(numbers(6, 4), 1)]
+    rows[0][5] = 3
+    for row in rows:
+        row += [None, "=I1"]
+    rows[0][8] = 2
+    assert kinds(stored(tmp_path / "a.xlsx", rows)) == ({"fixed": "G1:G6"} if fixed else {})

@@ -66,6 +66,7 @@ ORDER = [
     "line_ends",
     "formula_slips",
     "operands",
+    "short_ranges",
     "shares",
     "tables",
     "vector_blocks",
