@@ -127,7 +127,12 @@ def _told_apart(
         if template.alone and not fits.all():
             slopes, start, fits = _fitted_in_any_order(template, r, c, v, notation)
         if not fits.any():
-            return
+            # As many sums of rows as of columns: what is most common of each coordinate, none has.
+            slopes = _said(notation)
+            rest = v - np.outer(r, slopes[:, 0]) - np.outer(c, slopes[:, 1])
+            found, counts = np.unique(rest, axis=0, return_counts=True)
+            start = found[np.argmax(counts)]
+            fits = _agree(r, c, v, slopes, start)
         places = region[left[fits]]
         box = int(r[fits].min()), int(c[fits].min()), int(r[fits].max()), int(c[fits].max())
         odd = left[~fits]
@@ -165,7 +170,7 @@ def _fitted(
 
     What the `$` say is tried first; it is so in every block that was filled by copying.
     """
-    said = np.array([[move == 1, move == 2] for move in notation], dtype=np.float64).reshape(-1, 2)
+    said = _said(notation)
     start = v[0] - said @ np.array([r[0], c[0]], dtype=np.float64)
     if len(r) == 1 or _agree(r, c, v, said, start).all():
         return said, start
@@ -177,6 +182,12 @@ def _fitted(
                 slopes[j, axis] = _mode(differences[:, j], said[j, axis])
     rest = v - np.outer(r, slopes[:, 0]) - np.outer(c, slopes[:, 1])
     return slopes, np.array([_mode(rest[:, j], rest[0, j]) for j in range(v.shape[1])])
+
+
+def _said(notation: tuple[int, ...]) -> Coordinates:
+    """The slopes that the `$` say."""
+    moves = [[move == 1, move == 2] for move in notation]
+    return np.array(moves, dtype=np.float64).reshape(-1, 2)
 
 
 def _differences(keys: Ints, v: Coordinates) -> Coordinates | None:

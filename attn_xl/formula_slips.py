@@ -90,6 +90,8 @@ class Slips:
         rows, columns = odd // WIDTH, odd % WIDTH + 1
         top, left, bottom, right = block.box
         near = (rows >= top - 1) & (rows <= bottom + 1) & (columns >= left - 1) & (columns <= right + 1)
+        # The totals of the rows are no slips in those of the columns.
+        near &= [not self.lines.crosses(block, key) for key in odd.tolist()]
         within = odd[near]
         if len(within) > MOST_ODD * len(block.places) and not self._is_middle(block, within):
             return

@@ -10,7 +10,7 @@ import numpy as np
 
 from .formula_blocks import Block
 from .formulas_in import NUMBER, WIDTH
-from .number_lines import NumberLines
+from .number_lines import NO_NUMBER, STEPS, NumberLines, key_of
 from .patterns import Coordinates, Forms, Template
 from .references import Lookup, rectangles_of
 
@@ -54,29 +54,54 @@ class LineEnds:
                 yield key, False
 
     def _belongs(self, block: Block, key: int, expected: Coordinates) -> bool:
-        """Whether a cell is one of a line's: formulas use just the line and it, the line's formula can
-        compute it, and none of the line computes from the one before."""
-        row, column = key // WIDTH, key % WIDTH + 1
-        top, left, bottom, right = block.box
-        low = np.array([min(top, row), min(left, column)])
-        high = np.array([max(bottom, row), max(right, column)])
-        along = 0 if block.extents[0] > 1 else 1
-        used, _ = self.lines.used(block.sheet)
-        across = (used[:, 1 - along] <= low[1 - along]) & (used[:, 3 - along] >= high[1 - along])
-        just = (used[:, along] == low[along]) & (used[:, 2 + along] == high[along])
-        if not (across & just).any() or self.lookup.refers_to_blank(
-            block.template, expected, block.sheet
-        ):
+        """Whether a cell is one of a line's: the line's formula can compute it, none of the line
+        computes from it, and formulas use just the line and it; or none uses the line without it, and
+        what the line is computed from ends with it."""
+        if self.lookup.refers_to_blank(block.template, expected, block.sheet):
             return False
+        along = 0 if block.extents[0] > 1 else 1
         for reference in block.template.references:
             target = self.lookup.sheet(reference.sheet, block.sheet)
             box = rectangles_of(reference, expected)
             if target is None or self.lookup.filled(target).texts(box).any():
                 return False
-            first, last = box[1 - along][0], box[3 - along][0]
-            if target is block.sheet and first <= low[1 - along] <= last:
+            top, left, bottom, right = self.lines.used_by(block, reference)
+            row, column = key // WIDTH, key % WIDTH + 1
+            if target is block.sheet and top <= row <= bottom and left <= column <= right:
                 return False
-        return True
+        used, owners = self.lines.used(block.sheet)
+        used = used[owners != self.lines.number(block)]
+        low, high = np.array(block.box[:2]), np.array(block.box[2:])
+        across = (used[:, 1 - along] <= low[1 - along]) & (used[:, 3 - along] >= high[1 - along])
+        without = (used[:, along] == low[along]) & (used[:, 2 + along] == high[along])
+        at = (key // WIDTH, key % WIDTH + 1)[along]
+        low[along], high[along] = min(low[along], at), max(high[along], at)
+        just = (used[:, along] == low[along]) & (used[:, 2 + along] == high[along])
+        if (across & just).any():
+            return True
+        return not (across & without).any() and self._ends_with(block, key, expected, along)
+
+    def _ends_with(self, block: Block, key: int, expected: Coordinates, along: int) -> bool:
+        """Whether a cell is computed from the last, or the first, of the numbers of which the line's
+        other cells are; and is none of the usual first values, and not compared with itself."""
+        (place,) = block.sheet.find(np.array([key]))
+        operands = _operands(block.template, expected)
+        if block.sheet.numbers[place] in (0, 1) or len(set(operands)) < len(operands):
+            return False
+        step = 1 if key > block.keys.max() else -1
+        ends = []
+        for reference in block.template.references:
+            target = self.lookup.sheet(reference.sheet, block.sheet)
+            corner = reference.at + (2 if reference.cells == 2 and step > 0 else 0)
+            if target is None or block.slopes[corner + along, along] != 1:
+                continue
+            cell = expected[0, corner : corner + 2].astype(np.int64)
+            cells = key_of(cell) + STEPS[along] * step * np.arange(-1, 2)
+            before, own, after = self.lines.of(target, cells).tolist()
+            if own == NO_NUMBER or before != own:
+                return False
+            ends.append(after != own)
+        return any(ends)
 
 
 def _operands(template: Template, values: Coordinates) -> list[tuple[str, tuple[float, ...]]]:

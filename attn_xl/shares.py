@@ -24,14 +24,16 @@ _NAMED = re.compile(r"(?:.*[.!])?Softmax(?:_[0-9]+)?")
 _RANGE = re.compile(r"(.+)!\$([A-Z]+)\$([0-9]+)(?::\$([A-Z]+)\$([0-9]+))?")
 _SHARE = re.compile(
     r"§/(?:SUM\(|\()?§(?:[:+]§)*\)?$"
-    r"|EXP\([^()]*(?:\([^()]*\))?\)/(?:SUM|SUMPRODUCT)?\((?:EXP\([^()]*(?:\([^()]*\))?\)\+?)+\)$"
+    r"|EXP\([^()]*(?:\([^()]*\))?\)/(?:SUM|SUMPRODUCT)?\((?:EXP\([^()]*(?:\([^()]*\))?\)[+,]?)+\)$"
 )
 """A cell divided by another, or by a sum; an exponential by a sum of exponentials."""
 _SUM = re.compile(r"SUM\(§:§\)(?:[+*/]§)?|§(?:\+§)+")
 EPSILON = 1e-4
 """So much may be added to a sum, that nothing is divided by 0."""
 MOST_SUMMED = 1_000_000
-_EXPONENTIAL = re.compile(r"EXP\(.*\)|POWER\([^,]*,[^,]*\)|[^+\-*/]+\^[^+\-*/]+")
+_EXPONENTIAL = re.compile(
+    r"EXP\(.*\)|POWER\([^,]*,[^,]*\)|[^+\-*/]+\^[^+\-*/]+|(?:IF|ROUND)\(.*EXP\(.*\)"
+)
 
 
 def not_one(

@@ -117,6 +117,7 @@ def test_the_workbook_of_the_readme_has_its_slips(tmp_path: Path) -> None:
     made = to_file(slips(tmp_path), tmp_path / "slips.xlsx")
     expected = {
         "value": "F9", "pattern": "D6", "fixed": "B5:F9", "softmax": "B5:F9", "constant": "C7",
+            "short": "P5:P9",
     }  # fmt: skip
     assert kinds(made) == kinds(ROOT / "docs" / "slips.xlsx") == expected
 
@@ -327,7 +328,7 @@ def test_a_line_each_in_a_pipe_and_a_table_where_there_is_room(
     if width is None:
         assert lines[0].startswith(f"{file}: Scores!F9: error: stored 24.09")
         assert lines[0].endswith("[value]")
-        assert len(lines) == 6
+        assert len(lines) == 7
     else:
         assert max(map(len, lines)) <= width
         assert ("Scores!F9: error:" in out.getvalue()) == (width < 72)

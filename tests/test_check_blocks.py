@@ -144,6 +144,11 @@ def test_a_dollar_too_many_in_a_whole_block(formula: str, fixed: bool, tmp_path:
         ("={c}{r}", "=EXP({f}{r})/SUMPRODUCT(EXP($F{r}:$H{r}))", "A7:D11"),
         ("={c}{r}", "=EXP({f}{r})/(EXP($F{r})+EXP($G{r})+EXP($H{r}))", "A7:D11"),
         ("={c}{r}", "=EXP({f}{r})/(EXP({f}{r})+1)", ""),  # a sigmoid
+        ("={c}{r}", "=EXP({f}{r})/SUM(EXP($F{r}),EXP($G{r}),EXP($H{r}),EXP($I{r}))", ""),
+        ("={c}{r}", "=EXP({f}{r})/SUM(EXP($F{r}),EXP($G{r}),EXP($H{r}))", "A7:D11"),
+        ("=IF({c}{r}>-1,EXP({c}{r}),0)", "={f}{r}/($F{r}+$G{r}+$H{r}+$I{r})", ""),
+        ("=IF({c}{r}>-1,EXP({c}{r}),0)", "={f}{r}/($F{r}+$G{r}+$H{r})", "A8:D11"),
+        ("=ROUND(EXP({c}{r}),3)", "={f}{r}/($F{r}+$G{r}+$H{r})", "A7:D11"),
     ],
 )
 def test_shares_of_exponentials(powers: str, shares: str, wrong: str, tmp_path: Path) -> None:
@@ -222,7 +227,8 @@ def test_the_end_of_a_line(last: str, found: bool, tmp_path: Path) -> None:
     ("typed", "after", "kind"),
     [
         (0.6, "=A{r}/F{r}", "constant"), (1.5**2, "=A{r}/F{r}", "frozen"), (0.6, "=F{r}+1", "constant"),
-        (0.6, "=SUM(F$1:F$5)", "constant"), (0.6, "", ""), (0.6, "=SUM(F$2:F$5)", ""),
+        (0.6, "=SUM(F$1:F$5)", "constant"), (0.6, "", "constant"), (1, "", ""),
+        (0.6, "=SUM(F$2:F$5)", ""),
     ],
 )  # fmt: skip
 def test_a_constant_at_the_end_of_a_line(typed: float, after: str, kind: str, tmp_path: Path) -> None:

@@ -158,3 +158,47 @@ def test_a_dollar_too_many_in_a_line(formula: str, fixed: bool, tmp_path: Path) 
         row += [None, "=I1"]
     rows[0][8] = 2
     assert kinds(stored(tmp_path / "a.xlsx", rows)) == ({"fixed": "G1:G6"} if fixed else {})
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(4, 4), (5, 4), (4, 5), (8, 5), (8, 8)])
+@pytest.mark.parametrize("of_rows", [True, False])
+def test_a_short_sum_where_rows_and_columns_are_summed(
+    rows: int, columns: int, of_rows: bool, tmp_path: Path
+) -> None:
+    table = numbers(rows, columns)
+    last = "ABCDEFGH"[columns - 1]
+    for r, row in enumerate(table, 1):
+        row.append(f"=SUM(A{r}:{last}{r})")
+    table.append([f"=SUM({c}1:{c}{rows})" for c in "ABCDEFGHI"[: columns + 1]])
+    assert kinds(stored(tmp_path / "good.xlsx", table)) == {}
+    if of_rows:
+        table[1][columns] = f"=SUM(B2:{last}2)"
+    else:
+        table[rows][1] = f"=SUM(B2:B{rows})"
+    wrong = f"{'ABCDEFGHI'[columns]}2" if of_rows else f"B{rows + 1}"
+    assert kinds(stored(tmp_path / "a.xlsx", table)) == {"pattern": wrong}
+
+
+@pytest.mark.parametrize(
+    ("formula", "at", "typed", "found"),
+    [
+        ("=A{r}*B{r}", 1, 7.5, "constant"), ("=A{r}*B{r}", 7, 7.5, "constant"),
+        ("=A{r}*B{r}", 1, 1, ""),  # a usual first value
+        ("=A{r}*B{r}+C{q}", 1, 7.5, ""), ("=A{r}*B{r}+C{q}", 7, 7.5, "constant"),  # a recurrence
+        ("=A{r}/A$1*100", 1, 100, ""), ("=A{r}/A$1*100", 7, 90, "constant"),  # compared with the first
+    ],
+)  # fmt: skip
+def test_a_number_typed_at_the_end_of_a_line(
+    formula: str, at: int, typed: float, found: str, tmp_path: Path
+) -> None:
+    rows: Rows = [[*row, formula.format(r=r, q=r - 1)] for r, row in enumerate(numbers(7, 2), 1)]
+    rows[0][2] = 2 if "{q}" in formula else rows[0][2]
+    rows[at - 1][2] = typed
+    assert kinds(stored(tmp_path / "a.xlsx", rows)) == ({found: f"C{at}"} if found else {})
+
+
+def test_a_number_under_a_line_that_ends(tmp_path: Path) -> None:
+    """What it would be computed from goes on, or ended before it."""
+    rows: Rows = [[*row, f"=A{r}*B{r}"] for r, row in enumerate(numbers(8, 2), 1)]
+    rows[6][2], rows[7][2] = 7.5, None
+    assert kinds(stored(tmp_path / "a.xlsx", rows)) == {}
