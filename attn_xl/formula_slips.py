@@ -16,7 +16,7 @@ from .findings import Finding
 from .formula_blocks import Block
 from .formulas_in import NUMBER, TEXT, WIDTH, Ints, Sheet
 from .line_ends import LineEnds
-from .number_lines import NumberLines
+from .number_lines import COLUMN, NumberLines
 from .patterns import Coordinates, Forms, Template, shortened, spans
 from .references import Lookup, rectangles_of
 from .strangers import beside, groups, has_its_line, is_diagonal, strangers
@@ -77,10 +77,27 @@ class Slips:
                     cell = np.array([key])
                     yield self._constant(block, cell) if is_constant else self._odd(block, cell)
 
-    @staticmethod
-    def _tells(block: Block) -> bool:
+    def _tells(self, block: Block) -> bool:
         fewest = FEWEST_IN_LINE if block.flat else FEWEST_IN_RECTANGLE
-        return len(block.places) >= fewest
+        return len(block.places) >= fewest or self._is_all_but_the_middle(block)
+
+    def _is_all_but_the_middle(self, block: Block) -> bool:
+        """Whether a block is the first and the last of three cells, computed from three lines."""
+        if len(block.places) != 2 or max(block.extents) != 3 or not block.flat:
+            return False
+        axis = int(block.extents[COLUMN] == 3)
+        first = block.predicted(*block.box[:2]).astype(np.int64)
+        return any(
+            block.slopes[r.at + axis, axis] == 1
+            and target is not None
+            and self.lines.begins(target, first[r.at : r.at + 2], axis, 3)
+            for r in block.template.references
+            for target in [self.lookup.sheet(r.sheet, block.sheet)]
+        )
+
+    @staticmethod
+    def _are_few(block: Block, odd: Ints) -> bool:
+        return len(odd) <= MOST_ODD * len(block.places) or len(odd) == 1
 
     def _odd_formulas(self, block: Block) -> Iterator[Finding]:
         """Formulas of the block's template that move in another way."""
@@ -93,7 +110,7 @@ class Slips:
         # The totals of the rows are no slips in those of the columns.
         near &= [not self.lines.crosses(block, key) for key in odd.tolist()]
         within = odd[near]
-        if len(within) > MOST_ODD * len(block.places) and not self._is_middle(block, within):
+        if not self._are_few(block, within) and not self._is_middle(block, within):
             return
         beyond = set(odd[~near].tolist())
         for group in groups(within):
@@ -209,7 +226,7 @@ class Slips:
             for place in strange[: len(block.places)].tolist()
         ]
         strange = np.concatenate([strange[: len(given)][~np.array(given, bool)], strange[len(given) :]])
-        if not 0 < len(strange) <= MOST_ODD * len(block.places):
+        if not len(strange) or not self._are_few(block, strange):
             return
         formulas = sheet.formulas[strange] >= 0
         numbers = ~formulas & (sheet.kinds[strange] == NUMBER)

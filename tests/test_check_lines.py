@@ -202,3 +202,16 @@ def test_a_number_under_a_line_that_ends(tmp_path: Path) -> None:
     rows: Rows = [[*row, f"=A{r}*B{r}"] for r, row in enumerate(numbers(8, 2), 1)]
     rows[6][2], rows[7][2] = 7.5, None
     assert kinds(stored(tmp_path / "a.xlsx", rows)) == {}
+
+
+@pytest.mark.parametrize(
+    ("middle", "rows", "found"),
+    [
+        (99, 3, "constant"), ("=SUM(A2:B2)", 3, "pattern"), ("=MAX(A2:C2)", 3, "pattern"),
+        (99, 4, ""),  # the numbers go on
+    ],
+)  # fmt: skip
+def test_the_middle_of_three_cells(middle: Any, rows: int, found: str, tmp_path: Path) -> None:
+    table: Rows = [[*row, f"=SUM(A{r}:C{r})"] for r, row in enumerate(numbers(rows, 3), 1)]
+    table[1][3], table[3:] = middle, [row[:3] for row in table[3:]]
+    assert kinds(stored(tmp_path / "a.xlsx", table)) == ({found: "D2"} if found else {})
