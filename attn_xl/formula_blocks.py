@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .formulas_in import WIDTH, Ints, Sheet
-from .patterns import Coordinates, Forms, Template
+from .patterns import Coordinates, Forms, Template, spans
 
 ROUNDS = 8
 """So many blocks of one template that touch each other are told apart."""
@@ -56,6 +57,11 @@ class Block:
     def flat(self) -> bool:
         """Whether it is one row or one column."""
         return 1 in self.extents
+
+    @cached_property
+    def spans(self) -> str:
+        """Its cells in words; once, however many others are among them."""
+        return spans(self.keys)
 
     def predicted(self, row: int, column: int) -> Coordinates:
         """The coordinates that a formula of this block would have in a cell."""

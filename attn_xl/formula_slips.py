@@ -205,7 +205,7 @@ class Slips:
             cells,
             "pattern",
             f"={text_at(self.forms, block.sheet, int(place))} breaks the pattern of "
-            f"{shortened(spans(block.keys))}; as there it would be ={expected}",
+            f"{shortened(block.spans)}; as there it would be ={expected}",
             "Copy a neighbour's formula into it.",
         )
 
@@ -266,7 +266,7 @@ class Slips:
                     block.sheet.name,
                     spans(group),
                     "hole",
-                    f"blank among the formulas of {shortened(spans(block.keys))}; as there it would be "
+                    f"blank among the formulas of {shortened(block.spans)}; as there it would be "
                     f"={self._expected(block, int(group[0]))}",
                     "Copy a neighbour's formula into it.",
                 )
@@ -341,12 +341,14 @@ class Slips:
         value = block.sheet.stored(int(block.sheet.find(group[:1])[0]))
         shown = f"{value:.6g}" if isinstance(value, float) else "text"
         many = f"{len(group)} constants" if len(group) > 1 else f"the constant {shown}"
-        copied = self._in_line(block, block.template, self._of(block, group)[0])
+        copied = block.template.text == "§" and self._in_line(
+            block, block.template, self._of(block, group)[0]
+        )
         finding = Finding(
             block.sheet.name,
             spans(group),
-            "restart" if copied and block.template.text == "§" else "constant",
-            f"{many} among the formulas of {shortened(spans(block.keys))}; as there it would be "
+            "restart" if copied else "constant",
+            f"{many} among the formulas of {shortened(block.spans)}; as there it would be "
             f"={self._expected(block, int(group[0]))}",
             "Copy a neighbour's formula into it.",
         )
