@@ -50,8 +50,16 @@ class LineEnds:
             values = self.forms.coordinates(formula, row, column)
             operands = _operands(template, values)
             alike = operands == _operands(block.template, expected)
-            if operands and alike and template is not block.template:
+            if operands and alike and template is not block.template and not self._by_turns(block, key):
                 yield key, False
+
+    def _by_turns(self, block: Block, key: int) -> bool:
+        """Whether a formula is one of others that stand among those of the line: SIN, COS, SIN, COS."""
+        (number,) = self.lines.of(block.sheet, np.array([key])).tolist()
+        if not 0 <= number < len(self.lines.blocks):
+            return False
+        keys = self.lines.blocks[number].keys
+        return bool(keys.min() < block.keys.max() and keys.max() > block.keys.min())
 
     def _belongs(self, block: Block, key: int, expected: Coordinates) -> bool:
         """Whether a cell is one of a line's: the line's formula can compute it, none of the line

@@ -12,14 +12,30 @@ import numpy as np
 from .findings import Finding
 from .formula_blocks import Block
 from .formula_slips import text_at, values_at
-from .formulas_in import WIDTH, Ints, Sheet
-from .number_lines import COLUMN, ROW, NumberLines, key_of
+from .formulas_in import TEXT, WIDTH, Ints, Sheet
+from .number_lines import COLUMN, CONSTANT, NO_NUMBER, ROW, NumberLines, key_of
 from .patterns import Forms, Reference, spans
 from .references import ADDING, Lookup, rectangles_of
 
 LINES = ("row", "column")
+MOST_CELLS = 1_000_000
+"""So many cells of an operand are looked at."""
 LOOKING_UP = frozenset(["VLOOKUP", "HLOOKUP", "XLOOKUP", "LOOKUP", "INDEX"])
-MOVING = frozenset(["ROW", "COLUMN", "ROWS", "COLUMNS", "CELL", "INDIRECT", "OFFSET", "SEQUENCE"])
+MOVING = frozenset(
+    [
+        "ROW",
+        "COLUMN",
+        "ROWS",
+        "COLUMNS",
+        "CELL",
+        "INDIRECT",
+        "OFFSET",
+        "SEQUENCE",
+        "RAND",
+        "RANDBETWEEN",
+        "RANDARRAY",
+    ]
+)
 """With these a formula may move though no operand does: `INDEX(B$3:B$5,ROW()-8)`."""
 
 
@@ -119,7 +135,10 @@ class Operands:
             second, last = first.copy(), first.copy()
             second[axis] += 1
             last[axis] += block.extents[axis] - 1
-            if reference.cells == 1 and self._uses(block, sheet, (first, last), reference):
+            if reference.cells == 1 and (
+                self._uses(block, sheet, (first, last), reference)
+                or self._is_one_of_a_list(block, sheet, first, axis, reference)
+            ):
                 continue
             beside = sheet is block.sheet and first[axis] == block.box[axis]
             if beside or self.lines.begins(sheet, first, 1 - axis, block.extents[1 - axis]):
@@ -130,6 +149,19 @@ class Operands:
             ):
                 return reference
         return None
+
+    def _is_one_of_a_list(
+        self, block: Block, sheet: Sheet, first: Ints, axis: int, reference: Reference
+    ) -> bool:
+        """Whether an operand with both `$` stands in a list of settings: a column of numbers, each with
+        a name of its own (`d_k`, `heads`)."""
+        if axis == COLUMN or block.slopes[reference.at : reference.at + 2].any():
+            return False
+        keys = key_of(first) + WIDTH * np.arange(block.extents[axis])
+        at = sheet.find(keys - 1)
+        named = bool((at >= 0).all() and (sheet.kinds[at] == TEXT).all())
+        alone = self.lines.of(sheet, keys) == CONSTANT, self.lines.of(sheet, keys + 1) == NO_NUMBER
+        return named and bool(np.all(alone))
 
     def _half_fixed(self, block: Block, axis: int) -> Reference | None:
         """The operand of a line of formulas that stays on one cell, or line of cells, of the numbers
@@ -157,6 +189,16 @@ class Operands:
             if not block.moving(axis).any() or not self._uses(block, sheet, (first, last), reference):
                 return reference
         return None
+
+    def _stays_within(self, block: Block, reference: Reference) -> bool:
+        """Whether all that an operand goes over is one table of numbers."""
+        sheet = self.lookup.sheet(reference.sheet, block.sheet)
+        top, left, bottom, right = self.lines.used_by(block, reference)
+        if sheet is None or (bottom - top + 1) * (right - left + 1) > MOST_CELLS:
+            return False
+        keys = np.add.outer(np.arange(top, bottom + 1) * WIDTH, np.arange(left - 1, right))
+        tables = self.lines.of(sheet, keys.ravel())
+        return bool(tables[0] != NO_NUMBER and (tables == tables[0]).all())
 
     def _is_computed(self, sheet: Sheet, cell: Ints) -> bool:
         return bool(self.lines.of(sheet, np.array([key_of(cell)]))[0] >= 0)
@@ -230,8 +272,12 @@ class Operands:
                 for a in (ROW, COLUMN)
                 if block.extents[a] > 1 and (np.abs(block.slopes[[along, along + 2], a]) == 1).all()
             ]
-            # A window that slides over a fixed range is a convolution.
-            if slides and any(self._moves(block, o, a) for o in others for a in (ROW, COLUMN)):
+            # A window that slides over a fixed range, or within its numbers, is a convolution.
+            if (
+                slides
+                and any(self._moves(block, o, a) for o in others for a in (ROW, COLUMN))
+                and not self._stays_within(block, reference)
+            ):
                 first = text_at(self.forms, block.sheet, int(block.places[0]))
                 name = LINES[along - reference.at]
                 yield Finding(

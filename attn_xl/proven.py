@@ -62,11 +62,22 @@ _RANGES = {
 }
 """Functions that make one value from ranges, the arguments with these numbers, and single values."""
 # fmt: on
-_OTHERWISE = re.compile(
-    r'\b(?:COUNT|SUM|AVERAGE|MAX|MIN)IFS?\([^()]*"<>[^"&]'  # blank cells are not "x", and do count
-    r"|\bSUMIF\([^()]*,[^()]*,[^():,]*§\)"  # the sum's range is as large as the criterion's
-)
-"""Ways to use functions that are ALIKE in which IronCalc does otherwise."""
+_OTHERWISE = (
+    # Blank cells are not "x", and do count.
+    (
+        re.compile(r'\b(?:COUNT|SUM|AVERAGE|MAX|MIN)IFS?\([^()]*"<>[^"&]'),
+        _names("COUNTIF COUNTIFS SUMIF SUMIFS AVERAGEIF AVERAGEIFS MAXIFS MINIFS"),
+    ),
+    # The sum's range is as large as the criterion's.
+    (re.compile(r"\bSUMIF\([^()]*,[^()]*,[^():,]*§\)"), _names("SUMIF")),
+    # Where no other value is given, FALSE is none to AVERAGE.
+    (re.compile(r"\bIF\((?:[^(),]|\([^()]*\))*,(?:[^(),]|\([^()]*\))*\)"), _names("IF")),
+    # A list picks several.
+    (re.compile(r"\bCHOOSE\(\{"), _names("CHOOSE")),
+    # Errors are passed over.
+    (re.compile(r"\bLOOKUP\([^,]*,[^,]*/"), _names("LOOKUP")),
+)  # fmt: skip
+"""Ways to use functions that are ALIKE on arrays in which IronCalc does otherwise."""
 
 
 def doubtful(template: Template, array: bool) -> frozenset[str]:
@@ -76,8 +87,10 @@ def doubtful(template: Template, array: bool) -> frozenset[str]:
         array: whether it is an array formula, in which all compute with arrays.
     """
     found = template.functions - ALIKE
-    if _OTHERWISE.search(template.text):
-        found |= {name for name in template.functions if name.endswith(("IF", "IFS"))} - {"IF", "IFS"}
+    on_arrays = {name for chain in template.arrays for name, _ in chain}
+    for way, names in _OTHERWISE:
+        if not on_arrays.isdisjoint(names) and way.search(template.text):
+            found |= names & on_arrays
     return found.union(*(_of_each(chain, array) - EACH for chain in template.arrays))
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_check import kinds
-from test_check_blocks import Rows, stored
+from test_check import kinds, table
+from test_check_blocks import L, Rows, grid, stored
 
 from attn_xl.checking import check_workbook
 
@@ -215,3 +215,39 @@ def test_the_middle_of_three_cells(middle: Any, rows: int, found: str, tmp_path:
     table: Rows = [[*row, f"=SUM(A{r}:C{r})"] for r, row in enumerate(numbers(rows, 3), 1)]
     table[1][3], table[3:] = middle, [row[:3] for row in table[3:]]
     assert kinds(stored(tmp_path / "a.xlsx", table)) == ({found: "D2"} if found else {})
+
+
+def test_formulas_by_turns_are_no_slips(tmp_path: Path) -> None:
+    rows: list[list[Any]] = [[n / 4, f"=A{n}*2" if n % 2 else f"=A{n}+1"] for n in range(1, 10)]
+    assert kinds(stored(tmp_path / "a.xlsx", rows)) == {}
+    rows = [
+        [0.1, *range(1, 9)],
+        [2.5, *(f"={'COS' if n % 2 else 'SIN'}($A2*{L[n]}1)" for n in range(1, 9))],
+    ]
+    assert kinds(stored(tmp_path / "b.xlsx", rows)) == {}
+
+
+@pytest.mark.parametrize("labels", [True, False])
+def test_one_of_a_list_of_settings_stays(labels: bool, tmp_path: Path) -> None:
+    names = ["d_k", "heads", "layers", "words"] if labels else [None] * 4
+    rows: list[list[Any]] = [[name, number] for name, number in zip(names, (4, 2, 6, 100))]
+    rows += [[], *grid("={c}{r}/SQRT($B$1)", rows=4, first=6)]
+    found = kinds(stored(tmp_path / "a.xlsx", rows))
+    assert found == ({} if labels else {"fixed": "F6:I9"})
+
+
+@pytest.mark.parametrize("formula", ["=RAND()*$A$1", "=INDEX($A$1:$A$5,RANDBETWEEN(1,5))"])
+def test_random_numbers_need_no_operand_that_moves(formula: str, tmp_path: Path) -> None:
+    rows: list[list[Any]] = [[n, None, formula] for n in range(1, 6)]
+    assert "fixed" not in kinds(table(tmp_path / "a.xlsx", rows))
+
+
+@pytest.mark.parametrize(("wide", "found"), [(7, {}), (3, {"sliding": "A10:C12"})])
+def test_windows_within_their_numbers(wide: int, found: dict[str, str], tmp_path: Path) -> None:
+    """Three filters go over a row of seven numbers; or three rows of weights over a row of three."""
+    rows: list[list[Any]] = [[n % 5 + 0.5 for n in range(wide)], []]
+    rows += [[r + c / 2 for c in range(3)] for r in range(3)]
+    rows += [[] for _ in range(4)]
+    rows += [[f"=SUMPRODUCT({L[c]}$1:{L[c + 2]}$1,$A{r}:$C{r})" for c in range(3)] for r in (3, 4, 5)]
+    said = kinds(stored(tmp_path / "a.xlsx", rows))
+    assert {kind: cells for kind, cells in said.items() if kind == "sliding"} == found

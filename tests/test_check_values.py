@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import openpyxl
 import pytest
+from openpyxl.worksheet.formula import ArrayFormula
 from test_check import kinds, table
 from test_tables import rewrite
 
@@ -107,3 +109,20 @@ def test_what_is_another_value_each_time_is_said(tmp_path: Path) -> None:
     path = with_values(table(tmp_path / "a.xlsx", [["=RAND()"]]), {"A1": 0.25})
     (what,) = [f.what for f in check_workbook(path).findings if f.kind == "unchecked"]
     assert what == "1 value not checked: another one each time (RAND)"
+
+
+@pytest.mark.parametrize(
+    ("formula", "value"),
+    [
+        ("AVERAGE(IF(A1:A6>0,A1:A6))", 1.6875), ("MIN(IF(A1:A6>0,A1:A6))", 0.25),
+        ('LOOKUP(2,1/(B1:B6="b"),A1:A6)', -0.5), ("SUM(CHOOSE({1,2},A1:A6,A1:A6))", 8.5),
+    ],
+)  # fmt: skip
+def test_what_arrays_leave_out(formula: str, value: float, tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    book = openpyxl.Workbook()
+    for x, text in zip([1.5, -2.0, 3.0, -0.5, 0.25, 2.0], "abcbac"):
+        book.worksheets[0].append([x, text])
+    book.worksheets[0]["D1"] = ArrayFormula("D1", f"={formula}")
+    book.save(path)
+    assert set(kinds(with_values(path, {"D1": value}))) <= {"unchecked"}
