@@ -139,6 +139,8 @@ def _told_apart(
             found, counts = np.unique(rest, axis=0, return_counts=True)
             start = found[np.argmax(counts)]
             fits = _agree(r, c, v, slopes, start)
+        if not fits.any():
+            return  # a number in it is infinite
         places = region[left[fits]]
         box = int(r[fits].min()), int(c[fits].min()), int(r[fits].max()), int(c[fits].max())
         odd = left[~fits]

@@ -8,11 +8,13 @@ import sys
 import zipfile
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from threading import Thread
 from typing import Literal
 
 from .cells import MAX_COLUMNS, MAX_ROWS, address, split_address
+from .engines import Value
 from .errors import InputError
 from .marks import Marks
 from .numerals import ErrorValue
@@ -254,8 +256,12 @@ def _place(cell: bytes) -> tuple[int, int]:
         return MAX_ROWS + 1, MAX_COLUMNS
 
 
-def _compute(path: Path, content: bytes, grids: dict[str, Grid], *, everything: bool) -> None:
-    """Put IronCalc's values into the blank cells, or into all cells with formulas."""
+@lru_cache(maxsize=1)  # to inspect a file is to read it several times
+def _computed(
+    path: Path, content: bytes, sheets: frozenset[str]
+) -> dict[str, list[tuple[int, int, Value, bool]]]:
+    """What IronCalc computes for a file; nothing if it cannot: blanks stay blank, and are named where
+    a table needs them."""
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
@@ -264,11 +270,16 @@ def _compute(path: Path, content: bytes, grids: dict[str, Grid], *, everything: 
             path.write_bytes(content)
         try:
             engine = Recalculated(path)
-            found = {name: engine.computed(name) for name in engine.sheets if name in grids}
+            found = {name: engine.computed(name) for name in engine.sheets if name in sheets}
         except InputError:
-            return  # the blanks stay blank, and are named where a table needs them
+            return {}
     engine.close()
-    for sheet, cells in found.items():
+    return found
+
+
+def _compute(path: Path, content: bytes, grids: dict[str, Grid], *, everything: bool) -> None:
+    """Put IronCalc's values into the blank cells, or into all cells with formulas."""
+    for sheet, cells in _computed(path, content, frozenset(grids)).items():
         grid = grids[sheet]
         for row, column, value, formula in cells:
             grid.extend([] for _ in range(row - len(grid)))

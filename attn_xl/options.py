@@ -53,6 +53,9 @@ class Direction(str, Enum):
     rows = "rows"
     columns = "columns"
 
+    def __str__(self) -> str:  # in a sentence, Python 3.11 and later would name the class, too
+        return self.value
+
 
 Output = Annotated[
     Optional[Path],  # noqa: UP045 - typer reads it at run time

@@ -251,3 +251,7 @@ def test_windows_within_their_numbers(wide: int, found: dict[str, str], tmp_path
     rows += [[f"=SUMPRODUCT({L[c]}$1:{L[c + 2]}$1,$A{r}:$C{r})" for c in range(3)] for r in (3, 4, 5)]
     said = kinds(stored(tmp_path / "a.xlsx", rows))
     assert {kind: cells for kind, cells in said.items() if kind == "sliding"} == found
+
+
+def test_a_formula_of_an_infinite_number(tmp_path: Path) -> None:
+    kinds(table(tmp_path / "a.xlsx", [["=A5+9E999"], ["=A6+1000"]]))

@@ -12,7 +12,7 @@ import openpyxl
 import pytest
 from conftest import ROOT, SAMPLES
 
-from attn_xl import read_tables
+from attn_xl import grids, read_tables
 from attn_xl.cli import main
 
 INPUTS = ROOT / "tests" / "data" / "inputs"
@@ -76,6 +76,31 @@ def test_json_and_text_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_the_model_says_against_it_is_told(make: Make, capsys: pytest.CaptureFixture[str]) -> None:
     out, _ = run("inspect", str(make({"s": GOOD, "W_V": [[1], [2], [3]]})), capsys=capsys)
     assert "It does not compute as it is:\n  sheet 'W_V': W_V is 3 x 1" in out
+
+
+def test_words_in_columns_are_said(capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = run("inspect", str(INPUTS / "comma.csv"), "--words-in", "columns", capsys=capsys)
+    assert "    words in columns: --words-in columns" in out.splitlines()
+
+
+def test_a_file_is_computed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    book = openpyxl.Workbook()
+    for row in (["", "a", "b"], ["cat", 1, 2], ["dog", 3, "=1+3"]):
+        book.worksheets[0].append(row)
+    book.save(tmp_path / "a.xlsx")
+    opened = []
+
+    class Counted(grids.Recalculated):
+        def __init__(self, path: Path) -> None:
+            opened.append(path)
+            super().__init__(path)
+
+    monkeypatch.setattr(grids, "Recalculated", Counted)
+    out, _ = run("inspect", str(tmp_path / "a.xlsx"), capsys=capsys)
+    assert "2 x 2" in out
+    assert len(opened) == 1
 
 
 def test_every_command_has_the_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
