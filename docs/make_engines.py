@@ -29,7 +29,7 @@ engines pass over the mark. `ssconvert --recalc` runs Gnumeric.
 
 This page is made by `docs/make_engines.py`, which needs all five; `tests/test_engines.py` holds it with
 those that are installed. LibreOffice, Gnumeric and `formulas` take minutes for all of it, so the test
-gives them every fifth workbook, and all with
+gives them every fifth workbook, the others every second, and all with
 
     pytest tests/test_engines.py --thorough
 

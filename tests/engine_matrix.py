@@ -146,7 +146,8 @@ class Engine:
     Attributes:
         run: the values of each of some workbooks; the folder is for what it writes.
         version: of what is at hand; "" where there is none.
-        quick: whether all workbooks take it a few seconds, so that it always gets them.
+        quick: whether all workbooks take it a few seconds; so it gets every second, the others every
+            fifth.
     """
 
     run: Callable[[Sequence[Path], Path], Iterator[Cells]]

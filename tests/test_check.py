@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import ROOT, SAMPLES
+from conftest import ROOT, SAMPLES, alike
 from make_slips import key, slips
 from planting import KINDS, Places, clear, copy, looked_over, put, to_file
 
@@ -72,6 +72,7 @@ def kinds(path: Path, **options: Any) -> dict[str, str]:
     return found
 
 
+@alike
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("source", ["mouse", *(path.stem for path in PEERS[:1])])
 def test_every_planted_slip_is_found_and_named(source: str, kind: Any, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import openpyxl
 import pytest
-from conftest import ROOT, SAMPLES, verify
+from conftest import ROOT, SAMPLES, alike, verify
 from judges import Editable, stored_formulas
 
 from attn_xl import CallError, InputError, OutputError, read_tables
@@ -143,6 +143,7 @@ def test_who_else_is_on_the_list_does_not_matter(tmp_path: Path) -> None:
     )
 
 
+@alike
 @pytest.mark.parametrize("sample", ["multi-head", "masks", "cross", "language-model", "projections"])
 def test_classes_of_other_models(sample: str, tmp_path: Path) -> None:
     tables = read_tables(SAMPLES / f"{sample}.xlsx")

@@ -167,6 +167,7 @@ def steps_of(tables: Tables, settings: Settings) -> list[str]:
     return list(names)
 
 
+@alike
 @pytest.mark.parametrize("name", ["mouse", "projections", "positions", "cross", "plain-sum",
                                   *(pytest.param(name, marks=thorough) for name in
                                     ("masks", "multi-head", "dropout", "temperature"))])  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, Part, table, thorough
+from conftest import SAMPLES, Part, alike, table, thorough
 from hypothesis import given as examples
 from hypothesis import strategies as st
 
@@ -96,6 +96,7 @@ def x_(values: Any, name: str = "X") -> Matrix:
     return given(values, [f"r{i}" for i in range(n)], [f"c{j}" for j in range(m)], name)
 
 
+@alike
 @pytest.mark.parametrize(
     "path",
     [pytest.param(p, marks=[thorough] * (p.stem == "encoder-decoder"), id=p.stem) for p in FILES],

@@ -18,7 +18,7 @@ from random import Random
 
 import openpyxl
 import pytest
-from conftest import SAMPLES
+from conftest import SAMPLES, alike
 from fuzz import LONGEST, Case, Tally, Verdict, active, fuzz, judged, the_program
 from fuzz_corpus import Corpus, corpus, kinds
 from fuzz_mutations import ALL, PACKAGES, packed
@@ -323,6 +323,7 @@ def test_no_workbook_that_is_written_runs_or_leads_outside(files: Corpus, tmp_pa
         assert not [*active(path)], name
 
 
+@alike
 @pytest.mark.parametrize(
     "args",
     [

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, make_input, thorough, verify
+from conftest import SAMPLES, alike, make_input, thorough, verify
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judges import differences_ironcalc
@@ -801,6 +801,7 @@ def test_a_name_is_known_however_its_letters_fold() -> None:
     assert named_after(Path("weisser.xlsx"), students) is None
 
 
+@alike
 @pytest.mark.parametrize(
     ("sample", "options"),
     [

@@ -286,6 +286,7 @@ def mixed(book: Taught, seed: int) -> tuple[ANSWER, dict[Any, Any]]:
     return answers, typed
 
 
+@alike
 @pytest.mark.parametrize(
     "sample", ["politics", "mouse", "multi-head", "masks", "positions", "language-model"]
 )

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, make_input
+from conftest import SAMPLES, alike, make_input
 from ooxml import violations
 
 import attn_xl
@@ -88,6 +88,7 @@ def check_workbook(path: Path) -> None:
                     assert cell.data_type in "sn", cell
 
 
+@alike
 @pytest.mark.parametrize(
     "options",
     [
