@@ -163,4 +163,20 @@ def _is_part(forms: Forms, block: Block, keys: Ints, lookup: Lookup) -> bool:
             return True
         rows = np.arange(first, last + 1) * WIDTH
         cells.update(np.add.outer(rows, np.arange(start - 1, end)).ravel().tolist())
-    return divided < cells
+    return divided < cells and not _has_others(forms, block, above, divided, cells, lookup)
+
+
+def _has_others(
+    forms: Forms, block: Block, above: Reference, divided: set[int], cells: set[int], lookup: Lookup
+) -> bool:
+    """Whether something else is summed with the exponentials: a formula such as their maximum."""
+    sheet = lookup.sheet(above.sheet, block.sheet)
+    if sheet is None:
+        return False
+    kinds = []
+    for keys in (divided, cells - divided):
+        at = sheet.find(np.array(sorted(keys), dtype=np.int64))
+        formulas = sheet.formulas[at[at >= 0]]
+        kinds.append(set(forms.template[formulas[formulas >= 0]].tolist()))
+    others = [forms.templates[kind] for kind in kinds[1] - kinds[0]]
+    return bool(kinds[0]) and any("EXP" not in template.functions for template in others)

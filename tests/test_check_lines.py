@@ -255,3 +255,15 @@ def test_windows_within_their_numbers(wide: int, found: dict[str, str], tmp_path
 
 def test_a_formula_of_an_infinite_number(tmp_path: Path) -> None:
     kinds(table(tmp_path / "a.xlsx", [["=A5+9E999"], ["=A6+1000"]]))
+
+
+@pytest.mark.parametrize(("sums", "wrong"), [("=SUM(A6:C6)", False), ("=SUM(A6:D6)", True)])
+def test_shares_of_a_sum_that_takes_in_the_maximum(sums: str, wrong: bool, tmp_path: Path) -> None:
+    rows: Rows = [[x / 9 for x in row] for row in numbers(4, 3)]
+    rows.append([])
+    for r in range(1, 5):
+        rows.append([*(f"=EXP({c}{r})" for c in "ABC"), f"=MAX(A{r + 5}:C{r + 5})"])
+        rows[-1].append(sums.replace("6", str(r + 5)))
+    rows += [[], *([f"={c}{r}/$E{r}" for c in "ABC"] for r in range(6, 10))]
+    found = kinds(stored(tmp_path / "a.xlsx", rows))
+    assert ("softmax" in found) == wrong
