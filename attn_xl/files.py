@@ -33,11 +33,14 @@ def check_output(path: Path, *, force: bool, sources: Iterable[Path] = ()) -> No
     """
     try:
         exists = path.exists()
+        endless = not exists and path.resolve().is_symlink()  # from Python 3.13 on; else an error
         same = exists and any(source.exists() and path.samefile(source) for source in sources)
     except (OSError, ValueError, RuntimeError) as error:
         raise CallError(f"{path}: is no name for a file here ({_reason(error)}).") from None
     if same:
         raise CallError(f"{path}: is the input, which is never overwritten. Name another output.")
+    if endless:
+        raise CallError(f"{path}: is a link that leads to itself. Name another output.")
     if path.is_dir():
         raise CallError(f"{path}: is a folder. Name a file in it.")
     if exists and not path.is_file():

@@ -268,13 +268,12 @@ class Watched:
         elif event in (
             "os.system",
             "os.exec",
-            "os.posix_spawn",
             "os.spawn",
             "os.startfile",
             "pty.spawn",
         ):
             self.seen.append(f"a program: {event} {args!r}")
-        elif event == "subprocess.Popen" and args[0] != sys.executable:
+        elif event in ("subprocess.Popen", "os.posix_spawn") and args[0] != sys.executable:
             self.seen.append(f"a program: {args[1]!r}")
         elif event == "open" and isinstance(args[0], (str, bytes)):
             path = os.path.abspath(os.fsdecode(args[0]))
