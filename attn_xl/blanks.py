@@ -20,11 +20,12 @@ from .findings import Finding
 from .formula_blocks import Block
 from .formulas_in import TEXT, WIDTH, FormulaBook, Ints, Sheet
 from .patterns import Forms, Reference, Template, shortened, spans
-from .references import ADDING, CAREFUL, Lookup, Rectangles, rectangles_of, uses
+from .references import ADDING, CAREFUL, Lookup, Rectangles, keys_within, rectangles_of, uses
 
-SKIPPING = frozenset(
-    ["SUM", "AVERAGE", "MAX", "MIN", "MEDIAN", "PRODUCT", "SUMSQ", "STDEV", "STDEVP", "STDEV.P"]
-) | frozenset(["STDEV.S", "VAR", "VARP", "VAR.P", "VAR.S"])
+SKIPPING = frozenset([
+    "SUM", "AVERAGE", "MAX", "MIN", "MEDIAN", "PRODUCT", "SUMSQ", "STDEV", "STDEVP", "STDEV.P",
+    "STDEV.S", "VAR", "VARP", "VAR.P", "VAR.S",
+])  # fmt: skip
 """Functions that leave out what is no number in a range."""
 FREE = 1 / 4
 """So many blanks for each line of a block at least, where a table is filled here and there."""
@@ -179,7 +180,7 @@ def _in_words(sheet: Sheet, box: list[int], kind: str, asked: set[tuple[str, int
     top, left, bottom, right = box
     if (bottom - top + 1) * (right - left + 1) > 10_000:
         return f"cells of {address(top, left)}:{address(bottom, right)}", False
-    keys = np.add.outer(np.arange(top, bottom + 1) * WIDTH, np.arange(left - 1, right)).ravel()
+    keys = keys_within(top, left, bottom, right)
     at = sheet.find(keys)
     bad = at < 0 if kind == "blank" else (at >= 0) & (sheet.kinds[at] == TEXT)
     named = [key for key in keys[bad].tolist() if kind == "text" or (sheet.name, key) not in asked]

@@ -15,7 +15,7 @@ from .formula_slips import text_at, values_at
 from .formulas_in import TEXT, WIDTH, Ints, Sheet
 from .number_lines import COLUMN, CONSTANT, NO_NUMBER, ROW, NumberLines, key_of
 from .patterns import Forms, Reference, spans
-from .references import ADDING, Lookup, rectangles_of
+from .references import ADDING, Lookup, keys_within, rectangles_of
 
 LINES = ("row", "column")
 MOST_CELLS = 1_000_000
@@ -196,8 +196,7 @@ class Operands:
         top, left, bottom, right = self.lines.used_by(block, reference)
         if sheet is None or (bottom - top + 1) * (right - left + 1) > MOST_CELLS:
             return False
-        keys = np.add.outer(np.arange(top, bottom + 1) * WIDTH, np.arange(left - 1, right))
-        tables = self.lines.of(sheet, keys.ravel())
+        tables = self.lines.of(sheet, keys_within(top, left, bottom, right))
         return bool(tables[0] != NO_NUMBER and (tables == tables[0]).all())
 
     def _is_computed(self, sheet: Sheet, cell: Ints) -> bool:

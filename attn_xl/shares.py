@@ -18,7 +18,7 @@ from .findings import Finding
 from .formula_blocks import Block
 from .formulas_in import NUMBER, WIDTH, FormulaBook, Ints, Sheet
 from .patterns import Coordinates, Forms, Reference, Template, spans
-from .references import Lookup, rectangles_of
+from .references import Lookup, keys_within, rectangles_of
 
 _NAMED = re.compile(r"(?:.*[.!])?Softmax(?:_[0-9]+)?")
 _RANGE = re.compile(r"(.+)!\$([A-Z]+)\$([0-9]+)(?::\$([A-Z]+)\$([0-9]+))?")
@@ -161,8 +161,7 @@ def _is_part(forms: Forms, block: Block, keys: Ints, lookup: Lookup) -> bool:
         first, start, last, end = (int(x[0]) for x in rectangles_of(reference, numbers))
         if (last - first + 1) * (end - start + 1) > MOST_SUMMED:
             return True
-        rows = np.arange(first, last + 1) * WIDTH
-        cells.update(np.add.outer(rows, np.arange(start - 1, end)).ravel().tolist())
+        cells.update(keys_within(first, start, last, end).tolist())
     return divided < cells and not _has_others(forms, block, above, divided, cells, lookup)
 
 

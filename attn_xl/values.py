@@ -17,10 +17,10 @@ from .engines import SMALLEST, Value, recalculated_by_libreoffice
 from .findings import Finding
 from .formulas_in import ERROR, MISSING, NUMBER, WIDTH, FormulaBook, Ints, Sheet, read_formulas
 from .functions import DATED, UNSTEADY
-from .patterns import Forms, Template, shortened, spans
+from .patterns import Coordinates, Forms, Template, shortened, spans
 from .proven import doubtful, must_be_entered
 from .recalculating import Recalculated
-from .references import Lookup, rectangles_of
+from .references import Lookup, keys_within, rectangles_of
 
 CANCELLED = 1e-4
 """A number below this share of its sheet's largest is what cancelling left: it counts as that large."""
@@ -230,53 +230,63 @@ def _cancelled(
     sheet: Sheet, place: int, value: Value, forms: Forms, lookup: Lookup, tolerance: float
 ) -> bool:
     """Whether a difference is no larger than what cancelling leaves of what the formula refers to."""
-    stored = sheet.stored(place)
-    used = _used(sheet, place, forms, lookup)
-    if type(stored) is not float or type(value) not in (float, int) or used is None:
+    numbers = _numbers(sheet, place, value)
+    if numbers is None:
         return False
-    template, numbers = used
-    largest = float(numbers[numbers < INFINITE].max(initial=0.0))
+    stored, computed = numbers
+    template, values = _formula(sheet, place, forms)
+    sizes = _sizes(sheet, template, values, lookup)
+    largest = float(sizes[sizes < INFINITE].max(initial=0.0))
     if template.is_product or "*" in template.operators:
-        largest = max(largest, largest**2)
-    return abs(stored - float(value)) <= tolerance * LEFT_OVER * largest  # type: ignore[arg-type]
+        largest = max(largest, largest * largest)
+    return abs(stored - computed) <= tolerance * LEFT_OVER * largest
 
 
 def _lost_squares(
     sheet: Sheet, place: int, value: Value, forms: Forms, lookup: Lookup, tolerance: float
 ) -> bool:
     """Whether a difference, or that of the squares, is what sums of squares lose by cancelling."""
-    stored = sheet.stored(place)
-    used = _used(sheet, place, forms, lookup)
-    if type(stored) is not float or type(value) not in (float, int) or used is None:
+    numbers = _numbers(sheet, place, value)
+    if numbers is None:
         return False
-    template, numbers = used
-    most = tolerance * LEFT_OVER * float(numbers.max(initial=0.0)) ** 2
-    computed = float(value)  # type: ignore[arg-type]
-    gap = min(abs(stored - computed), abs(stored**2 - computed**2))
-    return not _SPREAD.isdisjoint(template.functions) and gap <= most
+    stored, computed = numbers
+    template, values = _formula(sheet, place, forms)
+    if _SPREAD.isdisjoint(template.functions):
+        return False
+    largest = float(_sizes(sheet, template, values, lookup).max(initial=0.0))
+    gap = min(abs(stored - computed), abs(stored * stored - computed * computed))
+    return gap <= tolerance * LEFT_OVER * largest * largest
 
 
-def _used(
-    sheet: Sheet, place: int, forms: Forms, lookup: Lookup
-) -> tuple[Template, NDArray[np.float64]] | None:
-    """A formula's template, and the sizes of the numbers that it refers to; None of what has none."""
-    formula = sheet.formulas[place : place + 1]
-    if formula[0] < 0:
+def _numbers(sheet: Sheet, place: int, value: Value) -> tuple[float, float] | None:
+    """The stored and the computed value of a cell with a formula of its own, if both are numbers."""
+    stored = sheet.stored(place)
+    if type(stored) is not float or type(value) not in (float, int) or sheet.formulas[place] < 0:
         return None
-    key = sheet.keys[place : place + 1]
+    return stored, float(value)  # type: ignore[arg-type]
+
+
+def _formula(sheet: Sheet, place: int, forms: Forms) -> tuple[Template, Coordinates]:
+    formula, key = sheet.formulas[place : place + 1], sheet.keys[place : place + 1]
     values = forms.coordinates(formula, key // WIDTH, key % WIDTH + 1)
-    template = forms.templates[int(forms.template[formula[0]])]
+    return forms.templates[int(forms.template[formula[0]])], values
+
+
+def _sizes(
+    sheet: Sheet, template: Template, values: Coordinates, lookup: Lookup
+) -> NDArray[np.float64]:
+    """The sizes of the numbers that a formula refers to."""
     sizes = [np.empty(0)]
     for reference in template.references:
         target = lookup.sheet(reference.sheet, sheet)
         top, left, bottom, right = (int(x[0]) for x in rectangles_of(reference, values))
         if target is None or (bottom - top + 1) * (right - left + 1) > 1_000_000:
             continue
-        cells = np.add.outer(np.arange(top, bottom + 1) * WIDTH, np.arange(left - 1, right)).ravel()
+        cells = keys_within(top, left, bottom, right)
         at = target.find(cells)
         sizes.append(np.abs(target.numbers[at[at >= 0]]))
     numbers = np.concatenate(sizes)
-    return template, numbers[~np.isnan(numbers)]
+    return np.asarray(numbers[~np.isnan(numbers)])
 
 
 def same(sheet: Sheet, key: int, computed: Value, tolerance: float) -> bool:

@@ -126,3 +126,9 @@ def test_what_arrays_leave_out(formula: str, value: float, tmp_path: Path) -> No
     book.worksheets[0]["D1"] = ArrayFormula("D1", f"={formula}")
     book.save(path)
     assert set(kinds(with_values(path, {"D1": value}))) <= {"unchecked"}
+
+
+@pytest.mark.parametrize("formula", ["=A1*2", "=VAR(A1:A2)"])
+def test_numbers_whose_squares_are_infinite(formula: str, tmp_path: Path) -> None:
+    path = table(tmp_path / "a.xlsx", [[1e200], [3e200], [formula]])
+    assert kinds(with_values(path, {"A3": 7e199})) in ({"value": "A3"}, {"unchecked": "A3"})
