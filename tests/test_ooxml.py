@@ -169,7 +169,14 @@ def test_odd_names(tmp_path: Path, names: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("n", "d"), [(1, 1), (1, 2), (60, 2), (2, 16_000), pytest.param(300, 3, marks=thorough)]
+    ("n", "d"),
+    [
+        (1, 1),
+        (1, 2),
+        (60, 2),
+        pytest.param(2, 16_000, marks=thorough),
+        pytest.param(300, 3, marks=thorough),
+    ],
 )
 def test_odd_shapes(tmp_path: Path, n: int, d: int) -> None:
     x = np.random.default_rng(3).normal(size=(n, d)) * 10.0 ** np.random.default_rng(4).integers(

@@ -221,6 +221,7 @@ def test_notebooks_hold_tables_alone(source: Path) -> None:
     assert tags <= {"h4", "table", "caption", "tr", "th", "td", "p"}
 
 
+@alike
 @pytest.mark.parametrize("name", ["=1+1", '=HYPERLINK("http://x")', "[bold]x", "<b>&A", "@SUM(1)"])
 def test_students_and_their_answers(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
