@@ -20,6 +20,7 @@ from .formula_blocks import blocks
 from .formula_slips import Overwritten, Slips
 from .formulas_in import WIDTH, FormulaBook, read_formulas
 from .functions import VOLATILE, lacking
+from .holes import Holes
 from .jobs import in_parallel
 from .number_lines import NumberLines
 from .operands import Operands
@@ -125,8 +126,9 @@ def look_over(
     all_blocks = [block for sheet in book.sheets.values() for block in blocks(sheet, forms)]
     asked = asked_about(book, forms, lookup)
     lines = NumberLines(all_blocks, lookup)
-    slips = Slips(forms, lookup, lines, asked)
+    slips = Slips(forms, lookup, lines)
     found = list(slips.all())
+    found += Holes(forms, lookup, lines, asked).all()
     found += Operands(forms, lookup, lines).all()
     found += ShortRanges(forms, lookup, lines).all()
     found += too_small(book, forms)

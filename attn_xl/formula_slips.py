@@ -12,13 +12,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from .expected import cannot_compute, formula_for, predicted, text_at, values_at
 from .findings import Finding
 from .formula_blocks import Block
-from .formulas_in import NUMBER, TEXT, WIDTH, Ints, Sheet
+from .formulas_in import NUMBER, TEXT, WIDTH, Ints
 from .line_ends import LineEnds
 from .number_lines import COLUMN, NumberLines
 from .patterns import Coordinates, Forms, Template, shortened, spans
-from .references import Lookup, rectangles_of
+from .references import Lookup
 from .strangers import beside, groups, has_its_line, is_diagonal, strangers
 
 MOST_ODD = 1 / 3
@@ -31,24 +32,11 @@ FEWEST_IN_LINE, FEWEST_IN_RECTANGLE = 3, 5
 """So many cells must fit before another is odd."""
 
 
-def values_at(forms: Forms, sheet: Sheet, places: Ints) -> Coordinates:
-    """The coordinates of cells of one template."""
-    keys = sheet.keys[places]
-    return forms.coordinates(sheet.formulas[places], keys // WIDTH, keys % WIDTH + 1)
-
-
-def text_at(forms: Forms, sheet: Sheet, place: int) -> str:
-    """A cell's formula, as it reads there."""
-    (values,) = values_at(forms, sheet, np.array([place]))
-    return forms.written(int(sheet.formulas[place]), values)
-
-
 class Slips:
     """Finds the cells of a book that are unlike their neighbours.
 
     Args:
-        forms: the formulas of a book, taken apart; lookup: its sheets; lines: its numbers, and blocks;
-            asked: the cells (sheet and key) that formulas ask about before they use them.
+        forms: the formulas of a book, taken apart; lookup: its sheets; lines: its numbers, and blocks.
 
     Attributes:
         overwritten: for each finding of constants the cells, and the formulas that would be there.
@@ -59,9 +47,8 @@ class Slips:
         forms: Forms,
         lookup: Lookup,
         lines: NumberLines,
-        asked: set[tuple[str, int]],
     ) -> None:
-        self.forms, self.lookup, self.lines, self.asked = forms, lookup, lines, asked
+        self.forms, self.lookup, self.lines = forms, lookup, lines
         self.blocks = lines.blocks
         self.ends = LineEnds(forms, lookup, lines)
         self.overwritten: Overwritten = {}
@@ -72,7 +59,6 @@ class Slips:
             if self._tells(block):
                 yield from self._odd_formulas(block)
                 yield from self._strangers(block)
-                yield from self._holes(block)
                 for key, is_constant in self.ends.odd(block):
                     cell = np.array([key])
                     yield self._constant(block, cell) if is_constant else self._odd(block, cell)
@@ -156,7 +142,7 @@ class Slips:
                 (in_row and (columns.min(), columns.max()) == (left, right))
                 or (in_column and (rows.min(), rows.max()) == (top, bottom))
             )
-        if all(self._given(block, key) for key in group.tolist()):
+        if all(cannot_compute(self.lookup, block, key) for key in group.tolist()):
             return False  # what the block is made from ends where it does
         return whole and not self._totals(block, group)
 
@@ -169,14 +155,9 @@ class Slips:
         return all(
             np.array_equal(values[cells], expected[cells])
             for values, expected in zip(
-                values_at(self.forms, block.sheet, places), self._of(block, group)
+                values_at(self.forms, block.sheet, places), predicted(block, group)
             )
         )
-
-    @staticmethod
-    def _of(block: Block, keys: Ints) -> list[Coordinates]:
-        """The coordinates that a block's pattern has for cells."""
-        return [block.predicted(key // WIDTH, key % WIDTH + 1) for key in keys.tolist()]
 
     def _totals(self, block: Block, group: Ints) -> bool:
         """Whether a formula beside the block adds up the block: it refers to whole lines of it."""
@@ -198,7 +179,7 @@ class Slips:
 
     def _odd(self, block: Block, group: Ints) -> Finding:
         cells = spans(group)
-        expected = self._expected(block, int(group[0]))
+        expected = formula_for(self.forms, block, int(group[0]))
         place = block.sheet.find(group[:1])[0]
         return Finding(
             block.sheet.name,
@@ -209,12 +190,6 @@ class Slips:
             "Copy a neighbour's formula into it.",
         )
 
-    def _expected(self, block: Block, key: int) -> str:
-        """The formula that a block's pattern has for a cell."""
-        nearest = int(block.places[np.argmin(np.abs(block.keys - key))])
-        values = block.predicted(key // WIDTH, key % WIDTH + 1)
-        return self.forms.written(int(block.sheet.formulas[nearest]), values)
-
     def _strangers(self, block: Block) -> Iterator[Finding]:
         """Constants, and formulas of another kind, among those of the block."""
         strange = self._unlike(block, strangers(block))
@@ -222,7 +197,7 @@ class Slips:
         given = [
             int(sheet.formulas[place]) < 0
             and sheet.kinds[place] == NUMBER
-            and self._given(block, int(sheet.keys[place]), typed=True)
+            and cannot_compute(self.lookup, block, int(sheet.keys[place]), typed=True)
             for place in strange[: len(block.places)].tolist()
         ]
         strange = np.concatenate([strange[: len(given)][~np.array(given, bool)], strange[len(given) :]])
@@ -246,31 +221,6 @@ class Slips:
                     continue  # what labels the formulas to its right
                 yield self._odd(block, group) if kind == "pattern" else self._constant(block, group)
 
-    def _holes(self, block: Block) -> Iterator[Finding]:
-        """Blank cells of the block's rectangle that its formula could compute, and that no formula asks
-        about."""
-        top, left, bottom, right = block.box
-        area = block.extents[0] * block.extents[1]
-        if not 0 < area - len(block.places) <= MOST_ODD * len(block.places):
-            return
-        rows = np.arange(top, bottom + 1) * WIDTH
-        keys = np.add.outer(rows, np.arange(left - 1, right)).ravel()
-        blank = keys[block.sheet.find(keys) < 0]
-        if any((block.sheet.name, key) in self.asked for key in blank.tolist()):
-            return
-        for group in groups(blank):
-            if len(group) < max(block.extents) and not any(
-                self._given(block, k) for k in group.tolist()
-            ):
-                yield Finding(
-                    block.sheet.name,
-                    spans(group),
-                    "hole",
-                    f"blank among the formulas of {shortened(block.spans)}; as there it would be "
-                    f"={self._expected(block, int(group[0]))}",
-                    "Copy a neighbour's formula into it.",
-                )
-
     def _unlike(self, block: Block, places: Ints) -> Ints:
         """Those of some cells that have not just the formula that the block would have there."""
         sheet, forms = block.sheet, self.forms
@@ -281,41 +231,13 @@ class Slips:
                 continue
             template = forms.templates[int(forms.template[formula])]
             (values,) = values_at(forms, sheet, places[i : i + 1])
-            (expected,) = self._of(block, sheet.keys[places[i : i + 1]])
+            (expected,) = predicted(block, sheet.keys[places[i : i + 1]])
             if template is block.template:
                 alike[i] = np.array_equal(values, expected)
             else:
                 added = _added(template, values)
                 alike[i] = bool(added) and added == _added(block.template, expected)
         return places[~alike]
-
-    def _given(self, block: Block, key: int, typed: bool = False) -> bool:
-        """Whether the block's formula could not compute a cell: it would use a blank one, or text where
-        the cells of the block use none.
-
-        Where a number is `typed`, a range among those of the block needs some number only: one of the
-        marks may be missing.
-        """
-        values = block.predicted(key // WIDTH, key % WIDTH + 1).reshape(1, -1)
-        first, last = int(block.keys.min()), int(block.keys.max())
-        ends = np.array(self._of(block, np.array([first, last])))
-        for reference in block.template.references:
-            target = self.lookup.sheet(reference.sheet, block.sheet)
-            box, around = rectangles_of(reference, values), rectangles_of(reference, ends)
-            area = int(((box[2] - box[0] + 1) * (box[3] - box[1] + 1))[0])
-            if target is None or box[0] > box[2] or box[1] > box[3]:
-                return True
-            cells = self.lookup.filled(target)
-            filled, texts = int(cells.filled(box)[0]), int(cells.texts(box)[0])
-            among = all(low >= lows.min() for low, lows in zip(box[:2], around[:2])) and all(
-                high <= highs.max() for high, highs in zip(box[2:], around[2:])
-            )
-            if typed and reference.cells == 2 and among:
-                if filled == texts:
-                    return True
-            elif filled < area or (texts and not cells.texts(around).any()):
-                return True
-        return False
 
     def _summarizes(self, block: Block, key: int) -> bool:
         """Whether a formula in a line computes from others of the line, as those do not: the mean price
@@ -326,7 +248,7 @@ class Slips:
             return False
         (values,) = values_at(self.forms, block.sheet, np.array([place]))
         template = self.forms.templates[int(self.forms.template[formula])]
-        (expected,) = self._of(block, np.array([key]))
+        (expected,) = predicted(block, np.array([key]))
         return self._in_line(block, template, values) and not self._in_line(
             block, block.template, expected
         )
@@ -342,17 +264,19 @@ class Slips:
         shown = f"{value:.6g}" if isinstance(value, float) else "text"
         many = f"{len(group)} constants" if len(group) > 1 else f"the constant {shown}"
         copied = block.template.text == "§" and self._in_line(
-            block, block.template, self._of(block, group)[0]
+            block, block.template, predicted(block, group)[0]
         )
         finding = Finding(
             block.sheet.name,
             spans(group),
             "restart" if copied else "constant",
             f"{many} among the formulas of {shortened(block.spans)}; as there it would be "
-            f"={self._expected(block, int(group[0]))}",
+            f"={formula_for(self.forms, block, int(group[0]))}",
             "Copy a neighbour's formula into it.",
         )
-        self.overwritten[finding] = [(key, self._expected(block, key)) for key in group.tolist()]
+        self.overwritten[finding] = [
+            (key, formula_for(self.forms, block, key)) for key in group.tolist()
+        ]
         return finding
 
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from .expected import text_at, values_at
 from .findings import Finding
 from .formula_blocks import Block
-from .formula_slips import text_at, values_at
 from .formulas_in import TEXT, WIDTH, Ints, Sheet
 from .number_lines import COLUMN, CONSTANT, NO_NUMBER, ROW, NumberLines, key_of
 from .patterns import Forms, Reference, spans

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from .expected import text_at
 from .findings import Finding
 from .formula_blocks import Block
-from .formula_slips import text_at
 from .formulas_in import WIDTH, Ints, Sheet
 from .number_lines import COLUMN, CONSTANT, NO_NUMBER, ROW, NumberLines
 from .patterns import Forms, Reference, spans
