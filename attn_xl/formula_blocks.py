@@ -141,11 +141,22 @@ def _told_apart(
             fits = _agree(r, c, v, slopes, start)
         if not fits.any():
             return  # a number in it is infinite
+        fits = _without_lone(r, c, fits)
         places = region[left[fits]]
         box = int(r[fits].min()), int(c[fits].min()), int(r[fits].max()), int(c[fits].max())
         odd = left[~fits]
         yield Block(sheet, template, places, sheet.keys[places], region[odd], slopes, start, box)
         left = odd
+
+
+def _without_lone(r: Ints, c: Ints, fits: Mask) -> Mask:
+    """What fits, but for a cell that does not touch the one line that all others are: through two
+    places some slope leads always."""
+    for line in (r, c):
+        lines, counts = np.unique(line[fits], return_counts=True)
+        if len(lines) == 2 and counts.min() == 1 and counts.max() > 2 and lines[1] - lines[0] > 1:
+            return np.asarray(fits & (line == lines[np.argmax(counts)]))
+    return fits
 
 
 def _fitted_in_any_order(

@@ -17,7 +17,7 @@ from .findings import Finding
 from .formula_blocks import Block
 from .formulas_in import NUMBER, TEXT, WIDTH, Ints
 from .line_ends import LineEnds
-from .number_lines import COLUMN, NumberLines
+from .number_lines import NumberLines
 from .patterns import Coordinates, Forms, Template, shortened, spans
 from .references import Lookup
 from .strangers import beside, groups, has_its_line, is_diagonal, strangers
@@ -65,16 +65,25 @@ class Slips:
 
     def _tells(self, block: Block) -> bool:
         fewest = FEWEST_IN_LINE if block.flat else FEWEST_IN_RECTANGLE
-        return len(block.places) >= fewest or self._is_all_but_the_middle(block)
+        return len(block.places) >= fewest or any(self._two_of_three(block, axis) for axis in (0, 1))
 
-    def _is_all_but_the_middle(self, block: Block) -> bool:
-        """Whether a block is the first and the last of three cells, computed from three lines."""
-        if len(block.places) != 2 or max(block.extents) != 3 or not block.flat:
-            return False
-        axis = int(block.extents[COLUMN] == 3)
-        first = block.predicted(*block.box[:2]).astype(np.int64)
+    def _two_of_three(self, block: Block, axis: int) -> list[int]:
+        """Where a block has two lines (rows: axis 0) and is computed from just three lines of numbers:
+        the lines that it lacks."""
+        first, extent = block.box[axis], block.extents[axis]
+        if extent not in (2, 3) or len(block.places) != 2 * block.extents[1 - axis]:
+            return []
+        starts = {first: first + 1} if extent == 3 else {first: first + 2, first - 1: first - 1}
+        return [lacks for start, lacks in starts.items() if self._begins(block, axis, start)]
+
+    def _begins(self, block: Block, axis: int, start: int) -> bool:
+        """Whether three lines of numbers begin with what the block's formula has in a line."""
+        corner = list(block.box[:2])
+        corner[axis] = start
+        first = block.predicted(*corner).astype(np.int64)
         return any(
             block.slopes[r.at + axis, axis] == 1
+            and (first[r.at : r.at + 2] > 0).all()
             and target is not None
             and self.lines.begins(target, first[r.at : r.at + 2], axis, 3)
             for r in block.template.references
@@ -96,7 +105,7 @@ class Slips:
         # The totals of the rows are no slips in those of the columns.
         near &= [not self.lines.crosses(block, key) for key in odd.tolist()]
         within = odd[near]
-        if not self._are_few(block, within) and not self._is_middle(block, within):
+        if not self._are_few(block, within) and not self._is_one_of_three(block, within):
             return
         beyond = set(odd[~near].tolist())
         for group in groups(within):
@@ -105,18 +114,19 @@ class Slips:
             ) and self._is_slip(block, group):
                 yield self._odd(block, group)
 
-    @staticmethod
-    def _is_middle(block: Block, odd: Ints) -> bool:
-        """Whether cells are the middle one of three lines, of which the others compute alike."""
-        rows, columns = odd // WIDTH, odd % WIDTH + 1
-        top, left = block.box[:2]
+    def _is_one_of_three(self, block: Block, odd: Ints) -> bool:
+        """Whether cells are one of three lines, of which the others compute alike: the middle one, or
+        one of as many as what they are computed from has."""
         if block.flat or not (block.template.operators or block.template.functions):
             return False
-        lines = (block.extents[0], rows, top + 1), (block.extents[1], columns, left + 1)
-        return any(
-            extent == 3 and bool((line == middle).all()) and 2 * len(odd) == len(block.places)
-            for extent, line, middle in lines
-        )
+        for axis, at in enumerate((odd // WIDTH, odd % WIDTH + 1)):
+            line = int(at[0]) if len(at) and (at == at[0]).all() else -1
+            if 2 * len(odd) == len(block.places) and (
+                (block.extents[axis] == 3 and line == block.box[axis] + 1)
+                or line in self._two_of_three(block, axis)
+            ):
+                return True
+        return False
 
     def _is_slip(self, block: Block, group: Ints) -> bool:
         rows, columns = group // WIDTH, group % WIDTH + 1
@@ -136,7 +146,7 @@ class Slips:
         if not outside.any():
             return True
         if block.flat:
-            whole = block.template.general != "§"
+            whole = block.template.general != "§" and not self._computes_from(block, group)
         else:
             whole = bool(outside.all()) and (
                 (in_row and (columns.min(), columns.max()) == (left, right))
@@ -251,6 +261,14 @@ class Slips:
         (expected,) = predicted(block, np.array([key]))
         return self._in_line(block, template, values) and not self._in_line(
             block, block.template, expected
+        )
+
+    def _computes_from(self, block: Block, group: Ints) -> bool:
+        """Whether formulas of a block's template compute from its cells alone: `C2+C3` under both."""
+        at = block.sheet.find(group)
+        return any(
+            self._in_line(block, block.template, values)
+            for values in values_at(self.forms, block.sheet, at)
         )
 
     def _in_line(self, block: Block, template: Template, values: Coordinates) -> bool:

@@ -103,11 +103,12 @@ class Holes:
 
     @staticmethod
     def _is_in_sections(line: list[Block], step: int) -> bool:
-        """Whether the parts of a line are of one length, and each begins after a blank cell: the first
-        of each section has nothing before it to compare with."""
-        lengths = {len(block.places) for block in line}
+        """Whether the parts of a line are of one length, but for the last, and each begins after a blank
+        cell: the first of each section has nothing before it to compare with."""
+        first, *others = [len(block.places) for block in line]
         before = np.array([int(line[0].keys.min()) - step])
-        return len(lengths) == 1 and (len(line) > 2 or bool(line[0].sheet.find(before)[0] < 0))
+        alike = all(length == first for length in others[:-1]) and others[-1] <= first
+        return alike and (len(line) > 2 or bool(line[0].sheet.find(before)[0] < 0))
 
     def _is_asked(self, block: Block, keys: Ints) -> bool:
         return any((block.sheet.name, key) in self.asked for key in keys.tolist())

@@ -50,8 +50,10 @@ class LineEnds:
             values = self.forms.coordinates(formula, row, column)
             operands = _operands(template, values)
             alike = operands == _operands(block.template, expected)
-            if operands and alike and template is not block.template and not self._by_turns(block, key):
-                yield key, False
+            if not operands or not alike or template is block.template or self._by_turns(block, key):
+                continue
+            if len(block.places) > 2 or block.template.text not in template.text:
+                yield key, False  # of two alone, the third may well be rounded
 
     def _by_turns(self, block: Block, key: int) -> bool:
         """Whether a formula is one of others that stand among those of the line: SIN, COS, SIN, COS."""

@@ -24,9 +24,9 @@ class ShortRanges:
     """Finds the blocks whose range ends one number too soon.
 
     The number is one of the range's if it is of the same block or array; if some other formulas use
-    just the range with it; if it stands between the range and its sum; or if the formulas stand beside
-    the range, one for each number of it and one for this. It is not if other formulas use just the
-    range without it.
+    just the range with it, or these have a cell of it each; if it stands between the range and its sum;
+    or if the formulas stand beside the range, one for each number of it and one for this. It is not if
+    other formulas use just the range without it.
 
     Args:
         forms: the formulas of a book, taken apart; lookup: its sheets; lines: its numbers, and blocks.
@@ -88,6 +88,8 @@ class ShortRanges:
         whole = box.copy()
         whole[low if step < 0 else high] += step
         left_out = whole[low if step < 0 else high]
+        if self._goes_over(block, sheet, whole):
+            return True
         beside = (used[:, across] <= box[2 + across]) & (used[:, 2 + across] >= box[across])
         if (beside & (used[:, low] == box[low]) & (used[:, high] == box[high])).any():
             return False
@@ -102,6 +104,15 @@ class ShortRanges:
             block.sheet is sheet
             and block.box[low] == block.box[high] == left_out + step
             and not (touches & beside).any()
+        )
+
+    def _goes_over(self, block: Block, sheet: Sheet, box: Ints) -> bool:
+        """Whether the block's formulas have a cell of just a rectangle each: what they divide."""
+        return any(
+            r.cells == 1
+            and self.lookup.sheet(r.sheet, block.sheet) is sheet
+            and self.lines.used_by(block, r) == tuple(box.tolist())
+            for r in block.template.references
         )
 
 

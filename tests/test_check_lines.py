@@ -267,3 +267,70 @@ def test_shares_of_a_sum_that_takes_in_the_maximum(sums: str, wrong: bool, tmp_p
     rows += [[], *([f"={c}{r}/$E{r}" for c in "ABC"] for r in range(6, 10))]
     found = kinds(stored(tmp_path / "a.xlsx", rows))
     assert ("softmax" in found) == wrong
+
+
+@pytest.mark.parametrize(
+    ("at", "other", "rows", "found"),
+    [
+        (3, 99, 3, {"constant": "D3"}), (1, 99, 3, {"constant": "D1"}),
+        (3, "=SUM(A3:B3)", 3, {"pattern": "D3"}), (1, "=SUM(A1:B1)", 3, {"pattern": "D1"}),
+        (3, "=MAX(A3:C3)", 3, {"pattern": "D3"}), (1, "=MAX(A1:C1)", 3, {"pattern": "D1"}),
+        (3, "=SUM(D1:D2)", 3, {}),  # the sum of both
+        (3, "=ROUND(SUM(A3:C3),0)", 3, {}),
+        (3, 99, 4, {}),  # the numbers go on
+    ],
+)  # fmt: skip
+def test_an_end_of_three_cells(at: int, other: Any, rows: int, found: Found, tmp_path: Path) -> None:
+    table: Rows = [[*row, f"=SUM(A{r}:C{r})"] for r, row in enumerate(numbers(rows, 3), 1)]
+    table[at - 1][3], table[3:] = other, [row[:3] for row in table[3:]]
+    assert kinds(stored(tmp_path / "a.xlsx", table)) == found
+
+
+@pytest.mark.parametrize(
+    ("row", "found"), [(1, {"pattern": "D1:E1"}), (2, {"pattern": "D2:E2"}), (3, {"pattern": "D3:E3"})]
+)
+def test_one_of_three_rows(row: int, found: Found, tmp_path: Path) -> None:
+    table: Rows = [[*given, f"=$A{r}*B{r}", f"=$A{r}*C{r}"] for r, given in enumerate(numbers(3, 3), 1)]
+    other = row % 3 + 1
+    table[row - 1][3:] = [f"=$A{other}*B{row}", f"=$A{other}*C{row}"]
+    assert kinds(stored(tmp_path / "a.xlsx", table)) == found
+
+
+def test_two_columns_apart_are_two_blocks(tmp_path: Path) -> None:
+    """Through two columns that differ some slope leads always: the `$` is seen all the same."""
+    rows: Rows = [[*row, f"=A{r}-B$1", None, f"=D{r}-C{r}"] for r, row in enumerate(numbers(6, 3), 1)]
+    for r, row in enumerate(rows, 1):
+        row[4] = f"=A{r}*2"
+    assert kinds(stored(tmp_path / "a.xlsx", rows)) == {"fixed": "D1:D6"}
+
+
+def test_shares_of_a_sum_that_leaves_out_the_first(tmp_path: Path) -> None:
+    """The differences beside them begin in the second row; the shares have all rows."""
+    rows: Rows = [["x"], *numbers(6, 1)]
+    for r in range(2, 8):
+        rows[r - 1] += [f"=A{r}/SUM(A$3:A$7)", f"=A{r}-A{r - 1}" if r > 2 else None]
+    assert kinds(stored(tmp_path / "a.xlsx", rows)) == {"short": "B2:B7"}
+
+
+@pytest.mark.parametrize(
+    ("line", "gaps", "found"),
+    [
+        ("=A{r}*B{r}", [4], {"hole": "C4"}), ("=A{r}*B{r}", [2], {"hole": "C2"}),
+        ("=A{r}*B{r}", [3, 6], {"hole": "C3"}),
+        ("=A{r}*B{r}", [1, 6], {}),  # sections, each without its first
+        ("=A{r}*B{r}", [2, 4, 6, 8], {}),  # every second
+        ("=A$1*B$1", [4], {"fixed": "C1:C3"}),
+        ("=IF(ISBLANK(C4),1,A{r}*B{r})", [4], {}),  # to be filled in
+    ],
+)  # fmt: skip
+def test_a_hole_in_a_line(line: str, gaps: list[int], found: Found, tmp_path: Path) -> None:
+    for turned in (False, True):
+        rows: Rows = [
+            [*row, None if r in gaps else line.format(r=r)] for r, row in enumerate(numbers(9, 2), 1)
+        ]
+        if turned and "ISBLANK" not in line and "$" not in line:
+            rows = [[row[k] for row in rows] for k in range(3)]
+            cells = "ABCDEFGHI"
+            rows[2] = [None if x is None else f"={c}1*{c}2" for c, x in zip(cells, rows[2])]
+            found = {kind: f"{cells[gaps[0] - 1]}3" for kind in found}
+        assert kinds(stored(tmp_path / "a.xlsx", rows)) == found
