@@ -29,6 +29,7 @@ from .recalculating import Recalculated
 from .references import Lookup, asked_about
 from .shares import not_one
 from .short_ranges import ShortRanges
+from .terms import TermSlips
 from .values import (
     Compute,
     ironcalc_values,
@@ -131,6 +132,7 @@ def look_over(
     found += Holes(forms, lookup, lines, asked).all()
     found += Operands(forms, lookup, lines).all()
     found += ShortRanges(forms, lookup, lines).all()
+    found += TermSlips(forms, lookup, all_blocks).all()
     found += too_small(book, forms)
     found += not_one(book, forms, all_blocks, lookup, tolerance)
     found += computed_with_nothing(book, forms, lookup, all_blocks, asked)

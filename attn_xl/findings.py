@@ -18,6 +18,7 @@ KINDS: dict[str, tuple[Severity, str]] = {
     "fixed": ("error", "a $ too many: a whole block uses one row or column of an operand"),
     "sliding": ("error", "a $ too few: an operand of a product slides out of place"),
     "short": ("warning", "a range that leaves out the number next to it"),
+    "terms": ("warning", "a sum whose terms do not go together"),
     "array": ("warning", "an array formula that fills fewer cells than it computes"),
     "softmax": ("error", "attention weights that do not sum to 1"),
     "no value": ("warning", "a formula without a stored value"),

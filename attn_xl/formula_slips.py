@@ -20,7 +20,7 @@ from .line_ends import LineEnds
 from .number_lines import NumberLines
 from .patterns import Coordinates, Forms, Template, shortened, spans
 from .references import Lookup
-from .strangers import beside, groups, has_its_line, is_diagonal, strangers
+from .strangers import are_in_its_lines, beside, groups, has_its_line, is_diagonal, strangers
 
 MOST_ODD = 1 / 3
 """So many odd cells for each that fits, at most: one of four."""
@@ -120,10 +120,18 @@ class Slips:
         if block.flat or not (block.template.operators or block.template.functions):
             return False
         for axis, at in enumerate((odd // WIDTH, odd % WIDTH + 1)):
-            line = int(at[0]) if len(at) and (at == at[0]).all() else -1
-            if 2 * len(odd) == len(block.places) and (
-                (block.extents[axis] == 3 and line == block.box[axis] + 1)
-                or line in self._two_of_three(block, axis)
+            if not len(at) or (at != at[0]).any():
+                continue
+            line, across = int(at[0]), block.extents[1 - axis]
+            whole = len(odd) == across and len(block.places) == 2 * across
+            if whole and block.extents[axis] == 3 and line == block.box[axis] + 1:
+                return True
+            if whole and line in self._two_of_three(block, axis):
+                return True
+            # Its first cell agrees with the others by chance: `$A$1` is `A1` there.
+            if (
+                block.extents[axis] == 3
+                and len(block.places) == 3 * across - len(odd) == 2 * across + 1
             ):
                 return True
         return False
@@ -211,6 +219,8 @@ class Slips:
             for place in strange[: len(block.places)].tolist()
         ]
         strange = np.concatenate([strange[: len(given)][~np.array(given, bool)], strange[len(given) :]])
+        if not self._are_few(block, strange):
+            strange = strange[are_in_its_lines(block, sheet.keys[strange])]
         if not len(strange) or not self._are_few(block, strange):
             return
         formulas = sheet.formulas[strange] >= 0

@@ -103,8 +103,8 @@ class Holes:
 
     @staticmethod
     def _is_in_sections(line: list[Block], step: int) -> bool:
-        """Whether the parts of a line are of one length, but for the last, and each begins after a blank
-        cell: the first of each section has nothing before it to compare with."""
+        """Whether the parts of a line are of one length, but for the last, and each begins after a
+        blank cell: the first of each section has nothing before it to compare with."""
         first, *others = [len(block.places) for block in line]
         before = np.array([int(line[0].keys.min()) - step])
         alike = all(length == first for length in others[:-1]) and others[-1] <= first

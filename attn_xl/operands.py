@@ -13,7 +13,7 @@ from .expected import text_at, values_at
 from .findings import Finding
 from .formula_blocks import Block
 from .formulas_in import TEXT, WIDTH, Ints, Sheet
-from .number_lines import COLUMN, CONSTANT, NO_NUMBER, ROW, NumberLines, key_of
+from .number_lines import COLUMN, CONSTANT, NO_NUMBER, ROW, STEPS, NumberLines, key_of
 from .patterns import Forms, Reference, spans
 from .references import ADDING, Lookup, keys_within, rectangles_of
 
@@ -81,6 +81,7 @@ class Operands:
                 if stays:
                     yield self._fixed_finding(block, axis, stays)
             yield from self._sliding(block)
+            yield from self._slides_out(block)
 
     def _is_fixed(
         self, block: Block, axis: int, alike: list[Block], at: dict[tuple[str, int], Block]
@@ -151,11 +152,11 @@ class Operands:
         return None
 
     def _is_one_of_a_list(
-        self, block: Block, sheet: Sheet, first: Ints, axis: int, reference: Reference
+        self, block: Block, sheet: Sheet, first: Ints, axis: int, reference: Reference | None
     ) -> bool:
         """Whether an operand with both `$` stands in a list of settings: a column of numbers, each with
         a name of its own (`d_k`, `heads`)."""
-        if axis == COLUMN or block.slopes[reference.at : reference.at + 2].any():
+        if axis == COLUMN or (reference and block.slopes[reference.at : reference.at + 2].any()):
             return False
         keys = key_of(first) + WIDTH * np.arange(block.extents[axis])
         at = sheet.find(keys - 1)
@@ -167,8 +168,8 @@ class Operands:
         """The operand of a line of formulas that stays on one cell, or line of cells, of the numbers
         beside it, by a `$` before its row or its column only.
 
-        With both, it is meant to stay; and what stays on the first of the numbers that another operand
-        goes over is compared with them (`B5/B$5`).
+        With both, it is meant to stay, but where nothing uses the other numbers; and what stays on the
+        first of the numbers that another operand goes over is compared with them (`B5/B$5`).
         """
         own = block.predicted(block.box[0], block.box[1]).astype(np.int64)
         moves = self.forms.moves(int(block.sheet.formulas[block.places[0]]))
@@ -176,19 +177,45 @@ class Operands:
             sheet = self.lookup.sheet(reference.sheet, block.sheet)
             corners = range(reference.at, reference.at + 2 * reference.cells, 2)
             ends = [corner + axis for corner in corners]
-            half = all(not moves[c + axis] and moves[c + 1 - axis] for c in corners)
-            if sheet is None or not half or block.slopes[ends, axis].any() or np.ptp(own[ends]):
+            stays = all(not moves[c + axis] for c in corners)
+            half = all(moves[c + 1 - axis] for c in corners)
+            if sheet is None or not stays or block.slopes[ends, axis].any() or np.ptp(own[ends]):
                 continue
             first = own[reference.at : reference.at + 2]
             line = sheet, first, axis, block.extents[axis]
-            at_its_side = first[axis] == block.box[axis] or self.lines.begins(*line)
-            if not (at_its_side and self.lines.goes_on(*line)):
+            begins = self.lines.begins(*line)
+            if not begins and not (first[axis] == block.box[axis] and self.lines.goes_on(*line)):
                 continue
             last = own[corners[-1] : corners[-1] + 2].copy()
             last[axis] += block.extents[axis] - 1
+            if self._are_all_one(*line):
+                continue
+            if not half and not (begins and self._is_all_that_is_used(block, *line)):
+                continue
             if not block.moving(axis).any() or not self._uses(block, sheet, (first, last), reference):
                 return reference
         return None
+
+    def _is_all_that_is_used(
+        self, block: Block, sheet: Sheet, first: Ints, axis: int, count: int
+    ) -> bool:
+        """Whether of numbers beside a line of formulas only the first is used, by these."""
+        second, last = first.copy(), first.copy()
+        second[axis] += 1
+        last[axis] += count - 1
+        beside = sheet is block.sheet and first[axis] == block.box[axis]
+        return (
+            beside
+            and bool(block.moving(axis).any())
+            and not self._is_one_of_a_list(block, sheet, first, axis, None)
+            and not any(self._uses(b, sheet, (second, last), None) for b in self.blocks)
+        )
+
+    @staticmethod
+    def _are_all_one(sheet: Sheet, first: Ints, axis: int, count: int) -> bool:
+        """Whether numbers are copies of the first: then any of them will do."""
+        numbers = sheet.numbers[sheet.find(key_of(first) + STEPS[axis] * np.arange(count))]
+        return bool((numbers == numbers[0]).all())
 
     def _stays_within(self, block: Block, reference: Reference) -> bool:
         """Whether all that an operand goes over is one table of numbers."""
@@ -202,7 +229,7 @@ class Operands:
     def _is_computed(self, sheet: Sheet, cell: Ints) -> bool:
         return bool(self.lines.of(sheet, np.array([key_of(cell)]))[0] >= 0)
 
-    def _uses(self, block: Block, sheet: Sheet, line: tuple[Ints, Ints], but: Reference) -> bool:
+    def _uses(self, block: Block, sheet: Sheet, line: tuple[Ints, Ints], but: Reference | None) -> bool:
         """Whether a block's formulas use one of the cells of a line with another operand than this."""
         first, last = line
         ends = np.array([block.predicted(r, c) for r in block.box[::2] for c in block.box[1::2]])
@@ -277,14 +304,46 @@ class Operands:
                 and any(self._moves(block, o, a) for o in others for a in (ROW, COLUMN))
                 and not self._stays_within(block, reference)
             ):
-                first = text_at(self.forms, block.sheet, int(block.places[0]))
-                name = LINES[along - reference.at]
-                yield Finding(
-                    block.sheet.name,
-                    spans(block.keys),
-                    "sliding",
-                    f"in ={first}, ... a range slides along its {name}s from cell to cell, and leaves "
-                    "its matrix",
-                    f"Put a $ before its {name}s, and copy.",
-                )
+                yield self._sliding_finding(block, along - reference.at, "and leaves its matrix")
                 return
+
+    def _slides_out(self, block: Block) -> Iterator[Finding]:
+        """A range that is all of a table in the first line of a block, and then slides out of it, over
+        blank cells."""
+        values = block.predicted(block.box[0], block.box[1]).astype(np.int64)
+        for reference in block.template.references:
+            sheet = self.lookup.sheet(reference.sheet, block.sheet)
+            if reference.cells == 1 or sheet is None:
+                continue
+            first, last = (values[at : at + 2] for at in (reference.at, reference.at + 2))
+            for axis in (ROW, COLUMN):
+                ends = [reference.at + axis, reference.at + 2 + axis]
+                further = block.extents[axis] - 1
+                slides = further > 0 and bool((block.slopes[ends, axis] == 1).all())
+                count = int(last[axis] - first[axis]) + 1
+                if (
+                    slides
+                    and count > 1
+                    and first[1 - axis] == last[1 - axis]
+                    and self._is_whole(sheet, first, axis, count, further)
+                ):
+                    yield self._sliding_finding(block, axis, "out of its table")
+                    return
+
+    def _is_whole(self, sheet: Sheet, first: Ints, axis: int, count: int, further: int) -> bool:
+        """Whether a range down or across is filled, with a heading or nothing before it, and so many
+        blank cells after it."""
+        keys = key_of(first) + STEPS[axis] * np.arange(-1, count + further)
+        filled, numbers = sheet.find(keys) >= 0, self.lines.of(sheet, keys) != NO_NUMBER
+        goes_before = numbers[0] and numbers[1]
+        return bool(filled[1 : 1 + count].all() and not filled[1 + count :].any() and not goes_before)
+
+    def _sliding_finding(self, block: Block, axis: int, where: str) -> Finding:
+        first, name = text_at(self.forms, block.sheet, int(block.places[0])), LINES[axis]
+        return Finding(
+            block.sheet.name,
+            spans(block.keys),
+            "sliding",
+            f"in ={first}, ... a range slides along its {name}s from cell to cell, {where}",
+            f"Put a $ before its {name}s, and copy.",
+        )

@@ -5,7 +5,7 @@ Counts cells of whole rectangles by binary search in sorted keys: nothing grows 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -162,6 +162,10 @@ class Lookup:
     def sheet(self, name: str, own: Sheet | None = None) -> Sheet | None:
         """A sheet by its name; `own` where a formula names none."""
         return self._sheets.get(name.casefold()) if name else own
+
+    def sheets(self) -> Iterable[Sheet]:
+        """All sheets, as they come in the book."""
+        return self._sheets.values()
 
     def filled(self, sheet: Sheet) -> Filled:
         if sheet.name not in self._filled:

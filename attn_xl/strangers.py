@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from .formula_blocks import Block
+from .formula_blocks import Block, Mask
 from .formulas_in import WIDTH, Ints, Sheet
 
 
@@ -58,6 +58,20 @@ def has_its_line(block: Block, group: Ints) -> bool:
         return len(group) > 1
     rows, columns = group // WIDTH, group % WIDTH
     return not (np.isin(rows, block.keys // WIDTH).all() and np.isin(columns, block.keys % WIDTH).all())
+
+
+def are_in_its_lines(block: Block, keys: Ints) -> Mask:
+    """Where lines of another kind stand between those of a block, by turns: whether cells stand in the
+    block's own."""
+    out = np.zeros(len(keys), dtype=np.bool_)
+    for own, others, extent in (
+        (block.keys // WIDTH, keys // WIDTH, block.extents[0]),
+        (block.keys % WIDTH, keys % WIDTH, block.extents[1]),
+    ):
+        lines = np.unique(own)
+        if len(lines) < extent:
+            out |= np.isin(others, lines)
+    return out
 
 
 def is_diagonal(block: Block, sheet: Sheet, places: Ints) -> bool:

@@ -332,5 +332,5 @@ def test_a_hole_in_a_line(line: str, gaps: list[int], found: Found, tmp_path: Pa
             rows = [[row[k] for row in rows] for k in range(3)]
             cells = "ABCDEFGHI"
             rows[2] = [None if x is None else f"={c}1*{c}2" for c, x in zip(cells, rows[2])]
-            found = {kind: f"{cells[gaps[0] - 1]}3" for kind in found}
+            found = dict.fromkeys(found, f"{cells[gaps[0] - 1]}3")
         assert kinds(stored(tmp_path / "a.xlsx", rows)) == found

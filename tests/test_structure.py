@@ -69,6 +69,7 @@ ORDER = [
     "formula_slips",
     "operands",
     "short_ranges",
+    "terms",
     "shares",
     "tables",
     "vector_blocks",

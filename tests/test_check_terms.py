@@ -1,0 +1,164 @@
+"""`attn-xl check` on slips that stand in every cell of a block: terms that do not go together, ranges
+that slide out of their table, columns by turns; each with the values that its formulas give."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+from test_check import kinds, table
+from test_check_blocks import L, Rows, stored
+from test_check_lines import Found, numbers
+
+from attn_xl.checking import check_workbook
+
+
+def product(formula: str, tmp_path: Path, rows: int = 4) -> Found:
+    """Numbers in A1:D4, weights in F1:G5, and a block of the formula in I1:J4 ({r} its row, {c} the
+    column of its weights)."""
+    book: Rows = [[*row, None, *weights] for row, weights in zip(numbers(5, 4), numbers(5, 2, 7))]
+    for r in range(1, rows + 1):
+        book[r - 1] += [None, *(formula.format(r=r, c=c) for c in "FG")]
+    book[4] = [None, *book[4][1:]] if len(book[4]) == 7 else book[4]
+    return kinds(stored(tmp_path / "a.xlsx", book))
+
+
+FOUR = "=$A{r}*{c}$1+$B{r}*{c}$2+$C{r}*{c}$3+$D{r}*{c}$4"
+WRONG = {"terms": "I1:J4"}
+
+
+@pytest.mark.parametrize(
+    ("formula", "found"),
+    [
+        (FOUR, {}),
+        (f"{FOUR}+{{c}}$5", {}),
+        (f"=TANH(({FOUR[1:]})/SQRT(4))", {}),
+        (FOUR.replace("$C{r}", "$C$1"), WRONG),
+        (FOUR.replace("$D{r}", "$C{r}"), WRONG),  # twice
+        (f"=TANH(({FOUR[1:]})/SQRT(4))".replace("$B{r}", "$A{r}"), WRONG),
+        (FOUR.replace("{c}$4", "{c}$3"), WRONG),
+        (f"{FOUR}+{{c}}$4", WRONG),  # the bias is in the next row
+        ("=$A{r}*{c}$1+$B{r}*{c}$2+$C{r}*{c}$1", {}),  # a kernel with two sides alike
+        ("=($A{r}+$B{r}+$C{r}+$C{r})*{c}$1", WRONG),
+        ("=($A{r}+$B{r}+$B{r}+$C{r})*{c}$1", {}),  # twice the middle one
+        ("=$A{r}-$A{r}+0*{c}$1", {}),
+        ("=$A{r}*{c}$1*2+$B{r}*{c}$2*2+$C{r}*{c}$3*2", {}),
+    ],
+)
+def test_terms_of_a_sum(formula: str, found: Found, tmp_path: Path) -> None:
+    assert product(formula, tmp_path) == found
+
+
+def test_what_is_said_of_a_term(tmp_path: Path) -> None:
+    rows: Rows = [[*row, f"=A{r}*F$1+B{r}*F$2+C{r}*F$2"] for r, row in enumerate(numbers(3, 3), 1)]
+    for row, weight in zip(rows, (0.5, 0.25, 2)):
+        row += [None, weight]
+    (found,) = check_workbook(stored(tmp_path / "a.xlsx", rows)).findings
+    assert (found.kind, found.cells) == ("terms", "D1:D3")
+    assert found.what == "=A1*F$1+B1*F$2+C1*F$2, ... has F$2 twice and leaves out F3"
+
+
+@pytest.mark.parametrize(
+    ("formula", "found"), [("=A{r}-A{r}", WRONG), ("=A{r}/A{r}", WRONG), ("=A{r}-B{r}", {})]
+)
+def test_a_cell_from_itself(formula: str, found: Found, tmp_path: Path) -> None:
+    rows: Rows = [[*row, formula.format(r=r)] for r, row in enumerate(numbers(4, 2), 1)]
+    assert kinds(stored(tmp_path / "a.xlsx", rows)) == ({"terms": "C1:C4"} if found else {})
+
+
+@pytest.mark.parametrize(
+    ("formula", "found"),
+    [
+        ("=North!B{r}+South!B{r}+West!B{r}", {}),
+        ("=North!B{r}+South!B{r}+South!B{r}", {"terms": "B2:B4"}),
+        ("=North!B{r}+South!B{r}+West!B{r}+West!B{r}", {}),  # none is left out
+    ],
+)
+def test_a_sheet_that_is_added_twice(formula: str, found: Found, tmp_path: Path) -> None:
+    path = table(tmp_path / "a.xlsx", [[]])
+    book = openpyxl.load_workbook(path)
+    for name in ("North", "South", "West"):
+        sheet = book.create_sheet(name)
+        for r in range(2, 5):
+            sheet.cell(r, 2, r * len(name))
+    for r in range(2, 5):
+        book["s"].cell(r, 2, formula.format(r=r))
+    book.save(path)
+    assert {k: c for k, c in kinds(path).items() if k == "terms"} == found
+
+
+@pytest.mark.parametrize("at", [0, 4, 8])
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_constant_in_columns_by_turns(at: int, turned: bool, tmp_path: Path) -> None:
+    """A column of one kind of formula, one of another, and so on."""
+    rows: Rows = []
+    for r, (x, y) in enumerate(numbers(9, 2), 1):
+        pairs = [(f"=$A{r}*{L[c]}$10", f"=$B{r}-{L[c + 1]}$10") for c in (3, 5, 7)]
+        rows.append([x, y, None, *(cell for pair in pairs for cell in pair)])
+    rows.append([None] * 3 + numbers(1, 6)[0])
+    rows[at][5] = 123.0
+    if turned:
+        rows = [[None if isinstance(x, str) else x for x in column] for column in zip(*rows)]
+        for c in range(9):
+            for k in range(3, 9):
+                first, sign = (f"{L[c]}$1", "*") if k % 2 else (f"{L[c]}$2", "-")
+                rows[k][c] = f"={first}{sign}$J{k + 1}"
+        rows[5][at] = 123.0
+    cell = f"{L[at]}6" if turned else f"F{at + 1}"
+    assert kinds(stored(tmp_path / "a.xlsx", rows)) == {"constant": cell}
+
+
+@pytest.mark.parametrize(
+    ("formula", "more", "found"),
+    [
+        ('=IF(A{r}=MAX(A{r}:A{s}),"<--","")', 0, True),
+        ('=IF(A{r}=MAX(A$1:A$5),"<--","")', 0, False),
+        ('=IF(A{r}=MAX(A{r}:A{s}),"<--","")', 4, False),  # a window over what follows
+        ("=COUNTIF(A{r}:A{s},A$1)", 0, True),
+    ],
+)
+def test_a_range_that_slides_out_of_its_table(
+    formula: str, more: int, found: bool, tmp_path: Path
+) -> None:
+    rows: Rows = [["score"], *numbers(5 + more, 1)]
+    for r in range(2, 7):
+        rows[r - 1].append(formula.format(r=r, s=r + 4))
+    said = kinds(stored(tmp_path / "a.xlsx", rows))
+    assert said.get("sliding") == ("B2:B6" if found else None)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "found"),
+    [
+        ("=2*C$2-1", "=C{q}-0.1*D{q}", {"fixed": "D2:D9"}),  # a first value, then formulas
+        ("=2*C$2-1", "=C$2", {}),  # copies of it
+        ("=A{r}*$C$2", 7, {"fixed": "D2:D9"}),  # nothing uses the others
+        ("=A{r}*$C$2", None, {}),
+        ("=A{r}*$C$2+0*SUM(C$2:C$9)", 7, {}),
+    ],
+)
+def test_a_line_that_stays_on_the_first_number(
+    first: str, second: Any, found: Found, tmp_path: Path
+) -> None:
+    rows: Rows = [["a", "b", "c", "d"], *numbers(8, 4)]
+    for r in range(2, 10):
+        rows[r - 1][1] = None
+        rows[r - 1][3] = first.format(r=r)
+        if r > 2:
+            text = second.format(q=r - 1) if isinstance(second, str) else second and second + r * r
+            rows[r - 1][2] = text
+    assert kinds(stored(tmp_path / "a.xlsx", rows)) == found
+
+
+@pytest.mark.parametrize("column", ["B", "C", "D"])
+def test_one_of_three_columns_whose_first_cell_agrees(column: str, tmp_path: Path) -> None:
+    """`$F$1` is `$F1` in the first row."""
+    rows: Rows = []
+    for r, row in enumerate(numbers(6, 3), 1):
+        cells = [f"={c}{r}/{'$D$1' if other == column else f'$D{r}'}" for c, other in zip("ABC", "BCD")]
+        rows.append([*row, 3.5 + r * r % 7, *cells])
+    said = kinds(stored(tmp_path / "a.xlsx", rows))
+    cells = L["BCD".index(column) + 4]
+    assert said == {"pattern": f"{cells}2:{cells}6"}
