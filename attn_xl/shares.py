@@ -2,7 +2,9 @@
 formulas in anybody's. Knows blocks and stored values.
 
 Anybody's: a block of divisions of one cell by another, where what is divided is an exponential and what
-divides is a sum. The weights of a word are the cells of a line along which what divides stays the same.
+divides is a sum (or by mistake a mean), be it written as a cell, a range or a name. The weights of a
+word are the cells of a line along which what divides stays the same. Or one array formula that divides
+exponentials by their sum.
 """
 
 from __future__ import annotations
@@ -10,12 +12,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from .cells import split_address
 from .findings import Finding
-from .formula_blocks import Block
+from .formula_blocks import Block, blocks
 from .formulas_in import NUMBER, WIDTH, FormulaBook, Ints, Sheet
 from .patterns import Coordinates, Forms, Reference, Template, spans
 from .references import Lookup, keys_within, rectangles_of
@@ -23,11 +26,14 @@ from .references import Lookup, keys_within, rectangles_of
 _NAMED = re.compile(r"(?:.*[.!])?Softmax(?:_[0-9]+)?")
 _RANGE = re.compile(r"(.+)!\$([A-Z]+)\$([0-9]+)(?::\$([A-Z]+)\$([0-9]+))?")
 _SHARE = re.compile(
-    r"§/(?:SUM\(|\()?§(?:[:+]§)*\)?$"
-    r"|EXP\([^()]*(?:\([^()]*\))?\)/(?:SUM|SUMPRODUCT)?\((?:EXP\([^()]*(?:\([^()]*\))?\)[+,]?)+\)$"
+    r"§/(?:(?:SUM|AVERAGE)\(|\()?§(?:[:+]§)*\)?$"
+    r"|EXP\([^()]*(?:\([^()]*\))?\)/(?:SUM|SUMPRODUCT|AVERAGE)?\((?:EXP\([^()]*(?:\([^()]*\))?\)[+,]?)+\)$"
 )
 """A cell divided by another, or by a sum; an exponential by a sum of exponentials."""
-_SUM = re.compile(r"SUM\(§:§\)(?:[+*/]§)?|§(?:\+§)+")
+_ARRAY = re.compile(r"(?P<x>EXP\(.+\))/(?:SUM|AVERAGE|MAX)\((?P=x)\)")
+"""Exponentials divided by what is one number for all of them."""
+_SUM = re.compile(r"(?:SUM|AVERAGE)\(§:§\)(?:[+*/]§)?|§(?:\+§)+")
+_ADDS = re.compile(r"(?:SUM|SUMPRODUCT|AVERAGE)\(")
 EPSILON = 1e-4
 """So much may be added to a sum, that nothing is divided by 0."""
 MOST_SUMMED = 1_000_000
@@ -42,8 +48,13 @@ def not_one(
     """The lines of attention weights whose stored values do not sum to 1."""
     seen: set[tuple[str, int]] = set()
     wrong: dict[str, list[tuple[Ints, float]]] = defaultdict(list)
-    named = [(sheet, keys, 1e-9) for sheet, keys in _named(book, lookup)]
-    for sheet, keys, least in [*named, *_divided(forms, found, lookup)]:
+    whole = [(sheet, keys, 1e-9) for sheet, keys in (*_named(book, lookup), *_arrays(book))]
+    spelt = _spelt_out(book)
+    if spelt is not None:
+        others = Forms(spelt.formulas)
+        more = [block for sheet in spelt.sheets.values() for block in blocks(sheet, others)]
+        whole += _divided(others, more, lookup)
+    for sheet, keys, least in [*whole, *_divided(forms, found, lookup)]:
         at = sheet.find(keys)
         if (at < 0).any() or (sheet.name, int(keys[0])) in seen:
             continue
@@ -83,10 +94,51 @@ def _named(book: FormulaBook, lookup: Lookup) -> Iterator[tuple[Sheet, Ints]]:
             yield sheet, row * WIDTH + np.arange(left - 1, right)
 
 
+def _arrays(book: FormulaBook) -> Iterator[tuple[Sheet, Ints]]:
+    """The rows of array formulas of exponentials divided by the sum of all; each row is a word's."""
+    masters = {n for n, formula in enumerate(book.formulas) if _ARRAY.fullmatch(formula.text)}
+    for sheet in book.sheets.values() if masters else ():
+        for place in np.flatnonzero(np.isin(sheet.formulas, list(masters))).tolist():
+            top, left = divmod(int(sheet.keys[place]), WIDTH)
+            number = int(sheet.formulas[place])
+            cells = np.append(sheet.keys[sheet.spilled == number], sheet.keys[place])
+            bottom, right = int(cells.max()) // WIDTH, int((cells % WIDTH).max())
+            if right > left:
+                for row in range(top, bottom + 1):
+                    yield sheet, row * WIDTH + np.arange(left, right + 1)
+
+
+def _spelt_out(book: FormulaBook) -> FormulaBook | None:
+    """The book with cells and ranges in place of the names by which its formulas divide; None where
+    none does."""
+    cells = {
+        name: text for name, text in book.names.items() if "!" not in name and _RANGE.fullmatch(text)
+    }
+    if not cells:
+        return None
+    known = {name.casefold(): text for name, text in cells.items()}
+    words = re.compile(
+        rf"(?<![\w.!'$])(?:{'|'.join(map(re.escape, cells))})(?![\w.(!'])", re.IGNORECASE
+    )
+    formulas = [
+        replace(formula, text=words.sub(lambda word: known[word[0].casefold()], formula.text))
+        if "/" in formula.text and '"' not in formula.text
+        else formula
+        for formula in book.formulas
+    ]
+    changed = {n for n, (a, b) in enumerate(zip(formulas, book.formulas)) if a.text != b.text}
+    sheets = {
+        name: sheet
+        for name, sheet in book.sheets.items()
+        if not changed.isdisjoint(sheet.formulas.tolist())
+    }
+    return FormulaBook(book.path, sheets, formulas) if sheets else None
+
+
 def _divided(forms: Forms, found: list[Block], lookup: Lookup) -> Iterator[tuple[Sheet, Ints, float]]:
     """Lines of shares of exponentials, and how far from 1 their sum may be."""
     for block in found:
-        if not _SHARE.match(block.template.text) or len(block.keys) < 2:
+        if not _SHARE.match(block.template.general) or len(block.keys) < 2:
             continue
         if len(block.template.references) < 2 or block.template.roles[0] == "n":
             continue  # =A1/2, =2/(A1+B1)
@@ -133,7 +185,7 @@ def _formula_at(
 def _is_exponential(forms: Forms, block: Block, lookup: Lookup) -> bool:
     """Whether what is divided is an exponential, and what divides a sum."""
     values = block.predicted(int(block.keys[0]) // WIDTH, int(block.keys[0]) % WIDTH + 1).reshape(1, -1)
-    text = block.template.text
+    text = block.template.general
     above, below = (
         _formula_at(forms, block, reference, values, lookup)[0]
         for reference in block.template.references[:2]
@@ -141,7 +193,8 @@ def _is_exponential(forms: Forms, block: Block, lookup: Lookup) -> bool:
     divided = text.startswith("EXP(") or (
         above is not None and bool(_EXPONENTIAL.fullmatch(above.text))
     )
-    return divided and ("SUM" in text or "+" in text or (below is not None and "SUM(" in below.text))
+    added = text if below is None else f"{text} {below.text}"
+    return divided and bool(_ADDS.search(added) or "+" in text)
 
 
 def _is_part(forms: Forms, block: Block, keys: Ints, lookup: Lookup) -> bool:
@@ -150,12 +203,15 @@ def _is_part(forms: Forms, block: Block, keys: Ints, lookup: Lookup) -> bool:
     values = np.array([block.predicted(key // WIDTH, key % WIDTH + 1) for key in keys.tolist()])
     top, left, _, _ = rectangles_of(above, values)
     divided = set((top * WIDTH + left - 1).tolist())
-    summed, numbers = below, values[:1]
+    summed, numbers, own = below, values[:1], block.sheet
     if len(below) == 1 and below[0].cells == 1:
         template, numbers = _formula_at(forms, block, below[0], values[:1], lookup)
         if template is None or not _SUM.fullmatch(template.general):
             return True
-        summed = list(template.references)
+        summed, own = list(template.references), lookup.sheet(below[0].sheet, block.sheet) or own
+    source = lookup.sheet(above.sheet, block.sheet)
+    if any(lookup.sheet(r.sheet, own) is not source for r in summed):
+        return True  # of copies elsewhere
     cells: set[int] = set()
     for reference in summed:
         first, start, last, end = (int(x[0]) for x in rectangles_of(reference, numbers))

@@ -6,13 +6,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import openpyxl
 import pytest
 from test_check import kinds, table
 from test_check_blocks import L, Rows, stored
 from test_check_lines import Found, numbers
 
-from attn_xl.checking import check_workbook
+from attn_xl.checking import check_workbook, look_over
+from attn_xl.engines import IronCalc, libreoffice, recalculated_by_libreoffice
+from attn_xl.formulas_in import NUMBER, WIDTH, read_formulas
+from attn_xl.patterns import Forms
+from attn_xl.references import Lookup
 
 
 def product(formula: str, tmp_path: Path, rows: int = 4) -> Found:
@@ -162,3 +167,112 @@ def test_one_of_three_columns_whose_first_cell_agrees(column: str, tmp_path: Pat
     said = kinds(stored(tmp_path / "a.xlsx", rows))
     cells = L["BCD".index(column) + 4]
     assert said == {"pattern": f"{cells}2:{cells}6"}
+
+
+def weighted(path: Path, formulas: list[list[Any]], names: dict[str, str], arrays: Any = None) -> Found:
+    """Scores in A1:C3, their exponentials in A5:C7 with sums in D5:D7, and formulas in A9:C11."""
+    rows: Rows = [[x / 9 for x in row] for row in numbers(3, 3)]
+    rows.append([])
+    for r in range(1, 4):
+        rows.append([*(f"=EXP({c}{r})" for c in "ABC"), f"=SUM(A{r + 4}:C{r + 4})"])
+    rows += [[], *formulas]
+    written = stored(path, rows, arrays)
+    if names or arrays:
+        from openpyxl.workbook.defined_name import DefinedName
+
+        book = openpyxl.load_workbook(written)
+        for name, cells in names.items():
+            book.defined_names[name] = DefinedName(name, attr_text=cells)
+        book.save(written)
+        (again,) = recalculated_by_libreoffice([written], path.parent / "again")
+        written = again
+    return kinds(written)
+
+
+@pytest.mark.parametrize(
+    ("formula", "wrong"),
+    [
+        ("={c}{e}/SUM($A{e}:$C{e})", False),
+        ("={c}{e}/AVERAGE($A{e}:$C{e})", True),
+        ("=EXP({c}{s})/AVERAGE(EXP($A{s}),EXP($B{s}),EXP($C{s}))", True),
+        ("={c}{e}/$D{e}", False),
+    ],
+)
+def test_weights_divided_by_a_mean(formula: str, wrong: bool, tmp_path: Path) -> None:
+    rows = [[formula.format(c=c, e=r + 4, s=r) for c in "ABC"] for r in range(1, 4)]
+    assert ("softmax" in weighted(tmp_path / "a.xlsx", rows, {})) == wrong
+
+
+@pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
+@pytest.mark.parametrize(
+    ("formula", "names", "wrong"),
+    [
+        ("={c}5/Total", {"Total": "s!$D$5"}, False),
+        ("={c}5/total", {"Total": "s!$D$6"}, True),
+        ("={c}5/SUM(Exps)", {"Exps": "s!$A$5:$C$5"}, False),
+        ("={c}5/SUM(Exps)", {"Exps": "s!$B$5:$C$5"}, True),
+        ("={c}5/SUM(A$5:C$5)/Exps", {"Exps": "s!$A$1"}, False),
+    ],
+)
+def test_weights_divided_by_a_name(
+    formula: str, names: dict[str, str], wrong: bool, tmp_path: Path
+) -> None:
+    rows = [[formula.format(c=c) for c in "ABC"]]
+    assert ("softmax" in weighted(tmp_path / "a.xlsx", rows, names)) == wrong
+
+
+@pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
+@pytest.mark.parametrize(
+    ("formula", "wrong"),
+    [
+        ("=EXP(A1:C3)/SUM(EXP(A1:C3))", True),  # over all rows
+        ("=EXP(A1:C3-MAX(A1:C3))/SUM(EXP(A1:C3-MAX(A1:C3)))", True),
+        ("=EXP(A1:C3)/D5:D7", False),
+    ],
+)
+def test_weights_of_one_array_formula(formula: str, wrong: bool, tmp_path: Path) -> None:
+    arrays = {"A9:C11": formula}
+    assert ("softmax" in weighted(tmp_path / "a.xlsx", [[0] * 3] * 3, {}, arrays)) == wrong
+    arrays = {"A9:C9": "=EXP(A1:C1)/SUM(EXP(A1:C1))"}
+    assert "softmax" not in weighted(tmp_path / "b.xlsx", [[0] * 3], {}, arrays)
+
+
+@pytest.mark.parametrize(("sums", "wrong"), [("=SUM(A{r}:D{r})", False), ("=SUM(B{r}:D{r})", True)])
+def test_causal_weights_with_typed_zeros(sums: str, wrong: bool, tmp_path: Path) -> None:
+    rows: Rows = [[x / 9 for x in row] for row in numbers(4, 4)]
+    rows.append([])
+    for r in range(1, 5):
+        cells: list[Any] = [f"=EXP({c}{r})" if k < r else 0 for k, c in enumerate("ABCD")]
+        rows.append([*cells, sums.format(r=r + 5)])
+    rows.append([])
+    rows += [
+        [f"={c}{r + 5}/$E{r + 5}" if k < r else 0 for k, c in enumerate("ABCD")] for r in range(2, 5)
+    ]
+    assert ("softmax" in kinds(stored(tmp_path / "a.xlsx", rows))) == wrong
+
+
+@pytest.mark.parametrize(
+    ("sums", "wrong"),
+    [("=SUM(A{r}:C{r})", False), ("=SUM(A{r}:D{r})", True), ("=SUM(A{r}:B{r})", True)],
+)
+def test_weights_on_a_sheet_of_their_own(sums: str, wrong: bool, tmp_path: Path) -> None:
+    rows: Rows = [[x / 9 for x in row] for row in numbers(4, 4)]
+    rows.append([])
+    for r in range(1, 5):
+        cells = [f"=EXP({c}{r})" for c in "ABC"]
+        rows.append([*cells, 0.5, sums.format(r=r + 5)])
+    path = stored(tmp_path / "a.xlsx", rows)
+    book = openpyxl.load_workbook(path)
+    sheet = book.create_sheet("Weights")
+    for r in range(6, 10):
+        for k, c in enumerate("ABC", 1):
+            sheet.cell(r, k, f"=s!{c}{r}/s!$E{r}")
+    book.save(path)
+    engine, read = IronCalc(path), read_formulas(path)
+    for name, found in read.sheets.items():
+        for place in np.flatnonzero(found.formulas >= 0).tolist():
+            row, column = divmod(int(found.keys[place]), WIDTH)
+            found.numbers[place] = engine.value(name, row, column + 1)
+            found.kinds[place] = NUMBER
+    said = {finding.kind for finding in look_over(read, Forms(read.formulas), Lookup(read))[0]}
+    assert ("softmax" in said) == wrong
