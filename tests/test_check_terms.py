@@ -260,7 +260,7 @@ def test_weights_on_a_sheet_of_their_own(sums: str, wrong: bool, tmp_path: Path)
     rows.append([])
     for r in range(1, 5):
         cells = [f"=EXP({c}{r})" for c in "ABC"]
-        rows.append([*cells, 0.5, sums.format(r=r + 5)])
+        rows.append([*cells, f"=MAX(A{r + 5}:C{r + 5})", sums.format(r=r + 5)])
     path = stored(tmp_path / "a.xlsx", rows)
     book = openpyxl.load_workbook(path)
     sheet = book.create_sheet("Weights")
