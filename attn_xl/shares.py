@@ -96,7 +96,7 @@ def _named(book: FormulaBook, lookup: Lookup) -> Iterator[tuple[Sheet, Ints]]:
 
 def _arrays(book: FormulaBook) -> Iterator[tuple[Sheet, Ints]]:
     """The rows of array formulas of exponentials divided by the sum of all; each row is a word's."""
-    masters = {n for n, formula in enumerate(book.formulas) if _ARRAY.fullmatch(formula.text)}
+    masters = {n for n, f in enumerate(book.formulas) if f.array and _ARRAY.fullmatch(f.text)}
     for sheet in book.sheets.values() if masters else ():
         for place in np.flatnonzero(np.isin(sheet.formulas, list(masters))).tolist():
             top, left = divmod(int(sheet.keys[place]), WIDTH)
@@ -117,20 +117,17 @@ def _spelt_out(book: FormulaBook) -> FormulaBook | None:
     if not cells:
         return None
     known = {name.casefold(): text for name, text in cells.items()}
-    words = re.compile(
-        rf"(?<![\w.!'$])(?:{'|'.join(map(re.escape, cells))})(?![\w.(!'])", re.IGNORECASE
-    )
-    formulas = [
-        replace(formula, text=words.sub(lambda word: known[word[0].casefold()], formula.text))
-        if "/" in formula.text and '"' not in formula.text
-        else formula
-        for formula in book.formulas
-    ]
-    changed = {n for n, (a, b) in enumerate(zip(formulas, book.formulas)) if a.text != b.text}
+    named = "|".join(map(re.escape, cells))
+    divisor = re.compile(rf"(?<=/)((?:SUM|AVERAGE)?\(?)({named})(?![\w.(!'])", re.IGNORECASE)
+    formulas = list(book.formulas)
+    changed = [n for n, f in enumerate(formulas) if "/" in f.text and divisor.search(f.text)]
+    for number in changed:
+        text = divisor.sub(lambda found: found[1] + known[found[2].casefold()], formulas[number].text)
+        formulas[number] = replace(formulas[number], text=text)
     sheets = {
         name: sheet
         for name, sheet in book.sheets.items()
-        if not changed.isdisjoint(sheet.formulas.tolist())
+        if changed and np.isin(sheet.formulas, changed).any()
     }
     return FormulaBook(book.path, sheets, formulas) if sheets else None
 
