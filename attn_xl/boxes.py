@@ -57,7 +57,12 @@ def kinds(grid: Grid) -> np.ndarray:
     width = max(map(len, grid), default=0)
     lines, code_of = [], _TYPES.__getitem__
     for row in grid:
-        line = bytearray(map(code_of, map(type, row)))
+        if 2 * row.count("") > len(row):  # where one cell stands far out, most are blank
+            line = bytearray(len(row))
+            for place in [place for place, value in enumerate(row) if value != ""]:
+                line[place] = code_of(type(row[place]))
+        else:
+            line = bytearray(map(code_of, map(type, row)))
         place = line.find(255)
         while place >= 0:
             line[place] = kind_of(row[place])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from conftest import make_input
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attn_xl import read_tables
+from attn_xl import boxes, read_tables
 from attn_xl.boxes import kinds
+from attn_xl.numerals import NumberText
 from attn_xl.plainsheet import plain_rows
 from attn_xl.reading import survey
 from attn_xl.regions import find_regions
@@ -201,3 +203,22 @@ def test_a_large_plain_sheet_is_read_as_the_library_reads_it(tmp_path: Path) -> 
         assert plain_rows(xml.replace(b"<v>", b"<f>1</f><v>", 1), strings, styles) is None
         assert plain_rows(xml.replace(b'<c r="E71"', b'<c r="E71" t="e"'), strings, styles) is None
         assert plain_rows(xml.replace(b'r="71"', b'r="7"'), strings, styles) is None
+
+
+@pytest.mark.parametrize("blanks", [0, 3, 40])
+def test_what_a_cell_is_however_many_are_blank(blanks: int) -> None:
+    row = [1.5, "", "word", " ", NumberText(2.0, "2"), "3,5", "→", True, None, 7]
+    kinds_of = [boxes.NUMBER, 0, boxes.TEXT, 0, boxes.NUMBER, boxes.NUMBER_TEXT, boxes.DECORATION]
+    expected = [*kinds_of, boxes.OTHER, 0, boxes.NUMBER]
+    found = boxes.kinds([row + [""] * blanks, [], [""] * blanks + row])
+    assert found[0].tolist() == expected + [0] * blanks
+    assert found[2].tolist() == [0] * blanks + expected
+    assert not found[1].any()
+
+
+def test_a_sheet_of_five_million_blank_cells_is_looked_at_in_a_second() -> None:
+    """Measured in processor time: 0.3 s; kind by kind it took 3 s."""
+    grid = [["", 1.5, *[""] * 16_000] for _ in range(300)]
+    begun = process_time()
+    assert (boxes.kinds(grid) == boxes.NUMBER).sum() == 300
+    assert process_time() - begun < 1.5
