@@ -19,7 +19,7 @@ _WEIGHT_SHEET = re.compile(
     r"(?:([wb])[ _-]?([qkvo12])|(gamma|beta)|(vocabulary|mask))((?:_\d+)?)\s*",
     re.IGNORECASE,
 )
-_COMPACT = re.compile(r"([wb])([qkvo12])(?:head|h)?(\d*)|([wb])(\d+)([qkvo])")
+_COMPACT = re.compile(r"([wb])([qkvo12])(?:head|h)?((?:[1-9]\d*)?)|([wb])([1-9]\d*)([qkvo])")
 _SPOKEN = re.compile(
     r"(?:the )?(?:(?P<what>query|queries|key|keys|value|values|output)s? ?"
     r"(?P<kind>weights?|weight matrix|projection|projection matrix|projection weights|bias|biases)"
