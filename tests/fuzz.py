@@ -581,27 +581,34 @@ def fuzz(
                      faults=[why]))  # fmt: skip
         next_of(worker)
 
-    for worker in workers:
-        next_of(worker)
-    while busy:
-        for pipe in wait(list(busy), timeout=1):
-            worker = busy[pipe]
-            try:
-                said = worker.pipe.recv()
-            except (EOFError, OSError):
-                worker.process.join(5)
-                lost(worker, f"the process died ({worker.process.exitcode})")
-                continue
-            if said == "begun":
-                worker.since = time.monotonic()
-            else:
-                if said.memory > MUCH:
-                    worker.done = RECYCLED
-                tell(said)
-                next_of(worker)
-        for worker in list(busy.values()):
-            if time.monotonic() - worker.since > PATIENCE * SECONDS:
-                lost(worker, f"did not end within {PATIENCE * SECONDS:g} s")
+    try:
+        for worker in workers:
+            next_of(worker)
+        while busy:
+            for pipe in wait(list(busy), timeout=1):
+                worker = busy[pipe]
+                try:
+                    said = worker.pipe.recv()
+                except (EOFError, OSError):
+                    worker.process.join(5)
+                    lost(worker, f"the process died ({worker.process.exitcode})")
+                    continue
+                if said == "begun":
+                    worker.since = time.monotonic()
+                else:
+                    if said.memory > MUCH:
+                        worker.done = RECYCLED
+                    tell(said)
+                    next_of(worker)
+            for worker in list(busy.values()):
+                if time.monotonic() - worker.since > PATIENCE * SECONDS:
+                    lost(worker, f"did not end within {PATIENCE * SECONDS:g} s")
+    except (
+        BaseException
+    ):  # it is stopped, or nobody reads what it tells: the processes would wait for ever
+        for worker in workers:
+            worker.kill()
+        raise
     for worker in workers:
         worker.stop()
 
