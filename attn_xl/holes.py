@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from .cells import MAX_COLUMNS, MAX_ROWS
 from .expected import cannot_compute, formula_for, predicted, values_at
 from .findings import Finding
 from .formula_blocks import Block
@@ -56,7 +57,7 @@ class Holes:
         if not self._is_asked(block, blank):
             for group in groups(blank):
                 if len(group) < max(block.extents):
-                    yield from self._hole(block, group)
+                    yield from self._hole(block, group, block.keys)
 
     def _lines(self, axis: int) -> Iterator[list[Block]]:
         """Blocks of one line each, one after the other with a blank cell between, that go on as the
@@ -90,36 +91,44 @@ class Holes:
         count = sum(len(block.places) for block in line)
         if len(longest.places) < 2 or count < FEWEST or len(line) - 1 > MOST_BLANK * count:
             return
-        if not longest.moving(axis).any() or self._is_in_sections(line, step):
+        if not longest.moving(axis).any() or self._is_in_sections(line, axis):
             return
         for block in line:
             values = values_at(self.forms, sheet, block.places)
             if not np.array_equal(values, np.array(predicted(longest, block.keys))):
                 return
         gaps = np.array([int(block.keys.max()) + step for block in line[:-1]])
+        among = np.concatenate([block.keys for block in line])
         if not self._is_asked(longest, gaps):
             for gap in gaps:
-                yield from self._hole(longest, gap[None])
+                yield from self._hole(longest, gap[None], among)
 
-    @staticmethod
-    def _is_in_sections(line: list[Block], step: int) -> bool:
+    def _is_in_sections(self, line: list[Block], axis: int) -> bool:
         """Whether the parts of a line are of one length, but for the last, and each begins after a
         blank cell: the first of each section has nothing before it to compare with."""
         first, *others = [len(block.places) for block in line]
-        before = np.array([int(line[0].keys.min()) - step])
         alike = all(length == first for length in others[:-1]) and others[-1] <= first
-        return alike and (len(line) > 2 or bool(line[0].sheet.find(before)[0] < 0))
+        return alike and (len(line) > 2 or self._begins_after_a_blank(line[0], axis))
+
+    def _begins_after_a_blank(self, block: Block, axis: int) -> bool:
+        """Whether the line before a block has other cells, and none where it would have the block's."""
+        top, left = block.box[:2]
+        line = (top - 1, 1, top - 1, MAX_COLUMNS) if axis == 0 else (1, left - 1, MAX_ROWS, left - 1)
+        a, b, c, d = (np.array([x]) for x in line)
+        before = np.array([int(block.keys.min()) - STEPS[axis]])
+        count = self.lookup.filled(block.sheet).filled((a, b, c, d))
+        return block.box[axis] > 1 and block.sheet.find(before)[0] < 0 and bool(count[0])
 
     def _is_asked(self, block: Block, keys: Ints) -> bool:
         return any((block.sheet.name, key) in self.asked for key in keys.tolist())
 
-    def _hole(self, block: Block, group: Ints) -> Iterator[Finding]:
+    def _hole(self, block: Block, group: Ints, among: Ints) -> Iterator[Finding]:
         if not any(cannot_compute(self.lookup, block, key) for key in group.tolist()):
             yield Finding(
                 block.sheet.name,
                 spans(group),
                 "hole",
-                f"blank among the formulas of {shortened(block.spans)}; as there it would be "
+                f"blank among the formulas of {shortened(spans(among))}; as there it would be "
                 f"={formula_for(self.forms, block, int(group[0]))}",
                 "Copy a neighbour's formula into it.",
             )

@@ -317,6 +317,7 @@ def test_shares_of_a_sum_that_leaves_out_the_first(tmp_path: Path) -> None:
     [
         ("=A{r}*B{r}", [4], {"hole": "C4"}), ("=A{r}*B{r}", [2], {"hole": "C2"}),
         ("=A{r}*B{r}", [3, 6], {"hole": "C3"}),
+        ("=A{r}*B{r}", [5], {"hole": "C5"}),  # in the middle, and nothing before the first
         ("=A{r}*B{r}", [1, 6], {}),  # sections, each without its first
         ("=A{r}*B{r}", [2, 4, 6, 8], {}),  # every second
         ("=A$1*B$1", [4], {"fixed": "C1:C3"}),
