@@ -152,7 +152,7 @@ def _told_apart(
 def _without_lone(r: Ints, c: Ints, fits: Mask) -> Mask:
     """What fits, but for a cell that does not touch the one line that all others are: through two
     places some slope leads always."""
-    for line in (r, c):
+    for line in (r, c) if np.count_nonzero(fits) > 3 else ():
         lines, counts = np.unique(line[fits], return_counts=True)
         if len(lines) == 2 and counts.min() == 1 and counts.max() > 2 and lines[1] - lines[0] > 1:
             return np.asarray(fits & (line == lines[np.argmax(counts)]))
