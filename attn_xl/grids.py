@@ -24,8 +24,8 @@ from .spreadsheets import OLE, Grid, values, values_apart
 from .textfiles import check_size, decoded, is_text, read_text
 from .unpacking import DAMAGED, unpacked
 
-MOST_SPANNED = 20_000_000
-"""So many cells, filled or not, a sheet may span; more, if most of them are filled."""
+MOST_SPANNED = 10_000_000
+"""So many cells, filled or not, the sheets of a book may span; more, if many of them are filled."""
 
 # A cell whose formula has no stored value, or whose value is an error: calamine shows both as blank.
 _NOT_STORED = re.compile(
@@ -38,8 +38,8 @@ _RECALCULATE = re.compile(rb"fullCalcOnLoad=\"(?:1|true)\"")
 # Plain beginnings, which are found fast; a prefix on every tag is rare.
 _ROW = re.compile(rb'<row[^>]*? r="(\d+)"')
 _PREFIXED_ROW = re.compile(rb'<\w+:row[^>]*? r="(\d+)"')
-_FAR_COLUMN = re.compile(rb'r="[A-Za-z]{3}')
-_FAR_CELL = re.compile(rb' r="([A-Za-z]{3,}\d+|[A-Za-z]{1,2}\d{7,})"')
+_COLUMN = re.compile(rb' r="([A-Za-z]+)\d')
+_FAR_CELL = re.compile(rb' r="([A-Za-z]+\d{5,})"')
 _STRINGS = "xl/sharedStrings.xml"
 _COUNT = re.compile(rb"ount\s*=\s*[\"']\s*\+?(\d+)")
 _AFTER_TAG = (b" ", b">", b"/", b"\t", b"\n", b"\r")
@@ -101,9 +101,10 @@ def _workbook(path: Path, shown: Path, content: bytes, parts: dict[str, bytes]) 
     plain = _plain_sheets(content, parts, strings)
     sheets = Marks(content).parts()
     usual = bool(sheets) and sheets <= parts.keys() and _counts(strings) <= len(strings)
+    spanned = 0
     for part, xml in parts.items():
         if part not in plain and part != "xl/workbook.xml":
-            _check_span(shown, xml)
+            spanned = _check_span(shown, xml, spanned)
             usual = usual and _is_usual(xml)
     # The formulas are looked for while the values are read, which takes longest.
     scan = _Scan(parts, plain)
@@ -231,22 +232,26 @@ def _is_usual(xml: bytes) -> bool:
     )
 
 
-def _check_span(path: Path, xml: bytes) -> None:
+def _check_span(path: Path, xml: bytes, before: int) -> int:
+    """How many cells the sheets span with this one, of which those before span so many.
+
+    Raises:
+        InputError: if that is too many, and most are blank.
+    """
     rows = (_ROW if b"<row" in xml else _PREFIXED_ROW).findall(xml)
-    far: list[tuple[int, int]] = []
     last_row = max((_place(b"A" + row)[0] for row in rows), default=0)
-    if _FAR_COLUMN.search(xml) or last_row > MAX_ROWS or len(xml) < 1_000_000:
-        far = [_place(cell) for cell in _FAR_CELL.findall(xml)]
-    last_row = max([last_row, *(row for row, _ in far)])
-    last_column = max((column for _, column in far), default=702)
-    if last_row * last_column <= MOST_SPANNED and last_row <= MAX_ROWS:
-        return
-    cells = xml.count(b"<c ") + xml.count(b":c ")
-    if last_row * last_column > max(MOST_SPANNED, 10 * cells) or last_row > MAX_ROWS:
+    last_row = max([last_row, *(_place(cell)[0] for cell in _FAR_CELL.findall(xml))])
+    last_column = max((_place(letters + b"1")[1] for letters in set(_COLUMN.findall(xml))), default=1)
+    spanned = last_row * last_column
+    if before + spanned > MOST_SPANNED or last_row > MAX_ROWS:
+        cells = xml.count(b"<c ") + xml.count(b":c ")
+        if spanned <= 10 * cells and last_row <= MAX_ROWS:
+            return before  # filled
         raise InputError(
             f"{path}: a sheet has cells as far away as {address(last_row, last_column)}. Delete all "
             "rows and columns beyond the table, and save it."
         )
+    return before + spanned
 
 
 def _place(cell: bytes) -> tuple[int, int]:

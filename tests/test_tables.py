@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import openpyxl
 import pytest
 from conftest import SAMPLES, Sheets, make_input, table
 
@@ -265,6 +266,40 @@ def test_a_cell_far_away_is_refused_before_it_takes_all_memory(make: Make) -> No
     path = change(make({"pets": GOOD}), b'<c r="B3"', b'<c r="B99999999999"')
     with pytest.raises(InputError, match="cells as far away as"):
         read_tables(path)
+
+
+@pytest.mark.parametrize(
+    ("sheets", "cell", "row", "refused"),
+    [
+        (1, b"B40000", b"40000", False),  # far down, in the second column
+        (1, b"ALM10000", b"10000", True),
+        (3, b"AAA4000", b"4000", False),
+        (4, b"AAA4000", b"4000", True),  # together
+    ],
+)
+def test_how_many_cells_the_sheets_may_span(
+    sheets: int, cell: bytes, row: bytes, refused: bool, make: Make
+) -> None:
+    path = make({f"pets {i}": GOOD for i in range(sheets)})
+    for i in range(1, sheets + 1):
+        part = f"xl/worksheets/sheet{i}.xml"
+        rewrite(path, part, lambda xml: xml.replace(b'<c r="B3"', b'<c r="' + cell + b'"'))
+        rewrite(path, part, lambda xml: xml.replace(b'<row r="3"', b'<row r="' + row + b'"'))
+    with pytest.raises(InputError) as error:
+        read_tables(path)
+    assert (f"cells as far away as {cell.decode()}" in str(error.value)) == refused
+
+
+def test_a_long_sheet_with_few_columns_is_read(tmp_path: Path) -> None:
+    """40,000 rows of two numbers, with a formula among them so that it is not read as plain numbers."""
+    path = tmp_path / "long.xlsx"
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("s")
+    sheet.append(["", "a", "b"])
+    for i in range(40_000):
+        sheet.append([f"w{i}", "=1+1" if i == 5 else i / 7, 0.5])
+    book.save(path)
+    assert read_tables(path).sentences["s"].values.shape == (40_000, 2)
 
 
 def test_many_sheets_take_as_long_as_they_are_many(make: Make) -> None:
