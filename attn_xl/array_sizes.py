@@ -14,8 +14,9 @@ from openpyxl.formula.tokenizer import Token, TokenizerError
 from .cells import split_address
 from .findings import Finding
 from .formulas_in import WIDTH, FormulaBook, Sheet
-from .patterns import OF_ONE, Forms, spans
+from .patterns import OF_ONE, Forms
 from .references import ADDING
+from .spans import spans
 
 Size = tuple[int, int]
 """Rows and columns."""

@@ -19,8 +19,9 @@ from .cells import address
 from .findings import Finding
 from .formula_blocks import Block
 from .formulas_in import TEXT, WIDTH, FormulaBook, Ints, Sheet
-from .patterns import Forms, Reference, Template, shortened, spans
+from .patterns import Forms, Reference, Template
 from .references import ADDING, CAREFUL, Lookup, Rectangles, keys_within, rectangles_of, uses
+from .spans import shortened, spans
 
 SKIPPING = frozenset([
     "SUM", "AVERAGE", "MAX", "MIN", "MEDIAN", "PRODUCT", "SUMSQ", "STDEV", "STDEVP", "STDEV.P",

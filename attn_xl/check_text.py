@@ -16,8 +16,8 @@ from rich.text import Text
 from .cells import quoted
 from .checking import Report
 from .findings import Finding
-from .patterns import shortened
 from .saying import as_json, plain
+from .spans import shortened
 
 MOST = 12
 """So many findings of a kind are shown; JSON has all."""

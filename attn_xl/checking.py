@@ -24,11 +24,12 @@ from .holes import Holes
 from .jobs import in_parallel
 from .number_lines import NumberLines
 from .operands import Operands
-from .patterns import Forms, spans
+from .patterns import Forms
 from .recalculating import Recalculated
 from .references import Lookup, asked_about
 from .shares import not_one
 from .short_ranges import ShortRanges
+from .spans import spans
 from .terms import TermSlips
 from .values import (
     Compute,

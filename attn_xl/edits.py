@@ -9,9 +9,9 @@ from .books import WrittenBook
 from .cells import Place
 from .formulas_in import WIDTH
 from .marks import Cells, Marks
-from .patterns import shortened, spans
 from .record import GIVEN, SENTENCE, WEIGHTS
 from .reopening import SWITCHES, Reopened, record_of
+from .spans import shortened, spans
 
 CHOSEN = frozenset(name.casefold() for name in (*SWITCHES, "Word", "Words", "Components"))
 """How the names of cells end that hold neither a formula nor a table that was given."""

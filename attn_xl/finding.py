@@ -103,6 +103,8 @@ def _sheet_of(name: str | None, text: str, sheets: Mapping[str, str]) -> str:
         return known_sheet(name, sheets, f"--range {text}")
     if len(sheets) == 1:
         return next(iter(sheets.values()))
+    if not sheets:
+        raise CallError(f"--range {text}: the file has no table.")
     raise CallError(
         f"--range {text}: the file has several sheets; name one: '{next(iter(sheets))}!{text}'. There "
         f"are: {', '.join(sheets)}."

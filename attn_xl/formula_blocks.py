@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .formulas_in import WIDTH, Ints, Sheet
-from .patterns import Coordinates, Forms, Template, spans
+from .patterns import Coordinates, Forms, Template
+from .spans import spans
 
 ROUNDS = 8
 """So many blocks of one template that touch each other are told apart."""

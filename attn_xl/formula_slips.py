@@ -17,9 +17,10 @@ from .findings import Finding
 from .formula_blocks import Block
 from .formulas_in import NUMBER, TEXT, WIDTH, Ints
 from .line_ends import LineEnds
-from .number_lines import NumberLines
-from .patterns import Coordinates, Forms, Template, shortened, spans
+from .number_lines import COLUMN, ROW, NumberLines, key_of
+from .patterns import Coordinates, Forms, Template
 from .references import Lookup
+from .spans import shortened, spans
 from .strangers import are_in_its_lines, beside, groups, has_its_line, is_diagonal, strangers
 
 MOST_ODD = 1 / 3
@@ -162,6 +163,8 @@ class Slips:
             )
         if all(cannot_compute(self.lookup, block, key) for key in group.tolist()):
             return False  # what the block is made from ends where it does
+        if block.flat and self._computes_from_others(block, int(group[0])):
+            return False
         return whole and not self._totals(block, group)
 
     def _counts_in_text(self, block: Block, group: Ints) -> bool:
@@ -213,12 +216,13 @@ class Slips:
         strange = self._unlike(block, strangers(block))
         sheet = block.sheet
         given = [
-            int(sheet.formulas[place]) < 0
+            int(sheet.keys[place])
+            for place in strange[: len(block.places)].tolist()
+            if int(sheet.formulas[place]) < 0
             and sheet.kinds[place] == NUMBER
             and cannot_compute(self.lookup, block, int(sheet.keys[place]), typed=True)
-            for place in strange[: len(block.places)].tolist()
         ]
-        strange = np.concatenate([strange[: len(given)][~np.array(given, bool)], strange[len(given) :]])
+        strange = strange[~np.isin(sheet.keys[strange], given)]
         if not self._are_few(block, strange):
             strange = strange[are_in_its_lines(block, sheet.keys[strange])]
         if not len(strange) or not self._are_few(block, strange):
@@ -272,6 +276,24 @@ class Slips:
         return self._in_line(block, template, values) and not self._in_line(
             block, block.template, expected
         )
+
+    def _computes_from_others(self, block: Block, key: int) -> bool:
+        """Whether the cell beside an end of a line would be computed from other numbers than the line
+        is, as what closes a balance is from the totals."""
+        axis = ROW if block.extents[ROW] > 1 else COLUMN
+        last = int(block.keys.max() if key > block.keys.max() else block.keys.min())
+        own, beside = predicted(block, np.array([last, key]))
+        for r in block.template.references:
+            sheet = self.lookup.sheet(r.sheet, block.sheet)
+            if sheet is None or r.cells == 2 or block.slopes[r.at + axis, axis] == 0:
+                continue
+            cells = [key_of(values[r.at : r.at + 2].astype(np.int64)) for values in (own, beside)]
+            if np.isin(cells, [*block.keys.tolist(), key]).any():
+                continue
+            first, second = self.lines.of(sheet, np.array(cells)).tolist()
+            if first != second:
+                return True
+        return False
 
     def _computes_from(self, block: Block, group: Ints) -> bool:
         """Whether formulas of a block's template compute from its cells alone: `C2+C3` under both."""

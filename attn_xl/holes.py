@@ -14,14 +14,15 @@ from .findings import Finding
 from .formula_blocks import Block
 from .formulas_in import WIDTH, Ints
 from .number_lines import STEPS, NumberLines
-from .patterns import Forms, shortened, spans
+from .patterns import Forms
 from .references import Lookup
+from .spans import shortened, spans
 from .strangers import groups
 
 MOST_BLANK = 1 / 3
 """So many blank cells for each formula, at most."""
-FEWEST = 4
-"""So many formulas of a line have a hole among them."""
+FEWEST, FEWEST_IN_RECTANGLE = 4, 5
+"""So many formulas of a line, or of a rectangle, have a hole among them."""
 
 
 class Holes:
@@ -40,19 +41,19 @@ class Holes:
     def all(self) -> Iterator[Finding]:
         """Every one."""
         for block in self.lines.blocks:
-            if not block.flat and len(block.places) > FEWEST:
+            if len(block.places) >= (FEWEST if block.flat else FEWEST_IN_RECTANGLE):
                 yield from self._in_rectangle(block)
         for axis in (0, 1):
             for line in self._lines(axis):
                 yield from self._in_line(line, axis)
 
     def _in_rectangle(self, block: Block) -> Iterator[Finding]:
-        top, left, bottom, right = block.box
-        area = block.extents[0] * block.extents[1]
-        if not 0 < area - len(block.places) <= MOST_BLANK * len(block.places):
+        # Between its lines there may be some of another kind.
+        rows, columns = np.unique(block.keys // WIDTH), np.unique(block.keys % WIDTH)
+        missing = len(rows) * len(columns) - len(block.places)
+        if not 0 < missing <= MOST_BLANK * len(block.places):
             return
-        rows = np.arange(top, bottom + 1) * WIDTH
-        keys = np.add.outer(rows, np.arange(left - 1, right)).ravel()
+        keys = np.add.outer(rows * WIDTH, columns).ravel()
         blank = keys[block.sheet.find(keys) < 0]
         if not self._is_asked(block, blank):
             for group in groups(blank):

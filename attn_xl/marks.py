@@ -230,7 +230,7 @@ class Marks:
 def _unreadable() -> tuple[type[BaseException], ...]:
     from xml.etree.ElementTree import ParseError
 
-    return (KeyError, ValueError, ParseError, zipfile.BadZipFile, OSError, NotImplementedError,
+    return (LookupError, ValueError, ParseError, zipfile.BadZipFile, OSError, NotImplementedError,
             RuntimeError, EOFError, TypeError)  # fmt: skip
 
 

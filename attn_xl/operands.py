@@ -14,8 +14,9 @@ from .findings import Finding
 from .formula_blocks import Block
 from .formulas_in import TEXT, WIDTH, Ints, Sheet
 from .number_lines import COLUMN, CONSTANT, NO_NUMBER, ROW, STEPS, NumberLines, key_of
-from .patterns import Forms, Reference, spans
+from .patterns import Forms, Reference
 from .references import ADDING, Lookup, keys_within, rectangles_of
+from .spans import spans
 
 LINES = ("row", "column")
 MOST_CELLS = 1_000_000

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from openpyxl.formula import Tokenizer
 from openpyxl.formula.tokenizer import Token, TokenizerError
 
-from .cells import address, letters, quoted, split_address
-from .formulas_in import WIDTH, Formula, Ints
+from .cells import letters, quoted, split_address
+from .formulas_in import Formula, Ints
 
 Coordinates = NDArray[np.float64]
 
@@ -103,7 +103,7 @@ class Template:
     @cached_property
     def general(self) -> str:
         """The text without the names of sheets."""
-        return re.sub(r"(?:'(?:[^']|'')+'|[\w.]+)!§", "§", self.text)
+        return "§".join([*map(_without_sheet, self.pieces[:-1]), self.pieces[-1]])
 
     @cached_property
     def alone(self) -> bool:
@@ -341,40 +341,21 @@ def _template(pieces: tuple[str, ...], roles: str, tokens: list[Token]) -> Templ
     )
 
 
+def _without_sheet(piece: str) -> str:
+    """What stands before a cell, without the name of its sheet."""
+    start = len(piece) - 1
+    if not piece.endswith("!"):
+        return piece
+    if not piece.endswith("'!"):
+        while start and (piece[start - 1].isalnum() or piece[start - 1] in "._"):
+            start -= 1
+        return piece[:start]
+    start -= 1
+    while (start := piece.rfind("'", 0, start)) > 0 and piece[start - 1] == "'":
+        start -= 1  # two are one that is meant
+    return piece[: max(start, 0)]
+
+
 def _chain(around: list[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
     """The functions around a place, from the innermost, with the number of the argument."""
     return tuple(pair for pair in reversed(around) if pair[0] != "(")
-
-
-def spans(keys: Ints) -> str:
-    """Cells in words: `B5:D9`, `B5, B7`."""
-    parts = []
-    for top, left, bottom, right in rectangles(keys):
-        first, last = address(top, left), address(bottom, right)
-        parts.append(first if first == last else f"{first}:{last}")
-    return ", ".join(parts)
-
-
-def shortened(cells: str, most: int = 4) -> str:
-    """The first of many spans: `B5:B9, C7, D8, E9 and 3 more`."""
-    parts = cells.split(", ")
-    return ", ".join(parts[:most]) + (f" and {len(parts) - most} more" if len(parts) > most else "")
-
-
-def rectangles(keys: Ints) -> list[tuple[int, int, int, int]]:
-    """Cells as rectangles (top, left, bottom, right), by rows that have the same columns."""
-    keys = np.sort(keys)
-    breaks = np.flatnonzero(np.diff(keys) != 1) + 1
-    starts = np.concatenate([[0], breaks]).astype(np.int64)
-    ends = np.concatenate([breaks, [len(keys)]]).astype(np.int64) - 1
-    open_: dict[tuple[int, int], list[int]] = {}
-    done = []
-    for first, last in zip(keys[starts].tolist(), keys[ends].tolist()):
-        row, left, right = first // WIDTH, first % WIDTH + 1, last % WIDTH + 1
-        above = open_.get((left, right))
-        if above is not None and above[2] == row - 1:
-            above[2] = row
-            continue
-        open_[left, right] = rectangle = [row, left, row, right]
-        done.append(rectangle)
-    return [(r[0], r[1], r[2], r[3]) for r in done]

@@ -20,8 +20,9 @@ from .cells import split_address
 from .findings import Finding
 from .formula_blocks import Block, blocks
 from .formulas_in import NUMBER, WIDTH, FormulaBook, Ints, Sheet
-from .patterns import Coordinates, Forms, Reference, Template, spans
+from .patterns import Coordinates, Forms, Reference, Template
 from .references import Lookup, keys_within, rectangles_of
+from .spans import spans
 
 _NAMED = re.compile(r"(?:.*[.!])?Softmax(?:_[0-9]+)?")
 _RANGE = re.compile(r"(.+)!\$([A-Z]+)\$([0-9]+)(?::\$([A-Z]+)\$([0-9]+))?")
@@ -36,6 +37,8 @@ _SUM = re.compile(r"(?:SUM|AVERAGE)\(§:§\)(?:[+*/]§)?|§(?:\+§)+")
 _ADDS = re.compile(r"(?:SUM|SUMPRODUCT|AVERAGE)\(")
 EPSILON = 1e-4
 """So much may be added to a sum, that nothing is divided by 0."""
+LONGEST = 8_192
+"""Longer formulas no spreadsheet program takes."""
 MOST_SUMMED = 1_000_000
 _EXPONENTIAL = re.compile(
     r"EXP\(.*\)|POWER\([^,]*,[^,]*\)|[^+\-*/]+\^[^+\-*/]+|(?:IF|ROUND)\(.*EXP\(.*\)"
@@ -96,7 +99,11 @@ def _named(book: FormulaBook, lookup: Lookup) -> Iterator[tuple[Sheet, Ints]]:
 
 def _arrays(book: FormulaBook) -> Iterator[tuple[Sheet, Ints]]:
     """The rows of array formulas of exponentials divided by the sum of all; each row is a word's."""
-    masters = {n for n, f in enumerate(book.formulas) if f.array and _ARRAY.fullmatch(f.text)}
+    masters = {
+        n
+        for n, f in enumerate(book.formulas)
+        if f.array and len(f.text) < LONGEST and _ARRAY.fullmatch(f.text)
+    }
     for sheet in book.sheets.values() if masters else ():
         for place in np.flatnonzero(np.isin(sheet.formulas, list(masters))).tolist():
             top, left = divmod(int(sheet.keys[place]), WIDTH)
@@ -205,6 +212,8 @@ def _is_part(forms: Forms, block: Block, keys: Ints, lookup: Lookup) -> bool:
         template, numbers = _formula_at(forms, block, below[0], values[:1], lookup)
         if template is None or not _SUM.fullmatch(template.general):
             return True
+        if template.general.endswith("+§") and "n" in template.roles and numbers[0, -1] > EPSILON:
+            return True  # one more, that nobody gets
         summed, own = list(template.references), lookup.sheet(below[0].sheet, block.sheet) or own
     source = lookup.sheet(above.sheet, block.sheet)
     if any(lookup.sheet(r.sheet, own) is not source for r in summed):

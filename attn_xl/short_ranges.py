@@ -13,8 +13,9 @@ from .findings import Finding
 from .formula_blocks import Block
 from .formulas_in import WIDTH, Ints, Sheet
 from .number_lines import COLUMN, CONSTANT, NO_NUMBER, ROW, NumberLines
-from .patterns import Forms, Reference, spans
+from .patterns import Forms, Reference
 from .references import ADDING, Lookup, rectangles_of
+from .spans import spans
 
 SUMMING = ADDING | {"COUNT", "COUNTA", "COUNTIF", "LARGE", "SMALL", "RANK"}
 """Functions of as many numbers as there are."""

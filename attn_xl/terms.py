@@ -15,8 +15,9 @@ from .expected import text_at
 from .findings import Finding
 from .formula_blocks import Block
 from .formulas_in import NUMBER, WIDTH, Ints, Sheet
-from .patterns import Forms, Reference, Template, spans
+from .patterns import Forms, Reference, Template
 from .references import Lookup
+from .spans import spans
 
 _SUM = re.compile(r"(?<![§\w:^/!])§(?:\*§)*(?:\+§(?:\*§)*)+(?![\^:(])")
 """Cells, or products of cells, that are added."""

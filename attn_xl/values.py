@@ -17,10 +17,11 @@ from .engines import SMALLEST, Value, recalculated_by_libreoffice
 from .findings import Finding
 from .formulas_in import ERROR, MISSING, NUMBER, WIDTH, FormulaBook, Ints, Sheet, read_formulas
 from .functions import DATED, UNSTEADY
-from .patterns import Coordinates, Forms, Template, shortened, spans
+from .patterns import Coordinates, Forms, Template
 from .proven import doubtful, must_be_entered
 from .recalculating import Recalculated
 from .references import Lookup, keys_within, rectangles_of
+from .spans import shortened, spans
 
 CANCELLED = 1e-4
 """A number below this share of its sheet's largest is what cancelling left: it counts as that large."""

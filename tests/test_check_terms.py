@@ -4,6 +4,7 @@ that slide out of their table, columns by turns; each with the values that its f
 from __future__ import annotations
 
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from test_check_lines import Found, numbers
 
 from attn_xl.checking import check_workbook, look_over
 from attn_xl.engines import IronCalc, libreoffice, recalculated_by_libreoffice
-from attn_xl.formulas_in import NUMBER, WIDTH, read_formulas
+from attn_xl.formulas_in import NUMBER, WIDTH, Formula, read_formulas
 from attn_xl.patterns import Forms
 from attn_xl.references import Lookup
 
@@ -276,3 +277,23 @@ def test_weights_on_a_sheet_of_their_own(sums: str, wrong: bool, tmp_path: Path)
             found.kinds[place] = NUMBER
     said = {finding.kind for finding in look_over(read, Forms(read.formulas), Lookup(read))[0]}
     assert ("softmax" in said) == wrong
+
+
+def test_a_formula_of_very_long_words_takes_no_time() -> None:
+    begun = process_time()
+    texts = ["A1+" + "a" * 200_000, "A1+" + "'" * 20_001 + "!A2", "EXP(" + "1/SUM(" * 20_000]
+    forms = Forms([Formula(text, 1, c + 1, array=True) for c, text in enumerate(texts)])
+    assert [template.general[:3] for template in forms.templates] == ["§+a", "A1+", "EXP"]
+    assert process_time() - begun < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "general"),
+    [
+        ("SUM(Q!A1:B2)", "SUM(§:§)"),
+        ("'it''s'!A1+'a b'!B2*x.y!C3", "§+§*§"),
+        ("Größe!A1-A1", "§-§"),
+    ],
+)
+def test_a_formula_without_the_names_of_sheets(text: str, general: str) -> None:
+    assert Forms([Formula(text, 1, 1)]).templates[0].general == general

@@ -53,6 +53,7 @@ ORDER = [
     "findings",
     "functions",
     "formulas_in",
+    "spans",
     "patterns",
     "proven",
     "formula_blocks",

@@ -18,8 +18,10 @@ import openpyxl
 import pytest
 from conftest import SAMPLES, Sheets, make_input, table
 
-from attn_xl import InputError, attend, read_tables
+from attn_xl import CallError, InputError, attend, read_tables
 from attn_xl.engines import libreoffice
+from attn_xl.finding import asked_ranges
+from attn_xl.grids import Book
 
 Make = Callable[..., Path]
 GOOD: list[list[Any]] = [["", "a", "b"], ["cat", 1.5, 2], ["dog", 3, -4.25]]
@@ -439,3 +441,16 @@ def test_other_formats(tmp_path: Path, kind: str) -> None:
 def test_the_ending_of_the_name_does_not_matter(tmp_path: Path) -> None:
     shutil.copy(SAMPLES / "mouse.xlsx", tmp_path / "mouse.ods")
     assert list(read_tables(tmp_path / "mouse.ods").sentences) == ["cat", "keyboard"]
+
+
+def test_an_encoding_that_there_is_not(make: Make) -> None:
+    path = make({"pets": GOOD})
+    odd = b'<?xml version="1.0" encoding="odd"?>'
+    rewrite(path, "xl/workbook.xml", lambda xml: odd + xml.partition(b"?>")[2])
+    with pytest.raises(InputError, match="is damaged"):
+        read_tables(path)
+
+
+def test_a_range_of_a_file_without_tables() -> None:
+    with pytest.raises(CallError, match=r"--range A1:C4: the file has no table\."):
+        asked_ranges(Book(Path("none.npz"), {}), ["A1:C4"], {})
