@@ -156,6 +156,9 @@ def _free(lookup: Lookup, block: Block, places: Ints, reads: list[_Read], member
             mask |= blank & (2 * of_itself.sum() > len(of_itself))  # a triangle's edge
     blanks = sum(int(blank.sum()) for _, blank, *_ in own)
     here_and_there = blanks > 1 and blanks >= FREE * len(members)
+    of_its_line = bool(own) and len(own) == sum(read.reference.cells == 1 for read in reads)
+    every = np.all([blank for _, blank, *_ in own], axis=0) if of_its_line else None
+    labelled: dict[bool, Mask] = {}
     for mask, blank, lines, along, own_row in own:
         for line in np.unique(lines).tolist():
             at = np.flatnonzero(lines == line)
@@ -165,13 +168,12 @@ def _free(lookup: Lookup, block: Block, places: Ints, reads: list[_Read], member
             turns = np.count_nonzero(np.diff(blank[at].astype(np.int8)))
             if here_and_there and turns > 1:
                 mask[at] |= blank[at]
-        if own and len(own) == sum(read.reference.cells == 1 for read in reads):
-            every = np.all([other for _, other, *_ in own], axis=0)
-            ones = np.ones(len(members), dtype=np.int64)
-            labels = lookup.filled(sheet).texts(
-                (rows, ones, rows, columns) if own_row else (ones, columns, rows, columns)
-            )
-            mask |= every & (labels > 0) & ((~blank).sum() > 1)
+        if every is not None:
+            if own_row not in labelled:
+                ones = np.ones(len(members), dtype=np.int64)
+                corners = (rows, ones, rows, columns) if own_row else (ones, columns, rows, columns)
+                labelled[own_row] = lookup.filled(sheet).texts(corners) > 0
+            mask |= every & labelled[own_row] & ((~blank).sum() > 1)
     return out
 
 
