@@ -297,3 +297,39 @@ def test_a_formula_of_very_long_words_takes_no_time() -> None:
 )
 def test_a_formula_without_the_names_of_sheets(text: str, general: str) -> None:
     assert Forms([Formula(text, 1, 1)]).templates[0].general == general
+
+
+@pytest.mark.parametrize(
+    ("last", "found"),
+    [
+        (["=SUM(A2:A7)", "=SUM(B2:B7)", "=C1+A8-B8"], {}),  # closes the balance
+        ([3, 2, "=C6+A8-B8"], {"pattern": "C8"}),
+        ([None, "=B7-B2", "=B8/B2"], {}),
+    ],
+)
+def test_a_line_under_a_balance(last: list[Any], found: Found, tmp_path: Path) -> None:
+    rows: Rows = [[None, None, 100], *([*row, None] for row in numbers(6, 2))]
+    for r in range(2, 8):
+        rows[r - 1][2] = f"=C{r - 1}+A{r}-B{r}"
+    assert kinds(stored(tmp_path / "a.xlsx", [*rows, last])) == found
+
+
+@pytest.mark.parametrize(("more", "wrong"), [("", False), ("+1", False), ("+0.00001", False)])
+def test_a_quiet_softmax(more: str, wrong: bool, tmp_path: Path) -> None:
+    rows: Rows = [[x / 9 for x in row] for row in numbers(4, 3)]
+    rows.append([])
+    for r in range(1, 5):
+        rows.append([*(f"=EXP({c}{r})" for c in "ABC"), f"=SUM(A{r + 5}:C{r + 5}){more}"])
+    rows += [[], *([f"={c}{r}/$D{r}" for c in "ABC"] for r in range(6, 10))]
+    assert ("softmax" in kinds(stored(tmp_path / "a.xlsx", rows))) == wrong
+
+
+@pytest.mark.parametrize("cell", ["B3", "D2", "D4"])
+def test_a_hole_in_columns_by_turns(cell: str, tmp_path: Path) -> None:
+    """A value and its share, three times."""
+    given = numbers(6, 3)
+    rows: Rows = [[x for v, c in zip(row, "ACE") for x in (v, f"={c}{r}/{c}$7")]
+                  for r, row in enumerate(given, 1)]  # fmt: skip
+    rows.append([x for c in "ACE" for x in (f"=SUM({c}1:{c}6)", None)])
+    rows[int(cell[1]) - 1]["ABCDEF".index(cell[0])] = None
+    assert kinds(stored(tmp_path / "a.xlsx", rows)) == {"hole": cell}
