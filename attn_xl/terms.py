@@ -21,6 +21,8 @@ from .spans import spans
 
 _SUM = re.compile(r"(?<![§\w:^/!])§(?:\*§)*(?:\+§(?:\*§)*)+(?![\^:(])")
 """Cells, or products of cells, that are added."""
+_ARGUMENTS = re.compile(r"(?<=SUM\()§(?:,§)+(?=\))|(?<=AVERAGE\()§(?:,§)+(?=\))")
+"""Cells that a function adds."""
 FEWEST = 3
 """Of so many terms that one differs from the others can be said."""
 Terms = list[list[Reference]]
@@ -78,12 +80,17 @@ class TermSlips:
                     yield from self._moves_otherwise(block, column)
             steps = [self._step(block, column) for column in columns]
             for column in columns:
-                if factors == 1 or any(steps):
+                if factors == 1 or any(steps) or self._repeats(block, columns):
                     yield from self._twice(block, column)
         if factors > 1 and len(alike) == len(terms) - 1 and len(terms[-1]) == 1:
             for column in columns:
                 if self._step(block, column):
                     yield from self._twice(block, [*column, *terms[-1]])
+
+    def _repeats(self, block: Block, columns: list[list[Reference]]) -> bool:
+        """Whether a term is just the one before it."""
+        same = [(np.diff(self._cells(block, column), axis=0) == 0).all(axis=1) for column in columns]
+        return bool(np.all(same, axis=0).any())
 
     def _cells(self, block: Block, column: list[Reference]) -> Ints:
         """Where the operands of the first formula are: rows and columns (n, 2)."""
@@ -184,10 +191,10 @@ def _sums_of(text: str, roles: str, references: tuple[Reference, ...]) -> list[T
         marks.append(by_place.get(place))
         place += 1 if roles[place] == "n" else 2
     out = []
-    for found in _SUM.finditer(text):
+    for found in (*_SUM.finditer(text), *_ARGUMENTS.finditer(text)):
         at = text.count("§", 0, found.start())
         terms: list[list[Reference | None]] = []
-        for term in found[0].split("+"):
+        for term in re.split("[+,]", found[0]):
             count = term.count("§")
             terms.append(marks[at : at + count])
             at += count

@@ -45,6 +45,9 @@ WRONG = {"terms": "I1:J4"}
         (FOUR.replace("$D{r}", "$C{r}"), WRONG),  # twice
         (f"=TANH(({FOUR[1:]})/SQRT(4))".replace("$B{r}", "$A{r}"), WRONG),
         (FOUR.replace("{c}$4", "{c}$3"), WRONG),
+        ("=$A{r}*{c}$1+$B{r}*{c}$2+$B{r}*{c}$2", WRONG),  # a whole term twice
+        ("=AVERAGE($A{r},$B{r},$B{r},$D{r})*{c}$1", WRONG),
+        ("=SUM($A{r},$B{r},$C{r},$D{r})*{c}$1", {}),
         (f"{FOUR}+{{c}}$4", WRONG),  # the bias is in the next row
         ("=$A{r}*{c}$1+$B{r}*{c}$2+$C{r}*{c}$1", {}),  # a kernel with two sides alike
         ("=($A{r}+$B{r}+$C{r}+$C{r})*{c}$1", WRONG),
@@ -79,6 +82,7 @@ def test_a_cell_from_itself(formula: str, found: Found, tmp_path: Path) -> None:
     [
         ("=North!B{r}+South!B{r}+West!B{r}", {}),
         ("=North!B{r}+South!B{r}+South!B{r}", {"terms": "B2:B4"}),
+        ("=AVERAGE(North!B{r},South!B{r},South!B{r})", {"terms": "B2:B4"}),
         ("=North!B{r}+South!B{r}+West!B{r}+West!B{r}", {}),  # none is left out
     ],
 )
