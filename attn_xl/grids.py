@@ -39,7 +39,7 @@ _RECALCULATE = re.compile(rb"fullCalcOnLoad=\"(?:1|true)\"")
 _ROW = re.compile(rb'<row[^>]*? r="(\d+)"')
 _PREFIXED_ROW = re.compile(rb'<\w+:row[^>]*? r="(\d+)"')
 _COLUMN = re.compile(rb' r="([A-Za-z]+)\d')
-_FAR_CELL = re.compile(rb' r="([A-Za-z]+\d{5,})"')
+_FAR_ROW = re.compile(rb' r="[A-Za-z]+(\d{5,})"')
 _STRINGS = "xl/sharedStrings.xml"
 _COUNT = re.compile(rb"ount\s*=\s*[\"']\s*\+?(\d+)")
 _AFTER_TAG = (b" ", b">", b"/", b"\t", b"\n", b"\r")
@@ -238,9 +238,8 @@ def _check_span(path: Path, xml: bytes, before: int) -> int:
     Raises:
         InputError: if that is too many, and most are blank.
     """
-    rows = (_ROW if b"<row" in xml else _PREFIXED_ROW).findall(xml)
+    rows = {*(_ROW if b"<row" in xml else _PREFIXED_ROW).findall(xml), *_FAR_ROW.findall(xml)}
     last_row = max((_place(b"A" + row)[0] for row in rows), default=0)
-    last_row = max([last_row, *(_place(cell)[0] for cell in _FAR_CELL.findall(xml))])
     last_column = max((_place(letters + b"1")[1] for letters in set(_COLUMN.findall(xml))), default=1)
     spanned = last_row * last_column
     if before + spanned > MOST_SPANNED or last_row > MAX_ROWS:

@@ -81,8 +81,7 @@ class Operands:
                     continue
                 if stays:
                     yield self._fixed_finding(block, axis, stays)
-            yield from self._sliding(block)
-            yield from self._slides_out(block)
+            yield from list(self._sliding(block)) or self._slides_out(block)
 
     def _is_fixed(
         self, block: Block, axis: int, alike: list[Block], at: dict[tuple[str, int], Block]

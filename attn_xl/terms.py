@@ -14,7 +14,8 @@ import numpy as np
 from .expected import text_at
 from .findings import Finding
 from .formula_blocks import Block
-from .formulas_in import NUMBER, WIDTH, Ints, Sheet
+from .formulas_in import NUMBER, Ints, Sheet
+from .number_lines import key_of
 from .patterns import Forms, Reference, Template
 from .references import Lookup
 from .spans import spans
@@ -145,7 +146,7 @@ class TermSlips:
                     and _number(sheet, meant)
                 ):
                     name = self._name(block, column[odd])
-                    left_out = spans(np.array([meant[0] * WIDTH + meant[1] - 1]))
+                    left_out = spans(np.array([key_of(meant)]))
                     yield (
                         f"has {name} twice and leaves out {left_out}",
                         "Put that in its place, and copy.",
@@ -173,7 +174,7 @@ class TermSlips:
 
 
 def _number(sheet: Sheet, cell: Ints) -> bool:
-    place = int(sheet.find(np.array([int(cell[0]) * WIDTH + int(cell[1]) - 1]))[0])
+    place = int(sheet.find(np.array([key_of(cell)]))[0])
     return bool((cell > 0).all()) and place >= 0 and sheet.kinds[place] == NUMBER
 
 
