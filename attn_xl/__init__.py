@@ -15,36 +15,37 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from .arithmetic import Matrix, given
-    from .attention import compare, scaled_dot_product_attention, self_attention
-    from .computation import Computation
+    from attn_xl.graph.functions import softmax
+    from attn_xl.graph.matrix import Matrix, given
+    from attn_xl.graph.node import Graph
+    from attn_xl.models.attention import compare, scaled_dot_product_attention, self_attention
+    from attn_xl.models.build import attend
+    from attn_xl.models.computation import Computation
+    from attn_xl.tables.read import read_tables
+    from attn_xl.tables.survey import Table, Tables
+    from attn_xl.tables.vectors.word_vectors import read_vectors
+    from attn_xl.views.explanation import Explanation, explain
+    from attn_xl.views.terminal import show
+    from attn_xl.workbook.write import write_workbook
+
     from .errors import AttnXlError, CallError, InputError, OutputError
-    from .explanation import Explanation, explain
-    from .matrix import Graph
-    from .models import attend
-    from .operations import softmax
-    from .reading import read_tables
     from .settings import Formulas, Settings
-    from .tables import Table, Tables
-    from .terminal import show
-    from .vectors import read_vectors
-    from .workbook import write_workbook
 
 _HOMES = {
-    "attention": ("compare", "scaled_dot_product_attention", "self_attention"),
+    "models.attention": ("compare", "scaled_dot_product_attention", "self_attention"),
     "errors": ("AttnXlError", "CallError", "InputError", "OutputError"),
-    "explanation": ("Explanation", "explain"),
-    "matrix": ("Graph",),
-    "computation": ("Computation",),
-    "models": ("attend",),
-    "arithmetic": ("Matrix", "given"),
-    "operations": ("softmax",),
+    "views.explanation": ("Explanation", "explain"),
+    "graph.node": ("Graph",),
+    "models.computation": ("Computation",),
+    "models.build": ("attend",),
+    "graph.matrix": ("Matrix", "given"),
+    "graph.functions": ("softmax",),
     "settings": ("Formulas", "Settings"),
-    "reading": ("read_tables",),
-    "tables": ("Table", "Tables"),
-    "terminal": ("show",),
-    "vectors": ("read_vectors",),
-    "workbook": ("write_workbook",),
+    "tables.read": ("read_tables",),
+    "tables.survey": ("Table", "Tables"),
+    "views.terminal": ("show",),
+    "tables.vectors.word_vectors": ("read_vectors",),
+    "workbook.write": ("write_workbook",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -1,5 +1,5 @@
 """`python -m attn_xl` is `attn-xl`."""
 
-from .cli import main
+from attn_xl.cli.main import main
 
 main()

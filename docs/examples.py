@@ -17,8 +17,8 @@ from zipfile import ZipFile
 import openpyxl
 import typer.rich_utils  # noqa: F401 - it reads the environment when it is imported, so not within call
 
-from attn_xl.cli import main
-from attn_xl.keys import read_keys
+from attn_xl.cli.main import main
+from attn_xl.teaching.answer_key import read_keys
 
 HERE = Path(__file__).parent
 LINKED = HERE / "workbooks"

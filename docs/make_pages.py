@@ -31,7 +31,7 @@ import openpyxl
 from examples import HERE, LINKED, QUOTED, call, workbook
 from rich.text import Text
 
-from attn_xl.terminal import picture, recording
+from attn_xl.views.terminal import picture, recording
 
 SOURCE = HERE / "source"
 WITH = f"typer {version('typer')} and rich {version('rich')}"

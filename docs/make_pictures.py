@@ -19,7 +19,7 @@ from pathlib import Path
 import openpyxl
 from examples import HERE, seen, workbook
 
-from attn_xl.engines import recalculated_by_libreoffice
+from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 
 RECORD = HERE / "pictures.json"
 

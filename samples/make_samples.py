@@ -11,8 +11,8 @@ from pathlib import Path
 from openpyxl import Workbook
 from openpyxl.styles import Font
 
-from attn_xl.inputs import write_tables
-from attn_xl.numbers import pleasant
+from attn_xl.teaching.pleasant_numbers import pleasant
+from attn_xl.workbook.write_input import write_tables
 
 HERE = Path(__file__).parent
 Row = list[str | float]

@@ -16,7 +16,7 @@ from judges import differences_ironcalc, differences_libreoffice
 from ooxml import violations
 
 import attn_xl
-from attn_xl.engines import libreoffice
+from attn_xl.spreadsheets.engines import libreoffice
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "samples"

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 import attn_xl
-from attn_xl.cells import address
-from attn_xl.components import components, components_layout
-from attn_xl.engines import Value
-from attn_xl.formulas_in import WIDTH, read_formulas
 from attn_xl.settings import Activation, Arrangement, Formulas, Model, Norm, Normalize, Positions
-from attn_xl.sheets import Layout
-from attn_xl.tables import Table, Tables
-from attn_xl.workbook import write_layout
+from attn_xl.spreadsheets.addresses import address
+from attn_xl.spreadsheets.engines import Value
+from attn_xl.spreadsheets.formulas import WIDTH, read_formulas
+from attn_xl.tables.survey import Table, Tables
+from attn_xl.workbook.layout.components_sheet import components, components_layout
+from attn_xl.workbook.layout.layout import Layout
+from attn_xl.workbook.write import write_layout
 
 STYLES = (Formulas.cell, Formulas.array, Formulas.dynamic)
 WRONG = "-98765"

@@ -24,10 +24,16 @@ from engine_cases import Case, Cells, where
 from judges import relative_error
 from python_calamine import CalamineWorkbook
 
-from attn_xl.cells import address, split_address
-from attn_xl.engines import IronCalc, Value, libreoffice, quiet, recalculated_by_libreoffice
-from attn_xl.formulas_in import read_formulas
 from attn_xl.settings import Formulas
+from attn_xl.spreadsheets.addresses import address, split_address
+from attn_xl.spreadsheets.engines import (
+    IronCalc,
+    Value,
+    libreoffice,
+    quiet,
+    recalculated_by_libreoffice,
+)
+from attn_xl.spreadsheets.formulas import read_formulas
 
 
 def by_ironcalc(paths: Sequence[Path], folder: Path) -> Iterator[Cells]:

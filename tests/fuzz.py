@@ -468,7 +468,7 @@ def processor_time() -> float:
 
 def the_program(args: tuple[str, ...]) -> int:
     """Call the program in this process."""
-    from attn_xl.cli import main
+    from attn_xl.cli.main import main
 
     try:
         main(args)

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 
-from attn_xl.cli import main
+from attn_xl.cli.main import main
 
 ROOT = Path(__file__).parent.parent
 SMALL = 60_000

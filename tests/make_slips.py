@@ -10,9 +10,9 @@ from conftest import ROOT, SAMPLES
 from planting import copy, put, to_file
 
 import attn_xl
-from attn_xl.cells import split_address
-from attn_xl.engines import IronCalc
-from attn_xl.formulas_in import NUMBER, WIDTH, FormulaBook, read_formulas
+from attn_xl.spreadsheets.addresses import split_address
+from attn_xl.spreadsheets.engines import IronCalc
+from attn_xl.spreadsheets.formulas import NUMBER, WIDTH, FormulaBook, read_formulas
 
 
 def key(cell: str) -> int:

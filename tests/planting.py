@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import xlsxwriter
 
-from attn_xl.checking import look_over
-from attn_xl.findings import Finding
-from attn_xl.formula_blocks import Block, blocks
-from attn_xl.formula_slips import text_at
-from attn_xl.formulas_in import NUMBER, TEXT, WIDTH, Formula, FormulaBook, Sheet
-from attn_xl.patterns import Forms
-from attn_xl.references import ADDING, CAREFUL, Lookup, rectangles_of, uses
+from attn_xl.checking.blocks.blocks import Block, blocks
+from attn_xl.checking.blocks.references import ADDING, CAREFUL, Lookup, rectangles_of, uses
+from attn_xl.checking.blocks.templates import Forms
+from attn_xl.checking.check import look_over
+from attn_xl.checking.findings import Finding
+from attn_xl.checking.slips.odd_cells import text_at
+from attn_xl.spreadsheets.formulas import NUMBER, TEXT, WIDTH, Formula, FormulaBook, Sheet
 
 
 def looked_over(book: FormulaBook) -> list[Finding]:

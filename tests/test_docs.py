@@ -17,7 +17,7 @@ import pytest
 from conftest import ROOT, SAMPLES
 from typer.main import get_command
 
-from attn_xl.cli import app, main
+from attn_xl.cli.main import app, main
 
 sys.path.insert(0, str(ROOT / "docs"))
 import examples

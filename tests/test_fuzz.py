@@ -27,11 +27,11 @@ from openpyxl.packaging.custom import StringProperty
 from openpyxl.workbook.defined_name import DefinedName
 from openpyxl.worksheet.datavalidation import DataValidation
 
-from attn_xl import apart
-from attn_xl.cli import main
+from attn_xl.cli.main import main
 from attn_xl.errors import InputError
-from attn_xl.grids import read_book
-from attn_xl.templates import shipped
+from attn_xl.spreadsheets import sandbox as apart
+from attn_xl.spreadsheets.book import read_book
+from attn_xl.workbook.templates import shipped
 
 forks = pytest.mark.skipif(
     "fork" not in multiprocessing.get_all_start_methods(), reason="processes cannot be forked here"

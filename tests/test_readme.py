@@ -14,7 +14,7 @@ from conftest import ROOT, SAMPLES
 from typer.main import get_command
 
 import attn_xl
-from attn_xl.cli import app, main
+from attn_xl.cli.main import app, main
 
 PAGES = {
     path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")

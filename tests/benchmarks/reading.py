@@ -35,7 +35,7 @@ values = numpy.array(lines)
 """
 MEASURED = """
 import resource, sys, time
-import numpy, openpyxl, python_calamine, attn_xl.tables  # what is imported is not measured
+import numpy, openpyxl, python_calamine, attn_xl.tables.survey  # what is imported is not measured
 path = sys.argv[1]
 start = time.perf_counter()
 {}

@@ -23,10 +23,10 @@ import numpy as np
 from self_attention import make_input, read_input
 
 import attn_xl
-from attn_xl.cells import letters
-from attn_xl.engines import IronCalc, libreoffice, recalculated_by_libreoffice
 from attn_xl.settings import Formulas, Settings
-from attn_xl.workbook import write_workbook
+from attn_xl.spreadsheets.addresses import letters
+from attn_xl.spreadsheets.engines import IronCalc, libreoffice, recalculated_by_libreoffice
+from attn_xl.workbook.write import write_workbook
 
 
 def write_the_obvious_way(source: Path, target: Path) -> None:

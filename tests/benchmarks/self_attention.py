@@ -27,7 +27,7 @@ from time import perf_counter, process_time
 
 import numpy as np
 
-from attn_xl.cells import letters
+from attn_xl.spreadsheets.addresses import letters
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "mouse.xlsx"
 CONVERT = [sys.executable, "-m", "attn_xl", "convert", "--plain"]
@@ -195,7 +195,7 @@ def timed(command: list[str], runs: int = 3) -> Cost:
 
 
 INSIDE = """
-import gc, sys, time, attn_xl, attn_xl.workbook
+import gc, sys, time, attn_xl, attn_xl.workbook.write
 from pathlib import Path
 gc.disable()
 times = []

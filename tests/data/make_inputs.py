@@ -2,7 +2,7 @@
 
 Each file holds the same numbers in another format or place. openpyxl and XlsxWriter write workbooks,
 LibreOffice (soffice) turns one of them into each of its formats, numpy writes arrays; text files are
-written here byte by byte. tests/test_inputs.py says what is to be found in each.
+written here byte by byte. tests/tables/test_inputs.py says what is to be found in each.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reference numbers by scikit-learn's PCA, which tests/test_vectors.py holds against attn_xl.
+"""Reference numbers by scikit-learn's PCA, which tests/tables/test_vectors.py holds against attn_xl.
 
     python tests/data/make_pca_data.py
 

@@ -1,4 +1,4 @@
-"""Reference numbers by PyTorch, which tests/test_torch.py holds against attn_xl.
+"""Reference numbers by PyTorch, which tests/models/test_torch.py holds against attn_xl.
 
     python tests/data/make_torch_data.py
 

@@ -1,0 +1,93 @@
+"""What is made from which cells, over all sheets: what a wrong or an unsure value touches, and where an
+error value begins. Knows formulas, and computes none.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attn_xl.spreadsheets.addresses import split_address
+from attn_xl.spreadsheets.formulas import ERROR, WIDTH, FormulaBook, Ints, Sheet
+
+from .references import Filled, Lookup, rectangles_of, uses
+from .templates import Coordinates, Forms, Template
+
+
+def cells_with(book: FormulaBook, forms: Forms, functions: frozenset[str]) -> dict[str, list[int]]:
+    """The cells whose formulas have one of some functions."""
+    have = np.array([bool(t.functions & functions) for t in forms.templates], dtype=np.bool_)
+    found = {}
+    for name, sheet in book.sheets.items():
+        formulas = np.maximum(sheet.formulas, sheet.spilled)
+        where = np.flatnonzero(formulas >= 0)
+        found[name] = sheet.keys[where[have[forms.template[formulas[where]]]]].tolist()
+    return found
+
+
+def made_from(
+    book: FormulaBook, forms: Forms, lookup: Lookup, seeds: dict[str, list[int]]
+) -> dict[str, set[int]]:
+    """Cells, and all that is made from them, by sheet."""
+    touched = {name: set(seeds.get(name, ())) for name in book.sheets}
+    if not any(touched.values()):
+        return touched
+    used = list(uses(book, forms))
+    grown = True
+    while grown:
+        grown = False
+        keys = {n: np.array(sorted(cells), dtype=np.int64) for n, cells in touched.items()}
+        for sheet, places, template, values in used:
+            hit = _using(book, lookup, keys, (sheet, places, template, values))
+            cells = set(sheet.keys[places[hit]].tolist()) - touched[sheet.name]
+            touched[sheet.name] |= cells
+            grown = grown or bool(cells)
+    return touched
+
+
+def _using(
+    book: FormulaBook,
+    lookup: Lookup,
+    keys: dict[str, Ints],
+    used: tuple[Sheet, Ints, Template, Coordinates],
+) -> NDArray[np.bool_]:
+    """Which cells of one template use one of the cells `keys`, by sheet."""
+    sheet, places, template, values = used
+    hit = np.zeros(len(places), dtype=np.bool_)
+    for reference in template.references:
+        target = lookup.sheet(reference.sheet, sheet)
+        if target is not None and len(keys[target.name]):
+            hit |= Filled.count(keys[target.name], rectangles_of(reference, values)) > 0
+    for name in template.names:
+        hit |= _names_one(book, sheet, name, keys)
+    return hit
+
+
+def origins_of_errors(book: FormulaBook, forms: Forms, lookup: Lookup) -> dict[str, Ints]:
+    """The cells of each sheet whose error value comes from no other cell's."""
+    wrong = {name: sheet.keys[sheet.kinds == ERROR] for name, sheet in book.sheets.items()}
+    made: dict[str, set[int]] = {name: set() for name in book.sheets}
+    if any(len(keys) for keys in wrong.values()):
+        for used in uses(book, forms):
+            sheet, places = used[:2]
+            if (sheet.kinds[places] == ERROR).any():
+                made[sheet.name] |= set(sheet.keys[places[_using(book, lookup, wrong, used)]].tolist())
+    for name, sheet in book.sheets.items():
+        of_wrong = np.isin(sheet.spilled, sheet.formulas[np.isin(sheet.keys, wrong[name])])
+        made[name] |= set(sheet.keys[of_wrong & (sheet.spilled >= 0)].tolist())
+    return {name: np.array(sorted({*keys.tolist()} - made[name])) for name, keys in wrong.items()}
+
+
+def _names_one(book: FormulaBook, sheet: Sheet, name: str, keys: dict[str, Ints]) -> bool:
+    """Whether a defined name means one of these cells."""
+    text = book.names.get(f"{sheet.name}!{name}", book.names.get(name, ""))
+    target, _, cells = text.replace("$", "").rpartition("!")
+    target = target.strip("'").replace("''", "'")
+    first, _, last = cells.partition(":")
+    try:
+        (top, left), (bottom, right) = split_address(first), split_address(last or first)
+    except ValueError:
+        return False
+    here = keys.get(target, np.empty(0, dtype=np.int64))
+    rows, columns = here // WIDTH, here % WIDTH + 1
+    return bool(((rows >= top) & (rows <= bottom) & (columns >= left) & (columns <= right)).any())

@@ -1,0 +1,216 @@
+"""What formulas refer to: whether it is filled, blank or text.
+
+Counts cells of whole rectangles by binary search in sorted keys: nothing grows with what a sheet spans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from attn_xl.spreadsheets.addresses import MAX_COLUMNS, MAX_ROWS
+from attn_xl.spreadsheets.formulas import TEXT, WIDTH, FormulaBook, Ints, Sheet
+
+from .templates import Coordinates, Forms, Reference, Template
+
+HEIGHT = MAX_ROWS + 1
+ADDING = frozenset(
+    [
+        "SUM",
+        "SUMPRODUCT",
+        "MMULT",
+        "AVERAGE",
+        "MAX",
+        "MIN",
+        "PRODUCT",
+        "SUMSQ",
+        "VAR",
+        "VARP",
+        "VAR.P",
+        "VAR.S",
+        "STDEV",
+        "STDEVP",
+        "STDEV.P",
+        "STDEV.S",
+        "EXP",
+        "SQRT",
+        "LN",
+        "LOG",
+        "LOG10",
+        "POWER",
+        "SIN",
+        "COS",
+        "TANH",
+        "SUMXMY2",
+        "SUMX2MY2",
+        "MEDIAN",
+        "MDETERM",
+        "MINVERSE",
+    ]
+)
+"""Functions of numbers: what is blank or text among their arguments is left out or taken for 0."""
+CAREFUL = frozenset(
+    [
+        "IF",
+        "IFS",
+        "IFERROR",
+        "IFNA",
+        "ISBLANK",
+        "ISNUMBER",
+        "ISTEXT",
+        "ISERROR",
+        "ISERR",
+        "ISNA",
+        "COUNT",
+        "COUNTA",
+        "COUNTBLANK",
+        "COUNTIF",
+        "COUNTIFS",
+        "SUMIF",
+        "SUMIFS",
+        "AVERAGEIF",
+        "N",
+        "T",
+        "CHOOSE",
+        "SWITCH",
+        "AGGREGATE",
+        "SUBTOTAL",
+        "LET",
+        "LAMBDA",
+        "FILTER",
+    ]
+)
+"""A formula with one of these may well have asked first whether there is a number."""
+ASKING = frozenset(["ISBLANK", "ISNUMBER", "COUNT", "COUNTA", "COUNTBLANK"])
+
+Rectangles = tuple[Ints, Ints, Ints, Ints]
+
+
+class Filled:
+    """Counts the cells of a sheet that are filled, or hold text, in rectangles."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        self._all = self._both(sheet.keys)
+        self._text = self._both(sheet.keys[sheet.kinds == TEXT])
+
+    @staticmethod
+    def _both(keys: Ints) -> tuple[Ints, Ints]:
+        return keys, np.sort((keys % WIDTH) * HEIGHT + keys // WIDTH)
+
+    def filled(self, rectangles: Rectangles) -> Ints:
+        return self._count(self._all, rectangles)
+
+    def texts(self, rectangles: Rectangles) -> Ints:
+        return self._count(self._text, rectangles)
+
+    @classmethod
+    def count(cls, keys: Ints, rectangles: Rectangles) -> Ints:
+        """How many of some cells, by their sorted keys, are in each rectangle."""
+        return cls._count(cls._both(keys), rectangles)
+
+    @staticmethod
+    def _count(keys: tuple[Ints, Ints], rectangles: Rectangles) -> Ints:
+        """Line by line, along the longer side of each rectangle."""
+        whole = np.stack(rectangles, axis=1)
+        once, which = np.unique(whole, axis=0, return_inverse=True)
+        top, left, bottom, right = once.T
+        height, width = bottom - top + 1, right - left + 1
+        counts = np.zeros(len(once), dtype=np.int64)
+        for by_rows in (True, False):
+            mine = np.flatnonzero((height <= width) == by_rows)
+            lines = height[mine] if by_rows else width[mine]
+            line = 0
+            while len(mine):
+                if by_rows:
+                    start = (top[mine] + line) * WIDTH + left[mine] - 1
+                    length, sorted_keys = width[mine], keys[0]
+                else:
+                    start = (left[mine] + line - 1) * HEIGHT + top[mine]
+                    length, sorted_keys = height[mine], keys[1]
+                counts[mine] += np.searchsorted(sorted_keys, start + length)
+                counts[mine] -= np.searchsorted(sorted_keys, start)
+                line += 1
+                mine, lines = mine[lines > line], lines[lines > line]
+        return np.asarray(counts[which.reshape(-1)])
+
+
+def keys_within(top: int, left: int, bottom: int, right: int) -> Ints:
+    """The keys of all cells of a rectangle, row by row."""
+    return np.asarray(
+        np.add.outer(np.arange(top, bottom + 1) * WIDTH, np.arange(left - 1, right)).ravel()
+    )
+
+
+def rectangles_of(reference: Reference, values: Coordinates) -> Rectangles:
+    """The rectangles (top, left, bottom, right) that a reference is in n formulas."""
+    first = values[:, reference.at : reference.at + 2].astype(np.int64)
+    last = first if reference.cells == 1 else values[:, reference.at + 2 : reference.at + 4]
+    last = last.astype(np.int64)
+    low, high = np.minimum(first, last), np.maximum(first, last)
+    low = np.maximum(low, 1)
+    high = np.minimum(high, [MAX_ROWS, MAX_COLUMNS])
+    return low[:, 0], low[:, 1], high[:, 0], high[:, 1]
+
+
+class Lookup:
+    """The sheets of a book with what is filled in them, by name as formulas write it."""
+
+    def __init__(self, book: FormulaBook) -> None:
+        self._sheets = {name.casefold(): sheet for name, sheet in book.sheets.items()}
+        self._filled: dict[str, Filled] = {}
+
+    def sheet(self, name: str, own: Sheet | None = None) -> Sheet | None:
+        """A sheet by its name; `own` where a formula names none."""
+        return self._sheets.get(name.casefold()) if name else own
+
+    def sheets(self) -> Iterable[Sheet]:
+        """All sheets, as they come in the book."""
+        return self._sheets.values()
+
+    def filled(self, sheet: Sheet) -> Filled:
+        if sheet.name not in self._filled:
+            self._filled[sheet.name] = Filled(sheet)
+        return self._filled[sheet.name]
+
+    def refers_to_blank(self, template: Template, values: Coordinates, own: Sheet) -> bool:
+        """Whether one formula, with these coordinates (1, m), uses a blank cell."""
+        for reference in template.references:
+            sheet = self.sheet(reference.sheet, own)
+            corners = rectangles_of(reference, values)
+            top, left, bottom, right = (int(x[0]) for x in corners)
+            if top > bottom or left > right or sheet is None:
+                return True
+            area = (bottom - top + 1) * (right - left + 1)
+            if int(self.filled(sheet).filled(corners)[0]) < area:
+                return True
+        return False
+
+
+def asked_about(book: FormulaBook, forms: Forms, lookup: Lookup) -> set[tuple[str, int]]:
+    """The cells, by sheet and key, of which some formula asks whether they are blank (ISBLANK, COUNT):
+    they are there to be filled in."""
+    asked: set[tuple[str, int]] = set()
+    for sheet, _, template, values in uses(book, forms):
+        for reference in template.references:
+            target = lookup.sheet(reference.sheet, sheet)
+            if reference.function in ASKING and target is not None and reference.cells == 1:
+                top, left, _, _ = rectangles_of(reference, values)
+                asked.update((target.name, key) for key in (top * WIDTH + left - 1).tolist())
+    return asked
+
+
+def uses(book: FormulaBook, forms: Forms) -> Iterator[tuple[Sheet, Ints, Template, Coordinates]]:
+    """For each sheet and template that refers to something: the places of its cells, and their
+    coordinates."""
+    for sheet in book.sheets.values():
+        where = np.flatnonzero(sheet.formulas >= 0)
+        kinds = forms.template[sheet.formulas[where]]
+        order = np.argsort(kinds, kind="stable")
+        for places in np.split(where[order], np.flatnonzero(np.diff(kinds[order])) + 1):
+            if len(places):
+                template = forms.templates[int(forms.template[sheet.formulas[places[0]]])]
+                if template.references or template.names:
+                    rows, columns = sheet.keys[places] // WIDTH, sheet.keys[places] % WIDTH + 1
+                    values = forms.coordinates(sheet.formulas[places], rows, columns)
+                    yield sheet, places, template, values

@@ -1,0 +1,275 @@
+"""A workbook checked: every kind of finding, in order. Knows which checks there are, not how."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attn_xl.checking.blocks.blocks import blocks
+from attn_xl.checking.blocks.number_lines import NumberLines
+from attn_xl.checking.blocks.references import Lookup, asked_about
+from attn_xl.checking.blocks.templates import Forms
+from attn_xl.checking.slips.array_sizes import too_small
+from attn_xl.checking.slips.blank_operands import computed_with_nothing
+from attn_xl.checking.slips.dollar_signs import Operands
+from attn_xl.checking.slips.function_support import VOLATILE, lacking
+from attn_xl.checking.slips.missing_formulas import Holes
+from attn_xl.checking.slips.odd_cells import Overwritten, Slips
+from attn_xl.checking.slips.short_ranges import ShortRanges
+from attn_xl.checking.slips.softmax_rows import not_one
+from attn_xl.checking.slips.stored_values import (
+    Compute,
+    ironcalc_values,
+    libreoffice_values,
+    same,
+    taken_apart_by_mistake,
+    wrong_values,
+)
+from attn_xl.checking.slips.unlike_terms import TermSlips
+from attn_xl.errors import AttnXlError, CallError, InputError, Interrupted, unforeseen
+from attn_xl.parallel import in_parallel
+from attn_xl.spreadsheets.formulas import WIDTH, FormulaBook, read_formulas
+from attn_xl.spreadsheets.ranges import spans
+from attn_xl.spreadsheets.recalculate import Recalculated
+
+from .findings import KINDS, Finding
+
+TOLERANCE = 1e-9
+
+
+class Engine(str, Enum):
+    """What recalculates."""
+
+    ironcalc = "ironcalc"
+    libreoffice = "libreoffice"
+
+
+_CALLED = {Engine.ironcalc: "IronCalc", Engine.libreoffice: "LibreOffice"}
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was found in a file.
+
+    Attributes:
+        formulas: how many there are; checked: how many values were compared.
+        error: why it could not be checked, "" if it was.
+    """
+
+    file: Path
+    findings: tuple[Finding, ...] = ()
+    formulas: int = 0
+    checked: int = 0
+    error: str = ""
+
+    def count(self, severity: str) -> int:
+        """How many findings of a severity there are."""
+        return sum(finding.severity == severity for finding in self.findings)
+
+    def fails(self, strict: bool = False) -> bool:
+        """Whether there is an error or a warning; with `strict`, a note."""
+        return bool(self.error) or any(strict or f.severity != "note" for f in self.findings)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "file": str(self.file),
+            "formulas": self.formulas,
+            "checked": self.checked,
+            "error": self.error or None,
+            "findings": [finding.as_dict() for finding in self.findings],
+        }
+
+
+@np.errstate(all="ignore")  # a number in a formula may be infinite
+def check_workbook(
+    path: Path, *, engine: Engine = Engine.ironcalc, tolerance: float = TOLERANCE
+) -> Report:
+    """Recalculate a workbook, ours or anybody's, and look for what is wrong in it.
+
+    Args:
+        path: an .xlsx or .xlsm. engine: what recalculates. tolerance: the largest relative error of a
+            stored value.
+
+    Raises:
+        CallError: if the tolerance is no number from 0 to 1.
+        InputError: if the file cannot be read, or LibreOffice is asked for and not there.
+    """
+    if not 0 <= tolerance < 1:
+        raise CallError(f"--tolerance is {tolerance}; it takes a number from 0, below 1.")
+    book = read_formulas(path)
+    found: list[Finding] = []
+    forms, lookup = Forms(book.formulas), Lookup(book)
+    engine = Engine(engine)
+    model, compute = _engine(book, forms, engine, found)
+    wrong, checked = wrong_values(book, forms, lookup, compute, tolerance, _CALLED[engine])
+    seen, overwritten = look_over(book, forms, lookup, tolerance)
+    if overwritten and engine is Engine.libreoffice:
+        with suppress(InputError):  # LibreOffice would have to be started for each of them
+            model = _ironcalc(book, forms)
+    found += wrong + _weighed(seen, overwritten, book, model, tolerance)
+    return Report(path, tuple(_ordered(book, found)), len(book.formulas), checked)
+
+
+def look_over(
+    book: FormulaBook, forms: Forms, lookup: Lookup, tolerance: float = TOLERANCE
+) -> tuple[list[Finding], Overwritten]:
+    """What can be found without recalculating; and of the constants found, what would be there.
+
+    Args:
+        book: the workbook; forms: its formulas taken apart; lookup: its sheets; tolerance: of sums.
+    """
+    all_blocks = [block for sheet in book.sheets.values() for block in blocks(sheet, forms)]
+    asked = asked_about(book, forms, lookup)
+    lines = NumberLines(all_blocks, lookup)
+    slips = Slips(forms, lookup, lines)
+    found = list(slips.all())
+    found += Holes(forms, lookup, lines, asked).all()
+    found += Operands(forms, lookup, lines).all()
+    found += ShortRanges(forms, lookup, lines).all()
+    found += TermSlips(forms, lookup, all_blocks).all()
+    found += too_small(book, forms)
+    found += not_one(book, forms, all_blocks, lookup, tolerance)
+    found += computed_with_nothing(book, forms, lookup, all_blocks, asked)
+    return found + _functions(book, forms), slips.overwritten
+
+
+def _engine(
+    book: FormulaBook, forms: Forms, engine: Engine, found: list[Finding]
+) -> tuple[Recalculated | None, Compute | None]:
+    """The engine; what it says when it cannot recalculate the file becomes a finding."""
+    path = book.path
+    if engine is Engine.libreoffice:
+        return None, libreoffice_values(path)
+    try:
+        model = _ironcalc(book, forms)
+    except InputError as error:
+        what = str(error).removeprefix(f"{path}: ").rstrip(".")
+        found.append(Finding("", "", "unread", what, "Try --engine libreoffice."))
+        return None, None
+    return model, ironcalc_values(model)
+
+
+def _ironcalc(book: FormulaBook, forms: Forms) -> Recalculated:
+    model = Recalculated(book.path)
+    again = taken_apart_by_mistake(book, forms)
+    if again:
+        model.change(again)
+    return model
+
+
+def _weighed(
+    found: list[Finding],
+    overwritten: Overwritten,
+    book: FormulaBook,
+    model: Recalculated | None,
+    tolerance: float,
+) -> list[Finding]:
+    """Constants among formulas, told apart by whether they are what the formula would give."""
+    if model is None or not overwritten:
+        return found
+    entered = [
+        (finding.sheet, key // WIDTH, key % WIDTH + 1, formula)
+        for finding, cells in overwritten.items()
+        for key, formula in cells
+    ]
+    try:
+        model.change(entered)
+    except InputError:
+        return found
+    out = []
+    for finding in found:
+        cells = overwritten.get(finding, [])
+        sheet = book.sheets.get(finding.sheet)
+        right = bool(cells) and sheet is not None
+        said = ""
+        places = [(key // WIDTH, key % WIDTH + 1) for key, _ in cells]
+        computed = model.values(finding.sheet, places) if places else []
+        for (key, _), value in zip(cells, computed):
+            assert sheet is not None
+            if not same(sheet, key, value, tolerance):
+                right = False
+                said = said or (f", {value:.6g}" if isinstance(value, (int, float)) else "")
+        what = finding.what + (", which gives the same now" if right else said)
+        kind = "frozen" if right else finding.kind
+        out.append(Finding(finding.sheet, finding.cells, kind, what, finding.do))
+    return out
+
+
+def _functions(book: FormulaBook, forms: Forms) -> list[Finding]:
+    """Functions that change by themselves, or that some programs lack."""
+    used: dict[tuple[str, str], list[int]] = defaultdict(list)
+    special = lacking(f for t in forms.templates for f in t.functions)
+    wanted = [sorted(t.functions & (VOLATILE | special.keys())) for t in forms.templates]
+    for sheet in book.sheets.values():
+        where = np.flatnonzero(sheet.formulas >= 0)
+        kinds = forms.template[sheet.formulas[where]]
+        for kind in np.unique(kinds).tolist():
+            for function in wanted[kind]:
+                used[sheet.name, function] += sheet.keys[where[kinds == kind]].tolist()
+    out = []
+    for (name, function), keys in used.items():
+        cells = spans(np.array(keys))
+        if function in VOLATILE:
+            what = f"{function} is recalculated at every change, and may change by itself"
+            out.append(
+                Finding(name, cells, "volatile", what, "Keep it out of what must stay the same.")
+            )
+        if function in special:
+            what = f"{function} is lacking in {', '.join(special[function])}"
+            out.append(Finding(name, cells, "function", what, "Use another if it should run there."))
+    return out
+
+
+def _ordered(book: FormulaBook, found: list[Finding]) -> list[Finding]:
+    """By severity, then as the sheets and the kinds come; before all, text of which error values on
+    the same sheet come."""
+    severities, kinds, sheets = ["error", "warning", "note"], list(KINDS), list(book.sheets)
+    spoilt = {f.sheet for f in found if f.kind == "error" and f.what.startswith("#VALUE!")}
+    return sorted(
+        dict.fromkeys(found),
+        key=lambda f: (
+            f.kind != "text" or f.sheet not in spoilt,
+            severities.index(f.severity),
+            sheets.index(f.sheet) if f.sheet in sheets else -1,
+            kinds.index(f.kind),
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class _Task:
+    file: Path
+    engine: Engine
+    tolerance: float
+
+
+def check_files(
+    files: Sequence[Path], *, engine: Engine, tolerance: float, jobs: int | None
+) -> list[Report]:
+    """Several files, each as if it were alone; one that cannot be read does not stop the others.
+
+    Raises:
+        CallError: if the tolerance or `jobs` are out of range.
+    """
+    tasks = [_Task(file, engine, tolerance) for file in files]
+    done = dict(in_parallel(_tried, tasks, jobs=jobs, said="Checking"))
+    return [done[number] for number in range(len(tasks))]
+
+
+def _tried(task: _Task) -> Report:
+    try:
+        return check_workbook(task.file, engine=task.engine, tolerance=task.tolerance)
+    except (Interrupted, CallError):
+        raise
+    except AttnXlError as error:
+        return Report(task.file, error=str(error))
+    except Exception as error:  # one file must not stop the others
+        return Report(task.file, error=f"{task.file}: cannot be checked ({unforeseen(error)}).")

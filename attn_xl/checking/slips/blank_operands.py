@@ -1,0 +1,200 @@
+"""Formulas that compute with blank cells or with text: slips, or tables filled here and there.
+
+What is blank is meant to be where the lines of a block have blanks and numbers by turns, where a
+labelled line of it is free, where a triangle ends, and where a function reads a range of numbers that
+skips what is none. A lone blank, one that all of a block reads, and the blanks after the last number,
+which a sliding operand reads, are none of these.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attn_xl.checking.blocks.blocks import Block
+from attn_xl.checking.blocks.references import (
+    ADDING,
+    CAREFUL,
+    Lookup,
+    Rectangles,
+    keys_within,
+    rectangles_of,
+    uses,
+)
+from attn_xl.checking.blocks.templates import Forms, Reference, Template
+from attn_xl.checking.findings import Finding
+from attn_xl.spreadsheets.addresses import address
+from attn_xl.spreadsheets.formulas import TEXT, WIDTH, FormulaBook, Ints, Sheet
+from attn_xl.spreadsheets.ranges import shortened, spans
+
+SKIPPING = frozenset([
+    "SUM", "AVERAGE", "MAX", "MIN", "MEDIAN", "PRODUCT", "SUMSQ", "STDEV", "STDEVP", "STDEV.P",
+    "STDEV.S", "VAR", "VARP", "VAR.P", "VAR.S",
+])  # fmt: skip
+"""Functions that leave out what is no number in a range."""
+FREE = 1 / 4
+"""So many blanks for each line of a block at least, where a table is filled here and there."""
+_MOST = 1_000_000
+"""Larger ranges, whole columns and rows, are given for what may come."""
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass
+class _Read:
+    """One reference of the formulas of a template: what is blank, or text, in each."""
+
+    reference: Reference
+    target: Sheet
+    corners: Rectangles
+    blank: Mask
+    text: Mask
+    numbers: Ints
+
+    @property
+    def keys(self) -> Ints:
+        return np.asarray(self.corners[0] * WIDTH + self.corners[1] - 1)
+
+
+def computed_with_nothing(
+    book: FormulaBook,
+    forms: Forms,
+    lookup: Lookup,
+    blocks: Sequence[Block],
+    asked: set[tuple[str, int]],
+) -> list[Finding]:
+    """Formulas that compute with blank cells or with text.
+
+    A blank cell that some formula asks about is there to be filled in, and a formula that asks (IF,
+    COUNT, ...) is taken to know.
+    """
+    found: dict[tuple[str, str, str, str], list[int]] = defaultdict(list)
+    meant: dict[tuple[str, str, int], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    block_of = {name: np.full(len(sheet.keys), -1) for name, sheet in book.sheets.items()}
+    for number, block in enumerate(blocks):
+        block_of[block.sheet.name][block.places] = number
+    for order, (sheet, places, template, values) in enumerate(uses(book, forms)):
+        if template.functions & CAREFUL:
+            continue
+        reads = list(_reads(lookup, sheet, template, values))
+        if not any((read.blank | read.text).any() for read in reads):
+            continue
+        mine = block_of[sheet.name][places]
+        by_block = {n: np.flatnonzero(mine == n) for n in np.unique(mine[mine >= 0]).tolist()}
+        free = [np.zeros(len(places), dtype=np.bool_) for _ in reads]
+        for number, members in by_block.items():
+            for mask, part in zip(free, _free(lookup, blocks[number], places, reads, members)):
+                mask[members] = part
+        for read, mask in zip(reads, free):
+            of_many = np.isin(mine, [n for n, members in by_block.items() if len(members) > 2])
+            skips = read.reference.function in SKIPPING and not read.reference.operand
+            mask |= skips & (read.numbers >= np.where(of_many, 1, 2))
+            for kind, bad in (("blank", read.blank), ("text", read.text)):
+                for place in np.flatnonzero(bad).tolist():
+                    box = [int(x[place]) for x in read.corners]
+                    if kind == "blank" and (read.target.name, int(read.keys[place])) in asked:
+                        continue
+                    said, made = _in_words(read.target, box, kind, asked)
+                    at = "" if read.target is sheet else f" of {read.target.name!r}"
+                    key = int(sheet.keys[places[place]])
+                    if said and mask[place] and (made or kind == "blank"):
+                        group = int(mine[place]) if mine[place] >= 0 else -order - 1
+                        meant[sheet.name, kind, group][said + at].append(key)
+                    elif said:
+                        found[sheet.name, kind, at, said].append(key)
+    out = []
+    for (name, kind, at, said), keys in found.items():
+        if kind == "blank":
+            what, do = f"uses {said}{at}, blank", "Fill it in, or take it out of the formula."
+        else:
+            what, do = f"computes with {said}{at}, text", "Refer to numbers only."
+        out.append(Finding(name, spans(np.array(keys)), kind, what, do))
+    for (name, kind, _), cells in meant.items():
+        said = shortened(", ".join(cells))
+        what = f"uses {said}, blank, in a table that is filled here and there"
+        if kind == "text":
+            what = f"leaves out {said}, text that formulas give"
+        where = spans(np.unique([key for keys in cells.values() for key in keys]))
+        out.append(Finding(name, where, "sparse", what, "Nothing, if that is meant."))
+    return out
+
+
+def _reads(
+    lookup: Lookup, sheet: Sheet, template: Template, values: NDArray[np.float64]
+) -> list[_Read]:
+    """The references of a template that compute."""
+    out = []
+    copied = template.text.rpartition("!")[2] in ("§", "§:§")
+    for reference in template.references:
+        target = lookup.sheet(reference.sheet, sheet)
+        if target is None or not (reference.operand or reference.function in ADDING or copied):
+            continue
+        corners = rectangles_of(reference, values)
+        area = (corners[2] - corners[0] + 1) * (corners[3] - corners[1] + 1)
+        if reference.cells == 2 and (reference.compared or (area > _MOST).any()):
+            continue
+        cells = lookup.filled(target)
+        filled, texts = cells.filled(corners), cells.texts(corners)
+        text = (texts > 0) & (not (copied or reference.compared))
+        out.append(_Read(reference, target, corners, filled < area, text, filled - texts))
+    return out
+
+
+def _free(lookup: Lookup, block: Block, places: Ints, reads: list[_Read], members: Ints) -> list[Mask]:
+    """For each reference, which formulas of a block read a cell that is meant to be blank."""
+    sheet = block.sheet
+    rows, columns = sheet.keys[places[members]] // WIDTH, sheet.keys[places[members]] % WIDTH + 1
+    out = [np.zeros(len(members), dtype=np.bool_) for _ in reads]
+    own = []
+    for mask, read in zip(out, reads):
+        if read.reference.cells == 2:
+            continue
+        y, x = read.corners[0][members], read.corners[1][members]
+        blank = read.blank[members]
+        own_row, own_column = bool((y == rows).all()), bool((x == columns).all())
+        if read.target is sheet and own_row != own_column:
+            own.append((mask, blank, x if own_row else y, y if own_row else x, own_row))
+        height, width = block.extents
+        of_itself = np.isin(read.keys[members][~blank], block.keys)
+        if read.target is sheet and len(block.places) < height * width and of_itself.any():
+            mask |= blank & (2 * of_itself.sum() > len(of_itself))  # a triangle's edge
+    blanks = sum(int(blank.sum()) for _, blank, *_ in own)
+    here_and_there = blanks > 1 and blanks >= FREE * len(members)
+    of_its_line = bool(own) and len(own) == sum(read.reference.cells == 1 for read in reads)
+    every = np.all([blank for _, blank, *_ in own], axis=0) if of_its_line else None
+    labelled: dict[bool, Mask] = {}
+    for mask, blank, lines, along, own_row in own:
+        for line in np.unique(lines).tolist():
+            at = np.flatnonzero(lines == line)
+            at = at[np.argsort(along[at])]
+            if (~blank[at]).sum() < 2:
+                continue
+            turns = np.count_nonzero(np.diff(blank[at].astype(np.int8)))
+            if here_and_there and turns > 1:
+                mask[at] |= blank[at]
+        if every is not None:
+            if own_row not in labelled:
+                ones = np.ones(len(members), dtype=np.int64)
+                corners = (rows, ones, rows, columns) if own_row else (ones, columns, rows, columns)
+                labelled[own_row] = lookup.filled(sheet).texts(corners) > 0
+            mask |= every & labelled[own_row] & ((~blank).sum() > 1)
+    return out
+
+
+def _in_words(sheet: Sheet, box: list[int], kind: str, asked: set[tuple[str, int]]) -> tuple[str, bool]:
+    """Which cells of a rectangle are blank, or text; the rectangle itself where it is large. And
+    whether formulas made the text."""
+    top, left, bottom, right = box
+    if (bottom - top + 1) * (right - left + 1) > 10_000:
+        return f"cells of {address(top, left)}:{address(bottom, right)}", False
+    keys = keys_within(top, left, bottom, right)
+    at = sheet.find(keys)
+    bad = at < 0 if kind == "blank" else (at >= 0) & (sheet.kinds[at] == TEXT)
+    named = [key for key in keys[bad].tolist() if kind == "text" or (sheet.name, key) not in asked]
+    at = at[bad & (at >= 0)]
+    made = bool(((sheet.formulas[at] >= 0) | (sheet.spilled[at] >= 0)).all())
+    return (shortened(spans(np.array(named))) if named else ""), made

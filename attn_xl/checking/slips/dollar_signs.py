@@ -1,0 +1,357 @@
+"""Operands that stay or move where they should not: a `$` too many or too few, in a whole block, so
+that no cell of it differs from its neighbours. Knows blocks, and what a matrix product needs.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+
+from attn_xl.checking.blocks.block_cells import text_at, values_at
+from attn_xl.checking.blocks.blocks import Block
+from attn_xl.checking.blocks.number_lines import (
+    COLUMN,
+    CONSTANT,
+    NO_NUMBER,
+    ROW,
+    STEPS,
+    NumberLines,
+    key_of,
+)
+from attn_xl.checking.blocks.references import ADDING, Lookup, keys_within, rectangles_of
+from attn_xl.checking.blocks.templates import Forms, Reference
+from attn_xl.checking.findings import Finding
+from attn_xl.spreadsheets.formulas import TEXT, WIDTH, Ints, Sheet
+from attn_xl.spreadsheets.ranges import spans
+
+LINES = ("row", "column")
+MOST_CELLS = 1_000_000
+"""So many cells of an operand are looked at."""
+LOOKING_UP = frozenset(["VLOOKUP", "HLOOKUP", "XLOOKUP", "LOOKUP", "INDEX"])
+MOVING = frozenset(
+    [
+        "ROW",
+        "COLUMN",
+        "ROWS",
+        "COLUMNS",
+        "CELL",
+        "INDIRECT",
+        "OFFSET",
+        "SEQUENCE",
+        "RAND",
+        "RANDBETWEEN",
+        "RANDARRAY",
+    ]
+)
+"""With these a formula may move though no operand does: `INDEX(B$3:B$5,ROW()-8)`."""
+
+
+class Operands:
+    """Finds the blocks whose operands are out of place.
+
+    Args:
+        forms: the formulas taken apart; lookup: the sheets; lines: the numbers, and the blocks.
+    """
+
+    def __init__(self, forms: Forms, lookup: Lookup, lines: NumberLines) -> None:
+        self.forms, self.blocks, self.lookup, self.lines = forms, lines.blocks, lookup, lines
+
+    def all(self) -> Iterator[Finding]:
+        """Blocks of which an operand does not move where it should, or moves where it should not."""
+        alike: dict[str, list[Block]] = defaultdict(list)
+        at: dict[tuple[str, int], Block] = {}
+        for block in self.blocks:
+            if len(block.places) > 1:
+                alike[block.template.general].append(block)
+            if not block.flat:
+                at[block.sheet.name, block.box[0] * WIDTH + block.box[1] - 1] = block
+        for block in self.blocks:
+            if len(block.places) < 3:
+                continue
+            for axis in (ROW, COLUMN):
+                long = block.extents[axis] >= (3 if block.flat else 2)
+                if not long or not block.template.references:
+                    continue
+                like = alike[block.template.general]
+                moves = bool(block.moving(axis).any())
+                if not moves and self._is_fixed(block, axis, like, at):
+                    yield self._fixed_finding(block, axis)
+                    continue
+                if block.flat:
+                    stays = self._half_fixed(block, axis)
+                elif moves:
+                    stays = self._unlike_those_beside(block, axis, like) or self._one_of_a_line(
+                        block, axis
+                    )
+                else:
+                    continue
+                if stays:
+                    yield self._fixed_finding(block, axis, stays)
+            yield from list(self._sliding(block)) or self._slides_out(block)
+
+    def _is_fixed(
+        self, block: Block, axis: int, alike: list[Block], at: dict[tuple[str, int], Block]
+    ) -> bool:
+        """Whether a block of which no operand moves should have one that does."""
+        template = block.template
+        if MOVING & template.functions:
+            return False
+        if template.is_product or LOOKING_UP & template.functions:
+            return True
+        if block.flat:
+            return False
+        others = [b for b in alike if b is not block and b.extents[axis] > 1 and not b.flat]
+        moved = all(b.moving(axis).any() for b in others)
+        if (template.functions or template.operators) and len(others) >= 2 and moved:
+            return True
+        return self._one_line_of_a_block(block, axis, at)
+
+    def _one_line_of_a_block(self, block: Block, axis: int, at: dict[tuple[str, int], Block]) -> bool:
+        """Whether all lines of a block use the first line of a block that has just as many."""
+        values = block.predicted(block.box[0], block.box[1])
+        for reference in block.template.references:
+            target = self.lookup.sheet(reference.sheet, block.sheet)
+            if reference.cells == 1 and target is not None and self._moves(block, reference, 1 - axis):
+                key = int(values[reference.at]) * WIDTH + int(values[reference.at + 1]) - 1
+                source = at.get((target.name, key))
+                if source is not None and source.extents == block.extents:
+                    return True
+        return False
+
+    def _one_of_a_line(self, block: Block, axis: int) -> Reference | None:
+        """The operand that is, for all lines of a block, the first of as many numbers as there are
+        lines: of numbers beside them, of computed ones, of a table that is as large as the block, or of
+        numbers that nothing else uses.
+
+        Not where another operand is a cell of the same numbers: then they are compared with the first
+        (`B5/B$5`), or they are the weights of a sum (`$B5*E$1+$C5*E$2`).
+        """
+        if block.flat:
+            return None
+        own = block.predicted(block.box[0], block.box[1]).astype(np.int64)
+        for reference in block.template.references:
+            sheet = self.lookup.sheet(reference.sheet, block.sheet)
+            place = reference.at + axis
+            ends = [place] if reference.cells == 1 else [place, place + 2]
+            stays = not block.slopes[ends].any() and len({own[end] for end in ends}) == 1
+            if not stays or sheet is None or not (reference.operand or reference.function in ADDING):
+                continue
+            first = own[reference.at : reference.at + 2]
+            if not self.lines.begins(sheet, first, axis, block.extents[axis]):
+                continue
+            second, last = first.copy(), first.copy()
+            second[axis] += 1
+            last[axis] += block.extents[axis] - 1
+            if reference.cells == 1 and (
+                self._uses(block, sheet, (first, last), reference)
+                or self._is_one_of_a_list(block, sheet, first, axis, reference)
+            ):
+                continue
+            beside = sheet is block.sheet and first[axis] == block.box[axis]
+            if beside or self.lines.begins(sheet, first, 1 - axis, block.extents[1 - axis]):
+                return reference
+            if block.extents[axis] > 2 and (
+                self._is_computed(sheet, first)
+                or not any(self._uses(b, sheet, (second, last), reference) for b in self.blocks)
+            ):
+                return reference
+        return None
+
+    def _is_one_of_a_list(
+        self, block: Block, sheet: Sheet, first: Ints, axis: int, reference: Reference | None
+    ) -> bool:
+        """Whether an operand with both `$` stands in a list of settings: a column of numbers, each with
+        a name of its own (`d_k`, `heads`)."""
+        if axis == COLUMN or (reference and block.slopes[reference.at : reference.at + 2].any()):
+            return False
+        keys = key_of(first) + WIDTH * np.arange(block.extents[axis])
+        at = sheet.find(keys - 1)
+        named = bool((at >= 0).all() and (sheet.kinds[at] == TEXT).all())
+        alone = self.lines.of(sheet, keys) == CONSTANT, self.lines.of(sheet, keys + 1) == NO_NUMBER
+        return named and bool(np.all(alone))
+
+    def _half_fixed(self, block: Block, axis: int) -> Reference | None:
+        """The operand of a line of formulas that stays on one cell, or line of cells, of the numbers
+        beside it, by a `$` before its row or its column only.
+
+        With both, it is meant to stay, but where nothing uses the other numbers; and what stays on the
+        first of the numbers that another operand goes over is compared with them (`B5/B$5`).
+        """
+        own = block.predicted(block.box[0], block.box[1]).astype(np.int64)
+        moves = self.forms.moves(int(block.sheet.formulas[block.places[0]]))
+        for reference in block.template.references:
+            sheet = self.lookup.sheet(reference.sheet, block.sheet)
+            corners = range(reference.at, reference.at + 2 * reference.cells, 2)
+            ends = [corner + axis for corner in corners]
+            stays = all(not moves[c + axis] for c in corners)
+            half = all(moves[c + 1 - axis] for c in corners)
+            if sheet is None or not stays or block.slopes[ends, axis].any() or np.ptp(own[ends]):
+                continue
+            first = own[reference.at : reference.at + 2]
+            line = sheet, first, axis, block.extents[axis]
+            begins = self.lines.begins(*line)
+            if not begins and not (first[axis] == block.box[axis] and self.lines.goes_on(*line)):
+                continue
+            last = own[corners[-1] : corners[-1] + 2].copy()
+            last[axis] += block.extents[axis] - 1
+            if self._are_all_one(*line):
+                continue
+            if not half and not (begins and self._is_all_that_is_used(block, *line)):
+                continue
+            if not block.moving(axis).any() or not self._uses(block, sheet, (first, last), reference):
+                return reference
+        return None
+
+    def _is_all_that_is_used(
+        self, block: Block, sheet: Sheet, first: Ints, axis: int, count: int
+    ) -> bool:
+        """Whether of numbers beside a line of formulas only the first is used, by these."""
+        second, last = first.copy(), first.copy()
+        second[axis] += 1
+        last[axis] += count - 1
+        beside = sheet is block.sheet and first[axis] == block.box[axis]
+        return (
+            beside
+            and bool(block.moving(axis).any())
+            and not self._is_one_of_a_list(block, sheet, first, axis, None)
+            and not any(self._uses(b, sheet, (second, last), None) for b in self.blocks)
+        )
+
+    @staticmethod
+    def _are_all_one(sheet: Sheet, first: Ints, axis: int, count: int) -> bool:
+        """Whether numbers are copies of the first: then any of them will do."""
+        numbers = sheet.numbers[sheet.find(key_of(first) + STEPS[axis] * np.arange(count))]
+        return bool((numbers == numbers[0]).all())
+
+    def _stays_within(self, block: Block, reference: Reference) -> bool:
+        """Whether all that an operand goes over is one table of numbers."""
+        sheet = self.lookup.sheet(reference.sheet, block.sheet)
+        top, left, bottom, right = self.lines.used_by(block, reference)
+        if sheet is None or (bottom - top + 1) * (right - left + 1) > MOST_CELLS:
+            return False
+        tables = self.lines.of(sheet, keys_within(top, left, bottom, right))
+        return bool(tables[0] != NO_NUMBER and (tables == tables[0]).all())
+
+    def _is_computed(self, sheet: Sheet, cell: Ints) -> bool:
+        return bool(self.lines.of(sheet, np.array([key_of(cell)]))[0] >= 0)
+
+    def _uses(self, block: Block, sheet: Sheet, line: tuple[Ints, Ints], but: Reference | None) -> bool:
+        """Whether a block's formulas use one of the cells of a line with another operand than this."""
+        first, last = line
+        ends = np.array([block.predicted(r, c) for r in block.box[::2] for c in block.box[1::2]])
+        for other in block.template.references:
+            if other is not but and self.lookup.sheet(other.sheet, block.sheet) is sheet:
+                top, left, bottom, right = rectangles_of(other, ends)
+                lows, highs = (top.min(), left.min()), (bottom.max(), right.max())
+                if (lows <= last).all() and (highs >= first).all():
+                    return True
+        return False
+
+    @staticmethod
+    def _moves(block: Block, reference: Reference, axis: int) -> bool:
+        place = reference.at
+        return bool(block.moving(axis)[place : place + 2 * reference.cells].any())
+
+    def _unlike_those_beside(self, block: Block, axis: int, alike: list[Block]) -> Reference | None:
+        """The operand that stays where those of two or more blocks beside this one move."""
+        if block.flat or not (block.template.operators or block.template.functions):
+            return None
+        side = slice(axis, None, 2)
+        beside = [
+            b
+            for b in alike
+            if b is not block
+            and b.template is block.template
+            and b.sheet is block.sheet
+            and b.extents == block.extents
+            and (b.box[side] == block.box[side] or b.box[1 - axis :: 2] == block.box[1 - axis :: 2])
+        ]
+        if len(beside) < 2:
+            return None
+        stay = [r for r in block.template.references if not self._moves(block, r, axis)]
+        return next((r for r in stay if all(self._moves(b, r, axis) for b in beside)), None)
+
+    def _fixed_finding(self, block: Block, axis: int, stays: Reference | None = None) -> Finding:
+        line, sheet = LINES[axis], block.sheet
+        first = text_at(self.forms, sheet, int(block.places[0]))
+        if stays is not None:
+            (values,) = values_at(self.forms, sheet, block.places[:1])
+            operand = self.forms.operand(int(sheet.formulas[block.places[0]]), stays, values)
+            what = f"{operand} in ={first}, ... stays the same in every {line}"
+            do = f"Take the $ before its {line}, so that it moves, and copy."
+        else:
+            what = (
+                f"every {line} has the same formulas, ={first}, ...: no operand moves with the {line}s"
+            )
+            do = f"Take the $ before the {line} from the operand that should move, and copy."
+        return Finding(sheet.name, spans(block.keys), "fixed", what, do)
+
+    def _sliding(self, block: Block) -> Iterator[Finding]:
+        """A range of a product that slides along the side that is added up."""
+        template = block.template
+        if not (template.is_product and {"SUMPRODUCT", "MMULT", "SUM"} & template.functions):
+            return
+        values = block.predicted(block.box[0], block.box[1])
+        ranges = [r for r in template.references if r.cells == 2]
+        for reference in ranges:
+            others = [r for r in ranges if r is not reference]
+            top, left, bottom, right = values[reference.at : reference.at + 4]
+            if (top == bottom) == (left == right):
+                continue
+            along = reference.at + (ROW if left == right else COLUMN)
+            slides = [
+                a
+                for a in (ROW, COLUMN)
+                if block.extents[a] > 1 and (np.abs(block.slopes[[along, along + 2], a]) == 1).all()
+            ]
+            # A window that slides over a fixed range, or within its numbers, is a convolution.
+            if (
+                slides
+                and any(self._moves(block, o, a) for o in others for a in (ROW, COLUMN))
+                and not self._stays_within(block, reference)
+            ):
+                yield self._sliding_finding(block, along - reference.at, "and leaves its matrix")
+                return
+
+    def _slides_out(self, block: Block) -> Iterator[Finding]:
+        """A range that is all of a table in the first line of a block, and then slides out of it, over
+        blank cells."""
+        values = block.predicted(block.box[0], block.box[1]).astype(np.int64)
+        for reference in block.template.references:
+            sheet = self.lookup.sheet(reference.sheet, block.sheet)
+            if reference.cells == 1 or sheet is None:
+                continue
+            first, last = (values[at : at + 2] for at in (reference.at, reference.at + 2))
+            for axis in (ROW, COLUMN):
+                ends = [reference.at + axis, reference.at + 2 + axis]
+                further = block.extents[axis] - 1
+                slides = further > 0 and bool((block.slopes[ends, axis] == 1).all())
+                count = int(last[axis] - first[axis]) + 1
+                if (
+                    slides
+                    and count > 1
+                    and first[1 - axis] == last[1 - axis]
+                    and self._is_whole(sheet, first, axis, count, further)
+                ):
+                    yield self._sliding_finding(block, axis, "out of its table")
+                    return
+
+    def _is_whole(self, sheet: Sheet, first: Ints, axis: int, count: int, further: int) -> bool:
+        """Whether a range down or across is filled, with a heading or nothing before it, and so many
+        blank cells after it."""
+        keys = key_of(first) + STEPS[axis] * np.arange(-1, count + further)
+        filled, numbers = sheet.find(keys) >= 0, self.lines.of(sheet, keys) != NO_NUMBER
+        goes_before = numbers[0] and numbers[1]
+        return bool(filled[1 : 1 + count].all() and not filled[1 + count :].any() and not goes_before)
+
+    def _sliding_finding(self, block: Block, axis: int, where: str) -> Finding:
+        first, name = text_at(self.forms, block.sheet, int(block.places[0])), LINES[axis]
+        return Finding(
+            block.sheet.name,
+            spans(block.keys),
+            "sliding",
+            f"in ={first}, ... a range slides along its {name}s from cell to cell, {where}",
+            f"Put a $ before its {name}s, and copy.",
+        )

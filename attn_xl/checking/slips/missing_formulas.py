@@ -1,0 +1,135 @@
+"""Blank cells where a formula is missing: within the rectangle of a block, or between the two parts of
+a line. Knows blocks, and what is asked about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from attn_xl.checking.blocks.block_cells import cannot_compute, formula_for, predicted, values_at
+from attn_xl.checking.blocks.blocks import Block
+from attn_xl.checking.blocks.number_lines import STEPS, NumberLines
+from attn_xl.checking.blocks.references import Lookup
+from attn_xl.checking.blocks.strangers import groups
+from attn_xl.checking.blocks.templates import Forms
+from attn_xl.checking.findings import Finding
+from attn_xl.spreadsheets.addresses import MAX_COLUMNS, MAX_ROWS
+from attn_xl.spreadsheets.formulas import WIDTH, Ints
+from attn_xl.spreadsheets.ranges import shortened, spans
+
+MOST_BLANK = 1 / 3
+"""So many blank cells for each formula, at most."""
+FEWEST, FEWEST_IN_RECTANGLE = 4, 5
+"""So many formulas of a line, or of a rectangle, have a hole among them."""
+
+
+class Holes:
+    """Finds the blank cells that a block's formula could compute, and that no formula asks about.
+
+    Args:
+        forms: the formulas of a book, taken apart; lookup: its sheets; lines: its numbers, and blocks;
+            asked: the cells (sheet and key) that formulas ask about before they use them.
+    """
+
+    def __init__(
+        self, forms: Forms, lookup: Lookup, lines: NumberLines, asked: set[tuple[str, int]]
+    ) -> None:
+        self.forms, self.lookup, self.lines, self.asked = forms, lookup, lines, asked
+
+    def all(self) -> Iterator[Finding]:
+        """Every one."""
+        for block in self.lines.blocks:
+            if len(block.places) >= (FEWEST if block.flat else FEWEST_IN_RECTANGLE):
+                yield from self._in_rectangle(block)
+        for axis in (0, 1):
+            for line in self._lines(axis):
+                yield from self._in_line(line, axis)
+
+    def _in_rectangle(self, block: Block) -> Iterator[Finding]:
+        # Between its lines there may be some of another kind.
+        rows, columns = np.unique(block.keys // WIDTH), np.unique(block.keys % WIDTH)
+        missing = len(rows) * len(columns) - len(block.places)
+        if not 0 < missing <= MOST_BLANK * len(block.places):
+            return
+        keys = np.add.outer(rows * WIDTH, columns).ravel()
+        blank = keys[block.sheet.find(keys) < 0]
+        if not self._is_asked(block, blank):
+            for group in groups(blank):
+                if len(group) < max(block.extents):
+                    yield from self._hole(block, group, block.keys)
+
+    def _lines(self, axis: int) -> Iterator[list[Block]]:
+        """Blocks of one line each, one after the other with a blank cell between, that go on as the
+        largest of them does."""
+        beginning: dict[tuple[str, int], Block] = {}
+        after: dict[int, Block] = {}
+        follows = set()
+        for block in self.lines.blocks:
+            if block.extents[1 - axis] == 1:
+                beginning[block.sheet.name, int(block.keys.min())] = block
+        for block in beginning.values():
+            gap = int(block.keys.max()) + STEPS[axis]
+            other = beginning.get((block.sheet.name, gap + STEPS[axis]))
+            if (
+                other is not None
+                and other.template is block.template
+                and block.sheet.find(np.array([gap]))[0] < 0
+            ):
+                after[id(block)] = other
+                follows.add(id(other))
+        for block in beginning.values():
+            if id(block) in after and id(block) not in follows:
+                line = [block]
+                while id(line[-1]) in after:
+                    line.append(after[id(line[-1])])
+                yield line
+
+    def _in_line(self, line: list[Block], axis: int) -> Iterator[Finding]:
+        longest = max(line, key=lambda block: len(block.places))
+        sheet, step = longest.sheet, STEPS[axis]
+        count = sum(len(block.places) for block in line)
+        if len(longest.places) < 2 or count < FEWEST or len(line) - 1 > MOST_BLANK * count:
+            return
+        if not longest.moving(axis).any() or self._is_in_sections(line, axis):
+            return
+        for block in line:
+            values = values_at(self.forms, sheet, block.places)
+            if not np.array_equal(values, np.array(predicted(longest, block.keys))):
+                return
+        gaps = np.array([int(block.keys.max()) + step for block in line[:-1]])
+        among = np.concatenate([block.keys for block in line])
+        if not self._is_asked(longest, gaps):
+            for gap in gaps:
+                yield from self._hole(longest, gap[None], among)
+
+    def _is_in_sections(self, line: list[Block], axis: int) -> bool:
+        """Whether the parts of a line are of one length, but for the last, and each begins after a
+        blank cell: the first of each section has nothing before it to compare with."""
+        first, *others = [len(block.places) for block in line]
+        alike = all(length == first for length in others[:-1]) and others[-1] <= first
+        return alike and (len(line) > 2 or self._begins_after_a_blank(line[0], axis))
+
+    def _begins_after_a_blank(self, block: Block, axis: int) -> bool:
+        """Whether the line before a block has other cells, and none where it would have the block's."""
+        top, left = block.box[:2]
+        line = (top - 1, 1, top - 1, MAX_COLUMNS) if axis == 0 else (1, left - 1, MAX_ROWS, left - 1)
+        a, b, c, d = (np.array([x]) for x in line)
+        before = np.array([int(block.keys.min()) - STEPS[axis]])
+        count = self.lookup.filled(block.sheet).filled((a, b, c, d))
+        return block.box[axis] > 1 and block.sheet.find(before)[0] < 0 and bool(count[0])
+
+    def _is_asked(self, block: Block, keys: Ints) -> bool:
+        return any((block.sheet.name, key) in self.asked for key in keys.tolist())
+
+    def _hole(self, block: Block, group: Ints, among: Ints) -> Iterator[Finding]:
+        if not any(cannot_compute(self.lookup, block, key) for key in group.tolist()):
+            yield Finding(
+                block.sheet.name,
+                spans(group),
+                "hole",
+                f"blank among the formulas of {shortened(spans(among))}; as there it would be "
+                f"={formula_for(self.forms, block, int(group[0]))}",
+                "Copy a neighbour's formula into it.",
+            )

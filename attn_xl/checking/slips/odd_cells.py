@@ -1,0 +1,357 @@
+"""Cells that differ from their neighbours: a formula unlike the others of its block, a constant among
+formulas. Knows blocks, and nothing of attention.
+
+What cannot be seen: in a block of fewer than four cells in a line, or of fewer than six in a rectangle,
+nobody can say which cell is the odd one; nor where a quarter of a block or more is odd.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from attn_xl.checking.blocks.block_cells import (
+    cannot_compute,
+    formula_for,
+    predicted,
+    text_at,
+    values_at,
+)
+from attn_xl.checking.blocks.blocks import Block
+from attn_xl.checking.blocks.line_ends import LineEnds
+from attn_xl.checking.blocks.number_lines import COLUMN, ROW, NumberLines, key_of
+from attn_xl.checking.blocks.references import Lookup
+from attn_xl.checking.blocks.strangers import (
+    are_in_its_lines,
+    beside,
+    groups,
+    has_its_line,
+    is_diagonal,
+    strangers,
+)
+from attn_xl.checking.blocks.templates import Coordinates, Forms, Template
+from attn_xl.checking.findings import Finding
+from attn_xl.spreadsheets.formulas import NUMBER, TEXT, WIDTH, Ints
+from attn_xl.spreadsheets.ranges import shortened, spans
+
+MOST_ODD = 1 / 3
+"""So many odd cells for each that fits, at most: one of four."""
+Overwritten = dict[Finding, list[tuple[int, str]]]
+"""For findings of constants: the keys of the cells, and the formulas that would be there."""
+MOST_ADDED = 1_000
+"""So many cells are compared, at most, with those that someone added one by one."""
+FEWEST_IN_LINE, FEWEST_IN_RECTANGLE = 3, 5
+"""So many cells must fit before another is odd."""
+
+
+class Slips:
+    """Finds the cells of a book that are unlike their neighbours.
+
+    Args:
+        forms: the formulas of a book, taken apart; lookup: its sheets; lines: its numbers, and blocks.
+
+    Attributes:
+        overwritten: for each finding of constants the cells, and the formulas that would be there.
+    """
+
+    def __init__(
+        self,
+        forms: Forms,
+        lookup: Lookup,
+        lines: NumberLines,
+    ) -> None:
+        self.forms, self.lookup, self.lines = forms, lookup, lines
+        self.blocks = lines.blocks
+        self.ends = LineEnds(forms, lookup, lines)
+        self.overwritten: Overwritten = {}
+
+    def all(self) -> Iterator[Finding]:
+        """Every slip."""
+        for block in self.blocks:
+            if self._tells(block):
+                yield from self._odd_formulas(block)
+                yield from self._strangers(block)
+                for key, is_constant in self.ends.odd(block):
+                    cell = np.array([key])
+                    yield self._constant(block, cell) if is_constant else self._odd(block, cell)
+
+    def _tells(self, block: Block) -> bool:
+        fewest = FEWEST_IN_LINE if block.flat else FEWEST_IN_RECTANGLE
+        return len(block.places) >= fewest or any(self._two_of_three(block, axis) for axis in (0, 1))
+
+    def _two_of_three(self, block: Block, axis: int) -> list[int]:
+        """Where a block has two lines (rows: axis 0) and is computed from just three lines of numbers:
+        the lines that it lacks."""
+        first, extent = block.box[axis], block.extents[axis]
+        if extent not in (2, 3) or len(block.places) != 2 * block.extents[1 - axis]:
+            return []
+        starts = {first: first + 1} if extent == 3 else {first: first + 2, first - 1: first - 1}
+        return [lacks for start, lacks in starts.items() if self._begins(block, axis, start)]
+
+    def _begins(self, block: Block, axis: int, start: int) -> bool:
+        """Whether three lines of numbers begin with what the block's formula has in a line."""
+        corner = list(block.box[:2])
+        corner[axis] = start
+        first = block.predicted(*corner).astype(np.int64)
+        return any(
+            block.slopes[r.at + axis, axis] == 1
+            and (first[r.at : r.at + 2] > 0).all()
+            and target is not None
+            and self.lines.begins(target, first[r.at : r.at + 2], axis, 3)
+            for r in block.template.references
+            for target in [self.lookup.sheet(r.sheet, block.sheet)]
+        )
+
+    @staticmethod
+    def _are_few(block: Block, odd: Ints) -> bool:
+        return len(odd) <= MOST_ODD * len(block.places) or len(odd) == 1
+
+    def _odd_formulas(self, block: Block) -> Iterator[Finding]:
+        """Formulas of the block's template that move in another way."""
+        if not len(block.odd):
+            return
+        odd = block.sheet.keys[block.odd]
+        rows, columns = odd // WIDTH, odd % WIDTH + 1
+        top, left, bottom, right = block.box
+        near = (rows >= top - 1) & (rows <= bottom + 1) & (columns >= left - 1) & (columns <= right + 1)
+        # The totals of the rows are no slips in those of the columns.
+        near &= [not self.lines.crosses(block, key) for key in odd.tolist()]
+        within = odd[near]
+        if not self._are_few(block, within) and not self._is_one_of_three(block, within):
+            return
+        beyond = set(odd[~near].tolist())
+        for group in groups(within):
+            if not any(
+                key in beyond for cell in group.tolist() for key in beside(cell)
+            ) and self._is_slip(block, group):
+                yield self._odd(block, group)
+
+    def _is_one_of_three(self, block: Block, odd: Ints) -> bool:
+        """Whether cells are one of three lines, of which the others compute alike: the middle one, or
+        one of as many as what they are computed from has."""
+        if block.flat or not (block.template.operators or block.template.functions):
+            return False
+        for axis, at in enumerate((odd // WIDTH, odd % WIDTH + 1)):
+            if not len(at) or (at != at[0]).any():
+                continue
+            line, across = int(at[0]), block.extents[1 - axis]
+            whole = len(odd) == across and len(block.places) == 2 * across
+            if whole and block.extents[axis] == 3 and line == block.box[axis] + 1:
+                return True
+            if whole and line in self._two_of_three(block, axis):
+                return True
+            # Its first cell agrees with the others by chance: `$A$1` is `A1` there.
+            if (
+                block.extents[axis] == 3
+                and len(block.places) == 3 * across - len(odd) == 2 * across + 1
+            ):
+                return True
+        return False
+
+    def _is_slip(self, block: Block, group: Ints) -> bool:
+        rows, columns = group // WIDTH, group % WIDTH + 1
+        top, left, bottom, right = block.box
+        in_row, in_column = len(set(rows.tolist())) == 1, len(set(columns.tolist())) == 1
+        if self._counts_in_text(block, group):
+            return False
+        if block.flat:
+            rows_or_columns = (top, rows, bottom) if block.extents[1] > 1 else (left, columns, right)
+            low, place, high = rows_or_columns
+            along = low <= int(place[0]) <= high
+            if len(group) > 1 or not along:
+                return False
+        elif not (in_row or in_column):
+            return False
+        outside = (rows < top) | (rows > bottom) | (columns < left) | (columns > right)
+        if not outside.any():
+            return True
+        if block.flat:
+            whole = block.template.general != "§" and not self._computes_from(block, group)
+        else:
+            whole = bool(outside.all()) and (
+                (in_row and (columns.min(), columns.max()) == (left, right))
+                or (in_column and (rows.min(), rows.max()) == (top, bottom))
+            )
+        if all(cannot_compute(self.lookup, block, key) for key in group.tolist()):
+            return False  # what the block is made from ends where it does
+        if block.flat and self._computes_from_others(block, int(group[0])):
+            return False
+        return whole and not self._totals(block, group)
+
+    def _counts_in_text(self, block: Block, group: Ints) -> bool:
+        """Whether texts differ in their own numbers only: `of 15`, `of 20`."""
+        places = block.sheet.find(group)
+        if "n" not in block.template.roles or (block.sheet.kinds[places] != TEXT).any():
+            return False
+        cells = np.array([role != "n" for role in block.template.roles])
+        return all(
+            np.array_equal(values[cells], expected[cells])
+            for values, expected in zip(
+                values_at(self.forms, block.sheet, places), predicted(block, group)
+            )
+        )
+
+    def _totals(self, block: Block, group: Ints) -> bool:
+        """Whether a formula beside the block adds up the block: it refers to whole lines of it."""
+        top, left, bottom, right = block.box
+        for values in values_at(self.forms, block.sheet, block.sheet.find(group)):
+            for reference in block.template.references:
+                target = self.lookup.sheet(reference.sheet, block.sheet)
+                if target is not block.sheet or reference.cells == 1:
+                    continue
+                corner = values[reference.at : reference.at + 2 * reference.cells]
+                high, wide = corner[::2], corner[1::2]
+                touches = high.min() <= bottom and high.max() >= top
+                touches = touches and wide.min() <= right and wide.max() >= left
+                down = top < bottom and high.min() <= top and high.max() >= bottom
+                across = left < right and wide.min() <= left and wide.max() >= right
+                if touches and (down or across):
+                    return True
+        return False
+
+    def _odd(self, block: Block, group: Ints) -> Finding:
+        cells = spans(group)
+        expected = formula_for(self.forms, block, int(group[0]))
+        place = block.sheet.find(group[:1])[0]
+        return Finding(
+            block.sheet.name,
+            cells,
+            "pattern",
+            f"={text_at(self.forms, block.sheet, int(place))} breaks the pattern of "
+            f"{shortened(block.spans)}; as there it would be ={expected}",
+            "Copy a neighbour's formula into it.",
+        )
+
+    def _strangers(self, block: Block) -> Iterator[Finding]:
+        """Constants, and formulas of another kind, among those of the block."""
+        strange = self._unlike(block, strangers(block))
+        sheet = block.sheet
+        given = [
+            int(sheet.keys[place])
+            for place in strange[: len(block.places)].tolist()
+            if int(sheet.formulas[place]) < 0
+            and sheet.kinds[place] == NUMBER
+            and cannot_compute(self.lookup, block, int(sheet.keys[place]), typed=True)
+        ]
+        strange = strange[~np.isin(sheet.keys[strange], given)]
+        if not self._are_few(block, strange):
+            strange = strange[are_in_its_lines(block, sheet.keys[strange])]
+        if not len(strange) or not self._are_few(block, strange):
+            return
+        formulas = sheet.formulas[strange] >= 0
+        numbers = ~formulas & (sheet.kinds[strange] == NUMBER)
+        if is_diagonal(block, sheet, strange[numbers]):
+            numbers[:] = False
+        texts = ~formulas & (sheet.kinds[strange] == TEXT)
+        for group in groups(sheet.keys[strange[numbers]]):
+            if block.flat or len(group) <= max(block.extents):
+                yield self._constant(block, group)
+        for mask, kind in ((formulas, "pattern"), (texts, "constant")):
+            for group in groups(sheet.keys[strange[mask]]):
+                if has_its_line(block, group):
+                    continue  # a line of its own
+                if self.lines.crosses(block, int(group[0])) or self._summarizes(block, int(group[0])):
+                    continue
+                if kind == "constant" and block.extents[0] == 1:
+                    continue  # what labels the formulas to its right
+                yield self._odd(block, group) if kind == "pattern" else self._constant(block, group)
+
+    def _unlike(self, block: Block, places: Ints) -> Ints:
+        """Those of some cells that have not just the formula that the block would have there."""
+        sheet, forms = block.sheet, self.forms
+        alike = np.zeros(len(places), dtype=np.bool_)
+        for i, place in enumerate(places.tolist()):
+            formula = int(sheet.formulas[place])
+            if formula < 0:
+                continue
+            template = forms.templates[int(forms.template[formula])]
+            (values,) = values_at(forms, sheet, places[i : i + 1])
+            (expected,) = predicted(block, sheet.keys[places[i : i + 1]])
+            if template is block.template:
+                alike[i] = np.array_equal(values, expected)
+            else:
+                added = _added(template, values)
+                alike[i] = bool(added) and added == _added(block.template, expected)
+        return places[~alike]
+
+    def _summarizes(self, block: Block, key: int) -> bool:
+        """Whether a formula in a line computes from others of the line, as those do not: the mean price
+        among totals."""
+        (place,) = block.sheet.find(np.array([key]))
+        formula = int(block.sheet.formulas[place])
+        if not block.flat or formula < 0:
+            return False
+        (values,) = values_at(self.forms, block.sheet, np.array([place]))
+        template = self.forms.templates[int(self.forms.template[formula])]
+        (expected,) = predicted(block, np.array([key]))
+        return self._in_line(block, template, values) and not self._in_line(
+            block, block.template, expected
+        )
+
+    def _computes_from_others(self, block: Block, key: int) -> bool:
+        """Whether the cell beside an end of a line would be computed from other numbers than the line
+        is, as what closes a balance is from the totals."""
+        axis = ROW if block.extents[ROW] > 1 else COLUMN
+        last = int(block.keys.max() if key > block.keys.max() else block.keys.min())
+        own, beside = predicted(block, np.array([last, key]))
+        for r in block.template.references:
+            sheet = self.lookup.sheet(r.sheet, block.sheet)
+            if sheet is None or r.cells == 2 or block.slopes[r.at + axis, axis] == 0:
+                continue
+            cells = [key_of(values[r.at : r.at + 2].astype(np.int64)) for values in (own, beside)]
+            if np.isin(cells, [*block.keys.tolist(), key]).any():
+                continue
+            first, second = self.lines.of(sheet, np.array(cells)).tolist()
+            if first != second:
+                return True
+        return False
+
+    def _computes_from(self, block: Block, group: Ints) -> bool:
+        """Whether formulas of a block's template compute from its cells alone: `C2+C3` under both."""
+        at = block.sheet.find(group)
+        return any(
+            self._in_line(block, block.template, values)
+            for values in values_at(self.forms, block.sheet, at)
+        )
+
+    def _in_line(self, block: Block, template: Template, values: Coordinates) -> bool:
+        """Whether all that a formula uses are cells of a block."""
+        keys = [values[r.at] * WIDTH + values[r.at + 1] - 1 for r in template.references]
+        single = all(r.cells == 1 and not r.sheet for r in template.references)
+        return bool(keys) and single and bool(np.isin(keys, block.keys).all())
+
+    def _constant(self, block: Block, group: Ints) -> Finding:
+        value = block.sheet.stored(int(block.sheet.find(group[:1])[0]))
+        shown = f"{value:.6g}" if isinstance(value, float) else "text"
+        many = f"{len(group)} constants" if len(group) > 1 else f"the constant {shown}"
+        copied = block.template.text == "§" and self._in_line(
+            block, block.template, predicted(block, group)[0]
+        )
+        finding = Finding(
+            block.sheet.name,
+            spans(group),
+            "restart" if copied else "constant",
+            f"{many} among the formulas of {shortened(block.spans)}; as there it would be "
+            f"={formula_for(self.forms, block, int(group[0]))}",
+            "Copy a neighbour's formula into it.",
+        )
+        self.overwritten[finding] = [
+            (key, formula_for(self.forms, block, key)) for key in group.tolist()
+        ]
+        return finding
+
+
+def _added(template: Template, values: Coordinates) -> list[tuple[str, float, float]]:
+    """The cells that a formula adds, if it does nothing else: `SUM(B2:B4)`, `B2+B3+B4`."""
+    if template.general == "SUM(§:§)":
+        top, left, bottom, right = values.tolist()
+        rows, columns = np.arange(top, bottom + 1), np.arange(left, right + 1)
+        name = template.references[0].sheet
+        if len(rows) * len(columns) > MOST_ADDED:
+            return []
+        return [(name, row, column) for row in rows.tolist() for column in columns.tolist()]
+    if not re.fullmatch(r"§(?:\+§)+", template.general):
+        return []
+    return sorted((r.sheet, *values[r.at : r.at + 2].tolist()) for r in template.references)

@@ -1,0 +1,133 @@
+"""Ranges that leave out the number next to them, in every formula of a line: a sum that begins a row
+too late. Knows blocks, and what else uses the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from attn_xl.checking.blocks.block_cells import text_at
+from attn_xl.checking.blocks.blocks import Block
+from attn_xl.checking.blocks.number_lines import COLUMN, CONSTANT, NO_NUMBER, ROW, NumberLines
+from attn_xl.checking.blocks.references import ADDING, Lookup, rectangles_of
+from attn_xl.checking.blocks.templates import Forms, Reference
+from attn_xl.checking.findings import Finding
+from attn_xl.spreadsheets.formulas import WIDTH, Ints, Sheet
+from attn_xl.spreadsheets.ranges import spans
+
+SUMMING = ADDING | {"COUNT", "COUNTA", "COUNTIF", "LARGE", "SMALL", "RANK"}
+"""Functions of as many numbers as there are."""
+
+
+class ShortRanges:
+    """Finds the blocks whose range ends one number too soon.
+
+    The number is one of the range's if it is of the same block or array; if some other formulas use
+    just the range with it, or these have a cell of it each; if it stands between the range and its sum;
+    or if the formulas stand beside the range, one for each number of it and one for this. It is not if
+    other formulas use just the range without it.
+
+    Args:
+        forms: the formulas of a book, taken apart; lookup: its sheets; lines: its numbers, and blocks.
+    """
+
+    def __init__(self, forms: Forms, lookup: Lookup, lines: NumberLines) -> None:
+        self.forms, self.lookup, self.lines = forms, lookup, lines
+
+    def all(self) -> Iterator[Finding]:
+        """Every one."""
+        for block in self.lines.blocks:
+            ranges = [r for r in block.template.references if r.cells == 2]
+            if len(block.places) > 1 and len(ranges) == 1 and ranges[0].function in SUMMING:
+                left_out = self._left_out(block, ranges[0])
+                if left_out is not None:
+                    first = text_at(self.forms, block.sheet, int(block.places[0]))
+                    yield Finding(
+                        block.sheet.name,
+                        spans(block.keys),
+                        "short",
+                        f"={first}, ... leaves out {spans(left_out)} beside its range",
+                        "Take it into the range; or leave a blank line between them.",
+                    )
+
+    def _left_out(self, block: Block, reference: Reference) -> Ints | None:
+        """The cells beside the ranges of a block that they should have."""
+        sheet = self.lookup.sheet(reference.sheet, block.sheet)
+        one = rectangles_of(reference, block.predicted(*block.box[:2]).reshape(1, -1))
+        sides = int((one[2] - one[0])[0]), int((one[3] - one[1])[0])
+        if sheet is None or (sides[0] > 0) == (sides[1] > 0):
+            return None
+        along = 0 if sides[0] else 1
+        ends = [reference.at + along, reference.at + 2 + along]
+        if any(block.slopes[ends, axis].any() for axis in (ROW, COLUMN) if block.extents[axis] > 1):
+            return None  # a window that moves, or grows
+        box = np.array(self.lines.used_by(block, reference))
+        for step, end in ((-1, box[along]), (1, box[2 + along])):
+            cells = [_line(box, along, end + step * far) for far in range(3)]
+            if cells[1].min() < WIDTH or (end + step < 1):
+                continue
+            inner, left_out, beyond = (self.lines.of(sheet, line) for line in cells)
+            if (
+                (left_out != NO_NUMBER).all()
+                and (left_out == inner).all()
+                and (beyond != left_out).all()
+                and not np.isin(cells[1], block.keys).any()
+                and not _counts(sheet, cells[1], left_out)
+                and self._is_of_the_range(block, sheet, box, along, step, left_out)
+            ):
+                return cells[1]
+        return None
+
+    def _is_of_the_range(
+        self, block: Block, sheet: Sheet, box: Ints, along: int, step: int, tables: Ints
+    ) -> bool:
+        used, owners = self.lines.used(sheet)
+        used = used[owners != self.lines.number(block)]
+        low, high, across = along, 2 + along, 1 - along
+        whole = box.copy()
+        whole[low if step < 0 else high] += step
+        left_out = whole[low if step < 0 else high]
+        if self._goes_over(block, sheet, whole):
+            return True
+        beside = (used[:, across] <= box[2 + across]) & (used[:, 2 + across] >= box[across])
+        if (beside & (used[:, low] == box[low]) & (used[:, high] == box[high])).any():
+            return False
+        if (beside & (used[:, low] == whole[low]) & (used[:, high] == whole[high])).any():
+            return True
+        if block.sheet is sheet and block.box[low] == whole[low] and block.box[high] == whole[high]:
+            return True
+        if (tables != CONSTANT).all():
+            return True
+        touches = (used[:, low] <= left_out) & (used[:, high] >= left_out)
+        return (
+            block.sheet is sheet
+            and block.box[low] == block.box[high] == left_out + step
+            and not (touches & beside).any()
+        )
+
+    def _goes_over(self, block: Block, sheet: Sheet, box: Ints) -> bool:
+        """Whether the block's formulas have a cell of just a rectangle each: what they divide."""
+        return any(
+            r.cells == 1
+            and self.lookup.sheet(r.sheet, block.sheet) is sheet
+            and self.lines.used_by(block, r) == tuple(box.tolist())
+            for r in block.template.references
+        )
+
+
+def _counts(sheet: Sheet, keys: Ints, tables: Ints) -> bool:
+    """Whether constants only count, as years over a table do."""
+    steps = np.diff(sheet.numbers[sheet.find(keys)])
+    if (tables != CONSTANT).any() or not len(steps) or (steps != steps[0]).any():
+        return False
+    return bool(steps[0] != 0 if len(steps) > 1 else abs(steps[0]) == 1)
+
+
+def _line(box: Ints, along: int, at: int) -> Ints:
+    """The keys of one line across a rectangle."""
+    top, left, bottom, right = box.tolist()
+    if along == 0:
+        return np.asarray(at * WIDTH + np.arange(left - 1, right))
+    return np.asarray(np.arange(top, bottom + 1) * WIDTH + at - 1)

@@ -1,0 +1,69 @@
+"""The command `attn-xl check`: any workbook recalculated and looked over. Knows no check."""
+
+from __future__ import annotations
+
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from attn_xl.errors import CallError
+from attn_xl.text import say
+
+
+class Engine(str, Enum):
+    """As in checking, which is imported only when it is needed."""
+
+    ironcalc = "ironcalc"
+    libreoffice = "libreoffice"
+
+
+def check(
+    file: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Workbooks, .xlsx or .xlsm.", show_default=False),
+    ],
+    engine: Annotated[
+        Engine, typer.Option(help="What recalculates: LibreOffice must be installed.")
+    ] = Engine.ironcalc,
+    tolerance: Annotated[
+        float, typer.Option(help="The largest relative error of a stored value.")
+    ] = 1e-9,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Notes, too, make the exit status 1.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON, with every finding.")] = False,
+    jobs: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            help="Of several files, so many at a time. Without it, one for each core.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Recalculate any workbook, and find what is wrong in it."""
+    from attn_xl.outputs import expanded
+
+    named, files = file, expanded(file)
+    if Path("-") in files:
+        raise CallError("check reads no standard input: save the workbook to a file, and name that.")
+    if not files:
+        raise CallError(f"{named[0]}: no file matches.")
+    if not 0 <= tolerance < 1:
+        raise CallError(f"--tolerance is {tolerance}; it takes a number from 0, below 1.")
+    from attn_xl.checking import report as check_text
+    from attn_xl.checking.check import Engine as Engines
+    from attn_xl.checking.check import check_files
+
+    reports = check_files(files, engine=Engines(engine.value), tolerance=tolerance, jobs=jobs)
+    for report in reports:
+        if report.error:
+            say(f"attn-xl: {report.error}", file=sys.stderr)
+    if json:
+        print(check_text.to_json(reports))
+    else:
+        check_text.show(reports)
+    if any(report.fails(strict) for report in reports):
+        raise typer.Exit(1)

@@ -1,0 +1,26 @@
+"""The command `attn-xl inspect`: options in, one call, print."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from attn_xl.text import say
+
+from .options import File, with_settings
+
+
+@with_settings()
+def inspect(
+    file: File,
+    reading: dict[str, Any],
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say what tables a file holds, what each is used as and why, and how to convert it."""
+    from attn_xl.tables.read import survey
+    from attn_xl.views.inspection import as_json, as_text
+
+    made = survey(file, **reading)
+    for line in (as_json if json else as_text)(str(file), made, reading).split("\n"):
+        say(line)

@@ -1,0 +1,67 @@
+"""The command `attn-xl new`: an input workbook with pleasant numbers. Knows no arithmetic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from attn_xl.text import say
+
+from .options import Force
+
+
+def new(
+    words: Annotated[
+        list[str],
+        typer.Option(
+            help="The words of a sentence, in quotes, with spaces between. Once more for each further "
+            "sentence: a word has the same embedding in all.",
+            show_default=False,
+        ),
+    ],
+    dims: Annotated[int, typer.Option(help="The width of the embeddings.")] = 4,
+    output: Annotated[Path, typer.Option("-o", "--output", help="The workbook to write.")] = Path(
+        "input.xlsx"
+    ),
+    heads: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            help="For multi-head attention with so many heads: with W_O and a sheet Settings.",
+            show_default=False,
+        ),
+    ] = None,
+    d_k: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            help="The width of queries and keys, of one head. Without it: dims / heads.",
+            show_default=False,
+        ),
+    ] = None,
+    d_v: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            help="The width of the values, of one head. Without it: dims / heads.", show_default=False
+        ),
+    ] = None,
+    no_weights: Annotated[
+        bool, typer.Option("--no-weights", help="The sentences alone: then Q = K = V = Input.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Another seed gives other numbers.")] = 0,
+    force: Force = False,
+) -> None:
+    """Make an input workbook whose numbers are easy to compute with by hand."""
+    from attn_xl.outputs import check_ending, check_output
+
+    check_ending(output, ".xlsx")
+    check_output(output, force=force)
+    from attn_xl.teaching.pleasant_numbers import pleasant
+    from attn_xl.workbook.write_input import write_tables
+
+    sentences = [text.split() for text in words]
+    tables = pleasant(sentences, dims, heads=heads, d_k=d_k, d_v=d_v, weights=not no_weights, seed=seed)
+    write_tables(tables, output)
+    made = {**tables.sentences, **tables.weights}
+    shapes = ", ".join(f"{name} {t.shape[0]} × {t.shape[1]}" for name, t in list(made.items())[:8])
+    say(f"{output}: {shapes}{', ...' if len(made) > 8 else ''}")

@@ -1,0 +1,228 @@
+"""What models are written in, besides arithmetic: a function for each primitive (`primitives.py`,
+`catalogue.py`, `chosen.py`), and what is composed of them, such as softmax."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from attn_xl.errors import InputError
+from attn_xl.graph.operations.catalogue import (
+    ACOS,
+    EXP,
+    GELU,
+    GELU_TANH,
+    MAXIMUM,
+    MEAN,
+    RELU,
+    SQRT,
+    SQUARES,
+    SUM,
+    VARIANCE,
+)
+from attn_xl.graph.operations.chosen import (
+    HIDDEN,
+    OFF,
+    ON,
+    ColumnMean,
+    ColumnVariance,
+    Find,
+    Mask,
+    Picked,
+    Sinusoid,
+    When,
+)
+from attn_xl.graph.operations.primitives import Best, Columns, Concat, Copy, Gather, Width
+
+from .matrix import Matrix, constant, made
+from .node import HIDES
+
+
+def option(
+    value: float, name: str, note: str, *, sheet: str = "Options", text: str | None = None
+) -> Matrix:
+    """A scalar that is given and may be edited, such as the temperature: a line on the sheet
+    `sheet`, named `name`; `text` is what it shows where that is no number."""
+    return Matrix(
+        np.array([[value]]), (name,), ("value",), name=name, note=note, role="input",
+        sheet=sheet, scalar=True, texts=None if text is None else (text,),
+    )  # fmt: skip
+
+
+def switch(on: bool, name: str, note: str, *, sheet: str) -> Matrix:
+    """A scalar that is on (1) or off (0)."""
+    return option(float(on), name, note, sheet=sheet, text=ON if on else OFF)
+
+
+def when(chosen: Matrix, if_on: Matrix | float, if_off: Matrix | float) -> Matrix:
+    """A scalar that depends on a switch."""
+    choices = (side if isinstance(side, Matrix) else constant(side) for side in (if_on, if_off))
+    return made(When(), (chosen, *choices), ("",), ("",), scalar=True)
+
+
+def find(word: Matrix, words: Matrix) -> Matrix:
+    """Where a chosen word stands in a column of words, from 1, as a scalar."""
+    plain = not any(len(text) > 255 or set(text) & set("*?~") for text in words.texts or ())
+    return made(Find(plain), (word, words), ("",), ("",), scalar=True)
+
+
+def picked(x: Matrix, row: Matrix) -> Matrix:
+    """(n, m) to (m, 1): the row of `x` whose number, from 1, is the scalar `row`."""
+    return made(Picked(), (x, row), x.columns, ("value",))
+
+
+def column_mean(parts: Sequence[Matrix]) -> Matrix:
+    """(n, m), (k, m), ... to (1, m): the mean of each column over the rows of all."""
+    return made(ColumnMean(), tuple(parts), ("mean",), parts[0].columns)
+
+
+def column_variance(x: Matrix) -> Matrix:
+    """(n, m) to (1, m): the variance of each column, with n − 1 as divisor."""
+    return made(ColumnVariance(), (x,), ("variance",), x.columns)
+
+
+def copy(x: Matrix) -> Matrix:
+    """The same numbers under another name."""
+    return made(Copy(), (x,), x.rows, x.columns)
+
+
+def exp(x: Matrix) -> Matrix:
+    """e to the power of each number."""
+    return made(EXP, (x,), x.rows, x.columns, scalar=x.scalar)
+
+
+def sqrt(x: Matrix) -> Matrix:
+    """The square root of each number."""
+    return made(SQRT, (x,), x.rows, x.columns, scalar=x.scalar)
+
+
+def row_maximum(x: Matrix) -> Matrix:
+    """(n, m) to (n, 1): the largest number of each row."""
+    return made(MAXIMUM, (x,), x.rows, ("maximum",))
+
+
+def row_sum(x: Matrix) -> Matrix:
+    """(n, m) to (n, 1): the sum of each row."""
+    return made(SUM, (x,), x.rows, ("sum",))
+
+
+def width(x: Matrix) -> Matrix:
+    """The number of columns of `x`, as a scalar."""
+    return made(Width(), (x,), ("",), ("",), scalar=True)
+
+
+def gather(picks: Sequence[tuple[Matrix, int]], rows: Sequence[str]) -> Matrix:
+    """A matrix of rows picked out of others: row i is `picks[i] = (matrix, its row)`."""
+    sources = tuple(dict.fromkeys(matrix for matrix, _ in picks))
+    chosen = tuple((sources.index(matrix), row) for matrix, row in picks)
+    return made(Gather(chosen), sources, rows, sources[0].columns)
+
+
+def columns(x: Matrix, start: int, stop: int) -> Matrix:
+    """(n, m) to (n, stop - start): neighbouring columns, counted from 0."""
+    return made(Columns(start, stop), (x,), x.rows, x.columns[start:stop])
+
+
+def concat(parts: Sequence[Matrix]) -> Matrix:
+    """(n, a), (n, b), ... to (n, a + b + ...): side by side."""
+    labels = [label for part in parts for label in part.columns]
+    return made(Concat(), tuple(parts), parts[0].rows, labels)
+
+
+def best(x: Matrix) -> Matrix:
+    """(n, m) to (n, 1): for each row the label of the column with its largest number."""
+    found = made(Best(), (x,), x.rows, ("word",))
+    return replace(found, texts=tuple(x.columns[int(i) - 1] for i in found.values[:, 0]))
+
+
+def mask(
+    rows: Sequence[str],
+    words: Sequence[str],
+    *,
+    causal: bool | Matrix = False,
+    padding: Sequence[str] = (),
+) -> Matrix:
+    """(n, m): what to add to the scores so that no word looks at later ones (`causal`, or as a switch
+    says), or at padding."""
+    switches = (causal,) if isinstance(causal, Matrix) else ()
+    operation = Mask(len(rows), tuple(words), causal is True, tuple(padding))
+    return made(operation, switches, rows, words)
+
+
+def masked(scores: Matrix, masks: Sequence[Matrix]) -> Matrix:
+    """(n, m): the scores with masks, (n, m) each, added.
+
+    Raises:
+        InputError: if the scores are so large that what a mask adds would not hide a word.
+    """
+    if scores.largest > -HIDES and any(one.hides for one in masks):
+        raise InputError(
+            f"the scores go up to {scores.largest:.3g} in size, too large to be masked: {HIDDEN:.0e} "
+            f"added to them hides a word up to {-HIDES:.0e}. Make the embeddings or weights smaller."
+        )
+    for one in masks:
+        scores = scores + one
+    return scores
+
+
+def sinusoid(x: Matrix) -> Matrix:
+    """(n, d): the sinusoidal positions for embeddings (n, d).
+
+    Source: Vaswani et al., "Attention Is All You Need" (2017), 3.5.
+    """
+    return made(Sinusoid(), (x,), x.rows, x.columns)
+
+
+def row_mean(x: Matrix) -> Matrix:
+    """(n, m) to (n, 1): the mean of each row."""
+    return made(MEAN, (x,), x.rows, ("mean",))
+
+
+def row_variance(x: Matrix) -> Matrix:
+    """(n, m) to (n, 1): the population variance of each row."""
+    return made(VARIANCE, (x,), x.rows, ("variance",))
+
+
+def row_squares(x: Matrix) -> Matrix:
+    """(n, m) to (n, 1): the sum of the squares of each row."""
+    return made(SQUARES, (x,), x.rows, ("magnitude",))
+
+
+def angle(x: Matrix) -> Matrix:
+    """The angle, in degrees, whose cosine each number is."""
+    return made(ACOS, (x,), x.rows, x.columns)
+
+
+ACTIVATIONS = {"relu": RELU, "gelu": GELU, "gelu-tanh": GELU_TANH}
+
+
+def activation(x: Matrix, kind: str) -> Matrix:
+    """`relu`: max(0, x). `gelu`: x Φ(x), with Φ the normal distribution (Hendrycks, Gimpel, 2016).
+    `gelu-tanh`: the same, approximated by tanh."""
+    return made(ACTIVATIONS[kind], (x,), x.rows, x.columns)
+
+
+def softmax(x: Matrix) -> Matrix:
+    """Each row turned into positive weights that sum to 1: exp(x) / sum(exp(x)), row by row.
+
+    The row's maximum is subtracted first, which changes nothing but keeps exp from overflowing.
+    The maximum, the exponentials and their sum stay visible beside the result.
+
+    Args:
+        x: scores, (n, m).
+
+    Returns:
+        Weights, (n, m).
+
+    Raises:
+        InputError: never for finite scores, which a matrix always has.
+
+    Source: Bridle, "Probabilistic Interpretation of Feedforward Classification Network Outputs"
+    (1990); the shift by the maximum as in Goodfellow, Bengio, Courville, "Deep Learning", 4.1.
+    """
+    maximum = row_maximum(x).named("Maximum", "the largest score of the row", helper=True)
+    exponentials = exp(x - maximum).named("Exponentials", "e^(score − maximum)", helper=True)
+    total = row_sum(exponentials).named("Sum", "what the exponentials add up to", helper=True)
+    return (exponentials / total).described(f"softmax({x.name or x.words})")

@@ -1,0 +1,165 @@
+"""The arithmetic of matrices that remember, and how each is made: computed, or only foreseen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from attn_xl.errors import InputError
+from attn_xl.graph.operations.catalogue import ADD, DIVIDE, MULTIPLY, SUBTRACT
+from attn_xl.graph.operations.primitives import Constant, Product, Transpose
+
+from .node import Node, Role
+from .operation import Operation
+
+MOST_NUMBERS = 100_000_000
+"""So many numbers are computed at once: 0.8 GB of them."""
+_foreseen: ContextVar[list[int] | None] = ContextVar("numbers so far", default=None)
+
+
+class Matrix(Node):
+    """A node with arithmetic: `q @ k.T`, `scores / sqrt(d_k)`, `x - maximum`."""
+
+    __array_ufunc__ = None
+    """A number of numpy's, on the left, leaves the arithmetic to the matrix."""
+
+    @property
+    def T(self) -> Matrix:
+        """Rows and columns swapped, for the right side of a product."""
+        return made(Transpose(), (self,), self.columns, self.rows)
+
+    def __matmul__(self, other: Matrix) -> Matrix:
+        if not isinstance(other, Matrix):
+            return NotImplemented
+        if len(self.columns) != len(other.rows):
+            raise ValueError(f"cannot multiply {self.shape} by {other.shape}")
+        return made(Product(), (self, other), self.rows, other.columns)
+
+    def __add__(self, other: Matrix | float) -> Matrix:
+        return _elementwise(ADD, self, other)
+
+    def __radd__(self, other: float) -> Matrix:
+        return _elementwise(ADD, other, self)
+
+    def __sub__(self, other: Matrix | float) -> Matrix:
+        return _elementwise(SUBTRACT, self, other)
+
+    def __rsub__(self, other: float) -> Matrix:
+        return _elementwise(SUBTRACT, other, self)
+
+    def __mul__(self, other: Matrix | float) -> Matrix:
+        return _elementwise(MULTIPLY, self, other)
+
+    def __rmul__(self, other: float) -> Matrix:
+        return _elementwise(MULTIPLY, other, self)
+
+    def __neg__(self) -> Matrix:
+        return _elementwise(MULTIPLY, -1, self)
+
+    def __truediv__(self, other: Matrix | float) -> Matrix:
+        return _elementwise(DIVIDE, self, other)
+
+    def __rtruediv__(self, other: float) -> Matrix:
+        return _elementwise(DIVIDE, other, self)
+
+
+def _elementwise(operation: Operation, left: Matrix | float, right: Matrix | float) -> Matrix:
+    for side in (left, right):
+        if not isinstance(side, (Matrix, Real)):
+            raise TypeError(f"a matrix goes with a matrix or a number, not with {type(side).__name__}")
+    left, right = (side if isinstance(side, Matrix) else constant(side) for side in (left, right))
+    if left.scalar:
+        tall = wide = right
+    else:
+        tall = right if len(right.rows) > len(left.rows) else left
+        wide = right if len(right.columns) > len(left.columns) else left
+    scalar = left.scalar and right.scalar
+    return made(operation, (left, right), tall.rows, wide.columns, scalar=scalar)
+
+
+def constant(value: float) -> Matrix:
+    """A number, written into the formula."""
+    return made(Constant(value), (), ("",), ("",), scalar=True)
+
+
+def made(
+    operation: Operation,
+    parents: tuple[Matrix, ...],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    scalar: bool = False,
+) -> Matrix:
+    """The matrix that an operation makes of others; in `shapes_only`, without its numbers.
+
+    Raises:
+        InputError: if it has too many numbers, or one that is infinite or not a number.
+    """
+    foreseen = _foreseen.get()
+    _check_size(operation, parents, (len(rows), len(columns)), foreseen or [0])
+    if foreseen is not None:
+        values = np.broadcast_to(1.0, (len(rows), len(columns)))
+    else:
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # a node refuses infinities
+            values = operation.numbers(*(parent.values for parent in parents))
+    return Matrix(values, tuple(rows), tuple(columns), operation, parents, scalar=scalar)
+
+
+def _check_size(
+    operation: Operation, parents: tuple[Matrix, ...], shape: tuple[int, int], so_far: list[int]
+) -> None:
+    """Refuse a matrix before its numbers are computed, counting those of the ones before it."""
+    so_far[0] += shape[0] * shape[1]
+    if so_far[0] > MOST_NUMBERS:
+        words = operation.words(*(parent.name or parent.words for parent in parents))
+        raise InputError(
+            f"the step {words!r} has {shape[0]:,} x {shape[1]:,} numbers, with which there are "
+            f"{so_far[0]:,} to compute; {MOST_NUMBERS:,} are the most. Use fewer words (--range takes "
+            "a part of a table), layers or heads."
+        )
+
+
+@contextmanager
+def shapes_only() -> Iterator[None]:
+    """In the block, matrices are made without computing: their numbers are all 1 and take no memory. So
+    it is seen how large they will be.
+
+    Raises:
+        InputError: as soon as there are more than 100,000,000 numbers.
+    """
+    before = _foreseen.set([0])
+    try:
+        yield
+    finally:
+        _foreseen.reset(before)
+
+
+def given(
+    values: Any,
+    rows: Iterable[object],
+    columns: Iterable[object],
+    name: str,
+    note: str = "",
+    role: Role = "input",
+) -> Matrix:
+    """A matrix that is given, not computed.
+
+    Args:
+        values: anything numpy takes, of shape (rows, columns).
+        rows, columns: their labels.
+        name: its symbol.
+        note: one plain sentence on what it shows.
+        role: "input" for what a reader edits, "weight" for what was learned.
+
+    Raises:
+        ValueError: if the labels do not fit the shape.
+        InputError: for a number that is infinite or not a number.
+    """
+    return Matrix(
+        values, tuple(map(str, rows)), tuple(map(str, columns)), name=name, note=note, role=role
+    )

@@ -1,0 +1,261 @@
+"""Matrices that remember how they were made, and the graph they leave. Knows no operation.
+
+A `Node` is what every renderer sees: numbers, labels, a name, and the operation and parents it came
+from. `attn_xl.arithmetic.Matrix` adds the arithmetic.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attn_xl.errors import CallError, InputError, nearest
+from attn_xl.text import clean
+
+from .html import html_table
+
+Numbers = NDArray[np.float64]
+Role = Literal["input", "weight", "value", "attention"]
+N = TypeVar("N", bound="Node")
+
+HIDES = -1e8
+"""Scores below this are hidden by a mask."""
+_made = itertools.count()
+
+
+class MadeBy:
+    """What a node asks of the operation that made it."""
+
+    def words(self, *operands: str) -> str:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A matrix, its labels, and how it was made; never changed after it is made.
+
+    Attributes:
+        values: shape (rows, columns), float64, read-only.
+        rows, columns: a label for each row and column.
+        operation: what made it, or None if it was given.
+        parents: the operands, in order.
+        name: the symbol (`Scores`), or "" for a step inside a larger formula.
+        note: one plain sentence on what it shows.
+        role: what it is to the reader: an input to edit, a learned weight, a computed value, or
+            attention weights.
+        sheet: the sheet it is shown on, where that is not its own.
+        helper: it is shown beside the step it was made for (a row's maximum beside the softmax).
+        scalar: one number that belongs to no word and goes by its name in formulas: `d_k`.
+        texts: what its single column shows in place of numbers: words.
+        description: the step in words, where the operation's own would say less.
+    """
+
+    values: Numbers
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    operation: MadeBy | None = None
+    parents: tuple[Node, ...] = ()
+    name: str = ""
+    note: str = ""
+    role: Role = "value"
+    sheet: str = ""
+    helper: bool = False
+    scalar: bool = False
+    texts: tuple[str, ...] | None = None
+    description: str = ""
+    order: int = field(default_factory=lambda: next(_made))
+
+    def __post_init__(self) -> None:
+        values = np.asarray(self.values, dtype=np.float64)
+        if values.flags.writeable:
+            # Adding 0.0 copies, and turns -0.0, which spreadsheets do not have, into 0.0.
+            values = values + 0.0
+        if values.ndim != 2 or values.shape != (len(self.rows), len(self.columns)):
+            raise ValueError(
+                f"{self.name or 'a matrix'} has values of shape {values.shape} but "
+                f"{len(self.rows)} row and {len(self.columns)} column labels"
+            )
+        values.setflags(write=False)
+        object.__setattr__(self, "values", values)
+        if self.operation is None:
+            object.__setattr__(self, "rows", tuple(map(clean, self.rows)))
+            object.__setattr__(self, "columns", tuple(map(clean, self.columns)))
+        seen = values if any(values.strides) else values[:1, :1]  # one number everywhere
+        if not np.isfinite(seen).all():
+            row, column = np.argwhere(~np.isfinite(seen))[0]
+            why = (
+                "no number comes of 0 / 0, of the root of a negative number, or of numbers too large"
+                if np.isnan(values[row, column])
+                else "the numbers are too large to compute with, or divided by 0"
+            )
+            raise InputError(
+                f"{self.words or self.name or 'a step'} gives {values[row, column]} at "
+                f"[{self.rows[row]}, {self.columns[column]}]: {why}. Change the embeddings or "
+                "weights, or make them smaller."
+            )
+
+    def __repr__(self) -> str:
+        made = f" = {self.words}" if self.operation else ""
+        return f"<{self.name or 'matrix'}{made}, {len(self.rows)} x {len(self.columns)}>"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many rows and columns."""
+        return len(self.rows), len(self.columns)
+
+    @property
+    def symbol(self) -> str:
+        """Its name without a layer or a number: `Dropped` of `Enc1.Dropped_2`."""
+        return self.name.rpartition(".")[2].partition("_")[0]
+
+    @property
+    def largest(self) -> float:
+        """The largest of its numbers, without their signs."""
+        return float(max(self.values.max(), -self.values.min()))
+
+    @property
+    def hides(self) -> bool:
+        """Whether some of its numbers are such as a mask puts where a word may not look."""
+        return bool((self.values <= HIDES).any())
+
+    @property
+    def may_hide(self) -> bool:
+        """Whether it is a mask, or has one added, so that such numbers hide something: now, or once a
+        switch is turned."""
+        return self.symbol in ("Mask", "Masked", "ComputedMask")
+
+    def needs_exponent(self, decimals: int, seen: Numbers | None = None) -> bool:
+        """Whether, with so many digits after the point, it would show as nothing but zeros, or as
+        rows of digits that no column holds; not counting what a mask hides. With `seen`, going by
+        those numbers only, without NaN."""
+        values = self.values if seen is None else seen
+        counted = values[values > HIDES] if self.may_hide else values[~np.isnan(values)]
+        largest = float(np.abs(counted).max(initial=0.0))
+        return largest >= 1e7 or 0 < largest < 10.0 ** (1 - decimals) / 2
+
+    @property
+    def words(self) -> str:
+        """How it was made, in the symbols of a textbook: `Q × Kᵀ`."""
+        if self.description or self.operation is None:
+            return self.description
+        return self.operation.words(*(p.name or p.words for p in self.parents))
+
+    def named(
+        self: N,
+        name: str,
+        note: str = "",
+        *,
+        role: Role | None = None,
+        sheet: str = "",
+        helper: bool = False,
+    ) -> N:
+        """The same matrix under a name, which gives it cells of its own in a workbook."""
+        return replace(
+            self,
+            name=name,
+            note=note,
+            role=role or self.role,
+            sheet=sheet,
+            helper=helper,
+            order=next(_made),
+        )
+
+    def described(self: N, words: str) -> N:
+        """The same matrix with the step that made it put in other words."""
+        return replace(self, description=words)
+
+    def _repr_html_(self) -> str:
+        return self.html(self.name)
+
+    def html(self, name: str) -> str:
+        """The matrix as an HTML table, for notebooks."""
+        title = f"{name} = {self.words}" if self.words else name
+        shaded = self.role == "attention"
+        return html_table(title, self.rows, self.columns, self.values, shaded=shaded)
+
+
+class Graph(Mapping[str, Node]):
+    """The named matrices that lead to some results, by name, in the order they were made.
+
+    `graph["Softmax"].values` is an array; helpers go by their step: `graph["Softmax.Sum"]`.
+    """
+
+    def __init__(self, *results: Node) -> None:
+        self._nodes: dict[str, Node] = {}
+        self._owners: dict[Node, Node] = {}
+        nodes = [node for node in walk(results) if node.name]
+        for node in nodes:
+            if not node.helper:
+                self._adopt(node)
+        for node in nodes:
+            name = self.full_name(node)
+            if name in self._nodes:
+                raise ValueError(f"two matrices are named {name}")
+            self._nodes[name] = node
+
+    def _adopt(self, owner: Node) -> None:
+        """Give `owner` the helpers that lead to it and belong to no earlier step."""
+        waiting = list(owner.parents)
+        while waiting:
+            node = waiting.pop()
+            if node.helper and node not in self._owners:
+                self._owners[node] = owner
+            if node.helper or not node.name:
+                waiting.extend(node.parents)
+
+    def owner(self, node: Node) -> Node:
+        """The step beside which `node` is shown: itself, unless it is a helper."""
+        return self._owners.get(node, node)
+
+    def full_name(self, node: Node) -> str:
+        """`Softmax.Sum` for a helper; a scalar and every other matrix go by their own name."""
+        if node.helper and not node.scalar:
+            return f"{self.owner(node).name}.{node.name}"
+        return node.name
+
+    def __getitem__(self, name: str) -> Node:
+        try:
+            return self._nodes[name]
+        except KeyError:
+            raise UnknownStepError(f"there is no step {name!r}. {nearest(name, self)}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._nodes)
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def _repr_html_(self) -> str:
+        return "".join(node.html(name) for name, node in self.items())
+
+
+class UnknownStepError(CallError, KeyError):
+    """A step that the model does not have."""
+
+    __str__ = Exception.__str__
+
+
+def referred_to(node: Node) -> Iterator[Node]:
+    """The named matrices in a node's formula, in their order."""
+    for parent in node.parents:
+        if parent.name:
+            yield parent
+        else:
+            yield from referred_to(parent)
+
+
+def walk(results: Iterable[Node]) -> list[Node]:
+    """Every node that leads to `results`, once, in the order they were made."""
+    seen: set[Node] = set()
+    waiting = list(results)
+    while waiting:
+        node = waiting.pop()
+        if node not in seen:
+            seen.add(node)
+            waiting.extend(node.parents)
+    return sorted(seen, key=lambda node: node.order)

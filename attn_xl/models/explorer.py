@@ -1,0 +1,159 @@
+"""What a reader plays with: a word to look at, and where words move to. Matrices made of a model's own;
+knows nothing of sheets but their names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from attn_xl.graph.functions import column_mean, columns, concat, copy, find, option, picked
+from attn_xl.graph.matrix import Matrix, given
+from attn_xl.graph.node import Node, Numbers
+
+from .masking import CONTROLS
+
+COMPARE = "Compare"
+MOVES = "Moves"
+WORDS_NOTE = "the words to choose from"
+LOOKS_NOTE, NEXT_NOTE = "how much it looks at", "what comes next"
+PROBABILITIES = "Probabilities"
+AXES = ("x before", "x after", "y before", "y after")
+COMPONENTS_NOTE = "principal components"
+MOST_CENTRED = 50
+"""So many sentences make the mean that a projection is centred at: a formula takes 255 ranges."""
+DIGITS = 6
+"""Of the principal components: further ones differ from machine to machine."""
+
+
+def explorer(name: str, x: Matrix, output: Matrix, weights: Sequence[Node]) -> list[Matrix]:
+    """What one chosen word of a sentence looks at, and what it becomes.
+
+    Args:
+        name: of the sentence; "" if there is only one.
+        x: its input, (n, d); output: (n, d_v).
+        weights: attention weights, (n, m) each, of all heads and layers.
+
+    Returns:
+        `Words`, the words to choose from; `Word`, the one that is chosen; `Place`, where it stands;
+        `Looks`, (m, heads), its row of each of the weights, one matrix for each set of words that are
+        looked at; `Change`, its input and its output.
+    """
+    at = f"{name}." if name else ""
+    labels = choices(x.rows)
+    numbers = np.arange(1.0, len(labels) + 1).reshape(-1, 1)
+    words = Matrix(
+        numbers, labels, ("words",), name=f"{at}Words", note=WORDS_NOTE, sheet=CONTROLS, texts=labels
+    )
+    word = option(1.0, f"{at}Word", "Choose a word.", sheet=CONTROLS, text=labels[0])
+    word = replace(word, rows=("word",))
+    place = find(word, words).named(f"{at}Place", "Where it stands.", sheet=CONTROLS)
+    groups: dict[tuple[tuple[str, ...], bool], list[Matrix]] = {}
+    for matrix in weights:
+        if isinstance(matrix, Matrix) and matrix.rows == x.rows:
+            next_word = matrix.name.rpartition(".")[2] == PROBABILITIES
+            groups.setdefault((matrix.columns, next_word), []).append(matrix)
+    made = [words, word, place]
+    for number, ((_, next_word), heads) in enumerate(groups.items(), 1):
+        looks = concat([picked(head, place) for head in heads])
+        looks = replace(looks, columns=tuple(head.name for head in heads))
+        tail = "" if number == 1 else f"_{number}"
+        note = NEXT_NOTE if next_word else LOOKS_NOTE
+        made.append(looks.named(f"{at}Looks{tail}", note, sheet=CONTROLS))
+    if output.rows != x.rows:
+        return made
+    ends = [("input", x), ("output", output)]
+    if len(x.columns) == len(output.columns):
+        change = replace(concat([picked(x, place), picked(output, place)]), columns=("input", "output"))
+        made.append(change.named(f"{at}Change", "what it becomes", sheet=CONTROLS))
+    else:
+        for what, matrix in ends:
+            column = replace(picked(matrix, place), columns=(what,))
+            made.append(column.named(f"{at}{what.title()}OfWord", f"its {what}", sheet=CONTROLS))
+    return made
+
+
+def choices(words: Sequence[str]) -> tuple[str, ...]:
+    """The words, each told apart from those that read the same: `the (1)`, `the (4)`."""
+    made = list(words)
+    while True:  # a word may read like one that was told apart: `the (1)`
+        times = Counter(text.casefold() for text in made)
+        alike = [i for i, text in enumerate(made) if times[text.casefold()] > 1 or not text]
+        if not alike:
+            return tuple(made)
+        for i in alike:
+            made[i] = f"{made[i]} ({i + 1})".strip()
+
+
+def moves(ends: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
+    """Where words stand in a plane before and after attention.
+
+    Two dimensions are shown as they are; of more, the two principal components of the inputs, so that
+    they tell nothing of the outputs (of outputs as wide as the inputs): the centring and the projection
+    are computed, the components are given numbers, which do not change with the words.
+
+    Args:
+        ends: for each sentence its input, (n, d), and its output, (n, d_v); all of the same d and d_v.
+
+    Returns:
+        For each sentence `Compare.NAME.Moves`, (n, 4): x before and after, y before and after; and
+        what the projection needs.
+
+    Source: Jolliffe, "Principal Component Analysis" (2002), chapter 1.
+    """
+    inputs, outputs = [x for x, _ in ends.values()], [output for _, output in ends.values()]
+    d, d_v = len(inputs[0].columns), len(outputs[0].columns)
+    if min(d, d_v) < 2:
+        return []
+    if d == d_v == 2:
+        made: list[Matrix] = []
+        planes = [(copy(x), copy(output)) for x, output in ends.values()]
+    elif d == d_v:
+        made, project = _projection("", inputs)
+        planes = [(project(x), project(output)) for x, output in ends.values()]
+    else:
+        made, project = _projection("Input.", inputs)
+        made_after, project_after = _projection("Output.", outputs)
+        made += made_after
+        planes = [(project(x), project_after(output)) for x, output in ends.values()]
+    for name, (before, after) in zip(ends, planes):
+        parts = [columns(side, i, i + 1) for i in (0, 1) for side in (before, after)]
+        at = f"{name}." if len(ends) > 1 else ""
+        table = replace(concat(parts), columns=AXES)
+        made.append(table.named(f"{COMPARE}.{at}{MOVES}", f"{at[:-1]} words".strip(), sheet=COMPARE))
+    return made
+
+
+def _projection(name: str, parts: list[Matrix]):  # type: ignore[no-untyped-def]
+    """The matrices of a projection on two principal components, and the projection."""
+    labels = parts[0].columns
+    if len(labels) == 2:
+        return [], copy
+    components = principal_components(np.vstack([part.values for part in parts]), 2)
+    directions = given(
+        np.round(components, DIGITS).T,
+        labels, ("1st", "2nd"), f"{COMPARE}.{name}Components", COMPONENTS_NOTE, "weight",
+    )  # fmt: skip
+    directions = replace(directions, sheet=COMPARE)
+    centre = column_mean(parts[:MOST_CENTRED]).named(
+        f"{COMPARE}.{name}Centre", "the mean", sheet=COMPARE
+    )
+    shift = (centre @ directions).named(f"{COMPARE}.{name}Shift", "the mean, projected", sheet=COMPARE)
+    return [directions, centre, shift], lambda x: x @ directions - shift
+
+
+def principal_components(x: Numbers, count: int) -> Numbers:
+    """The first principal components of the rows of `x`, (n, d), as rows, (count, d), each of length 1.
+
+    The largest number of each is positive.
+
+    Source: Jolliffe, "Principal Component Analysis" (2002), 3.5, by singular values.
+    """
+    centred = x - x.mean(axis=0)
+    _, _, directions = np.linalg.svd(centred, full_matrices=min(x.shape) < count)
+    directions = directions[:count]
+    largest = np.abs(directions).argmax(axis=1)
+    signs = np.sign(directions[np.arange(len(directions)), largest])
+    return np.asarray(directions * signs[:, None])

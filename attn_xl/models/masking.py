@@ -1,0 +1,141 @@
+"""How the scores of a run become weights: what its settings and its `Mask` sheet ask for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from attn_xl.errors import InputError
+from attn_xl.graph.functions import option, switch
+from attn_xl.graph.matrix import Matrix, given
+from attn_xl.graph.node import HIDES
+from attn_xl.settings import Model, Normalize, Settings
+from attn_xl.tables.survey import Table, Tables
+
+from . import notes
+from .attention import Attending, Switches, attention_mask
+
+PADDING = ("<PAD>", "<PADDING>")
+CONTROLS, OPTIONS = "Controls", "Options"
+ALWAYS_CAUSAL = (Model.decoder, Model.encoder_decoder, Model.decoder_only)
+SCALE_NOTE = "on: the scores are divided by √d_k, which keeps the softmax soft."
+CAUSAL_NOTE = "on: no word looks at later ones."
+TEMPERATURE = ("Temperature", "the scores are divided by it: below 1 sharper, above 1 softer.")
+
+
+def drawn_before(number: int) -> str:
+    """Under what name the tables hold the dropout mask that a workbook has already, the first, the
+    second, ... of a run; no sheet of an input has such a name."""
+    return f"DropoutMask#{number}"
+
+
+class Scoring:
+    """Masks, temperature and dropout, each made once for all heads and layers that share them.
+
+    Args:
+        used: takes the names of the sheets that serve.
+    """
+
+    def __init__(self, tables: Tables, settings: Settings, used: set[str]) -> None:
+        self._tables, self._settings, self._used = tables, settings, used
+        self._masks: dict[tuple[object, ...], Matrix] = {}
+        self._dropouts = 0
+        self._temperature = self._p = self._causal = self._switches = None
+        if settings.controls:
+            scale = switch(settings.scale, "Scale", SCALE_NOTE, sheet=CONTROLS)
+            self._switches = Switches(scale, self._option(settings.temperature or 1.0, *TEMPERATURE))
+            if settings.normalize is Normalize.softmax:
+                hides = settings.causal or settings.model in ALWAYS_CAUSAL
+                self._causal = switch(hides, "Causal", CAUSAL_NOTE, sheet=CONTROLS)
+        elif settings.temperature is not None:
+            self._temperature = self._option(settings.temperature, *TEMPERATURE)
+        if settings.dropout:
+            note = "the share of weights that are set to 0."
+            self._p = self._option(settings.dropout, "p_dropout", note)
+
+    def _option(self, value: float, name: str, note: str) -> Matrix:
+        return option(value, name, note, sheet=self.sheet)
+
+    @property
+    def sheet(self) -> str:
+        """The sheet of the choices that the formulas obey."""
+        return CONTROLS if self._settings.controls else OPTIONS
+
+    def attending(self, *, causal: bool, switchable: bool = False) -> Attending:
+        """How scores become weights where later words are hidden, or not; if `switchable` and there
+        are controls, as the switch says."""
+        s = self._settings
+        hides = self._causal if switchable and self._causal is not None else causal
+        return Attending(
+            scale=s.scale,
+            temperature=self._temperature,
+            normalize=s.normalize.value,
+            masks=lambda rows, columns, at: self._masks_for(rows, columns, at, hides),
+            dropout=self._dropout if self._p is not None else None,
+            switches=self._switches,
+        )
+
+    def _masks_for(
+        self, rows: Sequence[str], columns: Sequence[str], at: str, causal: bool | Matrix
+    ) -> list[Matrix]:
+        """The user's mask where its words are these, and what hides later words and padding."""
+        stack = re.sub(r"\d+\.", ".", at)
+        words = {*PADDING, *([self._settings.padding] if self._settings.padding else [])}
+        folded = {word.casefold() for word in words}
+        padding = tuple(sorted({w for w in columns if w.casefold() in folded}, key=list(columns).index))
+        masks = []
+        own = self._tables.weights.get("Mask")
+        if own is not None and not at:
+            self._used.add("Mask")
+            masks.append(self._own_mask(own, rows, columns))
+        if causal is not False or padding:
+            key = (stack, tuple(rows), tuple(columns), causal)
+            if key not in self._masks:
+                symbol = "Mask" if own is None else "ComputedMask"
+                self._masks[key] = attention_mask(
+                    rows, columns, f"{stack}{symbol}", causal=causal, padding=padding
+                )
+            masks.append(self._masks[key])
+        if masks and self._settings.normalize is Normalize.sum:
+            raise InputError(
+                "a mask hides words such as padding, but --normalize sum does not go with a mask, "
+                "which only a softmax turns into 0. Take the words out, or normalize by softmax."
+            )
+        if masks:
+            total = np.sum([mask.values for mask in masks], axis=0)
+            for word, hidden in zip(rows, (total <= HIDES).all(axis=1)):
+                if hidden:
+                    raise InputError(
+                        f"the mask hides every word from {word!r}, which then has nothing to look at. "
+                        "Let it see at least one word."
+                    )
+        return masks
+
+    def _own_mask(self, table: Table, rows: Sequence[str], columns: Sequence[str]) -> Matrix:
+        if table.shape != (len(rows), len(columns)):
+            raise InputError(
+                f"{table.file}, sheet {table.sheet!r}: the mask is {table.shape[0]} x "
+                f"{table.shape[1]}, but the scores are {len(rows)} x {len(columns)}."
+            )
+        if set(table.values.ravel().tolist()) == {0.0, 1.0}:
+            raise InputError(
+                f"{table.file}, sheet {table.sheet!r}: the mask has only 0 and 1. It is added to the "
+                "scores: write 0 where a word may look, and -1E9 where it may not."
+            )
+        key = ("own", tuple(rows), tuple(columns))
+        if key not in self._masks:
+            self._masks[key] = given(table.values, rows, columns, "Mask", notes.OWN_MASK)
+        return self._masks[key]
+
+    def _dropout(self, weights: Matrix, name: str) -> tuple[Matrix, Matrix]:
+        assert self._p is not None
+        rng = np.random.default_rng([self._settings.seed, self._dropouts])
+        self._dropouts += 1
+        own = self._tables.weights.get(drawn_before(self._dropouts))
+        if own is not None and own.shape == weights.shape:
+            self._used.add(own.name)
+            return given(own.values, weights.rows, weights.columns, name, notes.DROPOUT_MASK), self._p
+        kept = (rng.random(weights.shape) >= self._settings.dropout).astype(float)
+        return given(kept, weights.rows, weights.columns, name, notes.DROPOUT_MASK), self._p

@@ -1,0 +1,36 @@
+"""How alike words are: dot product, magnitude, cosine and angle. Knows nothing of files or sheets."""
+
+from __future__ import annotations
+
+from attn_xl.errors import InputError
+from attn_xl.graph.functions import angle, row_squares, sqrt
+from attn_xl.graph.matrix import Matrix
+
+from . import notes
+
+
+def similarity(x: Matrix) -> Matrix:
+    """The angle between every two words, by way of their dot products and magnitudes.
+
+    Args:
+        x: embeddings, (n, d), one word a row.
+
+    Returns:
+        The angles in degrees, (n, n); `Graph(angles)` has `Dot`, `Magnitude`, `Cosine`, `Angle`.
+
+    Raises:
+        InputError: if a word's embedding has no length, and so no direction: all zeros, or
+                numbers whose squares are too small to be any.
+
+    Source: cosine similarity as in Jurafsky, Martin, "Speech and Language Processing", 6.4.
+    """
+    dot = (x @ x.T).named("Dot", notes.DOT)
+    magnitude = sqrt(row_squares(x)).named("Magnitude", notes.MAGNITUDE)
+    for word, length in zip(x.rows, magnitude.values[:, 0]):
+        if not length:
+            raise InputError(
+                f"the length of the embedding of {word!r} is 0: it has no direction to compare. Give "
+                "it a number, or a larger one, or leave the word out."
+            )
+    cosine = (dot / (magnitude * magnitude.T)).named("Cosine", notes.COSINE)
+    return angle(cosine).named("Angle", notes.ANGLE)

@@ -1,0 +1,164 @@
+"""The transformer as the paper has it: layers of attention and feed-forward, each with a skip
+connection and a norm. Knows nothing of files or sheets.
+
+Shapes: n words of a sentence, m words of another; d the model's width.
+Source: Vaswani et al., "Attention Is All You Need" (2017), section 3; pre-norm as in Xiong et al., "On
+Layer Normalization in the Transformer Architecture" (2020).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from attn_xl.graph.functions import activation, best, row_mean, row_variance, softmax, sqrt
+from attn_xl.graph.matrix import Matrix
+
+from . import notes
+from .attention import Attending, Weights
+from .multi_head import multi_head_attention
+
+Sublayer = Callable[[Matrix], Matrix]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Architecture:
+    """What all layers have in common.
+
+    Attributes:
+        weights: where the layers get what was learned.
+        heads, layers: how many of each.
+        hidden: how wide the feed-forward network is where weights are made up.
+        norm: "post" (the paper's): norm after the sum; "pre": norm before each sublayer.
+        activation: "relu", "gelu" or "gelu-tanh".
+        epsilon: the scalar that keeps a norm from dividing by 0.
+        attending, causal: how scores become weights, and the same with later words hidden.
+    """
+
+    weights: Weights
+    epsilon: Matrix
+    heads: int = 1
+    layers: int = 1
+    hidden: int = 0
+    norm: Literal["post", "pre"] = "post"
+    activation: str = "relu"
+    attending: Attending | None = None
+    causal: Attending | None = None
+
+
+def layer_norm(x: Matrix, a: Architecture, name: str, which: str) -> Matrix:
+    """(x − mean) / √(variance + ε) · γ + β, each row by itself, with the population variance.
+
+    Source: Ba, Kiros, Hinton, "Layer Normalization" (2016).
+    """
+    gamma = a.weights.row(name.replace("Norm", "gamma"), x.columns)
+    beta = a.weights.row(name.replace("Norm", "beta"), x.columns)
+    mean = row_mean(x).named("Mean", "the mean of the row", helper=True)  # (n, 1)
+    variance = row_variance(x).named("Variance", "the variance of the row", helper=True)  # (n, 1)
+    normed = (x - mean) / sqrt(variance + a.epsilon)  # (n, d)
+    if gamma is not None:
+        normed = normed * gamma
+    if beta is not None:
+        normed = normed + beta
+    return normed.described(f"norm({x.name})").named(name, notes.NORM.format(which=which))
+
+
+def feed_forward(x: Matrix, a: Architecture, at: str = "") -> Matrix:
+    """Two layers of neurons, each word by itself: activation(x W_1 + b_1) W_2 + b_2.
+
+    Source: Vaswani et al. (2017), 3.3.
+    """
+    w_1 = a.weights.matrix(f"{at}W_1", x.columns, a.hidden or 2 * len(x.columns))
+    b_1 = a.weights.row(f"{at}b_1", w_1.columns)
+    inner = x @ w_1 if b_1 is None else x @ w_1 + b_1
+    inner = inner.named(f"{at}Hidden", notes.HIDDEN)
+    active = activation(inner, a.activation).named(f"{at}Activated", notes.ACTIVATED)
+    w_2 = a.weights.matrix(f"{at}W_2", active.columns, len(x.columns))
+    b_2 = a.weights.row(f"{at}b_2", w_2.columns)
+    outer = active @ w_2 if b_2 is None else active @ w_2 + b_2
+    return outer.named(f"{at}FeedForward", notes.FEED_FORWARD)
+
+
+def _sublayer(x: Matrix, run: Sublayer, a: Architecture, at: str, number: int) -> Matrix:
+    """A sublayer with its skip connection and norm. Post: norm(x + run(x)). Pre: x + run(norm(x))."""
+    name = f"{at}Norm_{number}"
+    if a.norm == "pre":
+        return (x + run(layer_norm(x, a, name, "Norm before the step"))).named(
+            f"{at}Sum_{number}", notes.SKIP
+        )
+    total = (x + run(x)).named(f"{at}Sum_{number}", notes.SKIP)
+    return layer_norm(total, a, name, "Add and norm")
+
+
+def encoder_layer(x: Matrix, a: Architecture, at: str) -> Matrix:
+    """(n, d) to (n, d): self-attention, then feed-forward. Source: Vaswani et al. (2017), 3.1."""
+
+    def attend(y: Matrix) -> Matrix:
+        return multi_head_attention(y, y, a.weights, a.heads, attending=a.attending, at=at)
+
+    x = _sublayer(x, attend, a, at, 1)
+    return _sublayer(x, lambda y: feed_forward(y, a, at), a, at, 2)
+
+
+def decoder_layer(x: Matrix, memory: Matrix | None, a: Architecture, at: str) -> Matrix:
+    """(n, d) to (n, d): masked self-attention, attention to the encoder's output (m, d) if
+    there is one, then feed-forward. Source: Vaswani et al. (2017), 3.1."""
+
+    def attend(y: Matrix) -> Matrix:
+        scope = f"{at}Self." if memory is not None else at
+        return multi_head_attention(y, y, a.weights, a.heads, attending=a.causal, at=scope)
+
+    def cross(y: Matrix) -> Matrix:
+        assert memory is not None
+        return multi_head_attention(
+            y, memory, a.weights, a.heads, attending=a.attending, at=f"{at}Cross."
+        )
+
+    x = _sublayer(x, attend, a, at, 1)
+    if memory is not None:
+        x = _sublayer(x, cross, a, at, 2)
+    return _sublayer(x, lambda y: feed_forward(y, a, at), a, at, 2 if memory is None else 3)
+
+
+def encoder(x: Matrix, a: Architecture) -> Matrix:
+    """All layers of the encoder, (n, d) to (n, d)."""
+    for layer in range(a.layers):
+        x = encoder_layer(x, a, f"Enc{layer + 1}.")
+    return _last_norm(x, a, "Enc")
+
+
+def decoder(x: Matrix, memory: Matrix | None, a: Architecture) -> Matrix:
+    """All layers of the decoder, (n, d) and the encoder's output (m, d) to (n, d)."""
+    for layer in range(a.layers):
+        x = decoder_layer(x, memory, a, f"Dec{layer + 1}.")
+    return _last_norm(x, a, "Dec")
+
+
+def _last_norm(x: Matrix, a: Architecture, stack: str) -> Matrix:
+    """A norm after the last layer: with pre-norm, and wherever its weights are given."""
+    if a.norm == "pre" or f"{stack}.gamma" in a.weights:
+        return layer_norm(x, a, f"{stack}.Norm", "Norm after the last layer")
+    return x
+
+
+def transformer(source: Matrix, target: Matrix, a: Architecture) -> Matrix:
+    """Encoder and decoder: source (m, d) and target (n, d) to (n, d)."""
+    return decoder(target, encoder(source, a), a)
+
+
+def next_words(x: Matrix, vocabulary: Matrix) -> tuple[Matrix, Matrix]:
+    """The probability of each word of a vocabulary to come next, after each word of a sentence.
+
+    Args:
+        x: what a decoder made, (n, d).
+        vocabulary: an embedding for each of v words, (v, d).
+
+    Returns:
+        The probabilities, (n, v), each row of which sums to 1; and the most probable words, (n, 1).
+
+    Source: Vaswani et al. (2017), 3.4, with the embeddings as the last weights.
+    """
+    logits = (x @ vocabulary.T).named("Logits", notes.LOGITS)
+    probabilities = softmax(logits).named("Probabilities", notes.PROBABILITIES, role="attention")
+    return probabilities, best(probabilities).named("Next", notes.NEXT)

@@ -1,0 +1,295 @@
+"""Any file of cells in, the values of its cells out. Knows file formats, and nothing of tables."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+import zipfile
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from threading import Thread
+from typing import Literal
+
+from attn_xl.errors import InputError
+
+from .addresses import MAX_COLUMNS, MAX_ROWS, address, split_address
+from .engines import Value
+from .metadata import Marks
+from .numerals import ErrorValue
+from .plain_sheet import WORTH_IT, plain_rows
+from .recalculate import Recalculated
+from .text_files import check_size, decoded, is_text, read_text
+from .unpack import DAMAGED, unpacked
+from .values import OLE, Grid, values, values_apart
+
+MOST_SPANNED = 10_000_000
+"""So many cells, filled or not, the sheets of a book may span; more, if many of them are filled."""
+
+# A cell whose formula has no stored value, or whose value is an error: calamine shows both as blank.
+_NOT_STORED = re.compile(
+    rb"<(?:\w+:)?f(?:\s[^>]*)?(?:/>|>[^<]*</(?:\w+:)?f>)"
+    rb"\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>"
+    rb"|\st=\"e\""
+)
+_FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/]")
+_RECALCULATE = re.compile(rb"fullCalcOnLoad=\"(?:1|true)\"")
+# Plain beginnings, which are found fast; a prefix on every tag is rare.
+_ROW = re.compile(rb'<row[^>]*? r="(\d+)"')
+_PREFIXED_ROW = re.compile(rb'<\w+:row[^>]*? r="(\d+)"')
+_COLUMN = re.compile(rb' r="([A-Za-z]+)\d')
+_FAR_ROW = re.compile(rb' r="[A-Za-z]+(\d{5,})"')
+_STRINGS = "xl/sharedStrings.xml"
+_COUNT = re.compile(rb"ount\s*=\s*[\"']\s*\+?(\d+)")
+_AFTER_TAG = (b" ", b">", b"/", b"\t", b"\n", b"\r")
+_NPY = b"\x93NUMPY"
+
+
+@dataclass(frozen=True)
+class Book:
+    """What a file holds.
+
+    Attributes:
+        path: the file, as errors name it.
+        grids: the values of every sheet: numbers, texts, booleans, dates, error values, "" where blank.
+        hidden: the sheets that are hidden.
+        marks: what else it says about its cells.
+    """
+
+    path: Path
+    grids: dict[str, Grid]
+    hidden: frozenset[str] = frozenset()
+    marks: Marks = field(default_factory=lambda: Marks(b""))
+
+
+def read_book(path: Path) -> Book:
+    """The cells of a file: a workbook, delimited text, arrays, JSON; `-` is the standard input.
+
+    What it is is told by its content. A formula without a stored value, or one that its program asks to
+    be recalculated on loading, is computed by IronCalc.
+
+    Raises:
+        InputError: if the file cannot be read; it says why, and what to do.
+    """
+    content = content_of(path)
+    shown = Path("standard input") if str(path) == "-" else path
+    parts = unpacked(shown, content, _is_looked_at) if content.startswith(b"PK") else {}
+    grids: dict[str, Grid] | None = None
+    if content.startswith(_NPY) or _is_npz(content):
+        from .arrays import from_npy
+
+        grids = _named(from_npy(content, str(shown)), shown)
+    elif not content.startswith((b"PK", OLE)):
+        grids = _from_text(shown, content)
+    if grids is None:
+        return _workbook(path, shown, content, parts)
+    for rows in grids.values():
+        check_size(rows, str(shown))
+    return Book(shown, grids)
+
+
+def _is_looked_at(part: str) -> bool:
+    sheet = part.startswith("xl/worksheets/") and part.endswith(".xml")
+    return sheet or part in ("xl/workbook.xml", _STRINGS)
+
+
+def _workbook(path: Path, shown: Path, content: bytes, parts: dict[str, bytes]) -> Book:
+    if not content.startswith(b"PK"):
+        return Book(shown, *values_apart(path, shown, content))
+    strings = parts.pop(_STRINGS, b"")
+    plain = _plain_sheets(content, parts, strings)
+    sheets = Marks(content).parts()
+    usual = bool(sheets) and sheets <= parts.keys() and _counts(strings) <= len(strings)
+    spanned = 0
+    for part, xml in parts.items():
+        if part not in plain and part != "xl/workbook.xml":
+            spanned = _check_span(shown, xml, spanned)
+            usual = usual and _is_usual(xml)
+    # The formulas are looked for while the values are read, which takes longest.
+    scan = _Scan(parts, plain)
+    thread = Thread(target=scan.run)
+    thread.start()
+    try:
+        read = values(path, shown, content, plain) if usual else values_apart(path, shown, content)
+        grids, hidden = read
+    finally:
+        thread.join()
+    if scan.compute != "none":
+        _compute(path, content, grids, everything=scan.compute == "all")
+    return Book(shown, grids, hidden, Marks(content, scan.plain))
+
+
+def _plain_sheets(content: bytes, parts: dict[str, bytes], strings: bytes) -> dict[str, Grid]:
+    """The values of large sheets of plain numbers, by part."""
+    large = [name for name, xml in parts.items() if len(xml) > WORTH_IT]
+    if not large:
+        return {}
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        try:
+            styles = archive.read("xl/styles.xml")
+        except (*DAMAGED, KeyError):
+            return {}
+    found = {name: plain_rows(parts[name], strings, styles) for name in large}
+    return {name: rows for name, rows in found.items() if rows is not None}
+
+
+def _named(grids: dict[str, Grid], path: Path) -> dict[str, Grid]:
+    """A table without a name gets its file's."""
+    return {name or path.stem: grid for name, grid in grids.items()}
+
+
+def _is_npz(content: bytes) -> bool:
+    """Whether the first file in a zip archive is an array."""
+    length = int.from_bytes(content[26:28], "little")
+    return content.startswith(b"PK") and content[30 : 30 + length].endswith(b".npy")
+
+
+def _from_text(path: Path, content: bytes) -> dict[str, Grid] | None:
+    """The cells of text, or None if it is none or no table can be in it."""
+    text = decoded(content)
+    if not is_text(text) or text.lstrip()[:1] == "<":
+        return None
+    if text.lstrip()[:1] in ("{", "["):
+        from .arrays import from_json
+
+        return _named(from_json(text, str(path)), path)
+    grid = read_text(text, str(path))
+    known = path.suffix.lower() in (".csv", ".tsv", ".txt", ".tab") or str(path) == "standard input"
+    if not known and not any(isinstance(value, float) for row in grid for value in row):
+        return None
+    return {path.stem: grid}
+
+
+def wrote_this(path: Path) -> bool:
+    """Whether the workbook is one that this program wrote."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return b">attn-xl " in archive.read("docProps/core.xml")
+    except (KeyError, *DAMAGED):
+        return False
+
+
+def content_of(path: Path) -> bytes:
+    try:
+        content = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file.") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a folder, not a spreadsheet.") from None
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path}: cannot be read ({reason}).") from None
+    if not content:
+        raise InputError(f"{'standard input' if str(path) == '-' else path}: the file is empty.")
+    return content
+
+
+class _Scan:
+    """Which formulas of an xlsx are to be computed: those without a value, or all, because the file
+    asks for it."""
+
+    def __init__(self, parts: dict[str, bytes], known: Collection[str]) -> None:
+        """Take the XML of the parts, and those of which it is known that they have no formulas."""
+        self.parts, self.known = parts, known
+        self.plain: set[str] = set()
+        self.compute: Literal["none", "missing", "all"] = "none"
+
+    def run(self) -> None:
+        missing = formulas = False
+        recalculate = bool(_RECALCULATE.search(self.parts.pop("xl/workbook.xml", b"")))
+        for name, xml in self.parts.items():
+            if name in self.known:
+                if b'hidden="' not in xml:
+                    self.plain.add(name)
+                continue
+            prefixed = b"<sheetData" not in xml[:100_000] or b":sheetData" in xml[:100_000]
+            has_formulas = (b"<f" in xml or (prefixed and b":f" in xml)) and bool(_FORMULA.search(xml))
+            if not has_formulas and b'hidden="' not in xml:
+                self.plain.add(name)
+            formulas = formulas or has_formulas
+            if has_formulas or b't="e"' in xml:
+                missing = missing or bool(_NOT_STORED.search(xml))
+        if recalculate and formulas:
+            self.compute = "all"
+        elif missing:
+            self.compute = "missing"
+
+
+def _counts(strings: bytes) -> int:
+    """How many shared strings there are said to be; calamine makes room for so many."""
+    return max((int(said[:20]) for said in _COUNT.findall(strings)), default=0)
+
+
+def _is_usual(xml: bytes) -> bool:
+    """Whether rows and cells are written as programs write them: `_check_span` sees them."""
+    rows, cells = (sum(xml.count(b"<" + tag + end) for end in _AFTER_TAG) for tag in (b"row", b"c"))
+    return (
+        rows == xml.count(b'<row r="')
+        and cells == xml.count(b'<c r="')
+        and b":row" not in xml
+        and b":c " not in xml
+    )
+
+
+def _check_span(path: Path, xml: bytes, before: int) -> int:
+    """How many cells the sheets span with this one, of which those before span so many.
+
+    Raises:
+        InputError: if that is too many, and most are blank.
+    """
+    rows = {*(_ROW if b"<row" in xml else _PREFIXED_ROW).findall(xml), *_FAR_ROW.findall(xml)}
+    last_row = max((_place(b"A" + row)[0] for row in rows), default=0)
+    last_column = max((_place(letters + b"1")[1] for letters in set(_COLUMN.findall(xml))), default=1)
+    spanned = last_row * last_column
+    if before + spanned > MOST_SPANNED or last_row > MAX_ROWS:
+        cells = xml.count(b"<c ") + xml.count(b":c ")
+        if spanned <= 10 * cells and last_row <= MAX_ROWS:
+            return before  # filled
+        raise InputError(
+            f"{path}: a sheet has cells as far away as {address(last_row, last_column)}. Delete all "
+            "rows and columns beyond the table, and save it."
+        )
+    return before + spanned
+
+
+def _place(cell: bytes) -> tuple[int, int]:
+    try:
+        return split_address(cell.decode().upper())
+    except ValueError:
+        return MAX_ROWS + 1, MAX_COLUMNS
+
+
+@lru_cache(maxsize=1)  # to inspect a file is to read it several times
+def _computed(
+    path: Path, content: bytes, sheets: frozenset[str]
+) -> dict[str, list[tuple[int, int, Value, bool]]]:
+    """What IronCalc computes for a file; nothing if it cannot: blanks stay blank, and are named where
+    a table needs them."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        if str(path) == "-":  # IronCalc reads files only
+            path = Path(folder, "input.xlsx")
+            path.write_bytes(content)
+        try:
+            engine = Recalculated(path)
+            found = {name: engine.computed(name) for name in engine.sheets if name in sheets}
+        except InputError:
+            return {}
+    engine.close()
+    return found
+
+
+def _compute(path: Path, content: bytes, grids: dict[str, Grid], *, everything: bool) -> None:
+    """Put IronCalc's values into the blank cells, or into all cells with formulas."""
+    for sheet, cells in _computed(path, content, frozenset(grids)).items():
+        grid = grids[sheet]
+        for row, column, value, formula in cells:
+            grid.extend([] for _ in range(row - len(grid)))
+            values = grid[row - 1]
+            values.extend([""] * (column - len(values)))
+            if values[column - 1] == "" or (everything and formula):
+                is_error = isinstance(value, str) and value.startswith("#")
+                values[column - 1] = ErrorValue(value) if is_error else "" if value is None else value

@@ -1,0 +1,141 @@
+"""Recalculating a workbook with another program. Knows nothing of attention: any workbook will do."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from attn_xl.errors import InputError
+
+SMALLEST = 2.2250738585072014e-308
+"""Numbers below this lose digits; some spreadsheet programs take them for 0."""
+
+Value = float | str | bool | None
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep what an engine prints by itself, panicking or wondering, from standard output and error."""
+    kept = []
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):
+            stream.flush()  # what was printed before goes where it should
+    for number in (1, 2):
+        try:
+            kept.append((number, os.dup(number)))
+        except OSError:  # there is no such stream
+            continue
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), number)
+    try:
+        yield
+    finally:
+        for number, own in kept:
+            os.dup2(own, number)
+            os.close(own)
+
+
+class IronCalc:
+    """A workbook recalculated by IronCalc, a spreadsheet engine of its own (pip install ironcalc).
+
+    Args:
+        called: how errors name the file, if not by its path.
+
+    Raises:
+        InputError: if IronCalc cannot read the file.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], called: str | None = None) -> None:
+        import ironcalc
+
+        try:
+            with quiet():
+                self._model = ironcalc.load_from_xlsx(os.fspath(path), "en", "UTC", "en")
+                self._model.evaluate()
+        except BaseException as error:  # a panic in the engine is not an Exception
+            if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
+                raise
+            slip = "" if isinstance(error, Exception) else "a mistake in IronCalc: "
+            why = f"{slip}{str(error)[:200]}"
+            said = f"{called or path}: IronCalc cannot recalculate this workbook ({why})."
+            raise InputError(said) from None
+        self.sheets = [sheet["name"] for sheet in self._model.get_worksheets_properties()]
+
+    def value(self, sheet: str, row: int, column: int) -> Value:
+        """The computed value of a cell; an error value (`#N/A`) is text."""
+        return self._model.get_cell_value(self.sheets.index(sheet), row, column)
+
+    def set_formula(self, sheet: str, row: int, column: int, formula: str) -> None:
+        """Put a formula into a cell; `evaluate` computes it."""
+        self._model.update_cell_with_formula(self.sheets.index(sheet), row, column, f"={formula}")
+
+    def evaluate(self) -> None:
+        """Recalculate."""
+        self._model.evaluate()
+
+    def has_formula(self, sheet: str, row: int, column: int) -> bool:
+        return self._model.get_cell_formula(self.sheets.index(sheet), row, column) is not None
+
+    def size(self, sheet: str) -> tuple[int, int]:
+        """The last row and the last column in use."""
+        _, last_row, _, last_column = self._model.get_sheet_dimensions(self.sheets.index(sheet))
+        return last_row, last_column
+
+
+_ALWAYS_RECALCULATE = """<?xml version="1.0" encoding="UTF-8"?>
+<oor:items xmlns:oor="http://openoffice.org/2001/registry">
+<item oor:path="/org.openoffice.Office.Calc/Formula/Load">
+<prop oor:name="OOXMLRecalcMode" oor:op="fuse"><value>0</value></prop></item>
+</oor:items>
+"""
+
+
+def libreoffice() -> str | None:
+    """The LibreOffice program on this machine, if there is one."""
+    import shutil
+
+    return shutil.which("soffice") or shutil.which("libreoffice")
+
+
+def recalculated_by_libreoffice(paths: list[Path], out: Path, to: str = "xlsx") -> list[Path]:
+    """The workbooks as LibreOffice recalculates and saves them, in the folder `out`.
+
+    LibreOffice trusts stored values unless its profile says otherwise, so it gets a profile of its
+    own that makes it recalculate always.
+
+    Raises:
+        InputError: if LibreOffice is not there or does not convert a file.
+    """
+    import subprocess
+    import tempfile
+
+    program = libreoffice()
+    if program is None:
+        raise InputError("LibreOffice (soffice) is not installed.")
+    filters = {"xlsx": "xlsx:Calc MS Excel 2007 XML"}
+    with tempfile.TemporaryDirectory() as profile:
+        (Path(profile) / "user").mkdir()
+        (Path(profile) / "user" / "registrymodifications.xcu").write_text(_ALWAYS_RECALCULATE)
+        done = subprocess.run(
+            [
+                program,
+                f"-env:UserInstallation={Path(profile).as_uri()}",
+                "--headless",
+                "--convert-to",
+                filters.get(to, to),
+                "--outdir",
+                str(out),
+                *map(str, paths),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=540,
+        )
+    written = [out / f"{path.stem}.{to}" for path in paths]
+    for path, result in zip(paths, written):
+        if not result.exists():
+            raise InputError(f"{path}: LibreOffice did not convert it. {done.stderr.strip()}")
+    return written

@@ -1,0 +1,367 @@
+"""The formulas and the stored values of a workbook, read fast and from any program's file. Knows the
+file format, and nothing of what is right or wrong in it.
+
+openpyxl refuses files that every spreadsheet program opens, keeps a Python object for each cell and
+reads formulas and values in two passes; here one pass of expat fills a few arrays.
+"""
+
+from __future__ import annotations
+
+import io
+import posixpath
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+from xml.parsers import expat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attn_xl.errors import InputError
+
+from .addresses import MAX_COLUMNS, MAX_ROWS, split_address
+from .book import content_of
+from .repack import shared_texts
+from .unpack import DAMAGED, damaged, unpacked
+from .values import OLE
+
+WIDTH = MAX_COLUMNS
+"""A cell's key is row * WIDTH + column - 1: one number that sorts as the rows do."""
+
+NUMBER, TEXT, BOOLEAN, ERROR, MISSING = range(5)
+"""What a cell holds; MISSING is a formula without a stored value."""
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A formula as it is written, and where; other cells may share it, moved."""
+
+    text: str
+    row: int
+    column: int
+    rows: int = 1
+    columns: int = 1
+    table: bool = False
+    """A what-if table (Data > What-If Analysis), which only its own program can compute."""
+    array: bool = False
+    """An array formula, of one cell or of more."""
+
+
+@dataclass
+class Sheet:
+    """The cells of a sheet that are not blank, in the order of their keys.
+
+    Attributes:
+        keys, kinds, numbers: one entry a cell; a number that is none is NaN.
+        texts: what the others hold, by the place in the arrays; texts of the shared table are left out,
+            but for those that formulas give (as Gnumeric stores them).
+        formulas: for each cell the place of its formula in the book's list, or -1.
+        spilled: the same for cells that an array formula elsewhere fills.
+    """
+
+    name: str
+    keys: Ints
+    kinds: NDArray[np.int8]
+    numbers: NDArray[np.float64]
+    texts: dict[int, str]
+    formulas: Ints
+    spilled: Ints
+
+    def find(self, keys: Ints) -> Ints:
+        """The places of cells by their keys; -1 where a cell is blank."""
+        if not len(self.keys):
+            return np.full(len(keys), -1)
+        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[at] == keys, at, -1)
+
+    def stored(self, place: int) -> float | str | bool | None:
+        """The stored value of a cell."""
+        kind = self.kinds[place]
+        if kind == NUMBER:
+            return float(self.numbers[place])
+        if kind == BOOLEAN:
+            return bool(self.numbers[place])
+        return None if kind == MISSING else self.texts.get(place, "")
+
+
+@dataclass
+class FormulaBook:
+    """A workbook: its sheets by name, their formulas, its defined names (their text by name; those of a
+    sheet alone under `sheet!name`)."""
+
+    path: Path
+    sheets: dict[str, Sheet] = field(default_factory=dict)
+    formulas: list[Formula] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+    since_1904: bool = False
+    """Whether dates are counted from 1904, as Excel for the Mac once did."""
+    repeats: bool = False
+    """Whether formulas may refer to themselves, and are computed again and again."""
+
+
+def read_formulas(path: Path) -> FormulaBook:
+    """The formulas and stored values of an xlsx or xlsm.
+
+    Raises:
+        InputError: if the file cannot be read, or keeps its formulas in another way (xls, xlsb, ods).
+    """
+    content = content_of(path)
+    if content.startswith(b"PK"):
+        unpacked(path, content)
+        try:
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                return _read(path, archive)
+        except _Other:
+            pass
+        except (_Wrong, expat.ExpatError) as error:
+            raise damaged(path, str(error)) from None
+        except (*DAMAGED, LookupError, StopIteration):  # what is not there, and numbers that are none
+            raise damaged(path) from None
+    elif not content.startswith(OLE):
+        raise InputError(f"{path}: is not a spreadsheet. Check an .xlsx workbook.")
+    raise InputError(
+        f"{path}: only the formulas of .xlsx and .xlsm can be checked. Open it in a spreadsheet "
+        "program (LibreOffice opens them all), save it as .xlsx and check that; if it is protected "
+        "by a password, remove that first."
+    )
+
+
+class _Other(Exception):
+    """A package, but not of Office Open XML."""
+
+
+class _Wrong(Exception):
+    """What no spreadsheet has."""
+
+
+def _read(path: Path, archive: zipfile.ZipFile) -> FormulaBook:
+    names = set(archive.namelist())
+    if "_rels/.rels" not in names:
+        raise _Other
+    root = _relations(archive, "_rels/.rels")
+    main = next((target for kind, target in root.values() if kind.endswith("/officeDocument")), "")
+    if main not in names or not main.endswith(".xml"):
+        raise _Other
+    folder, file = posixpath.split(main)
+    relations = _relations(archive, f"{folder}/_rels/{file}.rels", folder)
+    book = FormulaBook(path)
+    order: list[str] = []
+    open_name: list[tuple[str, str]] = []
+
+    @cache
+    def shared() -> list[str]:
+        table = (part for kind, part in relations.values() if kind.endswith("/sharedStrings"))
+        return shared_texts(archive.read(next(table)))
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        tag = tag.rpartition(" ")[2]
+        if tag == "sheet":
+            order.append(attributes["name"])
+            link = next((v for k, v in attributes.items() if k.endswith(" id")), "")
+            kind, target = relations[link]
+            if kind.endswith("/worksheet") and target in names:
+                book.sheets[attributes["name"]] = _sheet(
+                    attributes["name"], archive.read(target), book.formulas, shared
+                )
+        elif tag == "workbookPr":
+            book.since_1904 = attributes.get("date1904") in ("1", "true")
+        elif tag == "calcPr":
+            book.repeats = attributes.get("iterate") in ("1", "true")
+        elif tag == "definedName":
+            open_name.append((attributes["name"], attributes.get("localSheetId", "")))
+
+    def end(tag: str, text: str) -> None:
+        if tag.endswith(" definedName"):
+            name, local = open_name.pop()
+            where = f"{order[int(local)]}!" if local and int(local) < len(order) else ""
+            book.names[where + name] = text
+
+    _parse(archive.read(main), start, end)
+    return book
+
+
+def _relations(archive: zipfile.ZipFile, name: str, folder: str = "") -> dict[str, tuple[str, str]]:
+    found: dict[str, tuple[str, str]] = {}
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        if tag.endswith(" Relationship"):
+            target = attributes["Target"]
+            absolute = target.startswith("/")
+            full = target[1:] if absolute else posixpath.normpath(posixpath.join(folder, target))
+            found[attributes["Id"]] = attributes.get("Type", ""), full
+
+    _parse(archive.read(name), start)
+    return found
+
+
+def _parser() -> Any:
+    parser = expat.ParserCreate(namespace_separator=" ")
+    parser.buffer_text = True
+
+    def refuse(*_: object) -> None:  # no office program writes one; entities and bombs need one
+        raise _Wrong("its XML has a document type, which no spreadsheet has")
+
+    parser.StartDoctypeDeclHandler = refuse
+    return parser
+
+
+def _parse(xml: bytes, start: Any, end: Any = None) -> None:
+    parser = _parser()
+    text: list[str] = []
+
+    def begin(tag: str, attributes: dict[str, str]) -> None:
+        text.clear()
+        start(tag, attributes)
+
+    parser.StartElementHandler = begin
+    parser.CharacterDataHandler = text.append
+    if end is not None:
+        parser.EndElementHandler = lambda tag: end(tag, "".join(text))
+    parser.Parse(xml, True)
+
+
+_KINDS = {"n": NUMBER, "b": BOOLEAN, "e": ERROR}
+
+
+class _Cells:
+    """What the parser of a sheet fills."""
+
+    def __init__(self, formulas: list[Formula]) -> None:
+        self.keys: list[int] = []
+        self.kinds: list[int] = []
+        self.numbers: list[float] = []
+        self.texts: dict[int, str] = {}
+        self.places: list[int] = []
+        self.arrays: list[tuple[int, Formula]] = []
+        self.formulas = formulas
+        self.shared: dict[str, int] = {}
+        self.row = self.column = 0
+
+    def formula(self, attributes: dict[str, str], text: str, row: int, column: int) -> int:
+        """The place in the list of a cell's formula; -1 if it turns out to be none."""
+        kind = attributes.get("t", "normal")
+        if kind == "shared" and attributes.get("si", "") in self.shared and not text:
+            return self.shared[attributes["si"]]
+        if not text and kind != "dataTable":
+            return -1
+        rows = columns = 1
+        if kind in ("array", "dataTable") and ":" in attributes.get("ref", ""):
+            first, last = attributes["ref"].replace("$", "").split(":")
+            (top, left), (bottom, right) = split_address(first), split_address(last)
+            _check_place(bottom, right)
+            rows, columns = bottom - top + 1, right - left + 1
+        formula = Formula(text, row, column, rows, columns, kind == "dataTable", kind == "array")
+        self.formulas.append(formula)
+        place = len(self.formulas) - 1
+        if kind == "shared":
+            self.shared[attributes.get("si", "")] = place
+        if rows * columns > 1:
+            self.arrays.append((place, formula))
+        return place
+
+
+def _sheet(name: str, xml: bytes, formulas: list[Formula], shared: Callable[[], list[str]]) -> Sheet:
+    parser, cells = _parser(), _Cells(formulas)
+    text: list[str] = []
+    cell: dict[str, str] = {}
+    formula: dict[str, str] | None = None
+    written, value, inside = "", "", False
+    keys, kinds, numbers, places = cells.keys, cells.kinds, cells.numbers, cells.places
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal cell, formula, written, value, inside
+        tag = tag[tag.rfind(" ") + 1 :]
+        if tag in ("v", "f", "t"):
+            text.clear()
+            inside = True
+            if tag == "f":
+                formula = attributes
+        elif tag == "c":
+            cell, formula, written, value = attributes, None, "", ""
+        elif tag == "row":
+            cells.row = int(attributes.get("r", cells.row + 1))
+            cells.column = 0
+
+    def end(tag: str) -> None:
+        nonlocal written, value, inside
+        tag = tag[tag.rfind(" ") + 1 :]
+        if tag == "v":
+            value, inside = "".join(text), False
+        elif tag == "f":
+            written, inside = "".join(text), False
+        elif tag == "t":
+            value, inside = value + "".join(text), False
+        elif tag == "c":
+            close()
+
+    def close() -> None:
+        row, column = cells.row, cells.column + 1
+        if "r" in cell:
+            row, column = split_address(cell["r"])
+        _check_place(row, column)
+        cells.column = column
+        place = -1 if formula is None else cells.formula(formula, written, row, column)
+        if place < 0 and value == "" and cell.get("t") != "s":
+            return
+        number = float("nan")
+        kind = _KINDS.get(cell.get("t", "n"), TEXT)
+        if value == "" and kind != TEXT:
+            kind = MISSING
+        elif kind in (NUMBER, BOOLEAN):
+            number = float(value)
+        elif cell.get("t") != "s":
+            cells.texts[len(keys)] = value
+        elif place >= 0 and value:
+            cells.texts[len(keys)] = shared()[int(value)]
+        keys.append(row * WIDTH + column - 1)
+        kinds.append(kind)
+        numbers.append(number)
+        places.append(place)
+
+    def characters(data: str) -> None:
+        if inside:
+            text.append(data)
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = characters
+    parser.Parse(xml, True)
+    return _arranged(name, cells)
+
+
+def _check_place(row: int, column: int) -> None:
+    if not (0 < row <= MAX_ROWS and 0 < column <= MAX_COLUMNS):
+        raise _Wrong("it has cells where no sheet has any")
+
+
+def _arranged(name: str, cells: _Cells) -> Sheet:
+    keys = np.array(cells.keys, dtype=np.int64)
+    order = np.arange(len(keys))
+    texts = cells.texts
+    if len(keys) and not (np.diff(keys) > 0).all():  # rows or cells in disorder, or twice
+        _, order = np.unique(keys, return_index=True)
+        texts = {new: texts[old] for new, old in enumerate(order.tolist()) if old in texts}
+    sheet = Sheet(
+        name,
+        keys[order],
+        np.array(cells.kinds, dtype=np.int8)[order],
+        np.array(cells.numbers, dtype=np.float64)[order],
+        texts,
+        np.array(cells.places, dtype=np.int64)[order],
+        np.full(len(order), -1),
+    )
+    for place, formula in cells.arrays:
+        for row in range(formula.row, formula.row + formula.rows):
+            first = row * WIDTH + formula.column - 1
+            low, high = np.searchsorted(sheet.keys, (first, first + formula.columns))
+            if low < high:
+                sheet.spilled[low:high] = place
+            elif row > sheet.keys[-1] // WIDTH:
+                break
+    sheet.spilled[sheet.formulas >= 0] = -1
+    return sheet

@@ -1,0 +1,42 @@
+"""Cells in words: `B5:D9, C7 and 3 more`. Knows keys, and nothing of formulas."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .addresses import address
+from .formulas import WIDTH, Ints
+
+
+def spans(keys: Ints) -> str:
+    """Cells in words: `B5:D9`, `B5, B7`."""
+    parts = []
+    for top, left, bottom, right in rectangles(keys):
+        first, last = address(top, left), address(bottom, right)
+        parts.append(first if first == last else f"{first}:{last}")
+    return ", ".join(parts)
+
+
+def shortened(cells: str, most: int = 4) -> str:
+    """The first of many spans: `B5:B9, C7, D8, E9 and 3 more`."""
+    parts = cells.split(", ")
+    return ", ".join(parts[:most]) + (f" and {len(parts) - most} more" if len(parts) > most else "")
+
+
+def rectangles(keys: Ints) -> list[tuple[int, int, int, int]]:
+    """Cells as rectangles (top, left, bottom, right), by rows that have the same columns."""
+    keys = np.sort(keys)
+    breaks = np.flatnonzero(np.diff(keys) != 1) + 1
+    starts = np.concatenate([[0], breaks]).astype(np.int64)
+    ends = np.concatenate([breaks, [len(keys)]]).astype(np.int64) - 1
+    open_: dict[tuple[int, int], list[int]] = {}
+    done = []
+    for first, last in zip(keys[starts].tolist(), keys[ends].tolist()):
+        row, left, right = first // WIDTH, first % WIDTH + 1, last % WIDTH + 1
+        above = open_.get((left, right))
+        if above is not None and above[2] == row - 1:
+            above[2] = row
+            continue
+        open_[left, right] = rectangle = [row, left, row, right]
+        done.append(rectangle)
+    return [(r[0], r[1], r[2], r[3]) for r in done]

@@ -1,0 +1,132 @@
+"""IronCalc in a process of its own: a formula that never ends, or brings the engine down, stops that
+process and not the program. Knows what `engines` knows."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from attn_xl.errors import InputError
+
+from .engines import IronCalc, Value
+from .repack import Unreadable, repack, strings_elsewhere
+from .sandbox import Apart, Stopped
+
+MOST_CELLS = 3_000_000
+"""So many cells of a sheet are looked through for formulas, in a few seconds."""
+
+
+class Recalculated:
+    """A workbook that IronCalc recalculates in another process, which ends with this object.
+
+    Attributes:
+        sheets: their names.
+
+    Raises:
+        InputError: if IronCalc cannot read the file, or does not come to an end.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._apart = Apart(__name__, path.stat().st_size)
+        except OSError as error:
+            raise InputError(f"{path}: IronCalc cannot be started ({error.strerror}).") from None
+        self.sheets: list[str] = self._ask("open", os.fspath(path)) or self._repacked()
+
+    def values(self, sheet: str, cells: Sequence[tuple[int, int]]) -> list[Value]:
+        """The computed values of cells, by row and column; an error value (`#N/A`) is text."""
+        found: list[Value] = self._ask("values", sheet, cells)
+        return found
+
+    def computed(self, sheet: str) -> list[tuple[int, int, Value, bool]]:
+        """Every cell with a formula or an error value: row, column, value, whether by a formula."""
+        found: list[tuple[int, int, Value, bool]] = self._ask("computed", sheet)
+        return found
+
+    def change(self, formulas: Sequence[tuple[str, int, int, str]]) -> None:
+        """Put formulas into cells, by sheet, row and column, and recalculate."""
+        self._ask("change", formulas)
+
+    def close(self) -> None:
+        """End the process."""
+        self._apart.close()
+
+    def _repacked(self) -> list[str]:
+        # The folder is this process's: the other may be killed before it could clear it away.
+        with tempfile.TemporaryDirectory() as folder:
+            to = os.path.join(folder, "repacked.xlsx")
+            sheets: list[str] = self._ask("open_repacked", os.fspath(self._path), to)
+        return sheets
+
+    def _ask(self, what: str, *arguments: Any) -> Any:
+        try:
+            return self._apart.ask(what, *arguments)
+        except Stopped as end:
+            why = "a formula is too deep or too large for it"
+            if end.late:
+                why = f"its formulas take too long: not done after {end.late:.0f} s"
+            said = f"{self._path}: IronCalc cannot recalculate this workbook ({why})."
+        raise InputError(said)
+
+
+# The other process
+
+_engine: list[IronCalc] = []
+
+
+def _open(path: str) -> list[str]:
+    """The sheets; none if IronCalc cannot read the file as it is."""
+    if strings_elsewhere(Path(path)):
+        return []
+    try:
+        _engine.append(IronCalc(path))
+    except InputError:
+        return []
+    return _engine[0].sheets
+
+
+def _open_repacked(path: str, to: str) -> list[str]:
+    try:
+        repack(Path(path), Path(to))
+    except Unreadable as why:
+        raise InputError(f"{path}: IronCalc cannot recalculate this workbook ({why}).") from None
+    _engine.append(IronCalc(to, called=path))
+    return _engine[0].sheets
+
+
+def _values(sheet: str, cells: Sequence[tuple[int, int]]) -> list[Value]:
+    return [_engine[0].value(sheet, row, column) for row, column in cells]
+
+
+def _computed(sheet: str) -> list[tuple[int, int, Value, bool]]:
+    engine = _engine[0]
+    last_row, last_column = engine.size(sheet)
+    if last_row * last_column > MOST_CELLS:
+        raise InputError(f"the sheet {sheet!r} has cells too far from the others.")
+    found = []
+    for row in range(1, last_row + 1):
+        for column in range(1, last_column + 1):
+            value = engine.value(sheet, row, column)
+            formula = engine.has_formula(sheet, row, column)
+            if formula or (isinstance(value, str) and value.startswith("#")):
+                found.append((row, column, value, formula))
+    return found
+
+
+def _change(formulas: Sequence[tuple[str, int, int, str]]) -> None:
+    for cell in formulas:
+        _engine[0].set_formula(*cell)
+    _engine[0].evaluate()
+
+
+ANSWERS = {
+    "open": _open,
+    "open_repacked": _open_repacked,
+    "values": _values,
+    "computed": _computed,
+    "change": _change,
+}

@@ -1,0 +1,147 @@
+"""What each cell of a sheet is, and the rectangles of values that touch. Knows no labels."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from attn_xl.spreadsheets.numerals import ErrorValue, NumberText, numeral
+
+Grid = list[list[Any]]
+
+BLANK, DECORATION, TEXT, NUMBER_TEXT, NUMBER, OTHER = range(6)
+"""What a cell is. OTHER is a value that is no number: a boolean, a date, an error value."""
+
+
+class _Codes(dict[type, int]):
+    def __missing__(self, kind: type) -> int:
+        return OTHER
+
+
+_TYPES = _Codes({
+    float: NUMBER, int: NUMBER, NumberText: NUMBER, bool: OTHER, ErrorValue: OTHER, str: 255,
+    datetime.date: OTHER, datetime.datetime: OTHER, datetime.time: OTHER, datetime.timedelta: OTHER,
+    type(None): BLANK,
+})  # fmt: skip
+_ARROW = re.compile(
+    "[\u2190-\u21ff\u27f0-\u27ff\u2900-\u297f\u2b00-\u2bff\u2500-\u257f\u25a0-\u25ff\\s]+"
+    "|[-=~]{1,9}>|<[-=~]{1,9}|[\u2013\u2014]{1,9}"
+)
+MOST_BOXES = 2_000
+"""More tables than this no sheet has: numbers are scattered all over it."""
+
+Box = tuple[int, int, int, int]
+"""First row, first column, last row, last column, from 0."""
+
+
+def is_blank(value: Any) -> bool:
+    """Whether a cell is empty, to the eye."""
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def kind_of(text: str) -> int:
+    """What a text is: blank, an arrow, a number, or text."""
+    if not text.strip():
+        return BLANK
+    if _ARROW.fullmatch(text.strip()):
+        return DECORATION
+    return NUMBER_TEXT if numeral(text) is not None else TEXT
+
+
+def kinds(grid: Grid) -> np.ndarray:
+    """What each cell is, (rows, columns)."""
+    width = max(map(len, grid), default=0)
+    lines, code_of = [], _TYPES.__getitem__
+    for row in grid:
+        if 2 * row.count("") > len(row):  # where one cell stands far out, most are blank
+            line = bytearray(len(row))
+            for place in [place for place, value in enumerate(row) if value != ""]:
+                line[place] = code_of(type(row[place]))
+        else:
+            line = bytearray(map(code_of, map(type, row)))
+        place = line.find(255)
+        while place >= 0:
+            line[place] = kind_of(row[place])
+            place = line.find(255, place + 1)
+        lines.append(bytes(line).ljust(width, b"\0"))
+    return np.frombuffer(b"".join(lines), dtype=np.uint8).reshape(len(grid), width)
+
+
+def boxes(cells: np.ndarray) -> list[Box]:
+    """The bounding boxes of values that touch, at corners too."""
+    filled = np.zeros((cells.shape[0], cells.shape[1] + 2), dtype=np.int8)
+    filled[:, 1:-1] = cells >= NUMBER_TEXT
+    edges = np.diff(filled, axis=1)
+    rows, starts = np.nonzero(edges == 1)
+    _, stops = np.nonzero(edges == -1)
+    found: list[list[int]] = []
+    parent: list[int] = []
+
+    def root(i: int) -> int:
+        while parent[i] != i:
+            parent[i] = parent[parent[i]]
+            i = parent[i]
+        return i
+
+    before: list[tuple[int, int, int]] = []
+    here: list[tuple[int, int, int]] = []
+    at = -1
+    for row, start, stop in zip(rows.tolist(), starts.tolist(), stops.tolist()):
+        if row != at:
+            before, here, at = here if row == at + 1 else [], [], row
+        number = -1
+        for first, last, other in before:
+            if first <= stop and start <= last:
+                other = root(other)
+                if number < 0:
+                    number = other
+                elif number != other:
+                    parent[other] = number
+                    found[number] = _grown(found[number], found[other])
+        if number < 0:
+            number = len(parent)
+            parent.append(number)
+            found.append([row, start, row, stop - 1])
+        else:
+            found[number] = _grown(found[number], [row, start, row, stop - 1])
+        here.append((start, stop, number))
+    return [
+        (box[0], box[1], box[2], box[3]) for i, box in enumerate(found) if parent[i] == i
+    ]  # fmt: skip
+
+
+def _grown(a: Sequence[int], b: Sequence[int]) -> list[int]:
+    return [min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3])]
+
+
+def union(a: Box, b: Box) -> Box:
+    top, left, bottom, right = _grown(a, b)
+    return top, left, bottom, right
+
+
+def inside(inner: Box, outer: Box) -> bool:
+    return (
+        outer[0] <= inner[0] and outer[1] <= inner[1] and inner[2] <= outer[2] and inner[3] <= outer[3]
+    )
+
+
+def merged(apart: list[Box]) -> list[Box]:
+    """Boxes that overlap made one, in the order they stand in."""
+    boxes = sorted(apart)
+    if len(boxes) > MOST_BOXES:
+        return boxes
+    changed = True
+    while changed:
+        changed = False
+        for i, a in enumerate(boxes):
+            for j in range(len(boxes) - 1, i, -1):
+                b = boxes[j]
+                if a[0] <= b[2] and b[0] <= a[2] and a[1] <= b[3] and b[1] <= a[3]:
+                    a = boxes[i] = union(a, b)
+                    del boxes[j]
+                    changed = True
+    return sorted(boxes)

@@ -1,0 +1,349 @@
+"""The tables on the sheets of a book, each with what it is for: found by their place, their labels, the
+names that the file has for ranges, or the ranges that a call names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from attn_xl.errors import CallError, InputError, nearest
+from attn_xl.spreadsheets.addresses import Place, address
+from attn_xl.spreadsheets.book import Book
+from attn_xl.spreadsheets.metadata import Area, Cells, parse_area
+from attn_xl.text import clean
+
+from .boxes import Grid
+from .labels import LabelsOnlyError, Table, described, numbers_in, read_region
+from .pytorch import parts_of
+from .regions import Region, find_regions
+from .roles import Found, is_matrix_name, pick, weight_label, weight_name
+
+MOST_NOTES = 3
+"""So many lines below a table that are taken for notes are named."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A range of a call: `W_Q=Sheet!B3:F9`, `words`.
+
+    Attributes:
+        text: as it was given.
+        name: what stands before the `=`, or "".
+        area: the sheet and the corners.
+    """
+
+    text: str
+    name: str
+    area: Area
+
+
+@dataclass
+class SheetFound:
+    """What a sheet holds.
+
+    Attributes:
+        name: of the sheet, plain.
+        found: its tables.
+        passed: why it is passed over as a whole, or "".
+        trouble: why its tables cannot be used, or None.
+    """
+
+    name: str
+    found: list[Found] = field(default_factory=list)
+    passed: str = ""
+    trouble: InputError | None = None
+
+
+def asked_ranges(book: Book, texts: Sequence[str], sheets: Mapping[str, str]) -> list[Asked]:
+    """The ranges that a call names: addresses, defined names, or tables of the file.
+
+    Args:
+        sheets: the name of each sheet in the file, by its plain name.
+
+    Raises:
+        CallError: for a range, a name or a sheet that there is not.
+    """
+    known = {name.casefold(): (name, area) for name, area in reversed(book.marks.names())}
+    asked = []
+    for text in texts:
+        name, _, reference = text.rpartition("=")
+        reference = reference.strip()
+        if reference.casefold() in known:
+            area = known[reference.casefold()][1]
+        else:
+            parsed = parse_area(reference)
+            if parsed is None or (parsed[0] is None and "!" in reference):
+                names = [name for name, _ in known.values()]
+                hint = f" {nearest(reference, names)}" if names else ""
+                raise CallError(
+                    f"--range is {text!r}; it takes a range such as 'Sheet!B3:F9', or the name of one."
+                    f"{hint}"
+                )
+            area = (_sheet_of(parsed[0], text, sheets), *parsed[1])
+        asked.append(Asked(text, name.strip(), area))
+    return asked
+
+
+def known_sheet(name: str, sheets: Mapping[str, str], option: str) -> str:
+    """The name in the file of a sheet that a call names, in upper or lower case.
+
+    Raises:
+        CallError: if there is none.
+    """
+    by_folded = {plain.casefold(): original for plain, original in sheets.items()}
+    found = sheets.get(name) or by_folded.get(name.casefold())
+    if found is None:
+        raise CallError(f"{option}: there is no sheet {name!r}. {nearest(name, sheets)}")
+    return found
+
+
+def _sheet_of(name: str | None, text: str, sheets: Mapping[str, str]) -> str:
+    if name is not None:
+        return known_sheet(name, sheets, f"--range {text}")
+    if len(sheets) == 1:
+        return next(iter(sheets.values()))
+    if not sheets:
+        raise CallError(f"--range {text}: the file has no table.")
+    raise CallError(
+        f"--range {text}: the file has several sheets; name one: '{next(iter(sheets))}!{text}'. There "
+        f"are: {', '.join(sheets)}."
+    )
+
+
+def tables_of_sheet(
+    book: Book, original: str, plain: str, asked: Sequence[Asked], parameter: Sequence[str] = ()
+) -> SheetFound:
+    """The tables of a sheet and what they are for.
+
+    Args:
+        original, plain: the sheet's name in the file, and without what steers a terminal.
+        asked: the ranges of the call that lie on this sheet; if one is for a sentence, no other table
+            of the sheet is one.
+        parameter: the weights in it, one below the other, if it is called as PyTorch calls them.
+    """
+    sheet = SheetFound(plain)
+    grid = book.grids[original]
+    found = list(_asked_tables(book, grid, plain, asked))
+    taken = [f.place for f in found]
+    formulas = book.marks.formulas(original)
+    regions = [r for r in find_regions(grid, is_matrix_name) if not _overlaps(r.place(plain), taken)]
+    others = [f for r in regions if (f := _found(book, grid, r, plain, formulas)) is not None]
+    others = [_named(f, book, original) for f in others]
+    labelled = [f for f in others if f.use == "weights"]
+    rest = [f for f in others if not f.use]
+    own = weight_name(plain) or weight_label(plain) or ", ".join(parameter)
+    if own:
+        _whole_sheet(book, sheet, own, rest, [*found, *labelled])
+        if parameter and sheet.trouble is None:
+            sheet.found = [one for f in sheet.found for one in parts_of(f, own, parameter)]
+        return sheet
+    if any(f.use == "sentence" for f in found):
+        rest = [replace(f, why="--range names another") for f in rest]
+    elif rest:
+        weights = {f.name: f for f in [*found, *labelled] if f.use == "weights"}
+        rest = pick(rest, weights)
+        sheet.trouble = _undecided(book, plain, rest)
+    sheet.found = sorted([*found, *labelled, *rest], key=lambda f: (f.place.row, f.place.column))
+    if not sheet.found:
+        sheet.passed = "no numbers"
+        sheet.trouble = _lists(book, plain, grid)
+    return sheet
+
+
+def _lists(book: Book, sheet: str, grid: Grid) -> InputError | None:
+    """What to say of a sheet without numbers that has lists of them as text."""
+    for row, values in enumerate(grid, 1):
+        for column, value in enumerate(values, 1):
+            if numbers_in(value):
+                return InputError(
+                    f"{book.path}, sheet {sheet!r}, cell {address(row, column)}: {described(value)} "
+                    "where a number is needed."
+                )
+    return None
+
+
+def _whole_sheet(
+    book: Book, sheet: SheetFound, name: str, rest: list[Found], found: list[Found]
+) -> None:
+    """A sheet that is named as weights: its one table is that."""
+    if len(rest) > 1:
+        rest = pick(rest, {})
+        if not any(f.use for f in rest):
+            sheet.trouble = _undecided(book, sheet.name, rest, name)
+    sheet.found = [*found, *(
+        replace(f, use="weights", name=name, why=f"its sheet is called {sheet.name!r}")
+        if f.use or len(rest) == 1 else f for f in rest
+    )]  # fmt: skip
+    if not sheet.found:
+        sheet.trouble = InputError(
+            f"{book.path}, sheet {sheet.name!r}: no numbers; fill in {name} or delete the sheet."
+        )
+
+
+def doubtful(found: Sequence[Found]) -> list[Found]:
+    """The tables of a sheet each of which may be the sentence: with labels first, then large ones."""
+    left = [f for f in found if f.why.startswith("may be")]
+    labels = {f.place: sum(f.table.labelled) if f.table else 0 for f in left}
+    return sorted(left, key=lambda f: (-labels[f.place], -f.shape[0] * f.shape[1]))
+
+
+def _undecided(book: Book, sheet: str, found: Sequence[Found], name: str = "") -> InputError | None:
+    if any(f.use for f in found):
+        return None
+    left = doubtful(found)
+    shown = [f"{f.range} ({f.size}{', ' + repr(f.title) if f.title else ''})" for f in left[:4]]
+    more = f" and {len(left) - 4} more" if len(left) > 4 else ""
+    first = f"{name}={left[0].where}" if name else left[0].where
+    return InputError(
+        f"{book.path}, sheet {sheet!r}: {len(left)} tables may be {name or 'the sentence'}: "
+        f"{', '.join(shown)}{more}. If they are one, delete the empty rows or columns between them; if "
+        f'not, --range "{first}" says which. (attn-xl inspect shows them all.)'
+    )
+
+
+def _asked_tables(book: Book, grid: Grid, plain: str, asked: Sequence[Asked]) -> Iterator[Found]:
+    for ask in asked:
+        _, top, left, bottom, right = ask.area
+        part = [
+            [v if left <= c <= right else "" for c, v in enumerate(row[:right], 1)] if top <= r else []
+            for r, row in enumerate(grid[:bottom], 1)
+        ]
+        regions = find_regions(part, is_matrix_name)
+        where = f"{plain}!{address(top, left)}:{address(bottom, right)}"
+        if not regions:
+            raise InputError(f"{book.path}: there are no numbers in the range {where}.")
+        if len(regions) > 1:
+            region = _largest_around(regions)
+            if region is None:
+                places = ", ".join(r.place(plain).range for r in regions[:4])
+                raise InputError(
+                    f"{book.path}: the range {where} holds {len(regions)} tables: {places}. Name one."
+                )
+            regions = [region]
+        found = _found(book, part, regions[0], plain, None)
+        if found is None:
+            raise InputError(f"{book.path}: the range {where} holds labels without a table.")
+        weights = weight_label(ask.name) if ask.name else None
+        why = f"--range {ask.text}"
+        if weights:
+            yield replace(found, use="weights", name=weights, why=why)
+        else:
+            yield replace(found, use="sentence", name=ask.name, why=why)
+
+
+def _largest_around(regions: Sequence[Region]) -> Region | None:
+    """The one whose numbers and labels span the others, if there is one."""
+    for region in regions:
+        top, left, bottom, right = region.crop
+        if all(top <= r.box[0] and left <= r.box[1] and r.box[2] <= bottom and r.box[3] <= right
+               for r in regions):  # fmt: skip
+            return region
+    return None
+
+
+def _found(book: Book, grid: Grid, region: Region, sheet: str, formulas: Cells | None) -> Found | None:
+    """A region as a record; None if it holds labels only."""
+    top, left, bottom, right = region.box
+    numbers = f"{address(top + 1, left + 1)}:{address(bottom + 1, right + 1)}"
+    table, problem, notes = None, "", []
+    try:
+        table, texts = read_region(grid, region, str(book.path), sheet)
+        if texts:
+            what = "number stands" if texts == 1 else "numbers stand"
+            notes.append(f"{texts} {what} as text and {'is' if texts == 1 else 'are'} read as numbers")
+    except LabelsOnlyError:
+        return None
+    except InputError as error:
+        problem = str(error)
+    for row, text in region.below[:MOST_NOTES]:
+        at = address(row + 1, region.crop[1] + 1)
+        notes.append(f"{clean(text)[:40]!r} in {at} has no numbers beside it and is taken for a note")
+    if len(region.below) > MOST_NOTES:
+        notes.append(f"so are {len(region.below) - MOST_NOTES} more below it")
+    if table is not None and formulas is not None:
+        notes += _sums(table, formulas)
+    shape = table.shape if table is not None else (bottom - top + 1, right - left + 1)
+    if table is not None:
+        first, last = (
+            address(table.row, table.column),
+            (table.row + shape[0] - 1, table.column + shape[1] - 1),
+        )
+        numbers = f"{first}:{address(*last)}"
+    computed = None
+    if formulas is not None:
+        cells = [
+            (r, c)
+            for r in range(top, bottom + 1)
+            for c, value in enumerate(grid[r][left : right + 1], left)
+            if isinstance(value, (int, float))
+        ]
+        computed = all((r + 1, c + 1) in formulas for r, c in cells)
+    return Found(
+        place=region.place(sheet),
+        numbers=numbers,
+        shape=shape,
+        title=clean(region.title),
+        names=tuple((clean(text), at) for text, at in region.near),
+        table=table,
+        problem=problem,
+        computed=computed,
+        notes=tuple(notes),
+    )
+
+
+def _sums(table: Table, formulas: Cells) -> Iterator[str]:
+    """What to say of the last rows and columns, if they alone are formulas, as sums and
+    means are."""
+    rows, columns = table.shape
+    computed = np.zeros(table.shape, dtype=bool)
+    for row, column in formulas:
+        r, c = row - table.row, column - table.column
+        if 0 <= r < rows and 0 <= c < columns:
+            computed[r, c] = True
+    for what, grid, labels in (("row", computed, table.rows), ("column", computed.T, table.columns)):
+        whole: np.ndarray = np.all(grid, axis=1)
+        given = len(labels) - int(whole[::-1].cumprod().sum())
+        if not 0 < given < len(labels) or whole[:given].any():
+            continue
+        names = ", ".join(map(repr, labels[given : given + 4])) + ", ..." * (len(labels) > given + 4)
+        yield (
+            f"its last {what}, {names}, is computed by formulas and read as one more; --range "
+            "without it leaves it out"
+            if given == len(labels) - 1
+            else f"its last {what}s, {names}, are computed by formulas and read like the others; "
+            "--range without them leaves them out"
+        )
+
+
+def _named(f: Found, book: Book, original: str) -> Found:
+    """Weights, if a name of the file or a label beside it says so."""
+    for name, area in book.marks.names():
+        if area[0] == original and weight_label(name) and _is_at(area, f):
+            why = f"the file has the name {name!r} for it"
+            return replace(f, use="weights", name=weight_label(name) or "", why=why)
+    for text, at in f.names:
+        name = weight_label(text) or ""
+        if name:
+            return replace(f, use="weights", name=name, why=f"{text!r} stands {at}")
+    return f
+
+
+def _is_at(area: Area, f: Found) -> bool:
+    """Whether an area is a table, with or without its labels."""
+    _, top, left, bottom, right = area
+    place = f.place
+    ends_there = (bottom, right) == (place.last_row, place.last_column)
+    inner = f.numbers.partition(":")[0]
+    return ends_there and ((top, left) == (place.row, place.column) or address(top, left) == inner)
+
+
+def _overlaps(place: Place, taken: Sequence[Place]) -> bool:
+    return any(
+        place.row <= t.last_row
+        and t.row <= place.last_row
+        and place.column <= t.last_column
+        and t.column <= place.last_column
+        for t in taken
+    )

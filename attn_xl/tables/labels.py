@@ -1,0 +1,366 @@
+"""One rectangle of cells in, one labelled table of numbers out, or the cell that is wrong. Knows
+neither files nor attention."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import isfinite, isnan
+from typing import Any
+
+import numpy as np
+
+from attn_xl.errors import InputError
+from attn_xl.graph.node import Numbers
+from attn_xl.spreadsheets.addresses import MAX_TEXT, address, letters, too_long
+from attn_xl.spreadsheets.numerals import ErrorValue, NumberText, as_text, numeral
+from attn_xl.text import clean
+
+from .boxes import DECORATION, NUMBER_TEXT, TEXT, Grid, is_blank, kind_of
+from .regions import LABEL_HEADINGS, TURNED_HEADINGS, Region
+
+_LIST = re.compile(r"\s*\[[-+0-9.eE\s]+([,;][-+0-9.eE\s]+)*\]\s*")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Labelled numbers, and where they stand in the file.
+
+    Attributes:
+        name: the sheet's name, or `W_Q`, `W_K`, `W_V` for weights.
+        values: shape (rows, columns), float64.
+        rows, columns: the labels; `word 1`, `dim 1`, ... where the sheet has none.
+        labelled: whether (rows, columns) have labels of their own in the sheet.
+        file, sheet, row, column: the file, the sheet, and the cell of the first number, from 1.
+        turned: whether the file has its rows as columns.
+    """
+
+    name: str
+    values: Numbers
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    labelled: tuple[bool, bool]
+    file: str
+    sheet: str
+    row: int
+    column: int
+    turned: bool = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many rows and columns."""
+        return len(self.rows), len(self.columns)
+
+    def largest(self) -> str:
+        """The address of the cell with the largest number, whatever its sign."""
+        row, column = np.unravel_index(np.abs(self.values).argmax(), self.values.shape)
+        if self.turned:
+            row, column = column, row
+        return address(self.row + int(row), self.column + int(column))
+
+    def part(self, rows: slice, columns: slice) -> Table:
+        """Some of its rows and columns, where they stand."""
+        return replace(
+            self,
+            values=np.ascontiguousarray(self.values[rows, columns]),
+            rows=self.rows[rows],
+            columns=self.columns[columns],
+            row=self.row + (rows.start or 0),
+            column=self.column + (columns.start or 0),
+        )
+
+    def turn(self) -> Table:
+        """The same table with rows and columns changed over."""
+        return replace(
+            self,
+            values=np.ascontiguousarray(self.values.T),
+            rows=self.columns if self.labelled[1] else _numbered("word", len(self.columns)),
+            columns=self.rows if self.labelled[0] else _numbered("dim", len(self.rows)),
+            labelled=self.labelled[::-1],
+            turned=not self.turned,
+        )
+
+
+class LabelsOnlyError(InputError):
+    """Numbers that are labels, of nothing."""
+
+
+def _numbered(kind: str, count: int) -> tuple[str, ...]:
+    return tuple(f"{kind} {i}" for i in range(1, count + 1))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_heading(value: Any) -> bool:
+    return not is_blank(value) and not _is_number(value) and not isinstance(value, ErrorValue)
+
+
+def read_region(grid: Grid, region: Region, file: str, sheet: str) -> tuple[Table, int]:
+    """The table of a region, and how many of its numbers stand as text in a workbook.
+
+    It may have a row of column labels above the numbers, a column of row labels to their left, and
+    titles in the first column above.
+
+    Raises:
+        InputError: if a cell in it is not a finite number, or a label is missing; it names the cell.
+    """
+    where = f"{file}, sheet {sheet!r}"
+    grid, texts = _cropped(grid, region)
+    run = [r for r in range(region.crop[0], region.crop[2] + 1) if not all(map(is_blank, grid[r]))]
+    if not any(_is_number(value) for row in run for value in grid[row]):
+        raise LabelsOnlyError(f"{where}: {region.place(sheet).range} holds no numbers.")
+    left = min(_first_filled(grid[row]) for row in run if any(map(_is_number, grid[row])))
+    numbers = [row for row in run if any(map(_is_number, grid[row]))]
+    first = next((row for row in numbers if _has_numbers(grid[row], left)), numbers[0])
+    numeric = [column for column, value in enumerate(grid[first]) if _is_number(value)]
+    above = [row for row in run if row < first]
+    header = next(
+        (row for row in reversed(above) if any(not is_blank(_at(grid, row, c)) for c in numeric)), None
+    )
+    if header is None and is_blank(_at(grid, first, left)):
+        header = first  # the labels of the columns are numbers: 0, 1, 2, ...
+    if header is None and len(numbers) > 1 and _heads_words(_at(grid, first, left)):
+        header = first if _counts(grid[first][left + 1 :]) else None
+    body = [row for row in run if row > header] if header is not None else run[run.index(first) :]
+    if not body:
+        raise LabelsOnlyError(f"{where}: {region.place(sheet).range} holds labels without a table.")
+    if header is not None:
+        left = min(left, _first_filled(grid[header]))
+    _check_above(grid, run, body[0] if header is None else header, left, where)
+
+    labelled = _has_row_labels(grid, header, body, left, where)
+    start = left + 1 if labelled else left
+    stop = start
+    used = body if header is None else [header, *body]
+    while any(not is_blank(_at(grid, row, stop)) for row in used):
+        stop += 1
+    for row in body:
+        for column in range(stop, len(grid[row])):
+            if _is_number(grid[row][column]):
+                raise InputError(
+                    f"{where}, cell {address(row + 1, column + 1)}: a number beside the table, after "
+                    "an empty column. Put it on a sheet of its own, or close the gap."
+                )
+    if start == stop:
+        raise LabelsOnlyError(f"{where}: {region.place(sheet).range} holds labels without a table.")
+    columns = [(header, column) for column in range(start, stop)]
+    table = Table(
+        name="",
+        columns=tuple(_labels(columns, grid, "dim", header is not None, where)),
+        rows=tuple(_labels([(row, left) for row in body], grid, "word", labelled, where)),
+        values=_values(grid, body, start, stop, where),
+        labelled=(labelled, header is not None),
+        file=file,
+        sheet=sheet,
+        row=body[0] + 1,
+        column=start + 1,
+    )
+    return table, texts
+
+
+def _cropped(grid: Grid, region: Region) -> tuple[Grid, int]:
+    """The cells of a region where they stand, without arrows, with text that is a number made one; and
+    how many those are."""
+    top, left, bottom, right = region.crop
+    rows: Grid = [[] for _ in range(top)]
+    if left == 0 and not region.odd and all(len(row) <= right + 1 for row in grid[top : bottom + 1]):
+        rows += grid[top : bottom + 1]
+        return rows, 0
+    for row in grid[top : bottom + 1]:
+        cells = row[left : right + 1]
+        rows.append([""] * left + cells if left else cells)
+    if not region.odd:
+        return rows, 0
+    first = _first_of_numbers(rows, region)
+    count = 0
+    for number, row in enumerate(rows[top:], top):
+        for column, value in enumerate(row):
+            if type(value) is not str or not value:
+                continue
+            kind = kind_of(value)
+            if kind == DECORATION:
+                row[column] = ""
+            elif kind == NUMBER_TEXT and number >= first[0] and column >= first[1]:
+                row[column] = NumberText(numeral(value) or 0.0, value)
+                count += 1
+    return rows, count
+
+
+def _first_of_numbers(rows: Grid, region: Region) -> tuple[int, int]:
+    """Where the numbers begin, if text may be one: a row or column of texts beside real numbers holds
+    labels, which may look like numbers."""
+    top, left, bottom, right = region.box
+    real = any(_is_number(v) for row in rows[top : bottom + 1] for v in row[left : right + 1])
+    if not real:
+        return top, left
+    beyond = rows[top][left : right + 1]
+    if region.crop[0] == top < bottom and not any(map(_is_number, beyond)):
+        top += 1
+    column = [_at(rows, row, left) for row in range(top, bottom + 1)]
+    if region.crop[1] == left < right and not any(map(_is_number, column)):
+        left += 1
+    return top, left
+
+
+def _has_numbers(values: list[Any], left: int) -> bool:
+    """Whether a row is one of numbers: not a heading row with a number in its corner."""
+    numbers = [column for column, value in enumerate(values) if _is_number(value)]
+    headings = any(map(_is_heading, values[left + 1 :]))
+    return bool(numbers) and not (numbers == [left] and headings)
+
+
+def _at(grid: Grid, row: int, column: int) -> Any:
+    return grid[row][column] if column < len(grid[row]) else ""
+
+
+def _first_filled(values: list[Any]) -> int:
+    return next(column for column, value in enumerate(values) if not is_blank(value))
+
+
+def _check_above(grid: Grid, run: list[int], top: int, left: int, where: str) -> None:
+    """Above a table, without an empty row between, only titles in the first column may stand: text
+    elsewhere may be a number that went wrong, and must not be dropped."""
+    for row in run:
+        if row < top:
+            for column in range(left + 1, len(grid[row])):
+                if not is_blank(grid[row][column]):
+                    raise InputError(
+                        f"{where}, cell {address(top + 1, _text_column(grid, top, left) + 1)}: "
+                        f"{described(_at(grid, top, _text_column(grid, top, left)))} where a number "
+                        "is needed. (If it is a heading, leave an empty row above it.)"
+                    )
+
+
+def _text_column(grid: Grid, row: int, left: int) -> int:
+    for column in range(left + 1, len(grid[row])):
+        if not is_blank(grid[row][column]):
+            return column
+    return left
+
+
+def _has_row_labels(grid: Grid, header: int | None, body: list[int], left: int, where: str) -> bool:
+    cells = [_at(grid, row, left) for row in body]
+    texts = [row for row, value in zip(body, cells) if _is_heading(value)]
+    if header is not None:
+        corner = _at(grid, header, left)
+        return (
+            bool(texts)
+            or is_blank(corner)
+            or str(corner).strip().casefold() in (LABEL_HEADINGS | TURNED_HEADINGS)
+        )
+    if texts and any(map(_is_number, cells)):
+        raise InputError(
+            f"{where}, cell {address(texts[0] + 1, left + 1)}: "
+            f"{described(_at(grid, texts[0], left))} in a column of numbers."
+        )
+    first = grid[body[0]][left + 1 :]
+    if texts and _counts(first):
+        raise InputError(
+            f"{where}, row {body[0] + 1}: {cells[0][:40]!r} with {first[0]:g}, {first[1]:g}, ... may "
+            "be a word or the numbers of the columns. If they number the columns, empty the cell "
+            f"{address(body[0] + 1, left + 1)}."
+        )
+    return bool(texts)
+
+
+def _heads_words(value: Any) -> bool:
+    """Whether a text is what stands above words."""
+    return isinstance(value, str) and value.strip().casefold() in LABEL_HEADINGS - {""}
+
+
+def _counts(values: list[Any]) -> bool:
+    """Whether they are 0, 1, 2, ... or 1, 2, 3, ..."""
+    numbers = [value for value in values if not is_blank(value)]
+    counts = ([*range(len(numbers))], [*range(1, len(numbers) + 1)])
+    return len(numbers) > 1 and numbers in counts
+
+
+def _labels(
+    cells: list[tuple[Any, int]], grid: Grid, kind: str, labelled: bool, where: str
+) -> Iterator[str]:
+    for number, (row, column) in enumerate(cells, 1):
+        if not labelled:
+            yield f"{kind} {number}"
+            continue
+        value = _at(grid, row, column)
+        if is_blank(value) or isinstance(value, ErrorValue):
+            what = "word" if kind == "word" else "name of the dimension"
+            raise InputError(
+                f"{where}, cell {address(row + 1, column + 1)}: {described(value)} where the {what} "
+                "is needed."
+            )
+        text = str(value).upper() if isinstance(value, bool) else as_text(value)
+        if too_long([text]):
+            raise InputError(
+                f"{where}, cell {address(row + 1, column + 1)}: the {kind} {text[:20] + '...'!r} "
+                f"has {len(text):,} letters; a cell of a workbook holds {MAX_TEXT:,}. Shorten it."
+            )
+        yield clean(text)
+
+
+def _values(grid: Grid, body: list[int], start: int, stop: int, where: str) -> Numbers:
+    rows = [grid[row][start:stop] for row in body]
+    if all(len(row) == stop - start and {*map(type, row)} <= {float, NumberText} for row in rows):
+        values = np.array(rows, dtype=np.float64)
+        if np.isfinite(values).all():
+            return values
+    if start > 0:
+        _check_columns_of_text(grid, body, start, stop, where)
+    slow = [[_number(grid, row, c, where) for c in range(start, stop)] for row in body]
+    return np.array(slow, dtype=np.float64)
+
+
+def _number(grid: Grid, row: int, column: int, where: str) -> float:
+    value = _at(grid, row, column)
+    if _is_number(value) and isfinite(value):
+        return float(value)
+    raise InputError(
+        f"{where}, cell {address(row + 1, column + 1)}: {described(value)} where a number is needed."
+    )
+
+
+def _check_columns_of_text(grid: Grid, body: list[int], start: int, stop: int, where: str) -> None:
+    """Columns of texts between the first and the numbers are labels of another kind: say so."""
+    texts = []
+    for column in range(start, stop - 1):
+        cells = [_at(grid, row, column) for row in body]
+        if not all(isinstance(v, str) and kind_of(v) == TEXT and not numbers_in(v) for v in cells):
+            break
+        texts.append(letters(column + 1))
+    if not texts or len(body) < 2:
+        return
+    all_of = ", ".join([letters(start), *texts])
+    raise InputError(
+        f"{where}, cell {texts[0]}{body[0] + 1}: {described(_at(grid, body[0], start))} where a number "
+        f"is needed. The columns {all_of} look like words with an id or other labels: keep the one "
+        "with the words, left of the numbers, and delete the others."
+    )
+
+
+def numbers_in(text: Any) -> bool:
+    """Whether a cell holds a list of numbers as text: `[0.1, 0.2]`."""
+    return isinstance(text, str) and bool(_LIST.fullmatch(text))
+
+
+def described(value: Any) -> str:
+    """A value in words: the text 'abc', blank, the error value #N/A."""
+    if is_blank(value):
+        return "blank (or an error value)"
+    if isinstance(value, ErrorValue):
+        unknown = value in ("#NAME?", "#ERROR!", "#N/IMPL!")
+        advice = " (open the file in a spreadsheet program and save it, so that the value is stored)"
+        return f"the error value {value}{advice if unknown else ''}"
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, NumberText) and isnan(value):
+        return f"the text {value.text!r}, which may be a number with decimals or with thousands,"
+    if _is_number(value):
+        return f"the number {value:g}" if isfinite(value) else "an infinite number"
+    if numbers_in(value):
+        return f"the text {value[:40]!r}, several numbers in one cell (give each a column of its own),"
+    if isinstance(value, str):
+        return f"the text {value[:40]!r}"
+    return f"the date or time {value}"

@@ -1,0 +1,319 @@
+"""Rectangles of numbers with their labels, wherever they stand on a sheet. Knows cells; knows neither
+files nor what a table is used for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from attn_xl.spreadsheets.addresses import Place
+
+from .boxes import (
+    BLANK,
+    DECORATION,
+    NUMBER,
+    NUMBER_TEXT,
+    OTHER,
+    TEXT,
+    Box,
+    Grid,
+    boxes,
+    inside,
+    kinds,
+    merged,
+    union,
+)
+
+LABEL_HEADINGS = {"", "word", "words", "token", "tokens", "label", "labels", "name", "id"}
+TURNED_HEADINGS = {"dim", "dims", "dimension", "dimensions", "feature", "features", "component"}
+"""What stands in the corner above words, and above dimensions."""
+_SIGNS = re.compile(r"[-=+/*×·:|–—−÷^⋅∗…. ]{1,4}")
+_MOST_JOINED = 300
+
+
+@dataclass(frozen=True)
+class Region:
+    """Numbers that belong together, and what stands around them.
+
+    Attributes:
+        box: where the numbers stand, from 0.
+        crop: the same with the labels, and with what may be numbers gone wrong.
+        title: the text that names it, or "".
+        title_at: where that stands: `above it`, `left of it`, `in its corner`.
+        odd: whether it has arrows, or text that may be a number.
+        near: other texts that may name it, with where they stand.
+        below: the rows of text that touch it below and are taken for notes, with the text of each.
+    """
+
+    box: Box
+    crop: Box
+    title: str = ""
+    title_at: str = ""
+    odd: bool = False
+    near: tuple[tuple[str, str], ...] = ()
+    below: tuple[tuple[int, str], ...] = ()
+
+    def place(self, sheet: str) -> Place:
+        """Where it stands, labels included."""
+        top, left, bottom, right = self.crop
+        return Place(sheet, top + 1, left + 1, bottom - top + 1, right - left + 1)
+
+
+def find_regions(grid: Grid, names: Callable[[str], bool]) -> list[Region]:
+    """Every table of numbers on a sheet, from the top left.
+
+    Numbers that touch, at a corner too, belong together. Labels are the texts that touch them: a row
+    above, a column at the left. Arrows and blank cells part what stands beyond them.
+
+    Args:
+        names: whether a text is the name of a matrix, and so no label of a row or a column.
+    """
+    cells = kinds(grid)
+    if not cells.size:
+        return []
+    return _Sheet(grid, cells, names).regions()
+
+
+class _Sheet:
+    def __init__(self, grid: Grid, cells: np.ndarray, names: Callable[[str], bool]) -> None:
+        self.grid, self.cells, self.names = grid, cells, names
+        self.boxes = merged(boxes(cells))
+        self.owner = np.zeros(cells.shape, dtype=np.int32)
+        self._own()
+
+    def _own(self) -> None:
+        self.owner[:] = 0
+        for number, (top, left, bottom, right) in enumerate(self.boxes, 1):
+            self.owner[top : bottom + 1, left : right + 1] = number
+
+    def regions(self) -> list[Region]:
+        while self._join():  # until nothing more belongs together
+            self.boxes = merged(self.boxes)
+            self._own()
+        found = [self._region(box) for box in self.boxes if self._has_numbers(box)]
+        found = list(dict.fromkeys(found))  # headings without a gap make one of two
+        absorbed = [region.crop for region in found]
+        return [
+            region
+            for region in found
+            if not any(inside(region.box, crop) and crop != region.crop for crop in absorbed)
+        ]
+
+    def text(self, row: int, column: int) -> str:
+        return str(self.grid[row][column]).strip() if self.kind(row, column) >= TEXT else ""
+
+    def kind(self, row: int, column: int) -> int:
+        rows, columns = self.cells.shape
+        return int(self.cells[row, column]) if 0 <= row < rows and 0 <= column < columns else BLANK
+
+    def any_text(self, row: int, left: int, right: int) -> bool:
+        if not 0 <= row < len(self.cells):
+            return False
+        return bool(
+            np.isin(self.cells[row, max(left, 0) : right + 1], (TEXT, NUMBER_TEXT, OTHER)).any()
+        )
+
+    def filled(self, row: int, left: int, right: int) -> list[int]:
+        """The columns of a row that hold something but decoration."""
+        return (np.flatnonzero(self.cells[row, left : right + 1] >= TEXT) + left).tolist()
+
+    def foreign(self, row: int, left: int, right: int, own: int) -> bool:
+        """Whether another table has numbers there."""
+        owners = self.owner[row, left : right + 1]
+        return bool(((owners != 0) & (owners != own)).any())
+
+    def _has_numbers(self, box: Box) -> bool:
+        cells = self.cells[box[0] : box[2] + 1, box[1] : box[3] + 1]
+        return bool((cells == NUMBER).any()) or int((cells == NUMBER_TEXT).sum()) > 1
+
+    # What belongs together though it does not touch
+
+    def _join(self) -> bool:
+        """Join two boxes that only a row of text in the numbers' place parts."""
+        for i, upper in enumerate(self.boxes[:_MOST_JOINED]):
+            for j, lower in enumerate(self.boxes):
+                if i != j and self._parted_by_text(upper, lower):
+                    self.boxes[i] = union(upper, lower)
+                    del self.boxes[j]
+                    return True
+        return False
+
+    def _parted_by_text(self, upper: Box, lower: Box) -> bool:
+        first, last = upper[2] + 1, lower[0] - 1
+        if not first <= last <= first + 2 or upper[1] > lower[3] or lower[1] > upper[3]:
+            return False
+        left, right = min(upper[1], lower[1]), max(upper[3], lower[3])
+        label = left - 1
+        labelled = [self.kind(r, label) >= TEXT for r in (upper[0], upper[2], lower[0], lower[2])]
+        if label < 0 or not all(labelled):
+            return False
+        for row in range(first, last + 1):
+            if self.kind(row, label) < TEXT or self.kind(row, label) > NUMBER_TEXT:
+                return False  # a blank corner: the headings of the lower one
+            if self.text(row, label).casefold() in LABEL_HEADINGS | TURNED_HEADINGS:
+                return False
+            beside = self.filled(row, left, right)
+            if not beside and self.any_text(row + 1, left, right):
+                return False  # a title above headings
+        return True
+
+    # Labels
+
+    def _region(self, box: Box) -> Region:
+        top, left, bottom, right = box
+        own = int(self.owner[top, left])
+        header = top > 0 and self.any_text(top - 1, left, right)
+        if header:  # a column without any number still has its heading
+            while left > 0 and self._continues(top - 1, left - 1, own):
+                if any(self._label_column(top, bottom, left)):
+                    break
+                left -= 1
+            while self._continues(top - 1, right + 1, own):
+                right += 1
+        labels = self._label_column(top, bottom, left)
+        side_title = ""
+        if bottom > top and sum(labels) == 1 and not header:
+            said = self.text(top + labels.index(True), left - 1)
+            if self.names(said):
+                side_title, labels = said, []
+        first = left - 1 if labels else left
+        last = self._right(top, bottom, right, own)
+        up = self._up(top, first, last, own)
+        down, end = self._down(bottom, first, left, last, own)
+        found = self._titled((top, left, bottom, right), (up, first, down, last), side_title)
+        return replace(found, below=tuple((r, self.text(r, first)) for r in range(down + 1, end + 1)))
+
+    def _continues(self, row: int, column: int, own: int) -> bool:
+        kind = self.kind(row, column)
+        return TEXT <= kind <= NUMBER_TEXT and not self.foreign(row, column, column, own)
+
+    def _label_column(self, top: int, bottom: int, left: int) -> list[bool]:
+        """Which rows have a text left of the numbers; none at all if no row has."""
+        if left == 0:
+            return []
+        part = self.cells[top : bottom + 1, left - 1]
+        texts = [bool(is_text) for is_text in np.isin(part, (TEXT, NUMBER_TEXT, OTHER))]
+        return texts if any(texts) else []
+
+    def _right(self, top: int, bottom: int, right: int, own: int) -> int:
+        """Text that touches the numbers at their right may be one that went wrong."""
+        column = right + 1
+        while column < self.cells.shape[1]:
+            part = self.cells[top : bottom + 1, column]
+            beyond = self.owner[top : bottom + 1, column + 1 : column + 2]
+            if not np.isin(part, (TEXT, NUMBER_TEXT)).any() or ((beyond != 0) & (beyond != own)).any():
+                break
+            if (self.owner[top : bottom + 1, column] > 0).any():
+                break
+            column += 1
+        return column - 1
+
+    def _up(self, top: int, first: int, last: int, own: int) -> int:
+        """The first row that belongs to it: headings and titles, up to a blank row or other numbers."""
+        row = top
+        while row > 0 and self.filled(row - 1, first, last):
+            if self.foreign(row - 1, first, last, own):
+                corner_only = not self.foreign(row - 1, first + 1, last, own)
+                if not (corner_only and self.any_text(row - 1, first + 1, last)):
+                    break
+            row -= 1
+        return row
+
+    def _down(self, bottom: int, first: int, left: int, last: int, own: int) -> tuple[int, int]:
+        """The last row that belongs to it, and the last with notes: text below the numbers may be one
+        that went wrong; a text alone in its row, where words stand, is a note."""
+        end = bottom
+        while end + 1 < len(self.cells):
+            filled = self.filled(end + 1, first, last)
+            if not filled or self.foreign(end + 1, first, last, own):
+                break
+            end += 1
+        below = end + 1
+        if end > bottom and below < len(self.cells) and self.foreign(below, first, last, own):
+            return bottom, bottom  # headings and titles of the next
+        down = end
+        while down > bottom and left < last + (first < left) and self._is_note(down, first, left, last):
+            down -= 1
+        return down, end
+
+    def _is_note(self, row: int, first: int, left: int, last: int) -> bool:
+        """Whether a row below numbers is a line of text, not a number gone wrong."""
+        if self.filled(row, first, last) != [first] or self.kind(row, first) != TEXT:
+            return False
+        return first < left or " " in self.text(row, first)
+
+    # Titles
+
+    def _titled(self, box: Box, crop: Box, side_title: str) -> Region:
+        """The region without the titles above it, and the texts that may name it."""
+        top, left, _, right = box
+        up, first, down, last = crop
+        header = top - 1 if up < top and self.any_text(top - 1, left, last) else None
+        as_title = header is not None and self._is_title(header, box, first)
+        stop = top if header is None else header
+        titles: list[str] = []
+        corner = "" if header is None else self.text(header, first).casefold()
+        certain = header is not None and first < left and corner in LABEL_HEADINGS | TURNED_HEADINGS
+        if certain or self._only_titles(up, stop, first, left, last):
+            titles = self._texts(up, stop, first, last)
+            if as_title:
+                titles = self._texts(stop, top, first, last) + titles
+            up = top if as_title else stop
+        near = [(title, "above it") for title in titles]
+        if side_title:
+            near.append((side_title, "left of it"))
+        if header is not None and up <= header:
+            if first < left:
+                near.append((self.text(header, first), "in its corner"))
+            if left == right:
+                near.append((self.text(header, left), "above it"))
+        if first < left and box[0] == box[2]:
+            near.append((self.text(top, first), "left of it"))
+        title, title_at = near[0] if titles or side_title else ("", "")
+        crop = (up, first, down, last)
+        near += self._further(crop, box)
+        part = self.cells[up : down + 1, first : last + 1]
+        odd = bool(((part == DECORATION) | (part == NUMBER_TEXT)).any())
+        return Region(box, crop, title, title_at, odd, tuple(n for n in near if n[0]))
+
+    def _is_title(self, row: int, box: Box, first: int) -> bool:
+        """Whether the row above the numbers is no row of headings but one text over several columns."""
+        _, left, _, right = box
+        filled = self.filled(row, first, right)
+        if right == left or filled != [left]:
+            return False
+        return first == left or self.names(self.text(row, left))
+
+    def _only_titles(self, up: int, stop: int, first: int, left: int, last: int) -> bool:
+        """Whether the rows above hold one text each, so that none can be numbers gone wrong."""
+        return all(
+            len(filled := self.filled(row, first, last)) == 1 and (filled[0] == first or first == left)
+            for row in range(up, stop)
+        )
+
+    def _texts(self, up: int, stop: int, first: int, last: int) -> list[str]:
+        """The first text of each row, the nearest first."""
+        rows = reversed(range(up, stop))
+        return [self.text(row, self.filled(row, first, last)[0]) for row in rows]
+
+    def _further(self, crop: Box, box: Box) -> Iterator[tuple[str, str]]:
+        """Texts a blank row or column, a sign or an arrow away."""
+        top, left = crop[0], crop[1]
+        if top > 1 and not self.filled(top - 1, left, crop[3]):
+            for column in self.filled(top - 2, left, crop[3])[:1]:
+                if self.kind(top - 2, column) == TEXT:
+                    yield self.text(top - 2, column), "above it"
+        alone = self.filled(top - 1, 0, left - 1) if min(top, left) > 0 else []
+        if len(alone) == 1 and self.kind(top - 1, alone[0]) == TEXT:  # it runs over blank cells
+            yield self.text(top - 1, alone[0]), "above it"
+        for row in range(top, min(box[2], top + 50) + 1):
+            for column in range(left - 1, max(-1, left - 4), -1):
+                kind = self.kind(row, column)
+                if kind > TEXT:
+                    break
+                if kind == TEXT and not _SIGNS.fullmatch(self.text(row, column)):
+                    yield self.text(row, column), "left of it"
+                    break

@@ -1,0 +1,291 @@
+"""What a table of numbers is for: which weights its label names, which of several tables is the
+sentence, and whether words stand in its rows or columns; and why. Knows no file."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from attn_xl.spreadsheets.addresses import Place, quoted
+
+from .labels import Table
+
+WordsIn = Literal["rows", "columns"]
+
+_WEIGHT_SHEET = re.compile(
+    r"\s*((?:enc|dec)\d*\.)?((?:self|cross)\.)?"
+    r"(?:([wb])[ _-]?([qkvo12])|(gamma|beta)|(vocabulary|mask))((?:_\d+)?)\s*",
+    re.IGNORECASE,
+)
+_COMPACT = re.compile(r"([wb])([qkvo12])(?:head|h)?((?:[1-9]\d*)?)|([wb])([1-9]\d*)([qkvo])")
+_SPOKEN = re.compile(
+    r"(?:the )?(?:(?P<what>query|queries|key|keys|value|values|output)s? ?"
+    r"(?P<kind>weights?|weight matrix|projection|projection matrix|projection weights|bias|biases)"
+    r"|(?P<kind2>weights?|weight matrix|projection|bias|biases|w|b) (?:of |for )?(?:the )?"
+    r"(?P<what2>query|queries|keys?|values?|output))"
+    r"(?: ?(?:of |for )?head)? ?(?P<head>\d*)"
+)
+_ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_INPUT = re.compile(
+    r"x|e|inputs?|(?:word |input |token )?embeddings?(?: matrix| table)?"
+    r"|input (?:features|matrix|vectors)|features|sentence|tokens|words|word vectors|vectors"
+)
+_STEP = re.compile(
+    r"[qkvz](?:\s?\^?t|ᵀ)?|q\s?[·*x×]?\s?k\s?\^?t|scores?|raw scores|attention scores"
+    r"|scaled(?: scores)?|softmax(?:\(.*\))?|attention(?: weights| matrix)?|outputs?"
+    r"|context(?: vectors)?|quer(?:y|ies)|keys?|values?|exponentials?|sums?|result"
+)
+_MATRIX = re.compile(r"[A-Z](?:['′]|[_^]?[A-Za-z0-9]|\^T|ᵀ)?\s*[:=]?")
+_DIMENSION = re.compile(
+    r"(?:d|dim|dims|dimension|feature|feat|component|comp)[ _.-]?\d+", re.IGNORECASE
+)
+_WORD = re.compile(r"(?:word|token|tok)[ _.-]?\d+", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A table of numbers, and what it is taken for.
+
+    Attributes:
+        place: where it stands, labels included.
+        numbers: the range of its numbers alone, `B2:D6`.
+        shape: rows and columns of numbers, as they stand.
+        title: the text that names it, or "".
+        names: every text that may name it, with where each stands, the nearest first.
+        table: the table as it stands; None if it cannot be read.
+        problem: why it cannot be read, or "".
+        computed: whether all its numbers are formulas; None if that is not known.
+        use: `sentence`, `weights`, or "" if it is passed over.
+        name: of the sentence, or of the weights.
+        why: the reason for `use`, or for passing it over.
+        words_in: where the words of a sentence stand, and why.
+        turned: whether rows and columns are changed over when it is read.
+        parameter: whether it is called as PyTorch calls its parameters, and so is out x in.
+        notes: what else a reader should know.
+    """
+
+    place: Place
+    numbers: str
+    shape: tuple[int, int]
+    title: str = ""
+    names: tuple[tuple[str, str], ...] = ()
+    table: Table | None = None
+    problem: str = ""
+    computed: bool | None = None
+    use: Literal["sentence", "weights", ""] = ""
+    name: str = ""
+    why: str = ""
+    words_in: WordsIn = "rows"
+    why_words: str = ""
+    turned: bool = False
+    parameter: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def where(self) -> str:
+        """`small!J4:M10`"""
+        return f"{quoted(self.place.sheet)}!{self.range}"
+
+    @property
+    def range(self) -> str:
+        """`J4:M10`; of one cell, `J4`."""
+        first, _, last = self.place.range.partition(":")
+        return first if first == last else f"{first}:{last}"
+
+    @property
+    def size(self) -> str:
+        """`6 x 4`"""
+        return f"{self.shape[0]} x {self.shape[1]}"
+
+
+# Names
+
+
+def weight_name(sheet: str) -> str | None:
+    """What weights a sheet of this name holds: `W_Q` for `wq`, `Enc1.gamma_2`; None for a sentence."""
+    match = _WEIGHT_SHEET.fullmatch(sheet)
+    if match is None:
+        return None
+    stack, part, letter, index, norm, other, number = (group or "" for group in match.groups())
+    base = f"{letter.upper() if letter in 'wW' else 'b'}_{index.upper()}" if letter else ""
+    return f"{stack.title()}{part.title()}{base}{norm.lower()}{other.title()}{number}"
+
+
+def weight_label(text: str) -> str | None:
+    """What weights a label names: `W_Q` for `Wq`, `W^Q`, `W_{Q}:` and `Query weights`; `W_Q_2` for
+    `Query weights, head 2`; None if it names none."""
+    text = text.strip().rstrip(":= ")
+    for form in (text, _ASIDE.sub(" ", text)):
+        named = weight_name(form.strip()) or _weight_label(form)
+        if named:
+            return named
+    return None
+
+
+def _weight_label(text: str) -> str | None:
+    # The subscript q that fonts have is a phi.
+    plain = unicodedata.normalize("NFKC", text).casefold().replace("φ", "q").replace("ϕ", "q")
+    compact = _COMPACT.fullmatch(re.sub(r"[\s_^{}()\[\]\\:=.,-]+", "", plain))
+    if compact:
+        kind, what, head = compact[1] or compact[4], compact[2] or compact[6], compact[3] or compact[5]
+    else:
+        spoken = _SPOKEN.fullmatch(re.sub(r"[\s_,:()-]+", " ", plain).strip())
+        if spoken is None:
+            return None
+        kind = "b" if (spoken["kind"] or spoken["kind2"]).startswith("b") else "w"
+        what, head = (spoken["what"] or spoken["what2"])[0], spoken["head"]
+    return f"{kind.upper() if kind == 'w' else 'b'}_{what.upper()}{f'_{head}' if head else ''}"
+
+
+def is_matrix_name(text: str) -> bool:
+    """Whether a text beside numbers is the name of a matrix, and not the label of a row."""
+    return bool(weight_label(text) or _MATRIX.fullmatch(text.strip()) or _INPUT.fullmatch(_plain(text)))
+
+
+def names_input(text: str) -> bool:
+    """Whether a title says that a table holds what attention starts from."""
+    return bool(_INPUT.fullmatch(_plain(text)))
+
+
+def names_step(text: str) -> bool:
+    """Whether a title says that a table holds what is computed on the way."""
+    return bool(_STEP.fullmatch(_plain(text)))
+
+
+def _plain(text: str) -> str:
+    return _ASIDE.sub("", text).strip().rstrip(":=").strip().casefold()
+
+
+# Which is the sentence
+
+Rule = tuple[Callable[[Found], bool], str, str]
+
+
+def pick(found: Sequence[Found], weights: Mapping[str, Found]) -> list[Found]:
+    """The same tables of a sheet with what each is for: one is the sentence, or several that are alike,
+    or, if it cannot be told, none.
+
+    Args:
+        found: the tables of a sheet that are no weights.
+        weights: the weights on the same sheet, by name.
+    """
+    left = list(found)
+    if len(left) == 1:
+        return [replace(left[0], use="sentence", why="it is the only table of its sheet")]
+    why_not: dict[Place, str] = {}
+    reasons: list[str] = []
+    rules: list[Rule] = [
+        (lambda f: f.computed is not True, "it is not computed by formulas", "computed by formulas"),
+        (lambda f: not any(names_step(t) for t, _ in f.names[:1]), "no step is named as its title",
+         "its title names a step"),
+        (lambda f: f.shape != (1, 1) or not f.names, "it is more than a number", "a single number"),
+        (lambda f: any(names_input(t) for t, _ in f.names), "it is titled {title}",
+         "not titled as the input"),
+        (lambda f: fits(f, weights), f"it fits {', '.join(weights)}", "does not fit the weights"),
+    ]  # fmt: skip
+    for keeps, why, why_no in rules:
+        kept = [f for f in left if keeps(f)]
+        if kept and len(kept) < len(left):
+            reasons.append(why)
+            why_not |= {f.place: why_no for f in left if f not in kept}
+            left = kept
+        if len(left) == 1:
+            break
+    sentences = len(left) == 1 or _alike(left)
+    made = []
+    for f in found:
+        if f.place in why_not:
+            made.append(replace(f, why=why_not[f.place]))
+        elif not sentences:
+            made.append(replace(f, why="may be the sentence, as others on the sheet"))
+        else:
+            name = f.title if len(left) > 1 else ""
+            title = next((repr(t) for t, _ in f.names if names_input(t)), repr(f.title))
+            why = (
+                ", ".join(reasons[-2:]).format(title=title)
+                or "each has a title, and the same dimensions"
+            )
+            made.append(replace(f, use="sentence", name=name, why=why))
+    return made
+
+
+def _alike(found: Sequence[Found]) -> bool:
+    """Whether tables are plainly sentences: with words, a title each, the same dimensions."""
+    tables = [f.table for f in found if f.table is not None and all(f.table.labelled)]
+    titles = {f.title for f in found if f.title}
+    return (
+        len(tables) == len(titles) == len(found)
+        and len({table.columns for table in tables}) == 1
+        and not any(names_input(title) or names_step(title) for title in titles)
+    )
+
+
+def fits(f: Found, weights: Mapping[str, Found]) -> bool:
+    """Whether the numbers have as many dimensions, in rows or columns, as W_Q, W_K, W_V take."""
+    projections = [w.shape for name, w in weights.items() if name[:3] in ("W_Q", "W_K", "W_V")]
+    from_right = all(shape[0] == f.shape[1] for shape in projections)
+    from_left = all(shape[1] == f.shape[0] for shape in projections)
+    return not projections or from_right or from_left
+
+
+# Rows or columns
+
+
+def words_of(
+    table: Table, corner: str, weights: Iterable[tuple[str, Table]], asked: WordsIn | None
+) -> tuple[WordsIn, str]:
+    """Whether the words of a sentence stand in its rows or its columns, and why.
+
+    Args:
+        table: as it stands.
+        corner: the text above its row labels.
+        weights: W_Q, W_K and W_V, as they stand.
+    """
+    if asked:
+        return asked, f"--words-in {asked}"
+    corner = corner.strip().casefold()[:40]
+    if corner.startswith(("dim", "feature", "component")):
+        return "columns", f"the corner says {corner!r}"
+    if corner.startswith(("word", "token")):
+        return "rows", f"the corner says {corner!r}"
+    rows, columns = table.labelled
+    if rows and _all(_DIMENSION, table.rows) and not (columns and _all(_DIMENSION, table.columns)):
+        return "columns", f"the rows are labelled {table.rows[0]}, ..., as dimensions are"
+    if columns and _all(_WORD, table.columns) and not (rows and _all(_WORD, table.rows)):
+        return "columns", f"the columns are labelled {table.columns[0]}, ..., as words are"
+    if not rows:
+        shapes = [(name, weight.shape) for name, weight in weights]
+        from_right = all(shape[0] == table.shape[1] for _, shape in shapes)
+        if shapes and not from_right and all(shape[1] == table.shape[0] for _, shape in shapes):
+            name, (height, width) = shapes[0]
+            return "columns", f"{name} ({height} x {width}) fits from the left: {name} × input"
+        if shapes and from_right:
+            return "rows", f"{shapes[0][0]} fits from the right: input × {shapes[0][0]}"
+    return "rows", "as usual; the labels do not tell otherwise"
+
+
+def _all(pattern: re.Pattern[str], labels: Sequence[str]) -> bool:
+    return all(pattern.fullmatch(label) for label in labels)
+
+
+def to_turn(name: str, table: Table, dimensions: Sequence[str], words_in: WordsIn) -> bool:
+    """Whether weights are to be transposed for words in rows.
+
+    Where words are columns, weights are applied from the left (Q = W_Q × X), and biases are columns.
+    """
+    if words_in == "rows":
+        return False
+    rows, columns = table.shape
+    base = name.rpartition(".")[2]
+    if base.startswith(("b_", "gamma", "beta")):
+        return columns == 1 and rows > 1
+    if base == "Vocabulary":
+        return rows == len(dimensions)
+    if base[:3] in ("W_Q", "W_K", "W_V", "W_1"):
+        if rows == columns and table.labelled[0] and sorted(table.rows) == sorted(dimensions):
+            return False
+        return columns == len(dimensions)
+    return True

@@ -1,0 +1,234 @@
+"""What a lesson asks of a student: told by the key to the class, or else by the lesson's own record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from attn_xl.errors import InputError
+from attn_xl.graph.node import Node
+from attn_xl.models.build import attend
+from attn_xl.models.computation import Computation
+from attn_xl.settings import SETTINGS, Settings
+from attn_xl.spreadsheets.addresses import Place, address
+from attn_xl.spreadsheets.numerals import as_text
+from attn_xl.tables.survey import Tables
+from attn_xl.tables.written.record import NO_CHOICES, digest, sources, table_digest
+from attn_xl.tables.written.reopen import Reopened, recorded_settings
+from attn_xl.tables.written.written_book import WrittenBook, parsed_place
+from attn_xl.teaching.answer_key import Key, Keys, key_tables
+from attn_xl.teaching.lessons.lesson import BLANK, LESSON, TABLE
+from attn_xl.workbook.layout.layout import Layout
+from attn_xl.workbook.layout.place import lay_out
+from attn_xl.workbook.layout.placed import Block
+
+MOST_LISTED = 6
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Asked:
+    """A matrix with cells to fill in: where it was in the lesson, and which cells of it."""
+
+    block: Block
+    place: Place
+    cells: np.ndarray
+
+    def cell(self, row: int, column: int) -> str:
+        """`Scores!B5`; row and column count from 0."""
+        return f"{self.place.sheet}!{address(self.place.row + row, self.place.column + column)}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Assignment:
+    """What a lesson asks, with the numbers it was made with.
+
+    Attributes:
+        asked: the matrices with cells to fill in, in their order.
+        exam: whether it is an exam.
+    """
+
+    computation: Computation
+    settings: Settings
+    layout: Layout
+    asked: tuple[Asked, ...]
+    tolerance: float
+    exam: bool
+
+
+def from_key(keys: Keys, key: Key) -> Assignment:
+    """What the key to a class says of one student's lesson.
+
+    Raises:
+        InputError: if the key is not whole.
+    """
+    tables, lines = key_tables(keys, key)
+    settings = recorded_settings(keys.path, lines)
+    computation, layout, blocks = _computed(tables, settings)
+    asked = []
+    for name, _, where in lines:
+        if not name.startswith(f"{BLANK} "):
+            continue
+        block, place = _block(blocks, name, f"{keys.path}"), parsed_place(where)
+        if place is None or (place.rows, place.columns) != block.node.shape:
+            raise InputError(f"{keys.path}: {where!r} is no place for {block.name}. Was it edited?")
+        one = Asked(block, place, np.zeros(block.node.shape, bool))
+        for row, column in np.ndindex(*block.node.shape):
+            one.cells[row, column] = one.cell(row, column) in key.answers
+        if one.cells.any():
+            asked.append(one)
+    return _assignment(computation, settings, layout, asked, lines, f"{keys.path}")
+
+
+def from_record(opened: Reopened) -> Assignment:
+    """What a lesson says of itself: with the numbers that stand in it now, the switches as they were.
+
+    Raises:
+        InputError: if it is no lesson, or its record was edited so that it makes no sense.
+    """
+    where = f"{opened.book.path}, sheet '{SETTINGS}'"
+    if not any(line[0].startswith(f"{BLANK} ") for line in opened.lines):
+        raise InputError(
+            f"{opened.book.path}: is no lesson, but a workbook of attn-xl with nothing to fill in."
+        )
+    computation, layout, blocks = _computed(opened.tables, opened.recorded)
+    asked = []
+    for name, value, place in opened.lines:
+        if name.startswith(f"{BLANK} "):
+            block = _block(blocks, name, where)
+            cells = _cells(str(value), block.node, where)
+            asked.append(Asked(block, parsed_place(place) or block.place, cells))
+    return _assignment(computation, opened.recorded, layout, asked, opened.lines, where)
+
+
+def _computed(tables: Tables, settings: Settings) -> tuple[Computation, Layout, dict[str, Block]]:
+    computation = attend(tables, settings)
+    layout = lay_out(computation, settings.sheets_for)
+    return computation, layout, {block.name: block for block in layout.blocks.values()}
+
+
+def _block(blocks: dict[str, Block], name: str, where: str) -> Block:
+    called = name.partition(" ")[2]
+    if called not in blocks:
+        raise InputError(f"{where}: there is no step {called!r} to fill in. Was it edited?")
+    return blocks[called]
+
+
+def _cells(said: str, node: Node, where: str) -> np.ndarray:
+    """Which cells `all` or `1,2; 3,1` means."""
+    if said == "all":
+        return np.ones(node.shape, bool)
+    cells = np.zeros(node.shape, bool)
+    try:
+        for part in said.split(";"):
+            row, column = (int(number) - 1 for number in part.split(","))
+            if min(row, column) < 0:
+                raise ValueError
+            cells[row, column] = True
+    except (ValueError, IndexError):
+        raise InputError(f"{where}: {said[:40]!r} does not say which cells are blank.") from None
+    return cells
+
+
+def _assignment(
+    computation: Computation,
+    settings: Settings,
+    layout: Layout,
+    asked: Sequence[Asked],
+    lines: Sequence[tuple[str, object, str]],
+    where: str,
+) -> Assignment:
+    said = {name: value for name, value, _ in lines}
+    try:
+        tolerance = float(str(said.get(f"{LESSON} tolerance")))
+    except ValueError:
+        tolerance = -1.0
+    if not 0 < tolerance < 1:
+        raise InputError(f"{where}: there is no tolerance above 0 and below 1 to mark by.")
+    exam = said.get(f"{LESSON} kind") == "exam"
+    return Assignment(computation, settings, layout, tuple(asked), tolerance, exam)
+
+
+# What was changed in a lesson
+
+
+def changed_inputs(book: WrittenBook, assignment: Assignment) -> list[str]:
+    """Remarks on given numbers that are not those of the key."""
+    remarks = []
+    for source in sources(assignment.layout, assignment.computation, assignment.settings):
+        place = parsed_place(source.place)
+        if place is None:
+            continue
+        node = source.node
+        found = book.find(source.defined, place, node.rows, node.columns)
+        if found is None:
+            remarks.append(
+                f"The sheet {place.sheet!r} with given numbers is not there any more; marked with "
+                "those of the key."
+            )
+            continue
+        other = []
+        for row, column in np.ndindex(*node.shape):
+            at = found.rows[row], found.columns[column]
+            value = book.value(found.sheet, *at) if None not in at else ""  # type: ignore[arg-type]
+            number = float(node.values[row, column])
+            if not _is(value, number):
+                now = "blank" if value == "" else _text(value)[:20]
+                cell = f"{found.sheet}!{address(place.row + row, place.column + column)}"
+                other.append(f"{cell} is {now}, given was {number:g}")
+        if other:
+            more = f" and {len(other) - MOST_LISTED} more" if len(other) > MOST_LISTED else ""
+            remarks.append(
+                f"Given numbers were changed: {'; '.join(other[:MOST_LISTED])}{more}. Marked with the "
+                "original ones."
+            )
+    return remarks
+
+
+def _is(value: object, number: float) -> bool:
+    """Whether a cell holds a number, or that number in the 15 digits that some programs keep."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return abs(value - number) <= 1e-9 * max(1.0, abs(number))
+
+
+def changed_since(opened: Reopened, assignment: Assignment) -> list[str]:
+    """A remark if the given numbers, words or choices are not those of the record."""
+    said = {name: value for name, value, _ in opened.lines}
+    computation, settings = assignment.computation, assignment.settings
+    if said.get(f"{LESSON} inputs") == digest(computation, settings):
+        return []
+    names = [
+        source.defined or source.name
+        for source in sources(assignment.layout, computation, settings)
+        if said.get(f"{TABLE} {source.defined or source.name}") != table_digest(source.node)
+    ]
+    which = f" in {', '.join(names)}" if names else ""
+    return [
+        f"GIVEN NUMBERS OR WORDS WERE CHANGED{which}: marked by what is there now, since there is no "
+        "key (--answers) that has the original ones."
+    ]
+
+
+def changed_record(lines: Sequence[tuple[str, object, str]], keys: Keys) -> list[str]:
+    """Remarks on what the record in a lesson says otherwise than the key."""
+    in_key = {str(line[0]): _text(line[1]) for line in keys.lines if _is_choice(str(line[0]))}
+    here = {name: _text(value) for name, value, _ in lines if _is_choice(name)}
+    remarks = [
+        f"The sheet {SETTINGS!r} says {name} = {here.get(name, 'nothing')}, the key "
+        f"{in_key.get(name, 'nothing')}; marked by the key."
+        for name in dict.fromkeys([*in_key, *here])
+        if in_key.get(name) != here.get(name)
+    ]
+    return remarks
+
+
+def _is_choice(name: str) -> bool:
+    shared = (f"{LESSON} kind", f"{LESSON} tolerance")
+    return name in shared or not name.startswith(NO_CHOICES)
+
+
+def _text(value: object) -> str:
+    is_share = isinstance(value, float) and not value.is_integer()
+    return f"{value:g}" if is_share else as_text(value)

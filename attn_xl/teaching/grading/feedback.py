@@ -1,0 +1,200 @@
+"""A student's marked copy: what they entered, how it is marked, and for each mistake why."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from attn_xl.graph.operation import follows
+from attn_xl.spreadsheets.addresses import Place, address
+from attn_xl.tables.written.written_book import WrittenBook
+from attn_xl.teaching.lessons.blanks import results_of
+from attn_xl.teaching.lessons.pages import MARK_WIDTH, row_height
+from attn_xl.views.explanation import figure
+from attn_xl.workbook.layout.controls_sheet import staged
+from attn_xl.workbook.layout.layout import Blanks, Layout, Sheet
+from attn_xl.workbook.layout.page import Cell, Extras, Tint
+from attn_xl.workbook.layout.placed import Block
+from attn_xl.workbook.write import write_layout
+
+from .assignment import Assignment
+from .marking import Marking, Verdict
+from .results import Graded
+
+FEEDBACK = "Feedback"
+NOTE = "Your marks. On each sheet they stand beside what you entered."
+MARKS = {
+    Verdict.right: "✓",
+    Verdict.followed: "(✓)",
+    Verdict.wrong: "✗",
+    Verdict.blank: "–",
+    Verdict.no_number: "#",
+}
+LEGEND = (
+    "✓ right   (✓) follows from your own earlier numbers: full credit   ✗ wrong   – blank   # no number"
+)
+WIDTHS = {1: 22.0, 2: 34.0, 3: 13.0, 4: 13.0, 5: 13.0, 6: 2.0, 7: 56.0, 8: 62.0}
+NUMERIC = (3, 4, 5)
+DECIMALS = 4
+MOST_ROWS = 2000
+
+
+def write_feedback(
+    graded: Graded, assignment: Assignment, marking: Marking, path: Path, template: str | Path
+) -> None:
+    """Write the marked copy of what a student handed in.
+
+    Raises:
+        OutputError: if it cannot be written.
+    """
+    layout = feedback_layout(graded, assignment, marking)
+    write_layout(layout, path, template=template, settings=assignment.settings, source=graded.file)
+
+
+def feedback_layout(graded: Graded, assignment: Assignment, marking: Marking) -> Layout:
+    """All sheets of the lesson with what was entered, marked, after a page on what was wrong."""
+    results = results_of(assignment.computation)
+    opened = dict(marking.opened)
+    blanks = Blanks(
+        opened, marking.numbers.shown, frozenset(follows(results, opened)), assignment.exam, filled=True
+    )
+    layout = staged(replace(assignment.layout, blanks=blanks))
+    sheets = tuple(_marked(sheet, marking) for sheet in layout.sheets)
+    return replace(layout, sheets=sheets, cover=_page(graded, assignment))
+
+
+def _marked(sheet: Sheet, marking: Marking) -> Sheet:
+    """A sheet with a mark for each cell, to the right of all that is on it."""
+    blocks = [block for block in sheet.blocks if block.node in marking.verdicts]
+    if not blocks:
+        return sheet
+    last = max(block.place.last_column for block in sheet.blocks)
+    last = max([last, *(cell.column + cell.across - 1 for cell in sheet.extras.cells)])
+    cells, tints = list(sheet.extras.cells), list(sheet.extras.tints)
+    widths = dict(sheet.extras.widths)
+    headed: set[tuple[int, int]] = set()
+    for block in blocks:
+        marks = replace(block.place, column=block.place.column + last)
+        if (marks.row, marks.column) not in headed:
+            cells.append(Cell(marks.row - 1, marks.column, "marks"))
+        headed.add((marks.row, marks.column))
+        cells += _marks(block, marks, marking)
+        tints += _tints(block, marks)
+        widths.update(dict.fromkeys(range(marks.column, marks.last_column + 1), MARK_WIDTH + 1))
+    extras = replace(sheet.extras, cells=tuple(cells), tints=tuple(tints), widths=widths)
+    return replace(sheet, extras=extras)
+
+
+def _marks(block: Block, marks: Place, marking: Marking) -> list[Cell]:
+    found = []
+    for row, column in np.argwhere(marking.opened[block.node]).tolist():
+        verdict = marking.verdicts[block.node][row][column]
+        if verdict:
+            at = marks.row + row, marks.column + column
+            found.append(Cell(*at, MARKS[verdict], align="center"))
+    return found
+
+
+def _tints(block: Block, marks: Place) -> list[Tint]:
+    mark, there = address(marks.row, marks.column), block.place.range
+    good = f'OR({mark}="{MARKS[Verdict.right]}",{mark}="{MARKS[Verdict.followed]}")'
+    bad = f'OR({mark}="{MARKS[Verdict.wrong]}",{mark}="{MARKS[Verdict.no_number]}")'
+    return [Tint(there, good, "attn right"), Tint(there, bad, "attn wrong")]
+
+
+# The page on what was wrong
+
+
+def _page(graded: Graded, assignment: Assignment) -> Sheet:
+    cells: list[Cell] = []
+    heights: dict[int, float] = {}
+    share = graded.share or 0.0
+    who = " ".join(filter(None, (graded.name, f"({graded.id})" if graded.id else "")))
+    total = f"{graded.points} of {graded.most} cells"
+    cells += [
+        Cell(4, 1, "total", style="attn label"),
+        Cell(4, 2, share, style="attn step", number_format="0 %", align="left"),
+        Cell(4, 3, total, style="attn text"),
+        Cell(5, 2, LEGEND),
+    ]
+    row = 7
+    cells += _heads(row, ("step", "", "points", "cells", "share"))
+    for number, (step, (points, most)) in enumerate(graded.steps.items(), row + 1):
+        block = next(one.block for one in assignment.asked if one.block.name == step)
+        cells += [
+            Cell(number, 1, step, style="attn link", link=block.place.sheet),
+            Cell(number, 3, float(points), style="attn text", number_format="0"),
+            Cell(number, 4, float(most), style="attn text", number_format="0"),
+            Cell(number, 5, points / most, style="attn text", number_format="0 %"),
+        ]
+    row += len(graded.steps) + 2
+    for remark in graded.remarks:
+        cells.append(Cell(row, 1, "note", style="attn label"))
+        cells.append(Cell(row, 2, remark, style="attn text", wrap=True, across=6))
+        heights[row] = row_height(remark, sum(WIDTHS[column] for column in range(2, 8)))
+        row += 1
+    row += bool(graded.remarks)
+    cells += _mistakes(graded, assignment, row, heights)
+    extras = Extras(tuple(cells), widths=dict(WIDTHS), heights=heights, zoom=100)
+    title = f"{FEEDBACK}: {who or graded.file}"
+    return Sheet(FEEDBACK, FEEDBACK, "", title, NOTE, (), extras)
+
+
+def _mistakes(
+    graded: Graded, assignment: Assignment, row: int, heights: dict[int, float]
+) -> list[Cell]:
+    """What was wrong, line by line; what was left blank only by how many."""
+    places = {one.block.name: one.block.place for one in assignment.asked}
+    told = [one for one in graded.cells if one.verdict in (Verdict.wrong, Verdict.no_number)]
+    if not told:
+        blank = any(one.verdict is Verdict.blank for one in graded.cells)
+        said = "Nothing is wrong; some cells are blank." if blank else "Nothing is wrong. Well done!"
+        return [Cell(row, 1, said, style="attn step")]
+    cells = _heads(
+        row,
+        ("cell", "which", "you entered", "by your own", "right", "", "how it comes about", "a guess"),
+    )
+    for number, one in enumerate(told[:MOST_ROWS], row + 1):
+        guess = f"This is what you get by {one.guess}." if one.guess else ""
+        entered: float | str = one.entered if one.number is None else one.number
+        link = places[one.step].sheet
+        cells.append(Cell(number, 1, one.cell, style="attn link", wrap=True, link=link))
+        values = (entered, "?" if one.follows is None else one.follows, one.right)
+        for column, value in zip(NUMERIC, values):
+            style = "attn wrong" if column == NUMERIC[0] else "attn text"
+            shown = number_format(value)
+            cells.append(
+                Cell(number, column, value, "", style, False, True, number_format=shown, align="right")
+            )
+        for column, text in ((2, one.name), (7, one.worked), (8, guess)):
+            cells.append(Cell(number, column, text, style="attn text", wrap=True))
+        texts = ((one.name, 2), (one.worked, 7), (guess, 8))
+        heights[number] = max(row_height(text, WIDTHS[column]) for text, column in texts)
+    if len(told) > MOST_ROWS:
+        cells.append(Cell(row + MOST_ROWS + 1, 1, f"and {len(told) - MOST_ROWS} more"))
+    return cells
+
+
+def number_format(value: float | str) -> str:
+    """As many digits as a number needs, four after the point at the most."""
+    if isinstance(value, str):
+        return ""
+    digits = figure(value, DECIMALS)
+    if "e" in digits:
+        return "0.0E+00"
+    decimals = len(digits.partition(".")[2])
+    return f"0.{'0' * decimals}" if decimals else "0"
+
+
+def _heads(row: int, heads: tuple[str, ...]) -> list[Cell]:
+    return [
+        Cell(row, column, head, style="attn heading", align="right" if column in NUMERIC else "left")
+        for column, head in enumerate(heads, 1)
+    ]
+
+
+def is_feedback(book: WrittenBook) -> bool:
+    """Whether a workbook is a marked copy."""
+    return any(line and line[0] == NOTE for line in book.grids.get(FEEDBACK, [])[:3])

@@ -1,0 +1,322 @@
+"""One workbook that was handed in, marked: whose it is, what it earned, what is odd about it. Whatever
+is wrong with it becomes a remark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from attn_xl.errors import AttnXlError, InputError, unforeseen
+from attn_xl.graph.node import Node, Numbers, walk
+from attn_xl.settings import Settings
+from attn_xl.spreadsheets.numerals import as_text
+from attn_xl.tables.written.record import read_record
+from attn_xl.tables.written.reopen import reopened, shown_choice, switches
+from attn_xl.tables.written.written_book import WrittenBook
+from attn_xl.teaching.answer_key import Keys, is_key, read_keys
+from attn_xl.teaching.lessons.blanks import results_of
+from attn_xl.teaching.lessons.pages import COVER
+from attn_xl.teaching.roster import Student, file_name
+from attn_xl.text import clean
+from attn_xl.views.cell_names import Cell, CellNames
+from attn_xl.views.explanation import figure, worked_with
+from attn_xl.workbook.templates import DEFAULT
+
+from .assignment import (
+    Asked,
+    Assignment,
+    changed_inputs,
+    changed_record,
+    changed_since,
+    from_key,
+    from_record,
+)
+from .entries import Entry, read_entry
+from .feedback import is_feedback, write_feedback
+from .known_slips import Wrong, slips
+from .marking import Entries, Marking, Verdict, mark, no_entries
+from .results import CellMark, Graded, Status, is_grades
+
+DECIMALS, MOST_TERMS, MOST_LISTED = 4, 12, 5
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A file to mark.
+
+    Attributes:
+        path: the file; key: the key to its class.
+        feedback: where its marked copy goes; template: the look of it.
+    """
+
+    path: Path
+    key: Path | None = None
+    feedback: Path | None = None
+    template: str | Path = DEFAULT
+
+
+def grade_one(submission: Submission) -> Graded:
+    """Mark one file. Never raises for anything that is wrong with the file: that is a remark."""
+    path = submission.path
+    try:
+        return _graded(submission)
+    except AttnXlError as error:
+        said = str(error).removeprefix(f"{path}").lstrip(":, ")
+        return Graded(path, Status.failed, remarks=(f"Not marked: {said}",))
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # a panic in a reader is not an Exception
+        return Graded(path, Status.failed, remarks=(f"Not marked: {clean(unforeseen(error))}.",))
+
+
+def _graded(submission: Submission) -> Graded:
+    path = submission.path
+    if path.name.startswith(("~$", ".~lock.")):
+        return _skipped(path, "a lock file that a spreadsheet program left there")
+    book = WrittenBook.read(path)
+    for known, what in (
+        (is_key, "the key to a class"),
+        (is_grades, "the grades of an earlier run"),
+        (is_feedback, "feedback of an earlier run"),
+    ):
+        if known(book):
+            return _skipped(path, what)
+    keys = _keys(submission.key) if submission.key else None
+    lines = read_record(book.grids)
+    said = {name: value for name, value, _ in lines or ()}
+    student = Student(clean(_id(said)), clean(said.get("lesson name", "")), "")
+    remarks: list[str] = []
+    owner = _in_key(keys, student.id, path) if keys else None
+    if keys and owner:
+        assignment = from_key(keys, keys.keys[owner.id])
+        if lines is None:
+            remarks.append("The sheet 'Settings' is not there any more; marked by the key.")
+            if not any(one.place.sheet in book.grids for one in assignment.asked):
+                raise InputError(f"{path}: is no lesson: none of its sheets is there.")
+        else:
+            remarks += changed_record(lines, keys)
+            if not student.id:
+                remarks.append(
+                    "The sheet 'Settings' does not say whose lesson it is; its file name does."
+                )
+        remarks += changed_inputs(book, assignment)
+        remarks += _switches(book, assignment.settings)
+        student = owner
+    else:
+        opened = reopened(book)
+        assignment = from_record(opened)
+        if keys:
+            whose = (
+                f"of {student.id!r}, who is not in the key" if student.id else "of nobody in the key"
+            )
+            remarks.append(f"This lesson is {whose}: marked by what the file itself says.")
+        remarks += changed_since(opened, assignment)
+        remarks += _switches(book, assignment.settings)
+    entries, odd = _entries(book, assignment)
+    opened_cells = {one.block.node: one.cells for one in assignment.asked}
+    marking = mark(results_of(assignment.computation), opened_cells, entries, assignment.tolerance)
+    cells = tuple(_cell_marks(assignment, marking))
+    graded = Graded(
+        path=path,
+        status=Status.marked,
+        id=student.id,
+        name=student.name or _written_name(book),
+        steps={one.block.name: marking.points(one.block.node) for one in assignment.asked},
+        cells=cells,
+        remarks=(*remarks, *odd),
+    )
+    if submission.feedback is None:
+        return graded
+    try:
+        write_feedback(graded, assignment, marking, submission.feedback, submission.template)
+    except AttnXlError as error:
+        return replace(graded, remarks=(*graded.remarks, f"No feedback: {error}"))
+    return replace(graded, feedback=submission.feedback.name)
+
+
+def _skipped(path: Path, what: str) -> Graded:
+    return Graded(path, Status.skipped, remarks=(f"Passed over: {what}.",))
+
+
+@lru_cache(maxsize=4)
+def _keys(path: Path) -> Keys:
+    return read_keys(path)
+
+
+def _id(said: Mapping[str, object]) -> str:
+    return as_text(said.get("lesson student", ""))
+
+
+def _in_key(keys: Keys, student: str, path: Path) -> Student | None:
+    """The student of the key whose lesson it is: by the record or, if that is silent, by the name."""
+    for one in keys.students:
+        if one.id == student:
+            return one
+    return None if student else named_after(path, keys.students)
+
+
+def named_after(path: Path, students: Sequence[Student]) -> Student | None:
+    """The student whose file a path names: by the file's name or, if that is silent, the folder's."""
+    for text in (path.stem, path.parent.name):
+        folded = text.casefold()
+        meant = [one for one in students if _expected(one).casefold() in folded]
+        meant = meant or [one for one in students if _begins(folded, one.id, one.name)]
+        if meant:
+            return max(meant, key=lambda one: len(one.id) + len(one.name))
+    return None
+
+
+def _expected(student: Student) -> str:
+    return Path(student.file or file_name(student.id, student.name, set())).stem
+
+
+def _begins(text: str, *beginnings: str) -> bool:
+    """Whether a text begins with one of these as a word of its own."""
+    folded = [start.casefold() for start in beginnings if start]
+    return any(
+        text == start or (text.startswith(start) and not text[len(start)].isalnum()) for start in folded
+    )
+
+
+def _written_name(book: WrittenBook) -> str:
+    """What a student wrote beside `name` on the first page."""
+    for row in range(1, 9):
+        if book.text(COVER, row, 1) == "name":
+            return book.text(COVER, row, 2)[:100]
+    return ""
+
+
+def _switches(book: WrittenBook, settings: Settings) -> list[str]:
+    """Remarks on switches that were turned."""
+    remarks = []
+    for switch in switches(book, settings):
+        was = shown_choice(switch.was)
+        if switch.trouble:
+            remarks.append(f"{switch.trouble} Marked as it was, with {was}.")
+        elif switch.now != switch.was:
+            remarks.append(f"{switch.name} was set to {switch.shown}; marked as it was, with {was}.")
+    return remarks
+
+
+# What was entered
+
+
+def _entries(book: WrittenBook, assignment: Assignment) -> tuple[dict[Node, Entries], list[str]]:
+    """What stands in the cells to fill in, and what is odd about it."""
+    found: dict[Node, Entries] = {}
+    odd: dict[str, list[str]] = {}
+    sheets: dict[str, list[str]] = {"gone": [], "moved": [], "renamed": []}
+    for one in assignment.asked:
+        node, block = one.block.node, one.block
+        entries = found[node] = no_entries(node)
+        labelled = block.labelled and block.headed
+        at = book.find(
+            block.name, one.place, node.rows, node.columns, labelled=labelled, headed=block.headed
+        )
+        if at is None:
+            sheets["gone"].append(one.place.sheet + _perhaps(book, one, assignment))
+            continue
+        if at.moved:
+            sheets["moved"].append(at.sheet)
+        if at.sheet != one.place.sheet:
+            sheets["renamed"].append(f"{one.place.sheet!r} to {at.sheet!r}")
+        for row, column in np.argwhere(one.cells).tolist():
+            where = (
+                at.rows[row] if row < len(at.rows) else None,
+                at.columns[column] if column < len(at.columns) else None,
+            )
+            if where[0] is None or where[1] is None:
+                continue
+            entry = read_entry(book.value(at.sheet, where[0], where[1]))
+            entries[row][column] = entry
+            if entry.remark:
+                odd.setdefault(_kind(entry), []).append(f"{one.cell(row, column)}: {entry.remark}")
+    return found, [*_sheet_remarks(sheets), *(_listed(kind, cells) for kind, cells in odd.items())]
+
+
+def _perhaps(book: WrittenBook, one: Asked, assignment: Assignment) -> str:
+    """A sheet that the lesson did not have, with the labels of one that is gone."""
+    known = {sheet.name for sheet in assignment.layout.sheets}
+    labels = one.block.node.rows, one.block.node.columns
+    for name in book.grids:
+        if name not in known and book.labels(replace(one.place, sheet=name)) == labels:
+            return f" (perhaps it is {name!r} now: give it its name back)"
+    return ""
+
+
+def _kind(entry: Entry) -> str:
+    return "Numbers typed as text" if entry.number is not None else "No numbers"
+
+
+def _listed(kind: str, cells: list[str]) -> str:
+    more = f"; and {len(cells) - MOST_LISTED} more" if len(cells) > MOST_LISTED else ""
+    return f"{kind}: {'; '.join(cells[:MOST_LISTED])}{more}."
+
+
+def _sheet_remarks(sheets: dict[str, list[str]]) -> list[str]:
+    said = {
+        "gone": "Sheets that are not there any more, whose cells count as blank: {}.",
+        "moved": "Rows or columns were put in or taken out on: {}.",
+        "renamed": "Sheets were renamed: {}.",
+    }
+    return [said[key].format(", ".join(dict.fromkeys(names))) for key, names in sheets.items() if names]
+
+
+# Each cell
+
+
+def _cell_marks(assignment: Assignment, marking: Marking) -> list[CellMark]:
+    """All cells but the right ones, with the reasons."""
+    names = CellNames(assignment.computation, assignment.layout)
+    own = marking.numbers.shown
+    truth = {node: node.values for node in walk(results_of(assignment.computation))}
+    made = []
+    for one in assignment.asked:
+        node = one.block.node
+        expected = marking.numbers.expected[node]
+        entered: dict[tuple[int, int], Wrong] = {}
+        at, marks = [], []
+        for row, column in np.argwhere(one.cells).tolist():
+            verdict = marking.verdicts[node][row][column]
+            if verdict is None or verdict is Verdict.right:
+                continue
+            follows = float(expected[row, column])
+            known = bool(np.isfinite(follows))
+            entry = marking.entries[node][row][column]
+            cell = Cell(node, row, column)
+            numbers = own if known else truth
+            if verdict is Verdict.wrong and entry.number is not None:
+                entered[row, column] = entry.number, numbers
+            at.append((row, column))
+            marks.append(
+                CellMark(
+                    step=one.block.name,
+                    cell=one.cell(row, column),
+                    name=names.name(cell),
+                    verdict=verdict,
+                    entered=entry.shown,
+                    number=entry.number,
+                    right=float(node.values[row, column]),
+                    follows=follows if known else None,
+                    worked=_worked(cell, names, numbers, verdict),
+                )
+            )
+        guesses = slips(node, entered)
+        made += [replace(mark, guess=guesses.get(cell, "")) for cell, mark in zip(at, marks)]
+    return made
+
+
+def _worked(cell: Cell, names: CellNames, numbers: Mapping[Node, Numbers], verdict: Verdict) -> str:
+    """The calculation with the numbers put in: `2·2.6 + 1.9·0.1 = 5.39`."""
+    if verdict is Verdict.blank:
+        return ""
+    said = worked_with(cell, names, numbers, decimals=DECIMALS, most=MOST_TERMS)
+    operands = [numbers[parent] for parent in cell.node.parents]
+    with np.errstate(all="ignore"):
+        value = float(np.asarray(cell.node.operation.numbers(*operands))[cell.row, cell.column])  # type: ignore[union-attr]
+    result = figure(value, DECIMALS)
+    return f"{said} = {result}" if said != result else said

@@ -1,0 +1,212 @@
+"""Lessons: which cells are left for a student to fill in, and what the others show meanwhile. Knows
+neither pages nor files."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from attn_xl.errors import CallError, nearest
+from attn_xl.graph.node import HIDES, Node
+from attn_xl.graph.operation import Entered, follows, recompute
+from attn_xl.graph.operations.chosen import Mask
+from attn_xl.graph.operations.primitives import Columns, Copy
+from attn_xl.models.computation import Computation
+from attn_xl.models.step_names import base_symbol
+from attn_xl.workbook.layout.layout import Blanks, Layout
+from attn_xl.workbook.layout.placed import Block
+
+CELLS_A_STEP = 3
+"""So many cells of each step are left blank at level 1."""
+TOLERANCE = 0.01
+FEW_DIGITS = 3
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """The choices of a lesson.
+
+    Attributes:
+        level: 1 for a few cells of each step, 2 for whole matrices, 3 for everything after the input.
+        blank: the steps that are left blank, in place of a level: `Scores`, `Softmax.Sum`.
+        tolerance: how far off a right number may be; that much of itself where it is above 1.
+        exam: no marks, no hints, and no answer anywhere in the file.
+        seed: what the cells of level 1 are drawn with.
+        student, name: whose it is; "" for nobody's in particular.
+
+    Raises:
+        CallError: for a choice that there is not.
+    """
+
+    level: int = 2
+    blank: tuple[str, ...] = ()
+    tolerance: float = TOLERANCE
+    exam: bool = False
+    seed: int = 0
+    student: str = ""
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if self.level not in (1, 2, 3):
+            raise CallError(f"--level is {self.level}; it is 1, 2 or 3.")
+        if not 0 < self.tolerance < 1:
+            raise CallError(f"--tolerance is {self.tolerance}; it is above 0 and below 1.")
+        if self.seed < 0:
+            raise CallError(f"--seed is {self.seed}; it takes a number from 0.")
+
+
+def with_blanks(layout: Layout, computation: Computation, lesson: Lesson) -> Layout:
+    """A layout with the cells of a lesson left blank; what is made from them waits for them.
+
+    Of a lesson on some layers and heads only (`Settings.sheets_for`), what follows from its blanks by
+    way of what is left out is left out, too.
+
+    Raises:
+        CallError: for a step to leave blank that there is not, or that is given.
+    """
+    opened = chosen_cells(layout, lesson)
+    layout, opened = _ending(layout, computation, opened)
+    if not opened:
+        raise CallError("there is nothing to fill in: this model computes nothing from its input.")
+    return left_blank(layout, computation, opened, fixed=lesson.exam)
+
+
+def left_blank(
+    layout: Layout, computation: Computation, opened: dict[Node, np.ndarray], *, fixed: bool
+) -> Layout:
+    """A layout with these cells left blank: for each matrix a mask of its shape."""
+    results = results_of(computation)
+    entered = {node: Entered(cells, np.full(node.shape, np.nan)) for node, cells in opened.items()}
+    shown = recompute(results, entered).shown
+    following = frozenset(follows(results, opened))
+    return replace(layout, blanks=Blanks(opened, shown, following, fixed))
+
+
+def _ending(
+    layout: Layout, computation: Computation, opened: dict[Node, np.ndarray]
+) -> tuple[Layout, dict[Node, np.ndarray]]:
+    """A layout without the matrices that would follow from open cells, but have no formulas; and
+    without what follows from those."""
+    results = results_of(computation)
+    following = follows(results, opened)
+    dead = {node for node, b in layout.blocks.items() if node in following and not b.live}
+    if not dead:
+        return layout, opened
+    dead |= follows(results, dead)
+    sheets = []
+    for sheet in layout.sheets:
+        blocks = tuple(block for block in sheet.blocks if block.node not in dead)
+        if blocks:
+            sheets.append(replace(sheet, blocks=blocks))
+    left = {node: cells for node, cells in opened.items() if node not in dead}
+    return replace(layout, sheets=tuple(sheets)), left
+
+
+def results_of(computation: Computation) -> list[Node]:
+    """All matrices of a computation."""
+    graphs = [node for graph in computation.graphs.values() for node in graph.values()]
+    return [*graphs, *computation.comparison.values(), *computation.controls.values()]
+
+
+def chosen_cells(layout: Layout, lesson: Lesson) -> dict[Node, np.ndarray]:
+    """The cells to fill in, by matrix."""
+    blocks = [block for sheet in layout.sheets for block in sheet.blocks]
+    if lesson.blank:
+        named = list(_named(layout, lesson.blank))
+        found = {block.node: np.ones(block.node.shape, bool) for block in named}
+        if lesson.exam:
+            steps = {base_symbol(block.name) for block in named}
+            _and_alike(found, [b.node for b in blocks if _computed(b) and base_symbol(b.name) in steps])
+        return found
+    found = {}
+    for sheet in layout.sheets:
+        for block in sheet.blocks:
+            node = block.node
+            if not _computed(block) or not _worth_doing(node):
+                continue
+            if lesson.level == 3:
+                found[node] = np.ones(node.shape, bool)
+            elif node.helper or isinstance(node.operation, Copy):
+                continue
+            else:
+                found[node] = _few(block, lesson) if lesson.level == 1 else np.ones(node.shape, bool)
+    if lesson.exam:
+        _and_alike(found, list(found))
+    return found
+
+
+def _computed(block: Block) -> bool:
+    return block.live and block.node.operation is not None and not block.node.sheet
+
+
+def _worth_doing(node: Node) -> bool:
+    """Not what is read off rather than computed: a mask, the columns of given weights, a word."""
+    if node.texts or isinstance(node.operation, (Mask, Columns)):
+        return False
+    masks = [parent for parent in node.parents if isinstance(parent.operation, Mask)]
+    return not masks or any(mask.hides for mask in masks)
+
+
+def _few(block: Block, lesson: Lesson) -> np.ndarray:
+    """Some cells of a matrix, in different rows where it can be; not those that a mask hides, if there
+    are others."""
+    rng = np.random.default_rng([lesson.seed, zlib.crc32(block.name.encode())])
+    values = block.node.values
+    n, m = values.shape
+    count = min(CELLS_A_STEP, n * m)
+    rows = [int(row) for _ in range(-(-count // n)) for row in rng.permutation(n)][:count]
+    cells = np.zeros((n, m), bool)
+    for row in rows:
+        free = ~cells[row]
+        seen = free & (values[row] > HIDES) & (values[row] != 0)
+        cells[row, rng.choice(np.flatnonzero(seen if seen.any() else free))] = True
+    return cells
+
+
+def _and_alike(found: dict[Node, np.ndarray], nodes: Sequence[Node]) -> None:
+    """Leave blank, among `nodes`, every other cell with the number of one that is blank, too, since it
+    would tell: the same word in another sentence, a sum with 0. Numbers of few digits tell nothing."""
+    answers = np.concatenate([node.values[cells] for node, cells in found.items()] or [[]])
+    long = [a for a in answers.tolist() if not np.isclose(a, float(f"{a:.{FEW_DIGITS}g}"), rtol=1e-9)]
+    answers = np.unique(long)
+    # What is blank because it is alike has the same number: one round is enough, but for rounding.
+    for node in nodes if len(answers) else ():
+        at = np.searchsorted(answers, node.values)
+        near = [answers[np.clip(at + step, 0, len(answers) - 1)] for step in (-1, 0)]
+        alike = np.any([np.isclose(node.values, one, rtol=1e-9, atol=1e-12) for one in near], axis=0)
+        if alike.any():
+            found[node] = alike | found.get(node, np.zeros(node.shape, bool))
+
+
+def _named(layout: Layout, wanted: Sequence[str]) -> Iterable[Block]:
+    """The matrices that some names mean: of every sentence, layer and head, unless the name says."""
+    blocks = [block for sheet in layout.sheets for block in sheet.blocks if not block.node.sheet]
+    names = {block: _names(block) for block in blocks}
+    for name in wanted:
+        folded = name.strip().casefold()
+        meant = [block for block, own in names.items() if folded in own]
+        if not meant:
+            known = dict.fromkeys(block.name for block in blocks if _computed(block))
+            raise CallError(f"--blank: there is no step {name!r}. {nearest(name, known)}")
+        given = [block for block in meant if not _computed(block)]
+        if given:
+            raise CallError(f"--blank: {given[0].name} is given; only what is computed can be blank.")
+        if any(block.node.texts for block in meant):
+            raise CallError(f"--blank: {meant[0].name} holds words; only numbers can be blank.")
+        yield from meant
+
+
+def _names(block: Block) -> set[str]:
+    """What a matrix may be called by: in full, without the sentence, without layer and head."""
+    full = block.name.lstrip("_")
+    tail = full.split(".", 1)[1] if "." in full else full
+    node = block.node
+    base = base_symbol(node.name)
+    if node.helper and not node.scalar:
+        owner = full.rpartition(".")[0]
+        base = f"{base_symbol(owner.rpartition('.')[2])}.{node.name}"
+        return {name.casefold() for name in (block.name, full, tail, base)}
+    return {name.casefold() for name in (block.name, full, tail, node.name, base)}

@@ -1,0 +1,103 @@
+"""From tables to a lesson in a file: for one, or for every student of a class."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attn_xl.models.build import attend, foresee
+from attn_xl.models.computation import Computation
+from attn_xl.settings import Settings
+from attn_xl.tables.survey import Tables
+from attn_xl.tables.written.record import digest, sources, table_digest, with_record
+from attn_xl.workbook.arrange import arranged, check_sizes
+from attn_xl.workbook.layout.layout import COMPARE, Layout
+from attn_xl.workbook.templates import DEFAULT
+from attn_xl.workbook.write import write_layouts
+
+from .blanks import Lesson, with_blanks
+from .pages import with_pages
+
+LESSON, TABLE, BLANK = "lesson", "lesson table", "blank"
+
+
+def lesson_layout(computation: Computation, settings: Settings, lesson: Lesson) -> Layout:
+    """All sheets of a lesson.
+
+    Raises:
+        CallError: if there is nothing to fill in, or a step to leave blank is not there.
+    """
+    if lesson.exam and f"{COMPARE}.Output.Components" in computation.controls:
+        # A view that was fitted to the outputs would tell of them.
+        kept = {name: node for name, node in computation.controls.items() if node.sheet != COMPARE}
+        computation = replace(computation, controls=kept)
+    blank = arranged(computation, settings, lambda layout: with_blanks(layout, computation, lesson))
+    title = f"{'Exam' if lesson.exam else 'Lesson'}: {computation.title}"
+    made = with_pages(blank, lesson, title)
+    return with_record(made, computation, settings, record(made, computation, settings, lesson))
+
+
+def record(
+    layout: Layout, computation: Computation, settings: Settings, lesson: Lesson
+) -> Iterator[tuple[Any, ...]]:
+    """The lines of the `Settings` sheet by which a lesson is known and marked."""
+    yield f"{LESSON} kind", "exam" if lesson.exam else "lesson"
+    yield f"{LESSON} tolerance", lesson.tolerance
+    if lesson.student:
+        yield f"{LESSON} student", lesson.student
+        yield f"{LESSON} name", lesson.name
+    yield f"{LESSON} inputs", digest(computation, settings)
+    for source in sources(layout, computation, settings):
+        yield f"{TABLE} {source.defined or source.name}", table_digest(source.node)
+    for node, cells in layout.blanks.open.items():
+        block = layout.blocks[node]
+        if cells.all():
+            yield f"{BLANK} {block.name}", "all", block.place.absolute
+        else:
+            places = ((row + 1, column + 1) for row, column in np.argwhere(cells).tolist())
+            said = "; ".join(f"{row},{column}" for row, column in places)
+            yield f"{BLANK} {block.name}", said, block.place.absolute
+
+
+def write_lesson(
+    tables: Tables,
+    path: str | os.PathLike[str],
+    *,
+    settings: Settings | None = None,
+    lesson: Lesson | None = None,
+    template: str | os.PathLike[str] = DEFAULT,
+    answers: str | os.PathLike[str] | None = None,
+) -> Layout:
+    """Write a lesson that students fill in.
+
+    Args:
+        tables: what `read_tables` found.
+        path: the .xlsx to write.
+        settings: the model and its choices.
+        lesson: what is left blank, and how it is marked.
+        template: the look, as for `write_workbook`.
+        answers: where to write the solved workbook, too.
+
+    Returns:
+        Where everything was put.
+
+    Raises:
+        CallError: if there is nothing to fill in, or a step to leave blank is not there.
+        InputError: if the tables do not fit the model.
+        OutputError: if a file cannot be written; none is written then.
+    """
+    settings, lesson = settings or Settings(controls=True), lesson or Lesson()
+    check_sizes(foresee(tables, settings), settings)
+    computation = attend(tables, settings)
+    layout = lesson_layout(computation, settings, lesson)
+    source = "" if lesson.exam else Path(tables.path).name
+    made = {Path(path): layout}
+    if answers is not None:
+        made[Path(answers)] = with_record(arranged(computation, settings), computation, settings)
+    write_layouts(made, template=template, settings=settings, source=source)
+    return layout

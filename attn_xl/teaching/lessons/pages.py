@@ -1,0 +1,247 @@
+"""The pages of a lesson: its cover, its hints, and the marks beside what a student fills in. Knows no
+file format."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from attn_xl.errors import InputError
+from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address, at_row, quoted
+from attn_xl.workbook.layout.layout import Layout, Sheet
+from attn_xl.workbook.layout.page import Cell, Choice, Extras, Tint
+from attn_xl.workbook.layout.placed import Block
+
+from .blanks import Lesson
+from .guide import EXAM_INTRODUCTION, INTRODUCTION, Guide, guide
+
+COVER, HINTS = "Lesson", "Hints"
+RIGHT, WRONG, WAITS, NO_NUMBER = "✓", "✗", "…", "#"
+FILL_IN = "Fill in the marked cells, in the order in which they are drawn. Your marks are on the right."
+NO_SLIP = "Nothing to mend so far."
+BAR = 20
+WIDTHS = {1: 24.0, 2: 52.0, 3: 46.0, 4: 34.0, 5: 10.0, 6: 9.0, 7: 24.0}
+LINE = 15.5
+"""The height of a line of text, in points."""
+MARK_WIDTH = 3.2
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Step:
+    """A matrix to fill in: what it is called, its block, how many cells, where the marks are, its
+    words."""
+
+    name: str
+    block: Block
+    cells: int
+    marks: Place
+    guide: Guide
+
+
+def with_pages(layout: Layout, lesson: Lesson, title: str) -> Layout:
+    """A layout with blanks, with all that makes it a lesson around them."""
+    steps: list[Step] = []
+    sheets: list[Sheet] = []
+    for sheet in layout.sheets:
+        opened = [block for block in sheet.blocks if block.node in layout.blanks.open]
+        if opened:
+            made = _steps(layout, sheet, opened, lesson)
+            steps += made
+            sheet = _marked(layout, sheet, made, lesson)
+        sheets.append(sheet)
+    cover = _cover(steps, lesson, title)
+    if not lesson.exam:
+        sheets.append(_hints(steps))
+    return replace(layout, sheets=tuple(sheets), cover=cover, protected=True)
+
+
+def _steps(layout: Layout, sheet: Sheet, opened: list[Block], lesson: Lesson) -> list[Step]:
+    """The marks of a cell stand in its row, to the right of all that is on its sheet."""
+    last = max(block.place.last_column for block in sheet.blocks)
+    last = max([last, *(cell.column + cell.across - 1 for cell in sheet.extras.cells)])
+    if not lesson.exam and last + max(block.place.last_column for block in opened) > MAX_COLUMNS:
+        raise InputError(
+            f"{sheet.symbol} has {sheet.main.place.columns} columns, which leaves no room on its sheet "
+            "for the marks. Use a shorter sentence, or --exam, which has none."
+        )
+    groups = {b.node: s.group for s in (layout.steps or layout.sheets) for b in s.blocks}
+    steps = []
+    for block in opened:
+        words = layout.sentences.get(groups[block.node]) or next(iter(layout.sentences.values()))
+        node = block.node
+        pick = node.rows[0] if not node.scalar else words[0]
+        cells = int(layout.blanks.open[node].sum())
+        marks = replace(block.place, column=block.place.column + last)
+        name = sheet.name
+        if node.helper:
+            prefix = f"{sheet.group}." if sheet.group else ""
+            name = f"{prefix}{node.name}" if node.scalar else f"{name}.{node.name}"
+        steps.append(Step(name, block, cells, marks, guide(node, sentence=words, pick=pick)))
+    return steps
+
+
+def _marked(layout: Layout, sheet: Sheet, steps: Sequence[Step], lesson: Lesson) -> Sheet:
+    """A sheet whose note says what to do; with marks, unless it is an exam."""
+    extras = sheet.extras
+    cells, tints, choices = list(extras.cells), list(extras.tints), list(extras.choices)
+    widths = dict(extras.widths)
+    for step in () if lesson.exam else steps:
+        place, block = step.marks, step.block
+        head = Cell(place.row - 1, place.column, "marks", style="attn note", align="center")
+        if not any((cell.row, cell.column) == (head.row, head.column) for cell in cells):
+            cells.append(head)
+        for row, column in np.argwhere(layout.blanks.open[block.node]).tolist():
+            cells.append(_mark(layout, step, row, column, lesson.tolerance))
+        widths.update(dict.fromkeys(range(place.column, place.last_column + 1), MARK_WIDTH))
+        mark = address(place.row, place.column)
+        tints.append(Tint(block.place.range, f'{mark}="{RIGHT}"', "attn right"))
+        bad = f'OR({mark}="{WRONG}",{mark}="{NO_NUMBER}")'
+        tints.append(Tint(block.place.range, bad, "attn wrong"))
+        choices.append(Choice(_open_range(layout, block), "", "How to", step.guide.prompt))
+    note = FILL_IN if extras.canvas else f"To fill in: {steps[0].guide.do}"
+    made = replace(
+        extras, cells=tuple(cells), tints=tuple(tints), choices=tuple(choices), widths=widths
+    )
+    if extras.canvas:  # the marks are for the screen
+        places = [block.place for block in sheet.blocks]
+        last = max(step.marks.column - step.block.place.column for step in steps)
+        bottom = max([place.last_row for place in places] + [cell.row for cell in extras.cells])
+        made = replace(made, print_to=f"A1:{address(bottom, last)}")
+    return replace(sheet, note=note, extras=made)
+
+
+def _open_range(layout: Layout, block: Block) -> str:
+    cells = layout.blanks.open[block.node]
+    if cells.all():
+        return block.place.range
+    place = block.place
+    return " ".join(address(place.row + r, place.column + c) for r, c in np.argwhere(cells).tolist())
+
+
+def _mark(layout: Layout, step: Step, row: int, column: int, tolerance: float) -> Cell:
+    """✓ if a cell is what follows from the cells it is made from, as the student filled them in."""
+    block = step.block
+    place = block.place
+    here = address(place.row + row, place.column + column)
+    formula, missing = layout.needs(block, row, column)
+    # Rounded, so that 0.51 is within 0.01 of 0.5 in every program.
+    near = f"ROUND(ABS({here}-({formula}))-{tolerance!r}*MAX(1,ABS({formula})),12)<=0"
+    judged = f'IFERROR(IF({near},"{RIGHT}","{WRONG}"),"{WAITS}")'  # an error comes from a step before
+    marked = f'IF(ISNUMBER({here}),{judged},"{NO_NUMBER}")'
+    if missing:
+        marked = f'IF({missing},"{WAITS}",{marked})'
+    text = at_row(f'IF(ISBLANK({here}),"",{marked})', place.row + row)
+    return Cell(step.marks.row + row, step.marks.column + column, "", text, "attn note", align="center")
+
+
+def _cover(steps: Sequence[Step], lesson: Lesson, title: str) -> Sheet:
+    """What a student reads first: how it works, the steps with a question each, how far they are."""
+    cells: list[Cell] = []
+    heights: dict[int, float] = {}
+    row = 4
+    owner = " ".join(filter(None, (lesson.name, f"({lesson.student})" if lesson.student else "")))
+    cells.append(Cell(row, 1, "name", style="attn label"))
+    cells.append(Cell(row, 2, owner, style="attn text") if owner
+                 else Cell(row, 2, None, style="attn answer", open=True, align="left"))  # fmt: skip
+    row += 2
+    lines = EXAM_INTRODUCTION if lesson.exam else INTRODUCTION
+    for number, line in enumerate(lines, 1):
+        text = line.replace("{tolerance}", f"{lesson.tolerance:g}")
+        numeral = Cell(row, 1, float(number), align="right", number_format="0", wrap=True)
+        cells.append(numeral)
+        cells.append(Cell(row, 2, text, style="attn text", wrap=True, across=3))
+        heights[row] = row_height(text, WIDTHS[2] + WIDTHS[3] + WIDTHS[4])
+        row += 1
+    row += 1
+    first = row + (2 if lesson.exam else 4)
+    if not lesson.exam:
+        cells += _progress(row, first + 1, len(steps), sum(step.cells for step in steps))
+    heads = ["step", "what to do", "predict first", "your prediction, and why"]
+    heads += ["filled in"] if lesson.exam else ["right", "to mend", ""]
+    cells += [
+        Cell(first, column, head, style="attn heading", align="left")
+        for column, head in enumerate(heads, 1)
+    ]
+    for number, step in enumerate(steps, 1):
+        at = first + number
+        words = f"{step.guide.what} {step.guide.do}"
+        cells.append(_link(at, step))
+        cells.append(Cell(at, 2, words, style="attn text", wrap=True))
+        cells.append(Cell(at, 3, step.guide.question, style="attn text", wrap=True))
+        cells.append(Cell(at, 4, None, style="attn answer", open=True, wrap=True, align="left"))
+        if lesson.exam:
+            there = f"{quoted(step.block.place.sheet)}!{step.block.place.range}"
+            whole = step.cells == step.block.node.values.size
+            count = f'COUNT({there})&" / {step.cells}"' if whole else ""
+            shown = f"0 / {step.cells}" if whole else f"{step.cells} cells"
+            cells.append(Cell(at, 5, shown, count, "attn text", wrap=True))
+        else:
+            cells += _counts(step, at, number)
+        heights[at] = max(
+            row_height(words, WIDTHS[2]), row_height(step.guide.question, WIDTHS[3]), 2 * LINE
+        )
+    note = "Read this page first; then fill in the marked cells, sheet by sheet."
+    extras = Extras(tuple(cells), widths=dict(WIDTHS), heights=heights, zoom=100)
+    return Sheet(COVER, COVER, "", title, note, (), extras)
+
+
+def _counts(step: Step, row: int, number: int) -> list[Cell]:
+    marks = f"{quoted(step.marks.sheet)}!{step.marks.range}"
+    bar = f'REPT("█",ROUND({BAR // 2}*E{row}/{step.cells},0))'
+    rest = f'REPT("░",{BAR // 2}-ROUND({BAR // 2}*E{row}/{step.cells},0))'
+    right = f'COUNTIF({marks},"{RIGHT}")'
+    wrong = f'COUNTIF({marks},"{WRONG}")+COUNTIF({marks},"{NO_NUMBER}")'
+    return [
+        Cell(row, 5, 0.0, right, "attn text", number_format=f'0" / {step.cells}"', wrap=True),
+        Cell(row, 6, 0.0, wrong, "attn text", number_format="0;;", wrap=True),
+        Cell(row, 7, "░" * (BAR // 2), f"{bar}&{rest}", "attn note", wrap=True),
+        Cell(row, 8, "", f'IF(F{row}>0,{number},"")', "attn note", number_format=";;;"),
+    ]
+
+
+def _progress(row: int, first: int, steps: int, cells: int) -> list[Cell]:
+    """How far the whole is, and where to begin with mending."""
+    last = first + steps - 1
+    done = f"SUM(E{first}:E{last})"
+    bar = f'REPT("█",ROUND({BAR}*{done}/{cells},0))&REPT("░",{BAR}-ROUND({BAR}*{done}/{cells},0))'
+    begin = (
+        f'IF({done}={cells},"All done. Well done!",IF(COUNT(H{first}:H{last})=0,"{NO_SLIP}",'
+        f'"Begin with the first ✗ in: "&INDEX(A{first}:A{last},MIN(H{first}:H{last}))))'
+    )
+    return [
+        Cell(row, 1, "progress", style="attn label"),
+        Cell(row, 2, "░" * BAR, bar, "attn step"),
+        Cell(row, 3, f"0 of {cells} cells", f'{done}&" of {cells} cells"', "attn text"),
+        Cell(row + 1, 1, "to mend", style="attn label"),
+        Cell(row + 1, 2, NO_SLIP, begin, "attn text"),
+        Cell(row + 2, 2, f"{RIGHT} right   {WRONG} wrong   {WAITS} waits for a step before it   "
+             f"{NO_NUMBER} is no number"),
+    ]  # fmt: skip
+
+
+def _hints(steps: Sequence[Step]) -> Sheet:
+    cells = [Cell(4, column, head, style="attn heading", align="left")
+             for column, head in enumerate(("step", "a hint"), 1)]  # fmt: skip
+    heights: dict[int, float] = {}
+    for row, step in enumerate(steps, 5):
+        cells.append(_link(row, step))
+        cells.append(Cell(row, 2, step.guide.hint, style="attn text", wrap=True))
+        heights[row] = row_height(step.guide.hint, 110)
+    extras = Extras(tuple(cells), widths={1: 24.0, 2: 110.0}, heights=heights, zoom=100)
+    return Sheet(HINTS, HINTS, "", HINTS, "Stuck? Try first, then look here.", (), extras)
+
+
+def _link(row: int, step: Step) -> Cell:
+    return Cell(row, 1, step.name, style="attn link", link=step.block.place.sheet, wrap=True)
+
+
+def row_height(text: str, width: float) -> float:
+    """How high a cell of so many characters' width must be, in points."""
+    lines, room = 1, 0
+    for word in text.split():
+        if room and room + len(word) > width * 0.98:
+            lines, room = lines + 1, 0
+        room += len(word) + 1
+    return LINE * lines + 5

@@ -1,0 +1,209 @@
+"""A list of students in, and a safe file name for each out. Knows nothing of what the files are for."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from attn_xl.errors import InputError
+from attn_xl.outputs import SPREADSHEETS
+from attn_xl.spreadsheets.book import read_book
+from attn_xl.spreadsheets.numerals import ErrorValue, as_text
+from attn_xl.spreadsheets.text_files import decoded, lines
+from attn_xl.text import clean
+
+IDS = (
+    "id", "student id", "studentid", "student number", "student no", "student nr", "number", "no", "nr",
+    "matrikel", "matrikelnummer", "matrikelnr", "matrikel nr", "matr nr", "matriculation number",
+    "matriculation no", "sis user id", "sis id", "id number", "idnumber", "user id", "userid",
+    "user name", "username", "login",
+)  # fmt: skip
+NAMES = ("name", "full name", "fullname", "student name", "student", "display name", "names")
+FIRST = ("first name", "firstname", "first", "given name", "given names", "forename", "vorname")
+LAST = ("last name", "lastname", "last", "surname", "family name", "nachname", "familienname")
+MOST_BYTES, MOST_ID = 80, 40
+"""So long, in UTF-8, are a file's name and the id in it at the most."""
+MOST_LETTERS = 255
+ENDING = ".xlsx"
+_RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{i}" for d in ("com", "lpt") for i in range(10))}
+_INVISIBLE = "\u115f\u1160\u3164\uffa0"  # letters, by their category
+
+Lines = Iterator[tuple[int, list[str]]]
+
+
+@dataclass(frozen=True)
+class Student:
+    """One student: an id that nobody else has, a name or "", and the name of a file for them."""
+
+    id: str
+    name: str
+    file: str
+
+
+def read_roster(path: str | os.PathLike[str]) -> list[Student]:
+    """Read the students of a class from a CSV file or from the first sheet of a spreadsheet.
+
+    A first row with headings (`id`, `student id`, `number`, `matrikel`, ...; `name`, or `first name`
+    and `last name`) says which column is which; without it the first has ids, the second names.
+
+    Args:
+        path: a CSV with commas, semicolons or tabs, in UTF-8, UTF-16 with a mark, or Windows-1252; or
+            any spreadsheet.
+
+    Raises:
+        InputError: if the file cannot be read or lists nobody; if an id is missing or occurs twice,
+            whatever its case; it names the file and the line.
+    """
+    path = Path(path)
+    listed = [
+        (number, [clean(text) for text in fields])
+        for number, fields in _lines(path)
+        if any(map(clean, fields))
+    ]
+    if not listed:
+        raise InputError(f"{path}: lists no students. Put an id and a name on each line.")
+    id_column, name_columns, headed = _columns(path, *listed[0])
+    students: list[Student] = []
+    seen: dict[str, tuple[int, str]] = {}
+    files: set[str] = set()
+    for line, fields in listed[headed:]:
+        student = _at(fields, id_column)
+        if not student:
+            raise InputError(f"{path}, line {line}: a student without an id. Fill it in.")
+        key = unicodedata.normalize("NFC", student).casefold()
+        if key in seen:
+            first, spelled = seen[key]
+            twice = repr(student) if spelled == student else f"{spelled!r} and {student!r}"
+            raise InputError(
+                f"{path}, line {line}: the id {twice} is already on line {first}. Each student "
+                "needs an id of their own."
+            )
+        seen[key] = line, student
+        name = " ".join(filter(None, (_at(fields, column) for column in name_columns)))
+        longest = max(student, name, key=len)
+        if len(longest) > MOST_LETTERS:
+            raise InputError(
+                f"{path}, line {line}: {longest[:20] + '...'!r} has {len(longest):,} letters; an id or "
+                f"a name has at most {MOST_LETTERS}. Shorten it."
+            )
+        students.append(Student(student, name, file_name(student, name, files)))
+    if not students:
+        raise InputError(f"{path}: has headings, but lists no students below them.")
+    return students
+
+
+def _at(fields: list[str], column: int) -> str:
+    return fields[column] if column < len(fields) else ""
+
+
+def _columns(path: Path, line: int, fields: list[str]) -> tuple[int, list[int], int]:
+    """The column of the ids, those of the names, and how many rows have headings: 0 or 1.
+
+    Raises:
+        InputError: if there are headings, but none for the ids.
+    """
+    headings = [" ".join(re.findall(r"\w+", text.replace("_", " ").casefold())) for text in fields]
+
+    def column(known: tuple[str, ...]) -> list[int]:
+        return [headings.index(name) for name in known if name in headings][:1]
+
+    ids, names = column(IDS), column(NAMES)
+    parts = column(FIRST) + column(LAST)
+    if not ids and not names and not parts:
+        return 0, [1], 0
+    if not ids:
+        raise InputError(
+            f"{path}, line {line}: no column of ids among {', '.join(map(repr, fields))}. Give one the "
+            "heading 'id'."
+        )
+    return ids[0], parts if len(parts) == 2 or not names else names, 1
+
+
+# The lines of a file
+
+
+def _lines(path: Path) -> Lines:
+    """The fields of each line or row, with its number."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return _rows(path)  # which says what is wrong
+    if content.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+        return _rows(path)
+    if not content or path.suffix.casefold() in SPREADSHEETS:
+        return _rows(path)
+    text = decoded(content)
+    if "\0" in text:
+        raise InputError(f"{path}: is neither a CSV file nor a spreadsheet.")
+    return lines(text, str(path))
+
+
+def _rows(path: Path) -> Lines:
+    grid = next(iter(read_book(path).grids.values()), [])
+    for number, row in enumerate(grid, 1):
+        if row.count("") < len(row):  # a far cell makes many rows and columns of nothing
+            last = max(i for i, value in enumerate(row, 1) if value != "")
+            yield number, [_text(path, number, value) for value in row[:last]]
+
+
+def _text(path: Path, row: int, value: Any) -> str:
+    """A cell as text: an id that the spreadsheet took for a number is that whole number."""
+    if isinstance(value, ErrorValue):
+        raise InputError(f"{path}, line {row}: a cell has the error value {value}.")
+    return as_text(value)
+
+
+# Names of files
+
+
+def file_name(student: str, name: str, taken: set[str]) -> str:
+    """`s017-Ada_Lovelace.xlsx`: a name that every system takes, and that is not in `taken`, to which it
+    is added in its folded form.
+
+    Letters and digits of all scripts are kept, Latin ones without accents; everything else is `_`.
+    """
+    most = MOST_BYTES - len(ENDING)
+    parts = [_cut(_safe(student), MOST_ID), _safe(name)]
+    stem = _cut("-".join(filter(None, parts)), most) or "student"
+    if stem.casefold() in _RESERVED:
+        stem += "_"
+    own, number = stem, 1
+    while _folded(own) in taken:
+        number += 1
+        tail = f"_{number}"
+        own = _cut(stem, most - len(tail)) + tail
+    taken.add(_folded(own))
+    return own + ENDING
+
+
+def _folded(stem: str) -> str:
+    """The same for names that some file system takes for the same."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", stem).casefold())
+
+
+def _safe(text: str) -> str:
+    kept = ""
+    for letter in unicodedata.normalize("NFC", text):
+        plain = "".join(
+            c for c in unicodedata.normalize("NFKD", letter) if not unicodedata.combining(c)
+        )
+        kind = unicodedata.category(letter)
+        if plain.isascii() and plain.isalnum():
+            kept += plain
+        elif letter in "-_" or ((kind[0] == "L" or kind == "Nd") and letter not in _INVISIBLE):
+            kept += letter
+        elif kind[0] == "M" and kept and not kept[-1].isascii():
+            kept += letter  # a vowel of a script that writes them so
+        elif kind[0] != "M":
+            kept += "_"
+    return unicodedata.normalize("NFC", re.sub("_+", "_", kept)).strip("_-")
+
+
+def _cut(text: str, most: int) -> str:
+    """The beginning of `text`, of so many bytes at the most."""
+    return text.encode()[:most].decode("utf-8", "ignore").rstrip("_-")

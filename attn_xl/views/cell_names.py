@@ -1,0 +1,299 @@
+"""What one number is called, `cat.Softmax[mouse, cat]` or `cat.Softmax!D5`, and which one a name means.
+Knows nothing of how numbers come about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from attn_xl.errors import CallError, nearest
+from attn_xl.graph.node import Node
+from attn_xl.models.computation import Computation
+from attn_xl.settings import SETTINGS
+from attn_xl.spreadsheets.addresses import address, quoted
+from attn_xl.workbook.layout.layout import LINK_ROW, NOTE_ROW, OVERVIEW, TITLE_ROW, Layout, Sheet
+from attn_xl.workbook.layout.placed import Block
+from attn_xl.workbook.xlsx.rows import caption_above
+
+from .selection import Chosen, called, select
+
+_ADDRESS = re.compile(r"(?:'((?:[^']|'')+)'|([^'!][^!]*))!\$?([A-Za-z]{1,3})\$?([1-9][0-9]{0,6})")
+_IN_QUOTES = re.compile(r'"((?:[^"]|"")*)"(?:#([0-9]{1,9}))?\s*(,|$)')
+_BARE = re.compile(r"([^,]*)(,|$)")
+_NUMBERED = re.compile(r"(.+)#([0-9]{1,9})")
+_POSITION = re.compile(r"[0-9]{1,9}")
+_NEEDS_QUOTES = re.compile(r'^$|[\[\],"]')
+MOST_LABELS = 30
+
+
+class Cell(NamedTuple):
+    """One number of a matrix; row and column count from 0."""
+
+    node: Node
+    row: int
+    column: int
+
+
+class _Label(NamedTuple):
+    """A row or a column as it was asked for: `the#2`, `"a, b"`."""
+
+    text: str
+    literal: bool
+    number: int | None
+
+
+class CellNames:
+    """The names of all cells of a computation.
+
+    Args:
+        sheet: the sentence that is meant, where a name says none.
+
+    Raises:
+        CallError: for a sentence that there is not.
+    """
+
+    def __init__(self, computation: Computation, layout: Layout, sheet: str | None = None) -> None:
+        self._layout = layout
+        self._sheet = sheet
+        played_with = [Chosen("", name, node) for name, node in computation.controls.items()]
+        self._chosen = {one.node: one for one in (*select(computation), *played_with)}
+        self._labels: dict[tuple[str, ...], list[str]] = {}
+        self._by_name: dict[str, list[Chosen]] = {}
+        for one in (*select(computation, (), sheet), *played_with):
+            for name in sorted({name.casefold() for name in called(one, computation)}):
+                self._by_name.setdefault(name, []).append(one)
+
+    def name(self, cell: Cell, home: Node | None = None) -> str:
+        """`cat.Softmax[mouse, cat]`; without the sentence where it is that of `home`."""
+        step = self.step(cell.node, home)
+        if cell.node.scalar:
+            return step
+        n, m = cell.node.shape
+        labels = []
+        if n > 1 or m == 1:
+            labels.append(self._all(cell.node.rows)[cell.row])
+        if m > 1:
+            labels.append(self._all(cell.node.columns)[cell.column])
+        return f"{step}[{', '.join(labels)}]"
+
+    def step(self, node: Node, home: Node | None = None) -> str:
+        """`cat.Softmax`; without the sentence where it is that of `home`."""
+        one = self._chosen[node]
+        same = home is not None and self._chosen[home].sheet == one.sheet
+        return one.name if same else one.title
+
+    def address(self, cell: Cell) -> str:
+        """`cat.Softmax!D5`, in the workbook that `convert` writes."""
+        place = self._layout.blocks[cell.node].place
+        return f"{quoted(place.sheet)}!{address(place.row + cell.row, place.column + cell.column)}"
+
+    def _all(self, labels: tuple[str, ...]) -> list[str]:
+        """Each label so that it means one only: `the#1`, `"a, b"`."""
+        if labels not in self._labels:
+            folded = {label.casefold() for label in labels}
+            seen: dict[str, int] = {}
+            said = []
+            repeated = {label for label, times in Counter(labels).items() if times > 1}
+            for label in labels:
+                seen[label] = number = seen.get(label, 0) + 1
+                tail = f"#{number}" if label in repeated else ""
+                if _NEEDS_QUOTES.search(label) or (tail and (label + tail).casefold() in folded):
+                    label = '"' + label.replace('"', '""') + '"'
+                said.append(label + tail)
+            self._labels[labels] = said
+        return self._labels[labels]
+
+    def find(self, text: str) -> Cell:
+        """The cell that a name or an address means.
+
+        Raises:
+            CallError: if there is none, or more than one.
+        """
+        text = text.strip()
+        at = _ADDRESS.fullmatch(text)
+        if at and not self._split(text):
+            return self._at(at)
+        found = self._split(text)
+        if not found:
+            raise self._unknown_step(text)
+        name, inside = found
+        return self._within(self._one(name), name, inside)
+
+    def _split(self, text: str) -> tuple[str, str | None] | None:
+        """The name of a step that there is, and what stands in the brackets after it."""
+        if text.casefold() in self._by_name:
+            return text, None
+        for bracket in reversed([i for i, letter in enumerate(text) if letter == "["]):
+            name = text[:bracket].strip()
+            if name.casefold() in self._by_name:
+                if not text.endswith("]"):
+                    raise CallError(f"{text}: the bracket is not closed; write {text}].")
+                return name, text[bracket + 1 : -1]
+        return None
+
+    def _unknown_step(self, text: str) -> CallError:
+        name = text.partition("[")[0].strip()
+        ones = {one.title: one for many in self._by_name.values() for one in many}.values()
+        prefix = name.partition(".")[0].casefold()
+        known = [one.title for one in ones if one.sheet.casefold() == prefix]
+        return CallError(
+            f"there is no step {name!r}. "
+            f"{nearest(name, known or dict.fromkeys(one.name for one in ones))}"
+        )
+
+    def _one(self, name: str) -> Chosen:
+        """The step of that name, in upper and lower case if there are two."""
+        ones = self._by_name[name.casefold()]
+        same = [one for one in ones if name in (one.title, one.name)]
+        ones = same or ones
+        if len(ones) > 1:
+            titles = ", ".join(one.title for one in ones)
+            raise CallError(
+                f"{name} is in several sentences: {titles}. Write one of these names, or say which "
+                "sentence is meant: --sheet NAME."
+            )
+        return ones[0]
+
+    def _within(self, one: Chosen, name: str, inside: str | None) -> Cell:
+        node = one.node
+        n, m = node.shape
+        example = self.name(Cell(node, 0, 0))
+        if inside is None:
+            if n == m == 1:
+                return Cell(node, 0, 0)
+            raise CallError(f"{name} has {n} x {m} numbers. Say which one, as in {example}.")
+        if node.scalar:
+            raise CallError(f"{name} is one number: write {example}.")
+        labels = _labels(inside)
+        if len(labels) == 1 and m == 1:
+            return Cell(node, self._index(labels[0], node.rows, "row", one), 0)
+        if len(labels) == 1 and n == 1:
+            return Cell(node, 0, self._index(labels[0], node.columns, "column", one))
+        if len(labels) != 2:
+            raise CallError(
+                f"{name}[{inside}] names {len(labels)} label{'s' * (len(labels) > 1)}, but it takes a "
+                f"row and a column, as in {example}. A label with a comma goes in quotes."
+            )
+        row, column = labels
+        return Cell(
+            node,
+            self._index(row, node.rows, "row", one),
+            self._index(column, node.columns, "column", one),
+        )
+
+    def _index(self, label: _Label, labels: tuple[str, ...], what: str, one: Chosen) -> int:
+        """The row or the column that a label means."""
+        places = _places(label.text, labels)
+        number = label.number
+        if not places and not label.literal:
+            counted = _NUMBERED.fullmatch(label.text)
+            if counted and _places(counted[1], labels):
+                places, number = _places(counted[1], labels), int(counted[2])
+            elif _POSITION.fullmatch(label.text) and not any(map(_POSITION.fullmatch, labels)):
+                if 1 <= int(label.text) <= len(labels):
+                    return int(label.text) - 1
+                raise CallError(
+                    f"{one.title} has {what}s 1 to {len(labels)}, but no {what} {label.text}."
+                )
+        if not places:
+            hint = nearest(label.text, dict.fromkeys(labels))
+            if len(labels) > MOST_LABELS:
+                hint = f"{hint.partition('There are')[0]}There are {len(labels)} {what}s."
+            numbers = _POSITION.fullmatch(label.text) and not label.literal
+            why = f" (where {what}s are labelled by numbers, a number is a label)" if numbers else ""
+            raise CallError(f"{one.title} has no {what} {label.text!r}{why}. {hint}")
+        if number is not None:
+            if 1 <= number <= len(places):
+                return places[number - 1]
+            raise CallError(
+                f"{one.title} has the {what} {labels[places[0]]!r} {len(places)} "
+                f"time{'s' * (len(places) > 1)}, so there is no {label.text}."
+            )
+        if len(places) > 1:
+            said = ", ".join(f"{self._all(labels)[i]} ({what} {i + 1})" for i in places)
+            raise CallError(f"{one.title} has several {what}s {label.text!r}. Say which: {said}.")
+        return places[0]
+
+    def _at(self, at: re.Match[str]) -> Cell:
+        """The number in a cell of the workbook that `convert` writes."""
+        if self._sheet is not None:
+            raise CallError(f"--sheet does not go with {at[0]}, which names its sheet. Leave one out.")
+        name = at[1].replace("''", "'") if at[1] else at[2].strip()
+        sheets = {sheet.name.casefold(): sheet for sheet in self._layout.sheets}
+        if name.casefold() not in sheets:
+            names = [sheet.name for sheet in sheets.values()]
+            for about in (OVERVIEW, SETTINGS):
+                if name.casefold() == about.casefold():
+                    raise CallError(f"{at[0]}: {about} has no numbers. {nearest(name, names)}")
+            raise CallError(f"the workbook has no sheet {name!r}. {nearest(name, names)}")
+        sheet = sheets[name.casefold()]
+        row, column = int(at[4]), _column(at[3])
+        for block in sheet.blocks:
+            place = block.place
+            if place.row <= row <= place.last_row and place.column <= column <= place.last_column:
+                return Cell(block.node, row - place.row, column - place.column)
+        numbers = ", ".join(f"{block.place.range} ({block.name})" for block in sheet.blocks)
+        raise CallError(
+            f"{quoted(sheet.name)}!{address(row, column)} holds {_standing(sheet, row, column)}. "
+            f"The numbers are in {numbers}."
+        )
+
+
+def _column(letters: str) -> int:
+    number = 0
+    for letter in letters.upper():
+        number = 26 * number + ord(letter) - 64
+    return number
+
+
+def _labels(inside: str) -> list[_Label]:
+    """What stands in the brackets, label by label."""
+    found: list[_Label] = []
+    start = 0
+    while True:
+        start += len(inside[start:]) - len(inside[start:].lstrip())
+        part = _IN_QUOTES.match(inside, start)
+        if part:
+            number = int(part[2]) if part[2] else None
+            found.append(_Label(part[1].replace('""', '"'), True, number))
+        else:
+            part = _BARE.match(inside, start)
+            assert part is not None
+            found.append(_Label(part[1].strip(), False, None))
+        if not part[part.lastindex or 0]:
+            return found
+        start = part.end()
+
+
+def _places(label: str, labels: Sequence[str]) -> list[int]:
+    """Where a label stands: as it is written or, if nowhere, in upper or lower case."""
+    same = [i for i, there in enumerate(labels) if there == label]
+    return same or [i for i, there in enumerate(labels) if there.casefold() == label.casefold()]
+
+
+def _standing(sheet: Sheet, row: int, column: int) -> str:
+    """What stands in a cell that holds none of a sheet's numbers."""
+    for block in sheet.blocks:
+        label = _label_at(block, row, column)
+        if label:
+            return label
+    if row == LINK_ROW:
+        return "a link, or nothing"
+    return (
+        {TITLE_ROW: "the title", NOTE_ROW: "the note"}.get(row, "nothing") if column == 1 else "nothing"
+    )
+
+
+def _label_at(block: Block, row: int, column: int) -> str:
+    place, node = block.place, block.node
+    across = place.column <= column <= place.last_column
+    if block.labelled and column == place.column - 1 and place.row <= row <= place.last_row:
+        return f"the label of the row {node.rows[row - place.row]!r}"
+    if block.headed and row == place.row - 1 and across:
+        return f"the label of the column {node.columns[column - place.column]!r}"
+    if block.headed and block.labelled and (row, column) == (place.row - 1, place.column - 1):
+        return f"the caption {block.caption!r}"
+    return f"the caption {block.caption!r}" if caption_above(block) == (row, column) else ""

@@ -1,0 +1,189 @@
+"""What a file holds, told in full: a printer of what `survey` decided. Decides nothing itself."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from attn_xl.errors import AttnXlError
+from attn_xl.tables.find import doubtful
+from attn_xl.tables.read import survey
+from attn_xl.tables.roles import Found
+from attn_xl.tables.survey import Survey
+from attn_xl.text import as_json as json_text
+
+MOST_LABELS = 6
+
+
+def commands(file: str, made: Survey, given: Mapping[str, Any]) -> list[str]:
+    """The commands that convert a file: one, if it is clear what it holds; else one for each sheet that
+    would be clear alone, or, as a pattern, for a table."""
+    base = ["attn-xl", "convert", file]
+    if file == "-":
+        base += ["-o", "output.xlsx"]
+    for option, value in given.items():
+        for one in [value] if isinstance(value, str) else value:
+            base += [f"--{option.replace('_', '-')}", str(getattr(one, "value", one))]
+    if made.tables is not None:
+        return [_joined(base)]
+    if file == "-" or "sheet" in given:
+        return [_joined([*base, "--range", f.where]) for f in _doubtful(made)[:1]]
+    alone = []
+    for sheet in made.sheets:
+        if sheet.found and survey(file, **given, sheet=sheet.name).tables is not None:
+            alone.append(_joined([*base, "--sheet", sheet.name]))
+    return alone or [_joined([*base, "--range", f.where]) for f in _doubtful(made)[:1]]
+
+
+def _joined(words: Sequence[str]) -> str:
+    """A command for a shell; in double quotes where single ones stand in a name."""
+    plain = [
+        f'"{word}"' if "'" in word and not set(word) & set('"$`\\!') - {"!"} else shlex.quote(word)
+        for word in words
+    ]
+    return " ".join(plain)
+
+
+def _doubtful(made: Survey) -> list[Found]:
+    return [f for sheet in made.sheets for f in doubtful(sheet.found)]
+
+
+def as_text(file: str, made: Survey, given: Mapping[str, Any]) -> str:
+    """The report for people."""
+    tables = sum(len(sheet.found) for sheet in made.sheets)
+    lines = [f"{made.path}: {_count(len(made.sheets), 'sheet')}, {_count(tables, 'table')} of numbers"]
+    for sheet in made.sheets:
+        lines += ["", f"Sheet {sheet.name!r}" + (f": {sheet.passed}" if sheet.passed else "")]
+        used = [f for f in sheet.found if f.use]
+        over = [f for f in sheet.found if not f.use]
+        for f in used:
+            lines += list(_used(f))
+        if over:
+            width = max(len(f.range) for f in over)
+            sizes = max(len(f.size) for f in over)
+            lines += ["  Passed over:"] if used else ["  Tables:"]
+            for f in over:
+                title = f" {f.title!r}" if f.title else ""
+                lines.append(
+                    f"    {f.range:{width}}  {f.size:{sizes}} {title} - {f.why or 'no use for it'}"
+                )
+                if f.problem and not used:
+                    lines.append(f"    {'':{width}}  would be refused: {_short(f, f.problem)}")
+    lines += [""]
+    if made.trouble is not None:
+        lines += [
+            "It cannot be told what to compute:",
+            f"  {_without_path(made, str(made.trouble))}",
+            "",
+        ]
+    elif made.tables is not None:
+        lines += [f"  {_without_path(made, remark)}" for remark in made.tables.remarks]
+        problem = _trial(made)
+        if problem:
+            lines += ["It does not compute as it is:", f"  {_without_path(made, problem)}"]
+        lines += [""] if made.tables.remarks or problem else []
+    found = commands(file, made, given)
+    if found:
+        lines += [
+            "To convert it:" if made.tables else "For example:",
+            *(f"  {command}" for command in found),
+        ]
+    return "\n".join(lines)
+
+
+def _used(f: Found) -> Iterator[str]:
+    what = f"sentence {f.name or f.place.sheet!r}" if f.use == "sentence" else f.name
+    title = f", titled {f.title!r}" if f.title else ""
+    yield f"  {f.range}  {f.size}  {what}{title}"
+    yield f"    because {f.why}"
+    if f.why_words:
+        yield f"    words in {f.words_in}: {f.why_words}"
+    table = f.table
+    if table is not None:
+        for kind, labels, labelled in zip(
+            ("rows", "columns"), (table.rows, table.columns), table.labelled
+        ):
+            if labelled:
+                yield f"    labels of the {kind}: {_listed(labels)}"
+        missing = [kind for kind, there in zip(("rows", "columns"), table.labelled) if not there]
+        if missing:
+            yield f"    no labels of the {' and the '.join(missing)}"
+    if f.turned and f.use == "weights":
+        yield "    applied from the left there, so it is transposed"
+    for note in f.notes:
+        yield f"    {note}"
+    if f.problem:
+        yield f"    refused: {_short(f, f.problem)}"
+
+
+def as_json(file: str, made: Survey, given: Mapping[str, Any]) -> str:
+    """The report for programs."""
+    report = {
+        "file": str(made.path),
+        "sheets": [
+            {"name": sheet.name, "passed": sheet.passed, "tables": [_record(f) for f in sheet.found]}
+            for sheet in made.sheets
+        ],
+        "settings": made.tables.settings if made.tables else {},
+        "remarks": list(made.tables.remarks) if made.tables else [],
+        "trouble": str(made.trouble) if made.trouble else _trial(made),
+        "commands": commands(file, made, given),
+    }
+    return json_text(report, indent=2)
+
+
+def _record(f: Found) -> dict[str, Any]:
+    table = f.table
+    return {
+        "range": f.where,
+        "numbers": f.numbers,
+        "rows": f.shape[0],
+        "columns": f.shape[1],
+        "title": f.title,
+        "row_labels": list(table.rows) if table and table.labelled[0] else None,
+        "column_labels": list(table.columns) if table and table.labelled[1] else None,
+        "formulas": f.computed,
+        "use": f.use or None,
+        "name": f.name or (f.place.sheet if f.use else None),
+        "why": f.why,
+        "words_in": f.words_in if f.use == "sentence" else None,
+        "why_words_in": f.why_words or None,
+        "transposed": f.turned,
+        "notes": list(f.notes),
+        "problem": f.problem or None,
+    }
+
+
+def _trial(made: Survey) -> str:
+    """What the model with its own settings says against the tables, or ""."""
+    from attn_xl.models.build import attend
+
+    if made.tables is None or sum(t.values.size for t in made.tables.sentences.values()) > 100_000:
+        return ""
+    try:
+        attend(made.tables)
+    except AttnXlError as error:
+        return str(error)
+    return ""
+
+
+def _listed(labels: Sequence[str]) -> str:
+    more = f", ... ({len(labels)})" if len(labels) > MOST_LABELS else ""
+    return ", ".join(label[:40] for label in labels[:MOST_LABELS]) + more
+
+
+def _short(f: Found, problem: str) -> str:
+    _, _, said = problem.partition(f"sheet {f.place.sheet!r}")
+    return (said or problem).lstrip(",: ")
+
+
+def _without_path(made: Survey, text: str) -> str:
+    said = text.removeprefix(f"{made.path}").lstrip(",: ")
+    return said.replace(" (attn-xl inspect shows them all.)", "").replace(
+        " (attn-xl inspect says why)", ""
+    )
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

@@ -1,0 +1,321 @@
+"""Matrices as tables in a terminal, or as the picture of one. Computes nothing."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from io import StringIO
+from itertools import accumulate
+from typing import TextIO
+
+from rich import box
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+
+from attn_xl.graph.matrix import Matrix
+from attn_xl.graph.node import HIDES, Graph, Node
+from attn_xl.models.computation import Computation, as_computation
+from attn_xl.text import forward
+
+from .selection import Chosen, select
+
+DECIMALS = 3
+MOST_LABEL = 24
+MOST_HEADING = 12
+MOST_ROWS, CUT_TO = 60, 50
+MOST_CELLS = 1_000_000
+"""Of a matrix of more, some rows and columns are shown only, in a file or a pipe, too."""
+SVG_WIDTH = 120
+
+DOTS = "…"
+Ends = list[int | None]
+
+HEAT = ((247, 252, 250), (0, 96, 88))  # no attention, all attention
+
+# Rich's own frame would load a font from the network. At this size the letters of DejaVu Sans Mono are
+# as wide as Rich counts on. Spaces at the front of a text are kept in every viewer by xml:space.
+_SVG = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
+<style>
+.{unique_id}-matrix {{ font-family: "DejaVu Sans Mono", Menlo, Consolas, monospace;
+ font-size: 20.26px; line-height: {line_height}px; font-variant-east-asian: full-width; }}
+{styles}
+</style>
+<defs>
+<clipPath id="{unique_id}-clip-terminal">
+<rect x="0" y="0" width="{terminal_width}" height="{terminal_height}" />
+</clipPath>
+{lines}
+</defs>
+<rect fill="#ffffff" x="0" y="0" width="{width}" height="{height}" />
+<g transform="translate({terminal_x}, 8)" clip-path="url(#{unique_id}-clip-terminal)">
+{backgrounds}
+<g class="{unique_id}-matrix" xml:space="preserve">
+{matrix}
+</g>
+</g>
+</svg>
+"""
+
+
+def show(
+    computation: Computation | Graph | Matrix,
+    *,
+    steps: Sequence[str] | str = (),
+    sheet: str | None = None,
+    decimals: int = DECIMALS,
+    file: TextIO | None = None,
+) -> None:
+    """Print matrices as tables: all, or those of some steps and one sheet.
+
+    On a terminal a table is cut to its width and to 50 rows, the first and the last, with a word on
+    what is left out. Elsewhere, and with NO_COLOR set, the text is plain. Elsewhere it is whole, unless
+    it has more than a million numbers or COLUMNS says how wide it may be.
+
+    Args:
+        computation: what `attend` made, or a graph, or the matrix that a model returned.
+        steps: names such as `Softmax`; sheet: a sentence.
+        decimals: digits after the point.
+        file: where to print; standard output if None.
+
+    Raises:
+        CallError: for a step or a sheet that there is not.
+    """
+    chosen = select(as_computation(computation), steps, sheet)
+    plain = bool(os.environ.get("NO_COLOR"))
+    file = file or sys.stdout
+    console = Console(file=file, highlight=False, color_system=None if plain else "auto")
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        for line in _lines(chosen, decimals):
+            file.write(forward(line))
+        return
+    with console.capture() as text:
+        _print(console, chosen, decimals, console.width, framed=console.is_terminal)
+    file.write(forward(text.get()))
+
+
+def svg(
+    computation: Computation,
+    *,
+    steps: Sequence[str] = (),
+    sheet: str | None = None,
+    decimals: int = DECIMALS,
+) -> str:
+    """What `show` prints, as an SVG picture without links to anything outside it.
+
+    Raises:
+        CallError: for a step or a sheet that there is not.
+    """
+    chosen = select(computation, steps, sheet)
+    width = min(SVG_WIDTH, _needed_width(chosen, decimals) + 2)
+    console = recording(width)
+    _print(console, chosen, decimals, width, framed=True)
+    return picture(console)
+
+
+def recording(width: int) -> Console:
+    """A terminal, so many letters wide, that keeps what is printed on it."""
+    return Console(
+        file=StringIO(),
+        record=True,
+        width=width,
+        force_terminal=True,
+        color_system="truecolor",
+        highlight=False,
+        legacy_windows=False,
+    )
+
+
+def picture(console: Console) -> str:
+    """What was printed on a recording terminal, as SVG."""
+    from rich.terminal_theme import DEFAULT_TERMINAL_THEME
+
+    return forward(
+        console.export_svg(
+            theme=DEFAULT_TERMINAL_THEME, code_format=_SVG, unique_id="attn-xl", title=""
+        )
+    )
+
+
+def _print(
+    console: Console, chosen: Sequence[Chosen], decimals: int, width: int, *, framed: bool
+) -> None:
+    for number, one in enumerate(chosen):
+        if number:
+            console.print()
+        console.print(Text(_formula(one), "bold"))
+        if one.node.scalar:
+            continue
+        if one.node.note and not one.node.helper:
+            console.print(Text(one.node.note, "dim"))
+        table, left_out = _table(one, decimals, width, framed)
+        console.print(table)
+        if left_out:
+            console.print(Text(left_out, "italic"))
+
+
+def _formula(one: Chosen) -> str:
+    node = one.node
+    if node.scalar:
+        return f"{one.title} = {node.words} = {node.values[0, 0]:g}"
+    return f"{one.title} = {node.words}" if node.words else one.title
+
+
+def _table(one: Chosen, decimals: int, width: int, framed: bool) -> tuple[Table, str]:
+    """The table, and what to say of the part that was left out."""
+    node = one.node
+    n, m = node.shape
+    rows, columns = _ends(n, n if n <= MOST_ROWS else CUT_TO), _ends(m, m)
+    room = width - _label_width(one, width)
+    widths, form = _column_widths(one, decimals), _form(node, decimals)
+    if sum(widths) > room:  # the dots need room, too
+        columns = _ends(m, max(1, _how_many(widths, room - 3)))
+    table = Table(
+        box=box.SIMPLE_HEAD if framed else None,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 0, 0, 1 if framed else 2),  # the frame brings a space of its own
+        header_style="",
+    )
+    most_cell = max(MOST_HEADING, _number_width(one, decimals))
+    table.add_column("", no_wrap=True, overflow="ellipsis", max_width=_label_width(one, width))
+    for column in columns:
+        if column is None:
+            table.add_column(DOTS)
+            continue
+        table.add_column(
+            Text(node.columns[column]),
+            justify="right",
+            no_wrap=True,
+            overflow="ellipsis",
+            max_width=most_cell,
+        )
+    for row in rows:
+        if row is None:
+            table.add_row(DOTS, *[DOTS] * len(columns))
+        elif node.texts:
+            table.add_row(Text(node.rows[row]), Text(node.texts[row]))
+        else:
+            cells = [
+                DOTS if column is None else _cell(one, float(node.values[row, column]), form)
+                for column in columns
+            ]
+            table.add_row(Text(node.rows[row]), *cells)
+    return table, _left_out(one, rows, columns)
+
+
+def _ends(count: int, most: int) -> Ends:
+    """The first and the last of so many places, None for those between."""
+    if count <= most:
+        return [*range(count)]
+    first = (most + 1) // 2
+    return [*range(first), None, *range(count - most + first, count)]
+
+
+def _left_out(one: Chosen, rows: Ends, columns: Ends) -> str:
+    left_out = [
+        f"{len(shown) - 1} of {there} {what}"
+        for shown, there, what in zip((rows, columns), one.node.shape, ("rows", "columns"))
+        if None in shown
+    ]
+    if not left_out:
+        return ""
+    many = one.node.values.size > MOST_CELLS
+    ways = "--csv or --json with --step" if many else "--csv, --json or convert"
+    return f"Shown: {' and '.join(left_out)}. All of them: {ways}."
+
+
+def _lines(chosen: Sequence[Chosen], decimals: int) -> Iterator[str]:
+    """All as plain text, in which nothing is cut but what nobody reads. Rich would measure every cell,
+    of which a sentence of 250 words has 400,000."""
+    for number, one in enumerate(chosen):
+        node = one.node
+        if number:
+            yield "\n"
+        yield f"{_formula(one)}\n"
+        if node.scalar:
+            continue
+        if node.note and not node.helper:
+            yield f"{node.note}\n"
+        cut = node.values.size > MOST_CELLS
+        rows, columns = (_ends(count, CUT_TO if cut else count) for count in node.shape)
+        yield from _plain_table(one, rows, columns, decimals)
+        if cut:
+            yield f"{_left_out(one, rows, columns)}\n"
+
+
+def _plain_table(one: Chosen, rows: Ends, columns: Ends, decimals: int) -> Iterator[str]:
+    node = one.node
+    labels = [DOTS if row is None else node.rows[row] for row in rows]
+    headings = [DOTS if column is None else node.columns[column] for column in columns]
+    form = _form(node, decimals)
+    cells = [[DOTS] * len(columns) if row is None else _row(one, row, columns, form) for row in rows]
+    widths = [max(map(cell_len, column)) for column in zip(headings, *cells)]
+    left = max(map(cell_len, labels))
+    for label, line in zip(["", *labels], [headings, *cells]):
+        told = "".join(f"  {' ' * (width - cell_len(cell))}{cell}" for cell, width in zip(line, widths))
+        yield f"{set_cell_size(label, left)}{told}\n"
+
+
+def _row(one: Chosen, row: int, columns: Ends, form: str) -> list[str]:
+    if one.node.texts:
+        return [one.node.texts[row]]
+    values = one.node.values[row].tolist()
+    return [DOTS if column is None else _number(one.node, values[column], form) for column in columns]
+
+
+def _cell(one: Chosen, value: float, form: str) -> Text:
+    text = _number(one.node, value, form)
+    if one.node.role != "attention":
+        return Text(text)
+    share = max(0.0, min(1.0, value))
+    red, green, blue = (round(low + (high - low) * share) for low, high in zip(*HEAT))
+    ink = "#000000" if share < 0.55 else "#ffffff"
+    return Text(text, Style.parse(f"{ink} on rgb({red},{green},{blue})"))
+
+
+def _form(node: Node, decimals: int) -> str:
+    """How all its numbers are written; to find that out takes as long as to write many."""
+    return f".{decimals}{'e' if node.needs_exponent(decimals) else 'f'}"
+
+
+def _number(node: Node, value: float, form: str) -> str:
+    return format(value, ".0e" if node.may_hide and value <= HIDES else form)
+
+
+def _number_width(one: Chosen, decimals: int) -> int:
+    if one.node.texts:
+        return max(map(cell_len, one.node.texts))
+    values, form = one.node.values, _form(one.node, decimals)
+    return max(len(_number(one.node, float(end), form)) for end in (values.max(), values.min()))
+
+
+def _column_widths(one: Chosen, decimals: int) -> list[int]:
+    """Each column's, with the space before it."""
+    number = _number_width(one, decimals)
+    return [2 + max(number, min(cell_len(heading), MOST_HEADING)) for heading in one.node.columns]
+
+
+def _how_many(widths: list[int], room: int) -> int:
+    """How many columns have room, taken from both ends in turn."""
+    in_turn = [width for ends in zip(widths, reversed(widths)) for width in ends][: len(widths)]
+    return sum(total <= room for total in accumulate(in_turn))
+
+
+def _label_width(one: Chosen, width: int) -> int:
+    return min(MOST_LABEL, max(6, width // 3), max(map(cell_len, one.node.rows)))
+
+
+def _needed_width(chosen: Sequence[Chosen], decimals: int) -> int:
+    """The width in which nothing is cut."""
+    lines = [cell_len(line) for one in chosen for line in (_formula(one), one.node.note)]
+    return max([_table_width(one, decimals) for one in chosen] + lines, default=0)
+
+
+def _table_width(one: Chosen, decimals: int) -> int:
+    labels = max(map(cell_len, one.node.rows))
+    number = _number_width(one, decimals)
+    return labels + sum(2 + max(number, cell_len(heading)) for heading in one.node.columns) + 2

@@ -1,0 +1,142 @@
+"""The steps of one part, a layer's, a head's, in lines from left to right: what goes on from the last
+step, what begins anew, what is drawn again. Knows no sheet and no file format."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, field
+
+from attn_xl.graph.node import Node
+
+from .drawing import Above, Band, Drawing, Piece
+from .figures import Figure, Operand, comes_with_its_use
+
+
+@dataclass
+class Panel:
+    """Steps from left to right, in lines of up to `limit` columns.
+
+    Attributes:
+        scope: the layer, which goes without saying in captions.
+        there: the matrices that have been drawn; it grows.
+        known: those that the workbook has.
+        breaks: how many lines would have gone on; three for steps that begin with the same matrix,
+            none before a softmax or a norm, where one takes breath anyway.
+    """
+
+    limit: int
+    scope: str
+    there: set[Node]
+    known: Container[Node]
+    breaks: int = 0
+    _done: list[Drawing] = field(default_factory=list)
+    _band: Band = field(default_factory=Band)
+    _made: set[Node] = field(default_factory=set)
+
+    def strips(self) -> list[Drawing]:
+        if not self._band.empty:
+            self._wrap()
+        return self._done
+
+    def _wrap(self) -> None:
+        self._done.append(self._band.drawing.settled())
+        self._band = Band()
+
+    def add(self, figure: Figure) -> None:
+        """Draw a step, on a new line where it does not fit, or does not go on from the last one."""
+        before = self._band.last
+        if not self._band.empty and self._begins_anew(figure):
+            self._wrap()
+        pieces = self._pieces(figure, before)
+        first = figure.first(before)
+        continues = first is not None and self._band.fan is first.node
+        tried = self._band.copy()
+        tried.add(pieces)
+        if not self._band.empty and tried.width > self.limit:
+            self._wrap()
+            if not figure.helpers:
+                self.breaks += 3 if figure.fans and continues else 1
+            pieces = self._pieces(figure, before)
+            tried = Band()
+            tried.add(pieces)
+        self._band = tried
+        self._band.fan = first.node if figure.fans and first else None
+        self.there |= {piece.node for piece in pieces if not piece.again}
+        self.there |= {above.node for piece in pieces for above in piece.above if not above.again}
+        self.there |= {node for piece in pieces for node in piece.scalars}
+        self._made |= {figure.node, *(block.node for block in figure.helpers)}
+
+    def _begins_anew(self, figure: Figure) -> bool:
+        first = figure.first(self._band.last)
+        if comes_with_its_use(figure.node):
+            return False
+        return first is None or (not self._goes_on(figure, first) and first.node in self._made)
+
+    def _goes_on(self, figure: Figure, first: Operand) -> bool:
+        return self._band.last is first.node or (figure.fans and self._band.fan is first.node)
+
+    def _pieces(self, figure: Figure, before: Node | None) -> list[Piece]:
+        """What is drawn for a step; `before` was drawn last, perhaps on the line above."""
+        new = {
+            operand.node
+            for operand in figure.operands
+            if operand.node not in self.there
+            and operand.node in self.known
+            and comes_with_its_use(operand.node)
+        }
+        beside = {operand.node for operand in figure.left}
+        pieces = [
+            Piece(operand.node, self._caption(operand.node), apart=True)
+            for operand in figure.above
+            if operand.turned and operand.node in new and operand.node not in beside
+        ]
+        new -= {piece.node for piece in pieces}
+        first = figure.first(self._band.last)
+        begins = first is not None and not pieces and self._goes_on(figure, first)
+        continued = first is not None and first.node is before and self._band.empty
+        alone = not figure.fans and len(figure.left) == 1 and not figure.above
+        if first is not None and not begins and not (continued and alone):
+            pieces.append(self._operand(first, new, "", apart=True))
+        others = [operand for operand in figure.left if operand is not first]
+        for operand in others:
+            pieces.append(self._operand(operand, new, operand.sign or figure.sign))
+        shared = begins and first is not None and self._band.last is not first.node
+        sign = "=" if others else "" if first is None or shared else "→"
+        for block in figure.helpers:
+            caption = block.node.note if block.node.shape[1] > 1 else ""
+            pieces.append(Piece(block.node, caption, "→", labelled=False))
+        if figure.helpers:
+            sign = "→"
+        pieces.append(
+            Piece(
+                figure.node,
+                self._caption(figure.node),
+                sign,
+                above=tuple(self._above(figure, new)),
+                scalars=tuple(block.node for block in figure.scalars),
+                apart=first is None,
+            )
+        )
+        return pieces
+
+    def _operand(self, operand: Operand, new: set[Node], sign: str, apart: bool = False) -> Piece:
+        node, again = operand.node, operand.node not in new
+        caption = self._short(node.name) if again else self._caption(node)
+        return Piece(node, caption, sign, apart, again)
+
+    def _above(self, figure: Figure, new: set[Node]) -> Iterator[Above]:
+        for operand in figure.above:
+            again = operand.turned or operand.node not in new
+            name = self._short(operand.node.name)
+            caption = f"{name}ᵀ" if operand.turned else name if again else self._caption(operand.node)
+            yield Above(operand.node, caption, again, operand.turned)
+        for operand in figure.rows:
+            name = f"{operand.sign} {self._short(operand.node.name)}".strip()
+            yield Above(operand.node, name, operand.node not in new, one_row=True)
+
+    def _caption(self, node: Node) -> str:
+        words = self._short(node.words)
+        return f"{self._short(node.name)} = {words}" if words else self._short(node.name)
+
+    def _short(self, text: str) -> str:
+        return text.replace(self.scope, "") if self.scope else text

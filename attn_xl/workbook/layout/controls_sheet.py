@@ -1,0 +1,243 @@
+"""The sheets `Controls` and `Compare`: where what a reader plays with stands, with its drop-downs and
+charts. Knows no file format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from attn_xl.graph.node import referred_to
+from attn_xl.graph.operations.chosen import OFF, ON
+from attn_xl.models.explorer import MOVES, NEXT_NOTE
+from attn_xl.models.masking import CONTROLS
+from attn_xl.spreadsheets.addresses import Place, address
+from attn_xl.text import clean
+
+from .layout import COMPARE, FIRST_COLUMN, FIRST_ROW, Layout, Sheet
+from .page import Cell, Chart, Choice, Extras, Series
+from .placed import Block
+
+MOST_SERIES, MOST_POINTS = 8, 40
+"""So many series of bars, and words in a plane, are drawn."""
+LONGEST_NAME = 30
+"""So many letters of a word are shown in a chart."""
+MOVES_SHOW = (
+    "Where each word stands before and after attention, in two dimensions. "
+    "Look for the words that move towards each other."
+)
+ROWS_OF_CHART, ROWS_OF_PLANE = 16, 24
+COLUMNS_OF_CHART, COLUMNS_OF_PLANE = 10, 12
+"""How much room charts take, in rows of 15 points and columns of the usual width."""
+GAP = 2
+
+
+def staged(layout: Layout) -> Layout:
+    """A layout whose `Controls` are arranged and whose `Compare` has its charts; one without controls
+    as it is."""
+    if not any(sheet.name == CONTROLS for sheet in layout.sheets):
+        return layout
+    arrange = {CONTROLS: _controls, COMPARE: _compare}
+    sheets = [arrange.get(sheet.name, lambda s, _: s)(sheet, layout) for sheet in layout.sheets]
+    return replace(layout, sheets=tuple(sheets))
+
+
+def _controls(sheet: Sheet, layout: Layout) -> Sheet:
+    """The switches below each other; then, for each sentence, the chosen word and what it looks at."""
+    choosing = {block.node for block in sheet.blocks if _symbol(block) in ("Word", "Place")}
+    options = [b for b in sheet.blocks if b.node.scalar and b.node not in choosing]
+    blocks: list[Block] = []
+    cells: list[Cell] = []
+    choices: list[Choice] = []
+    charts: list[Chart] = []
+    for number, block in enumerate(options):
+        here = _at(block, FIRST_ROW + number, FIRST_COLUMN, headed=number == 0)
+        blocks.append(here)
+        cells.append(Cell(here.place.row, FIRST_COLUMN + 1, f" {block.node.note}"))
+        if block.node.texts:
+            choices.append(Choice(_first(here), f'"{ON},{OFF}"'))
+    row = FIRST_ROW + len(options) + 1
+    sections: dict[str, dict[str, Block]] = {}
+    for block in sheet.blocks:
+        if block not in options:
+            sections.setdefault(block.node.name.rpartition(".")[0], {})[_symbol(block)] = block
+    for name, section in sections.items():
+        title = f"{clean(name)}: choose a word" if name else "Choose a word"
+        cells.append(Cell(row, 1, title, style="attn step"))
+        word = _at(section.pop("Word"), row + 1, FIRST_COLUMN, headed=False, unlocked=True)
+        place = _at(section.pop("Place"), row + 2, FIRST_COLUMN, headed=False, labelled=False)
+        words = section.pop("Words")
+        blocks += [word, place]
+        cells.append(Cell(row + 1, FIRST_COLUMN + 1, " ← choose here where to look from"))
+        cells.append(Cell(row + 2, 1, "place", style="attn label"))
+        choices.append(Choice(_first(word), f"={words.name}"))
+        column, top = FIRST_COLUMN, row + 4
+        for block in section.values():
+            blocks.append(_at(block, top, column, labelled=True))
+            column = blocks[-1].place.last_column + 2 + 1
+        blocks.append(_at(words, top, column - 1, labelled=False))
+        column += 1
+        for symbol in section:
+            if symbol.startswith("Looks"):
+                shown = next(b for b in blocks if b.node is section[symbol].node)
+                comes = shown.node.note == NEXT_NOTE
+                what = "What comes after the chosen word" if comes else "Where the chosen word looks"
+                charts.append(_bars(layout, shown, f"{what}{_of(name)}", row, column))
+                column += COLUMNS_OF_CHART
+        tallest = max(block.place.rows for block in (words, *section.values()))
+        row += max(ROWS_OF_CHART, tallest + 5) + GAP
+    extras = Extras(tuple(cells), tuple(charts), tuple(choices))
+    return replace(sheet, blocks=tuple(blocks), extras=extras)
+
+
+def _compare(sheet: Sheet, layout: Layout) -> Sheet:
+    """Beside the tables: each shared word's input and outputs by dimension, and where words move."""
+    column = max(block.place.last_column for block in sheet.blocks) + GAP
+    moves = [block for block in sheet.blocks if _symbol(block) == MOVES]
+    charts = list(_planes(layout, moves, column)) if moves else []
+    row = FIRST_ROW - 1 + (ROWS_OF_PLANE if charts else 0)
+    by_word: dict[str, list[Block]] = {}
+    for block in sheet.blocks:
+        end = _symbol(block)
+        if end in ("Input", "Output"):
+            by_word.setdefault(block.node.name.rpartition(".")[0], []).append(block)
+    for blocks in by_word.values():
+        chart = _by_dimension(layout, blocks, row, column)
+        charts.append(chart)
+        row += ROWS_OF_CHART
+    note = sheet.note if by_word else MOVES_SHOW
+    return replace(sheet, note=note, extras=replace(sheet.extras, charts=tuple(charts)))
+
+
+def _by_dimension(layout: Layout, blocks: list[Block], row: int, column: int) -> Chart:
+    """Bars for each dimension: the input, and the output in each sentence."""
+    word = _short(blocks[0].node.note.rpartition(":")[0])
+    series = []
+    for block in blocks:
+        values, what = layout.values(block.node), _symbol(block).lower()
+        same = (values == values[0]).all()
+        for i, label in enumerate(block.node.rows):
+            if what == "input" and same and i:
+                continue  # the same input everywhere
+            title = what if what == "input" and same else f"{what} {_short(label)}"
+            series.append(
+                Series(
+                    title,
+                    _part(block.place, i, 0, 1, block.place.columns),
+                    _part(block.place, -1, 0, 1, block.place.columns),
+                    _shown(values[i]),
+                    block.node.columns,
+                )
+            )
+    return Chart("bars", f"{word}: input and outputs", row, column, tuple(series[:MOST_SERIES]))
+
+
+def _planes(layout: Layout, blocks: list[Block], column: int) -> Iterable[Chart]:
+    """Words before and after: one chart for all sentences, or one each where there are many words; two
+    where before and after are not in the same space."""
+    together = sum(len(block.node.rows) for block in blocks) <= MOST_POINTS // 2
+    several = len(blocks) > 1
+    for number, group in enumerate([blocks] if together else [[block] for block in blocks]):
+        name = "" if together or not several else f" of {_short(_sentence(group[0]))}"
+        joined = _same_plane(group[0])
+        ends = ((0, 2, "before attention (small dots) and after it"),) if joined else (
+            (0, 1, "before attention"), (1, 1, "after attention"))  # fmt: skip
+        for which, (start, count, what) in enumerate(ends):
+            series = [
+                _point(layout, block, i, start, count, several and together)
+                for block in group
+                for i in range(min(len(block.node.rows), MOST_POINTS))
+            ]
+            yield Chart(
+                "moves" if joined else "points",
+                f"The words{name} {what}",
+                FIRST_ROW - 1,
+                column + COLUMNS_OF_PLANE * (number * len(ends) + which),
+                tuple(series),
+                width=18.0,
+                height=12.0,
+                legend=False,
+            )
+
+
+def _same_plane(block: Block) -> bool:
+    """Whether before and after are seen from the same directions: they have components in common, or
+    need none."""
+    made_from = {node.name for node in referred_to(block.node) if node.sheet == COMPARE}
+    return not any(name.startswith((f"{COMPARE}.Input.", f"{COMPARE}.Output.")) for name in made_from)
+
+
+def _point(layout: Layout, block: Block, i: int, start: int, count: int, named: bool) -> Series:
+    word = _short(block.node.rows[i])
+    title = f"{word} ({_short(_sentence(block))})" if named else word
+    values = layout.values(block.node)[i]
+    return Series(
+        title,
+        _part(block.place, i, 2 + start, 1, count),
+        _part(block.place, i, start, 1, count),
+        _shown(values[2 + start : 2 + start + count]),
+        _shown(values[start : start + count]),
+    )
+
+
+def _bars(layout: Layout, block: Block, title: str, row: int, column: int) -> Chart:
+    values = layout.values(block.node)
+    labels = replace(block.place, column=block.place.column - 1, columns=1)
+    series = [
+        Series(
+            name,
+            _part(block.place, 0, i, block.place.rows, 1),
+            labels,
+            _shown(values[:, i]),
+            block.node.rows,
+        )
+        for i, name in enumerate(block.node.columns[:MOST_SERIES])
+    ]
+    return Chart("bars", title, row, column, tuple(series), legend=len(series) > 1)
+
+
+def _of(name: str) -> str:
+    return f" in {_short(name)}" if name else ""
+
+
+def _sentence(block: Block) -> str:
+    """The sentence whose words move: of `Compare.NAME.Moves`."""
+    return block.node.name.removeprefix(f"{COMPARE}.").removesuffix(f".{MOVES}")
+
+
+def _short(text: str) -> str:
+    text = clean(text)
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
+
+
+def _shown(numbers: Iterable[float]) -> tuple[float | None, ...]:
+    return tuple(float(n) if n == n else None for n in numbers)
+
+
+def _symbol(block: Block) -> str:
+    return block.node.name.rpartition(".")[2]
+
+
+def _part(place: Place, row: int, column: int, rows: int, columns: int) -> Place:
+    return Place(place.sheet, place.row + row, place.column + column, rows, columns)
+
+
+def _first(block: Block) -> str:
+    return address(block.place.row, block.place.column)
+
+
+def _at(
+    block: Block,
+    row: int,
+    column: int,
+    *,
+    headed: bool = True,
+    labelled: bool | None = None,
+    unlocked: bool = False,
+) -> Block:
+    return replace(
+        block,
+        place=replace(block.place, row=row, column=column),
+        headed=headed,
+        labelled=block.labelled if labelled is None else labelled,
+        unlocked=unlocked,
+    )

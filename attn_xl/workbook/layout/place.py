@@ -1,0 +1,205 @@
+"""Where each matrix sits. One matrix, one sheet: numbers from B5, labels above and to the left, helpers
+to the right. Matrices that share a sheet (`Compare`) stand below each other. Knows no file format."""
+
+from __future__ import annotations
+
+from attn_xl.errors import InputError
+from attn_xl.graph.node import Node, referred_to
+from attn_xl.models import notes
+from attn_xl.models.computation import Computation, sentence_of
+from attn_xl.models.masking import CONTROLS
+from attn_xl.models.step_names import chosen_parts
+from attn_xl.spreadsheets.addresses import (
+    MAX_COLUMNS,
+    MAX_NAME,
+    MAX_ROWS,
+    MAX_SHEET_NAME,
+    MAX_TEXT,
+    MOST_CELLS,
+    Place,
+    defined_name,
+    letters,
+    sheet_name,
+    too_long,
+    unique,
+)
+from attn_xl.text import clean
+
+from .layout import (
+    COMPARE,
+    FIRST_COLUMN,
+    FIRST_ROW,
+    OPTIONS_NOTE,
+    OVERVIEW,
+    Layout,
+    Sheet,
+)
+from .placed import Block
+
+CONTROLS_NOTE = "Turn a switch or choose a word, and watch: all formulas follow."
+
+
+def lay_out(computation: Computation, only: str | None = None) -> Layout:
+    """Give every matrix of a computation its sheet, its place and its defined name.
+
+    Args:
+        only: the layers and heads to write, `Enc1,head2`; the rest is left out, and what would refer
+            to it has values in place of formulas.
+
+    Raises:
+        CallError: if `only` names a layer or a head that there is not.
+        InputError: if a matrix does not fit a sheet (16,384 columns, 1,048,576 rows), or all of them
+            a workbook (20,000,000 numbers).
+    """
+    prefixes = _prefixes(computation)
+    shared = computation.shared()
+    contents: dict[tuple[str, str], list[tuple[Node, str]]] = {}  # (prefix, symbol): node, name
+    for sentence, graph in computation.items():
+        for full_name, node in graph.items():
+            prefix = "" if node in shared else prefixes[sentence]
+            owner = graph.owner(node)
+            symbol = owner.sheet or owner.name
+            contents.setdefault((prefix, symbol), []).append((node, full_name))
+    for name, node in (*computation.comparison.items(), *computation.controls.items()):
+        contents.setdefault(("", node.sheet), []).append((node, name))
+
+    if only:
+        kept = chosen_parts(only, [symbol for _, symbol in contents])
+        contents = {key: members for key, members in contents.items() if key[1] in kept}
+    if len(computation) > 1:  # what all sentences share comes first, what compares them last
+        rank = {True: 0, False: 1}
+        contents = dict(
+            sorted(
+                contents.items(), key=lambda item: 2 if item[0][1] == COMPARE else rank[not item[0][0]]
+            )
+        )
+    if ("", CONTROLS) in contents:  # what is played with comes first of all
+        contents = {("", CONTROLS): contents.pop(("", CONTROLS)), **contents}
+    there = {node for members in contents.values() for node, _ in members}
+    if ("", CONTROLS) in contents:  # there, what does not follow would mislead
+        members = contents["", CONTROLS]
+        contents["", CONTROLS] = [one for one in members if _whole(one[0], there)]
+
+    spelled = {p: p if _latin(p) else f"Sentence{i}" for i, p in enumerate(prefixes.values(), 1)}
+    sheet_names: set[str] = {OVERVIEW.casefold()}
+    names: set[str] = set()
+    sheets: list[Sheet] = []
+    for (prefix, symbol), members in contents.items():
+        dotted = f"{prefix}." if prefix else ""
+        name = _claimed(sheet_name(dotted + symbol), sheet_names, MAX_SHEET_NAME)
+        members.sort(key=lambda member: member[0].helper)  # the main one first, helpers as made
+        blocks: list[Block] = []
+        for node, full_name in dict(members).items():
+            whose = f"{spelled.get(prefix, prefix)}." if prefix else ""
+            defined = _claimed(defined_name(whose + full_name), names)
+            live = node.operation is not None and _whole(node, there)
+            blocks.append(_placed(node, name, defined, blocks[-1] if blocks else None, live))
+        main = blocks[0].node
+        alone = not main.sheet
+        sheets.append(
+            Sheet(
+                name=name,
+                symbol=symbol,
+                group=prefix,
+                title=f"{symbol} = {main.words}" if alone and main.words else symbol,
+                note=main.note if alone else _shared_note(symbol, blocks),
+                blocks=tuple(blocks),
+            )
+        )
+    numbers = sum(b.place.rows * b.place.columns for sheet in sheets for b in sheet.blocks)
+    if numbers > MOST_CELLS:
+        raise InputError(
+            f"the workbook would have {numbers:,} numbers; spreadsheet programs do not open more than "
+            f"about {MOST_CELLS:,}. Use fewer words (--range takes a part of a table), write a part "
+            "(--sheets-for Enc1,head2), or look at it with attn-xl show."
+        )
+    words = {prefixes[name] or name: sentence_of(graph) for name, graph in computation.items()}
+    return Layout(computation.title, words, tuple(sheets))
+
+
+def _latin(prefix: str) -> bool:
+    """Whether a defined name keeps any of its letters."""
+    return bool(defined_name(prefix).strip("_."))
+
+
+def _whole(node: Node, there: set[Node]) -> bool:
+    """Whether all that its formula refers to is there."""
+    return all(parent in there for parent in referred_to(node))
+
+
+def _shared_note(symbol: str, blocks: list[Block]) -> str:
+    if symbol == COMPARE:
+        return notes.COMPARE
+    if symbol == CONTROLS:
+        return CONTROLS_NOTE
+    return " ".join([OPTIONS_NOTE, *(f"{block.node.name}: {block.node.note}" for block in blocks)])
+
+
+def _prefixes(computation: Computation) -> dict[str, str]:
+    """Each sentence's name as its sheets carry it, short enough for `NAME.Softmax`; none where there
+    is one sentence only."""
+    if len(computation) == 1:
+        return dict.fromkeys(computation, "")
+    longest = max(
+        len(node.name) for graph in computation.values() for node in graph.values() if not node.helper
+    )
+    prefixes: dict[str, str] = {}
+    taken: set[str] = set()
+    for sentence in computation:
+        prefixes[sentence] = _claimed(sheet_name(clean(sentence)), taken, MAX_SHEET_NAME - 1 - longest)
+    return prefixes
+
+
+def renamed(computation: Computation, layout: Layout) -> tuple[str, ...]:
+    """A remark on sentences whose names the sheets do not carry whole."""
+    pairs = zip(computation, layout.sentences) if len(computation) > 1 else ()
+    cut = [(name, prefix) for name, prefix in pairs if name != prefix]
+    if not cut:
+        return ()
+    said = ", ".join(f"those of {_short(name)!r} begin with {prefix!r}" for name, prefix in cut[:3])
+    more = f", and {len(cut) - 3} more" if len(cut) > 3 else ""
+    return (
+        f"Names of sheets have at most {MAX_SHEET_NAME} letters, and not every sign: {said}{more}. "
+        "Rename the sentences to have it otherwise.",
+    )
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 40 else f"{name[:39]}…"
+
+
+def _claimed(name: str, taken: set[str], longest: int = MAX_NAME) -> str:
+    """`name` made unique, and remembered."""
+    name = unique(name, taken, longest)
+    taken.add(name.casefold())
+    return name
+
+
+def _placed(node: Node, sheet: str, name: str, before: Block | None, live: bool) -> Block:
+    """A helper goes to the right of the block before, any other matrix below it."""
+    row, column, headed = FIRST_ROW, FIRST_COLUMN, True
+    if before is not None and node.helper:
+        column = before.place.last_column + 2
+    elif before is not None:
+        # What is made from the matrix above, number under number, needs no labels of its own; nor
+        # does one option below another.
+        follows = before.node in referred_to(node) or (node.scalar and before.node.scalar)
+        headed = not follows or before.node.columns != node.columns
+        row = before.place.last_row + (3 if headed else 1)
+    place = Place(sheet, row, column, *node.shape)
+    if place.last_row > MAX_ROWS or place.last_column > MAX_COLUMNS:
+        raise InputError(
+            f"{node.name} has {node.shape[0]} x {node.shape[1]} numbers and needs cells up to "
+            f"{letters(place.last_column)}{place.last_row}, but a sheet ends at "
+            f"{letters(MAX_COLUMNS)}{MAX_ROWS}. Use a shorter sentence, or fewer dimensions."
+        )
+    long = too_long((*node.rows, *node.columns, *(node.texts or ())))
+    if long is not None:
+        raise InputError(
+            f"{node.name} has a label of {len(long):,} letters, {long[:20] + '...'!r}; a cell holds "
+            f"{MAX_TEXT:,}. Shorten it."
+        )
+    caption = node.note if node.sheet or node.helper else node.name
+    if node.scalar:
+        caption = "option"
+    return Block(node, place, name, caption, labelled=not node.helper, headed=headed, live=live)

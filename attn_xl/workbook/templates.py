@@ -1,0 +1,211 @@
+"""The looks: named styles, a cover and a page out of a template workbook. Knows no matrix."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from attn_xl.errors import CallError, InputError
+from attn_xl.spreadsheets.addresses import MAX_COLUMNS, MAX_ROWS
+from attn_xl.spreadsheets.book import content_of
+from attn_xl.spreadsheets.unpack import unpacked
+
+DEFAULT = "article"
+COVER, MATRIX = "Cover", "Matrix"
+_STYLES = "xl/styles.xml"
+MOST_CELLS = 100_000
+"""So many cells may be merged, linked or commented at once."""
+LAST_ROW, LAST_COLUMN = 100_000, 1_000
+"""Below and beside it, a template has nothing: there must be room for the steps."""
+STYLES = (
+    "attn title",
+    "attn note",
+    "attn link",
+    "attn label",
+    "attn heading",
+    "attn input",
+    "attn weight",
+    "attn value",
+    "attn attention",
+    "attn scale low",
+    "attn scale high",
+)
+STAND_INS = {
+    "attn blank": "attn input",
+    "attn echo": "attn value",
+    "attn step": "attn label",
+    "attn text": "attn note",
+    "attn answer": "attn input",
+    "attn right": "attn attention",
+    "attn wrong": "attn weight",
+    "attn page": "attn title",
+}
+"""The styles that a template may lack, and what is taken in their place."""
+
+
+def shipped() -> dict[str, Path]:
+    """The templates that come with the program, by name."""
+    here = Path(__file__).parents[1]
+    folder = here / "templates"  # in an installed package
+    if not folder.is_dir():
+        folder = here.parent / "templates"  # in a checkout
+    return {path.stem: path for path in sorted(folder.glob("*.xlsx"))}
+
+
+def find_template(template: str | os.PathLike[str] = DEFAULT) -> Path:
+    """The file of a template: a path, or the name of a shipped one.
+
+    Raises:
+        CallError: if there is neither.
+    """
+    path = Path(template)
+    if path.is_file():
+        return path
+    known = shipped()
+    if str(template) in known:
+        return known[str(template)]
+    raise CallError(f"{template}: no such template. Give a file, or one of: {', '.join(known)}.")
+
+
+def load_template(path: Path) -> Any:
+    """The template as an openpyxl workbook, checked.
+
+    Raises:
+        InputError: if it is not an xlsx, or a style or sheet that is needed is not in it.
+    """
+    import io
+    import warnings
+
+    from defusedxml.ElementTree import fromstring
+    from openpyxl import load_workbook
+
+    content = content_of(path)
+    parts = unpacked(path, content, lambda _: True) if content.startswith(b"PK") else {}
+    for part in parts.values():
+        _check_ranges(path, part)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            book = load_workbook(io.BytesIO(content), keep_links=False, data_only=True)
+        if book.loaded_theme:
+            fromstring(book.loaded_theme)  # is written as it stands
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except Exception:  # openpyxl has as many errors as there are ways to damage a file
+        raise InputError(
+            f"{path}: cannot be read as a template: it is damaged, or no .xlsx workbook. Open it in a "
+            "spreadsheet program and save it again as .xlsx."
+        ) from None
+    missing = [style for style in STYLES if style not in book.named_styles]
+    if missing:
+        raise InputError(
+            f"{path}: the template has no cell style named {', '.join(map(repr, missing))}. Start from "
+            "a shipped template, whose styles have these names, and restyle it."
+        )
+    for sheet in (COVER, MATRIX):
+        if sheet not in book.sheetnames:
+            raise InputError(
+                f"{path}: the template has no sheet {sheet!r}. It needs 'Cover', which becomes the "
+                "Overview, and 'Matrix', whose page and header every matrix gets."
+            )
+    _check_places(path, book)
+    _keep_the_look(book)
+    _renumber_styles(book, parts.get(_STYLES, b"").decode("utf-8", "replace"))
+    return book
+
+
+def _check_ranges(path: Path, part: bytes) -> None:
+    """Refuse what openpyxl would take all memory for: it makes every cell that one element names."""
+    import io
+    from xml.etree.ElementTree import ParseError
+
+    from defusedxml import DefusedXmlException
+    from defusedxml.ElementTree import iterparse
+
+    try:
+        for _, element in iterparse(io.BytesIO(part), ("start",)):
+            if element.tag.rpartition("}")[2] in ("mergeCell", "hyperlink", "comment"):
+                _check_range(path, element.get("ref", ""))
+    except (ParseError, DefusedXmlException, ValueError, LookupError):
+        pass  # a picture; or openpyxl will say that it is damaged
+
+
+def _check_range(path: Path, cells: str) -> None:
+    from openpyxl.utils.cell import range_boundaries
+
+    try:
+        left, top, right, bottom = range_boundaries(cells)
+    except (ValueError, TypeError):
+        return
+    width = (right or MAX_COLUMNS) - (left or 1) + 1
+    height = (bottom or MAX_ROWS) - (top or 1) + 1
+    if width * height > MOST_CELLS:
+        raise InputError(
+            f"{path}: the template merges, links or comments {cells}, {width * height:,} cells at "
+            f"once, and may {MOST_CELLS:,}. Undo that in a spreadsheet program, and save it."
+        )
+
+
+def _check_places(path: Path, book: Any) -> None:
+    for sheet in book.worksheets:
+        for (row, column), cell in sheet._cells.items():
+            if row > LAST_ROW or column > LAST_COLUMN:
+                raise InputError(
+                    f"{path}, sheet {sheet.title!r}: the template has a cell in row {row:,}, column "
+                    f"{column:,}; it may use {LAST_ROW:,} rows and {LAST_COLUMN:,} columns. Delete "
+                    "what is beyond them."
+                )
+            if isinstance(cell.value, (int, float)) and not abs(cell.value) <= sys.float_info.max:
+                raise InputError(
+                    f"{path}, sheet {sheet.title!r}, cell {cell.coordinate}: the template has a number "
+                    "there that no spreadsheet can hold. Enter another, or none."
+                )
+
+
+def _keep_the_look(book: Any) -> None:
+    """Take out what computes or leads to other files: formulas were read as their values already."""
+    from openpyxl.formatting.formatting import ConditionalFormattingList
+    from openpyxl.packaging.custom import CustomPropertyList
+    from openpyxl.worksheet.datavalidation import DataValidationList
+
+    book.defined_names.clear()
+    book.custom_doc_props = CustomPropertyList()
+    for sheet in book.worksheets:
+        sheet.defined_names.clear()
+        sheet.conditional_formatting = ConditionalFormattingList()
+        sheet.data_validations = DataValidationList()
+        sheet.tables.clear()
+        sheet._charts, sheet._pivots, sheet._hyperlinks = [], [], []
+        for cell in sheet._cells.values():
+            if cell.hyperlink:
+                cell.hyperlink = None
+
+
+def _renumber_styles(book: Any, xml: str) -> None:
+    """openpyxl writes the named styles in an order of its own, but cells keep the number that their
+    style had in the file: give them the new one."""
+    import re
+    from copy import copy
+
+    from openpyxl.utils.indexed_list import IndexedList
+
+    styles = re.findall(r"<(?:\w+:)?cellStyle\s([^>]*)>", xml)
+    names = [named.name for named in book._named_styles]
+    numbers: dict[int, int] = {}
+    for attributes in styles:
+        name = re.search(r'\bname="([^"]*)"', attributes)
+        number = re.search(r'\bxfId="(\d+)"', attributes)
+        if name and number and name[1] in names:
+            numbers[int(number[1])] = names.index(name[1])
+
+    def renumbered(style: Any) -> Any:
+        style = copy(style)
+        style.xfId = numbers.get(style.xfId, 0)
+        return style
+
+    book._cell_styles = IndexedList([renumbered(style) for style in book._cell_styles])
+    for sheet in book.worksheets:
+        for cell in sheet._cells.values():
+            cell._style = renumbered(cell._style)

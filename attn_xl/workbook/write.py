@@ -1,0 +1,220 @@
+"""A layout in, an xlsx out: sheets dressed by the template, names, links, page setup."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from openpyxl.workbook.properties import CalcProperties
+from openpyxl.worksheet.hyperlink import Hyperlink
+
+from attn_xl import __version__
+from attn_xl.graph.matrix import Matrix
+from attn_xl.graph.node import Graph
+from attn_xl.models.computation import Computation, as_computation
+from attn_xl.outputs import writing_all
+from attn_xl.settings import Formulas, Settings
+from attn_xl.spreadsheets.addresses import address, letters, quoted
+from attn_xl.tables.written.record import with_record
+from attn_xl.text import clean
+from attn_xl.workbook.layout.layout import OVERVIEW, Layout, Sheet
+from attn_xl.workbook.xlsx.package import Rows, save
+from attn_xl.workbook.xlsx.sheet import dress
+from attn_xl.workbook.xlsx.styles import Styles, set_text, text_width
+
+from .arrange import arranged
+from .templates import COVER, DEFAULT, MATRIX, find_template, load_template
+
+CALCULATION_ID = 191029
+"""That of Excel 2019 and 365: a lower one makes them recalculate on loading, and ask to save."""
+
+
+def write_workbook(
+    computation: Computation | Graph | Matrix,
+    path: str | os.PathLike[str],
+    *,
+    template: str | os.PathLike[str] = DEFAULT,
+    settings: Settings = Settings(),
+    source: str = "",
+    record: bool = False,
+) -> Layout:
+    """Write every matrix of a computation as a sheet of live formulas with their values.
+
+    Args:
+        computation: what `attend` made, or a graph, or the matrix that a model returned.
+        path: the .xlsx to write; what stands there is replaced when the new one is complete.
+        template: a template's file, or the name of a shipped one.
+        settings: live formulas or values only; decimals shown.
+        source: where the numbers came from, for the Overview.
+        record: say on a sheet `Settings` how it was made, by which it can be read back; where there
+            are controls, it always does.
+
+    Returns:
+        Where everything was put.
+
+    Raises:
+        CallError: if there is no such template.
+        InputError: if the template or the size of a matrix does not do.
+        OutputError: if the file cannot be written; then nothing was changed.
+    """
+    computation = as_computation(computation)
+    layout = arranged(computation, settings)
+    if computation.settings is not None and (record or computation.settings.controls):
+        layout = with_record(layout, computation, computation.settings)
+    write_layout(layout, path, template=template, settings=settings, source=source)
+    return layout
+
+
+def write_layout(
+    layout: Layout,
+    path: str | os.PathLike[str],
+    *,
+    template: str | os.PathLike[str] = DEFAULT,
+    settings: Settings = Settings(),
+    source: str = "",
+) -> None:
+    """Write a workbook whose sheets, places and cells are settled; the rest as `write_workbook`."""
+    write_layouts({Path(path): layout}, template=template, settings=settings, source=source)
+
+
+def write_layouts(
+    layouts: Mapping[Path, Layout],
+    *,
+    template: str | os.PathLike[str] = DEFAULT,
+    settings: Settings = Settings(),
+    source: str = "",
+) -> None:
+    """The same for several workbooks: none takes its place before all are written."""
+    with writing_all([*layouts]) as temporaries:
+        for layout, temporary in zip(layouts.values(), temporaries):
+            book = load_template(find_template(template))
+            rows = _Writer(book, layout, settings, source).prepare()
+            save(book, temporary, rows, dynamic=settings.formulas is Formulas.dynamic)
+
+
+class _Writer:
+    """Puts a layout into a template's workbook."""
+
+    def __init__(self, book: Any, layout: Layout, settings: Settings, source: str) -> None:
+        self._book, self._layout, self._settings = book, layout, settings
+        self._source = clean(source)
+        self._page = book[MATRIX]
+        self._live = settings.formulas is not Formulas.none
+        self._dynamic = settings.formulas is Formulas.dynamic
+
+    def prepare(self) -> dict[str, Rows]:
+        """Dress all sheets; the rows that are left to stream, by sheet."""
+        book, cover = self._book, self._book[COVER]
+        for sheet in list(book.worksheets):
+            if sheet is not cover and sheet is not self._page:
+                book.remove(sheet)
+        cover.title = OVERVIEW
+        layout, styles = self._layout, Styles(book, self._page, self._settings, self._layout.seen)
+        rows = {
+            sheet.name: dress(book, self._page, layout, sheet, styles, self._live, self._dynamic)
+            for sheet in layout.all_sheets
+        }
+        if layout.cover:
+            book.move_sheet(layout.cover.name, -book.sheetnames.index(layout.cover.name))
+        if layout.overview:
+            self._cover(cover)
+        else:
+            book.remove(cover)
+        book.remove(self._page)
+        book.active = 0
+        book.calculation = CalcProperties(calcId=CALCULATION_ID, fullCalcOnLoad=False)
+        properties = book.properties
+        properties.title, properties.creator = clean(self._layout.title), f"attn-xl {__version__}"
+        properties.lastModifiedBy = None
+        properties.created = properties.modified = datetime(1980, 1, 1)  # no clock
+        return rows
+
+    # The cover
+
+    @property
+    def _listed(self) -> tuple[Sheet, ...]:
+        layout = self._layout
+        pages = tuple(sheet for sheet in layout.sheets if not sheet.blocks)
+        return (*layout.steps, *pages) if layout.steps else layout.sheets
+
+    def _cover(self, ws: Any) -> None:
+        """Fill the placeholders of the cover; `{steps}` becomes the table of all steps."""
+        sentences = "; ".join(" ".join(words[:20]) for words in self._layout.sentences.values())
+        texts = {
+            "{title}": clean(self._layout.title),
+            "{source}": self._source,
+            "{sentences}": sentences,
+        }
+        start: Any = None
+        for cell in ws._cells.values():
+            if not isinstance(cell.value, str) or "{" not in cell.value:
+                continue
+            if cell.value == "{steps}":
+                start = cell
+                continue
+            text = cell.value
+            for placeholder, value in texts.items():
+                text = text.replace(placeholder, value)
+            set_text(cell, text)
+        if start is not None:
+            self._steps(ws, start)
+        if self._layout.protected:
+            ws.protection.sheet = True
+
+    def _steps(self, ws: Any, start: Any) -> None:
+        looks = [copy.copy(ws.cell(start.row, start.column + i)._style) for i in range(4)]
+        row = start.row
+        ws.sheet_properties.outlinePr.summaryBelow = False
+        letter = letters(start.column)
+        names = [text_width(sheet.name) + 2 for sheet in self._listed]
+        ws.column_dimensions[letter].width = max(ws.column_dimensions[letter].width, *names)
+        for sheet, texts in self._step_rows():
+            for i, text in enumerate(texts):
+                cell = ws.cell(row, start.column + i)
+                cell._style = copy.copy(looks[i])
+                if text:
+                    set_text(cell, text)
+            if sheet:
+                if sheet.part:
+                    ws.row_dimensions[row].outlineLevel = 1
+                cell = ws.cell(row, start.column)
+                location = _home_of(sheet)
+                cell.hyperlink = Hyperlink(ref=cell.coordinate, location=location, display=texts[0])
+                cell._style = copy.copy(looks[0])
+            else:
+                ws.cell(row, start.column).style = "attn label"
+            row += 1
+
+    def _step_rows(self) -> Iterator[tuple[Sheet | None, tuple[str, str, str, str]]]:
+        """The lines of the Overview: sheets, under headings for sentences, layers and heads."""
+        group = part = ""
+        for sheet in self._listed:
+            if sheet.group != group:
+                group, part = sheet.group, ""
+                words = self._layout.sentences.get(group, ())
+                title = f"{group}: {' '.join(words)}" if group else "All sentences"
+                yield None, (title, "", "", "")
+            if sheet.part != part:
+                part = sheet.part
+                if part:
+                    yield None, (f"   {part}", "", "", "")
+            if not sheet.blocks:
+                yield sheet, (sheet.name, "", "", sheet.note)
+                continue
+            node = sheet.main.node
+            shape = f"{node.shape[0]} × {node.shape[1]}" if not node.sheet else ""
+            yield sheet, (sheet.name, node.words if not node.sheet else "", shape, sheet.note)
+
+
+def _home_of(step: Sheet) -> str:
+    """Where a step's link leads: to its sheet, or to its place on a sheet of several steps."""
+    if not step.blocks:
+        return f"{quoted(step.name)}!A1"
+    place = step.main.place
+    if place.sheet == step.name:
+        return f"{quoted(step.name)}!A1"
+    return f"{quoted(place.sheet)}!{address(place.row, place.column)}"

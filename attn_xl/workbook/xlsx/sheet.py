@@ -1,0 +1,327 @@
+"""One sheet of a layout, dressed: titles, links, widths, colours, charts, page. Knows openpyxl, but
+nothing of how its rows are written."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+from functools import cached_property
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from openpyxl.formatting.rule import ColorScale, FormatObject, Rule
+from openpyxl.styles.colors import Color
+from openpyxl.workbook.defined_name import DefinedName
+from openpyxl.worksheet.datavalidation import DataValidation
+from openpyxl.worksheet.dimensions import ColumnDimension
+from openpyxl.worksheet.hyperlink import Hyperlink
+from openpyxl.worksheet.properties import PageSetupProperties
+
+from attn_xl.graph.node import Node
+from attn_xl.spreadsheets.addresses import address, cut, letters, quoted
+from attn_xl.workbook.layout.layout import (
+    FIRST_COLUMN,
+    FIRST_ROW,
+    HEADER_ROW,
+    LABEL_COLUMN,
+    LINK_ROW,
+    NOTE_ROW,
+    TITLE_ROW,
+    Layout,
+    Sheet,
+)
+from attn_xl.workbook.layout.page import Cell
+from attn_xl.workbook.layout.placed import Block
+
+from .package import Rows
+from .rows import Looks, caption_above, sheet_rows
+from .styles import Styles, set_text, text_width
+
+MOST_HEADING, MOST_LABEL = 14, 28
+"""So many characters wide are columns and row labels at the most; longer headings take more lines."""
+MOST_ROWS = 150
+"""A picture of more rows would be a blur on one page: it goes on over several."""
+WIDEST = 255.0
+"""The width of a column, in characters, at the most: Excel repairs a file with more."""
+TO_COME = 11
+"""So many characters wide is a column whose numbers are not to be known yet."""
+MOST_PROMPT_TITLE, MOST_PROMPT = 32, 255
+"""What Excel takes, in UTF-16 units."""
+PAGE_CHARACTERS = 260
+"""What is still readable across a landscape page."""
+
+
+def dress(
+    book: Any,
+    page: Any,
+    layout: Layout,
+    sheet: Sheet,
+    styles: Styles,
+    live: bool,
+    dynamic: bool = False,
+) -> Rows:
+    """Add a sheet to an openpyxl workbook; the rows that are left to stream.
+
+    Args:
+        page: the template's sheet whose page setup every sheet gets.
+        live: formulas with their values, or the values alone.
+        dynamic: the array formulas spill.
+    """
+    return _Dresser(book, page, layout, sheet, styles).rows(live, dynamic)
+
+
+class _Dresser:
+    def __init__(self, book: Any, page: Any, layout: Layout, sheet: Sheet, styles: Styles) -> None:
+        self._book, self._page, self._layout, self._styles = book, page, layout, styles
+        self._sheet, self._extras = sheet, sheet.extras
+        self._ws = book.create_sheet(sheet.name)
+
+    def rows(self, live: bool, dynamic: bool) -> Rows:
+        sheet, extras, ws = self._sheet, self._extras, self._ws
+        ends = [(block.place.last_row, block.place.last_column) for block in sheet.blocks]
+        ends += [(cell.row, cell.column + cell.across - 1) for cell in extras.cells] or [(1, 1)]
+        last_row, last_column = max(row for row, _ in ends), max(column for _, column in ends)
+        group = f"{sheet.group}: " if sheet.group else ""
+        self._text(TITLE_ROW, LABEL_COLUMN, group + sheet.title, "attn title")
+        if sheet.note:
+            self._text(NOTE_ROW, LABEL_COLUMN, self._note(), "attn note")
+        for block in sheet.blocks:
+            self._block(block)
+        widths = self._widths()
+        self._links(widths)
+        last_column = max(last_column, ws.max_column)  # links may run on to the right
+        if sheet.blocks and not extras.canvas:
+            frozen_to = HEADER_ROW if sheet.main.node.sheet else FIRST_ROW
+            ws.freeze_panes = address(frozen_to, FIRST_COLUMN)
+        ws.sheet_properties.tabColor = self._tab_colour()
+        self._page_setup(sum(widths), last_row)
+        self._add_extras()
+        styles = self._styles
+        beside = Cell(1, 1, "word", style="attn label", align="right", indent=1)
+        looks = Looks(
+            label=styles.free(beside) if extras.canvas else styles.number("attn label", text=True),
+            heading=styles.number("attn heading", text=True),
+            caption=styles.number("attn label", text=True),
+            numbers={block.name: self._look_of(block) for block in sheet.blocks},
+            blanks={
+                block.name: styles.of_matrix(block.node, blank=True)
+                for block in sheet.blocks
+                if block.node in self._layout.blanks.open
+            },
+            heading_height=None if extras.canvas else self._heading_height(),
+            heights=extras.heights,
+            dynamic=dynamic,
+        )
+        free: dict[int, list[tuple[Cell, int]]] = {}
+        for cell in extras.cells:
+            style = styles.free(self._as_shown(cell))
+            spanned = [Cell(cell.row, cell.column + i) for i in range(1, cell.across)]
+            free.setdefault(cell.row, []).extend((part, style) for part in (cell, *spanned))
+        xml = sheet_rows(sheet, self._layout, looks, live, free)
+        return Rows(f"A1:{address(last_row, last_column)}", xml)
+
+    def _as_shown(self, cell: Cell) -> Cell:
+        """A cell that repeats a number of a matrix, with that one's number format."""
+        if not cell.like:
+            return cell
+        return replace(cell, number_format=self._formats[cell.like])
+
+    @cached_property
+    def _formats(self) -> dict[str, str]:
+        return {name: self._styles.number_format(node) for name, node in self._named.items()}
+
+    @cached_property
+    def _named(self) -> dict[str, Node]:
+        return {block.name: node for node, block in self._layout.blocks.items()}
+
+    def _note(self) -> str:
+        note = self._sheet.note
+        if self._sheet.blocks and self._scaled(self._sheet.main):
+            note += " The darkest cell has the largest."
+        return note
+
+    def _text(self, row: int, column: int, text: str, style: str) -> Any:
+        cell = self._ws.cell(row, column)
+        set_text(cell, text)
+        cell.style = self._styles.named(style).name
+        return cell
+
+    def _block(self, block: Block) -> None:
+        name = block.name
+        # IronCalc's MATCH and INDEX look in ranges only, be they one cell; a scalar is to be no list
+        means = block.place.absolute if block.node.scalar else block.place.absolute_range
+        self._book.defined_names[name] = DefinedName(name, attr_text=means)
+        caption = None if self._extras.canvas else caption_above(block)
+        if caption:
+            self._text(*caption, block.caption, "attn note")
+        blanks = self._layout.blanks  # marks, where there are any, are to be seen
+        if self._scaled(block) and not (blanks.filled and block.node in blanks.open):
+            self._colour_scale(block)
+
+    def _scaled(self, block: Block) -> bool:
+        """Whether its colours say how large its numbers are; not where they say what is right."""
+        marked = any(tint.range == block.place.range for tint in self._extras.tints)
+        return block.node.role == "attention" and not marked
+
+    def _look_of(self, block: Block) -> int:
+        node = block.node
+        to_choose = node.role == "input" and node.texts is not None and node.scalar
+        if to_choose:
+            return self._styles.number("attn input", text=True, unlocked=block.unlocked)
+        return self._styles.of_matrix(node)
+
+    def _links(self, widths: list[float]) -> None:
+        sheet, layout = self._sheet, self._layout
+
+        def short(name: str) -> str:
+            return name.removeprefix(f"{sheet.group}.") if sheet.group else name
+
+        links = [(layout.home, layout.home)]
+        if not self._extras.canvas and not sheet.shared:
+            links += [(f"← {short(name)}", name) for name in layout.sources[sheet.name]]
+            links += [(f"→ {short(name)}", name) for name in layout.targets[sheet.name]]
+        column = LABEL_COLUMN
+        for text, target in links:
+            if target == sheet.name:
+                continue
+            cell = self._text(LINK_ROW, column, text, "attn link")
+            cell.hyperlink = _link(cell.coordinate, target, text)
+            cell.style = "attn link"
+            room = 0.0  # a link that is longer than its column is wide runs on into the next
+            while room < len(text) + 1:
+                room += widths[column - 1] if column <= len(widths) else 8.4
+                column += 1
+
+    def _colour_scale(self, block: Block) -> None:
+        low, high = (
+            self._styles.fill(f"attn scale {end}") or Color(rgb=default)
+            for end, default in (("low", "FFFFFFFF"), ("high", "FF888888"))
+        )
+        scale = ColorScale(
+            cfvo=[FormatObject(type="num", val=0), FormatObject(type="max")], color=[low, high]
+        )
+        rule = Rule(type="colorScale", colorScale=scale)
+        self._ws.conditional_formatting.add(block.place.range, rule)
+
+    def _tab_colour(self) -> Any:
+        if not self._sheet.blocks or self._extras.canvas:
+            return None
+        role = self._sheet.main.node.role
+        return self._styles.fill("attn scale high" if role == "attention" else f"attn {role}")
+
+    def _widths(self) -> list[float]:
+        """Make the columns just wide enough; the width of each column in use."""
+        widths: dict[int, float] = dict(self._extras.widths)
+        canvas = self._extras.canvas
+
+        def widen(column: int, width: float) -> None:
+            if canvas or column not in self._extras.widths:
+                widths[column] = max(widths.get(column, 0.0), width)
+
+        for block in () if canvas else self._sheet.blocks:
+            place, node = block.place, block.node
+            number = max(8, self._styles.shown_width(node) + 2)
+            if not np.isfinite(self._layout.seen(node)).all():
+                number = max(number, TO_COME)  # the numbers to come may be wider than those there
+            headings = node.columns if any(node.columns) else (block.name.rpartition(".")[2],)
+            for column, heading in enumerate(headings, place.column):
+                widen(column, max(number, min(text_width(heading) + 2, MOST_HEADING)))
+            if block.labelled:
+                labels = [*node.rows, block.caption if block.headed else ""]
+                widest = max(map(text_width, labels))
+                widen(place.column - 1, max(11, min(widest + 3, MOST_LABEL)))
+        if canvas:
+            shown = {name: self._styles.shown_width(node) for name, node in self._named.items()}
+            for block in self._sheet.blocks:
+                for column in range(block.place.column, block.place.last_column + 1):
+                    widen(column, shown[block.name] + 1.5)
+            for cell in self._extras.cells:
+                if cell.like:
+                    widen(cell.column, shown[cell.like] + 1.5)
+        scale = (self._styles.named("attn value").font.sz or 11) / 11
+        last = max(widths, default=1)
+        wide = [min(WIDEST, widths.get(column, 3.0) * scale) for column in range(1, last + 1)]
+        all_widths = [round(width, 1) for width in wide]
+        first = 1
+        for width, run in groupby(all_widths):
+            last = first + len(list(run)) - 1
+            self._ws.column_dimensions[letters(first)] = ColumnDimension(
+                self._ws, index=letters(first), min=first, max=last, width=width, customWidth=True
+            )
+            first = last + 1
+        return all_widths
+
+    def _heading_height(self) -> float | None:
+        """That of headings which do not fit on one line, in points; None where all do."""
+        headings = [heading for block in self._sheet.blocks for heading in block.node.columns]
+        longest = max(map(text_width, headings), default=0)
+        lines = min(4, -(-(longest + 2) // MOST_HEADING))
+        one = float(self._page.sheet_format.defaultRowHeight or 15)
+        return one * lines if lines > 1 else None
+
+    def _page_setup(self, width: float, last_row: int) -> None:
+        page, ws, extras = self._page, self._ws, self._extras
+        ws.sheet_view.showGridLines = page.sheet_view.showGridLines
+        ws.sheet_view.zoomScale = extras.zoom or page.sheet_view.zoomScale
+        ws.sheet_format, ws.page_margins = copy(page.sheet_format), page.page_margins
+        ws.sheet_format.defaultRowHeight = extras.row_height or page.sheet_format.defaultRowHeight
+        ws.print_options, ws.HeaderFooter = page.print_options, page.HeaderFooter
+        ws.page_setup.orientation = page.page_setup.orientation
+        ws.page_setup.paperSize = page.page_setup.paperSize
+        ws.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
+        if extras.canvas:
+            ws.page_setup.orientation = "landscape"
+            ws.page_setup.fitToWidth = 1
+            ws.page_setup.fitToHeight = 1 if last_row <= MOST_ROWS else 0
+            return
+        ws.page_setup.fitToWidth = max(1, round(width / PAGE_CHARACTERS))
+        ws.page_setup.fitToHeight = 1 if last_row <= 60 and not extras.heights else 0
+        if not self._sheet.blocks:
+            return
+        if ws.page_setup.fitToWidth > 1 or not ws.page_setup.fitToHeight:
+            ws.print_title_rows = f"{HEADER_ROW}:{HEADER_ROW}"
+            ws.print_title_cols = f"{letters(LABEL_COLUMN)}:{letters(LABEL_COLUMN)}"
+
+    def _add_extras(self) -> None:
+        ws, extras = self._ws, self._extras
+        for cell in extras.cells:
+            here = address(cell.row, cell.column)
+            if cell.link:
+                ws._hyperlinks.append(_link(here, cell.link, str(cell.value)))
+            if cell.across > 1:
+                last = address(cell.row, cell.column + cell.across - 1)
+                ws.merged_cells.add(f"{here}:{last}")
+        for choice in extras.choices:
+            made = DataValidation(
+                type="list" if choice.options else None,
+                formula1=choice.options.removeprefix("=") or None,
+                allow_blank=True,
+                showErrorMessage=bool(choice.options),
+                showInputMessage=bool(choice.prompt),
+                promptTitle=cut(choice.title, MOST_PROMPT_TITLE) or None,
+                prompt=cut(choice.prompt, MOST_PROMPT) or None,
+            )
+            for cells in choice.range.split():
+                made.add(cells)
+            ws.add_data_validation(made)
+        for tint in extras.tints:
+            look = self._styles.differential(tint.style)
+            rule = Rule(type="expression", formula=[tint.formula], dxf=look)
+            ws.conditional_formatting.add(tint.range, rule)
+        if extras.charts:
+            from .charts import add_chart
+
+            for chart in extras.charts:
+                add_chart(ws, chart)
+        if self._layout.protected:
+            ws.protection.sheet = True
+            ws.protection.formatColumns = ws.protection.formatRows = False
+        if extras.freeze:
+            ws.freeze_panes = extras.freeze
+        if extras.print_to:
+            ws.print_area = extras.print_to
+
+
+def _link(cell: str, sheet: str, text: str) -> Any:
+    return Hyperlink(ref=cell, location=f"{quoted(sheet)}!A1", display=text)

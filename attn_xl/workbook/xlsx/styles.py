@@ -1,0 +1,155 @@
+"""The styles of a template, as cells take them on, and how numbers are shown. Knows no sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from openpyxl.cell.cell import Cell
+from openpyxl.styles import Alignment, Protection
+from openpyxl.styles.differential import DifferentialStyle
+
+from attn_xl.graph.node import Node, Numbers
+from attn_xl.settings import Settings
+from attn_xl.spreadsheets.addresses import MAX_TEXT, cut
+from attn_xl.workbook.layout.page import Cell as PageCell
+from attn_xl.workbook.templates import STAND_INS
+
+from .rows import spreadsheet_text
+
+HIDING = "[<=-100000000]0E+00;"
+"""Before a number format: what a mask hides is shown short."""
+
+
+class Styles:
+    """What a cell of some kind looks like, as the number of its style in the workbook."""
+
+    def __init__(
+        self, book: Any, page: Any, settings: Settings, seen: Callable[[Node], Numbers]
+    ) -> None:
+        """`seen` gives what a matrix's look may depend on, NaN for what nobody is to know."""
+        self._book, self._page, self._settings, self._seen = book, page, settings, seen
+        self._numbers: dict[Any, int] = {}
+
+    def named(self, name: str) -> Any:
+        """A style of the template, or what stands in for it in one that lacks it."""
+        by_name = {named.name: named for named in self._book._named_styles}
+        while name not in by_name:
+            name = STAND_INS[name]
+        return by_name[name]
+
+    def fill(self, name: str) -> Any:
+        """The colour of a style, of the theme or its own, or None."""
+        fill = self.named(name).fill
+        return fill.fgColor if fill.patternType == "solid" else None
+
+    def differential(self, name: str) -> Any:
+        """A style as one that a cell takes on for a while."""
+        named = self.named(name)
+        font = named.font.__copy__()
+        font.name = font.sz = font.scheme = font.family = font.charset = None
+        fill = named.fill.__copy__()
+        if fill.patternType == "solid":
+            fill.bgColor = fill.fgColor
+        return DifferentialStyle(font=font, fill=fill)
+
+    def number(
+        self, name: str, *, text: bool = False, number_format: str = "", unlocked: bool = False
+    ) -> int:
+        """The number of a style; `text` stays text when it is edited, too."""
+        key = (name, text, number_format, unlocked)
+        if key not in self._numbers:
+            cell = Cell(self._page)
+            cell.style = self.named(name).name
+            if text:
+                cell.number_format, cell.quotePrefix = "@", True
+            if number_format:
+                cell.number_format = number_format
+            if unlocked:
+                cell.protection = Protection(locked=False)
+            self._numbers[key] = int(cell.style_id)
+        return self._numbers[key]
+
+    def free(self, page_cell: PageCell) -> int:
+        """The number of the style of a cell that belongs to no matrix."""
+        key = (
+            page_cell.style, page_cell.open, page_cell.wrap, page_cell.number_format, page_cell.align,
+            page_cell.indent,
+            bool(page_cell.formula), isinstance(page_cell.value, str),
+        )  # fmt: skip
+        if key not in self._numbers:
+            cell = Cell(self._page)
+            cell.style = self.named(page_cell.style).name
+            if page_cell.number_format:
+                cell.number_format = page_cell.number_format
+            elif isinstance(page_cell.value, str) and not page_cell.formula:
+                cell.number_format, cell.quotePrefix = "@", True
+            if page_cell.open:
+                cell.protection = Protection(locked=False)
+            elif page_cell.formula:
+                cell.protection = Protection(locked=True, hidden=True)
+            if page_cell.wrap or page_cell.align:
+                own = cell.alignment
+                cell.alignment = Alignment(
+                    horizontal=page_cell.align or own.horizontal,
+                    vertical="top" if page_cell.wrap else own.vertical,
+                    wrap_text=page_cell.wrap or None,
+                    indent=page_cell.indent,
+                )
+            self._numbers[key] = int(cell.style_id)
+        return self._numbers[key]
+
+    def of_matrix(self, node: Node, *, blank: bool = False) -> int:
+        """That of a matrix's numbers, or of its cells that are to be filled in."""
+        number_format = self.number_format(node)
+        if blank:
+            return self.number("attn blank", number_format=number_format, unlocked=True)
+        return self.number(f"attn {node.role}", number_format=number_format)
+
+    def number_format(self, node: Node) -> str:
+        """The template's, or what --decimals asks for; with an exponent where it needs one."""
+        decimals = self._settings.decimals
+        own = str(self.named(f"attn {node.role}").number_format)
+        if node.scalar or node.texts:
+            return "General"
+        if decimals is None:
+            decimals = len(own.partition(".")[2]) if set(own) <= set("0.#,") else 3
+        else:
+            own = f"0.{'0' * decimals}" if decimals else "0"
+        if node.needs_exponent(decimals, self._seen(node)):
+            own = f"0.{'0' * max(decimals, 1)}E+00"
+        return HIDING + own if node.may_hide else own
+
+    def shown_width(self, node: Node) -> int:
+        """How many characters the widest number of a matrix takes."""
+        values = self._seen(node)
+        if node.texts:
+            there = np.isfinite(values[:, 0])
+            return max(
+                (text_width(text) for text, is_there in zip(node.texts, there) if is_there), default=0
+            )
+        number_format = self.number_format(node).removeprefix(HIDING)
+        decimals = len(number_format.partition("E")[0].partition(".")[2])
+        seen = values[np.isfinite(values) & ~((values <= -1e8) & node.may_hide)]
+        ends = (float(seen.min()), float(seen.max())) if seen.size else (0.0,)
+        if "E" in number_format:
+            return decimals + 8
+        return max([len(f"{value:.{decimals}f}") for value in ends] + [6] * node.may_hide)
+
+
+def set_text(cell: Any, text: str) -> None:
+    """Put a text into an openpyxl cell, whatever it looks like."""
+    cell.value = cut(spreadsheet_text(text), MAX_TEXT)
+    cell.data_type = "s"
+
+
+@lru_cache(1 << 16)  # the same labels stand on every sheet
+def text_width(text: str) -> int:
+    """How many columns of a fixed-width font a text takes: East Asian letters take two."""
+    from unicodedata import east_asian_width
+
+    if text.isascii():
+        return len(text)
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)

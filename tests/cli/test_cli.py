@@ -1,0 +1,347 @@
+"""The command line: every option, every refusal, its words and its status."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import openpyxl
+import pytest
+from conftest import SAMPLES, make_input, table
+
+from attn_xl import __version__
+from attn_xl.cli.main import main
+from attn_xl.workbook.templates import shipped
+
+MOUSE = str(SAMPLES / "mouse.xlsx")
+
+
+class Run:
+    """What a call of the program said, and its status."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], *args: object) -> None:
+        with pytest.raises(SystemExit) as end:
+            main([str(arg) for arg in args])
+        self.status = end.value.code or 0
+        self.out, self.err = capsys.readouterr()
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Run]:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    return lambda *args: Run(capsys, *args)
+
+
+Runner = Callable[..., Run]
+
+
+def test_convert(run: Runner, tmp_path: Path, keep: Callable[[Path], Path]) -> None:
+    done = run("convert", MOUSE, "-o", tmp_path / "out.xlsx")
+    assert done.status == 0
+    assert done.out == f"{tmp_path / 'out.xlsx'}: 24 sheets, 549 formulas\n"
+    assert done.err == ""
+    keep(tmp_path / "out.xlsx")
+    assert [p.name for p in tmp_path.iterdir()] == ["out.xlsx"]
+
+
+def test_without_o_the_result_lies_beside_the_input(run: Runner, tmp_path: Path) -> None:
+    source = make_input(tmp_path / "my lesson.xlsx", {"s": table(np.eye(2))})
+    assert run("convert", source).status == 0
+    assert (tmp_path / "my lesson-attention.xlsx").exists()
+
+
+def test_options_of_convert(run: Runner, tmp_path: Path) -> None:
+    out = tmp_path / "o.xlsx"
+    done = run(
+        "convert",
+        MOUSE,
+        "-o",
+        out,
+        "--no-scale",
+        "--formulas",
+        "none",
+        "--template",
+        "print",
+        "--decimals",
+        1,
+    )
+    assert "values only" in done.out
+    book = openpyxl.load_workbook(out)
+    assert "cat.Scaled" not in book.sheetnames
+    assert isinstance(book["cat.Output"]["B5"].value, float)
+    assert book["cat.Input"]["B5"].number_format == "0.0"
+    assert book["cat.Input"]["B5"].border.left.style == "medium"
+
+
+def test_an_output_that_exists_is_refused_without_force(run: Runner, tmp_path: Path) -> None:
+    out = tmp_path / "o.xlsx"
+    out.write_text("precious")
+    done = run("convert", MOUSE, "-o", out)
+    assert (done.status, out.read_text()) == (2, "precious")
+    assert (
+        done.err
+        == f"attn-xl: {out}: exists already. Use --force to replace it, or -o to name another.\n"
+    )
+    assert run("convert", MOUSE, "-o", out, "--force").status == 0
+    assert openpyxl.load_workbook(out).sheetnames
+
+
+@pytest.mark.parametrize("how", ["same", "symlink", "hardlink", "dots"])
+def test_the_input_is_never_overwritten(run: Runner, tmp_path: Path, how: str) -> None:
+    source = make_input(tmp_path / "in.xlsx", {"s": table(np.eye(2))})
+    before = source.read_bytes()
+    out = tmp_path / "out.xlsx"
+    if how == "symlink":
+        out.symlink_to(source)
+    elif how == "hardlink":
+        os.link(source, out)
+    elif how == "dots":
+        (tmp_path / "sub").mkdir()
+        out = tmp_path / "sub" / ".." / "in.xlsx"
+    else:
+        out = source
+    done = run("convert", source, "-o", out, "--force")
+    assert done.status == 2
+    assert "never overwritten" in done.err
+    assert source.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("args", "status", "said"),
+    [
+        (["convert", "nowhere.xlsx"], 1, "nowhere.xlsx: no such file."),
+        (["show", "nowhere.xlsx"], 1, "nowhere.xlsx: no such file."),
+        (["convert", ""], 1, "is a folder"),
+        (["convert", "."], 1, "is a folder"),
+        (["convert", "x" * 300], 2, "is no name for a file here"),
+        (["convert", MOUSE, "-o", "x" * 300 + ".xlsx"], 2, "is no name for a file here"),
+        (["convert", MOUSE, "-o", "out.csv"], 2, "ends in .xlsx"),
+        (["convert", MOUSE, "-o", "no/such/folder/out.xlsx"], 1, "no such folder"),
+        (["convert", MOUSE, "-o", "out.xlsx", "--template", "blue"], 2, "no such template"),
+        (["convert", MOUSE, "-o", "out.xlsx", "--decimals", "-1"], 2, "--decimals is -1"),
+        (["convert", MOUSE, "-o", "out.xlsx", "--formulas", "some"], 2, "some"),
+        (["convert", MOUSE, "--colour"], 2, "--colour"),
+        (["convert"], 2, "FILE"),
+        (["paint", MOUSE], 2, "paint"),
+        (["show", MOUSE, "--step", "Sofmax"], 2, "there is no step 'Sofmax'. Did you mean 'Softmax'?"),
+        (
+            ["show", MOUSE, "--sheet", "cats"],
+            2,
+            "there is no sheet 'cats' with a sentence. Did you mean 'cat'?",
+        ),
+        (["show", MOUSE, "--json", "--csv"], 2, "exclude each other"),
+    ],
+)
+def test_refusals(
+    run: Runner,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    args: list[str],
+    status: int,
+    said: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run(*args)
+    assert done.status == status
+    assert said in done.err
+    assert "Traceback" not in done.err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX files")
+def test_what_is_no_ordinary_file_is_not_replaced(run: Runner, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.xlsx")
+    (tmp_path / "loop.xlsx").symlink_to(tmp_path / "loop.xlsx")
+    template = tmp_path / "look.xlsx"
+    template.write_bytes(shipped()["print"].read_bytes())
+    for out, said in (("pipe", "not an ordinary file"), ("loop", ""), ("look", "never overwritten")):
+        path = tmp_path / f"{out}.xlsx"
+        done = run("convert", MOUSE, "-o", path, "--force", "--template", template)
+        assert done.status in (1, 2)
+        assert said in done.err
+        assert len(done.err.splitlines()) == 1
+    assert (tmp_path / "pipe.xlsx").is_fifo()
+    assert template.read_bytes() == shipped()["print"].read_bytes()
+
+
+def test_a_file_name_cannot_steer_the_terminal(run: Runner, tmp_path: Path) -> None:
+    done = run("show", tmp_path / "no\x1b[31m.xlsx")
+    assert "\x1b" not in done.err
+    source = make_input(tmp_path / "bell\x07.xlsx", {"s": table(np.eye(2))})
+    assert run("convert", source, "-o", tmp_path / "o.xlsx").status == 0
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+@pytest.mark.parametrize("option", ["", "--json", "--csv"])
+def test_an_output_that_cannot_be_printed_is_one_line(option: str) -> None:
+    command = f"{sys.executable} -m attn_xl show {MOUSE} {option}"
+    done = subprocess.run(f"{command} > /dev/full", shell=True, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == "attn-xl: the output cannot be written (No space left on device).\n"
+    assert subprocess.run(f"{command} >&-", shell=True, capture_output=True).returncode == 0
+
+
+def test_a_bad_cell_is_one_line_with_file_sheet_and_cell(run: Runner, tmp_path: Path) -> None:
+    source = make_input(tmp_path / "in.xlsx", {"pets": [["", "a"], ["cat", 1], ["dog", "x"]]})
+    done = run("convert", source)
+    assert done.status == 1
+    assert done.err == (
+        f"attn-xl: {source}, sheet 'pets', cell B3: the text 'x' where a number is needed.\n"
+    )
+    assert [p.name for p in tmp_path.iterdir()] == ["in.xlsx"]
+
+
+def test_a_full_disk_leaves_the_old_file(
+    run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "o.xlsx"
+    out.write_text("old")
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("attn_xl.workbook.write.save", full)
+    done = run("convert", MOUSE, "-o", out, "--force")
+    assert done.status == 1
+    assert "No space left on device" in done.err
+    assert "Nothing was changed" in done.err
+    assert [p.name for p in tmp_path.iterdir()] == ["o.xlsx"]
+    assert out.read_text() == "old"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX limits")
+def test_a_limit_on_file_size_leaves_nothing(tmp_path: Path) -> None:
+    out = tmp_path / "o.xlsx"
+    program = (
+        "import resource, signal, sys\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        "from attn_xl.cli.main import main\n"
+        f"main(['convert', {MOUSE!r}, '-o', {str(out)!r}])\n"
+    )
+    # -B: Python would write its own bytecode short, and other runs would read it.
+    done = subprocess.run([sys.executable, "-B", "-c", program], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "cannot be written" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+@pytest.mark.parametrize(
+    "signum", [signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGINT)]
+)
+def test_an_interrupted_run_leaves_the_old_file_and_nothing_else(tmp_path: Path, signum: int) -> None:
+    rng = np.random.default_rng(0)
+    source = make_input(tmp_path / "in.xlsx", {"s": table(rng.normal(size=(600, 8)))})
+    out = tmp_path / "o.xlsx"
+    out.write_text("old")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "attn_xl", "convert", str(source), "-o", str(out), "--force"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signum, signal.SIG_DFL),  # whoever runs the tests
+    )
+    for _ in range(2000):  # until the unfinished file is there
+        if process.poll() is not None or any(p.suffix == ".part" for p in tmp_path.iterdir()):
+            break
+        time.sleep(0.005)
+    process.send_signal(signum)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert "Traceback" not in err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in.xlsx", "o.xlsx"]
+    assert out.read_text() == "old"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX permissions")
+def test_the_output_gets_the_usual_permissions(run: Runner, tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        run("convert", MOUSE, "-o", tmp_path / "o.xlsx")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "o.xlsx").stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX permissions")
+def test_a_replaced_file_keeps_its_permissions(run: Runner, tmp_path: Path) -> None:
+    out = tmp_path / "o.xlsx"
+    out.write_text("old")
+    out.chmod(0o640)
+    assert run("convert", MOUSE, "-o", out, "--force").status == 0
+    assert out.stat().st_mode & 0o777 == 0o640
+
+
+def test_an_output_behind_a_link_is_replaced_and_the_link_stays(run: Runner, tmp_path: Path) -> None:
+    (tmp_path / "real.xlsx").write_text("old")
+    (tmp_path / "link.xlsx").symlink_to(tmp_path / "real.xlsx")
+    assert run("convert", MOUSE, "-o", tmp_path / "link.xlsx", "--force").status == 0
+    assert (tmp_path / "link.xlsx").is_symlink()
+    assert openpyxl.load_workbook(tmp_path / "real.xlsx").sheetnames
+
+
+def test_sentences_that_are_not_compared_are_said(run: Runner, tmp_path: Path) -> None:
+    sheets = {"one": table(np.eye(2), ["a", "b"]), "two": table(np.eye(3), ["a", "b", "c"])}
+    done = run("convert", make_input(tmp_path / "in.xlsx", sheets))
+    assert done.status == 0
+    assert "Not compared with 'one', since their dimensions differ: 'two'." in done.err
+
+
+def test_version_and_help(run: Runner) -> None:
+    assert run("--version").out == f"attn-xl {__version__}\n"
+    for command in ("convert", "show"):
+        text = run(command, "--help").out
+        assert f"attn-xl {command} samples/mouse.xlsx" in text
+        assert "--no-scale" in text
+
+
+@pytest.mark.parametrize("args", [["--help"], ["--version"], ["convert", "--help"], ["show", "--help"]])
+def test_help_and_version_load_nothing_heavy(args: list[str]) -> None:
+    program = (
+        "import sys\nfrom attn_xl.cli.main import main\n"
+        f"try:\n    main({args!r})\nexcept SystemExit:\n    pass\n"
+        "heavy = {'numpy', 'openpyxl', 'ironcalc', 'python_calamine'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+
+
+def test_a_mistake_in_the_call_is_one_sentence(run: Runner) -> None:
+    assert run("chekc", "x").err == (
+        "attn-xl: No such command 'chekc'. Did you mean 'check'? Try 'attn-xl --help'.\n"
+    )
+
+
+def test_saying_nothing_prints_the_help(run: Runner) -> None:
+    done = run()
+    assert "convert" in done.out
+    assert done.err == ""
+
+
+def test_as_a_module_and_a_script() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "attn_xl", "--version"], capture_output=True, text=True
+    )
+    assert done.stdout == f"attn-xl {__version__}\n"
+
+
+def test_a_reader_that_stops_early_is_no_error() -> None:
+    command = f"set -o pipefail; {sys.executable} -m attn_xl show {MOUSE} | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert done.stdout == "cat.Input\n"
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr
+    assert "Exception" not in done.stderr
+
+
+def test_the_help_names_the_program_however_it_was_started(run: Runner) -> None:
+    assert "Usage: attn-xl convert" in run("convert", "--help").out

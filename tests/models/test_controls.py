@@ -1,0 +1,507 @@
+"""The sheet Controls, each switch at each setting and each word, and the charts: against numpy, against
+the same computed without controls, and against plain loops."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import openpyxl
+import pytest
+from conftest import SAMPLES, Part, alike, make_input, naive_attention, table, verify
+from judges import Editable
+
+import attn_xl
+from attn_xl import attend, read_tables
+from attn_xl.graph.node import HIDES
+from attn_xl.graph.operation import Entered, recompute
+from attn_xl.models.computation import Computation
+from attn_xl.models.explorer import choices, principal_components
+from attn_xl.settings import Activation, Formulas, Model, Normalize, Settings
+from attn_xl.spreadsheets.engines import libreoffice, recalculated_by_libreoffice
+from attn_xl.teaching.lessons.blanks import results_of
+from attn_xl.workbook.layout.controls_sheet import staged
+from attn_xl.workbook.layout.layout import Layout
+from attn_xl.workbook.layout.place import lay_out
+from attn_xl.workbook.write import write_workbook
+
+Keep = Callable[[Path], Path]
+ALL = sorted(
+    path.stem for path in SAMPLES.glob("*.xlsx") if not path.stem.endswith(("-attention", "-lesson"))
+)
+CAUSAL_ALWAYS = (Model.decoder, Model.encoder_decoder, Model.decoder_only)
+NASTY = [
+    "The", "the", "a*", "b?", "c~d", "x, y", "=1+1", "5", "TRUE",
+    "w" * 300, 'say "hi"', "the", "THE (2)",
+    "it's", "<b>&", "ünï",
+]  # fmt: skip
+
+
+class Controlled:
+    """A workbook with controls, in the engine, and how it was made."""
+
+    def __init__(self, source: Path, path: Path, **chosen: Any) -> None:
+        self.tables = read_tables(source)
+        chosen = {"controls": True, **chosen}
+        self.settings = Settings.chosen(chosen, self.tables.settings, "")
+        self.computation: Computation = attend(self.tables, self.settings)
+        self.path = path
+        write_workbook(self.computation, path, settings=self.settings)
+        self.layout: Layout = staged(lay_out(self.computation, self.settings.sheets_for))
+        self.blocks = {block.name: block for block in self.layout.blocks.values()}
+
+    def open(self) -> Editable:
+        return Editable(self.path)
+
+    def entry(self, name: str, content: float | str) -> tuple[str, int, int, float | str]:
+        place = self.blocks[name].place
+        return place.sheet, place.row, place.column, content
+
+    def entered(self, **numbers: float) -> dict[Any, Entered]:
+        return {
+            self.blocks[name].node: Entered(np.ones((1, 1), bool), np.array([[number]]))
+            for name, number in numbers.items()
+        }
+
+    def cells(self) -> Iterator[tuple[Any, int, int, str, int, int]]:
+        """Every computed number: its matrix, where in it, where on the sheets."""
+        for node, block in self.layout.blocks.items():
+            if block.live and not node.texts:
+                for i, j in np.ndindex(*node.shape):
+                    place = block.place
+                    yield node, i, j, place.sheet, place.row + i, place.column + j
+
+
+def agrees(engine: Editable, book: Controlled, expected: dict[Any, Any], rtol: float = 1e-12) -> int:
+    """Every computed cell against numpy; how many there were."""
+    count = 0
+    largest = {node: np.abs(v[v > HIDES]).max(initial=0.0) for node, v in expected.items()}
+    for node, i, j, *where in book.cells():
+        value, wanted = engine.value(*where), expected[node][i, j]
+        assert isinstance(value, (int, float)), (where, value)
+        assert abs(value - wanted) <= rtol * max(abs(wanted), 1e-3 * largest[node]), (
+            node.name, i, j, value, wanted)  # fmt: skip
+        count += 1
+    return count
+
+
+@alike
+@pytest.mark.parametrize("sample", ALL)
+def test_every_control_at_every_setting(sample: str, tmp_path: Path, keep: Keep) -> None:
+    chosen = {"activation": Activation.relu} if sample == "encoder" else {}
+    book = Controlled(SAMPLES / f"{sample}.xlsx", tmp_path / "out.xlsx", **chosen)
+    engine = Editable(keep(book.path))
+    results = results_of(book.computation)
+    has_causal = "Causal" in book.blocks
+    assert {"Scale", "Temperature"} <= set(book.blocks)
+    assert has_causal or book.settings.normalize is Normalize.sum or book.settings.memory
+    compared = same = 0
+    for scale, causal, temperature in itertools.product(
+        (1, 0), (1, 0) if has_causal else (0,), (0.5, 1, 3)
+    ):
+        numbers = {"Scale": scale, "Temperature": temperature}
+        entries = [
+            book.entry("Scale", "on" if scale else "off"),
+            book.entry("Temperature", temperature),
+        ]
+        if has_causal:
+            numbers["Causal"] = causal
+            entries.append(book.entry("Causal", "on" if causal else "off"))
+        engine.enter(entries)
+        compared += agrees(engine, book, recompute(results, book.entered(**numbers)).expected)
+
+        # The same without any controls.
+        s = book.settings
+        if has_causal and s.model in CAUSAL_ALWAYS and not causal:
+            continue  # which there is not without them
+        plain = {
+            "controls": False, "scale": bool(scale), "temperature": temperature, **chosen,
+            "causal": bool(causal) if has_causal and s.model not in CAUSAL_ALWAYS else s.causal,
+        }  # fmt: skip
+        if s.memory and s.model is Model.attention:
+            plain["causal"] = s.causal
+        twin = attend(book.tables, Settings.chosen(plain, book.tables.settings, ""))
+        for sentence, graph in twin.items():
+            own = book.computation[sentence]
+            for name, node in graph.items():
+                if name not in own or node.operation is None or node.texts or node.scalar:
+                    continue
+                place = book.layout.blocks[own[name]].place
+                for i, j in np.ndindex(*node.shape):
+                    value = engine.value(place.sheet, place.row + i, place.column + j)
+                    wanted = node.values[i, j]
+                    if wanted > HIDES:
+                        assert value == pytest.approx(wanted, rel=1e-9, abs=1e-11), (name, i, j)
+                    same += 1
+    assert compared > 400
+    assert same > 200
+
+
+@pytest.mark.parametrize("sample", ALL)
+def test_every_word_that_can_be_chosen(sample: str, tmp_path: Path) -> None:
+    chosen = {"activation": Activation.relu} if sample == "encoder" else {}
+    book = Controlled(SAMPLES / f"{sample}.xlsx", tmp_path / "out.xlsx", **chosen)
+    assert chosen_words(book) >= 3
+
+
+def chosen_words(book: Controlled) -> int:
+    """Choose every word of every sentence: its row of all weights, its input, its output."""
+    engine, count = book.open(), 0
+    for sentence, graph in book.computation.items():
+        at = f"{sentence}." if len(book.computation) > 1 else ""
+        controls = book.computation.controls
+        if f"{at}Words" not in controls:
+            continue
+        labels = controls[f"{at}Words"].texts
+        assert labels is not None
+        assert len({label.casefold() for label in labels}) == len(labels)
+        for row, label in enumerate(labels):
+            engine.enter([book.entry(book.layout.blocks[controls[f"{at}Word"]].name, label)])
+            for name, node in controls.items():
+                end = name.removeprefix(at)
+                if not name.startswith(at) or not re.match("Looks|Change|InputOf|OutputOf|Place", end):
+                    continue
+                place = book.layout.blocks[node].place
+                shown = [[engine.value(place.sheet, place.row + i, place.column + j)
+                          for j in range(place.columns)] for i in range(place.rows)]  # fmt: skip
+                if end == "Place":
+                    assert shown == [[row + 1]]
+                    continue
+                if end.startswith("Looks"):
+                    wanted = [graph[head].values[row] for head in node.columns]
+                elif end == "Change":
+                    output = node.parents[1].parents[0]
+                    wanted = [node.parents[0].parents[0].values[row], output.values[row]]
+                    assert output in graph.values()
+                    assert graph["Input"].columns == node.rows
+                else:
+                    wanted = [node.parents[0].values[row]]
+                assert np.allclose(np.array(shown, float), np.array(wanted).T, rtol=1e-12, atol=1e-15)
+                count += 1
+    return count
+
+
+def nasty(path: Path) -> Path:
+    rng = np.random.default_rng(8)
+    return make_input(path, {"s": table(rng.normal(size=(len(NASTY), 3)).round(2), NASTY)})
+
+
+@pytest.mark.parametrize(
+    "words", [NASTY, [w for w in NASTY if len(w) < 99 and not set(w) & set("*?~")]]
+)
+def test_words_of_every_kind_can_be_chosen(tmp_path: Path, keep: Keep, words: list[str]) -> None:
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=(len(words), 3)).round(2)
+    source = make_input(tmp_path / "in.xlsx", {"s": table(x, words)})
+    book = Controlled(source, tmp_path / "out.xlsx")
+    keep(book.path)
+    assert chosen_words(book) == 3 * len(words) - len(words)
+    weights, _ = naive_attention(x, x, x)
+    sheet = openpyxl.load_workbook(book.path)["Controls"]
+    (place,) = [c for row in sheet.iter_rows() for c in row if str(c.value).find("(Word,Words") > 0
+                or str(c.value).find("(Words=Word") > 0]  # fmt: skip
+    assert str(place.value).startswith("=MATCH" if words is not NASTY else "=SUMPRODUCT((Words=Word)")
+    looks = book.computation.controls["Looks"]
+    assert np.allclose(looks.values[:, 0], weights[0], rtol=1e-12)
+
+
+@pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
+def test_libreoffice_finds_every_word_and_obeys_every_switch(tmp_path: Path, part: Part) -> None:
+    book = Controlled(nasty(tmp_path / "in.xlsx"), tmp_path / "out.xlsx")
+    labels = book.computation.controls["Words"].texts
+    assert labels
+    cases = [(label, *which) for label, which in zip(
+        labels, itertools.cycle(itertools.product(("on", "off"), ("on", "off"), (1, 0.5)))
+    )]  # fmt: skip
+    paths = []
+    for number, (label, scale, causal, temperature) in part([*enumerate(cases)]):
+        changed = openpyxl.load_workbook(book.path)
+        for name, content in {"Word": label, "Scale": scale, "Causal": causal,
+                              "Temperature": temperature}.items():  # fmt: skip
+            sheet, row, column, _ = book.entry(name, content)
+            cell = changed[sheet].cell(row, column, content)
+            if isinstance(content, str):
+                cell.data_type = "s"
+        paths.append(tmp_path / f"word{number}.xlsx")
+        changed.save(paths[-1])
+    (tmp_path / "lo").mkdir()
+    results = results_of(book.computation)
+    done = recalculated_by_libreoffice(paths, tmp_path / "lo")
+    for (number, _), path in zip(part([*enumerate(cases)]), done):
+        _, scale, causal, temperature = cases[number]
+        shown = openpyxl.load_workbook(path, data_only=True)
+        choice = book.entered(
+            Scale=scale == "on", Causal=causal == "on", Temperature=temperature, Word=number + 1
+        )
+        expected = recompute(results, choice).expected
+        for node, i, j, sheet, row, column in book.cells():
+            value = shown[sheet].cell(row, column).value
+            assert value == pytest.approx(expected[node][i, j], rel=1e-9, abs=1e-12), (node.name, i, j)
+
+
+def test_against_plain_loops(tmp_path: Path) -> None:
+    book = Controlled(SAMPLES / "projections.xlsx", tmp_path / "out.xlsx")
+    graph = book.computation["sentence"]
+    q, k, v = (graph[name].values for name in "QKV")
+    engine = book.open()
+    n, d_k = q.shape
+    for scale, causal, temperature in itertools.product((True, False), (True, False), (0.25, 1.0, 4.0)):
+        engine.enter([book.entry("Scale", "on" if scale else "off"),
+                      book.entry("Causal", "on" if causal else "off"),
+                      book.entry("Temperature", temperature)])  # fmt: skip
+        for i in range(n):
+            row = []
+            for j in range(n):
+                score = sum(q[i, c] * k[j, c] for c in range(d_k)) / temperature
+                score /= math.sqrt(d_k) if scale else 1
+                row.append(0.0 if causal and j > i else math.exp(score))
+            for j in range(n):
+                value = engine.value("Softmax", 5 + i, 2 + j)
+                assert value == pytest.approx(row[j] / sum(row), rel=1e-12)
+            for j in range(v.shape[1]):
+                mixed = sum(row[w] / sum(row) * v[w, j] for w in range(n))
+                assert engine.value("Output", 5 + i, 2 + j) == pytest.approx(mixed, rel=1e-11)
+
+
+def test_a_change_of_an_input_moves_what_is_shown_of_the_word(tmp_path: Path) -> None:
+    book = Controlled(SAMPLES / "mouse.xlsx", tmp_path / "out.xlsx")
+    engine = book.open()
+    looks = book.blocks["cat.Looks"].place
+    before = engine.value("Controls", looks.row, looks.column)
+    engine.set("cat.Input", 5, 2, -3.0)
+    assert engine.value("Controls", looks.row, looks.column) != before
+    assert engine.value("Controls", looks.row, looks.column) == engine.value("cat.Softmax", 5, 2)
+
+
+# Words in a plane
+
+
+@alike
+@pytest.mark.parametrize(("d", "d_v"), [(2, 2), (3, 3), (5, 5), (3, 2), (2, 4), (4, 5)])
+@pytest.mark.parametrize("sentences", [1, 3])
+def test_words_in_a_plane(tmp_path: Path, keep: Keep, d: int, d_v: int, sentences: int) -> None:
+    rng = np.random.default_rng(d * 10 + d_v)
+    sheets: dict[str, Any] = {
+        f"a.{i}": table(rng.normal(size=(4, d)).round(2), [f"w{i}{j}" for j in range(4)])
+        for i in range(sentences)
+    }
+    book = Controlled(
+        make_input(tmp_path / "in.xlsx", {**sheets, "W_V": table(rng.normal(size=(d, d_v)).round(2))}),
+        tmp_path / "out.xlsx",
+    )
+    (keep if sentences > 1 else verify)(book.path)
+    graphs = book.computation.graphs
+    ends = [[g[name].values for g in graphs.values()] for name in ("Input", "Output")]
+
+    def projected(parts: list[Any], fitted: list[Any]) -> list[Any]:
+        if parts[0].shape[1] == 2:
+            return parts
+        whole = np.vstack(fitted)
+        centred = whole - whole.mean(axis=0)
+        _, vectors = np.linalg.eigh(centred.T @ centred)
+        made = []
+        for part in parts:
+            columns = [vectors[:, -1], vectors[:, -2]]
+            columns = [c * np.sign(c[np.abs(c).argmax()]) for c in columns]
+            made.append((part - whole.mean(axis=0)) @ np.array(columns).T)
+        return made
+
+    before = projected(ends[0], ends[0])
+    after = projected(ends[1], ends[0] if d == d_v else ends[1])
+    if d == d_v == 2:
+        assert "Compare.Components" not in book.blocks
+    for number, name in enumerate(graphs):
+        moves = book.computation.controls[f"Compare.{name}.Moves" if sentences > 1 else "Compare.Moves"]
+        wanted = np.c_[before[number], after[number]][:, [0, 2, 1, 3]]
+        assert np.allclose(moves.values, wanted, atol=1e-5)
+        assert moves.columns == ("x before", "x after", "y before", "y after")
+    planes = [chart for chart in charts_of(book, "Compare") if chart.kind != "bars"]
+    assert {chart.kind for chart in planes} == ({"moves"} if d == d_v else {"points"})
+    shown = [series.title for chart in planes for series in chart.series]
+    assert len(shown) == 4 * sentences * (1 if d == d_v else 2)
+    for chart in planes:
+        for series in chart.series:
+            assert series.title.startswith("w")
+            assert sentences == 1 or f"(a.{series.title[1]})" in series.title
+            for place, numbers in ((series.values, series.numbers), (series.labels, series.names)):
+                block = next(b for b in book.layout.blocks.values() if b.place.sheet == "Compare"
+                             and b.place.row <= place.row <= b.place.last_row)  # fmt: skip
+                start = place.column - block.place.column
+                row = block.node.values[place.row - block.place.row]
+                assert tuple(row[start : start + place.columns]) == numbers
+
+
+def charts_of(book: Controlled, sheet: str) -> Any:
+    (found,) = [s for s in book.layout.sheets if s.name == sheet]
+    return found.extras.charts
+
+
+def test_principal_components_are_orthonormal_and_of_largest_variance() -> None:
+    x = np.random.default_rng(1).normal(size=(30, 6)) * [5, 1, 1, 9, 1, 1]
+    components = principal_components(x, 2)
+    assert np.allclose(components @ components.T, np.eye(2))
+    assert np.abs(components).argmax(axis=1).tolist() == [3, 0]
+    assert (components.max(axis=1) == np.abs(components).max(axis=1)).all()
+    assert principal_components(np.ones((2, 4)), 2).shape == (2, 4)  # all alike: any directions do
+
+
+def test_no_plane_in_one_dimension(tmp_path: Path, keep: Keep) -> None:
+    source = make_input(tmp_path / "in.xlsx", {"s": table(np.array([[1.0], [2.0]]))})
+    book = Controlled(source, tmp_path / "out.xlsx")
+    keep(book.path)
+    assert "Compare" not in openpyxl.load_workbook(book.path).sheetnames
+
+
+def test_charts_of_a_shared_word(tmp_path: Path) -> None:
+    book = Controlled(SAMPLES / "mouse.xlsx", tmp_path / "out.xlsx")
+    bars = [chart for chart in charts_of(book, "Compare") if chart.kind == "bars"]
+    assert [chart.title for chart in bars] == ["mouse: input and outputs", "are: input and outputs"]
+    titles = [[series.title for series in chart.series] for chart in bars]
+    assert titles == [["input", "output in cat", "output in keyboard"]] * 2
+    outputs = [book.computation[s]["Output"].values[0].tolist() for s in ("cat", "keyboard")]
+    assert [list(series.numbers) for series in bars[0].series] == [[2.0, 1.9, 0.1], *outputs]
+    assert bars[0].series[0].names == ("animal", "tech", "grammar")
+    (looks, _) = charts_of(book, "Controls")
+    assert list(looks.series[0].numbers) == book.computation["cat"]["Softmax"].values[0].tolist()
+
+
+@pytest.mark.parametrize("sample", ["mouse", "multi-head", "language-model", "decoder"])
+def test_charts_lie_beside_each_other_and_beside_the_tables(sample: str, tmp_path: Path) -> None:
+    book = Controlled(SAMPLES / f"{sample}.xlsx", tmp_path / "out.xlsx")
+    for sheet in ("Controls", "Compare"):
+        boxes = []
+        columns = max(
+            b.place.last_column for b in book.layout.blocks.values() if b.place.sheet == sheet
+        )
+        for chart in charts_of(book, sheet):
+            rows = math.ceil(chart.height / 2.54 * 72 / 15)  # of 15 points at the least
+            wide = math.ceil(chart.width / 2.54 * 96 / 64)  # of 64 pixels
+            boxes.append((chart.row, chart.row + rows, chart.column, chart.column + wide))
+            assert chart.column > columns
+        for a, b in itertools.combinations(boxes, 2):
+            assert a[1] <= b[0] or b[1] <= a[0] or a[3] <= b[2] or b[3] <= a[2]
+    if sample == "language-model":
+        titles = [chart.title for chart in charts_of(book, "Controls")]
+        assert titles == ["Where the chosen word looks", "What comes after the chosen word"]
+
+
+def test_native_charts_are_in_the_file(tmp_path: Path) -> None:
+    book = Controlled(nasty(tmp_path / "in.xlsx"), tmp_path / "out.xlsx")
+    with zipfile.ZipFile(book.path) as archive:
+        charts = [archive.read(n) for n in archive.namelist() if n.startswith("xl/charts/chart")]
+    assert len(charts) == 2
+    joined = b"".join(charts).decode()
+    assert "c:barChart" in joined or "<barChart" in joined
+    assert "scatterChart>" in joined
+    for chart in charts:
+        ElementTree.fromstring(chart)
+    assert "w" * 40 not in re.sub(r"<c?:?strCache>.*?strCache>", "", joined)  # names are cut
+    assert "&lt;b&gt;&amp;" in joined
+    loaded = openpyxl.load_workbook(book.path)
+    assert len(loaded["Controls"]._charts) == len(loaded["Compare"]._charts) == 1
+    (words, switches) = sorted(
+        loaded["Controls"].data_validations.dataValidation, key=lambda dv: "," in dv.formula1
+    )[:2]
+    assert words.formula1 == "Words"
+    assert switches.formula1 == '"on,off"'
+    assert loaded["Compare"]["A2"].value.startswith("Where each word stands before and after")
+
+
+# Who has controls, and who has not
+
+
+def test_plain_and_values_only_have_neither_controls_nor_charts(tmp_path: Path) -> None:
+    from attn_xl.cli.main import main
+
+    with_settings = make_input(
+        tmp_path / "in.xlsx",
+        {"a": table(np.eye(3)), "b": table(np.eye(3)), "Settings": [["formulas", "none"]]},
+    )
+    calls = {
+        "plain": ["convert", SAMPLES / "mouse.xlsx", "--plain"],
+        "none": ["convert", SAMPLES / "mouse.xlsx", "--formulas", "none"],
+        "written": ["convert", with_settings],
+        "similarity": ["similarity", SAMPLES / "mouse.xlsx"],
+        "model": ["convert", SAMPLES / "mouse.xlsx", "--model", "similarity"],
+    }
+    for name, call in calls.items():
+        path = tmp_path / f"{name}.xlsx"
+        with pytest.raises(SystemExit) as end:
+            main([*map(str, call), "-o", str(path)])
+        assert not end.value.code
+        with zipfile.ZipFile(path) as archive:
+            assert not [n for n in archive.namelist() if "chart" in n or "drawing" in n], name
+        names = openpyxl.load_workbook(path).sheetnames
+        assert "Controls" not in names, name
+    path = tmp_path / "with.xlsx"
+    with pytest.raises(SystemExit):
+        main(["convert", str(SAMPLES / "mouse.xlsx"), "-o", str(path)])
+    assert openpyxl.load_workbook(path).sheetnames[1] == "Controls"
+
+
+def test_what_is_chosen_is_how_the_switches_stand(tmp_path: Path) -> None:
+    source = SAMPLES / "politics.xlsx"
+    book = Controlled(source, tmp_path / "a.xlsx", scale=False, causal=True, temperature=2.5)
+    nodes = book.computation.controls
+    assert "Words" in nodes
+    texts = {name: book.blocks[name].node.texts for name in ("Scale", "Causal")}
+    assert texts == {"Scale": ("off",), "Causal": ("on",)}
+    assert book.blocks["Temperature"].node.values == 2.5
+    twin = attend(read_tables(source), Settings(scale=False, causal=True, temperature=2.5))
+    assert np.allclose(book.computation["politics"]["Output"].values, twin["politics"]["Output"].values)
+
+
+def test_only_some_heads_leave_controls_that_follow(tmp_path: Path, keep: Keep) -> None:
+    book = Controlled(SAMPLES / "multi-head.xlsx", tmp_path / "out.xlsx", sheets_for="head2")
+    keep(book.path)
+    assert book.computation.controls["Looks"].columns == ("Softmax_2",)
+    assert chosen_words(book)
+    layers = Controlled(
+        SAMPLES / "encoder.xlsx", tmp_path / "l.xlsx", sheets_for="Enc1", activation=Activation.relu
+    )
+    keep(layers.path)
+    assert layers.computation.controls["Looks"].columns == ("Enc1.Softmax_1", "Enc1.Softmax_2")
+    for sheet in layers.layout.sheets:
+        if sheet.name == "Controls":  # nothing there stays as it was when a word is chosen
+            assert all(b.live or b.node.operation is None for b in sheet.blocks)
+    with pytest.raises(attn_xl.CallError, match="no layer or head 'Enc7'"):
+        Controlled(SAMPLES / "encoder.xlsx", tmp_path / "x.xlsx", sheets_for="Enc7")
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (["a", "b"], ("a", "b")),
+        (["the", "The", "x"], ("the (1)", "The (2)", "x")),
+        (["the", "the", "the (1)"], ("the (1) (1)", "the (2)", "the (1) (3)")),
+        (["", "x", ""], ("(1)", "x", "(3)")),
+        (["straße", "STRASSE"], ("straße (1)", "STRASSE (2)")),
+    ],
+)
+def test_words_that_read_the_same_are_told_apart(words: list[str], shown: tuple[str, ...]) -> None:
+    assert choices(words) == shown
+
+
+def test_many_sentences_keep_formulas_within_limits(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    sheets = {f"sentence number {i}": table(rng.normal(size=(2, 3)).round(1)) for i in range(140)}
+    tables = read_tables(make_input(tmp_path / "in.xlsx", sheets))
+    layout = staged(lay_out(attend(tables, Settings(controls=True))))
+    (centre,) = (block for block in layout.blocks.values() if block.name == "Compare.Centre")
+    formula = layout.formula(centre, 0, 0)
+    assert len(formula) <= 8192
+    assert formula.count(",") < 255
+
+
+def test_formulas_none_wins_over_controls() -> None:
+    settings = Settings.chosen({"controls": True, "formulas": Formulas.none}, {}, "")
+    assert not settings.controls
+    assert not Settings.chosen({"controls": True}, {"model": "similarity"}, "").controls
+    assert Settings.chosen({"controls": True}, {}, "").controls

@@ -1,0 +1,517 @@
+"""Every variant of attention and the transformer: written, recalculated, refused where it cannot be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import openpyxl
+import pytest
+from conftest import SAMPLES, alike, naive_attention, table
+from judges import differences_ironcalc
+
+import attn_xl
+from attn_xl import Settings, attend, read_tables
+from attn_xl.cli.main import main
+from attn_xl.graph.functions import option
+from attn_xl.models.attention import Attending, attention_mask, positioned
+from attn_xl.models.transformer import Architecture, transformer
+from attn_xl.models.weights import SheetWeights
+from attn_xl.settings import Activation, Model, Norm, Normalize, Positions
+
+Make = Callable[..., Path]
+RNG = np.random.default_rng(11)
+
+
+@pytest.fixture(autouse=True)
+def the_same_numbers_whatever_ran_before() -> None:
+    RNG.bit_generator.state = np.random.default_rng(11).bit_generator.state
+
+
+ALL_SAMPLES = sorted(
+    p.stem for p in SAMPLES.glob("*.xlsx") if not p.stem.endswith(("-attention", "-similarity"))
+)
+IRONCALC_NORMSDIST = 1e-9  # IronCalc's own error function is good to ten digits
+
+
+def normal(*shape: int) -> np.ndarray:
+    return RNG.normal(size=shape).round(3)
+
+
+def check(path: Path, gelu: bool = False) -> None:
+    found = (
+        differences_ironcalc(path, IRONCALC_NORMSDIST, 0.01)
+        if gelu
+        else differences_ironcalc(path, 1e-12)
+    )
+    assert not found, "\n".join(map(str, found[:5]))
+
+
+@pytest.mark.parametrize("sample", ALL_SAMPLES)
+def test_every_sample_converts_by_itself(sample: str, tmp_path: Path, kept: Path) -> None:
+    from conftest import written
+
+    out = kept / f"sample-{sample}.xlsx"
+    with pytest.raises(SystemExit) as end:
+        main(["convert", str(SAMPLES / f"{sample}.xlsx"), "-o", str(out), "--force"])
+    assert not end.value.code
+    check(out, gelu=sample == "encoder")
+    written.append(out)
+
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "heads": {"heads": 2},
+    "one head": {"heads": 1},
+    "more heads than words": {"heads": 6},
+    "causal": {"causal": True},
+    "padding": {"padding": "sat"},
+    "memory": {"memory": "two"},
+    "memory with heads": {"memory": "two", "heads": 3},
+    "positions": {"positions": Positions.sinusoidal},
+    "temperature": {"temperature": 0.3},
+    "temperature alone": {"temperature": 2.0, "scale": False},
+    "dropout": {"dropout": 0.5, "seed": 2, "heads": 2},
+    "encoder": {"model": Model.encoder, "layers": 2, "heads": 2},
+    "encoder, pre-norm": {"model": Model.encoder, "norm": Norm.pre, "hidden": 3},
+    "encoder, gelu": {"model": Model.encoder, "activation": Activation.gelu},
+    "encoder, gelu-tanh": {"model": Model.encoder, "activation": Activation.gelu_tanh},
+    "encoder, causal": {"model": Model.encoder, "causal": True, "heads": 2},
+    "decoder": {"model": Model.decoder, "memory": "two", "heads": 2},
+    "encoder-decoder": {"model": Model.encoder_decoder, "memory": "two", "layers": 2, "norm": Norm.pre},
+    "decoder-only": {"model": Model.decoder_only, "heads": 2},
+    "similarity": {"model": Model.similarity},
+}
+
+
+@alike
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_variant_recalculates(name: str, make: Make, tmp_path: Path, kept: Path) -> None:
+    from conftest import written
+
+    settings = Settings(random_weights=3, **VARIANTS[name])
+    source = make(
+        {
+            "one": table(normal(4, 6), ["the", "cat", "sat", "<PAD>"]),
+            "two": table(normal(3, 6), ["le", "chat", "<padding>"]),
+            "Vocabulary": table(normal(5, 6), ["cat", "dog", '"', "mat", "."]),
+        }
+    )
+    path = kept / f"variant-{name.replace(' ', '-').replace(',', '')}.xlsx"
+    computation = attend(read_tables(source), settings)
+    layout = attn_xl.write_workbook(computation, path, settings=settings)
+    check(path, gelu=name == "encoder, gelu")
+    written.append(path)
+    book = openpyxl.load_workbook(path)
+    assert len(book.sheetnames) == len(layout.sheets) + 1
+    linked = {
+        cell.hyperlink.location.rpartition("!")[0].strip("'")
+        for row in book["Overview"].iter_rows()
+        for cell in row
+        if cell.hyperlink
+    }
+    assert linked == {sheet.name for sheet in layout.sheets}
+
+
+def test_one_word_alone(make: Make, tmp_path: Path) -> None:
+    source = make({"s": table(normal(1, 3), ["alone"])})
+    for number, options in enumerate(
+        (
+            {"causal": True},
+            {"heads": 3},
+            {"model": Model.encoder},
+            {"model": Model.similarity},
+            {"controls": True},
+        )
+    ):
+        settings = Settings(random_weights=1, **options)
+        path = tmp_path / f"{number}.xlsx"
+        attn_xl.write_workbook(attend(read_tables(source), settings), path, settings=settings)
+        check(path)
+
+
+@pytest.mark.parametrize("formulas", ["array", "dynamic"])
+def test_angles_as_one_formula_for_a_matrix(make: Make, write: Make, formulas: str) -> None:
+    source = make({"s": table(normal(3, 2))})
+    write(source, settings={"model": Model.similarity, "formulas": formulas})
+
+
+def test_one_head_has_the_whole_weights(make: Make) -> None:
+    weights = {f"W_{p}": table(normal(4, 4)) for p in "QKVO"}
+    source = make({"s": table(normal(3, 4)), **weights, "b_Q": table(normal(1, 4))})
+    computation = attend(read_tables(source), Settings(heads=1))
+    graph = computation["s"]
+    assert {"W_Q", "b_Q", "Q_1"} <= set(graph)
+    assert not {"W_Q_1", "W_K_1", "W_V_1", "b_Q_1"} & set(graph)
+    assert graph["Q_1"].words == "Input × W_Q + b_Q"
+    assert computation.remarks == ()  # every sheet has its place
+
+
+def test_padding_is_known_in_any_case_as_spreadsheets_compare_text() -> None:
+    hides = attention_mask(["a"], ["x", "<pad>"], "Mask", causal=False, padding=("<PAD>",))
+    assert hides.values.tolist() == [[0, -1e9]]
+
+
+def test_multi_head_against_loops(make: Make) -> None:
+    x, w = normal(5, 4), {f"W_{p}": normal(4, 6) for p in "QKV"}
+    w_o, b_q = normal(6, 4), normal(1, 6)
+    source = make(
+        {"s": table(x), **{k: table(v) for k, v in w.items()}, "W_O": table(w_o), "b_Q": table(b_q)}
+    )
+    graph = attend(read_tables(source), Settings(heads=3))["s"]
+    q, k, v = x @ w["W_Q"] + b_q, x @ w["W_K"], x @ w["W_V"]
+    parts = [naive_attention(*(m[:, 2 * h : 2 * h + 2] for m in (q, k, v)))[1] for h in range(3)]
+    assert np.allclose(graph["Concat"].values, np.hstack(parts), atol=1e-12)
+    assert np.allclose(graph["Output"].values, np.hstack(parts) @ w_o, atol=1e-12)
+    # The same weights, a sheet for each head.
+    sheets = {
+        f"W_{p}_{h + 1}": table(w[f"W_{p}"][:, 2 * h : 2 * h + 2]) for p in "QKV" for h in range(3)
+    }
+    sheets |= {f"b_Q_{h + 1}": table(b_q[:, 2 * h : 2 * h + 2]) for h in range(3)}
+    apart = attend(read_tables(make({"s": table(x), **sheets, "W_O": table(w_o)})), Settings(heads=3))
+    assert (apart["s"]["Output"].values == graph["Output"].values).all()
+
+
+def test_a_bias_without_heads(make: Make) -> None:
+    x, w, b = normal(3, 2), normal(2, 2), normal(1, 2)
+    computation = attend(read_tables(make({"s": table(x), "W_K": table(w), "b_K": table(b)})))
+    assert np.allclose(computation["s"]["K"].values, x @ w + b, atol=1e-14)
+    assert not computation.remarks
+
+
+def test_hidden_words_get_no_attention_at_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)  # the note takes one line
+    computation = attend(read_tables(SAMPLES / "masks.xlsx"))
+    weights = computation["first"]["Softmax"]
+    assert (np.triu(weights.values, 1) == 0).all()
+    assert (weights.values[:, 2:] == 0).all()
+    assert set(computation["first"]["Mask"].values.ravel()) == {0.0, -1e9}
+    # The scores beside what is hidden can still be read.
+    path = tmp_path / "masks.xlsx"
+    attn_xl.write_workbook(computation, path)
+    assert (
+        openpyxl.load_workbook(path)["first.Masked"]["B5"].number_format == "[<=-100000000]0E+00;0.000"
+    )
+    attn_xl.show(computation, steps="Masked", sheet="first")
+    assert [f"{computation['first']['Masked'].values[0, 0]:.3f}", "-1e+09"] == (
+        capsys.readouterr().out.splitlines()[3].split()[1:3]
+    )
+
+
+def test_a_mask_of_ones_own(make: Make, write: Make) -> None:
+    own = [[0, -1e9, 0], [0, 0, -1e9], [0.5, 0, 0]]
+    source = make({"s": table(normal(3, 2)), "Mask": own})
+    weights = attend(read_tables(source))["s"]["Softmax"].values
+    assert weights[0, 1] == weights[1, 2] == 0
+    assert openpyxl.load_workbook(write(source))["Mask"]["C5"].value == -1e9
+
+
+def test_cross_attention_has_a_row_for_each_query_and_a_column_for_each_key() -> None:
+    graph = attend(read_tables(SAMPLES / "cross.xlsx"))["french"]
+    assert graph["Softmax"].rows == ("le", "chat", "dort")
+    assert graph["Softmax"].columns == ("the", "cat", "is", "sleeping")
+    assert graph["Input"].shape[1] != graph["Memory"].shape[1]
+
+
+def test_positions_are_the_papers(make: Make) -> None:
+    source = make({"s": table(normal(4, 5))})
+    graph = attend(read_tables(source), Settings(positions=Positions.sinusoidal))["s"]
+    for pos in range(4):
+        for j in range(5):
+            wave = math.cos if j % 2 else math.sin
+            assert graph["Positions"].values[pos, j] == wave(pos / 10000 ** (2 * (j // 2) / 5))
+    assert (graph["Embedded"].values == graph["Input"].values + graph["Positions"].values).all()
+
+
+def test_the_plain_sum_gives_the_textbooks_weights() -> None:
+    graph = attend(read_tables(SAMPLES / "plain-sum.xlsx"))["sentence"]
+    assert graph["Scores"].values[0].tolist() == [5, 3, 4]
+    assert graph["Weights"].values[0].round(2).tolist() == [0.42, 0.25, 0.33]
+
+
+def test_dropout_keeps_the_expected_share() -> None:
+    settings = Settings(dropout=0.25, seed=3)
+    graph = attend(read_tables(SAMPLES / "dropout.xlsx"), settings)["sentence"]
+    mask = graph["DropoutMask"].values
+    assert set(mask.ravel()) == {0.0, 1.0}
+    assert np.allclose(graph["Dropped"].values, graph["Softmax"].values * mask / 0.75)
+    again = attend(read_tables(SAMPLES / "dropout.xlsx"), settings)["sentence"]
+    assert (again["DropoutMask"].values == mask).all()
+
+
+def test_layer_norm_is_visible_and_right() -> None:
+    graph = attend(read_tables(SAMPLES / "encoder.xlsx"))["sentence"]
+    total, norm = graph["Enc1.Sum_1"].values, graph["Enc1.Norm_1"].values
+    mean, variance = total.mean(axis=1, keepdims=True), total.var(axis=1, keepdims=True)
+    assert np.allclose(graph["Enc1.Norm_1.Mean"].values, mean, atol=1e-14)
+    assert np.allclose(graph["Enc1.Norm_1.Variance"].values, variance, atol=1e-14)
+    assert np.allclose(norm, (total - mean) / np.sqrt(variance + 1e-5), atol=1e-12)
+    assert graph["epsilon"].values == 1e-5
+    assert graph["Enc1.gamma_1"].shape == (1, 4)
+
+
+def test_the_language_model_chooses_a_word(tmp_path: Path, kept: Path) -> None:
+    computation = attend(read_tables(SAMPLES / "language-model.xlsx"))
+    graph = computation["sentence"]
+    best = graph["Probabilities"].values[-1].argmax()
+    assert graph["Next"].texts[-1] == graph["Vocabulary"].rows[best] == "mouse"  # type: ignore[index]
+    path = tmp_path / "lm.xlsx"
+    attn_xl.write_workbook(computation, path)
+    assert openpyxl.load_workbook(path, data_only=True)["Next"]["B8"].value == "mouse"
+
+
+def test_the_whole_transformer_is_an_encoder_and_a_decoder() -> None:
+    """As one function of the library, too, it gives what the sample's workbook has."""
+    tables = read_tables(SAMPLES / "encoder-decoder.xlsx")
+    graph = attend(tables)["target"]
+    rows = {name: tables.sentences[name].rows for name in ("source", "target")}
+    architecture = Architecture(
+        weights=SheetWeights(tables, None),
+        epsilon=option(1e-5, "epsilon", ""),
+        heads=2,
+        norm="pre",
+        attending=Attending(masks=lambda n, m, at: [padded(n, m, at)] if m == rows["source"] else []),
+        causal=Attending(
+            masks=lambda n, m, at: [attention_mask(n, m, at + "M", causal=True, padding=())]
+        ),
+    )
+    whole = transformer(
+        positioned(attn_xl.given(graph["Source"].values, rows["source"], "abcd", "Source")),
+        positioned(attn_xl.given(graph["Input"].values, rows["target"], "abcd", "Input")),
+        architecture,
+    )
+    assert (whole.values == graph["Dec.Norm"].values).all()
+
+
+def padded(n: Sequence[str], m: Sequence[str], at: str) -> attn_xl.Matrix:
+    return attention_mask(n, m, f"{at}M", causal=False, padding=["<PAD>"])
+
+
+def test_similarity_of_known_vectors(make: Make) -> None:
+    source = make({"s": [["", "x", "y"], ["a", 1, 0], ["b", 0, 2], ["c", 3, 3], ["d", -1, 0]]})
+    graph = attend(read_tables(source), Settings(model=Model.similarity))["s"]
+    assert np.allclose(graph["Angle"].values[0], [0, 90, 45, 180])
+    assert np.allclose(graph["Cosine"].values[0], [1, 0, math.sqrt(0.5), -1])
+    assert graph["Magnitude"].values[:, 0].tolist() == [1, 2, math.sqrt(18), 1]
+    assert graph["Dot"].values[2].tolist() == [3, 6, 18, -3]
+
+
+def test_the_similarity_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "angles.xlsx"
+    with pytest.raises(SystemExit) as end:
+        main(["similarity", str(SAMPLES / "politics.xlsx"), "-o", str(out)])
+    assert not end.value.code
+    book = openpyxl.load_workbook(out)
+    wanted = ["Overview", "Input", "Dot", "Magnitude", "Cosine", "Angle", "Settings"]
+    assert book.sheetnames == wanted
+    assert book["Cosine"]["C5"].value == "=Dot!C5/(Magnitude!$B5*Magnitude!$B$6)"
+    check(out)
+
+
+@pytest.mark.parametrize(
+    ("sheets", "options", "said"),
+    [
+        ({}, {"heads": 2}, r"the sheet W_Q is missing: 4 x 4, a row for each of d1, .*--random-weights SEED"),
+        ({}, {"model": Model.encoder}, r"the sheet Enc1\.W_Q is missing: 4 x 4"),
+        ({}, {"model": Model.decoder_only, "random_weights": 1}, "the sheet Vocabulary is missing"),
+        ({"Vocabulary": [[1, 2]]}, {"model": Model.decoder_only, "random_weights": 1}, "Vocabulary is 1 x 2"),
+        ({"W_Q": table(np.ones((4, 5)))}, {"heads": 2, "random_weights": 1}, "do not split into 2 heads"),
+        ({"W_Q": table(np.ones((3, 4)))}, {"heads": 2, "random_weights": 1}, "W_Q is 3 x 4, but needs 4 rows"),
+        ({"b_Q": table(np.ones((1, 3)))}, {"heads": 2, "random_weights": 1}, "b_Q is 1 x 3, but needs 1 x 4"),
+        ({"W_K": table(np.ones((4, 6)))}, {"heads": 2, "random_weights": 1}, "make them as wide"),
+        ({"Mask": [[0, 0], [0, 0]]}, {}, "the mask is 2 x 2, but the scores are 3 x 3"),
+        ({"Mask": [[0, 1, 0], [0, 0, 1], [0, 0, 0]]}, {}, "only 0 and 1"),
+        ({"Mask": [[-1e9] * 3, [0] * 3, [0] * 3]}, {}, "hides every word from 'cat'"),
+        ({"s": [["", "d1"], ["<PAD>", 1], ["<PAD>", 2]]}, {}, "hides every word from '<PAD>'"),
+        ({"s": [["", "d1"], ["x", 1], ["y", -1]]}, {"normalize": Normalize.sum}, "the scores of 'x' add up to 0"),
+        ({"s": [["", "d1"], ["x", 1], ["nil", 0]]}, {"model": Model.similarity}, "of 'nil' is 0"),
+        ({"s": [["", "d1"], ["x", 1], ["tiny", 1e-200]]}, {"model": Model.similarity}, "of 'tiny' is 0"),
+        ({}, {"memory": "t"}, "--memory: there is no sheet 't'"),
+        ({}, {"memory": "s"}, "'s' is the only sentence"),
+        ({}, {"model": Model.decoder}, "needs --memory SHEET"),
+        ({}, {"causal": True, "normalize": Normalize.sum}, "does not go with a mask"),
+        ({"s": [["", "d1"], ["x", 1], ["<PAD>", 2]]}, {"normalize": Normalize.sum}, r"sheet 's': a mask hides words such as padding"),
+        ({"s": [["", "d1"], ["x", 1e4], ["y", 3e4]]}, {"causal": True}, r"sheet 's': the scores go up to 9e\+08 .* too large to be masked: .* largest is in cell B3"),
+        ({"s": [["", "d1"], ["x", 1e4], ["<PAD>", -3e4]]}, {}, "too large to be masked"),
+        ({"s": [["", "d1"], ["x", 1], ["y", 3e4]], "Mask": [[0, -1e9], [0, 0]]}, {}, "too large to be masked"),
+        ({"W_Q": [["", "a"], ["d2", 1], ["d1", 1], ["d3", 1], ["d4", 1]]}, {}, "rows of W_Q are labelled d2, d1, .* Put them in the same order"),
+        ({"t": table(np.ones((2, 3)))}, {"random_weights": 1}, r"sheet 't': W_Q, made up .* has 4 rows, but needs 3 here, .* d1, d2, d3"),
+        ({"t": table(np.ones((2, 3)))}, {"random_weights": 1, "heads": 2}, "W_Q, made up .* has 4 rows, but needs 3"),
+        ({"t": table(np.ones((2, 3)))}, {"random_weights": 1, "model": Model.encoder}, r"Enc1\.W_Q, made up .* has 4 rows"),
+    ],
+)  # fmt: skip
+def test_refusals(make: Make, sheets: dict[str, Any], options: dict[str, Any], said: str) -> None:
+    source = make({"s": table(normal(3, 4), ["cat", "dog", "cow"]), **sheets})
+    with pytest.raises(attn_xl.AttnXlError, match=said):
+        attend(read_tables(source), Settings(**options))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"temperature": 0.0}, "--temperature is 0.0"),
+        ({"dropout": 1.0}, "--dropout is 1.0"),
+        ({"heads": 0}, "--heads is 0"),
+        ({"layers": 0}, "--layers is 0"),
+        ({"epsilon": 0.0}, "--epsilon is 0.0"),
+        ({"seed": -1}, "--seed is -1"),
+        ({"random_weights": -1}, "--random-weights is -1; it takes a number from 0"),
+        ({"heads": 1001}, "--heads is 1001; it takes a whole number from 1 to 1,000"),
+        ({"heads": 2.5}, "--heads is 2.5; it takes a whole number"),
+        ({"heads": True}, "--heads is True; it takes a whole number"),
+        ({"scale": "maybe"}, "--scale is maybe; it takes TRUE or FALSE"),
+        ({"formulas": None}, "--formulas is None; it takes one of: cell, array"),
+        ({"model": "nonsense"}, "--model is nonsense; it takes one of: attention, encoder"),
+    ],
+)
+def test_settings_that_cannot_be(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(attn_xl.CallError, match=said):
+        Settings(**options)
+
+
+def test_a_choice_may_be_given_by_its_name() -> None:
+    count = 0
+    for choice in fields(Settings):
+        for value in choice.metadata["kind"] if isinstance(choice.default, Enum) else ():
+            made = getattr(Settings(**{choice.name: value.value}), choice.name)
+            assert made is value
+            count += 1
+    assert count > 15
+    assert Settings(temperature="2", heads=2.0, causal="yes", seed=2**60 + 1) == Settings(  # type: ignore[arg-type]
+        temperature=2.0, heads=2, causal=True, seed=2**60 + 1
+    )
+    assert not Settings.chosen({"model": "similarity", "controls": True}, {}, "here").controls
+
+
+def test_a_model_by_its_name_is_that_model(make: Make) -> None:
+    tables = read_tables(make({"s": table(normal(3, 4))}))
+    named = attend(tables, Settings(model="encoder", random_weights=1))  # type: ignore[arg-type]
+    meant = attend(tables, Settings(model=Model.encoder, random_weights=1))
+    assert list(named["s"]) == list(meant["s"])
+    assert named.title == meant.title == "Encoder: s"
+
+
+def test_settings_in_the_workbook(make: Make) -> None:
+    rows = [
+        ["option", "value"],
+        ["Temperature", 2],
+        ["scale", False],
+        ["causal", "yes"],
+        ["heads", 2.0],
+    ]
+    tables = read_tables(make({"s": table(normal(3, 4)), "Settings": rows}))
+    assert Settings.chosen({}, tables.settings, "here") == Settings(
+        temperature=2.0, scale=False, causal=True, heads=2
+    )
+    # What the call says wins.
+    assert (
+        Settings.chosen({"temperature": 3.0, "causal": False}, tables.settings, "here").temperature == 3
+    )
+    assert list(tables.sentences) == ["s"]
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (["temprature", 2], "there is no setting 'temprature'. Did you mean 'temperature'?"),
+        (["temperature", "hot"], "the setting temperature is 'hot'; it takes a number"),
+        (["heads", 2.5], "the setting heads is '2.5'; it takes a whole number"),
+        (["causal", "perhaps"], "it takes TRUE or FALSE"),
+        (["model", "rnn"], "it takes one of: attention, encoder"),
+        (["heads"], "a setting has a name and, beside it, a value"),
+    ],
+)
+def test_settings_that_are_not_understood(make: Make, row: list[Any], said: str) -> None:
+    source = make({"s": table(normal(3, 4)), "Settings": [row]})
+    with pytest.raises(attn_xl.AttnXlError) as error:
+        attend(read_tables(source))
+    assert said in str(error.value)
+    assert "Settings" in str(error.value)
+
+
+def test_a_mask_hides_up_to_the_largest_scores_that_it_takes(make: Make) -> None:
+    tables = read_tables(make({"s": table(np.array([[1e4], [-1e4], [1.0]]))}))
+    weights = attend(tables, Settings(causal=True))["s"]["Softmax"].values
+    assert (weights[np.triu_indices(3, 1)] == 0).all()
+    assert (weights.sum(axis=1) == 1).all()
+
+
+def test_a_switch_that_would_not_hide_is_said(make: Make) -> None:
+    large = make({"s": table(np.array([[1e4], [2e4]])), "t": table(np.eye(2))})
+    remark = "Leave Causal off: the scores of 's' are too large to be masked."
+    assert remark in attend(read_tables(large), Settings(controls=True)).remarks
+    assert remark not in attend(read_tables(large), Settings()).remarks
+    with pytest.raises(attn_xl.InputError, match="too large to be masked"):
+        attend(read_tables(large), Settings(controls=True, causal=True))
+
+
+def test_weights_without_a_place_are_said(make: Make) -> None:
+    source = make({"s": table(normal(3, 2)), "W_1": table(normal(2, 2))})
+    assert attend(read_tables(source)).remarks == ("Not used by this model: W_1.",)
+
+
+def test_one_sheet_of_weights_may_serve_all_layers(make: Make) -> None:
+    source = make({"s": table(normal(3, 4)), "W_Q": table(normal(4, 4))})
+    settings = Settings(model=Model.encoder, layers=2, heads=2, random_weights=5)
+    graph = attend(read_tables(source), settings)["s"]
+    assert "W_Q" in graph
+    assert "Enc1.W_Q" not in graph
+    assert graph["Enc2.Q_1"].parents[1].parents[0] is graph["W_Q"]
+
+
+def test_random_weights_are_small_readable_and_the_same_again(make: Make) -> None:
+    source = make({"s": table(normal(3, 4))})
+    first, second = (
+        attend(read_tables(source), Settings(heads=2, random_weights=9))["s"]["W_Q"] for _ in range(2)
+    )
+    assert (first.values == second.values).all()
+    assert set(first.values.ravel()) <= {-1, -0.5, 0, 0.5, 1}
+    assert first.role == "weight"
+    other = attend(read_tables(source), Settings(heads=2, random_weights=10))["s"]["W_Q"]
+    assert (other.values != first.values).any()
+
+
+def test_only_some_layers_and_heads(make: Make, tmp_path: Path) -> None:
+    source = make({"s": table(normal(3, 4))})
+    options = {"model": Model.encoder, "layers": 2, "heads": 2, "random_weights": 1}
+    path = tmp_path / "some.xlsx"
+    settings = Settings(**options, sheets_for="enc2, head1")
+    attn_xl.write_workbook(attend(read_tables(source), settings), path, settings=settings)
+    names = openpyxl.load_workbook(path).sheetnames
+    assert "Enc2.Softmax_1" in names
+    assert not [name for name in names if name.startswith("Enc1") or name.endswith("Softmax_2")]
+    check(path)
+    for wanted, said in (("Enc3", "Did you mean 'Enc"), ("head9", "no layer or head 'head9'")):
+        settings = Settings(**options, sheets_for=wanted)
+        with pytest.raises(attn_xl.CallError, match=said):
+            attn_xl.write_workbook(attend(read_tables(source), settings), path, settings=settings)
+
+
+def test_the_overview_is_grouped_by_layer_and_head(tmp_path: Path) -> None:
+    path = tmp_path / "encoder.xlsx"
+    attn_xl.write_workbook(attend(read_tables(SAMPLES / "encoder.xlsx")), path)
+    sheet = openpyxl.load_workbook(path)["Overview"]
+    headings = [str(row[0].value).strip() for row in sheet.iter_rows(min_row=11) if row[0].value]
+    headings = [text for text in headings if ", head" in text or text in ("Enc1", "Enc2")]
+    assert headings[:4] == ["Enc1", "Enc1, head 1", "Enc1, head 2", "Enc1"]
+    assert "Enc2, head 2" in headings
+    assert sheet.row_dimensions[20].outlineLevel == 1
+
+
+def test_a_graph_or_a_result_can_be_written_and_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    x = attn_xl.given(normal(3, 2), ["a", "b", "c"], ["x", "y"], "Embeddings")
+    output = attn_xl.self_attention(x)
+    for number, what in enumerate((output, attn_xl.Graph(output))):
+        path = tmp_path / f"{number}.xlsx"
+        attn_xl.write_workbook(what, path)
+        check(path)
+        attn_xl.show(what, steps="Output")
+        assert capsys.readouterr().out.startswith("Output = Softmax × V\n")

@@ -1,0 +1,107 @@
+"""attn_xl against PyTorch: against numbers that it made once, and live where it is installed.
+
+tests/data/make_torch_data.py makes the numbers, and says how.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import attn_xl
+from attn_xl.graph.functions import activation
+from attn_xl.settings import Settings
+from attn_xl.tables.survey import Table, Tables
+
+DATA = Path(__file__).parent / "data"
+TOLERANCE = 1e-12
+
+sys.path.append(str(DATA))
+if TYPE_CHECKING:
+    import make_torch_data as reference
+else:
+    reference = importlib.import_module("make_torch_data")
+
+
+def table(name: str, values: np.ndarray, padded: int = 0) -> Table:
+    """An array as read from a sheet without labels; the last `padded` words only fill it up."""
+    n, d = values.shape
+    words = [f"word {i + 1}" for i in range(n - padded)] + ["<PAD>"] * padded
+    dimensions = [f"dim {j + 1}" for j in range(d)]
+    return Table(name, values, tuple(words), tuple(dimensions), (False, False), "x.xlsx", name, 1, 1)
+
+
+def computed(case: reference.Case) -> attn_xl.Computation:
+    """What attn_xl makes of a case."""
+    sentences = {name: table(name, x, case.padded.get(name, 0)) for name, x in case.sentences.items()}
+    weights = {name: table(name, x) for name, x in case.weights.items()}
+    settings = Settings.chosen({}, case.settings, "the case")
+    return attn_xl.attend(Tables(Path("x.xlsx"), sentences, weights), settings)
+
+
+def assert_close(ours: np.ndarray, theirs: np.ndarray, what: str) -> None:
+    assert ours.shape == theirs.shape, what
+    difference = float(np.abs(ours - theirs).max())
+    assert difference <= TOLERANCE, f"{what}: {difference}"
+
+
+def check(case: reference.Case) -> None:
+    """Every step that torch shows, every weight used, and nobody attends to a hidden word."""
+    computation = computed(case)
+    graph = computation["target"]
+    assert not [remark for remark in computation.remarks if "Not used" in remark]
+    assert case.outputs
+    for name, theirs in case.outputs.items():
+        ours = graph[name].values
+        assert_close(ours, theirs, name)
+        if name.startswith("Softmax"):
+            assert (ours[theirs == 0] == 0).all(), name
+    for name, node in graph.items():
+        if node.role == "attention" and "<PAD>" in node.columns:
+            assert (node.values[:, [word == "<PAD>" for word in node.columns]] == 0).all(), name
+
+
+def check_activations(arrays: dict[str, Any]) -> None:
+    labels = [f"{i}" for i in range(8)]
+    x = attn_xl.given(arrays["x"], labels, labels, "x")
+    for kind in ("relu", "gelu", "gelu-tanh"):
+        assert_close(activation(x, kind).values, arrays[kind], kind)
+
+
+def test_every_case_is_stored_and_small() -> None:
+    files = {path.stem: path.stat().st_size for path in DATA.glob("*.npz")}
+    assert files.keys() - {"pca"} == {*reference.CASES, "activations"}  # pca is of scikit-learn
+    assert max(files.values()) < 40_000
+
+
+@pytest.mark.parametrize("name", reference.CASES)
+def test_stored_numbers(name: str) -> None:
+    check(reference.Case.load(DATA / f"{name}.npz"))
+
+
+def test_stored_activations() -> None:
+    with np.load(DATA / "activations.npz") as arrays:
+        check_activations(dict(arrays))
+
+
+@pytest.mark.parametrize("name", reference.CASES)
+def test_live(name: str) -> None:
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    case, stored = reference.CASES[name](), reference.Case.load(DATA / f"{name}.npz")
+    check(case)
+    assert (case.settings, case.padded) == (stored.settings, stored.padded)
+    for part in ("sentences", "weights", "outputs"):
+        live, kept = getattr(case, part), getattr(stored, part)
+        assert live.keys() == kept.keys()
+        for key, x in live.items():
+            assert_close(x, kept[key], f"{part}: {key}")
+
+
+def test_live_activations() -> None:
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    check_activations(reference.activations())

@@ -1,0 +1,281 @@
+"""Files as people have them: each format, each place on a sheet, each kind of cell."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+import attn_xl
+from attn_xl import CallError, InputError, attend, read_tables
+from attn_xl.cli.main import main
+from attn_xl.spreadsheets.numerals import numeral
+from attn_xl.tables.roles import weight_label
+
+INPUTS = ROOT / "tests" / "data" / "inputs"
+WORDS, DIMS = ("cat", "Füße", "dog"), ("a", "b")
+X = [[1.5, 2.0], [0.25, -1.0], [3.0, 4.5]]
+W = [[1.0, 0.0], [0.5, 2.0]]
+BARE = ("word 1", "word 2", "word 3"), ("dim 1", "dim 2")
+
+FOUND: dict[str, tuple[str, Any, Any, tuple[str, ...]]] = {
+    # file: sentence, words, dimensions, weights
+    "messy.xlsx": ("lesson", WORDS, DIMS, ("W_Q", "W_K")),
+    "formats.xlsx": ("s", WORDS, DIMS, ()),
+    "columns.xlsx": ("turned", WORDS, ("dim 1", "dim 2"), ("W_V", "b_V")),
+    "xlsxwriter.xlsx": ("s", WORDS, DIMS, ()),
+    "libreoffice.ods": ("s", WORDS, DIMS, ("W_V",)),
+    "libreoffice.xls": ("s", WORDS, DIMS, ("W_V",)),
+    "libreoffice.xlsx": ("s", WORDS, DIMS, ("W_V",)),
+    "libreoffice.csv": ("libreoffice", WORDS, DIMS, ("W_V",)),
+    "comma.csv": ("comma", WORDS, DIMS, ()),
+    "semicolon.csv": ("semicolon", WORDS, DIMS, ()),
+    "pipe.csv": ("pipe", WORDS, DIMS, ()),
+    "excel.csv": ("excel", WORDS, DIMS, ()),
+    "tab.tsv": ("tab", WORDS, DIMS, ()),
+    "records.json": ("records", WORDS, DIMS, ()),
+    "split.json": ("split", WORDS, DIMS, ()),
+    "several.json": ("s", WORDS, DIMS, ("W_V",)),
+    "vectors.json": ("vectors", WORDS, ("dim 1", "dim 2"), ()),
+    "rows.json": ("rows", WORDS, DIMS, ()),
+    "array.npy": ("array", *BARE, ()),
+    "arrays.npz": ("s", *BARE, ("W_V",)),
+}
+
+
+@pytest.mark.parametrize("file", FOUND)
+def test_every_file_of_the_corpus_gives_the_same_numbers(file: str) -> None:
+    name, words, dims, weights = FOUND[file]
+    tables = read_tables(INPUTS / file)
+    assert list(tables.sentences) == [name]
+    sentence = tables.sentences[name]
+    assert sentence.values.tolist() == X
+    assert (sentence.rows, sentence.columns) == (words, dims)
+    assert sorted(tables.weights) == sorted(weights)
+    for weight in weights:
+        assert tables.weights[weight].values.tolist() == ([[7, 8]] if weight == "b_V" else W)
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("refused-date.xlsx", "cell C3: the date or time 2024-01-02"),
+        ("refused-boolean.xlsx", "cell C3: TRUE"),
+        ("refused-error.xlsx", "cell C3: the error value #N/A"),
+        (
+            "refused-doubt.xlsx",
+            "cell C3: the text '1,234', which may be a number with decimals or with th",
+        ),
+        ("refused-text.xlsx", "cell C3: the text 'many'"),
+        ("doubt.csv", "cell B2: '1,234' may be a number with three decimals or with thousands"),
+        ("mixed.csv", "cell B2: '1,5' has a decimal comma, other numbers of the file a decimal point"),
+    ],
+)
+def test_what_is_doubtful_is_refused_with_its_cell(file: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        read_tables(INPUTS / file)
+
+
+def test_what_was_read_in_a_special_way_is_said() -> None:
+    said = " ".join(read_tables(INPUTS / "formats.xlsx").remarks)
+    assert "2 numbers stand as text and are read as numbers" in said
+    assert "hidden rows or columns of it are read like the others" in said
+    assert "'old' is hidden and passed over" in said
+    assert list(read_tables(INPUTS / "formats.xlsx", sheet="old").sentences) == ["old"]
+    assert read_tables(INPUTS / "comma.csv").remarks == ()
+
+
+def test_words_in_columns_are_computed_as_if_in_rows() -> None:
+    tables = read_tables(INPUTS / "columns.xlsx")
+    assert "words stand in columns" in tables.remarks[0]
+    graph = attend(tables)["turned"]
+    assert np.allclose(graph["V"].values, np.array(X) @ np.array(W) + [7, 8])
+    assert graph["W_V"].note.endswith("In the file its rows are columns.")
+    assert tables.sentences["turned"].largest() == "E5"
+    rows = read_tables(INPUTS / "columns.xlsx", words_in="rows")
+    assert rows.sentences["turned"].rows == ("dim 1", "dim 2")
+
+
+@pytest.mark.parametrize(
+    ("ranges", "sentences", "weights"),
+    [
+        ("First", {"all": 3}, ["W_V"]),
+        ("second", {"all": 2}, ["W_V"]),
+        ("all!B2:D5", {"all": 3}, ["W_V"]),
+        ("$B$8:D10", {"all": 2}, ["W_V"]),
+        (["one=First", "two=Second"], {"one": 3, "two": 2}, ["W_V"]),
+        (["First", "W_Q=all!H2:I3"], {"all": 3}, ["W_Q"]),
+    ],
+)
+def test_ranges_by_address_and_by_name(
+    ranges: Any, sentences: dict[str, int], weights: list[str]
+) -> None:
+    tables = read_tables(INPUTS / "names.xlsx", range=ranges)
+    assert {name: len(t.rows) for name, t in tables.sentences.items()} == sentences
+    assert list(tables.weights) == weights
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({}, InputError, r"2 tables may be the sentence: B2:D5 \(3 x 2\), B8:D10.*--range \"all!B2:D5\""),
+        ({"range": "nothing"}, CallError, "'nothing'; it takes a range such as 'Sheet!B3:F9'"),
+        ({"range": "firs"}, CallError, "Did you mean 'First'"),
+        ({"range": "al!B2:D5"}, CallError, "there is no sheet 'al'. Did you mean 'all'"),
+        ({"range": "all!M1:N5"}, InputError, "there are no numbers in the range all!M1:N5"),
+        ({"range": "all!B2:D10"}, InputError, "the range all!B2:D10 holds 2 tables: B2:D5, B8:D10"),
+        ({"sheet": "none"}, CallError, "--sheet: there is no sheet 'none'"),
+        ({"words_in": "rings"}, CallError, "--words-in is 'rings'"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_told(options: dict[str, Any], error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said):
+        read_tables(INPUTS / "names.xlsx", **options)
+
+
+@pytest.mark.parametrize("file", ["comma.csv", "libreoffice.ods", "several.json", "xlsxwriter.xlsx"])
+def test_standard_input(
+    file: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Piped:
+        buffer = io.BytesIO((INPUTS / file).read_bytes())
+
+    monkeypatch.setattr(sys, "stdin", Piped)
+    with pytest.raises(SystemExit) as stopped:
+        main(["convert", "-", "-o", str(tmp_path / "out.xlsx")])
+    assert stopped.value.code == 0
+    with pytest.raises(SystemExit) as stopped:
+        main(["convert", "-"])
+    assert stopped.value.code == 2
+    assert "name the output with -o" in capsys.readouterr().err
+
+
+class Frame:
+    """What pandas and polars frames have in common with what is asked of them."""
+
+    def __init__(self, index: list[Any] | None, columns: list[Any], rows: list[list[Any]]) -> None:
+        self.columns, self._rows = columns, rows
+        if index is not None:  # pandas
+            self.iloc, self.index = None, index
+            self.to_numpy = lambda dtype: np.array(rows, dtype=dtype)
+        else:
+            self.iter_rows = lambda: iter(rows)
+
+
+def test_frames_and_arrays() -> None:
+    pandas = Frame(list(WORDS), list(DIMS), X)
+    polars = Frame(None, ["word", *DIMS], [[w, *row] for w, row in zip(WORDS, X)])
+    for frame in (pandas, polars):
+        sentence = read_tables(frame).sentences["Sentence"]
+        assert (sentence.rows, sentence.columns, sentence.values.tolist()) == (WORDS, DIMS, X)
+    numbered = Frame(list(WORDS), [0, 1], X)
+    assert read_tables(numbered).sentences["Sentence"].columns == ("0", "1")
+    tables = read_tables({"pets": pandas, "W_V": np.array(W)})
+    assert np.allclose(attend(tables)["pets"]["V"].values, np.array(X) @ W)
+    missing = Frame(list(WORDS), list(DIMS), [[1.0, float("nan")], [2.0, 3.0], [4.0, 5.0]])
+    with pytest.raises(InputError, match="cell C2: blank"):
+        read_tables(missing)
+    for wrong, said in [
+        ({}, "the dictionary is empty"),
+        (np.zeros((2, 2, 2)), "2 x 2 x 2 of float64"),
+        (np.array(["a"]), "a table has rows and columns of numbers"),
+    ]:
+        with pytest.raises(InputError, match=said):
+            read_tables(wrong)
+
+
+def test_real_frames() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, index=WORDS, columns=DIMS)
+    sentence = read_tables(frame).sentences["Sentence"]
+    assert (sentence.rows, sentence.columns, sentence.values.tolist()) == (WORDS, DIMS, X)
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"word": WORDS, "a": [r[0] for r in X], "b": [r[1] for r in X]})
+    assert read_tables(frame).sentences["Sentence"].values.tolist() == X
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{", "is no JSON"),
+        ('{"a": "b"}', "is JSON, but no table"),
+        ("[[1, 2], [3]]", "cell B2: blank"),
+        ('{"cat": [1, null], "dog": [1, 2]}', "the word 'cat' has no number .null. for dim 2"),
+        ('{"cat": [1, 2], "dog": [1]}', "the word 'dog' has 1 number, but 'cat' has 2"),
+        ('{"x": {"cat": 1, "dog": 2}, "y": {"cat": 3}}', "the word 'dog' has no number .null. for y"),
+        ('{"s": {"cat": [1, null]}, "W_Q": [[1, 0], [0, 1]]}', "'s': the word 'cat' has no number"),
+    ],
+)
+def test_json_that_is_no_table(tmp_path: Path, content: str, said: str) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(content)
+    with pytest.raises(InputError, match=said):
+        read_tables(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "columns"),
+    [
+        ('{"words": ["cat", "dog"], "values": [[1, 2], [3, 4]]}', ("dim 1", "dim 2")),
+        ('{"cat": [1, 2], "dog": [3, 4]}', ("dim 1", "dim 2")),
+        ('{"x": {"cat": 1, "dog": 3}, "y": {"cat": 2, "dog": 4}}', ("x", "y")),
+        ('{"columns": ["x", "y"], "index": ["cat", "dog"], "data": [[1, 2], [3, 4]]}', ("x", "y")),
+    ],
+)
+def test_json_of_two_words(tmp_path: Path, content: str, columns: tuple[str, ...]) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(content)
+    table = read_tables(path).sentences["x"]
+    assert (table.rows, table.columns) == (("cat", "dog"), columns)
+    assert table.values.tolist() == [[1, 2], [3, 4]]
+
+
+def test_damaged_arrays(tmp_path: Path) -> None:
+    path = tmp_path / "x.npy"
+    path.write_bytes((INPUTS / "array.npy").read_bytes()[:-9])
+    with pytest.raises(InputError, match="cannot be read as arrays of numbers"):
+        read_tables(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("W_Q", "W_Q"), ("Wq", "W_Q"), ("WQ", "W_Q"), ("W^Q", "W_Q"), ("W_{Q}", "W_Q"), ("Wᵩ", "W_Q"),
+        ("W q:", "W_Q"), ("Query weights", "W_Q"), ("key weights", "W_K"), ("Weights of the values", "W_V"),
+        ("W_Q (3 x 6)", "W_Q"), ("Value projection", "W_V"), ("output weights", "W_O"), ("Wo", "W_O"),
+        ("b_q", "b_Q"), ("Key bias", "b_K"), ("W_Q_2", "W_Q_2"), ("W_2^Q", "W_Q_2"),
+        ("w100", None), ("b 0q", None), ("W12", "W_1_2"),  # a hundred words
+        ("Query weights, head 2", "W_Q_2"), ("Enc1.W_Q", "Enc1.W_Q"), ("Mask", "Mask"),
+        ("Q", None), ("W", None), ("Q = Wq X", None), ("W_Q^T", None), ("Weather", None), ("wolf", None),
+    ],
+)  # fmt: skip
+def test_labels_of_weights(text: str, name: str | None) -> None:
+    assert weight_label(text) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1.5", 1.5), ("1,5", 1.5), ("-0,25", -0.25), ("−3", -3.0), ("1e-3", 0.001), ("50%", 0.5),
+        ("12,5 %", 0.125), ("$3.50", 3.5), ("3,50 €", 3.5), ("1,234.5", 1234.5), ("1.234,5", 1234.5),
+        ("1 234,5", 1234.5), ("1'234", 1234.0), ("1,234,567", 1234567.0), ("0,123", 0.123), (".5", 0.5),
+        ("cat", None), ("1_000", None), ("nan", None), ("inf", None), ("1.2.3", None), ("2024-01-02", None),
+        ("", None), ("1,2,3", None), ("--1", None), ("e5", None),
+    ],
+)  # fmt: skip
+def test_text_that_is_a_number(text: str, value: float | None) -> None:
+    assert numeral(text) == value
+
+
+def test_a_comma_that_may_part_thousands() -> None:
+    assert np.isnan(numeral("1,234") or 0)
+    assert (numeral("1,234", comma=True), numeral("1,234", comma=False)) == (1.234, 1234)
+
+
+def test_the_python_name_is_public() -> None:
+    assert attn_xl.read_tables is read_tables

@@ -1,0 +1,189 @@
+"""attn-xl inspect, and the options that say where a sentence stands."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+from conftest import ROOT, SAMPLES
+
+from attn_xl import read_tables
+from attn_xl.cli.main import main
+from attn_xl.spreadsheets import book as grids
+
+INPUTS = ROOT / "tests" / "data" / "inputs"
+Make = Callable[..., Path]
+GOOD: list[list[Any]] = [["", "a", "b"], ["cat", 1.5, 2], ["dog", 3, -4.25]]
+BESIDE = [[*row, None, *other] for row, other in zip(GOOD, ([1], [2], [3]))]
+
+
+def run(*args: str, capsys: pytest.CaptureFixture[str], status: int = 0) -> tuple[str, str]:
+    with pytest.raises(SystemExit) as stopped:
+        main(args)
+    captured = capsys.readouterr()
+    assert stopped.value.code == status, captured.err
+    return captured.out, captured.err
+
+
+def test_the_report(capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = run("inspect", str(INPUTS / "messy.xlsx"), capsys=capsys)
+    assert "C4:E7  3 x 2  sentence 'lesson'" in out
+    assert "H4:I6  2 x 2  W_Q" not in out  # the title is no part of the table
+    assert (
+        "H5:I6  2 x 2  W_Q, titled 'Query weights'\n    because 'Query weights' stands above it" in out
+    )
+    assert "labels of the rows: cat, Füße, dog" in out
+    assert out.rstrip().endswith(f"To convert it:\n  attn-xl convert {INPUTS / 'messy.xlsx'}")
+
+
+def test_the_report_of_columns_says_what_is_transposed(capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = run("inspect", str(INPUTS / "columns.xlsx"), capsys=capsys)
+    assert "words in columns: the rows are labelled dim 1, ..., as dimensions are" in out
+    assert out.count("applied from the left there, so it is transposed") == 2
+
+
+def test_a_doubt_is_told_with_the_command_that_settles_it(
+    make: Make, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    source = make({"my 'pets'": BESIDE})
+    out, _ = run("inspect", str(source), capsys=capsys)
+    assert "2 tables may be the sentence: A1:C3 (2 x 2), E1:E3 (3 x 1)" in out
+    assert "A1:C3  2 x 2  - may be the sentence, as others on the sheet" in out
+    command = shlex.split(out.rstrip().rpartition("\n")[2])
+    assert command[:2] == ["attn-xl", "convert"]
+    run(*command[1:], "-o", str(tmp_path / "out.xlsx"), capsys=capsys)
+    assert openpyxl.load_workbook(tmp_path / "out.xlsx")["Input"]["B5"].value == 1.5
+    _, err = run("convert", str(source), capsys=capsys, status=1)
+    assert "--range" in err
+
+
+def test_json_and_text_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    source = str(INPUTS / "names.xlsx")
+    out, _ = run("inspect", source, "--range", "First", "--json", capsys=capsys)
+    report = json.loads(out)
+    used = [(t["range"], t["use"], t["name"]) for t in report["sheets"][0]["tables"] if t["use"]]
+    assert used == [("all!B2:D5", "sentence", "all"), ("all!H2:I3", "weights", "W_V")]
+    assert report["commands"] == [f"attn-xl convert {source} --range First"]
+    text, _ = run("inspect", source, "--range", "First", capsys=capsys)
+    assert "the file has the name 'W_V' for it" in text
+    assert "B8:D10  2 x 2  - --range names another" in text.replace("'two' ", "")
+
+
+def test_what_the_model_says_against_it_is_told(make: Make, capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = run("inspect", str(make({"s": GOOD, "W_V": [[1], [2], [3]]})), capsys=capsys)
+    assert "It does not compute as it is:\n  sheet 'W_V': W_V is 3 x 1" in out
+
+
+def test_words_in_columns_are_said(capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = run("inspect", str(INPUTS / "comma.csv"), "--words-in", "columns", capsys=capsys)
+    assert "    words in columns: --words-in columns" in out.splitlines()
+
+
+def test_a_file_is_computed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    book = openpyxl.Workbook()
+    for row in (["", "a", "b"], ["cat", 1, 2], ["dog", 3, "=1+3"]):
+        book.worksheets[0].append(row)
+    book.save(tmp_path / "a.xlsx")
+    opened = []
+
+    class Counted(grids.Recalculated):
+        def __init__(self, path: Path) -> None:
+            opened.append(path)
+            super().__init__(path)
+
+    monkeypatch.setattr(grids, "Recalculated", Counted)
+    out, _ = run("inspect", str(tmp_path / "a.xlsx"), capsys=capsys)
+    assert "2 x 2" in out
+    assert len(opened) == 1
+
+
+def test_every_command_has_the_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = str(INPUTS / "comma.csv")
+    where = ["--range", "A1:C4", "--words-in", "columns"]
+    out, _ = run("show", source, *where, "--step", "Input", capsys=capsys)
+    assert ["cat", "Füße", "dog"] in [line.split() for line in out.splitlines()]
+    out, _ = run("explain", source, "Scores[1, 2]", *where, capsys=capsys)
+    assert "Scores[a, b]" in out
+    for command in ("convert", "similarity", "teach"):
+        path = tmp_path / f"{command}.xlsx"
+        run(command, source, *where, "-o", str(path), capsys=capsys)
+        assert [c.value for c in openpyxl.load_workbook(path)["Input"]["A"]][4:6] == ["a", "b"]
+        run(
+            command,
+            str(SAMPLES / "mouse.xlsx"),
+            "--sheet",
+            "cat",
+            "-o",
+            str(path),
+            "--force",
+            capsys=capsys,
+        )
+        assert "Input" in openpyxl.load_workbook(path).sheetnames  # one sentence: no prefix
+
+
+def test_show_takes_a_sheet_that_alone_is_clear(make: Make, capsys: pytest.CaptureFixture[str]) -> None:
+    source = str(make({"pets": GOOD, "doubt": BESIDE}))
+    run("show", source, capsys=capsys, status=1)
+    out, _ = run("show", source, "--sheet", "pets", "--step", "Input", capsys=capsys)
+    assert "cat" in out
+    _, err = run("show", source, "--sheet", "nothing", capsys=capsys, status=1)
+    assert "tables may be the sentence" in err
+    out, _ = run(
+        "show", str(SAMPLES / "mouse.xlsx"), "--sheet", "cat", "--step", "Output", capsys=capsys
+    )
+    assert out.startswith("cat.Output")
+
+
+def test_two_sentences_on_a_sheet_by_their_titles(make: Make) -> None:
+    rows = [["First"], *GOOD, [], ["Second"], *GOOD[:2]]
+    assert list(read_tables(make({"s": rows})).sentences) == ["First", "Second"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "kept", "why"),
+    [
+        ([["X"], *GOOD, [], ["Scores"], *GOOD], "A2:C4", "its title names a step"),
+        ([["Embeddings"], *GOOD, [], ["Other"], *GOOD], "A2:C4", "not titled as the input"),
+        ([*GOOD, [], ["Temperature", 2]], "A1:C3", "a single number"),
+        ([*GOOD, ["Note: the year"], ["", 2024]], "A1:C3", "a single number"),
+        ([*GOOD, [], ["", "a", "b"], ["cat", "==B2*2", "==C2*2"]], "A1:C3", "computed by formulas"),
+        ([*GOOD, [], [1, 2, 3], [], ["W_V"], [1, 0], [0, 1]], "A1:C3", "does not fit the weights"),
+    ],
+)
+def test_what_is_passed_over_and_why(
+    make: Make, rows: list[list[Any]], kept: str, why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = make({"s": rows})
+    out, _ = run("inspect", str(source), "--json", capsys=capsys)
+    (sheet,) = json.loads(out)["sheets"]
+    assert [t["range"] for t in sheet["tables"] if t["use"] == "sentence"] == [f"s!{kept}"]
+    assert why in [t["why"] for t in sheet["tables"] if not t["use"]]
+    assert "passed over" in " ".join(read_tables(source).remarks)
+
+
+def test_show_says_the_remarks(make: Make, capsys: pytest.CaptureFixture[str]) -> None:
+    _, said = run("show", str(make({"s": [*GOOD, ["A note"]]})), "--step", "Input", capsys=capsys)
+    assert said == "s!A1:C3: 'A note' in A4 has no numbers beside it and is taken for a note.\n"
+
+
+def test_weights_twice_are_refused_unless_one_is_computed(make: Make) -> None:
+    rows = [*GOOD, [], ["W_V"], [1, 0], [0, 1]]
+    again = [["W_V"], ["==A6", "==B6"], ["==A7", "==B7"]]
+    assert list(read_tables(make({"s": [*rows, [], *again]})).weights) == ["W_V"]
+    with pytest.raises(Exception, match=r'--range "W_V=s!A6:B7" says which'):
+        read_tables(make({"s": [*rows, [], ["Wv"], [1, 0], [0, 1]]}))
+
+
+def test_names_of_sheets_do_not_steer_a_terminal(
+    make: Make, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = make({"s": [["", "a\x9b31m"], ["cat\u202e", 1]]})
+    out, _ = run("inspect", str(source), capsys=capsys)
+    assert all(letter.isprintable() or letter == "\n" for letter in out)

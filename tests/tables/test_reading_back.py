@@ -1,0 +1,213 @@
+"""What the program wrote, it reads: with the numbers and the choices that a workbook has now."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pytest
+from conftest import SAMPLES, Part, alike
+
+import attn_xl
+from attn_xl import CallError, attend, explain, read_tables
+from attn_xl.cli.main import main
+
+SAMPLE_NAMES = [
+    "mouse",
+    "projections",
+    "multi-head",
+    "masks",
+    "dropout",
+    "encoder",
+    "decoder",
+    "by-hand",
+]
+
+
+def call(*args: object) -> int:
+    with pytest.raises(SystemExit) as end:
+        main([str(arg) for arg in args])
+    return int(end.value.code or 0)
+
+
+@alike
+@pytest.mark.parametrize("layout", ["sheets", "canvas"])
+@pytest.mark.parametrize("sample", SAMPLE_NAMES)
+def test_converting_an_output_again_gives_the_same_numbers(
+    sample: str, layout: str, tmp_path: Path
+) -> None:
+    first, again = tmp_path / "first.xlsx", tmp_path / "again.xlsx"
+    assert call("convert", SAMPLES / f"{sample}.xlsx", "-o", first, "--layout", layout) == 0
+    assert call("convert", first, "-o", again, "--layout", layout) == 0
+    a, b = (openpyxl.load_workbook(path, data_only=True) for path in (first, again))
+    assert a.sheetnames == b.sheetnames
+    for sheet in a.worksheets:
+        if sheet.title not in ("Overview", "Settings"):
+            for row in sheet.iter_rows():
+                for cell in row:
+                    assert b[sheet.title][cell.coordinate].value == cell.value
+
+
+def test_a_number_and_a_switch_that_were_changed_are_honoured(tmp_path: Path) -> None:
+    path = tmp_path / "out.xlsx"
+    assert call("convert", SAMPLES / "mouse.xlsx", "-o", path) == 0
+    book = openpyxl.load_workbook(path)
+    book["cat.Input"]["B5"] = 5.0
+    book["Controls"]["B5"], book["Controls"]["B6"], book["Controls"]["B7"] = "off", 2, "on"
+    book.save(path)
+    found = read_tables(path)
+    assert found.sentences["cat"].values[0, 0] == 5
+    given = read_tables(SAMPLES / "mouse.xlsx")
+    x = given.sentences["cat"].values.copy()
+    x[0, 0] = 5
+    scores = np.where(np.triu(np.ones((5, 5)), 1) == 1, -np.inf, x @ x.T / 2)
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    weights = powers / powers.sum(axis=1, keepdims=True)
+    assert np.allclose(attend(found)["cat"]["Softmax"].values, weights, rtol=1e-12, atol=0)
+
+
+@alike
+@pytest.mark.parametrize("layout", ["sheets", "canvas"])
+@pytest.mark.parametrize("sample", ["mouse", "multi-head"])
+def test_every_cell_of_a_written_workbook_is_explained(
+    sample: str, layout: str, tmp_path: Path, part: Part
+) -> None:
+    path = tmp_path / "out.xlsx"
+    assert call("convert", SAMPLES / f"{sample}.xlsx", "-o", path, "--layout", layout) == 0
+    tables = read_tables(path)
+    settings = attn_xl.Settings.chosen({}, tables.settings, "here")
+    computation = attend(tables, settings)
+    book = openpyxl.load_workbook(path)
+    stored = openpyxl.load_workbook(path, data_only=True)
+    explained = 0
+    for name in ("Controls", "Compare", "Masked_1", "cat.Masked", "cat.Softmax"):
+        if layout == "canvas" and name not in ("Controls", "Compare"):
+            continue
+        for row in book[name].iter_rows() if name in book.sheetnames else ():
+            for cell in part([cell for cell in row if str(cell.value).startswith("=")]):
+                if cell.value:
+                    one = explain(computation, f"'{name}'!{cell.coordinate}")
+                    assert f"={one.formula.lstrip('=')}" == cell.value
+                    value = stored[name][cell.coordinate].value
+                    assert one.value == value or isinstance(value, str)
+                    explained += 1
+    assert explained > 10
+
+
+def test_explain_on_a_written_workbook(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "out.xlsx"
+    assert call("convert", SAMPLES / "mouse.xlsx", "-o", path) == 0
+    capsys.readouterr()
+    assert call("explain", path, "cat.Scaled!B5", "--json") == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["cell"] == "cat.Scaled[mouse, mouse]"
+    assert call("explain", path, "Controls!A1") == 2
+    with pytest.raises(CallError):
+        explain(attend(read_tables(path)), "Nowhere!B5")
+
+
+@pytest.mark.parametrize("options", [["--plain"], ["--formulas", "none"], ["--formulas", "array"]])
+@pytest.mark.parametrize("sample", ["mouse", "multi-head", "decoder"])
+def test_every_way_of_writing_is_read_back(sample: str, options: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "out.xlsx"
+    assert call("convert", SAMPLES / f"{sample}.xlsx", "-o", path, *options) == 0
+    given = attend(read_tables(SAMPLES / f"{sample}.xlsx"))
+    again = attend(read_tables(path))
+    for sentence, graph in given.items():
+        for step, node in graph.items():
+            if not node.scalar and step in again[sentence if sentence in again else "Input"]:
+                there = again[sentence][step].values
+                assert (there == node.values).all(), step
+
+
+def test_without_its_record_a_written_workbook_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "out.xlsx"
+    attn_xl.write_workbook(attend(read_tables(SAMPLES / "mouse.xlsx")), path)
+    assert call("convert", path, "-o", tmp_path / "again.xlsx") == 1
+    said = capsys.readouterr().err
+    assert "attn-xl wrote this workbook" in said
+    assert "'Settings', which says how, is gone. Give the one it was made from." in said
+
+
+@pytest.mark.parametrize("options", [["--words-in", "rows"], ["--range", "Q!A4:D9"]])
+def test_a_written_workbook_is_read_as_a_whole(
+    options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "out.xlsx"
+    assert call("convert", SAMPLES / "politics.xlsx", "-o", path) == 0
+    assert call("convert", path, *options, "-o", tmp_path / "again.xlsx") == 1
+    assert "leave out --range and --words-in, and it is read back" in capsys.readouterr().err
+
+
+def edited(path: Path, **entries: object) -> Path:
+    """A written workbook with other things in some cells, `cat_Input__B5=2`."""
+    book = openpyxl.load_workbook(path)
+    for where, value in entries.items():
+        sheet, _, cell = where.partition("__")
+        book[sheet.replace("_", ".")][cell] = value
+    book.save(path)
+    return path
+
+
+def test_numbers_outside_of_a_table_and_over_a_formula_are_remarked(tmp_path: Path) -> None:
+    path = tmp_path / "out.xlsx"
+    assert call("convert", SAMPLES / "mouse.xlsx", "-o", path) == 0
+    assert read_tables(path).remarks == ()
+    edited(path, cat_Input__A10="dog", cat_Input__B10=1, cat_Input__C10=2, cat_Scores__C6=99,
+           cat_Scaled__J5=None)  # fmt: skip
+    assert read_tables(path).remarks == (
+        "Sheet 'cat.Input': the numbers in B10:C10 stand outside of its table and are not read. To add "
+        "a word or a dimension, insert a row or a column inside the table.",
+        "Sheet 'cat.Scores': C6 had a formula; what stands there now does not count, it is computed "
+        "again.",
+        "Sheet 'cat.Scaled': J5 had a formula; what stands there now does not count, it is computed "
+        "again.",
+    )
+
+
+def test_a_written_workbook_is_piped_in_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "out.xlsx"
+    assert call("convert", SAMPLES / "politics.xlsx", "-o", path) == 0
+    book = openpyxl.load_workbook(path, data_only=True)
+    book["Input"].insert_rows(6, 2)
+    book.defined_names["Input"].attr_text = "Input!$B$5:$C$11"
+    book.save(path)
+    values = read_tables(path).sentences["politics"].values
+
+    class Piped:
+        buffer = io.BytesIO(path.read_bytes())
+
+    monkeypatch.setattr(sys, "stdin", Piped)
+    assert np.array_equal(read_tables("-").sentences["politics"].values, values)
+
+
+@alike
+@pytest.mark.parametrize("options", [[], ["--layout", "canvas"], ["--formulas", "dynamic"]])
+@pytest.mark.parametrize("sample", ["encoder-decoder", "language-model", "dropout", "positions"])
+def test_nothing_is_remarked_on_what_nobody_changed(
+    sample: str, options: list[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "out.xlsx"
+    assert call("convert", SAMPLES / f"{sample}.xlsx", "-o", path, *options) == 0
+    assert read_tables(path).remarks == ()
+
+
+def test_one_sentence_of_a_written_workbook(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "out.xlsx"
+    assert call("convert", SAMPLES / "mouse.xlsx", "-o", path) == 0
+    for name in ("keyboard", "Keyboard.Input"):
+        assert list(read_tables(path, sheet=name).sentences) == ["keyboard"]
+    with pytest.raises(CallError, match=r"no sentence 'dog'. There are: cat, keyboard"):
+        read_tables(path, sheet="dog")
+    edited(path, cat_Input__C6="0,5")
+    for command in (["show"], ["explain", "Softmax[1, 1]"]):
+        assert call(command[0], path, *command[1:], "--sheet", "cat") == 1
+        assert "sheet 'cat.Input', cell C6: the text '0,5'" in capsys.readouterr().err

@@ -1,0 +1,456 @@
+"""Reading: what is taken, and what is refused, with the cell."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import re
+import shutil
+import subprocess
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import openpyxl
+import pytest
+from conftest import SAMPLES, Sheets, make_input, table
+
+from attn_xl import CallError, InputError, attend, read_tables
+from attn_xl.spreadsheets.book import Book
+from attn_xl.spreadsheets.engines import libreoffice
+from attn_xl.tables.find import asked_ranges
+
+Make = Callable[..., Path]
+GOOD: list[list[Any]] = [["", "a", "b"], ["cat", 1.5, 2], ["dog", 3, -4.25]]
+
+
+def test_a_clean_table(make: Make) -> None:
+    tables = read_tables(make({"pets": GOOD, "notes": [["just text"]], "empty": []}))
+    assert list(tables.sentences) == ["pets"]
+    pets = tables.sentences["pets"]
+    assert pets.rows == ("cat", "dog")
+    assert pets.columns == ("a", "b")
+    assert pets.values.tolist() == [[1.5, 2], [3, -4.25]]
+    assert (pets.sheet, pets.row, pets.column) == ("pets", 2, 2)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["word", "a", "b"], *GOOD[1:]],
+        [["Title of it all"], *GOOD],
+        [["Title"], [], *GOOD],
+        [[], [], *[[None, None, *row] for row in GOOD]],
+        [*GOOD, [], ["A note below."]],
+        [[*GOOD[0], None, "a note"], *GOOD[1:]],
+    ],
+    ids=["corner", "title", "title-gap", "elsewhere", "note-below", "note-beside"],
+)
+def test_the_same_table_in_other_surroundings(make: Make, rows: list[list[Any]]) -> None:
+    pets = read_tables(make({"pets": rows})).sentences["pets"]
+    assert (pets.rows, pets.columns) == (("cat", "dog"), ("a", "b"))
+    assert pets.values.tolist() == [[1.5, 2], [3, -4.25]]
+
+
+def test_text_that_touches_the_last_row_is_a_note_and_that_is_said(make: Make) -> None:
+    tables = read_tables(make({"pets": [*GOOD, ["Source: me"], ["Checked"]]}))
+    assert tables.sentences["pets"].rows == ("cat", "dog")
+    assert tables.remarks == (
+        "pets!A1:C3: 'Source: me' in A4 has no numbers beside it and is taken for a note.",
+        "pets!A1:C3: 'Checked' in A5 has no numbers beside it and is taken for a note.",
+    )
+    with pytest.raises(InputError, match="cell C4: blank"):
+        read_tables(make({"pets": [*GOOD, ["owl", 7]]}))
+
+
+def test_a_row_of_sums_is_read_and_that_is_said(make: Make) -> None:
+    mean = ["Mean", "==AVERAGE(B2:B3)", "==AVERAGE(C2:C3)"]
+    tables = read_tables(make({"pets": [*GOOD, mean]}))
+    assert tables.sentences["pets"].rows == ("cat", "dog", "Mean")
+    assert tables.remarks == (
+        "pets!A1:C4: its last row, 'Mean', is computed by formulas and read as one more; --range "
+        "without it leaves it out.",
+    )
+    sums = [["", "a", "b", "Sum"], ["cat", 1.5, 2, "==B2+C2"], ["dog", 3, 4, "==B3+C3"]]
+    assert "its last column, 'Sum', is" in read_tables(make({"s": sums})).remarks[0]
+    halves = [GOOD[0], *([word, "==1/2", "==1/2"] for word in ("cat", "dog"))]
+    assert read_tables(make({"s": halves})).remarks == ()
+    assert read_tables(make({"s": [*GOOD, ["owl", "==1/2", 1]]})).remarks == ()
+
+
+def test_labels_that_are_numbers(make: Make) -> None:
+    rows = [[None, 0, 1], [2024, 1.5, 2], ["dog", 3, 4]]
+    pets = read_tables(make({"s": rows})).sentences["s"]
+    assert (pets.rows, pets.columns) == (("2024", "dog"), ("0", "1"))
+
+
+@pytest.mark.parametrize("corner", ["token", "Words", "word"])
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_heading_of_words_says_that_numbers_beside_it_are_headings(
+    make: Make, corner: str, first: int
+) -> None:
+    pets = read_tables(make({"s": [[corner, first, first + 1], *GOOD[1:]]})).sentences["s"]
+    assert (pets.rows, pets.columns) == (("cat", "dog"), (str(first), str(first + 1)))
+
+
+@pytest.mark.parametrize("corner", [0, 2024, "Token", None])
+def test_a_corner_may_hold_a_number_or_a_heading(make: Make, corner: Any) -> None:
+    rows = [[corner, "a", "b"], [2024, 1.5, 2], [2025, 3, 4]]
+    if isinstance(corner, int):  # such as a blank corner, copied by a formula
+        rows[1][0], rows[2][0] = "cat", "dog"
+    pets = read_tables(make({"s": rows})).sentences["s"]
+    assert pets.rows == (("cat", "dog") if isinstance(corner, int) else ("2024", "2025"))
+    assert pets.columns == ("a", "b")
+
+
+def test_a_word_that_is_a_boolean(make: Make) -> None:
+    assert read_tables(make({"s": [["", "a"], [True, 1]]})).sentences["s"].rows == ("TRUE",)
+
+
+def test_missing_labels_are_numbered(make: Make) -> None:
+    tables = read_tables(make({"bare": [[1, 2], [3, 4]], "words": [["cat", 5, 2]], "W_Q": [[1], [2]]}))
+    assert tables.sentences["bare"].rows == ("word 1", "word 2")
+    assert tables.sentences["words"].columns == ("dim 1", "dim 2")
+    assert tables.sentences["words"].rows == ("cat",)
+    assert tables.weights["W_Q"].labelled == (False, False)
+
+
+def test_weights_are_found_by_the_name_of_their_sheet(make: Make) -> None:
+    names = ["W_Q", "wk", "W V"]
+    tables = read_tables(make({"s": GOOD, **{name: [[1, 2], [3, 4]] for name in names}}))
+    assert list(tables.weights) == ["W_Q", "W_K", "W_V"]
+    graph = attend(tables)["s"]
+    assert graph["W_Q"].rows == ("a", "b")
+    assert graph["W_K"].columns == ("k1", "k2")
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("abc", r"cell B3: the text 'abc' where a number is needed"),
+        ("1,234", r"cell B3: the text '1,234', which may be a number with decimals or with thousands"),
+        (None, r"cell B3: blank"),
+        (True, r"cell B3: TRUE"),
+        (datetime.date(2024, 1, 2), r"cell B3: the date or time 2024-01-02"),
+        ("==NA()", r"cell B3: the error value #N/A"),
+        ("==1/0", r"cell B3: the error value #DIV/0!"),
+        ('==CONCATENATE("a","b")', r"cell B3: the text 'ab'"),
+    ],
+)
+def test_what_is_not_a_number_is_named_with_its_cell(make: Make, value: Any, said: str) -> None:
+    rows = [row[:] for row in GOOD]
+    rows[2][1] = value
+    with pytest.raises(InputError, match=r"input\.xlsx, sheet 'pets', " + said):
+        read_tables(make({"pets": rows}))
+
+
+def test_a_stored_error_value_is_named(make: Make) -> None:
+    path = change(
+        make({"pets": GOOD}), rb'<c r="B3" t="n"><v>3</v></c>', b'<c r="B3" t="e"><v>#REF!</v></c>'
+    )
+    with pytest.raises(InputError, match=r"cell B3: the error value #REF!"):
+        read_tables(path)
+
+
+def test_an_infinite_number_is_named(make: Make) -> None:
+    path = change(make({"pets": GOOD}), rb"<v>3</v>", b"<v>1e999</v>")
+    with pytest.raises(InputError, match="cell B3: an infinite number"):
+        read_tables(path)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([["", "a", "b"], ["cat", 1, 2], ["dog", 3]], "cell C3: blank"),
+        (
+            [["", "a", "b"], ["cat", 1, 2, 9], ["dog", 3, 4]],
+            r"cell D1: blank \(or an error value\) where the name of the dim",
+        ),
+        (
+            [["", "a", "b"], [None, 1, 2], ["dog", 3, 4]],
+            r"cell A2: blank \(or an error value\) where the word",
+        ),
+        ([["", "a"], ["cat", "x"], ["dog", 3]], "cell B2: the text 'x'"),
+        ([["cat", 1], [3, "x"], ["dog", 3]], "in a column of numbers"),
+        ([*GOOD, [], *GOOD], r"2 tables may be the sentence: A1:C3 \(2 x 2\), A5:C7 \(2 x 2\)"),
+        (
+            [[*GOOD[0]], [*GOOD[1], None, 7], GOOD[2]],
+            r"A1:C3 \(2 x 2\), E2 \(1 x 1\)\. If they are one, delete the empty rows or col",
+        ),
+        (
+            [*GOOD, [], ["owl", 7, 8]],
+            r"A1:C3 \(2 x 2\), A5:C5 \(1 x 2\).*--range \"s!A1:C3\" says which",
+        ),
+        ([GOOD[0], GOOD[1], [], ["owl", 7, 8], ["cow", 1, 2]], "delete the empty rows"),
+        ([["", "a", "b"], ["cat", None, None], ["dog", 3, 4]], r"cell B2: blank \(or"),
+        (
+            [["id", "word", "pos", "a"], [1, "cat", "NOUN", 1], [2, "sat", "VERB", 2]],
+            "cell B2: the text 'cat' where a number is needed. The columns A, B, C look like words",
+        ),
+        (
+            [["word", "v"], ["cat", "[0.1, 2]"], ["dog", "[3, 4]"]],
+            r"cell B2: the text '\[0.1, 2\]', several numbers in one cell \(give each a column",
+        ),
+        ([["cow", 0, 1, 2], ["cat", 1.5, 2, 3]], "empty the cell A1"),
+        ([["", "a"], ["==NA()", 1]], "cell A2: the error value #N/A where the word is needed"),
+        ([["", "==1/0"], ["cat", 1]], "cell B1: the error value #DIV/0! where the name of the dim"),
+        ([["", "a"], ["cat", "==NOSUCH(1)"], ["dog", 1]], "save it, so that the value is stored"),
+    ],
+)
+def test_ragged_and_doubtful_tables_are_refused(make: Make, rows: list[list[Any]], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        read_tables(make({"s": rows}))
+
+
+@pytest.mark.parametrize(
+    ("sheets", "said"),
+    [
+        (
+            {"W_Q": table(np.ones((3, 2)))},
+            r"W_Q is 3 x 2, but sheet 's' has 2 dimensions \(it is 2 x 2\)",
+        ),
+        ({"W_V": table(np.ones((3, 2)))}, r"It fits when turned"),
+        (
+            {"W_Q": table(np.ones((2, 2))), "W_K": table(np.ones((2, 3)))},
+            "W_Q is 2 x 2 but W_K is 2 x 3",
+        ),
+        ({"W_Q": table(np.ones((2, 3)))}, "W_Q is 2 x 3 but there is no W_K"),
+        ({"W_K": table(np.ones((2, 1)))}, "there is no W_Q, so the queries keep 2 dimensions but W_K"),
+        ({"W_Q": [["", "q"], ["b", 1], ["a", 2]]}, "Put them in the same order"),
+        ({"W_Q": [[1, 2], [3, 4]], "wq": [[1, 2], [3, 4]]}, "both W_Q"),
+        ({"W_Q": [["nothing yet"]]}, "no numbers; fill in W_Q"),
+    ],
+)
+def test_weights_that_do_not_fit(make: Make, sheets: Sheets, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        attend(read_tables(make({"s": GOOD, **sheets})))
+
+
+def test_a_formula_without_a_stored_value_is_computed(make: Make) -> None:
+    rows = [["", "a", "b"], ["cat", "==1+0.5", "==B2*2"], ['=="do"&"g"', "==SUM(B2:C2)", -4.25]]
+    tables = read_tables(make({"pets": rows, "all": [["", '=="x"'], ['=="w"', "==2^10"]]}))
+    assert tables.sentences["pets"].rows == ("cat", "dog")
+    assert tables.sentences["pets"].values.tolist() == [[1.5, 3], [4.5, -4.25]]
+    assert tables.sentences["all"].values.tolist() == [[1024]]
+
+
+@pytest.mark.parametrize(("asked", "value"), [(b'fullCalcOnLoad="1"', 2), (b'fullCalcOnLoad="0"', 77)])
+def test_a_stored_value_is_taken_unless_the_file_asks_to_recalculate(
+    make: Make, asked: bytes, value: float
+) -> None:
+    """XlsxWriter stores 0 with every formula, and asks."""
+    path = change(make({"pets": GOOD}), b"<v>3</v>", b"<f>1+1</f><v>77</v>")
+    change(path, b'fullCalcOnLoad="1"', asked, "xl/workbook.xml")
+    assert read_tables(path).sentences["pets"].values[1, 0] == value
+
+
+def test_formulas_in_prefixed_xml_are_computed(make: Make) -> None:
+    path = make({"pets": GOOD})
+    prefix = b'<x:worksheet xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><x:sheetData>'
+    row = b'<x:row r="%d"><x:c r="A%d" t="str"><x:f>"%s"</x:f></x:c>'
+    row += b'<x:c r="B%d"><x:f>%d</x:f></x:c></x:row>'
+    body = b'<x:row r="1"><x:c r="B1" t="inlineStr"><x:is><x:t>a</x:t></x:is></x:c></x:row>'
+    body += row % (2, 2, b"cat", 2, 4) + row % (3, 3, b"dog", 3, 5)
+    sheet = prefix + body + b"</x:sheetData></x:worksheet>"
+    rewrite(path, "xl/worksheets/sheet1.xml", lambda _: sheet)
+    pets = read_tables(path).sentences["pets"]
+    assert (pets.rows, pets.values.tolist()) == (("cat", "dog"), [[4], [5]])
+
+
+def test_a_cell_far_away_is_refused_before_it_takes_all_memory(make: Make) -> None:
+    path = change(make({"pets": GOOD}), b'<c r="B3"', b'<c r="XFD3"')
+    change(path, b'<row r="3"', b'<row r="1048576"')
+    with pytest.raises(InputError, match="cells as far away as XFD1048576"):
+        read_tables(path)
+    path = change(make({"pets": GOOD}), b'<c r="B3"', b'<c r="B99999999999"')
+    with pytest.raises(InputError, match="cells as far away as"):
+        read_tables(path)
+
+
+@pytest.mark.parametrize(
+    ("sheets", "cell", "row", "refused"),
+    [
+        (1, b"B40000", b"40000", False),  # far down, in the second column
+        (1, b"ALM10000", b"10000", True),
+        (3, b"AAA4000", b"4000", False),
+        (4, b"AAA4000", b"4000", True),  # together
+    ],
+)
+def test_how_many_cells_the_sheets_may_span(
+    sheets: int, cell: bytes, row: bytes, refused: bool, make: Make
+) -> None:
+    path = make({f"pets {i}": GOOD for i in range(sheets)})
+    for i in range(1, sheets + 1):
+        part = f"xl/worksheets/sheet{i}.xml"
+        rewrite(path, part, lambda xml: xml.replace(b'<c r="B3"', b'<c r="' + cell + b'"'))
+        rewrite(path, part, lambda xml: xml.replace(b'<row r="3"', b'<row r="' + row + b'"'))
+    with pytest.raises(InputError) as error:
+        read_tables(path)
+    assert (f"cells as far away as {cell.decode()}" in str(error.value)) == refused
+
+
+def test_a_long_sheet_with_few_columns_is_read(tmp_path: Path) -> None:
+    """40,000 rows of two numbers, with a formula among them so that it is not read as plain numbers."""
+    path = tmp_path / "long.xlsx"
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("s")
+    sheet.append(["", "a", "b"])
+    for i in range(40_000):
+        sheet.append([f"w{i}", "=1+1" if i == 5 else i / 7, 0.5])
+    book.save(path)
+    assert read_tables(path).sentences["s"].values.shape == (40_000, 2)
+
+
+def test_many_sheets_take_as_long_as_they_are_many(make: Make) -> None:
+    path = make({f"sentence {i}": GOOD for i in range(150)})
+    start = time.process_time()
+    assert len(read_tables(path).sentences) == 150
+    assert time.process_time() - start < 3
+
+
+def test_damaged_packages_never_end_in_a_traceback(tmp_path: Path) -> None:
+    good = SAMPLES.joinpath("mouse.xlsx").read_bytes()
+    rng = np.random.default_rng(0)
+    path = tmp_path / "damaged.xlsx"
+    for _ in range(200):
+        content = bytearray(good)
+        for place in rng.integers(0, len(good), rng.integers(1, 8)):
+            content[place] = rng.integers(0, 256)
+        path.write_bytes(content[: rng.integers(1, len(good))] if rng.random() < 0.3 else content)
+        with contextlib.suppress(InputError):
+            attend(read_tables(path))
+
+
+def test_names_with_control_characters(make: Make, write: Make) -> None:
+    path = make({"axb": GOOD})
+    rewrite(path, "xl/workbook.xml", lambda xml: xml.replace(b'name="axb"', b'name="a&#9;b&#11;c"'))
+    tables = read_tables(path)
+    assert list(tables.sentences) == ["a b c"]
+    write(path)
+
+
+def rewrite(path: Path, part: str, edit: Callable[[bytes], bytes]) -> Path:
+    """Edit a part of a workbook."""
+    other = path.with_name("changed.xlsx")
+    with zipfile.ZipFile(path) as given, zipfile.ZipFile(other, "w") as made:
+        for name in given.namelist():
+            made.writestr(name, edit(given.read(name)) if name == part else given.read(name))
+    return other.replace(path)
+
+
+def change(path: Path, old: bytes, new: bytes, part: str = "xl/worksheets/sheet1.xml") -> Path:
+    """Replace the one place where a part of a workbook has `old`."""
+
+    def edit(xml: bytes) -> bytes:
+        assert xml.count(old) == 1, xml
+        return xml.replace(old, new)
+
+    return rewrite(path, part, edit)
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    good = SAMPLES.joinpath("mouse.xlsx").read_bytes()
+    encrypted = bytes.fromhex("D0CF11E0A1B11AE1") + bytes(600) + "EncryptedPackage".encode("utf-16-le")
+    for name, content, said in [
+        ("text.xlsx", b"hello", "is not a spreadsheet"),
+        ("empty.xlsx", b"", "is empty"),
+        ("page.xls", b"<html><td>1</td></html>", "is not a spreadsheet"),
+        ("data.csv", b"a,b\n", "no table of numbers found"),
+        ("cut.xlsx", good[: len(good) // 2], "damaged"),
+        ("secret.xlsx", encrypted, "protected by a password"),
+    ]:
+        path = tmp_path / name
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=f"{re.escape(str(path))}: .*{said}"):
+            read_tables(path)
+    with pytest.raises(InputError, match=r"nowhere\.xlsx: no such file"):
+        read_tables(tmp_path / "nowhere.xlsx")
+    with pytest.raises(InputError, match="is a folder"):
+        read_tables(tmp_path)
+
+
+def test_a_password_is_told_from_damage(tmp_path: Path) -> None:
+    """What an encrypted .ods tells of itself is enough to know."""
+    path = tmp_path / "secret.ods"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("content.xml", b"\x00\x01")
+        archive.writestr(
+            "META-INF/manifest.xml",
+            '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0">'
+            '<manifest:file-entry manifest:full-path="content.xml"><manifest:encryption-data/>'
+            "</manifest:file-entry></manifest:manifest>",
+        )
+    with pytest.raises(InputError, match="protected by a password"):
+        read_tables(path)
+
+
+def test_numbers_that_grow_too_large_are_named_with_their_sheet(make: Make) -> None:
+    with pytest.raises(InputError, match=r"input\.xlsx, sheet 's': .* too large.* in cell B2"):
+        attend(read_tables(make({"s": [["", "a"], ["cat", 1e200]]})))
+
+
+def test_weights_alone_are_no_sentence(make: Make) -> None:
+    with pytest.raises(InputError, match=r"only weights found \(W_V\)"):
+        read_tables(make({"W_V": [[1, 2]]}))
+
+
+def test_no_numbers(make: Make) -> None:
+    with pytest.raises(InputError, match="no table of numbers found"):
+        read_tables(make({"s": [["only", "words"]]}))
+
+
+def test_what_the_program_wrote_is_refused_kindly(tmp_path: Path) -> None:
+    import attn_xl
+
+    path = tmp_path / "written.xlsx"
+    attn_xl.write_workbook(attend(read_tables(SAMPLES / "mouse.xlsx")), path)
+    with pytest.raises(InputError, match="attn-xl wrote this workbook"):
+        read_tables(path)
+    # The same names in a workbook of one's own are welcome.
+    own = make_input(tmp_path / "own.xlsx", {"Overview": GOOD, "Softmax": GOOD})
+    assert list(read_tables(own).sentences) == ["Overview", "Softmax"]
+
+
+@pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
+@pytest.mark.parametrize("kind", ["ods", "xls", "xlsm"])
+def test_other_formats(tmp_path: Path, kind: str) -> None:
+    source = make_input(tmp_path / "pets.xlsx", {"pets": GOOD, "W_V": table(np.eye(2))})
+    if kind == "xlsm":
+        shutil.copy(source, tmp_path / "pets.xlsm")
+    else:
+        profile = (tmp_path / "profile").as_uri()
+        command = [
+            str(libreoffice()),
+            f"-env:UserInstallation={profile}",
+            "--headless",
+            "--convert-to",
+            kind,
+        ]
+        subprocess.run(
+            [*command, "--outdir", str(tmp_path), str(source)], check=True, capture_output=True
+        )
+    tables = read_tables(tmp_path / f"pets.{kind}")
+    assert tables.sentences["pets"].values.tolist() == [[1.5, 2], [3, -4.25]]
+    assert tables.weights["W_V"].shape == (2, 2)
+
+
+def test_the_ending_of_the_name_does_not_matter(tmp_path: Path) -> None:
+    shutil.copy(SAMPLES / "mouse.xlsx", tmp_path / "mouse.ods")
+    assert list(read_tables(tmp_path / "mouse.ods").sentences) == ["cat", "keyboard"]
+
+
+def test_an_encoding_that_there_is_not(make: Make) -> None:
+    path = make({"pets": GOOD})
+    odd = b'<?xml version="1.0" encoding="odd"?>'
+    rewrite(path, "xl/workbook.xml", lambda xml: odd + xml.partition(b"?>")[2])
+    with pytest.raises(InputError, match="is damaged"):
+        read_tables(path)
+
+
+def test_a_range_of_a_file_without_tables() -> None:
+    with pytest.raises(CallError, match=r"--range A1:C4: the file has no table\."):
+        asked_ranges(Book(Path("none.npz"), {}), ["A1:C4"], {})

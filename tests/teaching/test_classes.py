@@ -1,0 +1,267 @@
+"""Lessons for a class: numbers of their own, a key that is right, and nothing half done."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+from conftest import ROOT, SAMPLES, alike, verify
+from judges import Editable, stored_formulas
+
+from attn_xl import CallError, InputError, OutputError, read_tables
+from attn_xl.settings import Settings
+from attn_xl.tables.written.record import read_record
+from attn_xl.teaching.answer_key import KEY_COLUMNS
+from attn_xl.teaching.lessons.blanks import Lesson
+from attn_xl.teaching.lessons.class_lessons import write_class
+from attn_xl.teaching.lessons.pages import RIGHT
+from attn_xl.teaching.lessons.variants import varied
+
+Keep = Callable[[Path], Path]
+MOUSE = SAMPLES / "mouse.xlsx"
+NAMES = [
+    ("s1", "Ada Lovelace"), ("s2", "=1+1"), ("=HYPERLINK(1)", "@x"), ("007", "-5"),
+    ("+cmd|' /C calc'!A0", "日本"),
+    ("s6", "it's <b>&\"x\""), ("TRUE", ""),
+]  # fmt: skip
+
+
+def students(path: Path, names: list[tuple[str, str]]) -> Path:
+    lines = [
+        "id,name",
+        *(",".join('"' + part.replace('"', '""') + '"' for part in one) for one in names),
+    ]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def teach(tmp_path: Path, names: list[tuple[str, str]] = NAMES, **more: Any) -> tuple[Path, Path]:
+    """Write a class; its folder, and its key."""
+    folder = more.pop("folder", tmp_path / "class")
+    lesson = more.pop("lesson", Lesson())
+    roster = students(tmp_path / "roster.csv", names)
+    more.setdefault("settings", Settings(controls=True))
+    source = more.pop("source", MOUSE)
+    _, key = write_class(read_tables(source), roster, folder, lesson=lesson, **more)
+    return folder, key
+
+
+def rows(book: Any, sheet: str) -> list[dict[str, Any]]:
+    lines = [[cell.value for cell in row] for row in book[sheet].iter_rows(min_row=4)]
+    return [dict(zip(lines[0], line)) for line in lines[1:]]
+
+
+def test_each_has_numbers_of_their_own_and_the_key_is_right(tmp_path: Path, keep: Keep) -> None:
+    folder, key = teach(tmp_path, jobs=2)
+    assert key == tmp_path / "class-answers.xlsx"
+    book = openpyxl.load_workbook(key)
+    assert book.sheetnames == ["Answers", "Inputs", "Lesson"]
+    answers, inputs = rows(book, "Answers"), rows(book, "Inputs")
+    assert [(line["id"], line["name"] or "") for line in answers] == NAMES
+    assert {line["file"] for line in answers} == {path.name for path in folder.iterdir()}
+    assert len({line["inputs"] for line in answers}) == len(NAMES)
+    assert len({tuple(list(line.values())[4:]) for line in inputs}) == len(NAMES)
+    for line, given in zip(answers, inputs):
+        path = folder / line["file"]
+        (keep if line["id"] in ("s1", "TRUE") else verify)(path)
+        engine = Editable(path)
+        for cell, number in list(given.items())[len(KEY_COLUMNS) :]:
+            assert cell_of(engine, cell) == number
+        engine.enter(
+            [(*split(cell), number) for cell, number in list(line.items())[len(KEY_COLUMNS) :]]
+        )
+        marks = [engine.value(s, r, c) for s, r, c, f, _ in stored_formulas(path) if "ISBLANK" in f]
+        assert len(marks) == len(line) - len(KEY_COLUMNS) == 180
+        assert set(marks) == {RIGHT}
+        written = openpyxl.load_workbook(path)
+        grids = {"Settings": [[c.value or "" for c in row] for row in written["Settings"].iter_rows()]}
+        record = {name: value for name, value, _ in read_record(grids) or []}
+        assert record["lesson student"] == line["id"]
+        assert record["lesson inputs"] == line["inputs"]
+        assert (record["lesson name"] or "") == (line["name"] or "")
+
+
+def split(cell: str) -> tuple[str, int, int]:
+    sheet, at = cell.rsplit("!", 1)
+    return sheet, *openpyxl.utils.cell.coordinate_to_tuple(at)  # type: ignore[return-value]
+
+
+def cell_of(engine: Editable, cell: str) -> Any:
+    return engine.value(*split(cell))
+
+
+def test_ids_and_names_stay_text_in_all_sheets(tmp_path: Path) -> None:
+    folder, key = teach(tmp_path, jobs=1, lesson=Lesson(exam=True))
+    texts = {text for pair in NAMES for text in pair if text}
+    for path in (key, *folder.iterdir()):
+        seen = 0
+        for sheet in openpyxl.load_workbook(path).worksheets:
+            for row in sheet.iter_rows():
+                for cell in row:
+                    if cell.data_type == "f":
+                        assert not any(text in str(cell.value) for text in texts if len(text) > 3)
+                    if cell.value in texts:
+                        assert (cell.data_type, cell.number_format) == ("s", "@")
+                        assert cell.quotePrefix
+                        seen += 1
+        assert seen >= (2 * len(NAMES) if path == key else 1)
+    cover = openpyxl.load_workbook(next(folder.glob("s2*")))["Lesson"]
+    assert cover["B4"].value == "=1+1 (s2)"
+    assert cover["B4"].protection.locked
+
+
+def test_two_runs_and_any_number_of_jobs_give_the_same_bytes(tmp_path: Path) -> None:
+    made = []
+    for number, jobs in enumerate((1, 2, 2)):
+        folder, key = teach(
+            tmp_path, folder=tmp_path / f"run{number}", jobs=jobs, lesson=Lesson(level=1)
+        )
+        made.append([path.read_bytes() for path in sorted(folder.iterdir())] + [key.read_bytes()])
+    assert made[0] == made[1] == made[2]
+    folder, _ = teach(tmp_path, folder=tmp_path / "seeded", jobs=1, lesson=Lesson(level=1, seed=4))
+    other = [path.read_bytes() for path in sorted(folder.iterdir())]
+    assert not set(other) & set(made[0])
+
+
+def test_who_else_is_on_the_list_does_not_matter(tmp_path: Path) -> None:
+    first, _ = teach(tmp_path, folder=tmp_path / "a", jobs=1)
+    second, _ = teach(tmp_path, NAMES[:1], folder=tmp_path / "b", jobs=1)
+    (own,) = second.iterdir()
+    assert own.read_bytes() == (first / own.name).read_bytes()
+    tables = varied(read_tables(MOUSE), "s1")
+    cat = openpyxl.load_workbook(own)["cat.Input"]
+    assert [[cat.cell(5 + i, 2 + j).value for j in range(3)] for i in range(5)] == (
+        tables.sentences["cat"].values.tolist()
+    )
+
+
+@alike
+@pytest.mark.parametrize("sample", ["multi-head", "masks", "cross", "language-model", "projections"])
+def test_classes_of_other_models(sample: str, tmp_path: Path) -> None:
+    tables = read_tables(SAMPLES / f"{sample}.xlsx")
+    settings = Settings.chosen({"controls": True}, tables.settings, "")
+    folder, key = teach(
+        tmp_path, NAMES[:2], source=SAMPLES / f"{sample}.xlsx", settings=settings, jobs=1,
+        lesson=Lesson(level=3), answers=tmp_path / "key.xlsx",
+    )  # fmt: skip
+    assert key == tmp_path / "key.xlsx"
+    for line in rows(openpyxl.load_workbook(key), "Answers"):
+        engine = Editable(folder / line["file"])
+        answers = list(line.items())[len(KEY_COLUMNS) :]
+        engine.enter([(*split(cell), number) for cell, number in answers])
+        marks = [engine.value(s, r, c) for s, r, c, f, _ in stored_formulas(folder / line["file"])
+                 if "ISBLANK" in f]  # fmt: skip
+        assert len(marks) == len(answers)
+        assert set(marks) == {RIGHT}
+
+
+# Nothing half done
+
+
+def test_nothing_is_overwritten_unasked(tmp_path: Path) -> None:
+    folder = tmp_path / "class"
+    folder.mkdir()
+    (folder / "s1-Ada_Lovelace.xlsx").write_text("handed in")
+    with pytest.raises(CallError, match=r"s1-Ada_Lovelace\.xlsx: exists already"):
+        teach(tmp_path)
+    assert [p.name for p in folder.iterdir()] == ["s1-Ada_Lovelace.xlsx"]
+    assert (folder / "s1-Ada_Lovelace.xlsx").read_text() == "handed in"
+    teach(tmp_path, force=True, jobs=1)
+    assert len(list(folder.iterdir())) == len(NAMES)
+    (tmp_path / "k.xlsx").write_text("mine")
+    with pytest.raises(CallError, match=r"k\.xlsx: exists already"):
+        teach(tmp_path, folder=tmp_path / "b", answers=tmp_path / "k.xlsx")
+    assert not (tmp_path / "b").exists()
+
+
+def test_a_bad_line_writes_nothing(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="line 3: the id 's1' is already on line 2"):
+        teach(tmp_path, [("s1", "Ada"), ("s1", "Bob")])
+    with pytest.raises(InputError, match=r"line 3: .*id"):
+        teach(tmp_path, [("s1", "Ada"), ("", "Bob")])
+    assert [p.name for p in tmp_path.iterdir()] == ["roster.csv"]
+
+
+@pytest.mark.parametrize(
+    ("more", "error", "said"),
+    [
+        ({"jobs": 0}, CallError, "--jobs is 0; it takes a whole number from 1"),
+        ({"answers": "key.ods"}, CallError, "ends in .xlsx"),
+        ({"answers": "class.xlsx", "folder": "class.xlsx"}, CallError, "cannot be the same"),
+        ({"answers": "class/s2-1_1.xlsx"}, CallError, "is the lesson of a student"),
+        ({"answers": "no/key.xlsx"}, OutputError, "there is no such folder"),
+        ({"folder": "roster.csv"}, CallError, "is a file; -o names the folder"),
+        ({"folder": "roster.csv/class"}, OutputError, "cannot be made"),
+        ({"template": "nope"}, CallError, "no such template"),
+        ({"lesson": Lesson(blank=("nope",))}, CallError, "no step 'nope'"),
+        ({"settings": Settings(memory="dog")}, CallError, "no sheet 'dog'"),
+        ({"settings": Settings(heads=2)}, InputError, "W_Q is missing"),
+    ],
+)
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_refusals_leave_nothing(
+    more: dict[str, Any], error: type[Exception], said: str, jobs: int, tmp_path: Path
+) -> None:
+    more = {
+        key: tmp_path / value if key in ("answers", "folder") else value for key, value in more.items()
+    }
+    with pytest.raises(error, match=said):
+        teach(tmp_path, **{"jobs": jobs, **more})
+    assert [p.name for p in tmp_path.iterdir()] == ["roster.csv"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_an_interrupted_run_leaves_nothing(number: int, jobs: str, tmp_path: Path) -> None:
+    roster = students(tmp_path / "roster.csv", [(f"s{i}", "") for i in range(400)])
+    call = [sys.executable, "-m", "attn_xl", "teach", str(MOUSE), "--roster", str(roster),
+            "-o", str(tmp_path / "a" / "class"), "--jobs", jobs]  # fmt: skip
+    process = subprocess.Popen(
+        call, cwd=ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    folder = tmp_path / "a" / "class"
+    waited = time.monotonic() + 30
+    while len(list(folder.glob("*.xlsx"))) < 5 and time.monotonic() < waited:
+        time.sleep(0.02)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 128 + number, err
+    assert "interrupted. Nothing was changed." in err
+    assert "Traceback" not in err
+    assert [p.name for p in tmp_path.iterdir()] == ["roster.csv"]
+
+
+def test_a_class_of_forty_takes_a_bounded_time(tmp_path: Path) -> None:
+    start = time.monotonic()
+    folder, _ = teach(tmp_path, [(f"s{i}", f"Student {i}") for i in range(40)])
+    assert len(list(folder.iterdir())) == 40
+    assert time.monotonic() - start < 30  # about 2 s alone
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from attn_xl.cli.main import main
+
+    roster = students(tmp_path / "r.csv", NAMES[:2])
+    folder = tmp_path / "mine"
+    with pytest.raises(SystemExit) as end:
+        main(["teach", str(MOUSE), "--roster", str(roster), "-o", str(folder), "--level", "1", "--exam",
+              "--answers", str(tmp_path / "k.xlsx"), "--jobs", "1", "--template", "print"])  # fmt: skip
+    assert not end.value.code
+    out, err = capsys.readouterr()
+    assert out == f"{folder}: 2 lessons\n{tmp_path / 'k.xlsx'}: the answers\n"
+    assert err == ""
+    assert sorted(p.name for p in folder.iterdir()) == ["s1-Ada_Lovelace.xlsx", "s2-1_1.xlsx"]
+    with pytest.raises(SystemExit) as end:
+        main(["teach", str(MOUSE), "--roster", str(tmp_path / "no.csv"), "-o", str(tmp_path / "x")])
+    assert end.value.code == 1
+    assert "no.csv" in capsys.readouterr().err
+    assert not (tmp_path / "x").exists()

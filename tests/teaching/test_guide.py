@@ -1,0 +1,228 @@
+"""The words of a lesson: for every step of every model, and for what no model has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from conftest import SAMPLES
+from test_notes import FILES
+
+import attn_xl
+from attn_xl.graph.functions import activation, exp, sqrt
+from attn_xl.graph.matrix import Matrix
+from attn_xl.graph.node import Node
+from attn_xl.models.computation import Computation, sentence_of
+from attn_xl.models.phrases import STEPS
+from attn_xl.settings import Model
+from attn_xl.teaching.lessons.guide import (
+    EXAM_INTRODUCTION,
+    INTRODUCTION,
+    LONGEST_PROMPT,
+    LONGEST_WORD,
+    Guide,
+    guide,
+)
+from attn_xl.teaching.lessons.recipes import RECIPES
+from attn_xl.teaching.lessons.ways import way_of
+
+SETTINGS = {
+    "mouse": [{"model": Model.similarity}, {"temperature": 2.0}, {"scale": False}],
+    "politics": [{"causal": True}, {"padding": "texas"}, {"causal": True, "padding": "texas"}],
+}
+
+
+def computations(path: Path) -> Iterator[Computation]:
+    tables = attn_xl.read_tables(path)
+    yield attn_xl.attend(tables)
+    for options in SETTINGS.get(path.stem, []):
+        yield attn_xl.attend(tables, attn_xl.Settings(**options))  # type: ignore[arg-type]
+
+
+def texts(words: Guide) -> list[str]:
+    return [words.what, words.do, words.hint, words.prompt, words.question]
+
+
+def check(words: Guide) -> None:
+    for text in texts(words):
+        assert text
+        assert text == text.strip()
+        assert "\n" not in text
+        assert not set("{}") & set(text)
+        assert "None" not in text
+        assert "  " not in text
+        assert text[0] not in "=+-@", text
+    assert max(len(words.what), len(words.do), len(words.hint), len(words.question)) <= 400
+    assert len(words.prompt) <= LONGEST_PROMPT
+    assert "?" in words.question
+    assert words.question[0] == words.question[0].upper()
+    assert words.do.endswith(".")
+    assert words.hint.endswith(".")
+    assert words.what[-1] in ".!?"
+
+
+def telling(node: Node) -> set[str]:
+    """Its numbers, as they would be written out, where nobody would write them by chance."""
+    if node.operation is None:
+        return set()
+    written = {f"{abs(value):.{digits}g}" for value in node.values.flat for digits in (3, 4, 5, 6)}
+    return {text for text in written if len(re.sub(r"^0\.0*|\.|e.*", "", text).rstrip("0")) >= 3}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_step_of_every_sample_has_a_guide(path: Path) -> None:
+    for computation in computations(path):
+        for graph in computation.values():
+            words = sentence_of(graph)
+            questions: dict[str, str] = {}
+            for name, node in [*graph.items(), *computation.comparison.items()]:
+                made = guide(node, sentence=words, pick=words[-1])
+                check(made)
+                assert made.question not in questions, f"{name} and {questions[made.question]}"
+                questions[made.question] = name
+                for number in telling(node):
+                    for text in texts(made):
+                        assert not re.search(rf"(?<![\d.]){re.escape(number)}(?![\d])", text), text
+
+
+def test_the_samples_use_all_the_words_there_are() -> None:
+    """Otherwise some would never have been tried. `STEPS` go by names, `RECIPES` by operations."""
+    ways, whats = set(), set()
+    for path in FILES:
+        for computation in computations(path):
+            for graph in computation.values():
+                for node in [*graph.values(), *computation.comparison.values()]:
+                    ways.add(way_of(node))
+                    whats.add(guide(node, sentence=["a"], pick="a").what)
+    assert set(RECIPES) - ways == {"arithmetic", "squares", "scale and temper"} - ways
+    for symbol in set(STEPS) - {"Given", "Step"}:
+        fixed = max(re.split(r"\{.*?\}", STEPS[symbol].what), key=len)
+        assert any(fixed in what for what in whats), symbol
+
+
+def steps(sample: str, **options: object) -> attn_xl.Graph:
+    tables = attn_xl.read_tables(SAMPLES / f"{sample}.xlsx")
+    settings = attn_xl.Settings(**options) if options else None  # type: ignore[arg-type]
+    return next(iter(attn_xl.attend(tables, settings).values()))
+
+
+def about(node: Node, pick: str, sentence: Sequence[str] = ()) -> Guide:
+    return guide(node, sentence=sentence or node.rows, pick=pick)
+
+
+def test_the_words_follow_how_a_step_was_made() -> None:
+    plain, learned = steps("politics"), steps("projections")
+    assert "Copy" in about(plain["K"], "texas").do
+    assert "=SUM(MMULT(row of Input, column of W_K))" in about(learned["K"], "cat").hint
+    assert "=SUMPRODUCT(row of Q, row of K)" in about(plain["Scores"], "texas").hint
+    assert "=cell of Scores/SQRT(d_k)" in about(plain["Scaled"], "texas").hint
+    assert "square root" in about(plain["Scaled"], "texas").hint
+    assert "=EXP(cell of Scaled-Maximum" in about(plain["Softmax.Exponentials"], "texas").hint
+    assert "=cell of Exponentials/Sum" in about(plain["Softmax"], "texas").hint
+    assert "down the columns" in about(plain["Softmax"], "texas").hint
+    tempered = steps("politics", temperature=2.0)
+    assert "SQRT(d_k)/Temperature" in about(tempered["Scaled"], "texas").hint
+    unscaled = steps("politics", temperature=2.0, scale=False)
+    assert "=cell of Scores/Temperature" in about(unscaled["Scaled"], "texas").hint
+    assert "dial" in about(unscaled["Scaled"], "texas").what
+
+
+def test_masks_say_what_they_hide() -> None:
+    causal = steps("politics", causal=True)
+    assert "later" in about(causal["Mask"], "texas").do
+    assert "fills up" not in about(causal["Mask"], "texas").do
+    padded = steps("politics", padding="texas")
+    assert "fills up" in about(padded["Mask"], "texas").do
+    assert "later" not in about(padded["Mask"], "texas").do
+    both = about(steps("politics", causal=True, padding="texas")["Mask"], "texas").do
+    assert "fills up" in both
+    assert "later" in both
+    assert "cell of Scaled+cell of Mask" in about(causal["Masked"], "texas").prompt
+
+
+def test_questions_ask_about_the_word_in_its_layer_and_head() -> None:
+    graph = steps("decoder")
+    words = about(graph["Dec1.Cross.Softmax_2"], "chat")
+    assert words.question.startswith("Decoder layer 1, cross-attention, head 2: which word")
+    assert "“chat”" in words.question
+    helper = about(graph["Dec1.Cross.Softmax_2.Maximum"], "chat")
+    assert helper.question.startswith("Decoder layer 1, cross-attention, head 2: ")
+    assert about(graph["Dec1.Cross.d_k_2"], "chat").question.startswith(
+        "Decoder layer 1, cross-attention, head 2: "
+    )
+    assert about(graph["Dec1.Norm_2"], "chat").question.startswith("Decoder layer 1: ")
+    assert about(graph["Dec1.Sum_2"], "chat").what.startswith("The skip connection")
+
+
+def test_a_word_that_the_matrix_does_not_have_is_replaced() -> None:
+    graph = steps("cross")
+    keys = guide(graph["K"], sentence=graph["Input"].rows, pick="chat")
+    assert "“the”" in keys.question
+    assert "chat" not in keys.question
+    scores = guide(graph["Scores"], sentence=graph["Input"].rows, pick="chat")
+    assert "“chat”" in scores.question
+    assert "the, cat, is or sleeping" in scores.question
+
+
+ODD = ["=1+1", "<PAD>", "x" * 300, "{own}", "a\nb", "50%", "-5"]
+
+
+@pytest.mark.parametrize("pick", ODD)
+def test_odd_words_are_words(pick: str) -> None:
+    rows = [[float(i), 1.0 + i * i] for i in range(len(ODD))]
+    x = attn_xl.given(rows, ODD, ["a", "b"], "Input")
+    graph = attn_xl.Graph(attn_xl.self_attention(x))
+    for node in graph.values():
+        words = guide(node, sentence=x.rows, pick=x.rows[ODD.index(pick)])
+        assert words.prompt
+        assert len(words.prompt) <= LONGEST_PROMPT
+        assert len(words.question) <= 400
+        for text in texts(words):
+            assert "\n" not in text
+            assert "x" * (LONGEST_WORD + 1) not in text
+    shown = guide(graph["Softmax"], sentence=x.rows, pick=x.rows[ODD.index(pick)]).question
+    wanted = {"a\nb": "a b", "x" * 300: "x" * (LONGEST_WORD - 1) + "…"}.get(pick, pick)
+    assert f"“{wanted}”" in shown
+
+
+def test_steps_that_no_model_has_get_words_too() -> None:
+    x = attn_xl.given([[1.0, 2.0], [3.0, 4.0]], ["cat", "sat"], ["a", "b"], "Input")
+    y = (x * 2 + x).named("Scores")
+    made: list[Matrix] = [
+        y,
+        (x @ y @ y).named("Twice"),
+        (x @ y).named("Mean"),
+        (x @ y).named("FeedForward"),
+        (x / y).named("Ratio", "one over the other"),
+        (x - y).named("Attention"),
+        exp(x).named("Exp"),
+        sqrt(x).named("Root"),
+        sqrt(x + y).named("Norm"),
+        activation(x, "relu").named("Step"),
+        (1 - x).named("One", helper=True),
+        x * x,
+        y.named("N" * 300) + x,
+        (y.named("N" * 300) @ x).named("M" * 300),
+    ]
+    for node in made:
+        words = about(node, "cat")
+        assert all(texts(words))
+        assert len(words.prompt) <= LONGEST_PROMPT
+        assert not any(set("{}") & set(text) for text in texts(words))
+    assert about(made[4], "cat").what == "One over the other."
+    assert "Twice = Input × Scores × Scores" in about(made[1], "cat").question
+    alone = attn_xl.given([[1.0, 2.0]], ["cat"], ["a", "b"], "Input")
+    check(about(attn_xl.models.similarity.similarity(alone), "cat"))
+
+
+@pytest.mark.parametrize("lines", [INTRODUCTION, EXAM_INTRODUCTION])
+def test_the_introductions(lines: tuple[str, ...]) -> None:
+    assert 5 <= len(lines) <= 8
+    assert all(line.endswith(".") and len(line) <= 170 for line in lines)
+    text = " ".join(lines)
+    assert text.count("{tolerance}") == 1
+    assert "number" in text.format(tolerance="0.01")
+    assert ("✗" in text) == (lines is INTRODUCTION)
+    assert ("Do not rename" in text) == (lines is EXAM_INTRODUCTION)

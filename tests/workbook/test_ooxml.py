@@ -1,0 +1,379 @@
+"""No workbook makes Excel say "We found a problem with some content": all that the program writes keeps
+every rule, and a copy that breaks one is caught by that rule.
+
+`conftest.verify` checks every workbook that any other test writes, too.
+"""
+
+from __future__ import annotations
+
+import re
+import runpy
+import warnings
+import zipfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pytest
+import xlsxwriter
+from conftest import ROOT, SAMPLES, alike, thorough
+from ooxml import violations
+from ooxml_broken import BROKEN
+from ooxml_formulas import FUNCTIONS, Names
+from ooxml_rules import NAMES
+from ooxml_styles import wrong_number_format
+
+import attn_xl
+from attn_xl import Formulas, Settings, read_tables
+from attn_xl.settings import Model
+from attn_xl.spreadsheets.engines import libreoffice, recalculated_by_libreoffice
+from attn_xl.tables.survey import Table, Tables
+from attn_xl.teaching.lessons.blanks import Lesson
+from attn_xl.teaching.lessons.class_lessons import write_class
+from attn_xl.teaching.lessons.lesson import write_lesson
+from attn_xl.teaching.pleasant_numbers import pleasant
+from attn_xl.text import clean
+from attn_xl.workbook.write_input import write_tables
+
+Parts = list[tuple[str, bytes]]
+ALL = sorted(path.stem for path in SAMPLES.glob("*.xlsx"))
+LARGE = ("encoder-decoder", "decoder", "encoder")
+
+
+def good(path: Path) -> None:
+    found = violations(path)
+    assert not found, "\n".join(found[:8])
+
+
+def tables_of(x: np.ndarray, words: tuple[str, ...], name: str, columns: tuple[str, ...] = ()) -> Table:
+    columns = columns or tuple(f"d{i + 1}" for i in range(x.shape[1]))
+    return Table(name, x, words, columns, (True, True), "odd.xlsx", name, 2, 2)
+
+
+# Everything that the program writes
+
+
+@alike
+@pytest.mark.parametrize(
+    "sample", [pytest.param(name, marks=[thorough] * (name in LARGE)) for name in ALL]
+)
+def test_samples_with_every_look_and_level(sample: str, tmp_path: Path) -> None:
+    tables, path = read_tables(SAMPLES / f"{sample}.xlsx"), tmp_path / "written.xlsx"
+    for controls, template, formulas in (
+        (True, "article", Formulas.cell), (True, "article", Formulas.none),
+        (False, "print", Formulas.cell), (False, "print", Formulas.none),
+    ):  # fmt: skip
+        chosen = {"controls": controls, "formulas": formulas}
+        settings = Settings.chosen(chosen, tables.settings, "")
+        attn_xl.write_workbook(
+            attn_xl.attend(tables, settings), path, settings=settings, template=template
+        )
+        good(path)
+    settings = Settings.chosen({"controls": True}, tables.settings, "")
+    for level, exam in ((1, False), (2, True), (3, False)):
+        lesson = Lesson(level, exam=exam, student="s1", name="Ada & <Bob>")
+        write_lesson(tables, path, settings=settings, lesson=lesson, answers=tmp_path / "key.xlsx")
+        good(path)
+        good(tmp_path / "key.xlsx")
+    write_tables(tables, path)
+    good(path)
+
+
+def test_samples_and_templates_themselves() -> None:
+    for path in (*SAMPLES.glob("*.xlsx"), *(ROOT / "templates").glob("*.xlsx")):
+        if not path.stem.endswith(("-attention", "-similarity", "-lesson")):  # what users made
+            good(path)
+
+
+@pytest.mark.parametrize("sample", ["mouse", "encoder", "multi-head"])
+def test_similarity_decimals_and_parts(sample: str, tmp_path: Path) -> None:
+    tables, path = read_tables(SAMPLES / f"{sample}.xlsx"), tmp_path / "written.xlsx"
+    only = {"mouse": None, "encoder": "Enc1,head1", "multi-head": "head2"}[sample]
+    for chosen in (
+        {"model": Model.similarity},
+        {"decimals": 0},
+        {"decimals": 15, "sheets_for": only},
+    ):
+        settings = Settings.chosen(chosen, tables.settings, "")
+        attn_xl.write_workbook(attn_xl.attend(tables, settings), path, settings=settings)
+        good(path)
+
+
+def test_a_class_and_its_key(tmp_path: Path) -> None:
+    roster = tmp_path / "class.csv"
+    roster.write_text("id,name\n007,=1+1\nu&<2>,\u202eevil\nQ1,\U0001f600" + "x" * 250 + "\n")
+    _, key = write_class(
+        read_tables(SAMPLES / "by-hand.xlsx"), roster, tmp_path / "class",
+        settings=Settings(controls=True), lesson=Lesson(1), jobs=1,
+    )  # fmt: skip
+    for path in (key, *(tmp_path / "class").iterdir()):
+        good(path)
+
+
+@pytest.mark.parametrize("heads", [None, 2])
+def test_new_inputs(heads: int | None, tmp_path: Path) -> None:
+    sentences = [["the", "cat", "=1+1", "\U0001f600", "a" * 300], ["x", "&<>\"'"]]
+    write_tables(pleasant(sentences, 4, heads=heads, seed=3), tmp_path / "new.xlsx")
+    good(tmp_path / "new.xlsx")
+
+
+ODD_WORDS = (
+    "=1+1", "'quoted'", '"', "&<>", "_x0041_", "_x000D_", "  spaced  ", "a\nb\tc", "\u202eRTL",
+    "\u05e9\u05dc\u05d5\u05dd", "\U0001f600" * 5, "w" * 300, "TRUE", "1e5", "#N/A", "", "the", "THE",
+    "\x07bell", "\ufffe", "@SUM", "{steps}", "]]>", "&amp;",
+)  # fmt: skip
+ODD_NAMES = (
+    "History", "'", "it's", "O''Brien", "TRUE", "R2D2", "R1C1", "RC", "c",
+    "\U0001f600" * 40, "a:b/c?[d]*\\",
+    "Print_Area", "_xlnm.Print_Area", "stra\u00dfe", "STRASSE", "\u0130", "i\u0307", "=A1",
+    "!", "#REF!",
+    "\u05e9\u05dc\u05d5\u05dd", "a b", "1st", " lead", "Overview", "Controls", "Settings", "A" * 300,
+    "e\u0301", "\u00e9", "\x00", "&<>\"", "Compare", "Hints", "Lesson",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("controls", [True, False])
+def test_odd_words(tmp_path: Path, controls: bool) -> None:
+    x = np.random.default_rng(1).normal(size=(len(ODD_WORDS), 3))
+    one = tables_of(x, ODD_WORDS, "odd", ("=d", '"', "_x0042_"))
+    two = tables_of(x[::-1].copy(), ODD_WORDS[::-1], "even")
+    tables = Tables(tmp_path / "odd.xlsx", {"odd": one, "even": two}, {})
+    settings = Settings(controls=controls, padding="w" * 300)
+    attn_xl.write_workbook(attn_xl.attend(tables, settings), tmp_path / "o.xlsx", settings=settings)
+    good(tmp_path / "o.xlsx")
+    if controls:
+        write_lesson(tables, tmp_path / "l.xlsx", settings=settings, lesson=Lesson(1))
+        good(tmp_path / "l.xlsx")
+    words = tuple(map(clean, ODD_WORDS))  # as read_tables gives them
+    one = tables_of(x, words, "odd", ("=d", '"', "_x0042_"))
+    write_tables(Tables(tmp_path / "odd.xlsx", {"odd": one}, {}), tmp_path / "i.xlsx")
+    good(tmp_path / "i.xlsx")
+
+
+@pytest.mark.parametrize("names", [ODD_NAMES[i : i + 7] for i in range(0, len(ODD_NAMES), 7)])
+def test_odd_names(tmp_path: Path, names: tuple[str, ...]) -> None:
+    x = np.random.default_rng(2).normal(size=(3, 2))
+    sentences = {name: tables_of(x, ("a", "b", "a"), name) for name in names}
+    tables = Tables(tmp_path / "odd's.xlsx", sentences, {}, {"memory": names[0]})
+    settings = Settings(controls=True)
+    attn_xl.write_workbook(
+        attn_xl.attend(tables, settings), tmp_path / "o.xlsx", settings=settings, source="<&>\x07"
+    )
+    good(tmp_path / "o.xlsx")
+    write_lesson(tables, tmp_path / "l.xlsx", settings=settings, lesson=Lesson(1))
+    good(tmp_path / "l.xlsx")
+    write_tables(tables, tmp_path / "i.xlsx")
+    good(tmp_path / "i.xlsx")
+
+
+@pytest.mark.parametrize(
+    ("n", "d"),
+    [
+        (1, 1),
+        (1, 2),
+        (60, 2),
+        pytest.param(2, 16_000, marks=thorough),
+        pytest.param(300, 3, marks=thorough),
+    ],
+)
+def test_odd_shapes(tmp_path: Path, n: int, d: int) -> None:
+    x = np.random.default_rng(3).normal(size=(n, d)) * 10.0 ** np.random.default_rng(4).integers(
+        -300, 150
+    )
+    words = tuple(f"word {i}" for i in range(n))
+    tables = Tables(tmp_path / "t.xlsx", {"s": tables_of(x, words, "s")}, {})
+    write_tables(tables, tmp_path / "i.xlsx")
+    good(tmp_path / "i.xlsx")
+    attn_xl.write_workbook(attn_xl.attend(tables, Settings(scale=False)), tmp_path / "o.xlsx")
+    good(tmp_path / "o.xlsx")
+
+
+def test_numbers_keep_all_their_digits(tmp_path: Path) -> None:
+    x = np.random.default_rng(6).normal(size=(3, 4))  # most of them need 17
+    table = replace(tables_of(x, ("a", "b", "c"), "s"), labelled=(True, False))
+    write_tables(Tables(tmp_path / "t.xlsx", {"s": table}, {}), tmp_path / "i.xlsx")
+    assert np.array_equal(read_tables(tmp_path / "i.xlsx").sentences["s"].values, x)
+
+
+def test_long_texts_are_cut_or_refused_never_written(tmp_path: Path) -> None:
+    x = np.eye(2)
+    for letter, most in (("a", 32_767), ("\U0001f600", 16_383)):
+        tables = Tables(tmp_path / "t.xlsx", {"s": tables_of(x, (letter * most, "b"), "s")}, {})
+        attn_xl.write_workbook(attn_xl.attend(tables), tmp_path / "long.xlsx")
+        good(tmp_path / "long.xlsx")
+        long = Tables(tmp_path / "t.xlsx", {"s": tables_of(x, (letter * (most + 1), "b"), "s")}, {})
+        with pytest.raises(attn_xl.InputError, match="a cell holds 32,767"):
+            attn_xl.write_workbook(attn_xl.attend(long), tmp_path / "too-long.xlsx")
+        assert not (tmp_path / "too-long.xlsx").exists()
+
+
+def test_a_word_longer_than_a_cell_is_refused_when_it_is_read(tmp_path: Path) -> None:
+    with zipfile.ZipFile(SAMPLES / "politics.xlsx") as given:
+        parts = [(name, given.read(name)) for name in given.namelist()]
+    long = b">" + b"a" * 32_768 + b"<"
+    rewritten(parts, lambda _, data: data.replace(b">florida<", long), tmp_path / "w.xlsx")
+    with pytest.raises(attn_xl.InputError, match="32,768 letters; a cell of a workbook holds 32,767"):
+        read_tables(tmp_path / "w.xlsx")
+
+
+def test_the_pages_of_a_lesson_lead_to_their_steps(bases: dict[str, Path]) -> None:
+    book = openpyxl.load_workbook(bases["lesson"])
+    for sheet in ("Lesson", "Hints"):
+        linked = [row[0] for row in book[sheet].iter_rows() if row[0].hyperlink]
+        assert [cell.value for cell in linked][-8:] == [
+            f"{s}.{m}" for s in ("cat", "keyboard") for m in ("Scores", "Scaled", "Softmax", "Output")
+        ]
+        assert all(cell.hyperlink.location == f"{cell.value}!A1" for cell in linked[-8:])
+
+
+# The same workbook, saved by others
+
+
+def test_openpyxl_saves_it_again(bases: dict[str, Path], tmp_path: Path) -> None:
+    for name in ("lesson", "input"):
+        book = openpyxl.load_workbook(bases[name])
+        book.save(tmp_path / "again.xlsx")
+        found = violations(tmp_path / "again.xlsx")  # it keeps no values, and its empty texts are bare
+        found = [v for v in found if not v.startswith("chart-values") and "without <is>" not in v]
+        assert not found, found[:5]
+
+
+@pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
+def test_libreoffice_saves_it_again(bases: dict[str, Path], tmp_path: Path) -> None:
+    (again,) = recalculated_by_libreoffice([bases["lesson"]], tmp_path, "xlsx")
+    ours = openpyxl.load_workbook(bases["lesson"])
+    theirs = openpyxl.load_workbook(again)
+    assert theirs.sheetnames == ours.sheetnames
+    assert set(ours.defined_names) <= set(theirs.defined_names)
+    assert ours["Hints"]["A5"].hyperlink.location == "cat.Scores!A1"
+
+
+# Every rule can be broken, and is caught
+
+
+@pytest.fixture(scope="session")
+def bases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Good workbooks to break: a lesson with charts, inputs, array formulas as Excel stores them."""
+    folder = tmp_path_factory.mktemp("bases")
+    made = {name: folder / f"{name}.xlsx" for name in ("lesson", "input", "arrays", "wide")}
+    tables = read_tables(SAMPLES / "mouse.xlsx")
+    write_lesson(tables, made["lesson"], settings=Settings(controls=True), lesson=Lesson(1))
+    write_tables(pleasant([["the", "cat", "sat"]], 4, seed=1), made["input"])
+    wide = tables_of(np.random.default_rng(5).normal(size=(80, 40)), tuple(map(str, range(80))), "w")
+    attn_xl.write_workbook(attn_xl.attend(Tables(folder / "w", {"w": wide}, {})), made["wide"])
+    with xlsxwriter.Workbook(made["arrays"]) as book:
+        sheet = book.add_worksheet("One")
+        sheet.write_row(0, 0, [1, 2, 3])
+        sheet.write_array_formula("A3:C3", "{=A1:C1*2}", None, 2)
+        sheet.write_dynamic_array_formula("A5:A7", "=_xlfn.SEQUENCE(3)", None, 1)
+        sheet.write_formula("E1", "=A1+1", None, 2)
+        sheet.write_formula("E2", "=A2+1", None, 1)
+        sheet.write_formula("E3", "='R2D2'!A1", None, 0)
+        book.add_worksheet("Two").write_string(0, 0, "text")
+        book.add_worksheet("R2D2")
+    for path in made.values():
+        good(path)
+    return made
+
+
+def rewritten(parts: Parts, change: Callable[[str, bytes], bytes], path: Path) -> None:
+    """A workbook with changed parts."""
+    with warnings.catch_warnings(), zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+        warnings.simplefilter("ignore")
+        for name, data in parts:
+            made.writestr(name, change(name, data))
+
+
+@pytest.mark.parametrize(
+    ("rule", "number"), [(rule, n) for rule in BROKEN for n in range(len(BROKEN[rule]))]
+)
+def test_a_broken_copy_is_caught(
+    rule: str, number: int, bases: dict[str, Path], tmp_path: Path
+) -> None:
+    base, part, pattern, instead = BROKEN[rule][number]
+    with zipfile.ZipFile(bases[base]) as given:
+        parts = [(name, given.read(name)) for name in given.namelist()]
+    if part[0] == "+":
+        parts.append((part[1:], instead.encode()))
+    elif part[0] == "-":
+        parts = [(name, data) for name, data in parts if name != part[1:]]
+    before = dict(parts)
+    assert part[0] in "+-" or part in before, part
+
+    def change(name: str, data: bytes) -> bytes:
+        if name != part:
+            return data
+        every = 0 if rule == "sheet-visible" or "yVal" in instead else 1
+        changed = re.sub(pattern, instead, data.decode(), count=every, flags=re.DOTALL).encode()
+        assert changed != data, f"{pattern} is not in {part}"
+        return changed
+
+    rewritten(parts, change, tmp_path / "broken.xlsx")
+    found = violations(tmp_path / "broken.xlsx")
+    assert rule in {violation.partition(":")[0] for violation in found}, found[:5]
+
+
+def test_no_zip_is_caught(tmp_path: Path, bases: dict[str, Path]) -> None:
+    content = bases["lesson"].read_bytes()
+    at = content.index(b"xl/worksheets/sheet3.xml") + 200
+    for broken in (b"", b"PK", content[:-100], content[:at] + b"\xff" * 50 + content[at + 50 :]):
+        (tmp_path / "broken.xlsx").write_bytes(broken)
+        assert {v.partition(":")[0] for v in violations(tmp_path / "broken.xlsx")} & {"zip", "xml"}
+    with zipfile.ZipFile(tmp_path / "broken.xlsx", "w", zipfile.ZIP_BZIP2) as made:
+        made.writestr("a.xml", "<a/>")
+    assert any(v.startswith("zip:") for v in violations(tmp_path / "broken.xlsx"))
+
+
+def test_every_rule_has_a_copy_that_breaks_it() -> None:
+    assert {*BROKEN, "zip"} == set(NAMES)
+
+
+# The checks themselves
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "SUM(MMULT(Softmax!$B5:$F5,V!B$5:B$9))", "IF(A1>=-1E9,\"a\"\"b\",)", "-A1%^-2",
+        "{1,2;-3,TRUE}", "1+.5*(2-1)",
+        "'it''s'!A1&\"x\"", "SUM(A:A,1:1,$A$1:B2)", "INDEX(Scale,1):INDEX(Scale,2)",
+        "SUM((A1,B2))", "#N/A", "XFD1048576",
+        "_xlfn.LET(_xlpm.x,1,_xlpm.x+1)",
+        "_xlfn.BYROW(A1:B2,_xlfn.LAMBDA(_xlpm.r,SUM(_xlpm.r)))", "TRUE()", "IF(TRUE,1,2)",
+        "_xlfn.ANCHORARRAY(A1)", "LOG10(5)", "SUM( A1 , B1 )", "'R2D2'!A1+V!Scale", "A1=\"\"",
+    ],
+)  # fmt: skip
+def test_a_good_formula_is_not_blamed(formula: str) -> None:
+    said: list[str] = []
+    known = Names({"softmax", "v", "it's", "r2d2"}, {"scale"})
+    known.check(formula, lambda rule, what: said.append(f"{rule}: {what}"))
+    assert not said
+
+
+def test_rows_are_told_apart_where_they_matter() -> None:
+    said: list[str] = []
+    known = Names({"a 1", "b"}, set())
+    for formula in ("'a 1'!B1", "'a 2'!B1", "B9", "B1048577"):
+        known.check(formula, lambda rule, _: said.append(rule))
+    assert said == ["formula-sheets", "formula-limits"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["0.000", '0" / 3"', "0;;", ";;;", "[<=-100000000]0E+00;0.000", "@", "General", "[Red]0;[h]:mm"],
+)
+def test_a_good_number_format_is_not_blamed(code: str) -> None:
+    assert not wrong_number_format(code)
+
+
+def test_all_functions_take_some_number_of_arguments() -> None:
+    assert all(0 <= least <= most <= 255 for least, most in FUNCTIONS.values())
+
+
+def test_the_list_of_rules_is_fresh() -> None:
+    text = runpy.run_path(str(ROOT / "docs" / "make_rules.py"))["text"]()
+    assert (ROOT / "docs" / "ooxml-rules.md").read_text(encoding="utf-8") == text, (
+        "run: python docs/make_rules.py"
+    )

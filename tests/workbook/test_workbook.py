@@ -1,0 +1,497 @@
+"""What is in a written workbook, read back with other readers."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import subprocess
+import sys
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pytest
+from conftest import SAMPLES, make_input, table
+from judges import Editable, stored_formulas
+from python_calamine import CalamineWorkbook
+from test_tables import rewrite
+
+import attn_xl
+from attn_xl import Formulas, attend, read_tables
+from attn_xl.spreadsheets.engines import libreoffice, recalculated_by_libreoffice
+from attn_xl.workbook.templates import shipped
+from attn_xl.workbook.xlsx.package import SteadyCompressor
+
+Write = Callable[..., Path]
+ONE = ["Overview", "Input", "Q", "K", "V", "Scores", "Scaled", "Softmax", "Output"]
+
+
+def test_one_sentence_has_a_sheet_a_symbol(write: Write) -> None:
+    book = openpyxl.load_workbook(write(SAMPLES / "politics.xlsx"))
+    assert book.sheetnames == ONE
+    assert book.defined_names["Scores"].attr_text == "Scores!$B$5:$F$9"
+    assert set(book.defined_names) == {
+        *ONE[1:],
+        "d_k",
+        "Softmax.Maximum",
+        "Softmax.Exponentials",
+        "Softmax.Sum",
+    }
+
+
+def test_several_sentences_are_told_apart_by_a_prefix(write: Write) -> None:
+    book = openpyxl.load_workbook(write(SAMPLES / "mouse.xlsx"))
+    expected = [f"{s}.{symbol}" for s in ("cat", "keyboard") for symbol in ONE[1:]]
+    assert book.sheetnames == ["Overview", *expected, "Compare"]
+    assert book.defined_names["cat.Scores"].attr_text == "cat.Scores!$B$5:$F$9"
+    assert "cat.d_k" in book.defined_names
+    assert "Compare.mouse.Output" in book.defined_names
+
+
+def test_weights_are_shared_and_have_no_prefix(make: Write, write: Write) -> None:
+    rng = np.random.default_rng(1)
+    x, y, w = (rng.normal(size=shape).round(3) for shape in ((3, 2), (4, 2), (2, 2)))
+    book = openpyxl.load_workbook(
+        write(make({"one": table(x), "two": table(y, list("abcd")), "W_V": table(w)}))
+    )
+    assert book.sheetnames.count("W_V") == 1
+    assert book["two.V"]["B5"].value == "=SUM(MMULT(two.Input!$B5:$C5,W_V!B$5:B$6))"
+
+
+@pytest.mark.parametrize(
+    ("cell", "formula"),
+    [
+        ("Q!B5", "=Input!B5"),
+        ("Scores!C6", "=SUMPRODUCT(Q!$B6:$C6,K!$B$6:$C$6)"),
+        ("Scaled!D7", "=Scores!D7/SQRT(d_k)"),
+        ("Scaled!H5", "=COLUMNS(K)"),
+        ("Softmax!H5", "=MAX(Scaled!$B5:$F5)"),
+        ("Softmax!K8", "=EXP(Scaled!C8-$H8)"),
+        ("Softmax!P5", "=SUM($J5:$N5)"),
+        ("Softmax!C8", "=K8/$P8"),
+        ("Output!C9", "=SUM(MMULT(Softmax!$B9:$F9,V!C$5:C$9))"),
+    ],
+)
+def test_formulas_are_what_a_teacher_would_type(
+    tmp_path_factory: pytest.TempPathFactory, cell: str, formula: str
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "politics-formulas.xlsx"
+    if not path.exists():
+        attn_xl.write_workbook(attend(read_tables(SAMPLES / "politics.xlsx")), path)
+    sheet, address = cell.split("!")
+    assert openpyxl.load_workbook(path)[sheet][address].value == formula
+
+
+def test_every_number_that_is_computed_is_a_formula_with_its_value(write: Write) -> None:
+    path = write(SAMPLES / "projections.xlsx")
+    graph = attend(read_tables(SAMPLES / "projections.xlsx"))["sentence"]
+    cells = list(stored_formulas(path))
+    assert len(cells) == sum(node.values.size for node in graph.values() if node.operation)
+    assert all(isinstance(value, (int, float)) for *_, value in cells)
+    # Readers that calculate nothing see the numbers, too.
+    rows = CalamineWorkbook.from_path(path).get_sheet_by_name("Output").to_python(skip_empty_area=False)
+    assert [row[1:] for row in rows[4:]] == graph["Output"].values.tolist()
+    assert [row[0] for row in rows[4:]] == list(graph["Output"].rows)
+    assert rows[3][1:] == list(graph["Output"].columns)
+
+
+def test_nothing_has_to_be_recalculated_on_loading(write: Write) -> None:
+    with zipfile.ZipFile(write(SAMPLES / "politics.xlsx")) as archive:
+        workbook = archive.read("xl/workbook.xml").decode()
+    (calculation,) = re.findall(r"<calcPr[^>]*>", workbook)
+    assert 'fullCalcOnLoad="1"' not in calculation
+    assert 'calcId="191029"' in calculation
+
+
+def test_no_shared_formulas(write: Write) -> None:
+    """Excel shifts no reference to another sheet in them, and most of ours are such."""
+    with zipfile.ZipFile(write(SAMPLES / "mouse.xlsx")) as archive:
+        assert not any(b't="shared"' in archive.read(name) for name in archive.namelist())
+
+
+def test_values_only(write: Write) -> None:
+    source = SAMPLES / "politics.xlsx"
+    path = write(source, settings={"formulas": Formulas.none})
+    assert not list(stored_formulas(path))
+    book = openpyxl.load_workbook(path)
+    output = attend(read_tables(source))["politics"]["Output"]
+    assert [book["Output"].cell(5, 2 + j).value for j in range(2)] == output.values[0].tolist()
+
+
+def test_without_scaling_there_is_no_sheet_for_it(write: Write) -> None:
+    book = openpyxl.load_workbook(write(SAMPLES / "politics.xlsx", settings={"scale": False}))
+    assert book.sheetnames == [name for name in ONE if name != "Scaled"]
+    assert book["Softmax"]["J5"].value == "=EXP(Scores!B5-$H5)"
+    assert "d_k" not in book.defined_names
+
+
+def test_changing_an_input_moves_the_attention(write: Write, make: Write) -> None:
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(4, 3)).round(3)
+    weights = {f"W_{p}": table(rng.normal(size=(3, 2)).round(3)) for p in "QKV"}
+    path = write(make({"s": table(x), **weights}))
+    engine = Editable(path)
+    engine.set("Input", 6, 3, 7.25)
+    x[1, 1] = 7.25
+    changed = attend(read_tables(make({"s": table(x), **weights}, "changed.xlsx")))["s"]
+    for name in ("Scores", "Softmax", "Output"):
+        for (i, j), value in np.ndenumerate(changed[name].values):
+            assert engine.value(name, 5 + i, 2 + j) == pytest.approx(value, rel=1e-12)
+
+
+def test_the_check_finds_a_wrong_formula(write: Write, tmp_path: Path) -> None:
+    """A test of the test: one operand wrong in one cell, all stored values as they were."""
+    from conftest import verify
+    from test_libreoffice import spoil
+
+    wrong = tmp_path / "wrong.xlsx"
+    spoil(
+        write(SAMPLES / "politics.xlsx"),
+        wrong,
+        "SUMPRODUCT(Q!$B5:$C5,K!$B$6:$C$6)",
+        "SUMPRODUCT(Q!$B5:$C5,K!$B$7:$C$7)",
+    )
+    with pytest.raises(AssertionError, match="Scores!C5"):
+        verify(wrong)
+
+
+NASTY = [
+    "=1+1",
+    "+cmd|' /C calc'!A0",
+    "@x",
+    "-5",
+    "_x005F_x0041_",
+    "TRUE",
+    "007",
+    "&<>\"'",
+    "100%s%d",
+    "{steps}",
+]
+
+
+def test_labels_are_text_whatever_they_look_like(write: Write, make: Write) -> None:
+    rng = np.random.default_rng(4)
+    words = [*NASTY, "日本語", "🐭", "a" * 300, "mouse", "mouse"]
+    dims = ["=2+2", "#N/A"]
+    rows = table(rng.normal(size=(len(words), 2)).round(3), words)
+    rows[0][1:] = dims
+    book = openpyxl.load_workbook(write(make({"s": rows})))
+    for name in ONE[1:]:
+        sheet = book[name]
+        for i, word in enumerate(words):
+            cell = sheet.cell(5 + i, 1)
+            assert (cell.value, cell.data_type) == (word, "s")  # _x005F_ is how a file spells _
+            assert cell.number_format == "@"
+            assert cell.quotePrefix
+    heads = [book["Scores"].cell(4, 2 + i) for i in range(len(words))]
+    assert all(head.data_type == "s" for head in heads)
+    assert [book["Input"].cell(4, 2 + j).value for j in range(2)] == dims
+    overview = [c for row in book["Overview"].iter_rows() for c in row if c.value is not None]
+    assert all(c.data_type == "s" for c in overview if not isinstance(c.value, float))
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("R1C1", "A1"),
+        ("Q", "Overview"),
+        ("it's 100%", "a & b"),
+        ("a b", "a_b", "A B "),
+        ("x" * 31, "x" * 30 + "y"),
+        ("TRUE", "2024"),
+        ("ünï", "日本"),
+        ("🐭" * 15, "🐭" * 14 + "x", "🐱" * 15),
+        ("a!b", "#REF!", "_xlnm"),
+    ],
+)
+def test_sentences_may_be_called_anything(write: Write, make: Write, names: tuple[str, ...]) -> None:
+    rng = np.random.default_rng(5)
+    sheets = {name: table(rng.normal(size=(2, 2)).round(3), ["one", "two"]) for name in names}
+    book = openpyxl.load_workbook(write(make(sheets)))
+    assert len({name.casefold() for name in book.sheetnames}) == 2 + 8 * len(names)
+    assert all(len(name.encode("utf-16-le")) <= 2 * 31 for name in book.sheetnames)
+    assert len({name.casefold() for name in book.defined_names}) == len(book.defined_names)
+    for name in book.defined_names.values():
+        (((sheet, cells)),) = name.destinations
+        assert book[sheet.replace("''", "'")][cells.replace("$", "")]
+
+
+def test_links_lead_to_the_sheets_it_is_made_from_and_back(write: Write) -> None:
+    book = openpyxl.load_workbook(write(SAMPLES / "mouse.xlsx"))
+
+    def links(name: str) -> list[str]:
+        return [link.location.rpartition("!")[0].strip("'") for link in book[name]._hyperlinks] or [
+            cell.hyperlink.location.rpartition("!")[0].strip("'")
+            for row in book[name].iter_rows()
+            for cell in row
+            if cell.hyperlink
+        ]
+
+    assert links("cat.Softmax") == ["Overview", "cat.Scaled", "cat.Output"]
+    assert links("cat.Scores") == ["Overview", "cat.Q", "cat.K", "cat.Scaled"]
+    assert set(links("Overview")) == set(book.sheetnames) - {"Overview"}
+    for name in book.sheetnames:
+        assert set(links(name)) <= set(book.sheetnames)
+
+
+def test_looks(write: Write) -> None:
+    book = openpyxl.load_workbook(write(SAMPLES / "projections.xlsx"))
+    cells = {
+        role: book[name]["B5"] for role, name in zip("iwva", ("Input", "W_Q", "Scores", "Softmax"))
+    }
+    looks = {
+        (c.fill.fgColor.rgb, c.font.b, c.font.i, c.border.left and c.border.left.style)
+        for c in cells.values()
+    }
+    assert len(looks) == 4
+    for name in book.sheetnames[1:]:
+        sheet = book[name]
+        assert sheet.freeze_panes == "B5"
+        assert sheet.sheet_properties.pageSetUpPr.fitToPage
+        assert sheet.page_setup.orientation == "landscape"
+        assert sheet["B5"].number_format in ("0.00", "0.000")
+        shown = [
+            f"{c.value:.3f}"
+            for row in sheet.iter_rows(min_row=5, min_col=2, max_col=3)
+            for c in row
+            if isinstance(c.value, float)
+        ]
+        assert all(len(text) < sheet.column_dimensions["B"].width for text in shown)
+    (scale,) = book["Softmax"].conditional_formatting
+    assert str(scale.sqref) == "B5:F9"
+    assert not list(book["Scores"].conditional_formatting)
+
+
+def test_decimals(write: Write) -> None:
+    path = write(SAMPLES / "politics.xlsx", settings={"decimals": 5})
+    assert openpyxl.load_workbook(path)["Input"]["B5"].number_format == "0.00000"
+    path = write(SAMPLES / "politics.xlsx", settings={"decimals": 0})
+    assert openpyxl.load_workbook(path)["Scores"]["B5"].number_format == "0"
+
+
+def test_numbers_that_would_show_as_zeros_or_not_at_all_get_an_exponent(
+    write: Write, make: Write
+) -> None:
+    small = openpyxl.load_workbook(write(make({"s": table(np.full((2, 2), 3e-7))})))
+    assert small["Input"]["B5"].number_format == "0.00E+00"
+    large = openpyxl.load_workbook(write(make({"s": table(np.full((2, 2), 40960.0))}), "l.xlsx"))
+    assert large["Scores"]["B5"].number_format == "0.000E+00"
+
+
+@pytest.mark.parametrize("template", sorted(shipped()))
+def test_shipped_templates(write: Write, template: str) -> None:
+    path = write(SAMPLES / "mouse.xlsx", template=template)
+    book = openpyxl.load_workbook(path)
+    own = openpyxl.load_workbook(shipped()[template])
+    assert book["cat.Input"]["B5"].font.color.rgb == own["Matrix"]["B9"].font.color.rgb
+    text = [c.value for row in book["Overview"].iter_rows() for c in row if isinstance(c.value, str)]
+    assert not any("{" in t for t in text)
+    assert "Self-attention: cat, keyboard" in text
+    assert "made from mouse.xlsx: mouse and cat are friends; mouse or keyboard are useful" in text
+    assert "Matrix" not in book.sheetnames
+
+
+def test_a_template_of_ones_own(write: Write, tmp_path: Path) -> None:
+    school = openpyxl.load_workbook(shipped()["article"])
+    style = next(s for s in school._named_styles if s.name == "attn input")
+    style.font = openpyxl.styles.Font(name="Georgia", size=14, color="FF123456")
+    style.number_format = "0.0000"
+    school["Cover"]["A3"] = "Lesson 4, {source}"
+    school["Matrix"].oddHeader.center.text = "Springfield High"
+    school["Matrix"].page_setup.orientation = "portrait"
+    template = tmp_path / "my school.xlsx"
+    school.save(template)
+    book = openpyxl.load_workbook(write(SAMPLES / "politics.xlsx", template=template))
+    cell = book["Input"]["B5"]
+    assert (cell.font.name, cell.font.sz, cell.font.color.rgb) == ("Georgia", 14, "FF123456")
+    assert cell.number_format == "0.0000"
+    assert book["Overview"]["A3"].value == "Lesson 4, politics.xlsx"
+    assert book["Scores"].oddHeader.center.text == "Springfield High"
+    assert book["Scores"].page_setup.orientation == "portrait"
+
+
+@pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
+def test_a_template_saved_by_another_program(write: Write, tmp_path: Path) -> None:
+    """Its styles stand in another order; every cell must still find its own."""
+    (template,) = recalculated_by_libreoffice([shipped()["article"]], tmp_path)
+    path = write(SAMPLES / "politics.xlsx", template=template)
+    with zipfile.ZipFile(path) as archive:
+        styles = archive.read("xl/styles.xml").decode()
+    named = re.search(r'<cellStyleXfs count="(\d+)"', styles)
+    assert named
+    assert max(map(int, re.findall(r'xfId="(\d+)"', styles))) < int(named[1])
+    assert openpyxl.load_workbook(path)["Input"]["B5"].font.color.rgb == "FF0B4F8A"
+
+
+def test_theme_colours_of_a_template_are_kept(write: Write, tmp_path: Path) -> None:
+    school = openpyxl.load_workbook(shipped()["article"])
+    style = next(s for s in school._named_styles if s.name == "attn scale high")
+    style.fill = openpyxl.styles.PatternFill("solid", fgColor=openpyxl.styles.Color(theme=5))
+    school.save(tmp_path / "theme.xlsx")
+    sheet = openpyxl.load_workbook(write(SAMPLES / "politics.xlsx", template=tmp_path / "theme.xlsx"))[
+        "Softmax"
+    ]
+    (rules,) = sheet.conditional_formatting
+    assert rules.rules[0].colorScale.color[1].theme == 5
+    assert rules.rules[0].colorScale.cfvo[1].type == "max"
+    assert sheet.sheet_properties.tabColor.theme == 5
+
+
+def test_long_words_widen_their_own_column_only(write: Write, make: Write) -> None:
+    words = ["a", "Donaudampfschifffahrtsgesellschaft", "c"]
+    book = openpyxl.load_workbook(write(make({"s": table(np.eye(3), words)})))
+    sheet = book["Softmax"]
+    widths = [sheet.column_dimensions[letter].width for letter in "ABC"]
+    assert widths[0] <= 28
+    assert widths[1] < widths[2] <= 14
+    assert sheet.row_dimensions[4].height > 2 * 19
+    assert sheet["C4"].alignment.wrap_text
+
+
+def test_the_page_fits(write: Write, make: Write) -> None:
+    for n, pages in ((5, 1), (12, 1), (60, 4)):
+        source = make({"s": table(np.eye(n), [f"word{i}" for i in range(n)])}, f"{n}.xlsx")
+        sheet = openpyxl.load_workbook(write(source, f"out{n}.xlsx"))["Softmax"]
+        assert sheet.page_setup.fitToWidth <= pages
+        assert (sheet.page_setup.paperSize, sheet.sheet_view.zoomScale) == (9, 130)
+        assert bool(sheet.print_title_cols) is (sheet.page_setup.fitToWidth > 1 or n > 55)
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        '<mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells>',
+        '<mergeCells><mergeCell ref="C1:Z99999"/></mergeCells>',
+        '<hyperlinks><hyperlink ref="B:B" location="Cover"/></hyperlinks>',
+        '<comments><comment ref="1:9"/></comments>',
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_template_that_names_too_many_cells_is_refused(
+    element: str, encoding: str, tmp_path: Path
+) -> None:
+    template = tmp_path / "much.xlsx"
+    with zipfile.ZipFile(shipped()["print"]) as source, zipfile.ZipFile(template, "w") as target:
+        for name in source.namelist():
+            part = source.read(name)
+            if name.startswith("xl/worksheets/sheet"):
+                text = re.sub(r"^<\?.*?\?>", "", part.decode()).replace(
+                    "</sheetData>", f"</sheetData>{element}"
+                )
+                part = f"<?xml version='1.0' encoding='{encoding}'?>{text}".encode(encoding)
+            target.writestr(name, part)
+    with pytest.raises(attn_xl.InputError, match=r"much\.xlsx: the template merges, links or comments"):
+        attn_xl.write_workbook(
+            attn_xl.attend(attn_xl.read_tables(SAMPLES / "politics.xlsx")),
+            tmp_path / "o.xlsx",
+            template=template,
+        )
+
+
+@pytest.mark.parametrize("cell", ["A100001", "ALM1"])
+def test_a_template_with_a_far_cell_is_refused(cell: str, write: Write, tmp_path: Path) -> None:
+    book = openpyxl.load_workbook(shipped()["print"])
+    book["Cover"][cell] = 1
+    book.save(tmp_path / "far.xlsx")
+    with pytest.raises(attn_xl.InputError, match=r"far\.xlsx, sheet 'Cover': .* Delete what is beyond"):
+        write(SAMPLES / "politics.xlsx", template=tmp_path / "far.xlsx")
+
+
+@pytest.mark.parametrize("number", ["1" + "0" * 400, "1e999", "-1e999"])
+def test_a_template_with_a_number_beyond_all_is_refused(
+    number: str, write: Write, tmp_path: Path
+) -> None:
+    cell = f'<row r="90"><c r="B90"><v>{number}</v></c></row></sheetData>'.encode()
+    template = tmp_path / "odd.xlsx"
+    template.write_bytes(shipped()["article"].read_bytes())
+    rewrite(template, "xl/worksheets/sheet1.xml", lambda xml: xml.replace(b"</sheetData>", cell))
+    with pytest.raises(attn_xl.InputError, match=r"odd\.xlsx, sheet 'Cover', cell B90: .* can hold"):
+        write(SAMPLES / "politics.xlsx", template=template)
+
+
+def test_a_template_without_a_style_is_refused_by_name(write: Write, tmp_path: Path) -> None:
+    empty = make_input(tmp_path / "empty.xlsx", {"s": [["x"]]})
+    with pytest.raises(attn_xl.InputError, match="no cell style named 'attn title'"):
+        write(SAMPLES / "politics.xlsx", template=empty)
+    (tmp_path / "text.xlsx").write_text("no workbook")
+    with pytest.raises(attn_xl.InputError, match=r"text\.xlsx: cannot be read as a template"):
+        write(SAMPLES / "politics.xlsx", template=tmp_path / "text.xlsx")
+    with pytest.raises(attn_xl.CallError, match="article, print"):
+        write(SAMPLES / "politics.xlsx", template="artcle")
+
+
+def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
+    program = (
+        "import sys, attn_xl\n"
+        "c = attn_xl.attend(attn_xl.read_tables(sys.argv[1]))\n"
+        "attn_xl.write_workbook(c, sys.argv[2], source='mouse.xlsx')\n"
+    )
+    made = []
+    for number, seed in itertools.product((1, 2), ("0", "77")):
+        path = tmp_path / f"{number}-{seed}.xlsx"
+        subprocess.run(
+            [sys.executable, "-c", program, str(SAMPLES / "mouse.xlsx"), str(path)],
+            check=True,
+            env={"PYTHONHASHSEED": seed, "PATH": "", "TZ": f"UTC{number}"},
+        )
+        made.append(path.read_bytes())
+    assert len(set(made)) == 1
+
+
+def test_a_matrix_wider_than_a_sheet_is_foreseen(tmp_path: Path) -> None:
+    output = tmp_path / "wide.xlsx"
+    wide = attn_xl.given(np.zeros((1, 16384)), ["w"], [f"d{j}" for j in range(16384)], "Input")
+    graph = attn_xl.Graph(attn_xl.self_attention(wide))
+    computation = attn_xl.Computation("wide", {"s": graph}, {})
+    with pytest.raises(attn_xl.InputError, match="XFD1048576"):
+        attn_xl.write_workbook(computation, output)
+    assert not output.exists()
+
+
+def test_openpyxl_still_writes_as_the_package_expects() -> None:
+    """The streamed rows lean on openpyxl's writer: look at package.py when this fails."""
+    assert openpyxl.__version__.startswith("3.1.")
+    from openpyxl.worksheet._writer import WorksheetWriter
+    from openpyxl.writer.excel import ExcelWriter
+
+    assert {"write_data", "write_worksheet"} <= set(vars(ExcelWriter))
+    assert {"write_dimensions", "write_rows", "read"} <= set(vars(WorksheetWriter))
+
+
+def test_the_package_is_compressed_by_isal(tmp_path: Path) -> None:
+    archive = zipfile.ZipFile(tmp_path / "x.zip", "w", zipfile.ZIP_DEFLATED)
+    with archive, archive.open("x", "w") as part:
+        assert hasattr(part, "_compressor"), "zipfile changed: see _Archive in package.py"
+
+
+def test_compressed_bytes_do_not_depend_on_where_the_compressor_lies_in_memory() -> None:
+    """16,000 lie at other places; where the start of a part is hashed wrongly, about six differ."""
+    words = b"abcdefgh 0abcd1 2bcde3 4cdef5 "
+    data = words + bytes(n % 251 for n in range(1000))
+    kept, found = [], set()
+    for _ in range(16_000):
+        compressor = SteadyCompressor()
+        kept.append((compressor, bytearray(1 << 15)))
+        found.add(compressor.compress(data) + compressor.flush())
+    assert len(found) == 1
+    assert zlib.decompress(found.pop(), -15) == data
+
+
+@pytest.mark.parametrize("sizes", [(0,), (1,), (15,), (16,), (17,), (3, 2, 40), (0, 20, 0, 70_000)])
+def test_compressed_in_pieces_it_is_the_same_data(sizes: tuple[int, ...]) -> None:
+    compressor = SteadyCompressor()
+    pieces = [bytes(n % 7 for n in range(size)) for size in sizes]
+    packed = b"".join([*map(compressor.compress, pieces), compressor.flush()])
+    assert zlib.decompress(packed, -15) == b"".join(pieces)
+
+
+def test_names_of_sentences_in_other_scripts_are_readable(
+    make: Callable[..., Path], write: Callable[..., Path]
+) -> None:
+    rows = table(np.eye(2))
+    path = write(make({"日本": rows, "Zürich": rows, "кот": rows}))
+    names = set(openpyxl.load_workbook(path).defined_names)
+    assert {"Sentence1.Softmax", "Zurich.Softmax", "Sentence3.Softmax"} <= names
