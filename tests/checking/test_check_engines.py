@@ -1,5 +1,5 @@
-"""What IronCalc computes as LibreOffice does: the lists of attn_xl/checking/slips/ironcalc_support.py, tried out. Where the two
-differ, `attn-xl check` must not call a stored value wrong."""
+"""What IronCalc computes as LibreOffice does: the lists of `ironcalc_support.py`, tried out. Where the
+two differ, `attn-xl check` must not call a stored value wrong."""
 
 from __future__ import annotations
 

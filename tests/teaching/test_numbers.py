@@ -150,7 +150,8 @@ def test_300_students_have_300_exercises_in_a_moment() -> None:
 
 def test_the_same_in_every_process() -> None:
     program = (
-        "from attn_xl import read_tables; from attn_xl.teaching.lessons.variants import varied; import hashlib;"
+        "import hashlib; from attn_xl import read_tables;"
+        "from attn_xl.teaching.lessons.variants import varied;"
         "t = varied(read_tables('samples/language-model.xlsx'), 'Zoë', 3);"
         "n = b''.join(x.values.tobytes() for x in (*t.sentences.values(), *t.weights.values()));"
         "print(hashlib.sha256(n).hexdigest())"
