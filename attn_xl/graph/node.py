@@ -1,7 +1,7 @@
 """Matrices that remember how they were made, and the graph they leave. Knows no operation.
 
 A `Node` is what every renderer sees: numbers, labels, a name, and the operation and parents it came
-from. `attn_xl.arithmetic.Matrix` adds the arithmetic.
+from. `attn_xl.graph.matrix.Matrix` adds the arithmetic.
 """
 
 from __future__ import annotations
