@@ -14,8 +14,9 @@ from attn_xl.errors import InputError
 from attn_xl.graph.operations.catalogue import ADD, DIVIDE, MULTIPLY, SUBTRACT
 from attn_xl.graph.operations.primitives import Constant, Product, Transpose
 
-from .node import Node, Role
+from .node import Node
 from .operation import Operation
+from .step import WHOLE, Part, Role, Step
 
 MOST_NUMBERS = 100_000_000
 """So many numbers are computed at once: 0.8 GB of them."""
@@ -163,3 +164,20 @@ def given(
     return Matrix(
         values, tuple(map(str, rows)), tuple(map(str, columns)), name=name, note=note, role=role
     )
+
+
+def given_step(
+    values: Any,
+    rows: Iterable[object],
+    columns: Iterable[object],
+    step: Step,
+    part: Part = WHOLE,
+    *,
+    note: str = "",
+) -> Matrix:
+    """A matrix that is given, not computed, as a step of a model: the input, weights.
+
+    Raises:
+        ValueError, InputError: as `given`.
+    """
+    return given(values, rows, columns, step.symbol).as_step(step, part, note=note)
