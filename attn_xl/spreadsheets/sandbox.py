@@ -31,8 +31,7 @@ MEMORY, MEMORY_PER_BYTE = 1 << 30, 100
 """So many bytes it may use, where the system sees to it (Linux), and so many more for each of the
 file's."""
 _START = (
-    "import sys; sys.path[:] = {!r}; from attn_xl.spreadsheets.sandbox import serve; "
-    "serve({!r}, {!r})"
+    "import sys; sys.path[:] = {!r}; from attn_xl.spreadsheets.sandbox import serve; serve({!r}, {!r})"
 )
 
 

@@ -145,7 +145,7 @@ def _worth_doing(node: Node) -> bool:
     """Not what is read off rather than computed: a mask, the columns of given weights, a word."""
     if node.texts or (node.step is not None and node.step.is_read_off):
         return False
-    masks = [parent for parent in node.parents if parent.step is not None and parent.step.is_read_off]
+    masks = [one for one in node.parents if one.may_hide and one.step and one.step.is_read_off]
     return not masks or any(mask.hides for mask in masks)
 
 
