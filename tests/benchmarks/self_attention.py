@@ -4,12 +4,13 @@ The whole program, from the input file to the finished workbook, against other w
 (writers.py): read the input, compute, write the same sheets with the same formulas and values, each in
 a process of its own, all in one run. How many formulas have a value, and the most digits of one, is
 read from each file; up to 128 words every formula and value is compared. Ratios are of processor time,
-where the system tells it: others at work on the machine change the seconds, not it. With 512 words or
-more it fails unless attn-xl is the fastest of those that store every value. Then: the three styles of
-formulas; the cost of a cell from 64 to 1024 words; and zlib level 6 on the same bytes. startup.py has
-how long starting takes.
+where the system tells it, and of runs by turns, so that others at work on the machine matter less. With
+512 words or more it fails unless attn-xl is the fastest of those that store every value. Then: three
+styles of formulas; the cost of a cell from 64 to 1024 words; and zlib level 6 on the same bytes.
+startup.py has how long starting takes.
 
-Options: --words 512 --dims 64 --runs 3 --quick (no other writers, up to 256 words)
+Options: --words 512 --dims 64 --runs 3 --writer kyrax (only this one) --quick (no other writers, up to
+256 words)
 """
 
 from __future__ import annotations
@@ -60,13 +61,20 @@ class Cost:
 
 def timed(command: list[str], runs: int = 3) -> Cost:
     """The cost of a command: medians of some runs, fewer where they take long; the largest memory."""
-    costs: list[list[float]] = []
-    while len(costs) < runs and sum(seconds for seconds, _, _ in costs) < 20:
-        done = subprocess.run([sys.executable, "-S", "-c", TIMED, *command], capture_output=True)
-        assert done.returncode == 0, (command, done.stderr.decode())
-        costs.append([float(number) for number in done.stdout.split()[-3:]])
-    seconds, processor, memory = zip(*costs)
-    return Cost(median(seconds), median(processor), max(memory))
+    return by_turns([command], runs)[0]
+
+
+def by_turns(commands: list[list[str]], runs: int) -> list[Cost]:
+    """The costs of commands that are run by turns, so that all meet the same machine."""
+    costs: list[list[tuple[float, ...]]] = [[] for _ in commands]
+    while len(costs[0]) < runs and sum(cost[0] for each in costs for cost in each) < 20:
+        for command, each in zip(commands, costs):
+            line = [sys.executable, "-S", "-c", TIMED, *command]
+            done = subprocess.run(line, capture_output=True)
+            assert done.returncode == 0, (command, done.stderr.decode())
+            each.append(tuple(map(float, done.stdout.split()[-3:])))
+    columns = [list(zip(*each)) for each in costs]
+    return [Cost(median(seconds), median(processor), max(peak)) for seconds, processor, peak in columns]
 
 
 # A process inherits the peak memory of the one that starts it, so a small one does.
@@ -160,10 +168,12 @@ def compare(path: Path, source: Path) -> None:
                 )
 
 
-def compare_writers(options: argparse.Namespace, source: Path, ours: Cost) -> None:
-    """Run each writer, and print what it took."""
+def compare_writers(options: argparse.Namespace, source: Path, convert: list[str]) -> None:
+    """Run each writer by turns with `convert`, and print what it took."""
     fastest = True
     for writer in WRITERS:
+        if options.writer not in writer.label:
+            continue
         target = source.with_name("other.xlsx")
         target.unlink(missing_ok=True)
         try:
@@ -171,7 +181,7 @@ def compare_writers(options: argparse.Namespace, source: Path, ours: Cost) -> No
         except Unavailable as reason:
             print(f"{writer.label:30} skipped: {reason}")
             continue
-        cost = timed(command, options.runs)
+        ours, cost = by_turns([convert, command], options.runs)
         ratio = cost.processor / ours.processor
         text = f"{line(writer.label, cost, target)} {ratio:5.1f} times as long"
         if target.exists():
@@ -189,6 +199,7 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=512)
     parser.add_argument("--dims", type=int, default=64)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--writer", default="", help="only those with this in their name")
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -205,7 +216,7 @@ def main() -> None:
         if options.words <= 128:
             compare(first, source)
         if not options.quick:
-            compare_writers(options, source, ours)
+            compare_writers(options, source, command)
         for style in ("array", "dynamic"):
             styled = timed([*command, "--formulas", style])
             print(

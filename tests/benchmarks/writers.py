@@ -4,9 +4,10 @@ Each writer has its fastest configuration that was found, and is left out, with 
 not installed: pip install lxml xlsxwriter jetxl polars kyrax xlpp rustypyxl; for libxlsxwriter a C
 compiler and Debian's libxlsxwriter-dev.
 
-Also tried, and not here: fastpyxl, office-oxide, openexcel-c, oxlsx, pyexcelerate, rvgsrust-xlsxwriter
-and wolfxl write formulas without values; fastxlsx, fastxlsxio, rapidxlsx, turbo-xlsx-rs and xlsxlite
-write no formulas; rustpy-xlsxwriter and xlsxturbo write formulas only as whole columns, without values.
+Also tried, and not here: fastpyxl, office-oxide, openexcel-c, oxlsx, pyexcelerate, pyfastexcel and
+wolfxl write formulas without values, rvgsrust-xlsxwriter with 0 as the value of each; rustpy-xlsxwriter
+and xlsxturbo write formulas only as whole columns, without values; fastxlsx, fastxlsxio, rapidxlsx,
+turbo-xlsx-rs and xlsxlite write none. polars and pandas write with XlsxWriter or openpyxl.
 """
 
 from __future__ import annotations
