@@ -28,6 +28,9 @@ from attn_xl.graph.matrix import Matrix
 
 from . import notes
 
+Dropout = Callable[["Matrix", str], "tuple[Matrix, Matrix]"]
+"""Makes, for a matrix and a name, a mask of 0 and 1 of its shape, and the scalar p."""
+
 
 class Weights:
     """Where a model gets what was learned."""
@@ -76,7 +79,7 @@ class Attending:
     temperature: Matrix | None = None
     normalize: Literal["softmax", "sum"] = "softmax"
     masks: Callable[[Sequence[str], Sequence[str], str], Sequence[Matrix]] | None = None
-    dropout: Callable[[Matrix, str], tuple[Matrix, Matrix]] | None = None
+    dropout: Dropout | None = None
     switches: Switches | None = None
 
 
@@ -179,37 +182,76 @@ def scaled_dot_product_attention(
         scores = scaled.named(f"{at}Scaled{head}", note)
     if masks:
         scores = masked(scores, masks).named(f"{at}Masked{head}", notes.MASKED)
-    if how.normalize == "sum":
-        total = row_sum(scores).named("Sum", "what the scores add up to", helper=True)
-        for word, number in zip(scores.rows, total.values[:, 0]):
-            if not number:
-                raise InputError(
-                    f"the scores of {word!r} add up to 0, by which they cannot be divided. Change its "
-                    "numbers, or normalize by softmax."
-                )
-        weights, name, note = scores / total, "Weights", notes.PLAIN_SUM
-    else:
-        weights, name, note = softmax(scores), "Softmax", notes.SOFTMAX
-    weights = weights.named(f"{at}{name}{head}", note, role="attention")  # (n, m)
+    weights = attention_weights(scores, how.normalize, at=at, head=head)  # (n, m)
     if how.dropout:
         kept, p = how.dropout(weights, f"{at}DropoutMask{head}")
         weights = (weights * kept / (1 - p)).named(f"{at}Dropped{head}", notes.DROPPED)
     return (weights @ v).named(f"{at}Output{head}", notes.OUTPUT)  # (n, d_v)
 
 
-def positioned(x: Matrix) -> Matrix:
+def attention_weights(
+    scores: Matrix, normalize: Literal["softmax", "sum"] = "softmax", *, at: str = "", head: str = ""
+) -> Matrix:
+    """Scores (n, m) as weights (n, m) each row of which sums to 1: by softmax, or by its plain sum.
+
+    Raises:
+        InputError: for a row whose plain sum is 0.
+    """
+    if normalize == "softmax":
+        return softmax(scores).named(f"{at}Softmax{head}", notes.SOFTMAX, role="attention")
+    total = row_sum(scores).named("Sum", "what the scores add up to", helper=True)
+    for word, number in zip(scores.rows, total.values[:, 0]):
+        if not number:
+            raise InputError(
+                f"the scores of {word!r} add up to 0, by which they cannot be divided. Change its "
+                "numbers, or normalize by softmax."
+            )
+    return (scores / total).named(f"{at}Weights{head}", notes.PLAIN_SUM, role="attention")
+
+
+def softmax_alone(
+    scores: Matrix,
+    *,
+    temperature: Matrix | None = None,
+    normalize: Literal["softmax", "sum"] = "softmax",
+) -> Matrix:
+    """The weights (n, m) of given scores (n, m), which a temperature may divide first.
+
+    Raises:
+        InputError: for a row whose plain sum is 0.
+    """
+    if temperature is not None:
+        scores = (scores / temperature).named("Scaled", notes.TEMPERED)
+    return attention_weights(scores, normalize)
+
+
+def positioned(x: Matrix, dropout: Dropout | None = None) -> Matrix:
     """Embeddings with their positions added: the model sees the order of the words.
 
     Args:
         x: (n, d).
+        dropout: drops some of the result's numbers.
 
     Returns:
         (n, d).
 
-    Source: Vaswani et al. (2017), 3.5.
+    Source: Vaswani et al. (2017), 3.5; dropout as in 5.4.
     """
-    positions = sinusoid(x).named(f"{_scope(x)}Positions", notes.POSITIONS)
-    return (x + positions).named(f"{_scope(x)}Embedded", notes.EMBEDDED)
+    at = _scope(x)
+    positions = sinusoid(x).named(f"{at}Positions", notes.POSITIONS)
+    embedded = (x + positions).named(f"{at}Embedded", notes.EMBEDDED)
+    return dropped(embedded, dropout, f"{at}EmbeddedMask", f"{at}EmbeddedDropped")
+
+
+def dropped(x: Matrix, dropout: Dropout | None, mask: str, name: str) -> Matrix:
+    """(n, d): x · mask / (1 − p), with the names of the mask and of the result; x without dropout.
+
+    Source: Vaswani et al. (2017), 5.4.
+    """
+    if dropout is None:
+        return x
+    kept, p = dropout(x, mask)
+    return (x * kept / (1 - p)).named(name, notes.RESIDUAL_DROPPED)
 
 
 def _scope(x: Matrix) -> str:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
 
-from attn_xl.errors import InputError
+from attn_xl.errors import CallError, InputError, nearest
 from attn_xl.graph.functions import option, switch
 from attn_xl.graph.matrix import Matrix, given
 from attn_xl.graph.node import HIDES
-from attn_xl.settings import Model, Normalize, Settings
+from attn_xl.settings import ALWAYS_CAUSAL, Normalize, Settings
 from attn_xl.tables.survey import Table, Tables
 
 from . import notes
-from .attention import Attending, Switches, attention_mask
+from .attention import Attending, Dropout, Switches, attention_mask
+from .own_masks import Attended, OwnMasks, stack_of
 
 PADDING = ("<PAD>", "<PADDING>")
 CONTROLS, OPTIONS = "Controls", "Options"
-ALWAYS_CAUSAL = (Model.decoder, Model.encoder_decoder, Model.decoder_only)
 SCALE_NOTE = "on: the scores are divided by √d_k, which keeps the softmax soft."
 CAUSAL_NOTE = "on: no word looks at later ones."
 TEMPERATURE = ("Temperature", "the scores are divided by it: below 1 sharper, above 1 softer.")
@@ -36,13 +35,22 @@ class Scoring:
 
     Args:
         used: takes the names of the sheets that serve.
+        attended: every attention of the run.
+
+    Raises:
+        InputError: for a mask that fits no attention.
+        CallError: for a word of padding that nobody would look at anyway.
     """
 
-    def __init__(self, tables: Tables, settings: Settings, used: set[str]) -> None:
+    def __init__(
+        self, tables: Tables, settings: Settings, used: set[str], attended: Sequence[Attended] = ()
+    ) -> None:
         self._tables, self._settings, self._used = tables, settings, used
+        self._own = OwnMasks(tables, attended) if attended else None
+        _check_padding(settings.padding, attended)
         self._masks: dict[tuple[object, ...], Matrix] = {}
         self._dropouts = 0
-        self._temperature = self._p = self._causal = self._switches = None
+        self._temperature = self._p = self._causal = self._switches = self._p_residual = None
         if settings.controls:
             scale = switch(settings.scale, "Scale", SCALE_NOTE, sheet=CONTROLS)
             self._switches = Switches(scale, self._option(settings.temperature or 1.0, *TEMPERATURE))
@@ -54,9 +62,17 @@ class Scoring:
         if settings.dropout:
             note = "the share of weights that are set to 0."
             self._p = self._option(settings.dropout, "p_dropout", note)
+        if settings.residual_dropout:
+            note = "the share of each sublayer's output that is set to 0."
+            self._p_residual = self._option(settings.residual_dropout, "p_residual", note)
 
     def _option(self, value: float, name: str, note: str) -> Matrix:
         return option(value, name, note, sheet=self.sheet)
+
+    @property
+    def temperature(self) -> Matrix | None:
+        """What the scores are divided by, besides √d_k."""
+        return self._temperature
 
     @property
     def sheet(self) -> str:
@@ -81,19 +97,18 @@ class Scoring:
         self, rows: Sequence[str], columns: Sequence[str], at: str, causal: bool | Matrix
     ) -> list[Matrix]:
         """The user's mask where its words are these, and what hides later words and padding."""
-        stack = re.sub(r"\d+\.", ".", at)
+        stack = stack_of(at)
         words = {*PADDING, *([self._settings.padding] if self._settings.padding else [])}
         folded = {word.casefold() for word in words}
         padding = tuple(sorted({w for w in columns if w.casefold() in folded}, key=list(columns).index))
         masks = []
-        own = self._tables.weights.get("Mask")
-        if own is not None and not at:
-            self._used.add("Mask")
-            masks.append(self._own_mask(own, rows, columns))
+        own = self._own.of(at, rows, columns) if self._own else None
+        if own is not None:
+            masks.append(self._own_mask(*own, rows, columns))
         if causal is not False or padding:
             key = (stack, tuple(rows), tuple(columns), causal)
             if key not in self._masks:
-                symbol = "Mask" if own is None else "ComputedMask"
+                symbol = "ComputedMask" if self._own else "Mask"
                 self._masks[key] = attention_mask(
                     rows, columns, f"{stack}{symbol}", causal=causal, padding=padding
                 )
@@ -113,29 +128,54 @@ class Scoring:
                     )
         return masks
 
-    def _own_mask(self, table: Table, rows: Sequence[str], columns: Sequence[str]) -> Matrix:
-        if table.shape != (len(rows), len(columns)):
-            raise InputError(
-                f"{table.file}, sheet {table.sheet!r}: the mask is {table.shape[0]} x "
-                f"{table.shape[1]}, but the scores are {len(rows)} x {len(columns)}."
-            )
+    def _own_mask(self, name: str, table: Table, rows: Sequence[str], columns: Sequence[str]) -> Matrix:
+        self._used.add(name)
         if set(table.values.ravel().tolist()) == {0.0, 1.0}:
             raise InputError(
                 f"{table.file}, sheet {table.sheet!r}: the mask has only 0 and 1. It is added to the "
                 "scores: write 0 where a word may look, and -1E9 where it may not."
             )
-        key = ("own", tuple(rows), tuple(columns))
+        key = ("own", name, tuple(rows), tuple(columns))
         if key not in self._masks:
-            self._masks[key] = given(table.values, rows, columns, "Mask", notes.OWN_MASK)
+            self._masks[key] = given(table.values, rows, columns, name, notes.OWN_MASK)
         return self._masks[key]
+
+    @property
+    def residual(self) -> Dropout | None:
+        """Makes the mask of 0 and 1 for a sublayer's output; None without such dropout."""
+        p = self._p_residual
+        share = self._settings.residual_dropout
+        return (
+            None
+            if p is None
+            else lambda x, name: (
+                self._kept(x, name, share, notes.RESIDUAL_MASK),
+                p,
+            )
+        )
 
     def _dropout(self, weights: Matrix, name: str) -> tuple[Matrix, Matrix]:
         assert self._p is not None
+        return self._kept(weights, name, self._settings.dropout, notes.DROPOUT_MASK), self._p
+
+    def _kept(self, x: Matrix, name: str, share: float, note: str) -> Matrix:
+        """A mask for `x` with that share of 0: as the tables have it, or drawn."""
         rng = np.random.default_rng([self._settings.seed, self._dropouts])
         self._dropouts += 1
         own = self._tables.weights.get(drawn_before(self._dropouts))
-        if own is not None and own.shape == weights.shape:
+        if own is not None and own.shape == x.shape:
             self._used.add(own.name)
-            return given(own.values, weights.rows, weights.columns, name, notes.DROPOUT_MASK), self._p
-        kept = (rng.random(weights.shape) >= self._settings.dropout).astype(float)
-        return given(kept, weights.rows, weights.columns, name, notes.DROPOUT_MASK), self._p
+            values = own.values
+        else:
+            values = (rng.random(x.shape) >= share).astype(float)
+        return given(values, x.rows, x.columns, name, note)
+
+
+def _check_padding(padding: str | None, attended: Sequence[Attended]) -> None:
+    """Refuse a word of padding that no attention looks at."""
+    words = dict.fromkeys(word for one in attended for word in one.columns)
+    if padding is not None and padding.casefold() not in {word.casefold() for word in words}:
+        raise CallError(
+            f"--padding: no sentence that is looked at has the word {padding!r}. "
+            f"{nearest(padding, words)}"
+        )

@@ -56,9 +56,14 @@ SOFTMAX = (
 )
 PLAIN_SUM = SOFTMAX.replace("exponential / sum", "score / sum")
 DROPOUT_MASK = "1 where a weight is kept, 0 where it is dropped. Change it and watch."
+RESIDUAL_MASK = "1 where a number is kept, 0 where it is dropped. Change it and watch."
 DROPPED = (
     "The weights with some set to 0, as in training; the others grow to make up for it. "
     "Check that the zeros stand where the dropout mask has them."
+)
+RESIDUAL_DROPPED = (
+    "The same with some numbers set to 0, as in training; the others grow to make up for it. "
+    "Check that the zeros stand where the mask has them."
 )
 OUTPUT = (
     "Each word's new vector: the values, mixed by its attention weights. "
@@ -93,6 +98,11 @@ NORM = (
     "{which}: each row brought to mean 0 and variance 1, then stretched and moved. "
     "Compare the rows: none is much larger than another now."
 )
+NORM_ALONE = (
+    "Each row brought to mean 0 and variance 1. Compare the rows: none is much larger than another now."
+)
+SAMPLE = " The variance is the sample's: divided by n − 1."
+OUTSIDE = " Epsilon is added to the standard deviation, outside the root."
 HIDDEN = (
     "What each neuron of the hidden layer (column) receives. "
     "Look for negative numbers: the activation holds them back."
@@ -138,6 +148,8 @@ WEIGHTS = {
     "W_K": f"Learned: turns embeddings into keys. {_DOWN}",
     "W_V": f"Learned: turns embeddings into values. {_DOWN}",
     "W_O": "Learned: mixes what the heads found. Look down a column: how much each head counts in it.",
+    "W_U": "Learned: from each word's vector to the vocabulary. "
+    "Look down a column: which dimensions make its word probable.",
     "W_1": "Learned: from each word to the hidden layer. "
     "Look down a column: what its neuron responds to.",
     "W_2": "Learned: from the hidden layer back to each word. "

@@ -119,6 +119,18 @@ STEPS = {
         "which words will {word} no longer see in {own}? Must what is left of its row still add up to "
         "1?",
     ),
+    "Residual": Phrases(
+        "In training some of what the step found is set to 0 by chance, so that no word leans on a "
+        "single number. The others grow to make up for it.",
+        "which numbers of {word} will be 0 in {own}? What becomes of the others if half of all are "
+        "dropped?",
+    ),
+    "EmbeddedDropped": Phrases(
+        "In training some numbers of the embeddings are set to 0 by chance, so that no word leans on a "
+        "single dimension. The others grow to make up for it.",
+        "which numbers of {word} will be 0 in {own}? What becomes of the others if half of all are "
+        "dropped?",
+    ),
     "Output": Phrases(
         "Each word's new vector: a mixture of the values. The attention weights are the recipe: so "
         "much of this word, so much of that.",

@@ -16,7 +16,7 @@ from attn_xl.graph.functions import activation, best, row_mean, row_variance, so
 from attn_xl.graph.matrix import Matrix
 
 from . import notes
-from .attention import Attending, Weights
+from .attention import Attending, Dropout, Weights, dropped
 from .multi_head import multi_head_attention
 
 Sublayer = Callable[[Matrix], Matrix]
@@ -29,39 +29,71 @@ class Architecture:
     Attributes:
         weights: where the layers get what was learned.
         heads, layers: how many of each.
+        encoder_layers, decoder_layers: how many layers each has; `layers` if None.
         hidden: how wide the feed-forward network is where weights are made up.
         norm: "post" (the paper's): norm after the sum; "pre": norm before each sublayer.
+        norm_variance: "population", divided by n, or "sample", by n − 1.
+        norm_epsilon: where epsilon is added: "inside" the root, to the variance, or "outside".
         activation: "relu", "gelu" or "gelu-tanh".
         epsilon: the scalar that keeps a norm from dividing by 0.
         attending, causal: how scores become weights, and the same with later words hidden.
+        dropout: drops some numbers of each sublayer's output, before it is added to what went in.
     """
 
     weights: Weights
     epsilon: Matrix
     heads: int = 1
     layers: int = 1
+    encoder_layers: int | None = None
+    decoder_layers: int | None = None
     hidden: int = 0
     norm: Literal["post", "pre"] = "post"
+    norm_variance: Literal["population", "sample"] = "population"
+    norm_epsilon: Literal["inside", "outside"] = "inside"
     activation: str = "relu"
     attending: Attending | None = None
     causal: Attending | None = None
+    dropout: Dropout | None = None
 
 
 def layer_norm(x: Matrix, a: Architecture, name: str, which: str) -> Matrix:
-    """(x − mean) / √(variance + ε) · γ + β, each row by itself, with the population variance.
+    """(x − mean) / √(variance + ε) · γ + β, each row by itself.
+
+    The variance is that of the population, or of a sample; ε may stand outside the root:
+    (x − mean) / (√variance + ε) · γ + β.
 
     Source: Ba, Kiros, Hinton, "Layer Normalization" (2016).
     """
     gamma = a.weights.row(name.replace("Norm", "gamma"), x.columns)
     beta = a.weights.row(name.replace("Norm", "beta"), x.columns)
+    return _normed(x, a, gamma, beta).named(name, notes.NORM.format(which=which) + _norm_note(a))
+
+
+def norm_alone(x: Matrix, a: Architecture) -> Matrix:
+    """The norm of a table (n, d), with gamma and beta where they are given. Source: as `layer_norm`."""
+    if "gamma" in a.weights or "beta" in a.weights:
+        return layer_norm(x, a, "Norm", "Norm")
+    return _normed(x, a, None, None).named("Norm", notes.NORM_ALONE + _norm_note(a))
+
+
+def _normed(x: Matrix, a: Architecture, gamma: Matrix | None, beta: Matrix | None) -> Matrix:
+    sample, outside = a.norm_variance == "sample", a.norm_epsilon == "outside"
+    said = "the sample variance of the row" if sample else "the variance of the row"
     mean = row_mean(x).named("Mean", "the mean of the row", helper=True)  # (n, 1)
-    variance = row_variance(x).named("Variance", "the variance of the row", helper=True)  # (n, 1)
-    normed = (x - mean) / sqrt(variance + a.epsilon)  # (n, d)
+    variance = row_variance(x, sample=sample).named("Variance", said, helper=True)  # (n, 1)
+    spread = sqrt(variance) + a.epsilon if outside else sqrt(variance + a.epsilon)
+    normed = (x - mean) / spread  # (n, d)
     if gamma is not None:
         normed = normed * gamma
     if beta is not None:
         normed = normed + beta
-    return normed.described(f"norm({x.name})").named(name, notes.NORM.format(which=which))
+    how = ["sample variance"] * sample + ["ε outside the root"] * outside
+    return normed.described(f"norm({x.name}){', ' if how else ''}{', '.join(how)}")
+
+
+def _norm_note(a: Architecture) -> str:
+    sample, outside = a.norm_variance == "sample", a.norm_epsilon == "outside"
+    return notes.SAMPLE * sample + notes.OUTSIDE * outside
 
 
 def feed_forward(x: Matrix, a: Architecture, at: str = "") -> Matrix:
@@ -81,14 +113,13 @@ def feed_forward(x: Matrix, a: Architecture, at: str = "") -> Matrix:
 
 
 def _sublayer(x: Matrix, run: Sublayer, a: Architecture, at: str, number: int) -> Matrix:
-    """A sublayer with its skip connection and norm. Post: norm(x + run(x)). Pre: x + run(norm(x))."""
+    """A sublayer with its skip connection and norm. Post: norm(x + run(x)). Pre: x + run(norm(x)).
+    Dropout is of what `run` makes."""
     name = f"{at}Norm_{number}"
-    if a.norm == "pre":
-        return (x + run(layer_norm(x, a, name, "Norm before the step"))).named(
-            f"{at}Sum_{number}", notes.SKIP
-        )
-    total = (x + run(x)).named(f"{at}Sum_{number}", notes.SKIP)
-    return layer_norm(total, a, name, "Add and norm")
+    made = run(layer_norm(x, a, name, "Norm before the step") if a.norm == "pre" else x)
+    made = dropped(made, a.dropout, f"{at}ResidualMask_{number}", f"{at}Residual_{number}")
+    total = (x + made).named(f"{at}Sum_{number}", notes.SKIP)
+    return total if a.norm == "pre" else layer_norm(total, a, name, "Add and norm")
 
 
 def encoder_layer(x: Matrix, a: Architecture, at: str) -> Matrix:
@@ -123,14 +154,14 @@ def decoder_layer(x: Matrix, memory: Matrix | None, a: Architecture, at: str) ->
 
 def encoder(x: Matrix, a: Architecture) -> Matrix:
     """All layers of the encoder, (n, d) to (n, d)."""
-    for layer in range(a.layers):
+    for layer in range(a.encoder_layers or a.layers):
         x = encoder_layer(x, a, f"Enc{layer + 1}.")
     return _last_norm(x, a, "Enc")
 
 
 def decoder(x: Matrix, memory: Matrix | None, a: Architecture) -> Matrix:
     """All layers of the decoder, (n, d) and the encoder's output (m, d) to (n, d)."""
-    for layer in range(a.layers):
+    for layer in range(a.decoder_layers or a.layers):
         x = decoder_layer(x, memory, a, f"Dec{layer + 1}.")
     return _last_norm(x, a, "Dec")
 
@@ -147,18 +178,27 @@ def transformer(source: Matrix, target: Matrix, a: Architecture) -> Matrix:
     return decoder(target, encoder(source, a), a)
 
 
-def next_words(x: Matrix, vocabulary: Matrix) -> tuple[Matrix, Matrix]:
+def next_words(
+    x: Matrix, vocabulary: Matrix | None, w_u: Matrix | None = None, b_u: Matrix | None = None
+) -> tuple[Matrix, Matrix]:
     """The probability of each word of a vocabulary to come next, after each word of a sentence.
 
     Args:
         x: what a decoder made, (n, d).
-        vocabulary: an embedding for each of v words, (v, d).
+        vocabulary: an embedding for each of v words, (v, d), which are the last weights where `w_u` is
+            not given.
+        w_u: the last weights, (d, v).
+        b_u: a row to add, (1, v).
 
     Returns:
         The probabilities, (n, v), each row of which sums to 1; and the most probable words, (n, 1).
 
-    Source: Vaswani et al. (2017), 3.4, with the embeddings as the last weights.
+    Source: Vaswani et al. (2017), 3.4, with the embeddings as the last weights, or with others.
     """
-    logits = (x @ vocabulary.T).named("Logits", notes.LOGITS)
+    if w_u is None:
+        assert vocabulary is not None
+        w_u = vocabulary.T
+    product = x @ w_u
+    logits = (product if b_u is None else product + b_u).named("Logits", notes.LOGITS)
     probabilities = softmax(logits).named("Probabilities", notes.PROBABILITIES, role="attention")
     return probabilities, best(probabilities).named("Next", notes.NEXT)

@@ -113,7 +113,7 @@ def sources(layout: Layout, computation: Computation, settings: Settings) -> Ite
                 names[node] = SENTENCE, sentence
             elif node.name in ("Memory", "Source"):
                 names[node] = SENTENCE, settings.memory or node.name
-            elif node.role == "weight" or node.name == "Mask":
+            elif node.role == "weight" or node.symbol == "Mask":
                 names[node] = WEIGHTS, node.name
             else:
                 names[node] = GIVEN, node.name

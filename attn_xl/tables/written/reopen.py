@@ -14,9 +14,9 @@ import numpy as np
 
 from attn_xl.errors import CallError, InputError
 from attn_xl.graph.operations.chosen import OFF, ON
-from attn_xl.models.masking import ALWAYS_CAUSAL, OPTIONS, drawn_before
 from attn_xl.models.masking import CONTROLS as CONTROLS_SHEET
-from attn_xl.settings import SETTINGS, Settings
+from attn_xl.models.masking import OPTIONS, drawn_before
+from attn_xl.settings import ALWAYS_CAUSAL, SETTINGS, Settings
 from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.tables.survey import Table, Tables
 
@@ -25,10 +25,11 @@ from .written_book import WrittenBook, parsed_place
 
 Line = tuple[str, Any, str]
 KINDS = (SENTENCE, WEIGHTS, GIVEN)
-SWITCHES = ("Scale", "Temperature", "Causal", "p_dropout", "epsilon")
+SWITCHES = ("Scale", "Temperature", "Causal", "p_dropout", "p_residual", "epsilon")
 ENTER = {
     "Temperature": "a number above 0",
     "p_dropout": "a share above 0 and below 1",
+    "p_residual": "a share above 0 and below 1",
     "epsilon": "a small number above 0",
 }
 """What a cell with a number takes; the others are on or off."""
@@ -125,7 +126,9 @@ def recorded_settings(path: Path, lines: Sequence[Line]) -> Settings:
     written = {name: value for name, value, _ in lines if not name.startswith(NO_CHOICES)}
     controls = str(written.pop(CONTROLS, True)).upper() != "FALSE"
     try:
-        return Settings.chosen({"controls": controls}, written, f"{path}, sheet '{SETTINGS}'")
+        return Settings.chosen(
+            {"controls": controls}, written, f"{path}, sheet '{SETTINGS}'", strict=False
+        )
     except CallError as error:
         raise InputError(str(error)) from None
 
@@ -205,7 +208,12 @@ def _meaning(name: str, settings: Settings) -> tuple[str, Any]:
         return "temperature", settings.temperature or 1.0
     if name == "Causal":
         return "causal", settings.causal or settings.model in ALWAYS_CAUSAL
-    field = {"Scale": "scale", "p_dropout": "dropout", "epsilon": "epsilon"}[name]
+    field = {
+        "Scale": "scale",
+        "p_dropout": "dropout",
+        "p_residual": "residual_dropout",
+        "epsilon": "epsilon",
+    }[name]
     return field, getattr(settings, field)
 
 

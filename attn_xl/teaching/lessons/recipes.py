@@ -65,6 +65,13 @@ RECIPES = {
         "mixed up, the two words swapped, no $ before the row of {b} when you copy to the side.",
         "Row of {a} times row of {b}, pair by pair, added up: =SUMPRODUCT(row, row)",
     ),
+    "match and add": Recipe(
+        "Row of {a} times row of {b}: multiply pair by pair and add up (the dot product). Then add the "
+        "number of {c} in that column.",
+        "Use =SUMPRODUCT(row of {a}, row of {b})+cell of {c}. Common mistakes: forgetting {c}, or "
+        "taking its number from another column.",
+        "Row of {a} times row of {b}, added up, plus {c}: =SUMPRODUCT(row, row)+cell",
+    ),
     "match among themselves": Recipe(
         "Take the rows of two words in {a}: the row of the cell names one, its column the other. "
         "Multiply pair by pair and add up (the dot product).",
@@ -144,13 +151,42 @@ RECIPES = {
         "taking the root, which comes later.",
         "The mean of the squared distances from the row's mean: =VARP(row of {a})",
     ),
+    "sample variance": Recipe(
+        "Subtract the mean of the row of {a} from each of its numbers, square the results, add them "
+        "up, and divide by one less than there are numbers.",
+        "Use =VAR(row of {a}). Common mistakes: VARP, which divides by how many numbers there are; "
+        "forgetting to square; taking the root, which comes later.",
+        "The squared distances from the row's mean, added up, divided by n-1: =VAR(row of {a})",
+    ),
     "norm": Recipe(
+        "Take the number of {a}, subtract the Mean of the row, divide by the square root of (Variance "
+        "of the row + epsilon).",
+        "Use =(cell of {a}-Mean)/SQRT(Variance+epsilon). Common mistakes: forgetting the parentheses; "
+        "dividing by the variance and not by its square root.",
+        "Mean and Variance of the row: =(cell-Mean)/SQRT(Variance+epsilon)",
+    ),
+    "norm, stretched": Recipe(
         "Take the number of {a}, subtract the Mean of the row, divide by the square root of (Variance "
         "of the row + epsilon). Multiply by the column's number of {e} and add that of {f}.",
         "Use =(cell of {a}-Mean)/SQRT(Variance+epsilon)*cell of {e}+cell of {f}. Common mistakes: "
         "forgetting the parentheses; dividing by the variance and not by its square root.",
         "Mean and Variance of the row, gamma and beta of the column: "
         "=(cell-Mean)/SQRT(Variance+epsilon)*gamma+beta",
+    ),
+    "norm, epsilon outside": Recipe(
+        "Take the number of {a}, subtract the Mean of the row, divide by (the square root of the "
+        "Variance of the row) + epsilon.",
+        "Use =(cell of {a}-Mean)/(SQRT(Variance)+epsilon). Common mistakes: adding epsilon under the "
+        "root; forgetting the parentheses around the sum.",
+        "Mean and Variance of the row: =(cell-Mean)/(SQRT(Variance)+epsilon)",
+    ),
+    "norm, epsilon outside, stretched": Recipe(
+        "Take the number of {a}, subtract the Mean of the row, divide by (the square root of the "
+        "Variance of the row) + epsilon. Multiply by the column's number of {e} and add that of {f}.",
+        "Use =(cell of {a}-Mean)/(SQRT(Variance)+epsilon)*cell of {e}+cell of {f}. Common mistakes: "
+        "adding epsilon under the root; forgetting the parentheses around the sum.",
+        "Mean and Variance of the row, gamma and beta of the column: "
+        "=(cell-Mean)/(SQRT(Variance)+epsilon)*gamma+beta",
     ),
     "drop": Recipe(
         "Multiply the number of {a} by the 0 or 1 of {b} in the same place, and divide by 1 minus {c}.",

@@ -17,6 +17,7 @@ from attn_xl.graph.operations.catalogue import (
     MEAN,
     MULTIPLY,
     RELU,
+    SAMPLE_VARIANCE,
     SQRT,
     SQUARES,
     SUBTRACT,
@@ -37,7 +38,8 @@ from attn_xl.graph.operations.primitives import (
 
 _APPLY = {
     RELU: "relu", GELU: "gelu", GELU_TANH: "gelu-tanh", ACOS: "angle", MAXIMUM: "largest",
-    SUM: "add up", MEAN: "mean", VARIANCE: "variance", SQUARES: "squares",
+    SUM: "add up", MEAN: "mean", VARIANCE: "variance",
+    SAMPLE_VARIANCE: "sample variance", SQUARES: "squares",
 }  # fmt: skip
 _MADE = {
     Copy: "copy", Width: "width", Gather: "gather", Columns: "columns", Concat: "side by side",
@@ -69,6 +71,20 @@ def _product(node: Node) -> str:
     return "mix" if left.role == "attention" or left.symbol == "Dropped" else "project"
 
 
+def _norm(node: Node) -> str:
+    """Which norm a step is, by where epsilon is added; "" if it is none."""
+    while node.operation in (ADD, MULTIPLY) and node.parents and not node.parents[0].name:
+        node = node.parents[0]
+    if node.operation is not DIVIDE or any(parent.name for parent in node.parents):
+        return ""
+    above, below = node.parents
+    if above.operation is not SUBTRACT:
+        return ""
+    if below.operation is SQRT:
+        return "norm"
+    return "norm, epsilon outside" if below.operation is ADD else ""
+
+
 def _composed(node: Node) -> str:
     """A step that is written with several operations, told from how they fit into each other."""
     used = list(referred_to(node))
@@ -76,13 +92,15 @@ def _composed(node: Node) -> str:
     count = len(used)
     if outer is ADD:
         if count == 3 and isinstance(inner[0] if inner else None, Product):
-            return "project and add"
+            return "project and add" if way_of(node.parents[0]) != "match" else "match and add"
         if any(one.symbol.endswith("Mask") for one in used[1:]):
             return "hide"
-        if count == 6 and node.description.startswith("norm("):
-            return "norm"
+        if count == 6 and (norm := _norm(node)):
+            return f"{norm}, stretched"
         return "add" if count == 2 and not inner else "arithmetic"
     if outer is DIVIDE:
+        if count == 4 and (norm := _norm(node)):
+            return norm
         if inner == [SQRT] and count == 2:
             return "scale"
         if inner == [DIVIDE] and count == 3:
