@@ -93,6 +93,7 @@ ORDER = [
     "recipes",
     "ways",
     "guide",
+    "formula_words",
     "blocks",
     "sheets",
     "layout",

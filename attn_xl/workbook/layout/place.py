@@ -7,6 +7,7 @@ from attn_xl.errors import InputError
 from attn_xl.graph.node import Node, referred_to
 from attn_xl.models import notes
 from attn_xl.models.computation import Computation, sentence_of
+from attn_xl.models.formula_words import formula_of
 from attn_xl.models.masking import CONTROLS
 from attn_xl.models.step_names import chosen_parts
 from attn_xl.spreadsheets.addresses import (
@@ -114,7 +115,7 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
             "(--sheets-for Enc1,head2), or look at it with attn-xl show."
         )
     words = {prefixes[name] or name: sentence_of(graph) for name, graph in computation.items()}
-    return Layout(computation.title, words, tuple(sheets))
+    return Layout(computation.title, words, tuple(sheets), in_words=formula_of(computation.values()))
 
 
 def _latin(prefix: str) -> bool:
