@@ -272,17 +272,19 @@ class Settings:
         Args:
             name: a field of the settings.
         """
-        choice = next(f for f in fields(self) if f.name == name)
+        choice = _field(name)
         models: tuple[Model, ...] = choice.metadata["models"]
         if self.model not in models:
             return f"belongs to --model {_either(models)}, not to --model {self.model}."
         if name == "causal" and not self.causal and self.model in ALWAYS_CAUSAL:
-            return f"cannot be turned off: --model {self.model} always hides later words."
+            return f"is off, but --model {self.model} always hides later words."
         needs: tuple[str, ...] = choice.metadata["needs"]
         if needs and not any(self._differs(need) for need in needs):
             return f"has no effect without --{_either([n.replace('_', '-') for n in needs], '--')}."
-        if name == "layers" and self.encoder_layers and self.decoder_layers:
-            return "has no effect beside --encoder-layers and --decoder-layers."
+        stacks = [f"{stack}_layers" for stack in ("encoder", "decoder")]
+        own = [stack for stack in stacks if self.model in _field(stack).metadata["models"]]
+        if name == "layers" and all(map(self._differs, own)):
+            return f"has no effect beside --{' and --'.join(own)}.".replace("_", "-")
         return ""
 
     def refuse_idle(self) -> None:
@@ -297,8 +299,11 @@ class Settings:
 
     def _differs(self, name: str) -> bool:
         """Whether a choice is other than without saying anything."""
-        default = next(f.default for f in fields(self) if f.name == name)
-        return bool(getattr(self, name) != default)
+        return bool(getattr(self, name) != _field(name).default)
+
+
+def _field(name: str) -> Field[Any]:
+    return next(f for f in fields(Settings) if f.name == name)
 
 
 def _either(names: Sequence[object], before: str = "") -> str:

@@ -94,6 +94,11 @@ def reopened(book: WrittenBook) -> Reopened:
                 f"{called} stands in several places with different numbers; those on sheet "
                 f"{into[called].sheet!r} are taken."
             )
+        other = into.get(called)
+        if other is not None and (other.rows, other.columns) != (table.rows, table.columns):
+            into[called] = replace(
+                other, labelled=(False, False)
+            )  # a mask that serves several sentences
         into.setdefault(called, table)
     if not sentences:
         raise InputError(f"{book.path}, sheet '{SETTINGS}': names no sentence. Was it edited?")
