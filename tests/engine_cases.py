@@ -94,6 +94,23 @@ VARIANTS: dict[str, tuple[Tables, dict[str, Any]]] = {
         tables(CAT, weights=[sentence("Vocabulary", "the cat dog sat .")]),
         {"model": Model.decoder_only, **LAYERS},
     ),
+    "encoder, dropout of sublayers, norm as others draw it": (
+        tables(CAT, weights=[table("Enc.Mask", [[0, 0, -1e9], [0, 0, 0], [0, 0, 0]])]),
+        {
+            "model": Model.encoder,
+            "positions": Positions.sinusoidal,
+            "residual_dropout": 0.25,
+            "norm_variance": "sample",
+            "norm_epsilon": "outside",
+            **LAYERS,
+        },
+    ),
+    "language model with output weights": (
+        tables(CAT, weights=[sentence("W_U", "a b c d"), table("b_U", [[0.1, -0.2, 0.3, 0.4]])]),
+        {"model": Model.decoder_only, **LAYERS},
+    ),
+    "softmax alone": (tables(CAT), {"model": Model.softmax, "temperature": 0.5}),
+    "norm alone": (tables(CAT), {"model": Model.norm}),
     "cosine similarity and angles": (tables(CAT), {"model": Model.similarity}),
     "principal components of word vectors": (tables(sentence("en", "cat dog texas truth")), {}),
     "multi-head attention on one sheet": (tables(CAT), {"layout": Arrangement.canvas, **HEADS}),

@@ -13,7 +13,7 @@ from conftest import ROOT
 import attn_xl
 
 PACKAGE = ROOT / "attn_xl"
-GROUND = {"errors", "settings", "text", "outputs", "parallel"}
+GROUND = {"errors", "choices", "settings", "text", "outputs", "parallel"}
 MAY_IMPORT = {
     "graph": {"errors", "text"},
     "spreadsheets": GROUND,

@@ -138,7 +138,7 @@ def _write(
     into_folder = output is not None and (not one or is_folder(output))
     if output is not None and not into_folder:
         check_ending(output, ".xlsx")
-    Settings.chosen(chosen, {}, "")  # a mistake in the call is said before anything is read
+    Settings.check_call(chosen)  # a mistake in the call is said before anything is read
     from attn_xl.workbook.templates import find_template
 
     look = find_template(template)
@@ -194,7 +194,7 @@ def show(
     """Print the matrices of attention in the terminal."""
     if json + csv + (svg is not None) > 1:
         raise CallError("--json, --csv and --svg exclude each other: choose one.")
-    Settings.chosen(chosen, {}, "")
+    Settings.check_call(chosen)
     if svg is not None:
         from attn_xl.outputs import check_output
 

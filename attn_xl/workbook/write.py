@@ -146,6 +146,7 @@ class _Writer:
         sentences = "; ".join(" ".join(words[:20]) for words in self._layout.sentences.values())
         texts = {
             "{title}": clean(self._layout.title),
+            "{formula}": clean(self._layout.in_words),
             "{source}": self._source,
             "{sentences}": sentences,
         }

@@ -34,7 +34,10 @@ from attn_xl.workbook.write import write_workbook
 
 Keep = Callable[[Path], Path]
 ALL = sorted(
-    path.stem for path in SAMPLES.glob("*.xlsx") if not path.stem.endswith(("-attention", "-lesson"))
+    path.stem
+    for path in SAMPLES.glob("*.xlsx")
+    if not path.stem.endswith(("-attention", "-lesson"))
+    and path.stem not in ("softmax", "norm", "feed-forward")  # a block by itself has no switches
 )
 CAUSAL_ALWAYS = (Model.decoder, Model.encoder_decoder, Model.decoder_only)
 NASTY = [

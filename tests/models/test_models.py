@@ -86,6 +86,14 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "decoder": {"model": Model.decoder, "memory": "two", "heads": 2},
     "encoder-decoder": {"model": Model.encoder_decoder, "memory": "two", "layers": 2, "norm": Norm.pre},
     "decoder-only": {"model": Model.decoder_only, "heads": 2},
+    "layers by stack": {"model": Model.encoder_decoder, "memory": "two", "encoder_layers": 2},
+    "residual dropout": {"model": Model.encoder, "residual_dropout": 0.25, "positions": "sinusoidal"},
+    "sample variance": {"model": Model.encoder, "norm_variance": "sample"},
+    "epsilon outside": {"model": Model.encoder, "norm_epsilon": "outside", "epsilon": 0.01},
+    "softmax": {"model": Model.softmax, "temperature": 0.5},
+    "norm": {"model": Model.norm, "norm_variance": "sample", "norm_epsilon": "outside"},
+    "feed-forward": {"model": Model.feed_forward, "hidden": 3},
+    "positions alone": {"model": Model.positions},
     "similarity": {"model": Model.similarity},
 }
 
@@ -95,7 +103,13 @@ VARIANTS: dict[str, dict[str, Any]] = {
 def test_every_variant_recalculates(name: str, make: Make, tmp_path: Path, kept: Path) -> None:
     from conftest import written
 
-    settings = Settings(random_weights=3, **VARIANTS[name])
+    weightless = VARIANTS[name].get("model") in (
+        Model.similarity,
+        Model.softmax,
+        Model.norm,
+        Model.positions,
+    )
+    settings = Settings(random_weights=None if weightless else 3, **VARIANTS[name])
     source = make(
         {
             "one": table(normal(4, 6), ["the", "cat", "sat", "<PAD>"]),
@@ -130,7 +144,8 @@ def test_one_word_alone(make: Make, tmp_path: Path) -> None:
             {"controls": True},
         )
     ):
-        settings = Settings(random_weights=1, **options)
+        made_up = None if options.get("model") is Model.similarity else 1
+        settings = Settings(random_weights=made_up, **options)  # type: ignore[arg-type]
         path = tmp_path / f"{number}.xlsx"
         attn_xl.write_workbook(attend(read_tables(source), settings), path, settings=settings)
         check(path)

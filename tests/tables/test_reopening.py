@@ -28,7 +28,7 @@ def converted(sample: Path, path: Path, **choices: Any) -> tuple[Computation, Se
     tables = attn_xl.read_tables(sample)
     settings = Settings.chosen({"controls": True, **choices}, tables.settings, "")
     computation = attn_xl.attend(tables, settings)
-    attn_xl.write_workbook(computation, path, settings=settings)
+    attn_xl.write_workbook(computation, path, settings=settings, record=True)
     return computation, settings
 
 

@@ -37,6 +37,11 @@ def _variance(x: Numbers) -> Numbers:
     return _mean(centred * centred)
 
 
+def _sample_variance(x: Numbers) -> Numbers:
+    centred = x - _mean(x)[:, None]
+    return np.asarray(np.cumsum(centred * centred, axis=1)[:, -1] / (x.shape[1] - 1))
+
+
 def _largest(row: int, x: Term) -> Said:
     return Said(f"the largest of {x.listed(row)}", 0)
 
@@ -49,11 +54,16 @@ def _average(row: int, x: Term) -> Said:
     return Said(f"{_total(row, x).within(ATOM)} / {x.shape[1]}", 2)
 
 
-def _spread(row: int, x: Term) -> Said:
+def _spread(row: int, x: Term, less: int = 0) -> Said:
+    """The squared distances from the mean, added up and divided by their number, or one `less`."""
     values = [x.value(row, column) for column in range(x.shape[1])]
     mean = x.number(float(_mean(np.array([values]))[0]), "mean").within(2)
     squares = x.total(len(values), lambda column: f"({x.at(row, column).within(1)} − {mean})²")
-    return Said(f"{squares.within(ATOM)} / {len(values)}", 2)
+    return Said(f"{squares.within(ATOM)} / {len(values) - less}", 2)
+
+
+def _sample_spread(row: int, x: Term) -> Said:
+    return _spread(row, x, 1)
 
 
 def _squares(row: int, x: Term) -> Said:
@@ -95,6 +105,9 @@ MAXIMUM = Reduce("MAX", lambda x: x.max(axis=1), "the largest of each row of {}"
 SUM = Reduce("SUM", lambda x: np.cumsum(x, axis=1)[:, -1], "the sum of each row of {}", _total)
 MEAN = Reduce("AVERAGE", _mean, "the mean of each row of {}", _average)
 VARIANCE = Reduce("VARP", _variance, "the variance of each row of {}", _spread)
+SAMPLE_VARIANCE = Reduce(
+    "VAR", _sample_variance, "the sample variance of each row of {}", _sample_spread
+)
 SQUARES = Reduce(
     "SUMSQ",
     lambda x: np.cumsum(x * x, axis=1)[:, -1],
@@ -122,6 +135,7 @@ PRIMITIVES: tuple[Operation, ...] = (
     SUM,
     MEAN,
     VARIANCE,
+    SAMPLE_VARIANCE,
     SQUARES,
     Width(),
     Gather(((0, 0),)),

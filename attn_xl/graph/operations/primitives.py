@@ -79,7 +79,8 @@ class Product(Operation):
         return f"MMULT({left.array()},{right.array()})"
 
     def words(self, *operands: str) -> str:
-        return f"{operands[0]} × {operands[1]}"
+        left, right = (_within(operand, (*SUMS, *PRODUCTS)) for operand in operands)
+        return f"{left} × {right}"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         left, right = terms
@@ -118,12 +119,11 @@ class Elementwise(Operation):
 
     def words(self, *operands: str) -> str:
         left, right = operands
-        sums, products = (" + ", " − "), (" · ", " / ")
         if self.binding > 1:
-            left = _within(left, sums)
-            right = _within(right, sums + products * (self.symbol == "/"))
+            left = _within(left, SUMS)
+            right = _within(right, SUMS + PRODUCTS * (self.symbol == "/"))
         elif self.symbol == "-":
-            right = _within(right, sums)
+            right = _within(right, SUMS)
         return f"{left} {self.sign} {right}"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
@@ -133,9 +133,15 @@ class Elementwise(Operation):
         return Said(text, self.binding)
 
 
+SUMS, PRODUCTS = (" + ", " − ", " if "), (" · ", " / ")
+
+
 def _within(said: str, signs: Iterable[str]) -> str:
-    """What is said; in parentheses if it has one of these signs."""
-    return f"({said})" if any(sign in said for sign in signs) else said
+    """What is said; in parentheses if it has one of these signs outside of any."""
+    outside, inner = said, None
+    while inner != outside:
+        inner, outside = outside, re.sub(r"\([^()]*\)", "", outside)
+    return f"({said})" if any(sign in outside for sign in signs) else said
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,0 +1,113 @@
+"""What a graph computes as one formula in words, composed of its steps' own:
+`softmax(Q × Kᵀ / √d_k) × V`. Knows no model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from attn_xl.graph.node import Graph, Node, referred_to
+from attn_xl.graph.operation import operation_of
+from attn_xl.graph.operations.primitives import Product, Transpose, Width
+
+
+def formula_of(graphs: Iterable[Graph]) -> str:
+    """How attention, or what there is in its place, is computed.
+
+    Args:
+        graphs: of all sentences; where they compute differently, or stacks of layers do, each formula
+            is there with the stack or the sentence's number.
+    """
+    found: dict[str, list[str]] = {}
+    where: dict[str, set[str]] = {}
+    for number, graph in enumerate(graphs, 1):
+        for result, weights in _results(graph):
+            head = weights.part.head
+            composing = _Composing(where)
+            attends = weights is not result
+            name = "Attention(Q, K, V)" if attends else composing.name(result)
+            said = f"{composing.words(result)}{' in each head' if attends and head else ''}"
+            stack = weights.part.every_layer.prefix.strip(".")
+            places = found.setdefault(f"{name} = {said}", [])
+            places += [place for place in [stack or f"sentence {number}"] if place not in places]
+    several = len(found) > 1
+    formulas = [f"{', '.join(at)}: {formula}" if several else formula for formula, at in found.items()]
+    known = [next(iter(meanings)) for meanings in where.values() if len(meanings) == 1]
+    return "; ".join(formulas) + (f", where {'; '.join(known)}" if known else "")
+
+
+def _results(graph: Graph) -> list[tuple[Node, Node]]:
+    """What each attention ends with, and its weights; without attention, the last step, twice."""
+    nodes = [node for node in graph.values() if not node.helper and not node.scalar]
+    found = []
+    for weights in nodes:
+        if weights.role != "attention":
+            continue
+        result = weights
+        for node in nodes:  # in the order they were made
+            operands = list(referred_to(node))
+            if (
+                not isinstance(result.operation, Product)
+                and operands[:1] == [result]
+                and not node.texts
+            ):
+                result = node
+        if isinstance(result.operation, Product):
+            found.append((result, weights))
+    return found or [(nodes[-1], nodes[-1])]
+
+
+class _Composing:
+    """One formula.
+
+    Args:
+        where: takes what the names in it stand for.
+    """
+
+    def __init__(self, where: dict[str, set[str]]) -> None:
+        self._where = where
+
+    def name(self, node: Node) -> str:
+        """A matrix's name without its layer and head."""
+        return node.base_name
+
+    def words(self, node: Node) -> str:
+        """How a matrix was made, down to what is given and to what is matched."""
+        first = next(referred_to(node), None)
+        if first is not None and first.helper and not first.scalar:  # worked out in helpers
+            inner = first
+            while inner.helper:
+                inner = next(referred_to(inner))
+            return node.description.replace(inner.name, self.words_or_name(inner))
+        return self.unfolded(node, follow=True)
+
+    def words_or_name(self, node: Node) -> str:
+        """What stands for a matrix in the main line of the formula."""
+        return self.name(node) if node.operation is None or node.scalar else self.words(node)
+
+    def unfolded(self, node: Node, *, follow: bool) -> str:
+        """The words of a matrix's own operation; its first operand's are put in (`follow`), unless it
+        is matched with another."""
+        operation = operation_of(node)
+        if isinstance(operation, Product) and isinstance(node.parents[1].operation, Transpose):
+            follow = False
+        parents = enumerate(node.parents)
+        return operation.words(*(self.operand(p, follow=follow and i == 0) for i, p in parents))
+
+    def operand(self, node: Node, *, follow: bool) -> str:
+        """What stands for an operand: its name, or how it was made."""
+        if not node.name:
+            return self.unfolded(node, follow=follow)
+        if follow and not node.helper:
+            return self.words_or_name(node)
+        name = self.name(node)
+        if node.operation is not None and not isinstance(node.operation, Width):
+            if node.scalar:
+                meaning = f"{name} = {self.unfolded(node, follow=False)}"
+            elif node.helper:
+                meaning = f"{name} is {node.note}"
+            elif operation_of(node).reads_labels and node.may_hide:
+                meaning = f"{name}: {node.words}"
+            else:
+                return name
+            self._where.setdefault(name, set()).add(meaning)
+        return name
