@@ -15,6 +15,7 @@ import attn_xl
 PACKAGE = ROOT / "attn_xl"
 ORDER = [
     "errors",
+    "labels",
     "saying",
     "jobs",
     "files",
@@ -23,6 +24,7 @@ ORDER = [
     "page",
     "notes",
     "notebook",
+    "labelled",
     "matrix",
     "operation",
     "primitives",

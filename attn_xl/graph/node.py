@@ -9,12 +9,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attn_xl.errors import CallError, InputError, nearest
+from attn_xl.labelled import Labelled, listed
 from attn_xl.text import clean
 
 from .html import html_table
@@ -35,8 +36,8 @@ class MadeBy:
         raise NotImplementedError
 
 
-@dataclass(frozen=True, eq=False)
-class Node:
+@dataclass(frozen=True, eq=False, repr=False)
+class Node(Labelled):
     """A matrix, its labels, and how it was made; never changed after it is made.
 
     Attributes:
@@ -99,14 +100,12 @@ class Node:
                 "weights, or make them smaller."
             )
 
-    def __repr__(self) -> str:
-        made = f" = {self.words}" if self.operation else ""
-        return f"<{self.name or 'matrix'}{made}, {len(self.rows)} x {len(self.columns)}>"
+    def _title(self) -> str:
+        name = self.name or "matrix"
+        return f"{name} = {self.words}" if self.words else name
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """How many rows and columns."""
-        return len(self.rows), len(self.columns)
+    def _cells(self) -> NDArray[Any]:
+        return super()._cells() if self.texts is None else np.array([[text] for text in self.texts])
 
     @property
     def symbol(self) -> str:
@@ -229,6 +228,22 @@ class Graph(Mapping[str, Node]):
 
     def __len__(self) -> int:
         return len(self._nodes)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._nodes
+
+    def __repr__(self) -> str:
+        return "\n".join([f"Graph of {len(self)} matrices", *listed(self.lines())])
+
+    def lines(self) -> list[str]:
+        """A line for each matrix: its name, its shape, how it was made."""
+        width = max((len(name) for name in self), default=0)
+        shapes = [f"{n} x {m}" for n, m in (node.shape for node in self.values())]
+        wide = max(map(len, shapes), default=0)
+        return [
+            f"  {name:{width}}  {shape:{wide}}  {node.words}".rstrip()
+            for (name, node), shape in zip(self.items(), shapes)
+        ]
 
     def _repr_html_(self) -> str:
         return "".join(node.html(name) for name, node in self.items())

@@ -190,7 +190,11 @@ class _Run:
             return multi_head_attention(
                 x, source, self.weights, s.heads or 1, attending=how, name="Output"
             )
-        widths = {"W_Q": x, "W_K": memory or x, "W_V": memory or x}
+        widths = {
+            "W_Q": x,
+            "W_K": x if memory is None else memory,
+            "W_V": x if memory is None else memory,
+        }
         check_fit(self.tables.sentences[name], weights, {k: len(v.columns) for k, v in widths.items()})
         made = {
             key: self.weights.matrix(key, source.columns, len(source.columns))
