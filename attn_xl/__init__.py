@@ -19,25 +19,24 @@ if TYPE_CHECKING:
     from attn_xl.graph.matrix import Matrix, given
     from attn_xl.graph.node import Graph
     from attn_xl.models.attention import compare, scaled_dot_product_attention, self_attention
-    from attn_xl.models.build import attend
     from attn_xl.models.computation import Computation
     from attn_xl.tables.read import read_tables
     from attn_xl.tables.survey import Table, Tables
     from attn_xl.tables.vectors.word_vectors import read_vectors
     from attn_xl.views.explanation import Explanation, explain
     from attn_xl.views.terminal import show
-    from attn_xl.workbook.write import write_workbook
 
+    from .api import attend, write_workbook
     from .errors import AttnXlError, CallError, InputError, OutputError
     from .settings import Formulas, Settings
 
 _HOMES = {
+    "api": ("attend", "write_workbook"),
     "models.attention": ("compare", "scaled_dot_product_attention", "self_attention"),
     "errors": ("AttnXlError", "CallError", "InputError", "OutputError"),
     "views.explanation": ("Explanation", "explain"),
     "graph.node": ("Graph",),
     "models.computation": ("Computation",),
-    "models.build": ("attend",),
     "graph.matrix": ("Matrix", "given"),
     "graph.functions": ("softmax",),
     "settings": ("Formulas", "Settings"),
@@ -45,7 +44,6 @@ _HOMES = {
     "tables.survey": ("Table", "Tables"),
     "views.terminal": ("show",),
     "tables.vectors.word_vectors": ("read_vectors",),
-    "workbook.write": ("write_workbook",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -118,6 +118,7 @@ ORDER = [
     "reopening",
     "edits",
     "reading",
+    "api",
     "inspecting",
     "teaching",
     "keys",

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Literal, overload
 
-from attn_xl.errors import CallError, nearest
+from attn_xl.errors import CallError, nearest, wrong_type
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.node import Graph, Node
 from attn_xl.labelled import listed
 from attn_xl.settings import Settings
+from attn_xl.tables.survey import Tables
 from attn_xl.text import plain
 
 MOST_NAMED = 6
@@ -38,6 +39,7 @@ class Computation(Mapping[str, Graph]):
         controls: what a reader plays with, by name: the word to look at, where words move to.
         remarks: what a reader should know, such as why sentences are not compared.
         settings: what was chosen, where it was made from a workbook.
+        tables: what it was made from, where that is known.
     """
 
     title: str
@@ -46,6 +48,7 @@ class Computation(Mapping[str, Graph]):
     controls: dict[str, Matrix] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     settings: Settings | None = None
+    tables: Tables | None = None
 
     @overload
     def __getitem__(self, name: _Step) -> Matrix: ...  # type: ignore[overload-overlap]
@@ -124,7 +127,17 @@ def sentence_of(graph: Graph) -> tuple[str, ...]:
 
 def as_computation(what: Computation | Graph | Node) -> Computation:
     """A computation as it is; a graph, or the matrix that a model returned, as one of one sentence. A
-    matrix without a name is called `Result`."""
+    matrix without a name is called `Result`.
+
+    Raises:
+        WrongTypeError: for anything else.
+    """
+    if not isinstance(what, (Computation, Graph, Node)):
+        raise wrong_type(
+            "the computation",
+            what,
+            "what attend returned, a graph, or the matrix that a model returned",
+        )
     if isinstance(what, Computation):
         return what
     graph = what if isinstance(what, Graph) else Graph(what if what.name else what.named("Result"))

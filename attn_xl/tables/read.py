@@ -17,7 +17,8 @@ from attn_xl.tables.written.reopen import reopened
 from attn_xl.tables.written.written_book import WrittenBook
 
 from .find import SheetFound
-from .roles import WordsIn
+from .pytorch import says_weights
+from .roles import WordsIn, weight_label
 from .survey import Survey, Table, Tables, survey_book
 
 
@@ -89,9 +90,23 @@ def _book_of(what: Any) -> Book:
     """The book of a file, a frame, an array, or a dictionary of these."""
     if isinstance(what, (str, os.PathLike)):
         return read_book(Path(what))
+    return book_of_objects(what)
+
+
+def book_of_objects(
+    what: Any,
+    words: Sequence[str] | str | None = None,
+    dims: Sequence[str] | str | None = None,
+) -> Book:
+    """The book of a frame, an array, lists or a table, or of a dictionary of these."""
     from attn_xl.spreadsheets.arrays import from_objects
 
-    return Book(Path("input"), {name or "Sentence": grid for name, grid in from_objects(what).items()})
+    grids = from_objects(what, words=words, dims=dims, is_weight=_is_weight)
+    return Book(Path("input"), {name or "Sentence": grid for name, grid in grids.items()})
+
+
+def _is_weight(name: str) -> bool:
+    return bool(weight_label(name)) or says_weights(name)
 
 
 def _tables(book: Book, only: str | Sequence[str]) -> Tables:

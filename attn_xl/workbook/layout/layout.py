@@ -121,6 +121,9 @@ class Layout:
     protected: bool = False
     steps: tuple[Sheet, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<workbook of {len(self.sheets) + self.overview} sheets>"
+
     @property
     def all_sheets(self) -> tuple[Sheet, ...]:
         """With the cover, without the Overview."""
