@@ -4,7 +4,9 @@ workbook that `attn-xl convert` writes."""
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -12,14 +14,14 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from attn_xl.graph.node import Graph, Node
 from attn_xl.models import build as models
 from attn_xl.models.computation import Computation, as_computation
-from attn_xl.spreadsheets.arrays import TAKEN
+from attn_xl.spreadsheets.objects import TAKEN
 from attn_xl.tables.read import book_of_objects, read_tables
 from attn_xl.tables.survey import Table, Tables, survey_book
 from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.templates import DEFAULT, find_template
 from attn_xl.workbook.write import write_workbook as write_computation
 
-from .errors import CallError, nearest, wrong_type
+from .errors import AttnXlError, CallError, nearest, wrong_type
 from .outputs import check_ending, check_output
 from .settings import Formulas, Model, Settings
 
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .settings import Activation, Arrangement, Norm, Normalize, Positions
+
+
+_OPTION = re.compile(r"(?<![^\s(])--([a-z]+(?:-[a-z]+)*)")
 
 
 class Options(TypedDict, total=False):
@@ -105,11 +110,25 @@ def attend(
     """
     if settings is not None and not isinstance(settings, Settings):
         raise wrong_type("settings", settings, "Settings, or options as keywords: attend(x, heads=2)")
-    made = _tables(tables, words, dims)
-    if weights is not None:
-        made = _with_weights(made, weights)
-    chosen = _settings(options, made, settings)
-    return replace(models.attend(made, chosen), tables=made)
+    with _options_as_keywords():
+        made = _tables(tables, words, dims)
+        if weights is not None:
+            made = _with_weights(made, weights)
+        chosen = _settings(options, made, settings)
+        return replace(models.attend(made, chosen), tables=made)
+
+
+@contextmanager
+def _options_as_keywords() -> Iterator[None]:
+    """In the block, errors name an option as Python does: `random_weights`, not `--random-weights`."""
+    try:
+        yield
+    except AttnXlError as error:
+        said = str(error.args[0])
+        in_python = _OPTION.sub(lambda found: found[1].replace("-", "_"), said)
+        if in_python == said:
+            raise
+        raise type(error)(in_python) from None
 
 
 def _tables(what: Any, words: Any, dims: Any) -> Tables:

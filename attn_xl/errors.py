@@ -63,7 +63,7 @@ def unforeseen(error: BaseException) -> str:
 def wrong_type(where: str, given: object, takes: str) -> WrongTypeError:
     """The error that names what was given, and what `where` takes instead."""
     name = type(given).__name__
-    article = "an" if name[0].lower() in "aeio" else "a"
+    article = "an" if name[0].lower() in "aeio" or name == "ndarray" else "a"
     said = "None" if given is None else f"{article} {name}"
     return WrongTypeError(f"{where} is {said}; it takes {takes}.")
 

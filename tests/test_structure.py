@@ -42,6 +42,7 @@ ORDER = [
     "numerals",
     "textfiles",
     "frames",
+    "objects",
     "marks",
     "plainsheet",
     "spreadsheets",

@@ -36,7 +36,7 @@ from attn_xl.graph.operations.chosen import (
 )
 from attn_xl.graph.operations.primitives import Best, Columns, Concat, Copy, Gather, Width
 
-from .matrix import Matrix, constant, made
+from .matrix import Matrix, check_matrices, constant, made
 from .node import HIDES
 
 
@@ -217,11 +217,20 @@ def softmax(x: Matrix) -> Matrix:
         Weights, (n, m).
 
     Raises:
-        InputError: never for finite scores, which a matrix always has.
+        WrongTypeError: for what is no matrix. Finite scores, which a matrix always has, never fail.
+
+    Example:
+        >>> import attn_xl
+        >>> scores = attn_xl.given([[0, 1, 2]], ["cat"], ["the", "cat", "sat"], "Scores")
+        >>> attn_xl.softmax(scores)
+        matrix = softmax(Scores), 1 x 3
+               the    cat    sat
+        cat  0.090  0.245  0.665
 
     Source: Bridle, "Probabilistic Interpretation of Feedforward Classification Network Outputs"
     (1990); the shift by the maximum as in Goodfellow, Bengio, Courville, "Deep Learning", 4.1.
     """
+    check_matrices(x=x)
     maximum = row_maximum(x).named("Maximum", "the largest score of the row", helper=True)
     exponentials = exp(x - maximum).named("Exponentials", "e^(score − maximum)", helper=True)
     total = row_sum(exponentials).named("Sum", "what the exponentials add up to", helper=True)

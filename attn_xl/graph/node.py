@@ -9,16 +9,19 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_xl.errors import CallError, InputError, nearest
+from attn_xl.errors import CallError, InputError, ShapeError, nearest, wrong_type
 from attn_xl.labelled import Labelled, listed
 from attn_xl.text import clean
 
 from .html import html_table
+
+if TYPE_CHECKING:
+    from .matrix import Matrix
 
 Numbers = NDArray[np.float64]
 Role = Literal["input", "weight", "value", "attention"]
@@ -77,7 +80,7 @@ class Node(Labelled):
             # Adding 0.0 copies, and turns -0.0, which spreadsheets do not have, into 0.0.
             values = values + 0.0
         if values.ndim != 2 or values.shape != (len(self.rows), len(self.columns)):
-            raise ValueError(
+            raise ShapeError(
                 f"{self.name or 'a matrix'} has values of shape {values.shape} but "
                 f"{len(self.rows)} row and {len(self.columns)} column labels"
             )
@@ -178,7 +181,7 @@ class Node(Labelled):
         return html_table(title, self.rows, self.columns, self.values, shaded=shaded)
 
 
-class Graph(Mapping[str, Node]):
+class Graph(Mapping[str, "Matrix"]):
     """The named matrices that lead to some results, by name, in the order they were made.
 
     `graph["Softmax"].values` is an array; helpers go by their step: `graph["Softmax.Sum"]`.
@@ -187,6 +190,9 @@ class Graph(Mapping[str, Node]):
     def __init__(self, *results: Node) -> None:
         self._nodes: dict[str, Node] = {}
         self._owners: dict[Node, Node] = {}
+        for result in results:
+            if not isinstance(result, Node):
+                raise wrong_type("a result", result, "the matrix that a model returned")
         nodes = [node for node in walk(results) if node.name]
         for node in nodes:
             if not node.helper:
@@ -217,9 +223,9 @@ class Graph(Mapping[str, Node]):
             return f"{self.owner(node).name}.{node.name}"
         return node.name
 
-    def __getitem__(self, name: str) -> Node:
+    def __getitem__(self, name: str) -> Matrix:
         try:
-            return self._nodes[name]
+            return cast("Matrix", self._nodes[name])
         except KeyError:
             raise UnknownStepError(f"there is no step {name!r}. {nearest(name, self)}") from None
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from attn_xl.errors import InputError
+from attn_xl.errors import InputError, wrong_type
 from attn_xl.graph.functions import (
     copy,
     gather,
@@ -24,7 +24,7 @@ from attn_xl.graph.functions import (
     when,
     width,
 )
-from attn_xl.graph.matrix import Matrix
+from attn_xl.graph.matrix import Matrix, check_matrices
 
 from . import notes
 
@@ -112,8 +112,18 @@ def self_attention(
         ValueError: if the shapes do not fit.
         InputError: if a number grows beyond what a spreadsheet holds.
 
+    Example:
+        >>> import attn_xl
+        >>> x = attn_xl.given([[1, 0], [0, 2]], ["cat", "sat"], ["a", "b"], "Input")
+        >>> attn_xl.self_attention(x)
+        Output = Softmax × V, 2 x 2
+                 a      b
+        cat  0.670  0.660
+        sat  0.056  1.888
+
     Source: Vaswani et al. (2017), 3.2.1; the projections as in 3.2.2 with one head.
     """
+    check_matrices(x=x, w_q=w_q, w_k=w_k, w_v=w_v, memory=memory)
     memory = x if memory is None else memory
     b_q, b_k, b_v = biases
     q = projected(x, w_q, b_q).named("Q", notes.QUERIES)  # (n, d_k)
@@ -157,8 +167,18 @@ def scaled_dot_product_attention(
         InputError: if a number grows beyond what a spreadsheet holds, or a score beyond what a mask
             hides.
 
+    Example:
+        >>> import attn_xl
+        >>> q = attn_xl.given([[1, 0]], ["cat"], ["a", "b"], "Q")
+        >>> k = attn_xl.given([[1, 0], [0, 2]], ["the", "mat"], ["a", "b"], "K")
+        >>> attn_xl.scaled_dot_product_attention(q, k, k, scale=False)
+        Output = Softmax × K, 1 x 2
+                 a      b
+        cat  0.731  0.538
+
     Source: Vaswani et al. (2017), equation (1); dropout of the weights as in 5.4.
     """
+    check_matrices(q=q, k=k, v=v)
     how = attending or Attending(scale=scale)
     if masks is None:
         masks = how.masks(q.rows, k.rows, at) if how.masks else ()
@@ -242,7 +262,20 @@ def compare(sentences: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
 
     Raises:
         ValueError: if the sentences do not have the same dimensions.
+
+    Example:
+        >>> import attn_xl
+        >>> tables = attn_xl.read_tables("samples/mouse.xlsx")
+        >>> ends = {name: (g["Input"], g["Output"]) for name, g in attn_xl.attend(tables).items()}
+        >>> attn_xl.compare(ends)[3]
+        Compare.mouse.Output.Difference = what differs from 'in cat', 1 x 3
+                                animal   tech  grammar
+        in keyboard − in cat  -0.516  0.513    0.003
     """
+    if not isinstance(sentences, Mapping):
+        raise wrong_type(
+            "sentences", sentences, "the input and the output of each sentence, by its name"
+        )
     places: dict[str, list[tuple[str, int]]] = {}
     for sentence, (x, _) in sentences.items():
         for row, word in enumerate(x.rows):

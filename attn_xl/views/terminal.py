@@ -83,6 +83,10 @@ def show(
 
     Raises:
         CallError: for a step or a sheet that there is not.
+
+    Example:
+        >>> import attn_xl
+        >>> attn_xl.show(attn_xl.attend({"cat": [1, 0], "sat": [0, 2]}), steps="Softmax")
     """
     chosen = select(as_computation(computation), steps, sheet)
     plain = bool(os.environ.get("NO_COLOR"))

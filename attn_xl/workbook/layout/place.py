@@ -53,6 +53,7 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
     """
     prefixes = _prefixes(computation)
     shared = computation.shared()
+    node: Node
     contents: dict[tuple[str, str], list[tuple[Node, str]]] = {}  # (prefix, symbol): node, name
     for sentence, graph in computation.items():
         for full_name, node in graph.items():
