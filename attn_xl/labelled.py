@@ -32,6 +32,12 @@ class Labelled:
     `m["mouse"]`, `m[:, "cat"]`, `m[["mouse", "cat"]]`. Of a label that is there twice, `m["the#2"]` is
     the second.
 
+    Example:
+        >>> import attn_xl
+        >>> m = attn_xl.given([[1, 0], [0, 2]], ["cat", "sat"], ["a", "b"], "Input")
+        >>> print(m[1, 1], m["sat", "b"], m[-1], m[:, "a"])
+        2.0 2.0 [0. 2.] [1. 0.]
+
     Attributes:
         values: shape (rows, columns), float64.
         rows, columns: the labels.

@@ -270,7 +270,7 @@ def compare(sentences: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
         >>> attn_xl.compare(ends)[3]
         Compare.mouse.Output.Difference = what differs from 'in cat', 1 x 3
                                 animal   tech  grammar
-        in keyboard − in cat  -0.516  0.513    0.003
+        in keyboard − in cat  -0.483  0.507    0.001
     """
     if not isinstance(sentences, Mapping):
         raise wrong_type(

@@ -1,4 +1,4 @@
-"""Objects of Python's in, cells out: pandas and polars frames, arrays, lists, dictionaries, tables, matrices.
+"""Python objects in, cells out: pandas and polars frames, arrays, lists, dictionaries, matrices.
 Imports neither pandas nor polars: a frame is told by what it can do."""
 
 from __future__ import annotations

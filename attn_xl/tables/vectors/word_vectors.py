@@ -48,8 +48,8 @@ def read_vectors(
 
     Example:
         >>> import attn_xl
-        >>> attn_xl.read_vectors("samples/vectors.txt", ["cat", "dog"])["dog", "d1"]
-        np.float64(0.931)
+        >>> print(attn_xl.read_vectors("samples/vectors.txt", ["cat", "dog"])["dog", "d1"])
+        0.9309
     """
     if isinstance(words, str):
         words = words.split()
