@@ -17,9 +17,7 @@ from attn_xl.models.computation import Computation, as_computation
 from attn_xl.spreadsheets.objects import TAKEN
 from attn_xl.tables.read import book_of_objects, read_tables
 from attn_xl.tables.survey import Table, Tables, survey_book
-from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.templates import DEFAULT, find_template
-from attn_xl.workbook.write import write_workbook as write_computation
 
 from .errors import AttnXlError, CallError, nearest, wrong_type
 from .outputs import check_ending, check_output
@@ -29,6 +27,8 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from typing_extensions import Unpack
+
+    from attn_xl.workbook.layout.layout import Layout
 
     from .settings import Activation, Arrangement, Norm, Normalize, Positions
 
@@ -250,6 +250,10 @@ def write_workbook(
         shown = replace(shown, controls=controls)
     if source is None:
         source = tables.path.name if tables is not None and tables.path.is_file() else ""
+    from attn_xl.workbook.write import (
+        write_workbook as write_computation,  # openpyxl takes longer than to compute
+    )
+
     return write_computation(
         computation, target, template=look, settings=shown, source=source, record=True
     )

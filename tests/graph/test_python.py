@@ -574,4 +574,4 @@ def test_what_a_script_imports_is_what_it_needs() -> None:
         "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     )
     loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
-    assert not {"pandas", "polars", "typer", "torch"} & set(loaded.stdout.split())
+    assert not {"pandas", "polars", "typer", "torch", "openpyxl", "rich"} & set(loaded.stdout.split())
