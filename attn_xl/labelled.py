@@ -98,10 +98,10 @@ class Labelled:
 
     def __getitem__(self, key: Any) -> Any:
         keys = list(key) if isinstance(key, tuple) else [key]
-        back = any(one is Ellipsis for one in keys)  # then the last one is of the columns
+        dots = next((place for place, one in enumerate(keys) if one is Ellipsis), len(keys))
         for place, one in enumerate(keys):
-            axis = 2 - len(keys) + place if back and one is not Ellipsis else place
-            if axis in (0, 1):
+            axis = place if place < dots else 2 - len(keys) + place  # after `...`, from the end
+            if place != dots and axis in (0, 1):
                 keys[place] = self._position(one, axis)
         try:
             return self.values[tuple(keys)]

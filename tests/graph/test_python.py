@@ -67,6 +67,8 @@ def test_labels_stand_for_positions() -> None:
         ("cat", 1),
         ((slice(None), "b"), (slice(None), 1)),
         ((..., "b"), (slice(None), 1)),
+        (("cat", ..., "b"), (1, 1)),
+        (("cat", ...), 1),
         ((-1, "b"), (2, 1)),
         (["sat", "mouse"], [2, 0]),
         (("cat", slice(0, 2)), (1, slice(0, 2))),
