@@ -68,7 +68,7 @@ def _choice(
     return field(default=default, metadata=about)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Settings:
     """What is computed and how it is shown; each field's help says more. A choice out of several may be
     given by its name: `Settings(model="encoder")`.
@@ -200,6 +200,13 @@ class Settings:
         for name in ("seed", "random_weights"):
             if (getattr(self, name) or 0) < 0:
                 refuse(name.replace("_", "-"), getattr(self, name), "it takes a number from 0.")
+
+    def __repr__(self) -> str:
+        chosen = [
+            (f.name, value) for f in fields(self) if (value := getattr(self, f.name)) != f.default
+        ]
+        said = [f"{name}={(v.value if isinstance(v, Enum) else v)!r}" for name, v in chosen]
+        return f"Settings({', '.join(said)})"
 
     @classmethod
     def chosen(

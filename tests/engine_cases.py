@@ -19,7 +19,7 @@ from attn_xl.spreadsheets.formulas import WIDTH, read_formulas
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.workbook.layout.components_sheet import components, components_layout
 from attn_xl.workbook.layout.layout import Layout
-from attn_xl.workbook.write import write_layout
+from attn_xl.workbook.write import write_layout, write_workbook
 
 STYLES = (Formulas.cell, Formulas.array, Formulas.dynamic)
 WRONG = "-98765"
@@ -140,7 +140,7 @@ def laid_out(variant: str, style: Formulas, path: Path) -> Layout:
     source, options = VARIANTS[variant]
     settings = attn_xl.Settings(formulas=style, **options)
     if variant != COMPONENTS:
-        return attn_xl.write_workbook(attn_xl.attend(source, settings), path, settings=settings)
+        return write_workbook(attn_xl.attend(source, settings), path, settings=settings)
     (words,) = source.sentences.values()
     layout = components_layout(components(words, 2), variant)
     write_layout(layout, path, settings=settings)

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from attn_xl.errors import InputError
+from attn_xl.errors import InputError, wrong_type
 from attn_xl.graph.functions import copy, gather, mask, masked, row_sum, sinusoid, sqrt, when, width
-from attn_xl.graph.matrix import Matrix
+from attn_xl.graph.matrix import Matrix, check_matrices
 from attn_xl.graph.step import WHOLE, Part, Scope, Step
 
 from . import recipes, steps
@@ -133,8 +133,19 @@ def scaled_dot_product_attention(
         InputError: if a number grows beyond what a spreadsheet holds, or a score beyond what a mask
             hides.
 
+    Example:
+        >>> import attn_xl
+        >>> q = attn_xl.given([[1, 0]], ["cat"], ["a", "b"], "Q")
+        >>> k = attn_xl.given([[1, 0], [0, 2]], ["the", "mat"], ["a", "b"], "K")
+        >>> plain = attn_xl.Attending(scale=False)
+        >>> attn_xl.scaled_dot_product_attention(q, k, k, attending=plain)
+        Output = Softmax × K, 1 x 2
+                 a      b
+        cat  0.731  0.538
+
     Source: Vaswani et al. (2017), equation (1); dropout of the weights as in 5.4.
     """
+    check_matrices(q=q, k=k, v=v)
     how = (attending or Attending()).between(q.rows, k.rows, part)
     scores = (q @ k.T).as_step(steps.SCORES, part)  # (n, m)
     scaled = how.scaled(scores, k, part)  # (n, m)
@@ -174,8 +185,18 @@ def self_attention(
         ValueError: if the shapes do not fit.
         InputError: if a number grows beyond what a spreadsheet holds.
 
+    Example:
+        >>> import attn_xl
+        >>> x = attn_xl.given([[1, 0], [0, 2]], ["cat", "sat"], ["a", "b"], "Input")
+        >>> attn_xl.self_attention(x)
+        Output = Softmax × V, 2 x 2
+                 a      b
+        cat  0.670  0.660
+        sat  0.056  1.888
+
     Source: Vaswani et al. (2017), 3.2.1; the projections as in 3.2.2 with one head.
     """
+    check_matrices(x=x, w_q=w_q, w_k=w_k, w_v=w_v, memory=memory)
     memory = x if memory is None else memory
     b_q, b_k, b_v = biases
     q = projected(x, w_q, b_q, steps.QUERIES)  # (n, d_k)
@@ -264,7 +285,20 @@ def compare(sentences: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
 
     Raises:
         ValueError: if the sentences do not have the same dimensions.
+
+    Example:
+        >>> import attn_xl
+        >>> tables = attn_xl.read_tables("samples/mouse.xlsx")
+        >>> ends = {name: (g["Input"], g["Output"]) for name, g in attn_xl.attend(tables).items()}
+        >>> attn_xl.compare(ends)[3]
+        Compare.mouse.Output.Difference = what differs from 'in cat', 1 x 3
+                                animal   tech  grammar
+        in keyboard − in cat  -0.483  0.507    0.001
     """
+    if not isinstance(sentences, Mapping):
+        raise wrong_type(
+            "sentences", sentences, "the input and the output of each sentence, by its name"
+        )
     places: dict[str, list[tuple[str, int]]] = {}
     for sentence, (x, _) in sentences.items():
         for row, word in enumerate(x.rows):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from attn_xl.graph.node import Graph, Node, referred_to
 from attn_xl.graph.operation import operation_of
@@ -35,7 +35,7 @@ def formula_of(graphs: Iterable[Graph]) -> str:
     return "; ".join(formulas) + (f", where {'; '.join(known)}" if known else "")
 
 
-def _results(graph: Graph) -> list[tuple[Node, Node]]:
+def _results(graph: Graph) -> Sequence[tuple[Node, Node]]:
     """What each attention ends with, and its weights; without attention, the last step, twice."""
     nodes = [node for node in graph.values() if not node.helper and not node.scalar]
     found = []

@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attn_xl import InputError, Matrix, Settings, explain, given, softmax, write_workbook
+from attn_xl import InputError, Matrix, Settings, explain, given, softmax
 from attn_xl.graph.functions import exp, find, gather, option, row_maximum, row_sum, sqrt, width
 from attn_xl.graph.node import Graph
 from attn_xl.graph.operation import Entered, Operation, recompute
 from attn_xl.graph.operations.catalogue import PRIMITIVES
 from attn_xl.graph.operations.chosen import When
 from attn_xl.graph.operations.primitives import Apply, Best, Reduce
+from attn_xl.workbook.write import write_workbook
 
 
 def matrix(values, name="X", **labels):  # type: ignore[no-untyped-def]

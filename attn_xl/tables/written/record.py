@@ -104,6 +104,7 @@ def chosen_lines(settings: Settings) -> Iterator[tuple[str, Any]]:
 
 def sources(layout: Layout, computation: Computation, settings: Settings) -> Iterator[Source]:
     """Every table that is given rather than computed."""
+    node: Node
     names: dict[Node, tuple[str, str]] = {}
     for sentence, graph in computation.items():
         for node in graph.values():

@@ -124,6 +124,9 @@ class Layout:
     steps: tuple[Sheet, ...] = ()
     in_words: str = ""
 
+    def __repr__(self) -> str:
+        return f"<workbook of {len(self.sheets) + self.overview} sheets>"
+
     @property
     def all_sheets(self) -> tuple[Sheet, ...]:
         """With the cover, without the Overview."""

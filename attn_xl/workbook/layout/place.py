@@ -54,6 +54,7 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
     """
     prefixes = _prefixes(computation)
     shared = computation.shared()
+    node: Node
     contents: dict[tuple[str, str], list[tuple[Node, str]]] = {}  # (prefix, symbol): node, name
     owners: dict[tuple[str, str], Node] = {}
     for sentence, graph in computation.items():
