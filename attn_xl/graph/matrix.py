@@ -184,7 +184,7 @@ def given(
         >>> import attn_xl
         >>> x = attn_xl.given([[1, 0], [0, 2]], rows=["cat", "sat"], columns=["a", "b"], name="X")
         >>> 2 * x @ x.T
-        matrix = 2 · X × Xᵀ, 2 x 2
+        matrix = (2 · X) × Xᵀ, 2 x 2
              cat  sat
         cat    2    0
         sat    0    8
