@@ -4,7 +4,7 @@ knows nothing of sheets but their names."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -124,7 +124,7 @@ def moves(ends: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
     return made
 
 
-def _projection(name: str, parts: list[Matrix]):  # type: ignore[no-untyped-def]
+def _projection(name: str, parts: list[Matrix]) -> tuple[list[Matrix], Callable[[Matrix], Matrix]]:
     """The matrices of a projection on two principal components, and the projection."""
     labels = parts[0].columns
     if len(labels) == 2:
@@ -162,4 +162,4 @@ def principal_components(x: Numbers, count: int) -> Numbers:
 def _scaled(x: Numbers) -> Numbers:
     """`x` times the power of two that brings its largest number near 1, with exact digits."""
     _, power = np.frexp(np.abs(x).max(initial=0.0))
-    return np.ldexp(np.ldexp(x, -(power // 2)), power // 2 - power)
+    return np.asarray(np.ldexp(np.ldexp(x, -(power // 2)), power // 2 - power))
