@@ -7,10 +7,15 @@ import re
 from typing import Any, TextIO
 
 _HIGH = "\x7f-\x9f\ud800-\udfff\ufffe\uffff"
-_TURNS = "\u202a-\u202e\u2066-\u2069"
+_FORMAT = (
+    "\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U0001d173-\U0001d17a\U000e0001-\U000e007f"
+)
+"""What has no shape of its own: marks that turn the direction of a line, spaces without width, tags.
+Not the joiners U+200C and U+200D, which Persian words and joined emoji are spelled with."""
 _CONTROL = re.compile(f"[\x00-\x1f{_HIGH}]")
-_TURN = re.compile(f"[{_TURNS}]")
-_NOT_IN_JSON = re.compile(f"[{_HIGH}{_TURNS}]")  # control characters below, JSON writes so itself
+_HIDDEN = re.compile(f"[{_FORMAT}]")
+_NOT_IN_JSON = re.compile(f"[{_HIGH}{_FORMAT}]")  # control characters below, JSON writes so itself
 _BREAK = re.compile("\r\n|[\t\n\v\f\r\x85\u2028\u2029]")
 
 
@@ -25,8 +30,8 @@ def _one_line(text: str) -> str:
 
 
 def forward(text: str) -> str:
-    """A text without what turns the direction of all that follows it on a line of a terminal."""
-    return _TURN.sub("\ufffd", text)
+    """A text in which nothing is hidden and nothing turns the direction of what follows on its line."""
+    return _HIDDEN.sub("\ufffd", text)
 
 
 def plain(text: str) -> str:
