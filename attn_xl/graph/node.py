@@ -14,7 +14,7 @@ from typing import Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_xl.errors import CallError, InputError, nearest
+from attn_xl.errors import CallError, NotFinite, nearest
 from attn_xl.text import clean
 
 from .html import html_table
@@ -93,7 +93,7 @@ class Node:
                 if np.isnan(values[row, column])
                 else "the numbers are too large to compute with, or divided by 0"
             )
-            raise InputError(
+            raise NotFinite(
                 f"{self.words or self.name or 'a step'} gives {values[row, column]} at "
                 f"[{self.rows[row]}, {self.columns[column]}]: {why}. Change the embeddings or "
                 "weights, or make them smaller."

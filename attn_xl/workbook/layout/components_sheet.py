@@ -72,10 +72,17 @@ def components(words: Table, count: int, sentences: Mapping[str, Sequence[str]] 
 
     Raises:
         CallError: if there are not so many components.
-        InputError: if the words do not differ.
+        InputError: if the words do not differ, or their numbers are too large or too small.
 
     Source: Jolliffe, "Principal Component Analysis" (2002), chapters 1 and 2.
     """
+    try:
+        return _computed(words, count, sentences)
+    except InputError as error:
+        raise InputError(f"{words.file}: {error}") from None
+
+
+def _computed(words: Table, count: int, sentences: Mapping[str, Sequence[str]]) -> Components:
     n, d = words.shape
     if not 1 <= count <= d:
         raise CallError(
@@ -84,9 +91,7 @@ def components(words: Table, count: int, sentences: Mapping[str, Sequence[str]] 
     if n < 2:
         raise CallError("--pca needs at least two different words.")
     if (words.values == words.values[0]).all():
-        raise InputError(
-            f"{words.file}: the vectors of these words are all the same: nothing to project."
-        )
+        raise InputError("the vectors of these words are all the same: nothing to project.")
     x = given(words.values, words.rows, words.columns, "Words", NOTES["Words"])
     mean = column_mean([x]).named("Mean", NOTES["Mean"])
     centred = (x - mean).named("Centred", NOTES["Centred"])
