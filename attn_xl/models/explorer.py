@@ -24,6 +24,10 @@ AXES = ("x before", "x after", "y before", "y after")
 AXES_APART = ("x of input", "x of output", "y of input", "y of output")
 """Where inputs and outputs lie in different spaces: each pair of axes is a plane of its own."""
 COMPONENTS_NOTE = "principal components"
+DIRECTIONS_STAY = (
+    "The directions (principal components) were computed from the original numbers. They stay as they "
+    "are when an input is changed."
+)
 MOST_CENTRED = 50
 """So many sentences make the mean that a projection is centred at: a formula takes 255 ranges."""
 DIGITS = 12

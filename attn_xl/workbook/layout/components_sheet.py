@@ -13,20 +13,24 @@ from attn_xl.graph.functions import column_mean, column_variance, gather, row_su
 from attn_xl.graph.matrix import Matrix, given
 from attn_xl.graph.node import Graph
 from attn_xl.models.computation import Computation
-from attn_xl.models.explorer import principal_components
+from attn_xl.models.explorer import DIRECTIONS_STAY, principal_components
 from attn_xl.settings import Settings
 from attn_xl.spreadsheets.addresses import Place
 from attn_xl.tables.survey import Table
 from attn_xl.tables.written.record import SENTENCE, with_record
 
+from .controls_sheet import texts_below
 from .layout import FIRST_ROW, HEADER_ROW, Layout, Sheet
 from .page import Chart, Series
 from .place import lay_out
 from .placed import Block
+from .point_labels import with_room
 
 PROJECTED, EXPLAINED = "Projected", "Explained"
 MOST_POINTS = 200
 """So many words are drawn: a chart has at most 255 series."""
+ROWS_OF_CHART = 27
+"""How much room the chart takes, in rows of 15 points."""
 NOTES = {
     "Words": "The word vectors, as they stand in the file: one word a row.",
     "Mean": "The mean of each column of Words.",
@@ -142,7 +146,11 @@ def _arranged(sheet: Sheet, layout: Layout, made: Components) -> Sheet:
         return replace(sheet, title="Explained variance", note=NOTES[EXPLAINED])
     if sheet.main.node is made.projected:
         chart = _chart(sheet.main, layout)
-        return replace(sheet, extras=replace(sheet.extras, charts=(chart,)))
+        lines: list[str] = []
+        if chart.kind == "points":
+            chart, lines = with_room(chart)
+        texts = texts_below(chart, [*lines, DIRECTIONS_STAY], ROWS_OF_CHART)
+        return replace(sheet, extras=replace(sheet.extras, charts=(chart,), cells=tuple(texts)))
     return sheet
 
 
