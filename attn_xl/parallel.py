@@ -15,6 +15,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .errors import CallError, Interrupted, OutputError
+from .text import ignore_warnings
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -156,6 +157,7 @@ class _Worker:
 def _work(do: Callable[[Any], Any], pipe: Connection) -> None:
     """Do one task after the other, until there is None."""
     _follow_the_first()
+    ignore_warnings()
     while (task := pipe.recv()) is not None:
         try:
             answer = True, do(task)

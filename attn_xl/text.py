@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from typing import Any, TextIO
 
 _HIGH = "\x7f-\x9f\ud800-\udfff\ufffe\uffff"
@@ -42,6 +43,12 @@ def plain(text: str) -> str:
 def say(line: str, file: TextIO | None = None) -> None:
     """Print one line, whatever the names in it are; to the standard output if None."""
     print(plain(line), file=file)
+
+
+def ignore_warnings() -> None:
+    """Keep what libraries warn of from people, to whom it says nothing; filters that are set already go
+    first, so that `python -W error` finds them."""
+    warnings.filterwarnings("ignore", append=True)
 
 
 def as_json(what: Any, indent: int = 1) -> str:
