@@ -24,6 +24,7 @@ ORDER = [
     "notes",
     "notebook",
     "matrix",
+    "point_labels",
     "operation",
     "primitives",
     "chosen",
