@@ -27,6 +27,10 @@ class InputError(AttnXlError):
     """A file that cannot be used as it is: missing, damaged, or with a table that does not fit."""
 
 
+class NotFinite(InputError):
+    """Numbers whose result is infinite, or no number."""
+
+
 class OutputError(AttnXlError):
     """A file that cannot be written."""
 

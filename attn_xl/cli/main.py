@@ -19,7 +19,7 @@ from typer._completion_shared import _completion_scripts
 from attn_xl import __version__
 from attn_xl.errors import AttnXlError, CallError, Interrupted
 from attn_xl.settings import Model, Settings
-from attn_xl.text import forward, say
+from attn_xl.text import forward, ignore_warnings, say
 
 from .check import check
 from .explain import explain
@@ -250,6 +250,7 @@ def main(args: Sequence[str] | None = None) -> None:
     """Run the program; always ends in SystemExit. Status 2 is a mistake in the call, 1 a file that
     cannot be used."""
     gc.disable()  # a run is short and leaves no garbage worth the search
+    ignore_warnings()
     caught: list[int] = []
 
     def stop(number: int, _: object) -> NoReturn:

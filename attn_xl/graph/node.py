@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_xl.errors import CallError, InputError, ShapeError, nearest, wrong_type
+from attn_xl.errors import CallError, NotFinite, ShapeError, nearest, wrong_type
 from attn_xl.html import html_table
 from attn_xl.labelled import Labelled, listed
 from attn_xl.text import clean
@@ -101,7 +101,7 @@ class Node(Labelled):
                 if np.isnan(values[row, column])
                 else "the numbers are too large to compute with, or divided by 0"
             )
-            raise InputError(
+            raise NotFinite(
                 f"{self.words or self.name or 'a step'} gives {values[row, column]} at "
                 f"[{self.rows[row]}, {self.columns[column]}]: {why}. Change the embeddings or "
                 "weights, or make them smaller."

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 
-from attn_xl.errors import CallError, InputError, nearest
+from attn_xl.errors import CallError, InputError, NotFinite, nearest
 from attn_xl.graph.functions import option
 from attn_xl.graph.matrix import Matrix, given_step, shapes_only
 from attn_xl.graph.node import HIDES, Graph
@@ -37,6 +37,8 @@ TITLES = {
     Model.positions: "Positions",
     Model.similarity: "Similarity",
 }
+Ends = Mapping[str, tuple[Matrix, Matrix]]
+"""The input and the output of each sentence."""
 
 
 def attend(tables: Tables, settings: Settings | None = None) -> Computation:
@@ -76,12 +78,17 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
             title, graphs, {}, remarks=(*tables.remarks, *run.unused()), settings=settings
         )
     comparable, remarks = _comparable(ends)
+    compared, no_comparison = _unless_too_large("the comparison of sentences", compare, comparable)
+    controls, plane, no_plane = _explorers(graphs, ends, settings), list[Matrix](), ""
+    if settings.controls:
+        plane, no_plane = _unless_too_large("the chart of where words move", moves, comparable)
+    left_out = [remark for remark in (no_comparison, no_plane) if remark]
     return Computation(
         title=title,
         graphs=graphs,
-        comparison={matrix.name: matrix for matrix in compare(comparable)},
-        controls=_controls(graphs, ends, comparable, settings) if settings.controls else {},
-        remarks=(*tables.remarks, *remarks, *_not_to_be_masked(graphs), *run.unused()),
+        comparison={matrix.name: matrix for matrix in compared},
+        controls={matrix.name: matrix for matrix in (*controls, *plane)},
+        remarks=(*tables.remarks, *remarks, *left_out, *_not_to_be_masked(graphs), *run.unused()),
         settings=settings,
     )
 
@@ -333,13 +340,20 @@ class _Run:
         return (f"Not used by this model: {', '.join(unused)}.",)
 
 
-def _controls(
-    graphs: Mapping[str, Graph],
-    ends: Mapping[str, tuple[Matrix, Matrix]],
-    comparable: Mapping[str, tuple[Matrix, Matrix]],
-    settings: Settings,
-) -> dict[str, Matrix]:
+def _unless_too_large(
+    what: str, make: Callable[[Ends], list[Matrix]], ends: Ends
+) -> tuple[list[Matrix], str]:
+    """Matrices that no model needs; none, and a remark, if their numbers are too large."""
+    try:
+        return make(ends), ""
+    except NotFinite:
+        return [], f"Left out: {what}. The numbers are too large to compute it with."
+
+
+def _explorers(graphs: Mapping[str, Graph], ends: Ends, settings: Settings) -> list[Matrix]:
     made: list[Matrix] = []
+    if not settings.controls:
+        return made
     parts = [node.part for graph in graphs.values() for node in graph.values()]
     kept = chosen_parts(settings.sheets_for, parts) if settings.sheets_for else set(parts)
     for name, (x, output) in ends.items():
@@ -347,7 +361,7 @@ def _controls(
         attention = [node for node in nodes if node.role == "attention" and node.part in kept]
         if attention:
             made += explorer(name if len(ends) > 1 else "", x, output, attention)
-    return {matrix.name: matrix for matrix in (*made, *moves(comparable))}
+    return made
 
 
 def _not_to_be_masked(graphs: Mapping[str, Graph]) -> tuple[str, ...]:

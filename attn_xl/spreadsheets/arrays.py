@@ -215,7 +215,7 @@ def _labelled(values: list[Any], rows: Any, columns: Any) -> Rows | None:
     if isinstance(rows, list):
         made = [[str(word), *row] for word, row in zip([*rows, *[""] * (len(made) - len(rows))], made)]
         if not isinstance(columns, list):
-            columns = [f"dim {i}" for i in range(1, max(map(len, made)))]
+            columns = [f"dim {i}" for i in range(1, max(map(len, made), default=1))]
     if isinstance(columns, list):
         made = [[*([""] if isinstance(rows, list) else []), *map(str, columns)], *made]
     return made
