@@ -12,6 +12,9 @@ from attn_xl.graph.operations.primitives import Product, Transpose, Width
 from .own_masks import stack_of
 from .step_names import layer_and_head
 
+MOST_STEPS = 12
+"""More steps than these make no formula that one reads: the one before them goes by its name."""
+
 
 def formula_of(graphs: Iterable[Graph]) -> str:
     """How attention, or what there is in its place, is computed.
@@ -19,8 +22,11 @@ def formula_of(graphs: Iterable[Graph]) -> str:
     Args:
         graphs: of all sentences; where they compute differently, or stacks of layers do, each formula
             is there with the stack or the sentence's number.
+
+    Returns:
+        "" where nothing is computed.
     """
-    found: dict[str, list[str]] = {}
+    found: dict[tuple[str, str], list[str]] = {}
     where: dict[str, set[str]] = {}
     for number, graph in enumerate(graphs, 1):
         for result, weights in _results(graph):
@@ -28,25 +34,32 @@ def formula_of(graphs: Iterable[Graph]) -> str:
             composing = _Composing(f"_{head}" if head else "", where)
             attends = weights is not result
             name = "Attention(Q, K, V)" if attends else composing.name(result)
-            said = f"{composing.words(result)}{' in each head' if attends and head else ''}"
+            said = composing.words(result)
             stack = stack_of(f"{weights.name.rpartition('.')[0]}.").strip(".")
-            places = found.setdefault(f"{name} = {said}", [])
+            places = found.setdefault((name, said), [])
             places += [place for place in [stack or f"sentence {number}"] if place not in places]
     several = len(found) > 1
-    formulas = [f"{', '.join(at)}: {formula}" if several else formula for formula, at in found.items()]
+    formulas = [
+        f"{name} = {said}{f' in {_listed(places)}' if several else ''}"
+        for (name, said), places in found.items()
+    ]
     known = [next(iter(meanings)) for meanings in where.values() if len(meanings) == 1]
     return "; ".join(formulas) + (f", where {'; '.join(known)}" if known else "")
+
+
+def _listed(places: list[str]) -> str:
+    return " and ".join([", ".join(places[:-1]), places[-1]] if len(places) > 1 else places)
 
 
 def _results(graph: Graph) -> list[tuple[Node, Node]]:
     """What each attention ends with, and its weights; without attention, the last step, twice."""
     nodes = [node for node in graph.values() if not node.helper and not node.scalar]
     found = []
-    for weights in nodes:
+    for number, weights in enumerate(nodes, 1):
         if weights.role != "attention":
             continue
         result = weights
-        for node in nodes:  # in the order they were made
+        for node in nodes[number:]:  # in the order they were made
             operands = list(referred_to(node))
             if (
                 not isinstance(result.operation, Product)
@@ -56,7 +69,8 @@ def _results(graph: Graph) -> list[tuple[Node, Node]]:
                 result = node
         if isinstance(result.operation, Product):
             found.append((result, weights))
-    return found or [(nodes[-1], nodes[-1])]
+    made = [node for node in nodes if node.operation is not None]
+    return found or [(node, node) for node in made[-1:]]
 
 
 class _Composing:
@@ -69,6 +83,7 @@ class _Composing:
 
     def __init__(self, head: str, where: dict[str, set[str]]) -> None:
         self._head, self._where = head, where
+        self._steps = 0
 
     def name(self, node: Node) -> str:
         """A matrix's name without its layer and head."""
@@ -86,7 +101,10 @@ class _Composing:
 
     def words_or_name(self, node: Node) -> str:
         """What stands for a matrix in the main line of the formula."""
-        return self.name(node) if node.operation is None or node.scalar else self.words(node)
+        self._steps += 1
+        if node.operation is None or node.scalar or self._steps > MOST_STEPS:
+            return self.name(node)
+        return self.words(node)
 
     def unfolded(self, node: Node, *, follow: bool) -> str:
         """The words of a matrix's own operation; its first operand's are put in (`follow`), unless it
@@ -109,8 +127,6 @@ class _Composing:
                 meaning = f"{name} = {self.unfolded(node, follow=False)}"
             elif node.helper:
                 meaning = f"{name} is {node.note}"
-            elif operation_of(node).reads_labels and node.may_hide:
-                meaning = f"{name}: {node.words}"
             else:
                 return name
             self._where.setdefault(name, set()).add(meaning)

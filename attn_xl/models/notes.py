@@ -95,14 +95,12 @@ SKIP = (
     "Compare with what went in: the step only changes it, and does not replace it."
 )
 NORM = (
-    "{which}: each row brought to mean 0 and variance 1, then stretched and moved. "
+    "{which}: each row brought to mean 0 and variance 1{how}, then stretched and moved. "
     "Compare the rows: none is much larger than another now."
 )
 NORM_ALONE = (
     "Each row brought to mean 0 and variance 1. Compare the rows: none is much larger than another now."
 )
-SAMPLE = " The variance is the sample's: divided by n − 1."
-OUTSIDE = " Epsilon is added to the standard deviation, outside the root."
 HIDDEN = (
     "What each neuron of the hidden layer (column) receives. "
     "Look for negative numbers: the activation holds them back."

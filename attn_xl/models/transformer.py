@@ -66,14 +66,14 @@ def layer_norm(x: Matrix, a: Architecture, name: str, which: str) -> Matrix:
     """
     gamma = a.weights.row(name.replace("Norm", "gamma"), x.columns)
     beta = a.weights.row(name.replace("Norm", "beta"), x.columns)
-    return _normed(x, a, gamma, beta).named(name, notes.NORM.format(which=which) + _norm_note(a))
+    return _normed(x, a, gamma, beta).named(name, notes.NORM.format(which=which, how=_how(a)))
 
 
 def norm_alone(x: Matrix, a: Architecture) -> Matrix:
     """The norm of a table (n, d), with gamma and beta where they are given. Source: as `layer_norm`."""
     if "gamma" in a.weights or "beta" in a.weights:
         return layer_norm(x, a, "Norm", "Norm")
-    return _normed(x, a, None, None).named("Norm", notes.NORM_ALONE + _norm_note(a))
+    return _normed(x, a, None, None).named("Norm", notes.NORM_ALONE.format(how=_how(a)))
 
 
 def _normed(x: Matrix, a: Architecture, gamma: Matrix | None, beta: Matrix | None) -> Matrix:
@@ -91,9 +91,11 @@ def _normed(x: Matrix, a: Architecture, gamma: Matrix | None, beta: Matrix | Non
     return normed.described(f"norm({x.name}){', ' if how else ''}{', '.join(how)}")
 
 
-def _norm_note(a: Architecture) -> str:
+def _how(a: Architecture) -> str:
+    """In which way a norm is computed, where that is not the usual one."""
     sample, outside = a.norm_variance == "sample", a.norm_epsilon == "outside"
-    return notes.SAMPLE * sample + notes.OUTSIDE * outside
+    how = ["a sample's, by n − 1"] * sample + ["epsilon outside the root"] * outside
+    return f" ({'; '.join(how)})" if how else ""
 
 
 def feed_forward(x: Matrix, a: Architecture, at: str = "") -> Matrix:

@@ -306,8 +306,7 @@ def test_a_mask_with_words_serves_their_sentence(make: Make, tmp_path: Path) -> 
             "politics",
             {"temperature": 2.0, "causal": True},
             "Self-attention: politics",
-            "Attention(Q, K, V) = softmax(Q × Kᵀ / √d_k / Temperature + Mask) × V, where Mask: -1e9 "
-            "hides later words",
+            "Attention(Q, K, V) = softmax(Q × Kᵀ / √d_k / Temperature + Mask) × V",
         ),
         (
             "cross",
@@ -319,7 +318,7 @@ def test_a_mask_with_words_serves_their_sentence(make: Make, tmp_path: Path) -> 
             "multi-head",
             {"heads": 2},
             "Multi-head self-attention: sentence",
-            "Attention(Q, K, V) = softmax(Q × Kᵀ / √d_k) × V in each head",
+            "Attention(Q, K, V) = softmax(Q × Kᵀ / √d_k) × V",
         ),
         ("politics", {"model": "similarity"}, "Similarity: politics", "Angle = arccos("),
         ("politics", {"model": "softmax"}, "Softmax: politics", "Softmax = softmax(Input)"),
@@ -331,8 +330,13 @@ def test_a_mask_with_words_serves_their_sentence(make: Make, tmp_path: Path) -> 
             "Variance is the sample variance of the row",
         ),
         ("politics", {"model": "positions"}, "Positions: politics", "Embedded = Input + Positions"),
-        ("decoder", None, "Decoder: sentence, attending to encoded", "Dec.Self: Attention(Q, K, V) = "),
-        ("encoder", None, "Encoder: sentence", "Attention(Q, K, V) = softmax(Q × Kᵀ / √d_k) × V in"),
+        (
+            "decoder",
+            None,
+            "Decoder: sentence, attending to encoded",
+            "Attention(Q, K, V) = softmax(Q × Kᵀ / √d_k + Mask) × V in Dec.Self; Attention",
+        ),
+        ("encoder", None, "Encoder: sentence", "Attention(Q, K, V) = softmax(Q × Kᵀ / √d_k) × V"),
     ],
 )
 def test_the_overview_says_what_is_computed(
