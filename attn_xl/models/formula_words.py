@@ -60,12 +60,9 @@ def _results(graph: Graph) -> list[tuple[Node, Node]]:
             continue
         result = weights
         for node in nodes[number:]:  # in the order they were made
-            operands = list(referred_to(node))
-            if (
-                not isinstance(result.operation, Product)
-                and operands[:1] == [result]
-                and not node.texts
-            ):
+            if isinstance(result.operation, Product):
+                break
+            if next(referred_to(node), None) is result and not node.texts:
                 result = node
         if isinstance(result.operation, Product):
             found.append((result, weights))

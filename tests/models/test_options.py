@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, table
+from conftest import ROOT, SAMPLES, table
 from judges import differences_ironcalc
 
 import attn_xl
@@ -66,6 +66,18 @@ def numbers(tables: Tables, options: dict[str, Any]) -> dict[str, Any]:
 
 def test_every_option_is_tried_here() -> None:
     assert OTHER.keys() | SHOWN == {f.name for f in fields(Settings)}
+
+
+def test_the_docs_have_the_same_table() -> None:
+    told = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    for choice in fields(Settings):
+        if len(choice.metadata["models"]) < len(Model):
+            lines = [line for line in told.splitlines() if line.startswith("| `--")]
+            name = f"`--{choice.name.replace('_', '-')}`"
+            models = ", ".join(map(str, choice.metadata["models"]))
+            assert any(name in line.split("|")[1] and models in line.split("|")[2] for line in lines), (
+                name
+            )
 
 
 @pytest.mark.parametrize("model", Model)
