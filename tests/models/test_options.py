@@ -408,3 +408,39 @@ def test_output_weights_take_the_words_of_the_vocabulary(make: Make) -> None:
     wide = {**sheets, "W_U": table(np.ones((4, 3)))}
     with pytest.raises(InputError, match=r"Vocabulary has 2 words, but W_U 3 columns"):
         attend(read_tables(make(wide)), Settings(**options))
+
+
+def test_a_mask_of_a_sublayer_is_read_back_as_it_was_edited(tmp_path: Path) -> None:
+    """So is the share; the formulas follow both, which the recalculation shows."""
+    path, edited = tmp_path / "written.xlsx", tmp_path / "edited.xlsx"
+    tables = read_tables(SAMPLES / "encoder-decoder.xlsx")
+    chosen = {"residual_dropout": 0.25, "seed": 3, "controls": True, "encoder_layers": 1}
+    settings = Settings.chosen(chosen, tables.settings, "")
+    computation = attend(tables, settings)
+    attn_xl.write_workbook(computation, path, settings=settings)
+    assert not differences_ironcalc(path, 1e-10)  # some numbers nearly cancel
+    names = [
+        name for name in computation["target"] if name.endswith(("ResidualMask_1", "EmbeddedMask"))
+    ]
+    assert names == [
+        "EmbeddedMask",
+        "Source.EmbeddedMask",
+        "Enc1.ResidualMask_1",
+        "Dec1.ResidualMask_1",
+    ]
+    book = openpyxl.load_workbook(path)
+    for name in names:
+        sheet = book[name]
+        sheet["B5"] = 1 - sheet["B5"].value
+    place = book.defined_names["p_residual"].attr_text.rpartition("!")[2].replace("$", "")
+    book["Controls"][place] = 0.5
+    book.save(edited)
+    again = attend(read_tables(edited))["target"]
+    for name in names:
+        before = computation["target"][name].values
+        assert again[name].values[0, 0] == 1 - before[0, 0]
+        assert (again[name].values.ravel()[1:] == before.ravel()[1:]).all()
+    assert again["p_residual"].values[0, 0] == 0.5
+    x, made = again["Dec1.Self.Attention"].values, again["Dec1.Residual_1"].values
+    assert np.allclose(made, x * again["Dec1.ResidualMask_1"].values * 2, atol=1e-12)
+    assert np.allclose(again["Dec1.Sum_1"].values, again["EmbeddedDropped"].values + made, atol=1e-12)
