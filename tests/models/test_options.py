@@ -444,3 +444,15 @@ def test_a_mask_of_a_sublayer_is_read_back_as_it_was_edited(tmp_path: Path) -> N
     x, made = again["Dec1.Self.Attention"].values, again["Dec1.Residual_1"].values
     assert np.allclose(made, x * again["Dec1.ResidualMask_1"].values * 2, atol=1e-12)
     assert np.allclose(again["Dec1.Sum_1"].values, again["EmbeddedDropped"].values + made, atol=1e-12)
+
+
+def test_a_record_keeps_no_setting_that_has_no_effect_when_it_is_read_back(tmp_path: Path) -> None:
+    """Weights that were made up are given in the workbook, and say their width themselves."""
+    tables = read_tables(SAMPLES / "politics.xlsx")
+    options: dict[str, Any] = {"model": "encoder", "random_weights": 1, "hidden": 3}
+    computation = attend(tables, Settings(**options))
+    attn_xl.write_workbook(computation, tmp_path / "out.xlsx", record=True)
+    again = read_tables(tmp_path / "out.xlsx")
+    assert "hidden" not in again.settings
+    same = attend(again)["politics"]["Enc1.Norm_2"].values
+    assert (same == computation["politics"]["Enc1.Norm_2"].values).all()
