@@ -218,7 +218,7 @@ VARIANTS: dict[str, Sheets] = {
     },
     "feed-forward": {
         "sentence": words("the cat sat", FOUR, 5),
-        "W_1": weights("W_1", 4, 3),
+        "W_1": [[0.45, -0.5, 1], [1, 0.25, -0.5], [-0.5, 0.75, 0.35], [0, 1, -0.25]],
         "b_1": [[0.5, 0, -0.5]],
         "W_2": weights("W_2", 3, 4),
         "b_2": [[0, 0.1, 0, 0.1]],

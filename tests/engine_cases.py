@@ -111,6 +111,8 @@ VARIANTS: dict[str, tuple[Tables, dict[str, Any]]] = {
     ),
     "softmax alone": (tables(CAT), {"model": Model.softmax, "temperature": 0.5}),
     "norm alone": (tables(CAT), {"model": Model.norm}),
+    "feed-forward network alone": (tables(CAT), {"model": Model.feed_forward, **LAYERS}),
+    "positions alone": (tables(CAT), {"model": Model.positions}),
     "cosine similarity and angles": (tables(CAT), {"model": Model.similarity}),
     "principal components of word vectors": (tables(sentence("en", "cat dog texas truth")), {}),
     "multi-head attention on one sheet": (tables(CAT), {"layout": Arrangement.canvas, **HEADS}),

@@ -9,6 +9,9 @@ from attn_xl.graph.node import Graph, Node, referred_to
 from attn_xl.graph.operation import operation_of
 from attn_xl.graph.operations.primitives import Product, Transpose, Width
 
+MOST_STEPS = 12
+"""More steps than these make no formula that one reads: the one before them goes by its name."""
+
 
 def formula_of(graphs: Iterable[Graph]) -> str:
     """How attention, or what there is in its place, is computed.
@@ -16,44 +19,51 @@ def formula_of(graphs: Iterable[Graph]) -> str:
     Args:
         graphs: of all sentences; where they compute differently, or stacks of layers do, each formula
             is there with the stack or the sentence's number.
+
+    Returns:
+        "" where nothing is computed.
     """
-    found: dict[str, list[str]] = {}
+    found: dict[tuple[str, str], list[str]] = {}
     where: dict[str, set[str]] = {}
     for number, graph in enumerate(graphs, 1):
         for result, weights in _results(graph):
-            head = weights.part.head
             composing = _Composing(where)
             attends = weights is not result
             name = "Attention(Q, K, V)" if attends else composing.name(result)
-            said = f"{composing.words(result)}{' in each head' if attends and head else ''}"
+            said = composing.words(result)
             stack = weights.part.every_layer.prefix.strip(".")
-            places = found.setdefault(f"{name} = {said}", [])
+            places = found.setdefault((name, said), [])
             places += [place for place in [stack or f"sentence {number}"] if place not in places]
     several = len(found) > 1
-    formulas = [f"{', '.join(at)}: {formula}" if several else formula for formula, at in found.items()]
+    formulas = [
+        f"{name} = {said}{f' in {_listed(places)}' if several else ''}"
+        for (name, said), places in found.items()
+    ]
     known = [next(iter(meanings)) for meanings in where.values() if len(meanings) == 1]
     return "; ".join(formulas) + (f", where {'; '.join(known)}" if known else "")
+
+
+def _listed(places: list[str]) -> str:
+    return " and ".join([", ".join(places[:-1]), places[-1]] if len(places) > 1 else places)
 
 
 def _results(graph: Graph) -> Sequence[tuple[Node, Node]]:
     """What each attention ends with, and its weights; without attention, the last step, twice."""
     nodes = [node for node in graph.values() if not node.helper and not node.scalar]
     found = []
-    for weights in nodes:
+    for number, weights in enumerate(nodes, 1):
         if weights.role != "attention":
             continue
         result = weights
-        for node in nodes:  # in the order they were made
-            operands = list(referred_to(node))
-            if (
-                not isinstance(result.operation, Product)
-                and operands[:1] == [result]
-                and not node.texts
-            ):
+        for node in nodes[number:]:  # in the order they were made
+            if isinstance(result.operation, Product):
+                break
+            if next(referred_to(node), None) is result and not node.texts:
                 result = node
         if isinstance(result.operation, Product):
             found.append((result, weights))
-    return found or [(nodes[-1], nodes[-1])]
+    made = [node for node in nodes if node.operation is not None]
+    return found or [(node, node) for node in made[-1:]]
 
 
 class _Composing:
@@ -65,6 +75,7 @@ class _Composing:
 
     def __init__(self, where: dict[str, set[str]]) -> None:
         self._where = where
+        self._steps = 0
 
     def name(self, node: Node) -> str:
         """A matrix's name without its layer and head."""
@@ -82,7 +93,10 @@ class _Composing:
 
     def words_or_name(self, node: Node) -> str:
         """What stands for a matrix in the main line of the formula."""
-        return self.name(node) if node.operation is None or node.scalar else self.words(node)
+        self._steps += 1
+        if node.operation is None or node.scalar or self._steps > MOST_STEPS:
+            return self.name(node)
+        return self.words(node)
 
     def unfolded(self, node: Node, *, follow: bool) -> str:
         """The words of a matrix's own operation; its first operand's are put in (`follow`), unless it
@@ -105,8 +119,6 @@ class _Composing:
                 meaning = f"{name} = {self.unfolded(node, follow=False)}"
             elif node.helper:
                 meaning = f"{name} is {node.note}"
-            elif operation_of(node).reads_labels and node.may_hide:
-                meaning = f"{name}: {node.words}"
             else:
                 return name
             self._where.setdefault(name, set()).add(meaning)

@@ -529,7 +529,7 @@ SAMPLE_VARIANCE = replace(
 NORM = Step(
     "Norm",
     note=(
-        "{which}: each row brought to mean 0 and variance 1, then stretched and moved. "
+        "{which}: each row brought to mean 0 and variance 1{how}, then stretched and moved. "
         "Compare the rows: none is much larger than another now."
     ),
     purpose=(
@@ -542,12 +542,10 @@ NORM = Step(
 NORM_ALONE = replace(
     NORM,
     note=(
-        "Each row brought to mean 0 and variance 1. Compare the rows: none is much larger than another "
-        "now."
+        "Each row brought to mean 0 and variance 1{how}. Compare the rows: none is much larger than "
+        "another now."
     ),
 )
-SAMPLE = " The variance is the sample's: divided by n − 1."
-OUTSIDE = " Epsilon is added to the standard deviation, outside the root."
 HIDDEN = Step(
     "Hidden",
     note=(

@@ -68,7 +68,7 @@ def layer_norm(x: Matrix, a: Architecture, part: Part, which: str) -> Matrix:
     """
     gamma = a.weights.row(steps.GAMMA, part, x.columns)
     beta = a.weights.row(steps.BETA, part, x.columns)
-    note = steps.NORM.note.format(which=which)
+    note = steps.NORM.note.format(which=which, how=_how(a))
     return _normed(x, a, gamma, beta, part, note)
 
 
@@ -76,7 +76,7 @@ def norm_alone(x: Matrix, a: Architecture) -> Matrix:
     """The norm of a table (n, d), with gamma and beta where they are given. Source: as `layer_norm`."""
     if steps.GAMMA.symbol in a.weights or steps.BETA.symbol in a.weights:
         return layer_norm(x, a, WHOLE, "Norm")
-    return _normed(x, a, None, None, WHOLE, steps.NORM_ALONE.note)
+    return _normed(x, a, None, None, WHOLE, steps.NORM_ALONE.note.format(how=_how(a)))
 
 
 def _normed(
@@ -95,7 +95,14 @@ def _normed(
     how = ["sample variance"] * sample + ["ε outside the root"] * outside
     normed = normed.described(f"norm({x.name}){', ' if how else ''}{', '.join(how)}")
     step = steps.NORM.by(recipes.NORMS[outside, gamma is not None and beta is not None])
-    return normed.as_step(step, part, note=note + steps.SAMPLE * sample + steps.OUTSIDE * outside)
+    return normed.as_step(step, part, note=note)
+
+
+def _how(a: Architecture) -> str:
+    """In which way a norm is computed, where that is not the usual one."""
+    sample, outside = a.norm_variance == "sample", a.norm_epsilon == "outside"
+    how = ["a sample's, by n − 1"] * sample + ["epsilon outside the root"] * outside
+    return f" ({'; '.join(how)})" if how else ""
 
 
 def feed_forward(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:

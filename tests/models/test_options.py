@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, table
+from conftest import ROOT, SAMPLES, table
 from judges import differences_ironcalc
 
 import attn_xl
@@ -66,6 +66,18 @@ def numbers(tables: Tables, options: dict[str, Any]) -> dict[str, Any]:
 
 def test_every_option_is_tried_here() -> None:
     assert OTHER.keys() | SHOWN == {f.name for f in fields(Settings)}
+
+
+def test_the_docs_have_the_same_table() -> None:
+    told = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    for choice in fields(Settings):
+        if len(choice.metadata["models"]) < len(Model):
+            lines = [line for line in told.splitlines() if line.startswith("| `--")]
+            name = f"`--{choice.name.replace('_', '-')}`"
+            models = ", ".join(map(str, choice.metadata["models"]))
+            assert any(name in line.split("|")[1] and models in line.split("|")[2] for line in lines), (
+                name
+            )
 
 
 @pytest.mark.parametrize("model", Model)
@@ -306,8 +318,7 @@ def test_a_mask_with_words_serves_their_sentence(make: Make, tmp_path: Path) -> 
             "politics",
             {"temperature": 2.0, "causal": True},
             "Self-attention: politics",
-            "Attention(Q, K, V) = softmax(Q × Kᵀ / √d_k / Temperature + Mask) × V, where Mask: -1e9 "
-            "hides later words",
+            "Attention(Q, K, V) = softmax(Q × Kᵀ / √d_k / Temperature + Mask) × V",
         ),
         (
             "cross",
@@ -319,7 +330,7 @@ def test_a_mask_with_words_serves_their_sentence(make: Make, tmp_path: Path) -> 
             "multi-head",
             {"heads": 2},
             "Multi-head self-attention: sentence",
-            "Attention(Q, K, V) = softmax(Q × Kᵀ / √d_k) × V in each head",
+            "Attention(Q, K, V) = softmax(Q × Kᵀ / √d_k) × V",
         ),
         ("politics", {"model": "similarity"}, "Similarity: politics", "Angle = arccos("),
         ("politics", {"model": "softmax"}, "Softmax: politics", "Softmax = softmax(Input)"),
@@ -331,8 +342,13 @@ def test_a_mask_with_words_serves_their_sentence(make: Make, tmp_path: Path) -> 
             "Variance is the sample variance of the row",
         ),
         ("politics", {"model": "positions"}, "Positions: politics", "Embedded = Input + Positions"),
-        ("decoder", None, "Decoder: sentence, attending to encoded", "Dec.Self: Attention(Q, K, V) = "),
-        ("encoder", None, "Encoder: sentence", "Attention(Q, K, V) = softmax(Q × Kᵀ / √d_k) × V in"),
+        (
+            "decoder",
+            None,
+            "Decoder: sentence, attending to encoded",
+            "Attention(Q, K, V) = softmax(Q × Kᵀ / √d_k + Mask) × V in Dec.Self; Attention",
+        ),
+        ("encoder", None, "Encoder: sentence", "Attention(Q, K, V) = softmax(Q × Kᵀ / √d_k) × V"),
     ],
 )
 def test_the_overview_says_what_is_computed(
@@ -392,3 +408,51 @@ def test_output_weights_take_the_words_of_the_vocabulary(make: Make) -> None:
     wide = {**sheets, "W_U": table(np.ones((4, 3)))}
     with pytest.raises(InputError, match=r"Vocabulary has 2 words, but W_U 3 columns"):
         attend(read_tables(make(wide)), Settings(**options))
+
+
+def test_a_mask_of_a_sublayer_is_read_back_as_it_was_edited(tmp_path: Path) -> None:
+    """So is the share; the formulas follow both, which the recalculation shows."""
+    path, edited = tmp_path / "written.xlsx", tmp_path / "edited.xlsx"
+    tables = read_tables(SAMPLES / "encoder-decoder.xlsx")
+    chosen = {"residual_dropout": 0.25, "seed": 3, "controls": True, "encoder_layers": 1}
+    settings = Settings.chosen(chosen, tables.settings, "")
+    computation = attend(tables, settings)
+    attn_xl.write_workbook(computation, path, settings=settings)
+    assert not differences_ironcalc(path, 1e-10)  # some numbers nearly cancel
+    names = [
+        name for name in computation["target"] if name.endswith(("ResidualMask_1", "EmbeddedMask"))
+    ]
+    assert names == [
+        "EmbeddedMask",
+        "Source.EmbeddedMask",
+        "Enc1.ResidualMask_1",
+        "Dec1.ResidualMask_1",
+    ]
+    book = openpyxl.load_workbook(path)
+    for name in names:
+        sheet = book[name]
+        sheet["B5"] = 1 - sheet["B5"].value
+    place = book.defined_names["p_residual"].attr_text.rpartition("!")[2].replace("$", "")
+    book["Controls"][place] = 0.5
+    book.save(edited)
+    again = attend(read_tables(edited))["target"]
+    for name in names:
+        before = computation["target"][name].values
+        assert again[name].values[0, 0] == 1 - before[0, 0]
+        assert (again[name].values.ravel()[1:] == before.ravel()[1:]).all()
+    assert again["p_residual"].values[0, 0] == 0.5
+    x, made = again["Dec1.Self.Attention"].values, again["Dec1.Residual_1"].values
+    assert np.allclose(made, x * again["Dec1.ResidualMask_1"].values * 2, atol=1e-12)
+    assert np.allclose(again["Dec1.Sum_1"].values, again["EmbeddedDropped"].values + made, atol=1e-12)
+
+
+def test_a_record_keeps_no_setting_that_has_no_effect_when_it_is_read_back(tmp_path: Path) -> None:
+    """Weights that were made up are given in the workbook, and say their width themselves."""
+    tables = read_tables(SAMPLES / "politics.xlsx")
+    options: dict[str, Any] = {"model": "encoder", "random_weights": 1, "hidden": 3}
+    computation = attend(tables, Settings(**options))
+    attn_xl.write_workbook(computation, tmp_path / "out.xlsx", record=True)
+    again = read_tables(tmp_path / "out.xlsx")
+    assert "hidden" not in again.settings
+    same = attend(again)["politics"]["Enc1.Norm_2"].values
+    assert (same == computation["politics"]["Enc1.Norm_2"].values).all()

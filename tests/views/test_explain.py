@@ -156,6 +156,7 @@ CASES: dict[str, Callable[[], Matrix]] = {
     "SUM": lambda: row_sum(X),
     "MEAN": lambda: row_mean(X),
     "VARIANCE": lambda: row_variance(X),
+    "SAMPLE_VARIANCE": lambda: row_variance(X, sample=True),
     "SQUARES": lambda: row_squares(X),
     "Width": lambda: X / sqrt(width(Y)),
     "Gather": lambda: gather([(X, 1), (Y, 0)], ["a", "b"]) - gather([(Y, 1), (X, 0)], ["a", "b"]),
