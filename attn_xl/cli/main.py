@@ -150,7 +150,7 @@ def _write(
         raise typer.Exit(1)
 
 
-@app.command(epilog="Example:  attn-xl show samples/mouse.xlsx --step Softmax --sheet cat")
+@app.command(epilog="Example:  attn-xl show samples/mouse.xlsx --step Softmax --sheet pets")
 @with_settings("formulas", "sheets_for", "controls", "layout")
 def show(
     file: File,
@@ -210,7 +210,7 @@ def show(
 
 app.command(epilog="Example:  attn-xl inspect samples/mouse.xlsx")(inspect)
 app.command(
-    epilog=r'Example:  attn-xl explain samples/mouse.xlsx "cat.Softmax\[mouse, cat]" --depth 2'
+    epilog=r'Example:  attn-xl explain samples/mouse.xlsx "pets.Softmax\[mouse, cat]" --depth 2'
 )(explain)
 app.command(epilog='Example:  attn-xl new --words "the cat chased the mouse" --dims 4 --seed 7')(new)
 app.command(

@@ -16,7 +16,7 @@ from attn_xl.settings import Settings
 class Computation(Mapping[str, Graph]):
     """The graph of every sentence, by the sentence's name, and what compares them.
 
-    `computation["cat"]["Softmax"].values` is an array.
+    `computation["pets"]["Softmax"].values` is an array.
 
     Attributes:
         title: what was computed, and for what.

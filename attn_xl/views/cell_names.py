@@ -1,4 +1,4 @@
-"""What one number is called, `cat.Softmax[mouse, cat]` or `cat.Softmax!D5`, and which one a name means.
+"""What one number is called, `pets.Softmax[mouse, cat]` or `pets.Softmax!D5`, and which one a name means.
 Knows nothing of how numbers come about.
 """
 
@@ -67,7 +67,7 @@ class CellNames:
                 self._by_name.setdefault(name, []).append(one)
 
     def name(self, cell: Cell, home: Node | None = None) -> str:
-        """`cat.Softmax[mouse, cat]`; without the sentence where it is that of `home`."""
+        """`pets.Softmax[mouse, cat]`; without the sentence where it is that of `home`."""
         step = self.step(cell.node, home)
         if cell.node.scalar:
             return step
@@ -80,13 +80,13 @@ class CellNames:
         return f"{step}[{', '.join(labels)}]"
 
     def step(self, node: Node, home: Node | None = None) -> str:
-        """`cat.Softmax`; without the sentence where it is that of `home`."""
+        """`pets.Softmax`; without the sentence where it is that of `home`."""
         one = self._chosen[node]
         same = home is not None and self._chosen[home].sheet == one.sheet
         return one.name if same else one.title
 
     def address(self, cell: Cell) -> str:
-        """`cat.Softmax!D5`, in the workbook that `convert` writes."""
+        """`pets.Softmax!D5`, in the workbook that `convert` writes."""
         place = self._layout.blocks[cell.node].place
         return f"{quoted(place.sheet)}!{address(place.row + cell.row, place.column + cell.column)}"
 

@@ -22,7 +22,7 @@ class Chosen:
 
     @property
     def title(self) -> str:
-        """`cat.Softmax`, as the workbook has it."""
+        """`pets.Softmax`, as the workbook has it."""
         return f"{self.sheet}.{self.name}" if self.sheet else self.name
 
 
@@ -32,7 +32,7 @@ def select(
     """The matrices of a computation, or those of some steps and one sheet.
 
     Args:
-        steps: names such as `Softmax`, `cat.Softmax`, `Softmax.Sum`, `Compare`; upper and lower case
+        steps: names such as `Softmax`, `pets.Softmax`, `Softmax.Sum`, `Compare`; upper and lower case
             are alike.
         sheet: a sentence, or `Compare`.
 
@@ -64,7 +64,7 @@ def select(
 
 
 def called(chosen: Chosen, computation: Computation) -> set[str]:
-    """All names of a matrix: `Softmax`, `cat.Softmax`; one that sentences share has that of each."""
+    """All names of a matrix: `Softmax`, `pets.Softmax`; one that sentences share has that of each."""
     name = chosen.name
     return {name, chosen.title} | {
         f"{sentence}.{name}"

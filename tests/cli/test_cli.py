@@ -74,10 +74,10 @@ def test_options_of_convert(run: Runner, tmp_path: Path) -> None:
     )
     assert "values only" in done.out
     book = openpyxl.load_workbook(out)
-    assert "cat.Scaled" not in book.sheetnames
-    assert isinstance(book["cat.Output"]["B5"].value, float)
-    assert book["cat.Input"]["B5"].number_format == "0.0"
-    assert book["cat.Input"]["B5"].border.left.style == "medium"
+    assert "pets.Scaled" not in book.sheetnames
+    assert isinstance(book["pets.Output"]["B5"].value, float)
+    assert book["pets.Input"]["B5"].number_format == "0.0"
+    assert book["pets.Input"]["B5"].border.left.style == "medium"
 
 
 def test_an_output_that_exists_is_refused_without_force(run: Runner, tmp_path: Path) -> None:
@@ -132,9 +132,9 @@ def test_the_input_is_never_overwritten(run: Runner, tmp_path: Path, how: str) -
         (["paint", MOUSE], 2, "paint"),
         (["show", MOUSE, "--step", "Sofmax"], 2, "there is no step 'Sofmax'. Did you mean 'Softmax'?"),
         (
-            ["show", MOUSE, "--sheet", "cats"],
+            ["show", MOUSE, "--sheet", "pet"],
             2,
-            "there is no sheet 'cats' with a sentence. Did you mean 'cat'?",
+            "there is no sheet 'pet' with a sentence. Did you mean 'pets'?",
         ),
         (["show", MOUSE, "--json", "--csv"], 2, "exclude each other"),
     ],
@@ -337,7 +337,7 @@ def test_as_a_module_and_a_script() -> None:
 def test_a_reader_that_stops_early_is_no_error() -> None:
     command = f"set -o pipefail; {sys.executable} -m attn_xl show {MOUSE} | head -1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
-    assert done.stdout == "cat.Input\n"
+    assert done.stdout == "pets.Input\n"
     assert done.returncode == 0
     assert "Traceback" not in done.stderr
     assert "Exception" not in done.stderr

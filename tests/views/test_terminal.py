@@ -63,24 +63,24 @@ def piped(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
 def test_every_matrix_with_its_formula(piped: Callable[..., str]) -> None:
     text = piped(MOUSE)
     for line in (
-        "cat.Input",
-        "cat.Q = Input",
-        "cat.Scores = Q × Kᵀ",
-        "cat.d_k = the number of columns of K = 3",
-        "cat.Scaled = Scores / √d_k",
-        "cat.Softmax.Maximum = the largest of each row of Scaled",
-        "cat.Softmax.Exponentials = e^(Scaled − Maximum)",
-        "cat.Softmax.Sum = the sum of each row of Exponentials",
-        "keyboard.Softmax = softmax(Scaled)",
-        "keyboard.Output = Softmax × V",
-        "Compare.mouse.Output.Difference = what differs from 'in cat'",
+        "pets.Input",
+        "pets.Q = Input",
+        "pets.Scores = Q × Kᵀ",
+        "pets.d_k = the number of columns of K = 3",
+        "pets.Scaled = Scores / √d_k",
+        "pets.Softmax.Maximum = the largest of each row of Scaled",
+        "pets.Softmax.Exponentials = e^(Scaled − Maximum)",
+        "pets.Softmax.Sum = the sum of each row of Exponentials",
+        "desk.Softmax = softmax(Scaled)",
+        "desk.Output = Softmax × V",
+        "Compare.mouse.Output.Difference = what differs from 'in pets'",
     ):
         assert line in text.splitlines(), line
     assert "\x1b" not in text
 
 
 def test_a_table_is_aligned(piped: Callable[..., str]) -> None:
-    lines = piped(MOUSE, steps=["Output"], sheet="cat").splitlines()
+    lines = piped(MOUSE, steps=["Output"], sheet="pets").splitlines()
     assert lines[2].split() == ["animal", "tech", "grammar"]
     assert lines[3].split() == ["mouse", "2.046", "1.446", "0.141"]
     assert len({len(line) for line in lines[2:]}) == 1
@@ -88,13 +88,13 @@ def test_a_table_is_aligned(piped: Callable[..., str]) -> None:
 
 
 def test_steps_and_sheets_in_any_case(piped: Callable[..., str]) -> None:
-    text = piped(MOUSE, steps=["softmax", "softmax.sum"], sheet="CAT")
-    assert re.findall(r"^\S+(?= =)", text, re.MULTILINE) == ["cat.Softmax.Sum", "cat.Softmax"]
+    text = piped(MOUSE, steps=["softmax", "softmax.sum"], sheet="PETS")
+    assert re.findall(r"^\S+(?= =)", text, re.MULTILINE) == ["pets.Softmax.Sum", "pets.Softmax"]
     assert piped(MOUSE, steps=["Compare"]) == piped(MOUSE, sheet="Compare")
 
 
 def test_decimals(piped: Callable[..., str]) -> None:
-    first = MOUSE["cat"]["Output"].values[0, 0]
+    first = MOUSE["pets"]["Output"].values[0, 0]
     assert f" {first:.4f} " in piped(MOUSE, steps=["Output"], decimals=4)
     tiny = attn_xl.given([[1e-9, 2e-9]], ["w"], ["a", "b"], "Input")
     graph = attn_xl.Graph(attn_xl.self_attention(tiny))
@@ -213,33 +213,33 @@ def test_words_cannot_steer_the_terminal(piped: Callable[..., str]) -> None:
 
 def test_json() -> None:
     data = json.loads(to_json(MOUSE))
-    softmax = data["cat.Softmax"]
+    softmax = data["pets.Softmax"]
     assert (softmax["sheet"], softmax["step"], softmax["formula"]) == (
-        "cat",
+        "pets",
         "Softmax",
         "softmax(Scaled)",
     )
     assert softmax["rows"] == softmax["columns"] == ["mouse", "and", "cat", "are", "friends"]
-    assert softmax["values"] == MOUSE["cat"]["Softmax"].values.tolist()
+    assert softmax["values"] == MOUSE["pets"]["Softmax"].values.tolist()
     assert data["Compare.mouse.Input"]["sheet"] is None
-    short = json.loads(to_json(MOUSE, steps=["Output"], sheet="cat", decimals=2))
-    assert list(short) == ["cat.Output"]
-    assert short["cat.Output"]["values"][0] == [2.05, 1.45, 0.14]
+    short = json.loads(to_json(MOUSE, steps=["Output"], sheet="pets", decimals=2))
+    assert list(short) == ["pets.Output"]
+    assert short["pets.Output"]["values"][0] == [2.05, 1.45, 0.14]
 
 
 def test_csv() -> None:
-    rows = list(csv.reader(io.StringIO(to_csv(MOUSE, steps=["Output"], sheet="cat"))))
-    assert rows[0] == ["cat.Output", "animal", "tech", "grammar"]
-    assert [float(x) for x in rows[1][1:]] == MOUSE["cat"]["Output"].values[0].tolist()
+    rows = list(csv.reader(io.StringIO(to_csv(MOUSE, steps=["Output"], sheet="pets"))))
+    assert rows[0] == ["pets.Output", "animal", "tech", "grammar"]
+    assert [float(x) for x in rows[1][1:]] == MOUSE["pets"]["Output"].values[0].tolist()
     assert len(rows) == 6
     both = to_csv(MOUSE, steps=["Output"])
     assert both.count("\n\n") == 1
-    assert "keyboard.Output,animal" in both
+    assert "desk.Output,animal" in both
 
 
 def test_the_cli_prints_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     source = str(SAMPLES / "mouse.xlsx")
-    for option, start in (("--json", "{"), ("--csv", "cat.Input,"), ("--decimals=2", "cat.Input\n")):
+    for option, start in (("--json", "{"), ("--csv", "pets.Input,"), ("--decimals=2", "pets.Input\n")):
         with pytest.raises(SystemExit) as end:
             main(["show", source, option])
         assert not end.value.code
@@ -265,9 +265,11 @@ def test_svg_is_a_picture_that_needs_nothing_else() -> None:
 
 
 def test_a_step_is_known_by_its_whole_name(piped: Callable[..., str]) -> None:
-    whole = piped(MOUSE, steps=["cat.Softmax"])
-    assert whole == piped(MOUSE, steps=["Softmax"], sheet="cat") == piped(MOUSE, steps=["CAT.softmax"])
-    assert whole == piped(MOUSE, steps=["cat.Softmax"], sheet="cat")
+    whole = piped(MOUSE, steps=["pets.Softmax"])
+    assert (
+        whole == piped(MOUSE, steps=["Softmax"], sheet="pets") == piped(MOUSE, steps=["PETS.softmax"])
+    )
+    assert whole == piped(MOUSE, steps=["pets.Softmax"], sheet="pets")
     shared = attend(read_tables(SAMPLES / "projections.xlsx"))
     name = next(iter(shared))
     assert piped(shared, steps=[f"{name}.W_Q"]) == piped(shared, steps=["W_Q"])
