@@ -111,6 +111,16 @@ Sheets = Annotated[
         show_default=False,
     ),
 ]
+Without = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option(
+        "--without",
+        metavar="NAME",
+        help="Leave out these weights: W_1, or Enc2 for those of a layer; once more for each further "
+        "name.",
+        show_default=False,
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
 Command = Callable[..., None]
 
@@ -118,14 +128,18 @@ Command = Callable[..., None]
 def with_settings(*leave_out: str) -> Callable[[Command], Command]:
     """Give a command an option for every setting; it gets those that the call names, as `chosen`.
 
-    Where it takes `reading`, it gets the options of `read_tables`, too, in that: --range, --words-in
-    and, unless it has one of its own, --sheet.
+    Where it takes `reading`, it gets the options of `read_tables`, too, in that: --range, --words-in,
+    --without and, unless it has one of its own, --sheet.
     """
 
     def decorate(command: Command) -> Command:
         own = inspect.signature(command, eval_str=True).parameters
         settings = [f for f in fields(Settings) if f.name not in leave_out and "chosen" in own]
-        reads = {"range": Range, "words_in": WordsIn, "sheet": Sheets} if "reading" in own else {}
+        reads = (
+            {"range": Range, "words_in": WordsIn, "sheet": Sheets, "without": Without}
+            if "reading" in own
+            else {}
+        )
         if "sheet" in own:
             reads.pop("sheet", None)
 

@@ -1,5 +1,5 @@
-"""What one number is called, `pets.Softmax[mouse, cat]` or `pets.Softmax!D5`, and which one a name means.
-Knows nothing of how numbers come about.
+"""What one number is called, `pets.Softmax[mouse, cat]` or `pets.Softmax!D5`, and which one a name
+means. Knows nothing of how numbers come about.
 """
 
 from __future__ import annotations

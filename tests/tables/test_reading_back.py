@@ -162,8 +162,8 @@ def test_numbers_outside_of_a_table_and_over_a_formula_are_remarked(tmp_path: Pa
     edited(path, pets_Input__A10="dog", pets_Input__B10=1, pets_Input__C10=2, pets_Scores__C6=99,
            pets_Scaled__J5=None)  # fmt: skip
     assert read_tables(path).remarks == (
-        "Sheet 'pets.Input': the numbers in B10:C10 stand outside of its table and are not read. To add "
-        "a word or a dimension, insert a row or a column inside the table.",
+        "Sheet 'pets.Input': the numbers in B10:C10 stand outside of its table and are not read. To "
+        "add a word or a dimension, insert a row or a column inside the table.",
         "Sheet 'pets.Scores': C6 had a formula; what stands there now does not count, it is computed "
         "again.",
         "Sheet 'pets.Scaled': J5 had a formula; what stands there now does not count, it is computed "

@@ -49,7 +49,7 @@ def test_an_input_that_converts(new: New, write: Callable[..., Path]) -> None:
     assert said == f"{path}: Sentence 5 × 4, W_Q 4 × 4, W_K 4 × 4, W_V 4 × 4\n"
     tables = attn_xl.read_tables(path)
     assert list(tables.sentences) == ["Sentence"]
-    assert list(tables.sentences["Sentence"].rows) == PETS.split()
+    assert list(tables.sentences["Sentence"].rows) == CAT.split()
     assert tables.sentences["Sentence"].columns == ("d1", "d2", "d3", "d4")
     assert list(tables.weights) == ["W_Q", "W_K", "W_V"]
     assert tables.weights["W_K"].columns == ("k1", "k2", "k3", "k4")

@@ -471,7 +471,8 @@ def test_the_tree(run: Callable[..., Run]) -> None:
         "order in a row stays, the distances shrink.",
         "  = Scores[mouse, cat] / √d_k",
         "  = 5.4 / √3",
-        "  pets.Scores[mouse, cat] = 5.4   pets.Scores!D5  =SUMPRODUCT(pets.Q!$B5:$D5,pets.K!$B$7:$D$7)",
+        "  pets.Scores[mouse, cat] = 5.4   pets.Scores!D5  "
+        "=SUMPRODUCT(pets.Q!$B5:$D5,pets.K!$B$7:$D$7)",
         "    How well the query of each word (row) matches the key of each word (column). Look for the "
         "largest number of a row: its best match.",
         "    = Q[mouse, animal]·K[cat, animal] + Q[mouse, tech]·K[cat, tech] + "
