@@ -27,6 +27,10 @@ class InputError(AttnXlError):
     """A file that cannot be used as it is: missing, damaged, or with a table that does not fit."""
 
 
+class MissingWeightsError(InputError):
+    """Weights that a model needs and that the file does not have."""
+
+
 class OutputError(AttnXlError):
     """A file that cannot be written."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 
-from attn_xl.errors import CallError, InputError, nearest
+from attn_xl.errors import CallError, InputError, MissingWeightsError, nearest
 from attn_xl.graph.functions import option
 from attn_xl.graph.matrix import Matrix, given, shapes_only
 from attn_xl.graph.node import HIDES, Graph
@@ -21,6 +22,7 @@ from .multi_head import multi_head_attention
 from .similarity import similarity
 from .step_names import base_symbol, chosen_parts
 from .transformer import Architecture, decoder, encoder, next_words
+from .unused import refuse_unused, use_for
 from .weights import SheetWeights, check_fit, count
 
 TITLES = {
@@ -52,6 +54,8 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
     for name, x in run.inputs.items():
         try:
             *output, end = run.output(name, x)
+        except MissingWeightsError as error:
+            raise InputError(f"{error}{use_for(tables, settings, _used_with)}") from None
         except InputError as error:
             said = str(error)
             if said.startswith(str(tables.path)):
@@ -61,6 +65,8 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
             raise InputError(f"{tables.path}, sheet {name!r}: {said}{hint}") from None
         graphs[name] = Graph(*output)
         ends[name] = x, end
+    if settings.model is not Model.similarity:
+        refuse_unused(tables, settings, run.weights.used, _used_with)
     if settings.model is Model.similarity:
         title = f"{TITLES[settings.model]}: {', '.join(graphs)}"
         return Computation(
@@ -75,6 +81,18 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
         remarks=(*tables.remarks, *remarks, *_not_to_be_masked(graphs), *run.unused()),
         settings=settings,
     )
+
+
+def _used_with(tables: Tables, settings: Settings) -> set[str]:
+    """The weights that these settings would use if all others that they need were given, too."""
+    run = _Run(tables, replace(settings, random_weights=settings.random_weights or 0))
+    with shapes_only():
+        for name, x in run.inputs.items():
+            try:
+                run.output(name, x)
+            except InputError:
+                continue
+    return run.weights.used
 
 
 def foresee(tables: Tables, settings: Settings) -> Computation:
@@ -139,14 +157,6 @@ class _Run:
             raise CallError(
                 f"--memory does not go with --model {s.model.value}, which attends to itself."
             )
-        if s.model is Model.attention and not {"W_Q", "W_K", "W_V"} & {*self.tables.weights}:
-            layered = [n for n in self.tables.weights if n.endswith((".W_Q", ".W_K", ".W_V"))]
-            if layered:
-                raise InputError(
-                    f"{self.tables.path}: its weights are of layers ({layered[0]}, ...), which "
-                    "--model encoder, decoder, encoder-decoder or decoder-only computes with. For "
-                    "attention alone, keep those of one layer."
-                )
         if s.normalize is Normalize.sum and (s.causal or s.padding or "Mask" in self.weights):
             raise CallError(
                 "--normalize sum does not go with a mask, which only a softmax turns into 0."
@@ -247,7 +257,7 @@ class _Run:
         return next_words(x, self._vocabulary)
 
     def unused(self) -> tuple[str, ...]:
-        """A remark on weights that the model has no place for."""
+        """A remark on tables that the model has no place for."""
         unused = [name for name in self.tables.weights if name not in self.weights.used]
         if not unused:
             return ()

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from attn_xl.errors import InputError
+from attn_xl.errors import InputError, MissingWeightsError
 from attn_xl.graph.matrix import Matrix, given
 from attn_xl.tables.survey import Table, Tables
 
@@ -40,7 +40,7 @@ class SheetWeights(Weights):
         """
         table = self._table(name)
         if table is None and self._seed is None:
-            raise InputError(
+            raise MissingWeightsError(
                 f"{self._tables.path}: the sheet {name} is missing: {len(rows)} x {width}, a "
                 f"row for each of {_listed(rows)}. Add it, or make up what is missing: "
                 "--random-weights SEED."

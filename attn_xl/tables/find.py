@@ -21,6 +21,8 @@ from .regions import Region, find_regions
 from .roles import Found, is_matrix_name, pick, weight_label, weight_name
 
 UNKNOWN = "its name is that of weights, but of none that attn-xl knows"
+MOST_ENDS = 4
+"""At most this many ways to complete a name that was cut are named."""
 MOST_NOTES = 3
 """So many lines below a table that are taken for notes are named."""
 
@@ -139,6 +141,9 @@ def tables_of_sheet(
     own = weight_name(plain) or weight_label(plain) or parameter_of(plain)
     if not own and rest and may_be_cut(plain):
         own = _completed(book, sheet, rest[0])
+        if not own:
+            sheet.found = [*found, *labelled, *rest, *unknown]
+            return sheet
     if own:
         _whole_sheet(book, sheet, own, rest, [*found, *labelled, *unknown])
         return sheet
@@ -162,7 +167,12 @@ def _completed(book: Book, sheet: SheetFound, f: Found) -> str | None:
     names = completed(sheet.name, f.shape)
     if len(names) == 1:
         return names[0]
-    may_be = f" It may be {', '.join(names[:-1])} or {names[-1]}." if names else ""
+    ends = [name.removeprefix(names[0][: len(sheet.name)]) for name in names]
+    may_be = (
+        f" It may end in {', '.join(ends[:MOST_ENDS])}{', ...' * (len(ends) > MOST_ENDS)}."
+        if names
+        else ""
+    )
     sheet.trouble = InputError(
         f"{book.path}: the sheet's name {sheet.name!r} looks like a parameter's that was cut to the "
         f"{MAX_SHEET_NAME} letters of a sheet's name.{may_be} Write the whole name in a cell above the "

@@ -52,12 +52,12 @@ class LeftOut:
         for sheet in survey.sheets:
             for i, f in enumerate(sheet.found):
                 names = _names_of(f)
-                known.update(dict.fromkeys(names))
+                known.update(dict.fromkeys(names[:1]))
                 if self._any(names):
                     sheet.found[i] = replace(f, use="", why=LEFT_OUT)
             if sheet.found and all(f.why == LEFT_OUT for f in sheet.found):
                 sheet.trouble = None
-        self.check([*known, *(sheet.name for sheet in survey.sheets)])
+        self.check(known or [sheet.name for sheet in survey.sheets])
 
     def without(self, weights: Mapping[str, Any]) -> dict[str, Any]:
         """Weights by name, but those that are left out.

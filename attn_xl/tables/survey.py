@@ -157,7 +157,8 @@ def _refuse_unknown_weights(made: Survey, sheet: SheetFound, wanted: bool) -> No
     where = "" if name == sheet.name else f", sheet {sheet.name!r}"
     sheet.trouble = InputError(
         f"{made.path}{where}: {name!r} is called as weights are, but as none that attn-xl knows. Call "
-        f"it W_Q, W_K, W_V, ..., or leave it out: --without {quoted_argument(name)}."
+        f"it W_Q, W_K, W_V, ..., or leave it out with --without {quoted_argument(name)}. If it is a "
+        f"sentence, --sheet {quoted_argument(sheet.name)} reads it."
     )
 
 
