@@ -4,8 +4,8 @@ file to what is computed."""
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from dataclasses import Field, fields
+from collections.abc import Callable, Sequence
+from dataclasses import Field, fields, replace
 from enum import Enum
 from functools import wraps
 from pathlib import Path
@@ -216,15 +216,26 @@ def computed(
     reading: dict[str, Any],
     sheet: str | None = None,
     fits: Callable[[Computation, Settings], object] | None = None,
+    steps: Sequence[str] = (),
 ) -> tuple[Computation, Settings]:
     """What the model makes of a file, and the settings: those of the call, then the file's own.
 
     Args:
         fits: refuses what will be too large, before anything is computed.
+        steps: those that are wanted. Where only the model with its switches has them, as `explain` and
+            `convert` compute it, that is what is returned.
     """
     from attn_xl.models.build import attend, foresee
+    from attn_xl.views.selection import has_steps
 
     tables = tables_of(file, reading, sheet)
+    if steps:
+        plain = Settings.chosen(chosen, tables.settings, f"{file}, sheet 'Settings'")
+        switched = replace(plain, controls=True)
+        if not has_steps(foresee(tables, plain), steps, sheet) and has_steps(
+            foresee(tables, switched), steps, sheet
+        ):
+            chosen = {**chosen, "controls": True}
     settings = Settings.chosen(chosen, tables.settings, f"{file}, sheet 'Settings'")
     foreseen = foresee(tables, settings)
     if fits is not None:
