@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import subprocess
@@ -15,9 +16,11 @@ import numpy as np
 import openpyxl
 import pytest
 from conftest import SAMPLES, make_input, table
+from rich.cells import cell_len
 
 from attn_xl import __version__
 from attn_xl.cli.main import main
+from attn_xl.text import say
 from attn_xl.workbook.templates import shipped
 
 MOUSE = str(SAMPLES / "mouse.xlsx")
@@ -345,3 +348,55 @@ def test_a_reader_that_stops_early_is_no_error() -> None:
 
 def test_the_help_names_the_program_however_it_was_started(run: Runner) -> None:
     assert "Usage: attn-xl convert" in run("convert", "--help").out
+
+
+@pytest.mark.parametrize(
+    ("asked", "hint"),
+    [
+        ("mosue.xlsx", " Did you mean {0}mouse.xlsx?"),
+        ("MOUSE.XLSX", " Did you mean {0}mouse.xlsx?"),
+        ("mouse", " Did you mean {0}mouse.xlsx?"),
+        ("mouse.csv", " Did you mean {0}mouse.xlsx?"),
+        ("elephants.ods", ""),
+        ("none/mouse.xlsx", None),
+    ],
+)
+@pytest.mark.parametrize("command", ["show", "convert", "inspect", "similarity", "check", "vectors"])
+def test_a_file_that_is_not_there_has_a_near_name(
+    command: str, asked: str, hint: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("mouse.xlsx", "~$mouse.xlsx", ".mouse.xlsx"):
+        (tmp_path / name).write_bytes(b"x")
+    path = tmp_path / asked
+    if path.exists():
+        pytest.skip("upper and lower case are alike here")
+    with pytest.raises(SystemExit) as end:
+        main([command, str(path), *(["--words", "cat"] if command == "vectors" else [])])
+    assert end.value.code == 1
+    end_of_line = f"; there is no folder {str(path.parent)!r}." if hint is None else f".{hint}"
+    assert f"{path}: no such file{end_of_line.format(f'{tmp_path}{os.sep}')}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80])
+def test_no_word_of_an_error_is_broken_on_a_narrow_terminal(
+    width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    said = (
+        "attn-xl: /a/long/path/to/a/file-with-hyphens.xlsx: no such file. Did you mean 鼠标.xlsx? " * 3
+    )
+    monkeypatch.setenv("COLUMNS", str(width))
+    terminal, pipe = Terminal(), io.StringIO()
+    say(said.strip(), file=terminal)
+    say(said.strip(), file=pipe)
+    lines = terminal.getvalue().splitlines()
+    assert pipe.getvalue() == f"{said.strip()}\n"
+    assert " ".join(lines) == said.strip()
+    assert len(lines) > 1
+    assert all(cell_len(line) <= width or " " not in line for line in lines)
+    monkeypatch.delenv("COLUMNS")  # StringIO has no width of its own
+    say("x " * 60, file=terminal)
+    assert max(map(len, terminal.getvalue().splitlines()[len(lines) :])) <= 80

@@ -319,6 +319,8 @@ REFUSALS = [
     ),
     ("pets.Softmax[mouse]", "names 1 label, but it takes a row and a column"),
     ("pets.Softmax[mouse, cat, are]", "names 3 labels, but it takes a row and a column"),
+    ("Softmax(mouse, cat)", "stand in square brackets: write Softmax[mouse, cat]."),
+    ("pets.softmax (1, 3)", "stand in square brackets: write pets.softmax[1, 3]."),
     ("pets.Softmax[mouse, cat", "the bracket is not closed"),
     ("pets.Softmax[mouse, cta]", "pets.Softmax has no column 'cta'. Did you mean 'cat'?"),
     ("pets.Softmax[mosue, cat]", "pets.Softmax has no row 'mosue'. Did you mean 'mouse'?"),
