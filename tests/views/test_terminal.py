@@ -343,7 +343,7 @@ def test_columns_that_are_other_words_are_listed(on_terminal: Callable[..., str]
 
 def test_a_map_of_wide_letters_keeps_its_columns(on_terminal: Callable[..., str]) -> None:
     words = ["鼠标和猫" * 4, *(f"詞{i}" for i in range(30))]
-    x = attn_xl.given(np.eye(31), words, [f"d{i}" for i in range(31)], "Input")
+    x = attn_xl.given(9 * np.eye(31), words, [f"d{i}" for i in range(31)], "Input")
     graph = attn_xl.Graph(attn_xl.self_attention(x))
     lines = on_terminal(graph, 60, steps=["Softmax"], colour=False).splitlines()
     rows = [line for line in lines if re.match(r" ?\d+ ", line)]
