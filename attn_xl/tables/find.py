@@ -132,7 +132,7 @@ def tables_of_sheet(
     found = list(_asked_tables(book, grid, plain, asked))
     taken = [f.place for f in found]
     formulas = book.marks.formulas(original)
-    regions = [r for r in find_regions(grid, is_matrix_name) if not _overlaps(r.place(plain), taken)]
+    regions = [r for r in find_regions(grid, _is_matrix_name) if not _overlaps(r.place(plain), taken)]
     others = [f for r in regions if (f := _found(book, grid, r, plain, formulas)) is not None]
     others = [_named(f, book, original, plain) for f in others]
     labelled = [f for f in others if f.use == "weights"]
@@ -160,6 +160,10 @@ def tables_of_sheet(
         sheet.passed = "no numbers"
         sheet.trouble = _lists(book, plain, grid)
     return sheet
+
+
+def _is_matrix_name(text: str) -> bool:
+    return is_matrix_name(text) or parameter_of(text) is not None
 
 
 def _completed(book: Book, sheet: SheetFound, f: Found) -> str | None:
@@ -242,7 +246,7 @@ def _asked_tables(book: Book, grid: Grid, plain: str, asked: Sequence[Asked]) ->
             [v if left <= c <= right else "" for c, v in enumerate(row[:right], 1)] if top <= r else []
             for r, row in enumerate(grid[:bottom], 1)
         ]
-        regions = find_regions(part, is_matrix_name)
+        regions = find_regions(part, _is_matrix_name)
         where = f"{plain}!{address(top, left)}:{address(bottom, right)}"
         if not regions:
             raise InputError(f"{book.path}: there are no numbers in the range {where}.")

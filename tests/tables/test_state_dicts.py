@@ -288,6 +288,49 @@ def test_a_real_state_dict_gives_pytorchs_numbers(module: str, layout: Layout, m
     assert float(np.abs(ours - theirs[0].detach().numpy()).max()) < 1e-12
 
 
+def drawn(parameters: Arrays, how: str) -> dict[str, list[list[Any]]]:
+    """Tensors on sheets in one of the ways in which people arrange them."""
+    sheets: dict[str, list[list[Any]]] = {}
+    for name, x in parameters.items():
+        matrix = np.atleast_2d(np.asarray(x))
+        rows: list[list[Any]] = matrix.tolist()
+        sheet, title = "w", [name]
+        if how == "a sheet a layer":
+            sheet = ".".join(name.split(".")[:2])
+            title = [name.removeprefix(f"{sheet}.")]
+        elif how == "left of it":
+            sheets.setdefault(sheet, []).extend([[name, *rows[0]], *([None, *r] for r in rows[1:]), []])
+            continue
+        elif how == "the shape in it":
+            title = [f"{name} {tuple(np.shape(x))}"]
+        elif how == "the shape beside it":
+            title = [name, str(tuple(np.shape(x)))]
+        elif how == "in the corner":
+            title = [name, *(f"in{j}" for j in range(matrix.shape[1]))]
+            rows = [[f"out{i}", *row] for i, row in enumerate(rows)]
+        elif how == "over the numbers":
+            title = [None, name]
+            rows = [[f"out{i}", *row] for i, row in enumerate(rows)]
+        gap = [] if how == "no gaps" else [[]]
+        sheets.setdefault(sheet, []).extend([title, *rows, *gap])
+    return sheets
+
+
+@pytest.mark.parametrize("how", ["a sheet a layer", "left of it", "the shape in it", "in the corner",
+                                 "the shape beside it", "over the numbers", "no gaps"])  # fmt: skip
+def test_titles_stand_where_people_write_them(how: str, make: Make) -> None:
+    case = reference.Case.load(DATA / "encoder-post.npz")
+    (name, x), *_ = case.sentences.items()
+    padding = ["<PAD>"] * case.padded.get(name, 0)
+    words = [f"w{i}" for i in range(len(x) - len(padding))] + padding
+    rows = [[word, *line] for word, line in zip(words, x.tolist())]
+    tables = read_tables(make({name: rows, **drawn(state_dict(case.weights), how)}))
+    assert list(tables.sentences) == [name]
+    computation = attend(tables, Settings.chosen({}, case.settings, ""))
+    for step, theirs in case.outputs.items():
+        assert_close(computation[name][step].values, theirs, step)
+
+
 def how_of(how: dict[str, Any]) -> dict[str, Any]:
     return {"dtype": how["dtype"]}
 
