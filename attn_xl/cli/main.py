@@ -173,7 +173,7 @@ def show(
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     numbers: Annotated[
         bool,
-        typer.Option("--numbers", help="Print numbers where a map of shades would fit the terminal."),
+        typer.Option("--numbers", help="Print numbers in place of the map that a long sentence gets."),
     ] = False,
     svg: Annotated[
         Optional[Path],  # noqa: UP045
