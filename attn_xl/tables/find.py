@@ -9,20 +9,18 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from attn_xl.errors import CallError, InputError, nearest
-from attn_xl.spreadsheets.addresses import MAX_SHEET_NAME, Place, address
+from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.spreadsheets.book import Book
 from attn_xl.spreadsheets.metadata import Area, Cells, parse_area
 from attn_xl.text import clean
 
 from .boxes import Grid
 from .labels import LabelsOnlyError, Table, described, numbers_in, read_region
-from .pytorch import completed, is_title_of_parameter, may_be_cut, parameter_of
+from .pytorch import is_title_of_parameter, may_be_cut, parameter_of, whole_name
 from .regions import Region, find_regions
 from .roles import Found, is_matrix_name, pick, weight_label, weight_name
 
 UNKNOWN = "its name is that of weights, but of none that attn-xl knows"
-MOST_ENDS = 4
-"""At most this many ways to complete a name that was cut are named."""
 MOST_NOTES = 3
 """So many lines below a table that are taken for notes are named."""
 
@@ -140,9 +138,10 @@ def tables_of_sheet(
     unknown = [f for f in others if not f.use and f not in rest]
     own = weight_name(plain) or weight_label(plain) or parameter_of(plain)
     if not own and rest and may_be_cut(plain):
-        own = _completed(book, sheet, rest[0])
-        if not own:
-            sheet.found = [*found, *labelled, *rest, *unknown]
+        try:
+            own = whole_name(plain, rest[0].shape, str(book.path))
+        except InputError as error:
+            sheet.found, sheet.trouble = [*found, *labelled, *rest, *unknown], error
             return sheet
     if own:
         _whole_sheet(book, sheet, own, rest, [*found, *labelled, *unknown])
@@ -164,25 +163,6 @@ def tables_of_sheet(
 
 def _is_matrix_name(text: str) -> bool:
     return is_matrix_name(text) or parameter_of(text) is not None
-
-
-def _completed(book: Book, sheet: SheetFound, f: Found) -> str | None:
-    """The parameter that a sheet holds whose name was cut."""
-    names = completed(sheet.name, f.shape)
-    if len(names) == 1:
-        return names[0]
-    ends = [name.removeprefix(names[0][: len(sheet.name)]) for name in names]
-    may_be = (
-        f" It may end in {', '.join(ends[:MOST_ENDS])}{', ...' * (len(ends) > MOST_ENDS)}."
-        if names
-        else ""
-    )
-    sheet.trouble = InputError(
-        f"{book.path}: the sheet's name {sheet.name!r} looks like a parameter's that was cut to the "
-        f"{MAX_SHEET_NAME} letters of a sheet's name.{may_be} Write the whole name in a cell above the "
-        "table, or rename the sheet."
-    )
-    return None
 
 
 def _lists(book: Book, sheet: str, grid: Grid) -> InputError | None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from attn_xl.errors import CallError, nearest
 
-if TYPE_CHECKING:
-    from .roles import Found
-    from .survey import Survey
+from .find import SheetFound
+from .roles import Found
 
 LEFT_OUT = "left out by --without"
 SETTING = "without"
@@ -42,14 +41,14 @@ class LeftOut:
         """Whether a whole sheet is left out."""
         return self._any([sheet])
 
-    def tables(self, survey: Survey) -> None:
+    def tables(self, sheets: Sequence[SheetFound]) -> None:
         """Mark the tables that are left out.
 
         Raises:
             CallError: for a name that nothing has.
         """
         known: dict[str, None] = {}
-        for sheet in survey.sheets:
+        for sheet in sheets:
             for i, f in enumerate(sheet.found):
                 names = _names_of(f)
                 known.update(dict.fromkeys(names[:1]))
@@ -57,7 +56,7 @@ class LeftOut:
                     sheet.found[i] = replace(f, use="", why=LEFT_OUT)
             if sheet.found and all(f.why == LEFT_OUT for f in sheet.found):
                 sheet.trouble = None
-        self.check(known or [sheet.name for sheet in survey.sheets])
+        self.check(known or [sheet.name for sheet in sheets])
 
     def without(self, weights: Mapping[str, Any]) -> dict[str, Any]:
         """Weights by name, but those that are left out.

@@ -45,6 +45,9 @@ _ENDINGS = tuple(
 )  # fmt: skip
 """The same written out: what a name that was cut may have ended in."""
 
+MOST_ENDS = 4
+"""So many ways to complete a name are named, at the most."""
+
 _PATHS = [(re.compile(rf"(?:(.*)\.)?{end}", re.IGNORECASE), roles) for end, roles in _MODULES]
 _PARAMETER = re.compile(r"\s*(.+)[._](weight|bias)\s*", re.IGNORECASE)
 _CROSS = {"multihead_attn", "cross_attn", "encoder_attn"}
@@ -171,6 +174,25 @@ def completed(sheet: str, shape: tuple[int, int]) -> list[str]:
         if found:
             break
     return list(found)
+
+
+def whole_name(sheet: str, shape: tuple[int, int], file: str) -> str:
+    """The name of the parameter that a sheet holds whose name was cut.
+
+    Raises:
+        InputError: if it may be several, or none.
+    """
+    names = completed(sheet, shape)
+    if len(names) == 1:
+        return names[0]
+    ends = [name.removeprefix(names[0][: len(sheet)]) for name in names]
+    more = ", ..." if len(ends) > MOST_ENDS else ""
+    may_be = f" It may end in {', '.join(ends[:MOST_ENDS])}{more}." if names else ""
+    raise InputError(
+        f"{file}: the sheet's name {sheet!r} looks like a parameter's that was cut to the "
+        f"{MAX_SHEET_NAME} letters of a sheet's name.{may_be} Write the whole name in a cell above the "
+        "table, or rename the sheet."
+    )
 
 
 def _belongs(path: str, ending: str) -> bool:

@@ -111,7 +111,7 @@ def survey_book(
             _note_hidden(one, book, original)
             made.sheets.append(one)
     _name_parameters(made)
-    leave_out.tables(made)
+    leave_out.tables(made.sheets)
     for found in made.sheets:
         _refuse_unknown_weights(made, found, names[found.name] in only)
     try:
