@@ -45,6 +45,8 @@ _ENDINGS = tuple(
 )  # fmt: skip
 """The same written out: what a name that was cut may have ended in."""
 
+MOST_LETTERS = 300
+"""A text that is longer names no parameter."""
 MOST_ENDS = 4
 """So many ways to complete a name are named, at the most."""
 
@@ -134,8 +136,10 @@ def parameter_of(text: str, sheet: str = "") -> str | None:
         sheet: the name of the sheet that a title is on. If that is the path of a module, `layers.1`,
             and the title has no layer, the name starts with it.
     """
+    if len(text) + len(sheet) > MOST_LETTERS:
+        return None
     name = _SHAPE.sub("", text.strip().strip("`'\"")).strip().strip("`'\":= ")
-    if " " in name or _parameter(name) is None:
+    if _parameter(name) is None:
         return None
     path = sheet.strip().rstrip(".")
     inside = not name.startswith(f"{path}.") and not any(p.isdecimal() for p in name.split("."))
@@ -144,12 +148,14 @@ def parameter_of(text: str, sheet: str = "") -> str | None:
 
 def is_title_of_parameter(text: str) -> bool:
     """Whether a title is written as names of parameters are: `lm_head.weight`."""
-    return bool(_TITLE.fullmatch(_SHAPE.sub("", text.strip())))
+    short = len(text) <= MOST_LETTERS
+    return short and bool(_TITLE.fullmatch(_SHAPE.sub("", text.strip())))
 
 
 def may_be_cut(sheet: str) -> bool:
     """Whether a sheet's name may be the path of a parameter that did not fit."""
-    return bool(_CUT.fullmatch(sheet.strip())) and "." in sheet and not says_weights(sheet)
+    short = len(sheet) <= MOST_LETTERS
+    return short and bool(_CUT.fullmatch(sheet.strip())) and "." in sheet and not says_weights(sheet)
 
 
 def completed(sheet: str, shape: tuple[int, int]) -> list[str]:

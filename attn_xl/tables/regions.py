@@ -285,7 +285,7 @@ class _Sheet:
         """Whether the row above the numbers is no row of headings but one text over several columns."""
         _, left, _, right = box
         filled = self.filled(row, first, right)
-        if len(filled) == 2 and filled[0] == first and _SHAPE.fullmatch(self.text(row, filled[1])):
+        if len(filled) == 2 and filled[0] == first and _SHAPE.fullmatch(self.text(row, filled[1])[:40]):
             filled = [left] if self.names(self.text(row, first)) else filled
         if right == left or filled != [left]:
             return False
