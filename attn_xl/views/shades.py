@@ -17,6 +17,8 @@ SHADES = "·░▒▓█"
 _INK = Style.parse("rgb(0,150,136)")  # stands out from a white ground, and from a black one
 FEWEST_LETTERS = 8
 """A label of more letters is cut to this many where that makes room for columns."""
+MOST_WORDS = 100
+"""So many words of columns are listed below a map, at the most."""
 Ends = list[int | None]
 
 
@@ -71,8 +73,9 @@ def legend(node: Node, decimals: int) -> list[str]:
     )
     lines = [f"Shades: {said}; blank is 0. The numbers: --numbers, --csv or a wider terminal."]
     if node.columns != node.rows:
-        words = ", ".join(f"{i} {word}" for i, word in enumerate(node.columns, 1))
-        lines.insert(0, f"Columns: {words}.")
+        words = ", ".join(f"{i} {word}" for i, word in enumerate(node.columns[:MOST_WORDS], 1))
+        more = f", ... ({len(node.columns):,})" if len(node.columns) > MOST_WORDS else ""
+        lines.insert(0, f"Columns: {words}{more}.")
     return lines
 
 

@@ -338,6 +338,8 @@ def test_what_fits_stays_a_table_of_numbers(
 def test_columns_that_are_other_words_are_listed(on_terminal: Callable[..., str]) -> None:
     text = " ".join(on_terminal(long_attention(3, 30), 60, steps=["Softmax"], colour=False).split())
     assert "Columns: 1 other1, 2 other2, 3 other3," in text
+    many = on_terminal(long_attention(3, 150), 60, steps=["Softmax"], colour=False)
+    assert "100 other100, ... (150)." in " ".join(many.split())
     assert "Columns:" not in on_terminal(long_attention(30), 60, steps=["Softmax"])
 
 
