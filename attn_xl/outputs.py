@@ -102,7 +102,7 @@ def no_such_file(path: Path) -> InputError:
     by_folded = {name.casefold(): name for name in sorted(names) if not name.startswith((".", "~$"))}
     by_folded |= {Path(name).stem.casefold(): name for name in sorted(by_folded.values())} | by_folded
     close = get_close_matches(path.name.casefold(), by_folded, n=1, cutoff=0.7)
-    near = f" Did you mean {folder / by_folded[close[0]]}?" if close else ""
+    near = f" Did you mean {by_folded[close[0]]!r}?" if close else ""
     return InputError(f"{path}: no such file.{near}")
 
 
