@@ -3,7 +3,7 @@
 import attn_xl
 tables = attn_xl.read_tables("samples/mouse.xlsx")
 computation = attn_xl.attend(tables)
-computation["cat"]["Softmax"].values
+computation["pets"]["Softmax"].values
 attn_xl.write_workbook(computation, "mouse-attention.xlsx")
 """
 

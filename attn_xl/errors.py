@@ -31,6 +31,10 @@ class NotFinite(InputError):
     """Numbers whose result is infinite, or no number."""
 
 
+class MissingWeightsError(InputError):
+    """Weights that a model needs and that the file does not have."""
+
+
 class OutputError(AttnXlError):
     """A file that cannot be written."""
 

@@ -9,14 +9,18 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from difflib import get_close_matches
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from .errors import CallError, OutputError
+from .errors import CallError, InputError, OutputError
 
 STANDARD_OUTPUT = Path("-")
 SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+MOST_ENTRIES = 10_000
+"""At most this many files of a folder are compared with a name."""
 _STRAY = re.compile(r"\.attn-xl-[0-9a-f]{12}\.part")
 
 
@@ -92,6 +96,21 @@ def expanded(files: Sequence[Path]) -> list[Path]:
         pattern = glob.has_magic(str(file)) and not os.path.exists(file)
         found += sorted(map(Path, glob.glob(str(file)))) if pattern else [file]
     return [file for file in dict.fromkeys(found) if not file.name.startswith("~$")]
+
+
+def no_such_file(path: Path) -> InputError:
+    """The error about a file that does not exist, with the name nearest to it in its folder."""
+    folder = path.parent
+    try:
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in islice(entries, MOST_ENTRIES)]
+    except (OSError, ValueError):
+        return InputError(f"{path}: no such file; there is no folder {str(folder)!r}.")
+    by_folded = {name.casefold(): name for name in sorted(names) if not name.startswith((".", "~$"))}
+    by_folded |= {Path(name).stem.casefold(): name for name in sorted(by_folded.values())} | by_folded
+    close = get_close_matches(path.name.casefold(), by_folded, n=1, cutoff=0.7)
+    near = f" Did you mean {by_folded[close[0]]!r}?" if close else ""
+    return InputError(f"{path}: no such file.{near}")
 
 
 @contextmanager

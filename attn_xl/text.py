@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import sys
 import warnings
 from typing import Any, TextIO
 
@@ -41,8 +43,38 @@ def plain(text: str) -> str:
 
 
 def say(line: str, file: TextIO | None = None) -> None:
-    """Print one line, whatever the names in it are; to the standard output if None."""
-    print(plain(line), file=file)
+    """Print one line, whatever the names in it are; to the standard output if None. On a narrower
+    terminal it goes on below, and no word of it, such as a path, is broken unless it alone is wider."""
+    file = file or sys.stdout
+    text = plain(line)
+    if file is not None and file.isatty():
+        text = folded(text, _width(file))
+    print(text, file=file)
+
+
+def _width(terminal: TextIO) -> int:
+    try:
+        return int(os.environ.get("COLUMNS", "")) or 80
+    except ValueError:
+        pass
+    try:
+        return os.get_terminal_size(terminal.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80
+
+
+def folded(text: str, width: int) -> str:
+    """A text on as many lines as it needs, broken only at spaces."""
+    from rich.cells import cell_len  # loaded only where there is a terminal
+
+    lines: list[str] = []
+    indent = len(text) - len(text.lstrip(" "))
+    for word in text[indent:].split(" "):
+        if lines and cell_len(lines[-1]) + 1 + cell_len(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(" " * indent + word if not lines else word)
+    return "\n".join(lines)
 
 
 def ignore_warnings() -> None:

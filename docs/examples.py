@@ -119,7 +119,7 @@ WORKBOOKS: dict[str, Callable[[Path], Path]] = {
     "print": of("convert", "samples/projections.xlsx", "--template", "print"),
     "projections": of("convert", "samples/projections.xlsx", "--plain"),
     "similarity": of("similarity", "samples/politics.xlsx"),
-    "vectors": of("vectors", "samples/vectors.txt", "--words", *TOPICS, "--pca", "2"),
+    "vectors": of("vectors", "samples/vectors.txt", "--words", " ".join(TOPICS), "--pca", "2"),
 }
 """How each is made, in an empty folder, by name."""
 QUOTED = ("masks", "mouse", "multi-head", "projections")

@@ -4,7 +4,7 @@ terminals: python docs/make_pages.py
 Each page is one of docs/source with its marks filled in:
     {{help COMMAND}}         what `attn-xl COMMAND --help` prints, to unfold
     {{run ARGUMENTS}}        a call of attn-xl, and what it prints
-    {{num TERM; DIGITS}}     a calculation with cells, rounded: cat.Q!B5*cat.K!B7
+    {{num TERM; DIGITS}}     a calculation with cells, rounded: pets.Q!B5*pets.K!B7
     {{table RANGE; DIGITS}}  cells as a table, the first row and column its labels
     {{formula CELL}}, {{shape SHEET}}
     {{cell CELL}}, {{sheet SHEET}}  links to them
@@ -40,10 +40,10 @@ MADE = "<!-- Made by docs/make_pages.py{how}: change that, and run it. -->\n"
 WIDTH = 100
 TERMINALS = {
     "check": "check docs/slips.xlsx",
-    "explain": 'explain samples/mouse.xlsx "cat.Softmax[mouse, cat]" --depth 2',
+    "explain": 'explain samples/mouse.xlsx "pets.Softmax[mouse, cat]" --depth 2',
     "help": "--help",
     "inspect": "inspect samples/projections.xlsx",
-    "show": "show samples/mouse.xlsx --sheet cat --step Scores --step Softmax --step Output",
+    "show": "show samples/mouse.xlsx --sheet pets --step Scores --step Softmax --step Output",
 }
 """The pictures of terminals, by name, with the call that prints what they show."""
 CELL = r"(?:([\w-]+):)?([A-Za-z_][\w.]*)!([A-Z]+\d+)"

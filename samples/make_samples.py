@@ -19,7 +19,7 @@ Row = list[str | float]
 
 # The subject's worked example: mouse is an animal with one company, a device with another.
 MOUSE: dict[str, list[Row]] = {
-    "cat": [
+    "pets": [
         ["", "animal", "tech", "grammar"],
         ["mouse", 2.0, 1.9, 0.1],
         ["and", 0.1, 0.1, 1.6],
@@ -27,7 +27,7 @@ MOUSE: dict[str, list[Row]] = {
         ["are", 0.1, 0.1, 1.5],
         ["friends", 0.5, 0.2, 0.3],
     ],
-    "keyboard": [
+    "desk": [
         ["", "animal", "tech", "grammar"],
         ["mouse", 2.0, 1.9, 0.1],
         ["or", 0.1, 0.1, 1.6],
@@ -145,7 +145,7 @@ VARIANTS: dict[str, Sheets] = {
         "Settings": settings(normalize="sum", scale="FALSE"),
     },
     "temperature": {
-        "sentence": MOUSE["cat"],
+        "sentence": MOUSE["pets"],
         "Settings": settings(temperature=0.5, scale="FALSE"),
     },
     "dropout": {

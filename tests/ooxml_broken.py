@@ -11,7 +11,7 @@ BARS, MOVES, GIVEN, DRAWN = (
     *(f"xl/charts/chart{n}.xml" for n in (1, 3, 4)), "xl/drawings/drawing1.xml"
 )  # fmt: skip
 ONE = "xl/worksheets/sheet1.xml"
-SUM = r"<f>COLUMNS\(cat.K\)</f>"
+SUM = r"<f>COLUMNS\(pets.K\)</f>"
 X, EMOJI = "x" * 33_000, "\U0001f600"
 
 
@@ -64,14 +64,14 @@ BROKEN: dict[str, list[tuple[str, str, str, str]]] = {
     "sheet-name-unique": [("lesson", BOOK, 'name="Hints"', 'name="LESSON"'), ("lesson", BOOK, 'name="Hints"', 'name="SETTINGS"')],
     "sheet-visible": [("lesson", BOOK, 'state="visible"', 'state="hidden"')],
     "active-tab": [("lesson", BOOK, 'activeTab="0"', 'activeTab="99"'), ("lesson", BOOK, 'state="visible" r:id="rId1"', 'state="hidden" r:id="rId1"')],
-    "name-syntax": [("lesson", BOOK, 'Name name="cat.Q"', f'Name name="{name}"') for name in ("1st", "a b", "a-b", ".a", "")],
-    "name-length": [("lesson", BOOK, 'Name name="cat.Q"', f'Name name="{"n" * 256}"')],
-    "name-cell": [("lesson", BOOK, 'Name name="cat.Q"', f'Name name="{name}"') for name in ("Q1", "xfd1048576", "R1C1", "rc", "R", "c", "TRUE")],
-    "name-unique": [("lesson", BOOK, 'Name name="cat.Q"', 'Name name="CAT.k"')],
-    "name-reserved": [("lesson", BOOK, 'Name name="cat.Q"', 'Name name="_xlnm.Mine"')],
+    "name-syntax": [("lesson", BOOK, 'Name name="pets.Q"', f'Name name="{name}"') for name in ("1st", "a b", "a-b", ".a", "")],
+    "name-length": [("lesson", BOOK, 'Name name="pets.Q"', f'Name name="{"n" * 256}"')],
+    "name-cell": [("lesson", BOOK, 'Name name="pets.Q"', f'Name name="{name}"') for name in ("Q1", "xfd1048576", "R1C1", "rc", "R", "c", "TRUE")],
+    "name-unique": [("lesson", BOOK, 'Name name="pets.Q"', 'Name name="PETS.k"')],
+    "name-reserved": [("lesson", BOOK, 'Name name="pets.Q"', 'Name name="_xlnm.Mine"')],
     "name-scope": [("input", BOOK, 'localSheetId="0"', 'localSheetId="44"')],
     "name-formula": [
-        ("lesson", BOOK, "cat.Q!", "Gone!"), ("lesson", BOOK, "cat.Q!", "=cat.Q!"), ("lesson", BOOK, r"cat\.Q!", "R2D2!"),
+        ("lesson", BOOK, "pets.Q!", "Gone!"), ("lesson", BOOK, "pets.Q!", "=pets.Q!"), ("lesson", BOOK, r"pets\.Q!", "R2D2!"),
     ],
     "name-print": [("input", BOOK, r"\$1:\$1", "1:1"), ("input", BOOK, "'Sentence'!", "'W_Q'!"), ("wide", BOOK, r"\$4:\$4", "4")],
     "worksheet-order": [
@@ -141,7 +141,7 @@ BROKEN: dict[str, list[tuple[str, str, str, str]]] = {
     ],
     "validation-overlap": [("lesson", SCALED, "(<dataValidation )(.*)</dataValidations>", r'\1\2<dataValidation sqref="A1:Z99"/></dataValidations>')],
     "hyperlinks": [
-        ("lesson", LESSON, 'location="[^"]*"', 'location="Gone!A1"'), ("lesson", LESSON, 'location="[^"]*"', 'location="cat.Q!A1048577"'),
+        ("lesson", LESSON, 'location="[^"]*"', 'location="Gone!A1"'), ("lesson", LESSON, 'location="[^"]*"', 'location="pets.Q!A1048577"'),
         ("lesson", LESSON, 'location="[^"]*"', 'location="nowhere"'), ("lesson", LESSON, ' location="[^"]*"', ""),
     ],
     "hyperlink-limits": [
@@ -155,9 +155,9 @@ BROKEN: dict[str, list[tuple[str, str, str, str]]] = {
     "header-footer": [("lesson", SCALED, "<oddFooter>", "<oddFooter>" + "f" * 256)],
     "sheet-relations": [("lesson", CONTROLS, r'(<drawing [^>]*id)="[^"]*"', r'\1="rId77"')],
     "formula-syntax": [formula(text) for text in (
-        "=COLUMNS(cat.K)", "COLUMNS(cat.K", "COLUMNS(cat.K))", '"a', "1+", "*1", "1 2", "A1:", "", "SUM(1;2)", "{1,2;3}", "'a", "@A1", "A1#",
+        "=COLUMNS(pets.K)", "COLUMNS(pets.K", "COLUMNS(pets.K))", '"a', "1+", "*1", "1 2", "A1:", "", "SUM(1;2)", "{1,2;3}", "'a", "@A1", "A1#",
         "SUM(A1!)", "1&lt;&lt;2",
-    )] + [("lesson", CONTROLS, "<formula1>cat", "<formula1>=cat")],
+    )] + [("lesson", CONTROLS, "<formula1>pets", "<formula1>=pets")],
     "formula-length": [formula("1+" * 4096 + "1")],
     "formula-size": [formula("A1+" * 2000 + "1")],
     "formula-nesting": [formula("ABS(" * 65 + "1" + ")" * 65), formula("(" * 65 + "1" + ")" * 65)],
@@ -165,7 +165,7 @@ BROKEN: dict[str, list[tuple[str, str, str, str]]] = {
     "formula-arguments": [formula("ABS(1,2)"), formula("PI(1)"), formula("IF()"), formula("SUM(" + ",".join("1" * 256) + ")")],
     "formula-functions": [formula("GELU(1)"), formula("ROUND_(1)")],
     "formula-prefix": [formula("SEQUENCE(3)"), formula("FILTER(A1:A2,A1:A2)"), formula("_xlfn.SUM(1)")],
-    "formula-names": [formula("cat.Kay+1")],
+    "formula-names": [formula("pets.Kay+1")],
     "formula-limits": [formula("XFE1"), formula("A1048577"), formula("A0"), formula("SUM(A1:A9999999)")],
     "formula-sheets": [formula("Gone!A1"), formula("'a b'!A1"), formula("SUM('it''s'!A1:B2)")],
     "formula-quotes": [("arrays", ONE, "'R2D2'!", "R2D2!")],

@@ -142,19 +142,19 @@ def test_pictures_of_workbooks_are_of_what_the_program_writes(shown: dict[str, P
 
 def test_what_is_seen_of_a_workbook_changes_with_it(tmp_path: Path) -> None:
     kept = examples.LINKED / "mouse.xlsx"
-    before = examples.seen(kept, ("cat.Scores",))
+    before = examples.seen(kept, ("pets.Scores",))
 
     def changed(sheet: str, cell: str, value: object) -> str:
         edited = openpyxl.load_workbook(kept)
         edited[sheet][cell] = value
         edited.save(tmp_path / "edited.xlsx")
-        return examples.seen(tmp_path / "edited.xlsx", ("cat.Scores",))
+        return examples.seen(tmp_path / "edited.xlsx", ("pets.Scores",))
 
-    same = changed("cat.Scores", "B5", book(kept)["cat.Scores"]["B5"].value)
-    assert changed("cat.Scores", "B5", 7.62) != same
-    assert changed("cat.Scores", "B5", 7.620001) != changed("cat.Scores", "B5", 7.62)
-    assert changed("cat.Scores", "B5", 7.6199999999999) == changed("cat.Scores", "B5", 7.62)
-    assert examples.seen(kept, ("cat.Scaled",)) != before
+    same = changed("pets.Scores", "B5", book(kept)["pets.Scores"]["B5"].value)
+    assert changed("pets.Scores", "B5", 7.62) != same
+    assert changed("pets.Scores", "B5", 7.620001) != changed("pets.Scores", "B5", 7.62)
+    assert changed("pets.Scores", "B5", 7.6199999999999) == changed("pets.Scores", "B5", 7.62)
+    assert examples.seen(kept, ("pets.Scaled",)) != before
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)

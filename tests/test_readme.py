@@ -83,8 +83,8 @@ def test_the_formulas_in_the_documentation_are_in_the_sample(tmp_path: Path) -> 
     assert len(said) == 5
     for sheet, formulas in said:
         written = {
-            str(cell.value).replace("cat.", "")
-            for row in book[f"cat.{sheet}"].iter_rows()
+            str(cell.value).replace("pets.", "")
+            for row in book[f"pets.{sheet}"].iter_rows()
             for cell in row
         }
         for formula in re.findall(r"`(=[^`]*)`", formulas):

@@ -25,8 +25,8 @@ def explain(
         typer.Argument(
             metavar="CELL",
             # The backslash keeps the help from taking what is in brackets for a colour.
-            help=r'The number: "Softmax\[mouse, cat]", "cat.Softmax\[1, 3]", "Softmax.Sum\[the#2]"; '
-            "or its cell in the workbook that convert writes: 'cat.Softmax!D5'.",
+            help=r'The number: "Softmax\[mouse, cat]", "pets.Softmax\[1, 3]", "Softmax.Sum\[the#2]"; '
+            "or its cell in the workbook that convert writes: 'pets.Softmax!D5'.",
             show_default=False,
         ),
     ],

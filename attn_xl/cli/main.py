@@ -39,7 +39,8 @@ from .options import (
     with_settings,
 )
 from .teach import teach
-from .vectors import VectorsCommand, vectors
+from .vectors import vectors
+from .words import SentencesCommand, WordsCommand
 
 app = typer.Typer(
     help="Attention, step by step, as live spreadsheet formulas.",
@@ -166,7 +167,7 @@ def _write(
         raise typer.Exit(1)
 
 
-@app.command(epilog="Example:  attn-xl show samples/mouse.xlsx --step Softmax --sheet cat")
+@app.command(epilog="Example:  attn-xl show samples/mouse.xlsx --step Softmax --sheet pets")
 @with_settings("formulas", "sheets_for", "controls", "layout")
 def show(
     file: File,
@@ -175,7 +176,8 @@ def show(
     step: Annotated[
         Optional[list[str]],  # noqa: UP045
         typer.Option(
-            help="Only this matrix: Scores, Softmax, Softmax.Sum, Compare, ... May be repeated.",
+            help="Only this matrix: Scores, Softmax (of all heads), Enc1.Softmax_2, Softmax.Sum, "
+            "Compare, ... May be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -185,6 +187,10 @@ def show(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    numbers: Annotated[
+        bool,
+        typer.Option("--numbers", help="Print numbers in place of the map that a long sentence gets."),
+    ] = False,
     svg: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(help="Save a picture of what would be shown.", show_default=False),
@@ -199,7 +205,7 @@ def show(
         from attn_xl.outputs import check_output
 
         check_output(svg, force=force, sources=(file,))
-    computation, settings = computed(file, chosen, reading, sheet)
+    computation, settings = computed(file, chosen, reading, sheet, steps=step or ())
     for remark in computation.remarks:
         say(remark, file=sys.stderr)
     wanted: dict[str, Any] = {"steps": step or (), "sheet": sheet}
@@ -212,6 +218,7 @@ def show(
         return
     from attn_xl.views import terminal
 
+    wanted["numbers"] = numbers
     wanted["decimals"] = terminal.DECIMALS if settings.decimals is None else settings.decimals
     if svg is None:
         terminal.show(computation, **wanted)
@@ -226,15 +233,18 @@ def show(
 
 app.command(epilog="Example:  attn-xl inspect samples/mouse.xlsx")(inspect)
 app.command(
-    epilog=r'Example:  attn-xl explain samples/mouse.xlsx "cat.Softmax\[mouse, cat]" --depth 2'
+    epilog=r'Example:  attn-xl explain samples/mouse.xlsx "pets.Softmax\[mouse, cat]" --depth 2'
 )(explain)
-app.command(epilog='Example:  attn-xl new --words "the cat chased the mouse" --dims 4 --seed 7')(new)
+app.command(
+    cls=SentencesCommand,
+    epilog='Example:  attn-xl new --words "the cat chased the mouse" --dims 4 --seed 7',
+)(new)
 app.command(
     epilog="Example:  attn-xl teach samples/mouse.xlsx -o lesson.xlsx --level 1 --answers key.xlsx"
 )(teach)
 app.command(
-    cls=VectorsCommand,
-    epilog="Example:  attn-xl vectors samples/vectors.txt --words florida california politics --pca 2",
+    cls=WordsCommand,
+    epilog='Example:  attn-xl vectors samples/vectors.txt --words "florida california truth" --pca 2',
 )(vectors)
 app.command(
     epilog="Example:  attn-xl grade class/*.xlsx -o grades.xlsx --answers class-answers.xlsx "

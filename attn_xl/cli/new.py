@@ -10,14 +10,16 @@ import typer
 from attn_xl.text import say
 
 from .options import Force
+from .words import WORDS
 
 
 def new(
     words: Annotated[
         list[str],
         typer.Option(
-            help="The words of a sentence, in quotes, with spaces between. Once more for each further "
-            "sentence: a word has the same embedding in all.",
+            metavar=WORDS,
+            help="The words of a sentence, with spaces between. Once more for each further sentence: a "
+            "word has the same embedding in all.",
             show_default=False,
         ),
     ],

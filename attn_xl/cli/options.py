@@ -4,8 +4,8 @@ file to what is computed."""
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from dataclasses import Field, fields
+from collections.abc import Callable, Sequence
+from dataclasses import Field, fields, replace
 from enum import Enum
 from functools import wraps
 from pathlib import Path
@@ -111,6 +111,16 @@ Sheets = Annotated[
         show_default=False,
     ),
 ]
+Without = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option(
+        "--without",
+        metavar="NAME",
+        help="Leave out these weights: W_1, or Enc2 for those of a layer; once more for each further "
+        "name.",
+        show_default=False,
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
 Command = Callable[..., None]
 
@@ -118,14 +128,18 @@ Command = Callable[..., None]
 def with_settings(*leave_out: str) -> Callable[[Command], Command]:
     """Give a command an option for every setting; it gets those that the call names, as `chosen`.
 
-    Where it takes `reading`, it gets the options of `read_tables`, too, in that: --range, --words-in
-    and, unless it has one of its own, --sheet.
+    Where it takes `reading`, it gets the options of `read_tables`, too, in that: --range, --words-in,
+    --without and, unless it has one of its own, --sheet.
     """
 
     def decorate(command: Command) -> Command:
         own = inspect.signature(command, eval_str=True).parameters
         settings = [f for f in fields(Settings) if f.name not in leave_out and "chosen" in own]
-        reads = {"range": Range, "words_in": WordsIn, "sheet": Sheets} if "reading" in own else {}
+        reads = (
+            {"range": Range, "words_in": WordsIn, "sheet": Sheets, "without": Without}
+            if "reading" in own
+            else {}
+        )
         if "sheet" in own:
             reads.pop("sheet", None)
 
@@ -202,15 +216,26 @@ def computed(
     reading: dict[str, Any],
     sheet: str | None = None,
     fits: Callable[[Computation, Settings], object] | None = None,
+    steps: Sequence[str] = (),
 ) -> tuple[Computation, Settings]:
     """What the model makes of a file, and the settings: those of the call, then the file's own.
 
     Args:
         fits: refuses what will be too large, before anything is computed.
+        steps: those that are wanted. Where only the model with its switches has them, as `explain` and
+            `convert` compute it, that is what is returned.
     """
     from attn_xl.models.build import attend, foresee
+    from attn_xl.views.selection import has_steps
 
     tables = tables_of(file, reading, sheet)
+    if steps:
+        plain = Settings.chosen(chosen, tables.settings, f"{file}, sheet 'Settings'")
+        switched = replace(plain, controls=True)
+        if not has_steps(foresee(tables, plain), steps, sheet) and has_steps(
+            foresee(tables, switched), steps, sheet
+        ):
+            chosen = {**chosen, "controls": True}
     settings = Settings.chosen(chosen, tables.settings, f"{file}, sheet 'Settings'")
     foreseen = foresee(tables, settings)
     if fits is not None:

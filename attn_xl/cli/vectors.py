@@ -10,13 +10,13 @@ from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
-from typer.core import TyperCommand
 
 from attn_xl.errors import CallError
 from attn_xl.outputs import STANDARD_OUTPUT, check_ending, check_output
 from attn_xl.text import say
 
 from .options import Force
+from .words import WORDS
 
 if TYPE_CHECKING:
     from attn_xl.tables.survey import Table
@@ -24,52 +24,6 @@ if TYPE_CHECKING:
 
 SOON = 0.5
 """So many seconds pass before there is a progress bar."""
-
-
-class VectorsCommand(TyperCommand):
-    """Takes several words after one `--words`."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        takes_value = {
-            name: "words" in parameter.opts[0]
-            for parameter in self.params
-            for name in parameter.opts
-            if name.startswith("-") and not getattr(parameter, "is_flag", False)
-        }
-        return super().parse_args(ctx, spread_words(args, takes_value))
-
-
-def spread_words(args: list[str], takes_value: dict[str, bool]) -> list[str]:
-    """The arguments with `--words a b c` written as `--words a --words b --words c`.
-
-    The words go on up to the next option. Where nothing else can be the file, the last of the words is.
-
-    Args:
-        takes_value: the options that take a value, and whether it is that of many words.
-    """
-    made: list[str] = []
-    many = value = alone = False
-    last = 0  # where the last word of several stands
-    for place, arg in enumerate(args):
-        if arg == "--":
-            return made + args[place:]
-        if value:
-            made.append(arg)
-            value = False
-        elif arg.startswith("-") and arg.strip("-"):  # not a dash, which is a word
-            name, equals, _ = arg.partition("=")
-            many = takes_value.get(name, False)
-            value = name in takes_value and not equals
-            made.append(arg)
-        elif many:
-            made += ["--words", arg]
-            last = len(made) - 1
-        else:
-            made.append(arg)
-            alone = True
-    if last and not alone:
-        del made[last - 1]
-    return made
 
 
 def vectors(
@@ -84,9 +38,9 @@ def vectors(
     words: Annotated[
         Optional[list[str]],  # noqa: UP045
         typer.Option(
-            metavar="WORD ...",
-            help="The words, as the file spells them; in quotes, one with a space in it. Each is taken "
-            "once.",
+            metavar=WORDS,
+            help="The words, as the file spells them, with spaces between; one that has a space in it "
+            "needs a --words of its own. Each is taken once.",
             show_default=False,
         ),
     ] = None,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 
-from attn_xl.errors import CallError, InputError, NotFinite, nearest
+from attn_xl.errors import CallError, InputError, MissingWeightsError, NotFinite, nearest
 from attn_xl.graph.functions import option
 from attn_xl.graph.matrix import Matrix, given_step, shapes_only
 from attn_xl.graph.node import HIDES, Graph
@@ -23,6 +24,7 @@ from .own_masks import Attended, OwnMasks
 from .parts import chosen_parts
 from .similarity import similarity
 from .transformer import Architecture, decoder, encoder, feed_forward, next_words, norm_alone
+from .unused import refuse_unused, use_for
 from .weights import SheetWeights, check_fit, count
 
 TITLES = {
@@ -39,6 +41,10 @@ TITLES = {
 }
 Ends = Mapping[str, tuple[Matrix, Matrix]]
 """The input and the output of each sentence."""
+
+
+WEIGHTLESS = (Model.similarity, Model.softmax, Model.positions)
+"""Models that have no weights: those of a file are left aside, with a remark."""
 
 
 def attend(tables: Tables, settings: Settings | None = None) -> Computation:
@@ -62,6 +68,8 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
     for name, x in run.inputs.items():
         try:
             *output, end = run.output(name, x)
+        except MissingWeightsError as error:
+            raise InputError(f"{error}{use_for(tables, settings, _used_with)}") from None
         except InputError as error:
             said = str(error)
             if said.startswith(str(tables.path)):
@@ -72,6 +80,8 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
         graphs[name] = Graph(*output)
         ends[name] = x, end
     run.check_hidden()
+    if settings.model not in WEIGHTLESS:
+        refuse_unused(tables, settings, run.weights.used, _used_with)
     title = run.title(graphs)
     if settings.model in (*BLOCKS, Model.similarity):
         return Computation(
@@ -91,6 +101,19 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
         remarks=(*tables.remarks, *remarks, *left_out, *_not_to_be_masked(graphs), *run.unused()),
         settings=settings,
     )
+
+
+def _used_with(tables: Tables, settings: Settings) -> set[str]:
+    """The weights that these settings would use if all others that they need were given, too."""
+    settings.refuse_idle()
+    run = _Run(tables, replace(settings, random_weights=settings.random_weights or 0))
+    with shapes_only():
+        for name, x in run.inputs.items():
+            try:
+                run.output(name, x)
+            except InputError:
+                continue
+    return run.weights.used
 
 
 def foresee(tables: Tables, settings: Settings) -> Computation:
@@ -150,17 +173,6 @@ class _Run:
             raise CallError(
                 f"--model {s.model.value} needs --memory SHEET: the sentence that the others attend to."
             )
-        projections = [step.symbol for step in (steps.W_Q, steps.W_K, steps.W_V)]
-        if s.model is Model.attention and not set(projections) & {*self.tables.weights}:
-            layered = [
-                n for n in self.tables.weights if n.endswith(tuple(f".{p}" for p in projections))
-            ]
-            if layered:
-                raise InputError(
-                    f"{self.tables.path}: its weights are of layers ({layered[0]}, ...), which "
-                    "--model encoder, decoder, encoder-decoder or decoder-only computes with. For "
-                    "attention alone, keep those of one layer."
-                )
         if s.normalize is Normalize.sum and (s.causal or s.padding or OwnMasks.given(self.tables)):
             raise CallError(
                 "--normalize sum does not go with a mask, which only a softmax turns into 0."
@@ -333,7 +345,7 @@ class _Run:
         return next_words(x, self._vocabulary, None, self.weights.row(b_u, WHOLE, words))
 
     def unused(self) -> tuple[str, ...]:
-        """A remark on weights that the model has no place for."""
+        """A remark on tables that the model has no place for."""
         unused = [name for name in self.tables.weights if name not in self.weights.used]
         if not unused:
             return ()

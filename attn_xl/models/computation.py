@@ -29,8 +29,8 @@ _Step = Literal[
 class Computation(Mapping[str, Graph]):
     """The graph of every sentence, by the sentence's name, and what compares them.
 
-    `computation["cat"]["Softmax"]` is a matrix; of a single sentence, or of a matrix that all sentences
-    share, so is `computation["Softmax"]`.
+    `computation["pets"]["Softmax"]` is a matrix; of a single sentence, or of a matrix that all
+    sentences share, so is `computation["Softmax"]`.
 
     Attributes:
         title: what was computed, and for what.

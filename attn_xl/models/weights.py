@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attn_xl.errors import InputError
+from attn_xl.errors import InputError, MissingWeightsError
 from attn_xl.graph.matrix import Matrix, given_step
 from attn_xl.graph.step import WHOLE, Part, Step
 from attn_xl.tables.survey import Table, Tables
@@ -51,7 +51,7 @@ class SheetWeights(Weights):
         name = part.name(step.symbol)
         table = self._table(name)
         if table is None and self._seed is None:
-            raise InputError(
+            raise MissingWeightsError(
                 f"{self._tables.path}: the sheet {name} is missing: {len(rows)} x {width}, a "
                 f"row for each of {_listed(rows)}. Add it, or make up what is missing: "
                 "--random-weights SEED."

@@ -14,6 +14,7 @@ from threading import Thread
 from typing import Literal
 
 from attn_xl.errors import InputError
+from attn_xl.outputs import no_such_file
 
 from .addresses import MAX_COLUMNS, MAX_ROWS, address, split_address
 from .engines import Value
@@ -174,7 +175,7 @@ def content_of(path: Path) -> bytes:
     try:
         content = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file.") from None
+        raise no_such_file(path) from None
     except IsADirectoryError:
         raise InputError(f"{path}: is a folder, not a spreadsheet.") from None
     except (OSError, ValueError, RuntimeError) as error:

@@ -16,10 +16,11 @@ from attn_xl.text import clean
 
 from .boxes import Grid
 from .labels import LabelsOnlyError, Table, described, numbers_in, read_region
-from .pytorch import parts_of
+from .pytorch import is_title_of_parameter, may_be_cut, parameter_of, whole_name
 from .regions import Region, find_regions
 from .roles import Found, is_matrix_name, pick, weight_label, weight_name
 
+UNKNOWN = "its name is that of weights, but of none that attn-xl knows"
 MOST_NOTES = 3
 """So many lines below a table that are taken for notes are named."""
 
@@ -113,31 +114,37 @@ def _sheet_of(name: str | None, text: str, sheets: Mapping[str, str]) -> str:
 
 
 def tables_of_sheet(
-    book: Book, original: str, plain: str, asked: Sequence[Asked], parameter: Sequence[str] = ()
+    book: Book, original: str, plain: str, asked: Sequence[Asked], *, wanted: bool = False
 ) -> SheetFound:
-    """The tables of a sheet and what they are for.
+    """The tables of a sheet and what they are for; parameters of PyTorch still under their own names.
 
     Args:
         original, plain: the sheet's name in the file, and without what steers a terminal.
         asked: the ranges of the call that lie on this sheet; if one is for a sentence, no other table
             of the sheet is one.
-        parameter: the weights in it, one below the other, if it is called as PyTorch calls them.
+        wanted: whether the call names the sheet, so that a table on it may be a sentence although it is
+            called as weights are.
     """
     sheet = SheetFound(plain)
     grid = book.grids[original]
     found = list(_asked_tables(book, grid, plain, asked))
     taken = [f.place for f in found]
     formulas = book.marks.formulas(original)
-    regions = [r for r in find_regions(grid, is_matrix_name) if not _overlaps(r.place(plain), taken)]
+    regions = [r for r in find_regions(grid, _is_matrix_name) if not _overlaps(r.place(plain), taken)]
     others = [f for r in regions if (f := _found(book, grid, r, plain, formulas)) is not None]
-    others = [_named(f, book, original) for f in others]
+    others = [_named(f, book, original, plain) for f in others]
     labelled = [f for f in others if f.use == "weights"]
-    rest = [f for f in others if not f.use]
-    own = weight_name(plain) or weight_label(plain) or ", ".join(parameter)
+    rest = [f for f in others if not f.use and (f.why != UNKNOWN or wanted)]
+    unknown = [f for f in others if not f.use and f not in rest]
+    own = weight_name(plain) or weight_label(plain) or parameter_of(plain)
+    if not own and rest and may_be_cut(plain):
+        try:
+            own = whole_name(plain, rest[0].shape, str(book.path))
+        except InputError as error:
+            sheet.found, sheet.trouble = [*found, *labelled, *rest, *unknown], error
+            return sheet
     if own:
-        _whole_sheet(book, sheet, own, rest, [*found, *labelled])
-        if parameter and sheet.trouble is None:
-            sheet.found = [one for f in sheet.found for one in parts_of(f, own, parameter)]
+        _whole_sheet(book, sheet, own, rest, [*found, *labelled, *unknown])
         return sheet
     if any(f.use == "sentence" for f in found):
         rest = [replace(f, why="--range names another") for f in rest]
@@ -145,11 +152,17 @@ def tables_of_sheet(
         weights = {f.name: f for f in [*found, *labelled] if f.use == "weights"}
         rest = pick(rest, weights)
         sheet.trouble = _undecided(book, plain, rest)
-    sheet.found = sorted([*found, *labelled, *rest], key=lambda f: (f.place.row, f.place.column))
+    sheet.found = sorted(
+        [*found, *labelled, *rest, *unknown], key=lambda f: (f.place.row, f.place.column)
+    )
     if not sheet.found:
         sheet.passed = "no numbers"
         sheet.trouble = _lists(book, plain, grid)
     return sheet
+
+
+def _is_matrix_name(text: str) -> bool:
+    return is_matrix_name(text) or parameter_of(text) is not None
 
 
 def _lists(book: Book, sheet: str, grid: Grid) -> InputError | None:
@@ -173,7 +186,10 @@ def _whole_sheet(
         if not any(f.use for f in rest):
             sheet.trouble = _undecided(book, sheet.name, rest, name)
     sheet.found = [*found, *(
-        replace(f, use="weights", name=name, why=f"its sheet is called {sheet.name!r}")
+        replace(
+            f, use="weights", name=name, why=f"its sheet is called {sheet.name!r}",
+            parameter="" if weight_label(sheet.name) else name,
+        )
         if f.use or len(rest) == 1 else f for f in rest
     )]  # fmt: skip
     if not sheet.found:
@@ -210,7 +226,7 @@ def _asked_tables(book: Book, grid: Grid, plain: str, asked: Sequence[Asked]) ->
             [v if left <= c <= right else "" for c, v in enumerate(row[:right], 1)] if top <= r else []
             for r, row in enumerate(grid[:bottom], 1)
         ]
-        regions = find_regions(part, is_matrix_name)
+        regions = find_regions(part, _is_matrix_name)
         where = f"{plain}!{address(top, left)}:{address(bottom, right)}"
         if not regions:
             raise InputError(f"{book.path}: there are no numbers in the range {where}.")
@@ -317,7 +333,7 @@ def _sums(table: Table, formulas: Cells) -> Iterator[str]:
         )
 
 
-def _named(f: Found, book: Book, original: str) -> Found:
+def _named(f: Found, book: Book, original: str, plain: str) -> Found:
     """Weights, if a name of the file or a label beside it says so."""
     for name, area in book.marks.names():
         if area[0] == original and weight_label(name) and _is_at(area, f):
@@ -327,6 +343,12 @@ def _named(f: Found, book: Book, original: str) -> Found:
         name = weight_label(text) or ""
         if name:
             return replace(f, use="weights", name=name, why=f"{text!r} stands {at}")
+        name = parameter_of(text, "" if weight_label(plain) else plain) or ""
+        if name:
+            why = f"{text!r} stands {at}"
+            return replace(f, use="weights", name=name, why=why, parameter=name)
+    if f.names and is_title_of_parameter(f.names[0][0]):
+        return replace(f, why=UNKNOWN)
     return f
 
 

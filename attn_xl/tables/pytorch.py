@@ -1,6 +1,6 @@
-"""Which weights the parameters of a PyTorch module hold, told by their names. Knows no models.
+"""Which weights the parameters of a PyTorch module hold, by their names. Knows no models.
 
-`nn.Linear` keeps its matrix out x in, so every matrix that is found here is to be transposed.
+`nn.Linear` stores its matrix out x in, so every matrix found here has to be transposed.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from attn_xl.errors import InputError
-from attn_xl.spreadsheets.addresses import Place
+from attn_xl.spreadsheets.addresses import MAX_SHEET_NAME, Place
 
+from .labels import Table
 from .roles import Found
 
 _MODULES: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -32,10 +33,36 @@ _MODULES: tuple[tuple[str, tuple[str, ...]], ...] = (
 """The last names of a module's path, and the weights in it; the first that fits counts. They are those
 of `nn.MultiheadAttention` and the layers of `nn.Transformer`, of BERT, and of most decoders."""
 
+_ENDINGS = tuple(
+    f"{module}{kind}"
+    for module in (
+        "in_proj_", "out_proj.", "o_proj.", "q_proj.", "k_proj.", "v_proj.", "q_proj_", "k_proj_",
+        "v_proj_", "query.", "key.", "value.", "linear1.", "linear2.", "fc1.", "fc2.", "norm1.",
+        "norm2.", "norm3.", "norm.", "attention.output.dense.", "attention.output.LayerNorm.",
+        "intermediate.dense.", "output.dense.", "output.LayerNorm.",
+    )
+    for kind in ("weight", "bias")
+)  # fmt: skip
+"""The same written out: what a name that was cut may have ended in."""
+
+MOST_LETTERS = 300
+"""A text that is longer names no parameter."""
+MOST_ENDS = 4
+"""So many ways to complete a name are named, at the most."""
+
 _PATHS = [(re.compile(rf"(?:(.*)\.)?{end}", re.IGNORECASE), roles) for end, roles in _MODULES]
 _PARAMETER = re.compile(r"\s*(.+)[._](weight|bias)\s*", re.IGNORECASE)
 _CROSS = {"multihead_attn", "cross_attn", "encoder_attn"}
+_ATTENTION = {*_CROSS, "self_attn", "attn", "attention", "self"}
 _WORD = re.compile(r"(?<![a-z])(?:weight|bias)(?:e?s)?(?![a-z])", re.IGNORECASE)
+_TITLE = re.compile(r"(?:\w+\.)+\w*(?:weight|bias)|bias_[kv]", re.IGNORECASE)
+_SHAPE = re.compile(
+    r"[\s:=,]*(?:torch\.Size)?[(\[][\s\d,x×*()\[\]]*$|[\s:=,]+\d+\s*[x×]\s*\d+$", re.IGNORECASE
+)
+_MODULE = re.compile(
+    r"(?:\w+\.)*(?:encoder|decoder|layers?|self_attn|multihead_attn|attn|attention)(?:\.\w+)*\.?"
+)
+_CUT = re.compile(rf"(?=.{{{MAX_SHEET_NAME - 3},}})([A-Za-z_]\w*\.(?:\w+\.)*\w*?)(?:[~_-]?\d{{1,2}})?")
 
 
 class _Parameter(NamedTuple):
@@ -100,23 +127,119 @@ def _parameter(name: str) -> _Parameter | None:
     return None
 
 
-def parts_of(f: Found, name: str, weights: Sequence[str]) -> Iterator[Found]:
+def parameter_of(text: str, sheet: str = "") -> str | None:
+    """The name of the parameter that a title or a sheet's name says: `norm1.weight` for `norm1.weight
+    (4,)`; None if it says none.
+
+    Args:
+        text: a title, or the name of a sheet.
+        sheet: the name of the sheet that a title is on. If that is the path of a module, `layers.1`,
+            and the title has no layer, the name starts with it.
+    """
+    if len(text) + len(sheet) > MOST_LETTERS:
+        return None
+    name = _SHAPE.sub("", text.strip().strip("`'\"")).strip().strip("`'\":= ")
+    if _parameter(name) is None:
+        return None
+    path = sheet.strip().rstrip(".")
+    inside = not name.startswith(f"{path}.") and not any(p.isdecimal() for p in name.split("."))
+    return f"{path}.{name}" if inside and _MODULE.fullmatch(path) else name
+
+
+def is_title_of_parameter(text: str) -> bool:
+    """Whether a title is written as names of parameters are: `lm_head.weight`."""
+    short = len(text) <= MOST_LETTERS
+    return short and bool(_TITLE.fullmatch(_SHAPE.sub("", text.strip())))
+
+
+def may_be_cut(sheet: str) -> bool:
+    """Whether a sheet's name may be the path of a parameter that did not fit."""
+    short = len(sheet) <= MOST_LETTERS
+    return short and bool(_CUT.fullmatch(sheet.strip())) and "." in sheet and not says_weights(sheet)
+
+
+def completed(sheet: str, shape: tuple[int, int]) -> list[str]:
+    """The parameters whose names, cut to the 31 letters of a sheet's name, may be this one.
+
+    Args:
+        sheet: its name; digits that make it unique may follow.
+        shape: of the numbers there. One row or column is a bias, or a norm; `in_proj_weight` has three
+            times as many rows as columns.
+    """
+    found: dict[str, None] = {}
+    name = sheet.strip()
+    cut = _CUT.fullmatch(name)
+    for text in dict.fromkeys((name, cut[1] if cut else name)):
+        for at in [0, *(i + 1 for i, letter in enumerate(text) if letter == "."), len(text)]:
+            path, tail = text[:at], text[at:]
+            if at == len(text) and not text.endswith("."):
+                path += "."
+            for ending in _ENDINGS:
+                if ending.startswith(tail) and _belongs(path, ending) and _has_shape(ending, shape):
+                    found[path + ending] = None
+        if found:
+            break
+    return list(found)
+
+
+def whole_name(sheet: str, shape: tuple[int, int], file: str) -> str:
+    """The name of the parameter that a sheet holds whose name was cut.
+
+    Raises:
+        InputError: if it may be several, or none.
+    """
+    names = completed(sheet, shape)
+    if len(names) == 1:
+        return names[0]
+    ends = [name.removeprefix(names[0][: len(sheet)]) for name in names]
+    more = ", ..." if len(ends) > MOST_ENDS else ""
+    may_be = f" It may end in {', '.join(ends[:MOST_ENDS])}{more}." if names else ""
+    raise InputError(
+        f"{file}: the sheet's name {sheet!r} looks like a parameter's that was cut to the "
+        f"{MAX_SHEET_NAME} letters of a sheet's name.{may_be} Write the whole name in a cell above the "
+        "table, or rename the sheet."
+    )
+
+
+def _belongs(path: str, ending: str) -> bool:
+    """Whether a module of that path has such a parameter: attention has projections, and no norm."""
+    within = path.rstrip(".").rpartition(".")[2].lower()
+    projects = bool(re.match(r"in_|out_|o_|[qkv]_|query|key|value", ending))
+    if within.isdecimal() or not within:
+        return not projects or not within
+    if within in _ATTENTION:
+        return projects
+    return within in ("encoder", "decoder", "model", "transformer") and ending.startswith("norm.")
+
+
+def _has_shape(ending: str, shape: tuple[int, int]) -> bool:
+    if 1 in shape:
+        return ending.endswith("bias") or "norm" in ending.lower()
+    in_proj = ending.startswith("in_proj_")
+    return (
+        ending.endswith("weight")
+        and "norm" not in ending.lower()
+        and in_proj == (shape[0] == 3 * shape[1])
+    )
+
+
+def parts_of(f: Found, weights: Sequence[str]) -> Iterator[Found]:
     """A parameter of PyTorch's as the weights it holds: the rows of a matrix, or a bias, in as many
     equal parts.
 
     Raises:
         InputError: if it does not divide so.
     """
-    if f.use != "weights" or f.name != name or f.table is None:
+    if f.use != "weights" or f.table is None:
         yield f
         return
-    table = f.table
+    table = _without_counts(f.table)
     matrix = weights[0].rpartition(".")[2].startswith("W")
     along = 0 if matrix or table.shape[0] > table.shape[1] == 1 else 1
     size, left = divmod(table.shape[along], len(weights))
     if left:
         raise InputError(
-            f"{table.file}, sheet {table.sheet!r}: is {f.size}, which are not {name}: its "
+            f"{table.file}, sheet {table.sheet!r}: is {f.size}, which are not {f.name}: its "
             f"{('rows', 'columns')[along]} do not divide by {len(weights)}."
         )
     for number, weight in enumerate(weights):
@@ -132,8 +255,17 @@ def parts_of(f: Found, name: str, weights: Sequence[str]) -> Iterator[Found]:
             table=one,
             name=weight,
             turned=along == 0,
-            parameter=True,
         )
+
+
+def _without_counts(table: Table) -> Table:
+    """The table without labels that only count its rows or columns, as pandas writes them, or that are
+    its title."""
+    rows, columns = (
+        there and not all(re.fullmatch(r"\d+", label) or parameter_of(label) for label in labels)
+        for there, labels in zip(table.labelled, (table.rows, table.columns))
+    )
+    return replace(table, labelled=(rows, columns))
 
 
 def says_weights(name: str) -> bool:

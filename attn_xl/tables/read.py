@@ -17,6 +17,7 @@ from attn_xl.tables.written.reopen import reopened
 from attn_xl.tables.written.written_book import WrittenBook
 
 from .find import SheetFound
+from .left_out import LeftOut, without_option
 from .pytorch import says_weights
 from .roles import WordsIn, weight_label
 from .survey import Survey, Table, Tables, survey_book
@@ -28,6 +29,7 @@ def read_tables(
     range: str | Sequence[str] = (),
     words_in: WordsIn | None = None,
     sheet: str | Sequence[str] = (),
+    without: str | Sequence[str] = (),
 ) -> Tables:
     """Read the embedding tables and the weights of a file, a frame or an array.
 
@@ -45,19 +47,22 @@ def read_tables(
             table; several for several sentences. `W_Q=Sheet!B3:F9` is for weights.
         words_in: where the words of a sentence stand, "rows" or "columns"; told by labels if None.
         sheet: only the sentences, and weights, of these sheets; and sheets named as weights.
+        without: weights to leave out, by name: `W_1`, `layers.1.linear1.weight`, or a whole layer's,
+            `Enc2`; or sheets.
 
     Raises:
         InputError: if the file cannot be read, holds no table, a table has a cell that is not a finite
             number, or it cannot be told which table is meant; it names file, sheet and cell.
-        CallError: for a range or a sheet that there is not; a WrongTypeError for another object.
+        CallError: for a range, a sheet or weights that there are not.
+        WrongTypeError: for another object.
 
     Example:
         >>> import attn_xl
         >>> tables = attn_xl.read_tables("samples/mouse.xlsx")
-        >>> tables.sentences["cat"]["mouse"]
+        >>> tables.sentences["pets"]["mouse"]
         array([2. , 1.9, 0.1])
     """
-    made = survey(path, range=range, words_in=words_in, sheet=sheet)
+    made = survey(path, range=range, words_in=words_in, sheet=sheet, without=without)
     if made.trouble is not None:
         raise made.trouble
     assert made.tables is not None
@@ -70,6 +75,7 @@ def survey(
     range: str | Sequence[str] = (),
     words_in: WordsIn | None = None,
     sheet: str | Sequence[str] = (),
+    without: str | Sequence[str] = (),
 ) -> Survey:
     """Everything that is found in a file, and what it is taken for; arguments as for `read_tables`.
 
@@ -77,12 +83,12 @@ def survey(
 
     Raises:
         InputError: if the file cannot be read at all.
-        CallError: for a range or a sheet that there is not.
+        CallError: for a range, a sheet or weights that there are not.
     """
     book = _book_of(path)
     if range or words_in or read_record(book.grids) is None:
-        return survey_book(book, range=range, words_in=words_in, sheet=sheet)
-    tables = _tables(book, sheet)
+        return survey_book(book, range=range, words_in=words_in, sheet=sheet, without=without)
+    tables = _tables(book, sheet, without)
     read = {table.sheet: name for name, table in (*tables.weights.items(), *tables.sentences.items())}
     sheets = [
         SheetFound(
@@ -116,7 +122,7 @@ def _is_weight(name: str) -> bool:
     return bool(weight_label(name)) or says_weights(name)
 
 
-def _tables(book: Book, only: str | Sequence[str]) -> Tables:
+def _tables(book: Book, only: str | Sequence[str], without: str | Sequence[str]) -> Tables:
     """With the choices as the sheet `Settings` of an input would have them; only some sentences, if
     they are named, by their own name or their sheet's."""
     opened = reopened(WrittenBook.of(book))
@@ -131,6 +137,7 @@ def _tables(book: Book, only: str | Sequence[str]) -> Tables:
     return replace(
         opened.tables,
         sentences={name: sentences[name] for name in sentences if not wanted or name in wanted},
+        weights=LeftOut(without_option(without)).without(opened.tables.weights),
         settings=written,
         remarks=(*opened.remarks, *not_read(opened, book.marks)),
     )

@@ -31,6 +31,8 @@ LABEL_HEADINGS = {"", "word", "words", "token", "tokens", "label", "labels", "na
 TURNED_HEADINGS = {"dim", "dims", "dimension", "dimensions", "feature", "features", "component"}
 """What stands in the corner above words, and above dimensions."""
 _SIGNS = re.compile(r"[-=+/*×·:|–—−÷^⋅∗…. ]{1,4}")
+_SHAPE = re.compile(r"(?:torch\.Size)?[(\[]*\d+(?:\s*[,x×]\s*\d*)*[)\]]*")
+"""The shape of a tensor, which may stand beside its title."""
 _MOST_JOINED = 300
 
 
@@ -283,9 +285,11 @@ class _Sheet:
         """Whether the row above the numbers is no row of headings but one text over several columns."""
         _, left, _, right = box
         filled = self.filled(row, first, right)
+        if len(filled) == 2 and filled[0] == first and _SHAPE.fullmatch(self.text(row, filled[1])[:40]):
+            filled = [left] if self.names(self.text(row, first)) else filled
         if right == left or filled != [left]:
             return False
-        return first == left or self.names(self.text(row, left))
+        return first == left or self.names(self.text(row, left) or self.text(row, first))
 
     def _only_titles(self, up: int, stop: int, first: int, left: int, last: int) -> bool:
         """Whether the rows above hold one text each, so that none can be numbers gone wrong."""

@@ -63,7 +63,7 @@ class Found:
         why: the reason for `use`, or for passing it over.
         words_in: where the words of a sentence stand, and why.
         turned: whether rows and columns are changed over when it is read.
-        parameter: whether it is called as PyTorch calls its parameters, and so is out x in.
+        parameter: what PyTorch calls it, if its name is that of a parameter, which is stored out x in.
         notes: what else a reader should know.
     """
 
@@ -81,7 +81,7 @@ class Found:
     words_in: WordsIn = "rows"
     why_words: str = ""
     turned: bool = False
-    parameter: bool = False
+    parameter: str = ""
     notes: tuple[str, ...] = ()
 
     @property

@@ -18,9 +18,10 @@ from attn_xl.text import clean
 from attn_xl.text import plain as on_a_line
 
 from .boxes import Grid, is_blank
-from .find import SheetFound, asked_ranges, known_sheet, tables_of_sheet
+from .find import UNKNOWN, SheetFound, asked_ranges, known_sheet, tables_of_sheet
 from .labels import Table, described
-from .pytorch import says_weights, weights_of_parameters
+from .left_out import LEFT_OUT, LeftOut, quoted_argument, without_option, without_setting
+from .pytorch import parameter_of, parts_of, says_weights, weights_of_parameters
 from .roles import Found, WordsIn, to_turn, weight_label, words_of
 
 __all__ = ["Survey", "Table", "Tables", "survey_book"]
@@ -77,6 +78,7 @@ def survey_book(
     range: str | Sequence[str] = (),
     words_in: WordsIn | None = None,
     sheet: str | Sequence[str] = (),
+    without: str | Sequence[str] = (),
 ) -> Survey:
     """Everything that is found in some cells, and what it is taken for; arguments as for `read_tables`.
 
@@ -102,20 +104,27 @@ def survey_book(
     only = {known_sheet(s, names, "--sheet") for s in ([sheet] if isinstance(sheet, str) else sheet)}
     if any(not weight_label(a.name) for a in asked) and not only:
         only = {a.area[0] for a in asked}
-    parameters = weights_of_parameters(n for n in names if not weight_label(n))
     settings: dict[str, Any] = {}
+    for plain, original in names.items():
+        if plain.casefold() == SETTINGS.casefold():
+            settings = _read_settings(book.grids[original], f"{book.path}, sheet {plain!r}")
+    leave_out = LeftOut([*without_option(without), *without_setting(settings)])
     for plain, original in names.items():
         here = [a for a in asked if a.area[0] == original]
         if plain.casefold() == SETTINGS.casefold():
-            settings = _read_settings(book.grids[original], f"{book.path}, sheet {plain!r}")
             made.sheets.append(SheetFound(plain, passed="options"))
-        elif why := _passed(plain, original, book, only, bool(here) or plain in parameters):
+        elif leave_out.names_sheet(plain):
+            made.sheets.append(SheetFound(plain, passed=LEFT_OUT))
+        elif why := _passed(plain, original, book, only, bool(here) or bool(parameter_of(plain))):
             made.sheets.append(SheetFound(plain, passed=why))
         else:
-            one = tables_of_sheet(book, original, plain, here, parameters.get(plain, ()))
-            _refuse_unknown_weights(made, one, original in only)
+            one = tables_of_sheet(book, original, plain, here, wanted=original in only)
             _note_hidden(one, book, original)
             made.sheets.append(one)
+    _name_parameters(made)
+    leave_out.tables(made.sheets)
+    for found in made.sheets:
+        _refuse_unknown_weights(made, found, names[found.name] in only)
     try:
         made.tables = _assembled(made, settings, words_in)
     except InputError as error:
@@ -132,16 +141,36 @@ def _passed(plain: str, original: str, book: Book, only: set[str], asked: bool) 
     return f"hidden; --sheet {plain!r} would read it" if original in book.hidden else ""
 
 
-def _refuse_unknown_weights(made: Survey, sheet: SheetFound, asked: bool) -> None:
-    """No sentence is one whose sheet is called as weights are, unless it is asked for."""
-    if asked or sheet.name == made.path.stem or not says_weights(sheet.name):
+def _name_parameters(made: Survey) -> None:
+    """Call parameters of PyTorch by the weights they hold, which depends on what others there are."""
+    names = {f.name: f for sheet in made.sheets for f in sheet.found if f.parameter}
+    weights = weights_of_parameters(names)
+    for sheet in made.sheets:
+        try:
+            sheet.found = [
+                one
+                for f in sheet.found
+                for one in (parts_of(f, weights[f.name]) if f.parameter else (f,))
+            ]
+        except InputError as error:
+            sheet.trouble = sheet.trouble or error
+
+
+def _refuse_unknown_weights(made: Survey, sheet: SheetFound, wanted: bool) -> None:
+    """No table is a sentence whose name is that of weights, unless the call names its sheet."""
+    strange = [f.names[0][0] for f in sheet.found if f.why == UNKNOWN and f.names]
+    own = sheet.name != made.path.stem and says_weights(sheet.name)
+    if own and any(f.use == "sentence" for f in sheet.found):
+        strange = [sheet.name]
+    if wanted or not strange or sheet.trouble is not None:
         return
-    if any(f.use == "sentence" for f in sheet.found):
-        sheet.trouble = InputError(
-            f"{made.path}: {sheet.name!r} is called as weights are, but as none that attn-xl knows. "
-            "Call it W_Q, W_K, W_V, ..., or leave it out: --sheet NAME reads the sentence of that name "
-            "only, and the weights that are known."
-        )
+    name = strange[0]
+    where = "" if name == sheet.name else f", sheet {sheet.name!r}"
+    sheet.trouble = InputError(
+        f"{made.path}{where}: {name!r} is called as weights are, but as none that attn-xl knows. Call "
+        f"it W_Q, W_K, W_V, ..., or leave it out with --without {quoted_argument(name)}. If it is a "
+        f"sentence, --sheet {quoted_argument(sheet.name)} reads it."
+    )
 
 
 def _note_hidden(sheet: SheetFound, book: Book, original: str) -> None:
@@ -259,7 +288,9 @@ def _remarks(made: Survey) -> Iterator[str]:
         if sheet.passed.startswith("hidden"):
             yield f"The sheet {sheet.name!r} is hidden and passed over."
         used = [f for f in sheet.found if f.use]
-        over = [f for f in sheet.found if not f.use and f.why != "--range names another"]
+        over = [
+            f for f in sheet.found if not f.use and f.why not in ("--range names another", LEFT_OUT)
+        ]
         if used and over:
             what = "table is" if len(over) == 1 else "tables are"
             yield (
@@ -276,7 +307,7 @@ def _remarks(made: Survey) -> Iterator[str]:
         for f in used:
             for note in f.notes:
                 yield f"{f.where}: {note}."
-    parameters = [(s.name, f.name) for s in made.sheets for f in s.found if f.use and f.parameter]
+    parameters = [(f.parameter, f.name) for s in made.sheets for f in s.found if f.use and f.parameter]
     if parameters:
         sheets, weights = (list(dict.fromkeys(names)) for names in zip(*parameters))
         yield (

@@ -1,5 +1,5 @@
-"""What one number is called, `cat.Softmax[mouse, cat]` or `cat.Softmax!D5`, and which one a name means.
-Knows nothing of how numbers come about.
+"""What one number is called, `pets.Softmax[mouse, cat]` or `pets.Softmax!D5`, and which one a name
+means. Knows nothing of how numbers come about.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from attn_xl.workbook.layout.layout import LINK_ROW, NOTE_ROW, OVERVIEW, TITLE_R
 from attn_xl.workbook.layout.placed import Block
 from attn_xl.workbook.xlsx.rows import caption_above
 
-from .selection import Chosen, called, select
+from .selection import Chosen, Steps, select
 
 _ADDRESS = re.compile(r"(?:'((?:[^']|'')+)'|([^'!][^!]*))!\$?([A-Za-z]{1,3})\$?([1-9][0-9]{0,6})")
 _IN_QUOTES = re.compile(r'"((?:[^"]|"")*)"(?:#([0-9]{1,9}))?\s*(,|$)')
 _BARE = re.compile(r"([^,]*)(,|$)")
 _NUMBERED = re.compile(r"(.+)#([0-9]{1,9})")
 _POSITION = re.compile(r"[0-9]{1,9}")
+MOST_TITLES = 12
 
 
 class Cell(NamedTuple):
@@ -59,13 +60,10 @@ class CellNames:
         played_with = [Chosen("", name, node) for name, node in computation.controls.items()]
         self._chosen = {one.node: one for one in (*select(computation), *played_with)}
         self._labels: dict[tuple[str, ...], list[str]] = {}
-        self._by_name: dict[str, list[Chosen]] = {}
-        for one in (*select(computation, (), sheet), *played_with):
-            for name in sorted({name.casefold() for name in called(one, computation)}):
-                self._by_name.setdefault(name, []).append(one)
+        self._steps = Steps((*select(computation, (), sheet), *played_with), computation)
 
     def name(self, cell: Cell, home: Node | None = None) -> str:
-        """`cat.Softmax[mouse, cat]`; without the sentence where it is that of `home`."""
+        """`pets.Softmax[mouse, cat]`; without the sentence where it is that of `home`."""
         step = self.step(cell.node, home)
         if cell.node.scalar:
             return step
@@ -78,13 +76,13 @@ class CellNames:
         return f"{step}[{', '.join(labels)}]"
 
     def step(self, node: Node, home: Node | None = None) -> str:
-        """`cat.Softmax`; without the sentence where it is that of `home`."""
+        """`pets.Softmax`; without the sentence where it is that of `home`."""
         one = self._chosen[node]
         same = home is not None and self._chosen[home].sheet == one.sheet
         return one.name if same else one.title
 
     def address(self, cell: Cell) -> str:
-        """`cat.Softmax!D5`, in the workbook that `convert` writes."""
+        """`pets.Softmax!D5`, in the workbook that `convert` writes."""
         place = self._layout.blocks[cell.node].place
         return f"{quoted(place.sheet)}!{address(place.row + cell.row, place.column + cell.column)}"
 
@@ -106,42 +104,42 @@ class CellNames:
             return self._at(at)
         found = self._split(text)
         if not found:
-            raise self._unknown_step(text)
+            raise self._unknown(text)
         name, inside = found
         return self._within(self._one(name), name, inside)
 
     def _split(self, text: str) -> tuple[str, str | None] | None:
         """The name of a step that there is, and what stands in the brackets after it."""
-        if text.casefold() in self._by_name:
+        if self._steps.known(text):
             return text, None
         for bracket in reversed([i for i, letter in enumerate(text) if letter == "["]):
             name = text[:bracket].strip()
-            if name.casefold() in self._by_name:
+            if self._steps.known(name):
                 if not text.endswith("]"):
                     raise CallError(f"{text}: the bracket is not closed; write {text}].")
                 return name, text[bracket + 1 : -1]
         return None
 
-    def _unknown_step(self, text: str) -> CallError:
-        name = text.partition("[")[0].strip()
-        ones = {one.title: one for many in self._by_name.values() for one in many}.values()
-        prefix = name.partition(".")[0].casefold()
-        known = [one.title for one in ones if one.sheet.casefold() == prefix]
-        return CallError(
-            f"there is no step {name!r}. "
-            f"{nearest(name, known or dict.fromkeys(one.name for one in ones))}"
-        )
+    def _unknown(self, text: str) -> CallError:
+        name, bracket, inside = text.partition("(")
+        if bracket and "[" not in name and self._steps.known(name.strip()):
+            return CallError(
+                f"{text}: rows and columns stand in square brackets: write "
+                f"{name.strip()}[{inside.strip().removesuffix(')')}]."
+            )
+        return self._steps.unknown(text.partition("[")[0].strip())
 
     def _one(self, name: str) -> Chosen:
-        """The step of that name, in upper and lower case if there are two."""
-        ones = self._by_name[name.casefold()]
-        same = [one for one in ones if name in (one.title, one.name)]
-        ones = same or ones
+        """The step of that name."""
+        ones = self._steps.find(name)
         if len(ones) > 1:
-            titles = ", ".join(one.title for one in ones)
+            titles = ", ".join(one.title for one in ones[:MOST_TITLES])
+            more = f", ... ({len(ones)})" if len(ones) > MOST_TITLES else ""
+            sentences = len({one.sheet for one in ones}) > 1
             raise CallError(
-                f"{name} is in several sentences: {titles}. Write one of these names, or say which "
-                "sentence is meant: --sheet NAME."
+                f"{name} is {'in several sentences' if sentences else 'the name of several steps'}: "
+                f"{titles}{more}. Write one of these names"
+                + (", or say which sentence is meant: --sheet NAME." if sentences else ".")
             )
         return ones[0]
 

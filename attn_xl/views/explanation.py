@@ -29,14 +29,14 @@ class Explanation:
     """How one number came about.
 
     Attributes:
-        name: `cat.Softmax[mouse, cat]`.
-        address: its cell in the workbook that `convert` writes, `cat.Softmax!D5`.
+        name: `pets.Softmax[mouse, cat]`.
+        address: its cell in the workbook that `convert` writes, `pets.Softmax!D5`.
         formula: what stands in that cell, `=L5/$P5`; "" for what is given.
         value: the number, or the text of a cell that shows one.
         words: the calculation with names, `Softmax.Exponentials[mouse, cat] / Softmax.Sum[mouse]`.
         numbers: the same with the numbers put in, `0.277 / 1.339`.
         note: what the step shows.
-        step: the step it belongs to, `cat.Softmax`.
+        step: the step it belongs to, `pets.Softmax`.
         sources: the named numbers it was made from, in order.
         ends: why its own calculation is not here, and `sources` is empty: it is `given`; it was
             explained `above`; the `depth` or the `limit` of cells is reached. "" where it is here.
@@ -270,8 +270,8 @@ def explain(
 
     Args:
         computation: what `attend` made, or a graph, or the matrix that a model returned.
-        cell: the number's name, `Softmax[mouse, cat]`, `cat.Softmax[1, 3]`, `Softmax[the#2, "a, b"]`,
-            `d_k`; or its cell in the workbook that `convert` writes, `cat.Softmax!D5`.
+        cell: the number's name, `Softmax[mouse, cat]`, `pets.Softmax[1, 3]`, `Softmax[the#2, "a, b"]`,
+            `d_k`; or its cell in the workbook that `convert` writes, `pets.Softmax!D5`.
         sheet: the sentence, where `cell` does not name it.
         depth: how many levels of calculations; None for all, down to the inputs.
         decimals: at most so many digits after the point; full precision if None.

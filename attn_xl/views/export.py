@@ -21,7 +21,7 @@ def to_json(
     sheet: str | None = None,
     decimals: int | None = None,
 ) -> str:
-    """A JSON object of the chosen matrices by name (`cat.Softmax`): each with its `sheet`, `step`,
+    """A JSON object of the chosen matrices by name (`pets.Softmax`): each with its `sheet`, `step`,
     `formula`, `rows`, `columns` and `values`, a list of rows.
 
     Raises:

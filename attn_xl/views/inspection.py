@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from attn_xl.errors import AttnXlError
+from attn_xl.errors import AttnXlError, CallError
 from attn_xl.tables.find import doubtful
 from attn_xl.tables.read import survey
 from attn_xl.tables.roles import Found
@@ -31,9 +31,17 @@ def commands(file: str, made: Survey, given: Mapping[str, Any]) -> list[str]:
         return [_joined([*base, "--range", f.where]) for f in _doubtful(made)[:1]]
     alone = []
     for sheet in made.sheets:
-        if sheet.found and survey(file, **given, sheet=sheet.name).tables is not None:
+        if sheet.found and _is_clear(file, given, sheet.name):
             alone.append(_joined([*base, "--sheet", sheet.name]))
     return alone or [_joined([*base, "--range", f.where]) for f in _doubtful(made)[:1]]
+
+
+def _is_clear(file: str, given: Mapping[str, Any], sheet: str) -> bool:
+    """Whether a sheet would be clear alone."""
+    try:
+        return survey(file, **given, sheet=sheet).tables is not None
+    except CallError:  # what --without names is on another sheet
+        return False
 
 
 def _joined(words: Sequence[str]) -> str:

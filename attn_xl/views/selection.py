@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from attn_xl.errors import CallError, nearest
@@ -10,18 +10,23 @@ from attn_xl.graph.node import Node
 from attn_xl.models.computation import Computation
 from attn_xl.models.steps import COMPARE
 
+MOST_NAMES = 40
+"""An error lists no more names of steps in full."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Chosen:
-    """A matrix that is to be shown: the sheet it is of ("" if all share it), its name, itself."""
+    """A matrix that is to be shown: the sheet it is of ("" if all share it), its name, itself; for a
+    helper, the step it was made for."""
 
     sheet: str
     name: str
     node: Node
+    owner: Node | None = None
 
     @property
     def title(self) -> str:
-        """`cat.Softmax`, as the workbook has it."""
+        """`pets.Softmax`, as the workbook has it."""
         return f"{self.sheet}.{self.name}" if self.sheet else self.name
 
 
@@ -31,8 +36,8 @@ def select(
     """The matrices of a computation, or those of some steps and one sheet.
 
     Args:
-        steps: names such as `Softmax`, `cat.Softmax`, `Softmax.Sum`, `Compare`; upper and lower case
-            are alike.
+        steps: names such as `Softmax`, `pets.Softmax`, `Enc1.Softmax_2`, `Softmax.Sum`, `Compare`, as
+            `Steps` finds them.
         sheet: a sentence, or `Compare`.
 
     Raises:
@@ -53,34 +58,106 @@ def select(
             matrices = [chosen for chosen in matrices if chosen.node in own]
     if not steps:
         return matrices
-    names = {chosen: called(chosen, computation) for chosen in matrices}
-    wanted = {_known_step(step, names) for step in steps}
-    return [
-        chosen
-        for chosen in matrices
-        if names[chosen] & wanted or (COMPARE in wanted and chosen.node.sheet == COMPARE)
-    ]
+    matrices += [Chosen("", name, node) for name, node in computation.controls.items()]
+    names = Steps(matrices, computation)
+    wanted = {one for step in steps for one in names.find(step, parts=True)}
+    return [chosen for chosen in matrices if chosen in wanted]
+
+
+def has_steps(computation: Computation, steps: Sequence[str], sheet: str | None = None) -> bool:
+    """Whether a computation has all these steps."""
+    try:
+        return bool(select(computation, steps, sheet))
+    except CallError:
+        return False
+
+
+class Steps:
+    """Finds matrices by what people call them, for every command.
+
+    A name is tried in full (`pets.Enc1.Softmax_2`), then without the layer (`Softmax_2`), then without
+    the number of the head or the norm (`Enc1.Softmax`, `Softmax`), each with or without the sentence.
+    The first of these that fits counts, with all matrices that it fits. Upper and lower case are alike
+    unless that leaves two.
+
+    Args:
+        matrices: those that may be meant.
+    """
+
+    def __init__(self, matrices: Sequence[Chosen], computation: Computation) -> None:
+        self._matrices = list(matrices)
+        self._own = {one: called(one, computation) for one in self._matrices}
+        self._forms: list[dict[str, list[Chosen]]] = [{}, {}, {}, {}]
+        for one, own in self._own.items():
+            fronts = ["", *(f"{name.removesuffix(one.name)}" for name in own if name != one.name)]
+            for forms, names in zip(self._forms, (own, *_shorter(one, sorted(set(fronts))))):
+                for name in sorted({name.casefold() for name in names}):
+                    forms.setdefault(name, []).append(one)
+
+    def find(self, name: str, *, parts: bool = False) -> list[Chosen]:
+        """All matrices that a name means, in their order.
+
+        Args:
+            parts: whether the name of a part of the model, `Enc1`, `Compare`, means all that is in it.
+
+        Raises:
+            CallError: if there is none; it suggests the nearest.
+        """
+        found = self.known(name, parts=parts)
+        if not found:
+            raise self.unknown(name)
+        return found
+
+    def known(self, name: str, *, parts: bool = False) -> list[Chosen]:
+        """The same, or nothing."""
+        same = [one for one, own in self._own.items() if name in own]
+        if same:
+            return same
+        levels = self._forms if parts else self._forms[:3]
+        return next((forms[name.casefold()] for forms in levels if name.casefold() in forms), [])
+
+    def unknown(self, name: str) -> CallError:
+        """The error about a name that means nothing."""
+        front = name.partition(".")[0].casefold()
+        here = [one for one in self._matrices if one.sheet.casefold() == front]
+        known = [one.title for one in here] or list(dict.fromkeys(one.name for one in self._matrices))
+        if len(known) > MOST_NAMES:
+            known = list(dict.fromkeys(map(_without_part, here or self._matrices)))
+        return CallError(f"there is no step {name!r}. {nearest(name, known)}")
+
+
+def _shorter(one: Chosen, fronts: Sequence[str]) -> tuple[set[str], set[str], set[str]]:
+    """A name without its layer; without the number of its head, too; and the parts it is in."""
+    names = [f"{front}{one.name}" for front in fronts]
+    inside = {name[:i] for name in names for i, letter in enumerate(name) if letter == "."}
+    if one.node.sheet == COMPARE:
+        return set(), set(), inside
+    step = one.owner or one.node
+    rest = one.name.removeprefix(step.part.prefix)
+    scopes = ["", step.part.prefix, *(f"{scope.name}." for scope in step.part.scopes)]
+    return (
+        {f"{front}{before}{rest}" for front in fronts for before in scopes},
+        {f"{front}{before}{_without_part(one)}" for front in fronts for before in scopes},
+        inside,
+    )
+
+
+def _without_part(one: Chosen) -> str:
+    """`Softmax.Sum` of `Dec1.Self.Softmax_2.Sum`; `W_1`, of the feed-forward network, as it is."""
+    step = one.owner or one.node
+    if step.step is None:
+        return one.name
+    return step.step.symbol + one.name.removeprefix(step.part.name(step.step.symbol))
 
 
 def called(chosen: Chosen, computation: Computation) -> set[str]:
-    """All names of a matrix: `Softmax`, `cat.Softmax`; one that sentences share has that of each."""
+    """All names of a matrix: `Softmax`, `pets.Softmax`; one that sentences share has that of each."""
     name = chosen.name
     return {name, chosen.title} | {
         f"{sentence}.{name}"
         for sentence, graph in computation.items()
         if name in graph and graph[name] is chosen.node
     }
-
-
-def _known_step(step: str, names: Mapping[Chosen, set[str]]) -> str:
-    plain = list(dict.fromkeys(chosen.name for chosen in names))
-    if any(chosen.node.sheet == COMPARE for chosen in names):
-        plain.append(COMPARE)
-    known = set(plain).union(*names.values())
-    by_folded = {name.casefold(): name for name in known}
-    if step.casefold() not in by_folded:
-        raise CallError(f"there is no step {step!r}. {nearest(step, plain)}")
-    return step if step in known else by_folded[step.casefold()]
 
 
 def _all(computation: Computation) -> Iterator[Chosen]:
@@ -91,6 +168,7 @@ def _all(computation: Computation) -> Iterator[Chosen]:
         for name, node in graph.items():
             if node not in seen:
                 seen.add(node)
-                yield Chosen("" if alone or node in shared else sentence, name, node)
+                sheet = "" if alone or node in shared else sentence
+                yield Chosen(sheet, name, node, graph.owner(node))
     for name, matrix in computation.comparison.items():
         yield Chosen("", name, matrix)

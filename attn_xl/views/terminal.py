@@ -22,6 +22,7 @@ from attn_xl.models.computation import Computation, as_computation
 from attn_xl.text import forward
 
 from .selection import Chosen, select
+from .shades import DOTS, Ends, ends, legend, shaded
 
 DECIMALS = 3
 MOST_LABEL = 24
@@ -30,9 +31,6 @@ MOST_ROWS, CUT_TO = 60, 50
 MOST_CELLS = 1_000_000
 """Of a matrix of more, some rows and columns are shown only, in a file or a pipe, too."""
 SVG_WIDTH = 120
-
-DOTS = "…"
-Ends = list[int | None]
 
 HEAT = ((247, 252, 250), (0, 96, 88))  # no attention, all attention
 
@@ -67,18 +65,21 @@ def show(
     steps: Sequence[str] | str = (),
     sheet: str | None = None,
     decimals: int = DECIMALS,
+    numbers: bool = False,
     file: TextIO | None = None,
 ) -> None:
     """Print matrices as tables: all, or those of some steps and one sheet.
 
     On a terminal a table is cut to its width and to 50 rows, the first and the last, with a word on
-    what is left out. Elsewhere, and with NO_COLOR set, the text is plain. Elsewhere it is whole, unless
-    it has more than a million numbers or COLUMNS says how wide it may be.
+    what is left out; attention weights that do not fit its width are a map of shades. Elsewhere, and
+    with NO_COLOR set, the text is plain. Elsewhere it is whole, unless it has more than a million
+    numbers or COLUMNS says how wide it may be.
 
     Args:
         computation: what `attend` made, or a graph, or the matrix that a model returned.
         steps: names such as `Softmax`; sheet: a sentence.
         decimals: digits after the point.
+        numbers: whether what does not fit is a part of the numbers, too, in place of a map.
         file: where to print; standard output if None.
 
     Raises:
@@ -102,7 +103,7 @@ def show(
             file.write(forward(line))
         return
     with console.capture() as text:
-        _print(console, chosen, decimals, console.width, framed=console.is_terminal)
+        _print(console, chosen, decimals, console.width, numbers, framed=console.is_terminal)
     file.write(forward(text.get()))
 
 
@@ -112,6 +113,7 @@ def svg(
     steps: Sequence[str] = (),
     sheet: str | None = None,
     decimals: int = DECIMALS,
+    numbers: bool = False,
 ) -> str:
     """What `show` prints, as an SVG picture without links to anything outside it.
 
@@ -121,7 +123,7 @@ def svg(
     chosen = select(computation, steps, sheet)
     width = min(SVG_WIDTH, _needed_width(chosen, decimals) + 2)
     console = recording(width)
-    _print(console, chosen, decimals, width, framed=True)
+    _print(console, chosen, decimals, width, numbers, framed=True)
     return picture(console)
 
 
@@ -150,7 +152,13 @@ def picture(console: Console) -> str:
 
 
 def _print(
-    console: Console, chosen: Sequence[Chosen], decimals: int, width: int, *, framed: bool
+    console: Console,
+    chosen: Sequence[Chosen],
+    decimals: int,
+    width: int,
+    numbers: bool,
+    *,
+    framed: bool,
 ) -> None:
     for number, one in enumerate(chosen):
         if number:
@@ -160,16 +168,38 @@ def _print(
             continue
         if one.node.note and not one.node.helper:
             console.print(Text(one.node.note, "dim"))
+        if not numbers and one.node.role == "attention" and _is_cut(one, decimals, width):
+            _print_map(console, one, decimals, width)
+            continue
         table, left_out = _table(one, decimals, width, framed)
         console.print(table)
         if left_out:
             console.print(Text(left_out, "italic"))
 
 
+def _print_map(console: Console, one: Chosen, decimals: int, width: int) -> None:
+    n, m = one.node.shape
+    rows = ends(n, n if n <= MOST_ROWS else CUT_TO)
+    lines, shown = shaded(one.node, rows, MOST_LABEL, width)
+    for line in lines:
+        console.print(line, no_wrap=True, overflow="crop")
+    for said in legend(one.node, decimals):
+        console.print(Text(said, "dim"))
+    left_out = _left_out(one, rows, ends(m, shown))
+    if left_out:
+        console.print(Text(left_out, "italic"))
+
+
+def _is_cut(one: Chosen, decimals: int, width: int) -> bool:
+    """Whether a table of all its numbers is wider than the terminal."""
+    return sum(_column_widths(one, decimals)) > width - _label_width(one, width)
+
+
 def _formula(one: Chosen) -> str:
     node = one.node
     if node.scalar:
-        return f"{one.title} = {node.words} = {node.values[0, 0]:g}"
+        made = f" = {node.words}" if node.words else ""
+        return f"{one.title}{made} = {node.values[0, 0]:g}"
     return f"{one.title} = {node.words}" if node.words else one.title
 
 
@@ -177,11 +207,11 @@ def _table(one: Chosen, decimals: int, width: int, framed: bool) -> tuple[Table,
     """The table, and what to say of the part that was left out."""
     node = one.node
     n, m = node.shape
-    rows, columns = _ends(n, n if n <= MOST_ROWS else CUT_TO), _ends(m, m)
+    rows, columns = ends(n, n if n <= MOST_ROWS else CUT_TO), ends(m, m)
     room = width - _label_width(one, width)
     widths, form = _column_widths(one, decimals), _form(node, decimals)
     if sum(widths) > room:  # the dots need room, too
-        columns = _ends(m, max(1, _how_many(widths, room - 3)))
+        columns = ends(m, max(1, _how_many(widths, room - 3)))
     table = Table(
         box=box.SIMPLE_HEAD if framed else None,
         show_edge=False,
@@ -216,14 +246,6 @@ def _table(one: Chosen, decimals: int, width: int, framed: bool) -> tuple[Table,
     return table, _left_out(one, rows, columns)
 
 
-def _ends(count: int, most: int) -> Ends:
-    """The first and the last of so many places, None for those between."""
-    if count <= most:
-        return [*range(count)]
-    first = (most + 1) // 2
-    return [*range(first), None, *range(count - most + first, count)]
-
-
 def _left_out(one: Chosen, rows: Ends, columns: Ends) -> str:
     left_out = [
         f"{len(shown) - 1} of {there} {what}"
@@ -250,7 +272,7 @@ def _lines(chosen: Sequence[Chosen], decimals: int) -> Iterator[str]:
         if node.note and not node.helper:
             yield f"{node.note}\n"
         cut = node.values.size > MOST_CELLS
-        rows, columns = (_ends(count, CUT_TO if cut else count) for count in node.shape)
+        rows, columns = (ends(count, CUT_TO if cut else count) for count in node.shape)
         yield from _plain_table(one, rows, columns, decimals)
         if cut:
             yield f"{_left_out(one, rows, columns)}\n"

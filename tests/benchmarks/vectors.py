@@ -134,7 +134,7 @@ def measure(path: Path, times: int, *, limits: bool) -> None:
 
 def command(path: Path) -> list[str]:
     output = str(path.with_name("words.xlsx"))
-    line = ["attn_xl", "vectors", str(path), "--words", *SPREAD, "-o", output, "--force"]
+    line = ["attn_xl", "vectors", str(path), "--words", " ".join(SPREAD), "-o", output, "--force"]
     return [sys.executable, "-m", *line]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import subprocess
@@ -15,9 +16,11 @@ import numpy as np
 import openpyxl
 import pytest
 from conftest import SAMPLES, make_input, table
+from rich.cells import cell_len
 
 from attn_xl import __version__
 from attn_xl.cli.main import main
+from attn_xl.text import say
 from attn_xl.workbook.templates import shipped
 
 MOUSE = str(SAMPLES / "mouse.xlsx")
@@ -74,10 +77,10 @@ def test_options_of_convert(run: Runner, tmp_path: Path) -> None:
     )
     assert "values only" in done.out
     book = openpyxl.load_workbook(out)
-    assert "cat.Scaled" not in book.sheetnames
-    assert isinstance(book["cat.Output"]["B5"].value, float)
-    assert book["cat.Input"]["B5"].number_format == "0.0"
-    assert book["cat.Input"]["B5"].border.left.style == "medium"
+    assert "pets.Scaled" not in book.sheetnames
+    assert isinstance(book["pets.Output"]["B5"].value, float)
+    assert book["pets.Input"]["B5"].number_format == "0.0"
+    assert book["pets.Input"]["B5"].border.left.style == "medium"
 
 
 def test_an_output_that_exists_is_refused_without_force(run: Runner, tmp_path: Path) -> None:
@@ -132,9 +135,9 @@ def test_the_input_is_never_overwritten(run: Runner, tmp_path: Path, how: str) -
         (["paint", MOUSE], 2, "paint"),
         (["show", MOUSE, "--step", "Sofmax"], 2, "there is no step 'Sofmax'. Did you mean 'Softmax'?"),
         (
-            ["show", MOUSE, "--sheet", "cats"],
+            ["show", MOUSE, "--sheet", "pet"],
             2,
-            "there is no sheet 'cats' with a sentence. Did you mean 'cat'?",
+            "there is no sheet 'pet' with a sentence. Did you mean 'pets'?",
         ),
         (["show", MOUSE, "--json", "--csv"], 2, "exclude each other"),
     ],
@@ -362,7 +365,7 @@ def test_as_a_module_and_a_script() -> None:
 def test_a_reader_that_stops_early_is_no_error() -> None:
     command = f"set -o pipefail; {sys.executable} -m attn_xl show {MOUSE} | head -1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
-    assert done.stdout == "cat.Input\n"
+    assert done.stdout == "pets.Input\n"
     assert done.returncode == 0
     assert "Traceback" not in done.stderr
     assert "Exception" not in done.stderr
@@ -370,3 +373,55 @@ def test_a_reader_that_stops_early_is_no_error() -> None:
 
 def test_the_help_names_the_program_however_it_was_started(run: Runner) -> None:
     assert "Usage: attn-xl convert" in run("convert", "--help").out
+
+
+@pytest.mark.parametrize(
+    ("asked", "hint"),
+    [
+        ("mosue.xlsx", " Did you mean 'mouse.xlsx'?"),
+        ("MOUSE.XLSX", " Did you mean 'mouse.xlsx'?"),
+        ("mouse", " Did you mean 'mouse.xlsx'?"),
+        ("mouse.csv", " Did you mean 'mouse.xlsx'?"),
+        ("elephants.ods", ""),
+        ("none/mouse.xlsx", None),
+    ],
+)
+@pytest.mark.parametrize("command", ["show", "convert", "inspect", "similarity", "check", "vectors"])
+def test_a_file_that_is_not_there_has_a_near_name(
+    command: str, asked: str, hint: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("mouse.xlsx", "~$mouse.xlsx", ".mouse.xlsx"):
+        (tmp_path / name).write_bytes(b"x")
+    path = tmp_path / asked
+    if path.exists():
+        pytest.skip("upper and lower case are alike here")
+    with pytest.raises(SystemExit) as end:
+        main([command, str(path), *(["--words", "cat"] if command == "vectors" else [])])
+    assert end.value.code == 1
+    end_of_line = f"; there is no folder {str(path.parent)!r}." if hint is None else f".{hint}"
+    assert f"{path}: no such file{end_of_line}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80])
+def test_no_word_of_an_error_is_broken_on_a_narrow_terminal(
+    width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    said = (
+        "attn-xl: /a/long/path/to/a/file-with-hyphens.xlsx: no such file. Did you mean 鼠标.xlsx? " * 3
+    )
+    monkeypatch.setenv("COLUMNS", str(width))
+    terminal, pipe = Terminal(), io.StringIO()
+    say(said.strip(), file=terminal)
+    say(said.strip(), file=pipe)
+    lines = terminal.getvalue().splitlines()
+    assert pipe.getvalue() == f"{said.strip()}\n"
+    assert " ".join(lines) == said.strip()
+    assert len(lines) > 1
+    assert all(cell_len(line) <= width or " " not in line for line in lines)
+    monkeypatch.delenv("COLUMNS")  # StringIO has no width of its own
+    say("x " * 60, file=terminal)
+    assert max(map(len, terminal.getvalue().splitlines()[len(lines) :])) <= 80

@@ -389,7 +389,7 @@ USES = {
     "inspected as JSON": "inspect NAME.xlsx --json",
     "checked": "check NAME.xlsx",
     "checked as JSON": "check NAME.xlsx --json",
-    "explained": "explain NAME.xlsx cat.Softmax[1,1]",
+    "explained": "explain NAME.xlsx pets.Softmax[1,1]",
     "vectors": "vectors NAME.txt --words cat -o NAME-o.xlsx",
     "new": "new --words cat -o NAME-o.xlsx",
     "no lesson, graded": "grade NAME.xlsx -o NAME.csv --force --feedback NAME-d",

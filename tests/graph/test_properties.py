@@ -105,7 +105,7 @@ def test_names_are_valid_and_unique(texts: list[str]) -> None:
     ("sheet", "text"),
     [
         ("Scores", "Scores"),
-        ("cat.Scores", "cat.Scores"),
+        ("pets.Scores", "pets.Scores"),
         ("W_Q", "W_Q"),
         ("Q", "Q"),
         ("Q1", "'Q1'"),
@@ -130,7 +130,7 @@ def test_quoting(sheet: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("cat.Scores", "cat.Scores"),
+        ("pets.Scores", "pets.Scores"),
         ("W_Q", "W_Q"),
         ("Q1", "_Q1"),
         ("R", "_R"),

@@ -54,7 +54,7 @@ def test_against_pytorch() -> None:
 
 
 def test_without_weights_q_k_v_are_the_input() -> None:
-    graph = attend(read_tables(SAMPLES / "mouse.xlsx"))["cat"]
+    graph = attend(read_tables(SAMPLES / "mouse.xlsx"))["pets"]
     for name in "QKV":
         assert (graph[name].values == graph["Input"].values).all()
         assert graph[name].words == "Input"
@@ -72,7 +72,7 @@ def test_any_of_the_weights_may_be_there(tmp_path: Path) -> None:
 
 def test_the_mouse_sample_holds_to_its_story() -> None:
     computation = attend(read_tables(SAMPLES / "mouse.xlsx"))
-    cat, keyboard = computation["cat"], computation["keyboard"]
+    cat, keyboard = computation["pets"], computation["desk"]
     animal, tech, grammar = range(3)
     assert cat["Input"].columns == ("animal", "tech", "grammar")
     assert {"mouse", "cat", "friends"} <= set(cat["Input"].rows)
@@ -168,9 +168,9 @@ def test_sentences_of_other_dimensions_are_not_compared(make: Callable[..., Path
 
 def test_a_computation_goes_by_name() -> None:
     computation = attend(read_tables(SAMPLES / "mouse.xlsx"), Settings(scale=False))
-    assert list(computation) == ["cat", "keyboard"]
-    assert "Scaled" not in computation["cat"]
+    assert list(computation) == ["pets", "desk"]
+    assert "Scaled" not in computation["pets"]
     assert "<table>" in computation._repr_html_()
     assert "<script>" not in given([[1.0]], ["<script>"], ["x"], "X")._repr_html_()
-    with pytest.raises(KeyError, match="Did you mean 'keyboard'"):
-        computation["keybord"]
+    with pytest.raises(KeyError, match="Did you mean 'desk'"):
+        computation["dsk"]

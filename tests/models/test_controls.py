@@ -277,11 +277,11 @@ def test_against_plain_loops(tmp_path: Path) -> None:
 def test_a_change_of_an_input_moves_what_is_shown_of_the_word(tmp_path: Path) -> None:
     book = Controlled(SAMPLES / "mouse.xlsx", tmp_path / "out.xlsx")
     engine = book.open()
-    looks = book.blocks["cat.Looks"].place
+    looks = book.blocks["pets.Looks"].place
     before = engine.value("Controls", looks.row, looks.column)
-    engine.set("cat.Input", 5, 2, -3.0)
+    engine.set("pets.Input", 5, 2, -3.0)
     assert engine.value("Controls", looks.row, looks.column) != before
-    assert engine.value("Controls", looks.row, looks.column) == engine.value("cat.Softmax", 5, 2)
+    assert engine.value("Controls", looks.row, looks.column) == engine.value("pets.Softmax", 5, 2)
 
 
 # Words in a plane
@@ -395,12 +395,12 @@ def test_charts_of_a_shared_word(tmp_path: Path) -> None:
     bars = [chart for chart in charts_of(book, "Compare") if chart.kind == "bars"]
     assert [chart.title for chart in bars] == ["mouse: input and outputs", "are: input and outputs"]
     titles = [[series.title for series in chart.series] for chart in bars]
-    assert titles == [["input", "output in cat", "output in keyboard"]] * 2
-    outputs = [book.computation[s]["Output"].values[0].tolist() for s in ("cat", "keyboard")]
+    assert titles == [["input", "output in pets", "output in desk"]] * 2
+    outputs = [book.computation[s]["Output"].values[0].tolist() for s in ("pets", "desk")]
     assert [list(series.numbers) for series in bars[0].series] == [[2.0, 1.9, 0.1], *outputs]
     assert bars[0].series[0].names == ("animal", "tech", "grammar")
     (looks, _) = charts_of(book, "Controls")
-    assert list(looks.series[0].numbers) == book.computation["cat"]["Softmax"].values[0].tolist()
+    assert list(looks.series[0].numbers) == book.computation["pets"]["Softmax"].values[0].tolist()
 
 
 @pytest.mark.parametrize("sample", ["mouse", "multi-head", "language-model", "decoder"])

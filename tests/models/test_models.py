@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from enum import Enum
@@ -16,7 +17,7 @@ from conftest import SAMPLES, alike, naive_attention, table
 from judges import differences_ironcalc
 
 import attn_xl
-from attn_xl import Settings, read_tables
+from attn_xl import CallError, InputError, Settings, read_tables
 from attn_xl.cli.main import main
 from attn_xl.graph.functions import option
 from attn_xl.graph.step import WHOLE, Part
@@ -112,13 +113,13 @@ def test_every_variant_recalculates(name: str, make: Make, tmp_path: Path, kept:
         Model.positions,
     )
     settings = Settings(random_weights=None if weightless else 3, **VARIANTS[name])
-    source = make(
-        {
-            "one": table(normal(4, 6), ["the", "cat", "sat", "<PAD>"]),
-            "two": table(normal(3, 6), ["le", "chat", "<padding>"]),
-            "Vocabulary": table(normal(5, 6), ["cat", "dog", '"', "mat", "."]),
-        }
-    )
+    sheets = {
+        "one": table(normal(4, 6), ["the", "cat", "sat", "<PAD>"]),
+        "two": table(normal(3, 6), ["le", "chat", "<padding>"]),
+    }
+    if settings.model is Model.decoder_only:
+        sheets["Vocabulary"] = table(normal(5, 6), ["cat", "dog", '"', "mat", "."])
+    source = make(sheets)
     path = kept / f"variant-{name.replace(' ', '-').replace(',', '')}.xlsx"
     computation = attend(read_tables(source), settings)
     layout = write_workbook(computation, path, settings=settings)
@@ -472,9 +473,71 @@ def test_a_switch_that_would_not_hide_is_said(make: Make) -> None:
         attend(read_tables(large), Settings(controls=True, causal=True))
 
 
-def test_weights_without_a_place_are_said(make: Make) -> None:
+LAYER = {"W_1": (2, 3), "b_1": (1, 3), "W_2": (3, 2), "b_2": (1, 2), "gamma_1": (1, 2)}
+
+
+@pytest.mark.parametrize(
+    ("weights", "settings", "said"),
+    [
+        ({"W_1": (2, 2)}, {}, "--model attention has no use for W_1. Use it with --model encoder, or"),
+        (LAYER, {}, "Use them with --model encoder, or leave them out with --without W_1,b_1,W_2,b_2,"),
+        ({"W_Q_1": (2, 1), "W_Q_2": (2, 1)}, {}, "Use them with --heads 2, or leave them out"),
+        ({"W_Q_3": (2, 1), "W_Q_1": (2, 1), "W_Q_2": (2, 1)}, {"heads": 2, "random_weights": 1},
+         "no use for W_Q_3. Use it with --heads 3,"),
+        ({"Enc2.W_Q": (2, 2), "Enc2.W_O": (2, 2)}, {"model": "encoder", "random_weights": 1},
+         "Use them with --layers 2, or leave them out with --without Enc2."),
+        ({"Dec1.Cross.W_Q": (2, 2)}, {}, "Use it with --model decoder --memory SHEET, or"),
+        ({"Enc1.W_Q": (2, 2), "Dec1.Cross.W_Q": (2, 2)}, {"model": "encoder", "random_weights": 1},
+         "no use for Dec1.Cross.W_Q. Use it with --model encoder-decoder --memory SHEET, or"),
+        ({"Vocabulary": (5, 2)}, {}, "Use it with --model decoder-only, or leave it out"),
+        ({"gamma_3": (1, 2), "b_O": (1, 2)}, {"heads": 1, "random_weights": 1},
+         "no use for gamma_3. Use it with --model decoder --memory SHEET, or leave it out with"),
+        ({"Enc1.Vocabulary": (2, 2)}, {"model": "encoder", "random_weights": 1},
+         "--model encoder has no use for Enc1.Vocabulary. Leave it out with --without Enc1."),
+    ],
+)  # fmt: skip
+def test_weights_without_a_place_are_refused(
+    make: Make, weights: dict[str, tuple[int, int]], settings: dict[str, Any], said: str
+) -> None:
+    given = {name: normal(*shape).tolist() for name, shape in weights.items()}
+    source = make({"s": table(normal(3, 2)), **given})
+    chosen = Settings(**settings)
+    with pytest.raises(InputError, match=re.escape(said)) as error:
+        attend(read_tables(source), chosen)
+    named = re.search(r"--without ([\w.,]+\w)", str(error.value))
+    assert named is not None
+    attend(read_tables(source, without=named[1]), chosen)
+
+
+def test_similarity_has_no_use_for_weights_and_says_so(make: Make) -> None:
     source = make({"s": table(normal(3, 2)), "W_1": table(normal(2, 2))})
-    assert attend(read_tables(source)).remarks == ("Not used by this model: W_1.",)
+    found = attend(read_tables(source), Settings(model=Model.similarity))
+    assert found.remarks == ("Not used by this model: W_1.",)
+
+
+def test_weights_that_are_missing_where_others_have_no_use(make: Make) -> None:
+    source = make({"s": table(normal(3, 2)), "Enc1.W_Q": table(normal(2, 2))})
+    with pytest.raises(InputError, match=r"Dec1.W_Q is missing.*--model encoder would use Enc1.W_Q,"):
+        attend(read_tables(source), Settings(model=Model.decoder_only))
+
+
+def test_weights_are_left_out_by_name(make: Make, capsys: pytest.CaptureFixture[str]) -> None:
+    sheets = {"s": table(normal(3, 2)), "W_1": table(normal(2, 2)), "Enc2.W_Q": table(normal(2, 2)),
+              "Enc2.b_Q": table(normal(1, 2))}  # fmt: skip
+    source = make(sheets)
+    for without in ("w_1,Enc2", ["W_1", "enc2"], ("W_1", "Enc2.W_Q", "Enc2.b_Q")):
+        assert read_tables(source, without=without).weights == {}
+    assert list(read_tables(source, without="Enc2.b_Q").weights) == ["W_1", "Enc2.W_Q"]
+    with pytest.raises(CallError, match=r"--without: there are no weights 'W_3'. Did you mean 'W_1'"):
+        read_tables(source, without="W_3")
+    said = [["without", "W_1"], ["causal", True]]
+    tables = read_tables(make({**sheets, "Settings": said}, "set.xlsx"), without="Enc2")
+    assert (tables.weights, tables.settings) == ({}, {"causal": True})
+    for command in (["show", "--step", "Input"], ["explain", "d_k"], ["inspect"]):
+        with pytest.raises(SystemExit) as end:
+            main([command[0], str(source), *command[1:], "--without", "W_1", "--without", "Enc2"])
+        assert not end.value.code
+    assert "left out by --without" in capsys.readouterr().out
 
 
 def test_one_sheet_of_weights_may_serve_all_layers(make: Make) -> None:

@@ -57,18 +57,18 @@ def test_a_number_and_a_switch_that_were_changed_are_honoured(tmp_path: Path) ->
     path = tmp_path / "out.xlsx"
     assert call("convert", SAMPLES / "mouse.xlsx", "-o", path) == 0
     book = openpyxl.load_workbook(path)
-    book["cat.Input"]["B5"] = 5.0
+    book["pets.Input"]["B5"] = 5.0
     book["Controls"]["B5"], book["Controls"]["B6"], book["Controls"]["B7"] = "off", 2, "on"
     book.save(path)
     found = read_tables(path)
-    assert found.sentences["cat"].values[0, 0] == 5
+    assert found.sentences["pets"].values[0, 0] == 5
     given = read_tables(SAMPLES / "mouse.xlsx")
-    x = given.sentences["cat"].values.copy()
+    x = given.sentences["pets"].values.copy()
     x[0, 0] = 5
     scores = np.where(np.triu(np.ones((5, 5)), 1) == 1, -np.inf, x @ x.T / 2)
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     weights = powers / powers.sum(axis=1, keepdims=True)
-    assert np.allclose(attend(found)["cat"]["Softmax"].values, weights, rtol=1e-12, atol=0)
+    assert np.allclose(attend(found)["pets"]["Softmax"].values, weights, rtol=1e-12, atol=0)
 
 
 @alike
@@ -85,7 +85,7 @@ def test_every_cell_of_a_written_workbook_is_explained(
     book = openpyxl.load_workbook(path)
     stored = openpyxl.load_workbook(path, data_only=True)
     explained = 0
-    for name in ("Controls", "Compare", "Masked_1", "cat.Masked", "cat.Softmax"):
+    for name in ("Controls", "Compare", "Masked_1", "pets.Masked", "pets.Softmax"):
         if layout == "canvas" and name not in ("Controls", "Compare"):
             continue
         for row in book[name].iter_rows() if name in book.sheetnames else ():
@@ -103,9 +103,9 @@ def test_explain_on_a_written_workbook(tmp_path: Path, capsys: pytest.CaptureFix
     path = tmp_path / "out.xlsx"
     assert call("convert", SAMPLES / "mouse.xlsx", "-o", path) == 0
     capsys.readouterr()
-    assert call("explain", path, "cat.Scaled!B5", "--json") == 0
+    assert call("explain", path, "pets.Scaled!B5", "--json") == 0
     said = json.loads(capsys.readouterr().out)
-    assert said["cell"] == "cat.Scaled[mouse, mouse]"
+    assert said["cell"] == "pets.Scaled[mouse, mouse]"
     assert call("explain", path, "Controls!A1") == 2
     with pytest.raises(CallError):
         explain(attend(read_tables(path)), "Nowhere!B5")
@@ -147,7 +147,7 @@ def test_a_written_workbook_is_read_as_a_whole(
 
 
 def edited(path: Path, **entries: object) -> Path:
-    """A written workbook with other things in some cells, `cat_Input__B5=2`."""
+    """A written workbook with other things in some cells, `pets_Input__B5=2`."""
     book = openpyxl.load_workbook(path)
     for where, value in entries.items():
         sheet, _, cell = where.partition("__")
@@ -160,14 +160,14 @@ def test_numbers_outside_of_a_table_and_over_a_formula_are_remarked(tmp_path: Pa
     path = tmp_path / "out.xlsx"
     assert call("convert", SAMPLES / "mouse.xlsx", "-o", path) == 0
     assert read_tables(path).remarks == ()
-    edited(path, cat_Input__A10="dog", cat_Input__B10=1, cat_Input__C10=2, cat_Scores__C6=99,
-           cat_Scaled__J5=None)  # fmt: skip
+    edited(path, pets_Input__A10="dog", pets_Input__B10=1, pets_Input__C10=2, pets_Scores__C6=99,
+           pets_Scaled__J5=None)  # fmt: skip
     assert read_tables(path).remarks == (
-        "Sheet 'cat.Input': the numbers in B10:C10 stand outside of its table and are not read. To add "
-        "a word or a dimension, insert a row or a column inside the table.",
-        "Sheet 'cat.Scores': C6 had a formula; what stands there now does not count, it is computed "
+        "Sheet 'pets.Input': the numbers in B10:C10 stand outside of its table and are not read. To "
+        "add a word or a dimension, insert a row or a column inside the table.",
+        "Sheet 'pets.Scores': C6 had a formula; what stands there now does not count, it is computed "
         "again.",
-        "Sheet 'cat.Scaled': J5 had a formula; what stands there now does not count, it is computed "
+        "Sheet 'pets.Scaled': J5 had a formula; what stands there now does not count, it is computed "
         "again.",
     )
 
@@ -204,11 +204,11 @@ def test_nothing_is_remarked_on_what_nobody_changed(
 def test_one_sentence_of_a_written_workbook(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "out.xlsx"
     assert call("convert", SAMPLES / "mouse.xlsx", "-o", path) == 0
-    for name in ("keyboard", "Keyboard.Input"):
-        assert list(read_tables(path, sheet=name).sentences) == ["keyboard"]
-    with pytest.raises(CallError, match=r"no sentence 'dog'. There are: cat, keyboard"):
+    for name in ("desk", "Desk.Input"):
+        assert list(read_tables(path, sheet=name).sentences) == ["desk"]
+    with pytest.raises(CallError, match=r"no sentence 'dog'. There are: pets, desk"):
         read_tables(path, sheet="dog")
-    edited(path, cat_Input__C6="0,5")
+    edited(path, pets_Input__C6="0,5")
     for command in (["show"], ["explain", "Softmax[1, 1]"]):
-        assert call(command[0], path, *command[1:], "--sheet", "cat") == 1
-        assert "sheet 'cat.Input', cell C6: the text '0,5'" in capsys.readouterr().err
+        assert call(command[0], path, *command[1:], "--sheet", "pets") == 1
+        assert "sheet 'pets.Input', cell C6: the text '0,5'" in capsys.readouterr().err

@@ -106,13 +106,13 @@ def test_a_number_that_was_changed_counts(tmp_path: Path) -> None:
     path = tmp_path / "written.xlsx"
     converted(SAMPLES / "mouse.xlsx", path)
     book = openpyxl.load_workbook(path)
-    book["cat.Input"]["B5"] = 2.5
-    book["cat.Input"]["A6"] = "or"
+    book["pets.Input"]["B5"] = 2.5
+    book["pets.Input"]["A6"] = "or"
     book.save(path)
     opened = read_back(path)
-    assert opened.tables.sentences["cat"].values[0, 0] == 2.5
-    assert opened.tables.sentences["cat"].rows == ("mouse", "or", "cat", "are", "friends")
-    assert attn_xl.attend(opened.tables, opened.settings)["cat"]["Scores"].values[0, 0] == 2.5**2 + 1.9**2 + 0.1**2  # fmt: skip  # noqa: E501
+    assert opened.tables.sentences["pets"].values[0, 0] == 2.5
+    assert opened.tables.sentences["pets"].rows == ("mouse", "or", "cat", "are", "friends")
+    assert attn_xl.attend(opened.tables, opened.settings)["pets"]["Scores"].values[0, 0] == 2.5**2 + 1.9**2 + 0.1**2  # fmt: skip  # noqa: E501
 
 
 @pytest.mark.parametrize(

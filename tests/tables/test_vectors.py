@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 import attn_xl
 from attn_xl import CallError, InputError, read_vectors
 from attn_xl.cli.main import main
-from attn_xl.cli.vectors import spread_words
+from attn_xl.cli.words import spread_words
 from attn_xl.tables.survey import Table
 from attn_xl.tables.vectors import byte_blocks as vector_blocks
 from attn_xl.tables.vectors import vector_files

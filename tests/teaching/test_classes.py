@@ -137,9 +137,9 @@ def test_who_else_is_on_the_list_does_not_matter(tmp_path: Path) -> None:
     (own,) = second.iterdir()
     assert own.read_bytes() == (first / own.name).read_bytes()
     tables = varied(read_tables(MOUSE), "s1")
-    cat = openpyxl.load_workbook(own)["cat.Input"]
+    cat = openpyxl.load_workbook(own)["pets.Input"]
     assert [[cat.cell(5 + i, 2 + j).value for j in range(3)] for i in range(5)] == (
-        tables.sentences["cat"].values.tolist()
+        tables.sentences["pets"].values.tolist()
     )
 
 

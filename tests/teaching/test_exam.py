@@ -327,4 +327,4 @@ def test_an_exam_says_no_more_than_it_must(tmp_path: Path) -> None:
     assert set(names) == {"[Content_Types].xml", "xl/workbook.xml", "xl/styles.xml",
                           "xl/theme/theme1.xml",
                           "xl/_rels/workbook.xml.rels"}  # fmt: skip
-    assert book.properties.title == "Self-attention: cat, keyboard"
+    assert book.properties.title == "Self-attention: pets, desk"

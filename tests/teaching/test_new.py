@@ -284,3 +284,14 @@ def test_number_format(values: list[float], wanted: str) -> None:
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="no such folder"):
         write_tables(pleasant([["a"]], 1), tmp_path / "no" / "t.xlsx")
+
+
+def test_words_need_no_quotes(new: Callable[..., tuple[int, str, Path]]) -> None:
+    quoted = new("--words", "the cat sat", "--words", "a mouse", output="q.xlsx")[2].read_bytes()
+    bare = ["--words", "the", "cat", "sat", "--dims", 4, "--words", "a", "mouse"]
+    assert new(*bare, output="b.xlsx")[2].read_bytes() == quoted
+    assert (
+        new("--words=the", "cat", "sat", "--words=a mouse", output="e.xlsx")[2].read_bytes() == quoted
+    )
+    status, *_ = new("--words", "--no-weights", "x")
+    assert status == 2

@@ -304,14 +304,14 @@ def test_every_kind_of_answer(sample: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "blank", ["Scores", "Softmax.Sum,Output", "Divisor", "d_k", "Softmax", "keyboard.Scaled"]
+    "blank", ["Scores", "Softmax.Sum,Output", "Divisor", "d_k", "Softmax", "desk.Scaled"]
 )
 def test_chosen_steps_alone_are_blank(blank: str, tmp_path: Path, keep: Keep) -> None:
     book = Taught(SAMPLES / "mouse.xlsx", tmp_path / "l.xlsx", Lesson(blank=tuple(blank.split(","))))
     names = {book.layout.blocks[node].name for node in book.open}
     wanted = blank.split(",")
     assert names == {f"{s}.{w}" if "." not in w or w == "Softmax.Sum" else w
-                     for s in ("cat", "keyboard") for w in wanted}  # fmt: skip
+                     for s in ("pets", "desk") for w in wanted}  # fmt: skip
     assert all(cells.all() for cells in book.open.values())
     engine = Editable(keep(book.path))
     for seed in range(3):
@@ -599,7 +599,7 @@ def test_decimals(decimals: int, tmp_path: Path) -> None:
         ({"tolerance": -0.1}, "--tolerance is -0.1"),
         ({"seed": -1}, "--seed is -1"),
         ({"blank": ("Scors",)}, "--blank: there is no step 'Scors'."),
-        ({"blank": ("Input",)}, "--blank: cat.Input is given; only what is computed can be blank"),
+        ({"blank": ("Input",)}, "--blank: pets.Input is given; only what is computed can be blank"),
         ({"blank": ("Compare",)}, "no step 'Compare'"),
         ({"blank": ("Scores", "nope")}, "no step 'nope'"),
     ],

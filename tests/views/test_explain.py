@@ -201,33 +201,33 @@ def test_every_primitive_says_how_one_cell_came_about() -> None:
 @pytest.mark.parametrize(
     ("cell", "words", "numbers"),
     [
-        ("cat.Input[mouse, animal]", "", ""),
-        ("cat.Q[mouse, tech]", "Input[mouse, tech]", "1.9"),
+        ("pets.Input[mouse, animal]", "", ""),
+        ("pets.Q[mouse, tech]", "Input[mouse, tech]", "1.9"),
         (
-            "cat.Scores[mouse, cat]",
+            "pets.Scores[mouse, cat]",
             "Q[mouse, animal]·K[cat, animal] + Q[mouse, tech]·K[cat, tech] + "
             "Q[mouse, grammar]·K[cat, grammar]",
             "2·2.6 + 1.9·0.1 + 0.1·0.1",
         ),
-        ("cat.d_k", "the number of columns of K", "3"),
-        ("cat.Scaled[mouse, cat]", "Scores[mouse, cat] / √d_k", "5.4 / √3"),
+        ("pets.d_k", "the number of columns of K", "3"),
+        ("pets.Scaled[mouse, cat]", "Scores[mouse, cat] / √d_k", "5.4 / √3"),
         (
-            "cat.Softmax.Maximum[mouse]",
+            "pets.Softmax.Maximum[mouse]",
             "the largest of Scaled[mouse, mouse], Scaled[mouse, and], Scaled[mouse, cat], "
             "Scaled[mouse, are], Scaled[mouse, friends]",
             "the largest of 4.399, 0.318, 3.118, 0.312, 0.814",
         ),
         (
-            "cat.Softmax.Exponentials[mouse, cat]",
+            "pets.Softmax.Exponentials[mouse, cat]",
             "e^(Scaled[mouse, cat] − Softmax.Maximum[mouse])",
             "e^(3.118 − 4.399)",
         ),
         (
-            "cat.Softmax[mouse, cat]",
+            "pets.Softmax[mouse, cat]",
             "Softmax.Exponentials[mouse, cat] / Softmax.Sum[mouse]",
             "0.278 / 1.339",
         ),
-        ("Compare.mouse.Input[in keyboard, tech]", "keyboard.Input[mouse, tech]", "1.9"),
+        ("Compare.mouse.Input[in desk, tech]", "desk.Input[mouse, tech]", "1.9"),
     ],
 )
 def test_words_and_numbers_of_the_sample(cell: str, words: str, numbers: str) -> None:
@@ -271,15 +271,15 @@ def test_a_mask_says_why() -> None:
 
 def test_sources_go_down_as_far_as_asked() -> None:
     computation = mouse()
-    one = explain(computation, "cat.Softmax[mouse, cat]")
+    one = explain(computation, "pets.Softmax[mouse, cat]")
     assert [(s.name, s.ends, s.words) for s in one.sources] == [
-        ("cat.Softmax.Exponentials[mouse, cat]", "depth", ""),
-        ("cat.Softmax.Sum[mouse]", "depth", ""),
+        ("pets.Softmax.Exponentials[mouse, cat]", "depth", ""),
+        ("pets.Softmax.Sum[mouse]", "depth", ""),
     ]
-    two = explain(computation, "cat.Softmax[mouse, cat]", depth=2)
+    two = explain(computation, "pets.Softmax[mouse, cat]", depth=2)
     assert [(s.ends, bool(s.sources)) for s in two.sources] == [("", True)] * 2
     assert max(level for level, _ in two.all()) == 2
-    whole = explain(computation, "cat.Softmax[mouse, cat]", depth=None)
+    whole = explain(computation, "pets.Softmax[mouse, cat]", depth=None)
     assert {one.ends for _, one in whole.all()} == {"", "given", "above"}
     explained = [one.name for _, one in whole.all() if not one.ends]
     assert len(explained) == len(set(explained))
@@ -314,31 +314,39 @@ X_WIDE = x_(np.random.default_rng(1).normal(size=(60, 60)), "W")
 
 
 REFUSALS = [
-    ("Softmax[mouse, cat]", "in several sentences: cat.Softmax, keyboard.Softmax."),
-    ("cat.Softmax", "cat.Softmax has 5 x 5 numbers. Say which one, as in cat.Softmax[mouse, mouse]."),
-    ("cat.Softmax[mouse]", "names 1 label, but it takes a row and a column"),
-    ("cat.Softmax[mouse, cat, are]", "names 3 labels, but it takes a row and a column"),
-    ("cat.Softmax[mouse, cat", "the bracket is not closed"),
-    ("cat.Softmax[mouse, cta]", "cat.Softmax has no column 'cta'. Did you mean 'cat'?"),
-    ("cat.Softmax[mosue, cat]", "cat.Softmax has no row 'mosue'. Did you mean 'mouse'?"),
-    ("cat.Softmax[mouse#2, cat]", "has the row 'mouse' 1 time, so there is no mouse#2."),
-    ("cat.Softmax[0, 1]", "cat.Softmax has rows 1 to 5, but no row 0."),
-    ("cat.Softmax[1, 6]", "cat.Softmax has columns 1 to 5, but no column 6."),
-    ("cat.Sotfmax[mouse, cat]", "no step 'cat.Sotfmax'. Did you mean 'cat.Softmax'?"),
+    ("Softmax[mouse, cat]", "in several sentences: pets.Softmax, desk.Softmax."),
+    (
+        "pets.Softmax",
+        "pets.Softmax has 5 x 5 numbers. Say which one, as in pets.Softmax[mouse, mouse].",
+    ),
+    ("pets.Softmax[mouse]", "names 1 label, but it takes a row and a column"),
+    ("pets.Softmax[mouse, cat, are]", "names 3 labels, but it takes a row and a column"),
+    ("Softmax(mouse, cat)", "stand in square brackets: write Softmax[mouse, cat]."),
+    ("pets.softmax (1, 3)", "stand in square brackets: write pets.softmax[1, 3]."),
+    ("pets.Softmax[mouse, cat", "the bracket is not closed"),
+    ("pets.Softmax[mouse, cta]", "pets.Softmax has no column 'cta'. Did you mean 'cat'?"),
+    ("pets.Softmax[mosue, cat]", "pets.Softmax has no row 'mosue'. Did you mean 'mouse'?"),
+    ("pets.Softmax[mouse#2, cat]", "has the row 'mouse' 1 time, so there is no mouse#2."),
+    ("pets.Softmax[0, 1]", "pets.Softmax has rows 1 to 5, but no row 0."),
+    ("pets.Softmax[1, 6]", "pets.Softmax has columns 1 to 5, but no column 6."),
+    ("pets.Sotfmax[mouse, cat]", "no step 'pets.Sotfmax'. Did you mean 'pets.Softmax'?"),
     ("Sotfmax[mouse, cat]", "no step 'Sotfmax'. Did you mean 'Softmax'?"),
     ("", "there is no step ''."),
-    ("cat.d_k[1]", "cat.d_k is one number: write cat.d_k."),
-    ("cat.Softmax!C4", "holds the label of the column 'and'. The numbers are in B5:F9 (cat.Softmax),"),
-    ("cat.Softmax!J4", "holds the label of the column 'mouse'."),
-    ("cat.Softmax!a7", "cat.Softmax!A7 holds the label of the row 'cat'."),
-    ("cat.Softmax!A1", "holds the title."),
-    ("cat.Softmax!A2", "holds the note."),
-    ("cat.Softmax!A3", "holds a link, or nothing."),
-    ("cat.Softmax!J3", "holds the caption 'e^(score − maximum)'."),
-    ("cat.Softmax!A4", "holds the caption 'Softmax'."),
-    ("cat.Softmax!G5", "holds nothing. The numbers are in"),
-    ("cat.Softmax!ZZ99", "holds nothing."),
-    ("cat.Sotfmax!C4", "no sheet 'cat.Sotfmax'. Did you mean 'cat.Softmax'?"),
+    ("pets.d_k[1]", "pets.d_k is one number: write pets.d_k."),
+    (
+        "pets.Softmax!C4",
+        "holds the label of the column 'and'. The numbers are in B5:F9 (pets.Softmax),",
+    ),
+    ("pets.Softmax!J4", "holds the label of the column 'mouse'."),
+    ("pets.Softmax!a7", "pets.Softmax!A7 holds the label of the row 'cat'."),
+    ("pets.Softmax!A1", "holds the title."),
+    ("pets.Softmax!A2", "holds the note."),
+    ("pets.Softmax!A3", "holds a link, or nothing."),
+    ("pets.Softmax!J3", "holds the caption 'e^(score − maximum)'."),
+    ("pets.Softmax!A4", "holds the caption 'Softmax'."),
+    ("pets.Softmax!G5", "holds nothing. The numbers are in"),
+    ("pets.Softmax!ZZ99", "holds nothing."),
+    ("pets.Sotfmax!C4", "no sheet 'pets.Sotfmax'. Did you mean 'pets.Softmax'?"),
     ("Overview!A1", "Overview has no numbers."),
 ]
 
@@ -353,22 +361,22 @@ def test_a_cell_that_there_is_not_is_refused(cell: str, said: str) -> None:
 @pytest.mark.parametrize(
     "cell",
     [
-        "cat.Softmax[mouse, cat]", "CAT.softmax[Mouse, CAT]", " cat.Softmax [ mouse ,cat ] ",
-        'cat.Softmax["mouse", "cat"]', "cat.Softmax[1, 3]", "cat.Softmax[mouse#1, 3]",
-        "cat.Softmax!D5", "'cat.Softmax'!$D$5", "CAT.SOFTMAX!d5", "cat.Softmax[\"mouse\"#1, cat]",
+        "pets.Softmax[mouse, cat]", "PETS.softmax[Mouse, CAT]", " pets.Softmax [ mouse ,cat ] ",
+        'pets.Softmax["mouse", "cat"]', "pets.Softmax[1, 3]", "pets.Softmax[mouse#1, 3]",
+        "pets.Softmax!D5", "'pets.Softmax'!$D$5", "PETS.SOFTMAX!d5", "pets.Softmax[\"mouse\"#1, cat]",
     ],
 )  # fmt: skip
 def test_ways_to_name_a_cell(cell: str) -> None:
-    assert explain(mouse(), cell).name == "cat.Softmax[mouse, cat]"
+    assert explain(mouse(), cell).name == "pets.Softmax[mouse, cat]"
 
 
 def test_other_names() -> None:
     c = mouse()
-    assert explain(c, "cat.Softmax.Sum[mouse, sum]").name == "cat.Softmax.Sum[mouse]"
-    assert explain(c, "cat.Softmax!H6").name == "cat.Softmax.Maximum[and]"
-    assert explain(c, "cat.Scaled!H5").name == "cat.d_k"
-    assert explain(c, "Softmax[mouse, cat]", sheet="cat").name == "cat.Softmax[mouse, cat]"
-    assert explain(c, "Compare!C6").name == "Compare.mouse.Input[in keyboard, tech]"
+    assert explain(c, "pets.Softmax.Sum[mouse, sum]").name == "pets.Softmax.Sum[mouse]"
+    assert explain(c, "pets.Softmax!H6").name == "pets.Softmax.Maximum[and]"
+    assert explain(c, "pets.Scaled!H5").name == "pets.d_k"
+    assert explain(c, "Softmax[mouse, cat]", sheet="pets").name == "pets.Softmax[mouse, cat]"
+    assert explain(c, "Compare!C6").name == "Compare.mouse.Input[in desk, tech]"
     projections = attn_xl.attend(attn_xl.read_tables(SAMPLES / "projections.xlsx"))
     sentence = next(iter(projections))
     first = explain(projections, "W_Q[1, 1]")
@@ -425,18 +433,18 @@ def test_every_name_finds_its_cell(words: list[str]) -> None:
 
 def test_a_depth_below_one_is_refused() -> None:
     with pytest.raises(CallError, match="a depth of 0 explains nothing"):
-        explain(mouse(), "cat.d_k", depth=0)
+        explain(mouse(), "pets.d_k", depth=0)
 
 
 def test_a_cell_of_the_workbook_does_not_go_with_a_sentence() -> None:
-    with pytest.raises(CallError, match=r"--sheet does not go with cat\.Softmax!D5"):
-        explain(mouse(), "cat.Softmax!D5", sheet="cat")
+    with pytest.raises(CallError, match=r"--sheet does not go with pets\.Softmax!D5"):
+        explain(mouse(), "pets.Softmax!D5", sheet="pets")
 
 
 def test_what_is_given_says_so() -> None:
-    one = explain(mouse(), "cat.Input[mouse, animal]", depth=None)
+    one = explain(mouse(), "pets.Input[mouse, animal]", depth=None)
     assert (one.ends, one.formula, one.sources, one.value) == ("given", "", (), 2.0)
-    assert repr(explain(mouse(), "cat.d_k")) == "<cat.d_k = the number of columns of K = 3 = 3.0>"
+    assert repr(explain(mouse(), "pets.d_k")) == "<pets.d_k = the number of columns of K = 3 = 3.0>"
 
 
 # The command
@@ -459,38 +467,39 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_tree(run: Callable[..., Run]) -> None:
-    done = run(MOUSE, "cat.Scaled[mouse, cat]", "--depth", 2, "--plain")
+    done = run(MOUSE, "pets.Scaled[mouse, cat]", "--depth", 2, "--plain")
     assert done.status == 0
     assert done.out.splitlines() == [
-        "cat.Scaled[mouse, cat] = 3.118   cat.Scaled!D5  =cat.Scores!D5/SQRT(cat.d_k)",
+        "pets.Scaled[mouse, cat] = 3.118   pets.Scaled!D5  =pets.Scores!D5/SQRT(pets.d_k)",
         "  The scores brought down to a size that keeps the softmax soft. Compare with the scores: the "
         "order in a row stays, the distances shrink.",
         "  = Scores[mouse, cat] / √d_k",
         "  = 5.4 / √3",
-        "  cat.Scores[mouse, cat] = 5.4   cat.Scores!D5  =SUMPRODUCT(cat.Q!$B5:$D5,cat.K!$B$7:$D$7)",
+        "  pets.Scores[mouse, cat] = 5.4   pets.Scores!D5  "
+        "=SUMPRODUCT(pets.Q!$B5:$D5,pets.K!$B$7:$D$7)",
         "    How well the query of each word (row) matches the key of each word (column). Look for the "
         "largest number of a row: its best match.",
         "    = Q[mouse, animal]·K[cat, animal] + Q[mouse, tech]·K[cat, tech] + "
         "Q[mouse, grammar]·K[cat, grammar]",
         "    = 2·2.6 + 1.9·0.1 + 0.1·0.1",
-        "    cat.Q[mouse, animal] = 2     cat.Q!B5  =cat.Input!B5",
-        "    cat.K[cat, animal] = 2.6     cat.K!B7  =cat.Input!B7",
-        "    cat.Q[mouse, tech] = 1.9     cat.Q!C5  =cat.Input!C5",
-        "    cat.K[cat, tech] = 0.1       cat.K!C7  =cat.Input!C7",
-        "    cat.Q[mouse, grammar] = 0.1  cat.Q!D5  =cat.Input!D5",
-        "    cat.K[cat, grammar] = 0.1    cat.K!D7  =cat.Input!D7",
-        "  cat.d_k = 3                    cat.Scaled!H5  =COLUMNS(cat.K)",
+        "    pets.Q[mouse, animal] = 2     pets.Q!B5  =pets.Input!B5",
+        "    pets.K[cat, animal] = 2.6     pets.K!B7  =pets.Input!B7",
+        "    pets.Q[mouse, tech] = 1.9     pets.Q!C5  =pets.Input!C5",
+        "    pets.K[cat, tech] = 0.1       pets.K!C7  =pets.Input!C7",
+        "    pets.Q[mouse, grammar] = 0.1  pets.Q!D5  =pets.Input!D5",
+        "    pets.K[cat, grammar] = 0.1    pets.K!D7  =pets.Input!D7",
+        "  pets.d_k = 3                    pets.Scaled!H5  =COLUMNS(pets.K)",
         "    the width of the queries and keys",
         "    = the number of columns of K",
     ]
 
 
 def test_depth_all_goes_down_to_the_inputs(run: Callable[..., Run]) -> None:
-    out = run(MOUSE, "cat.Softmax[mouse, cat]", "--depth", "all").out
-    assert "cat.Input[mouse, animal] = 2" in out
+    out = run(MOUSE, "pets.Softmax[mouse, cat]", "--depth", "all").out
+    assert "pets.Input[mouse, animal] = 2" in out
     assert "(explained above)" in out
     assert out.count("The scores brought down") == 1
-    assert len(run(MOUSE, "cat.Softmax[mouse, cat]").out.splitlines()) == 6
+    assert len(run(MOUSE, "pets.Softmax[mouse, cat]").out.splitlines()) == 6
 
 
 @pytest.mark.parametrize("options", [[], ["--plain"]])
@@ -516,36 +525,36 @@ def test_the_formulas_are_those_of_the_workbook_that_convert_writes(
 
 def test_what_is_played_with_is_explained(run: Callable[..., Run]) -> None:
     assert "Scale = on  Controls!B5" in run(MOUSE, "Controls!B5").out
-    assert "cat.Looks[mouse] = 0.747" in run(MOUSE, "Controls!B13").out
-    assert "Controls!B13  =INDEX(cat.Softmax,cat.Place,1)" in run(MOUSE, "Controls!B13").out
-    assert "= Scaled[mouse, and] + Mask[mouse, and]" in run(MOUSE, "cat.Masked!C5").out
+    assert "pets.Looks[mouse] = 0.747" in run(MOUSE, "Controls!B13").out
+    assert "Controls!B13  =INDEX(pets.Softmax,pets.Place,1)" in run(MOUSE, "Controls!B13").out
+    assert "= Scaled[mouse, and] + Mask[mouse, and]" in run(MOUSE, "pets.Masked!C5").out
     assert "Compare.Components[animal, 1st] = 0.633" in run(MOUSE, "Compare!B25").out
     assert "no sheet 'Controls'" in run(MOUSE, "Controls!B5", "--plain").err
     assert "Settings has no numbers." in run(MOUSE, "Settings!B5").err
 
 
 def test_decimals_and_settings(run: Callable[..., Run]) -> None:
-    assert "= 5.4 / 1.7" in run(MOUSE, "cat.Scaled[1, 3]", "--decimals", 1).out
-    assert "cat.Scaled[mouse, cat] = 3.1 " in run(MOUSE, "cat.Scaled[1, 3]", "--decimals", 1).out
-    causal = run(MOUSE, "Masked[mouse, cat]", "--sheet", "cat", "--causal", "--depth", 2).out
+    assert "= 5.4 / 1.7" in run(MOUSE, "pets.Scaled[1, 3]", "--decimals", 1).out
+    assert "pets.Scaled[mouse, cat] = 3.1 " in run(MOUSE, "pets.Scaled[1, 3]", "--decimals", 1).out
+    causal = run(MOUSE, "Masked[mouse, cat]", "--sheet", "pets", "--causal", "--depth", 2).out
     assert "= column 3, cat, is later than row 1, mouse, so it is hidden" in causal
-    assert "e^(1.039" in run(MOUSE, "cat.Softmax.Exponentials[1,3]", "--temperature", 3).out
+    assert "e^(1.039" in run(MOUSE, "pets.Softmax.Exponentials[1,3]", "--temperature", 3).out
 
 
 def test_json_has_all_of_it_in_full_precision(run: Callable[..., Run]) -> None:
-    done = run(MOUSE, "Softmax[mouse, cat]", "--sheet", "cat", "--json", "--depth", "all")
+    done = run(MOUSE, "Softmax[mouse, cat]", "--sheet", "pets", "--json", "--depth", "all")
     found = json.loads(done.out)
     cells = found["cells"]
-    assert (found["cell"], found["cut"]) == ("cat.Softmax[mouse, cat]", False)
-    top = cells["cat.Softmax[mouse, cat]"]
-    assert top["value"] == mouse()["cat"]["Softmax"].values[0, 2]
-    assert (top["address"], top["formula"]) == ("cat.Softmax!D5", "=L5/$P5")
+    assert (found["cell"], found["cut"]) == ("pets.Softmax[mouse, cat]", False)
+    top = cells["pets.Softmax[mouse, cat]"]
+    assert top["value"] == mouse()["pets"]["Softmax"].values[0, 2]
+    assert (top["address"], top["formula"]) == ("pets.Softmax!D5", "=L5/$P5")
     assert computed(top["numbers"]) == pytest.approx(top["value"], abs=1e-12)
     assert top["note"].startswith("The attention weights")
     assert {source for cell in cells.values() for source in cell["sources"]} < set(cells)
     assert {cell["ends"] for cell in cells.values()} == {None, "given"}
-    rounded = run(MOUSE, "cat.Softmax[mouse, cat]", "--json", "--decimals", 2)
-    assert json.loads(rounded.out)["cells"]["cat.Softmax[mouse, cat]"]["value"] == 0.21
+    rounded = run(MOUSE, "pets.Softmax[mouse, cat]", "--json", "--decimals", 2)
+    assert json.loads(rounded.out)["cells"]["pets.Softmax[mouse, cat]"]["value"] == 0.21
     assert '"numbers": "0.28 / 1.34"' in rounded.out
 
 
@@ -569,19 +578,19 @@ def test_long_sums_and_long_rows_of_sources_are_shortened(
         (["nowhere.xlsx", "d_k"], 1, "nowhere.xlsx: no such file."),
         ([MOUSE], 2, "Missing argument 'CELL'."),
         (
-            [MOUSE, "cat.d_k", "--depth", "0"],
+            [MOUSE, "pets.d_k", "--depth", "0"],
             2,
             "--depth is '0'; it takes a whole number from 1, or all.",
         ),
-        ([MOUSE, "cat.d_k", "--depth", "deep"], 2, "--depth is 'deep'; it takes a whole number"),
+        ([MOUSE, "pets.d_k", "--depth", "deep"], 2, "--depth is 'deep'; it takes a whole number"),
         (["nowhere.xlsx", "d_k", "--heads", "0"], 2, "--heads is 0; it takes a whole number from 1 to"),
         (
             [MOUSE, "d_k", "--sheet", "dog"],
             2,
-            "there is no sheet 'dog' with a sentence. There are: cat",
+            "there is no sheet 'dog' with a sentence. There are: pets",
         ),
-        ([MOUSE, "cat.d_k", "--sheet", "keyboard"], 2, "there is no step 'cat.d_k'."),
-        ([MOUSE, "d_k"], 2, "d_k is in several sentences: cat.d_k, keyboard.d_k."),
+        ([MOUSE, "pets.d_k", "--sheet", "desk"], 2, "there is no step 'pets.d_k'."),
+        ([MOUSE, "d_k"], 2, "d_k is in several sentences: pets.d_k, desk.d_k."),
     ],
 )
 def test_refusals_of_the_command(
@@ -603,7 +612,7 @@ def test_words_of_the_user_do_not_steer_the_terminal(
 def test_on_a_terminal_lines_are_folded_under_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    one = explain(mouse(), "cat.Softmax[mouse, cat]", depth=2, decimals=3)
+    one = explain(mouse(), "pets.Softmax[mouse, cat]", depth=2, decimals=3)
     terminal = io.StringIO()
     terminal.isatty = lambda: True  # type: ignore[method-assign]
     monkeypatch.setenv("TERM", "xterm-256color")

@@ -16,12 +16,14 @@ from conftest import SAMPLES, make_input, table
 from rich.cells import cell_len
 
 import attn_xl
-from attn_xl import attend, read_tables
+from attn_xl import CallError, attend, explain, read_tables
 from attn_xl.cli.main import main
 from attn_xl.graph.matrix import given_step
+from attn_xl.models.computation import as_computation
 from attn_xl.models.steps import MASKED
-from attn_xl.views import terminal
+from attn_xl.views import shades, terminal
 from attn_xl.views.export import to_csv, to_json
+from attn_xl.views.selection import select
 
 MOUSE = attend(read_tables(SAMPLES / "mouse.xlsx"))
 
@@ -65,24 +67,24 @@ def piped(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
 def test_every_matrix_with_its_formula(piped: Callable[..., str]) -> None:
     text = piped(MOUSE)
     for line in (
-        "cat.Input",
-        "cat.Q = Input",
-        "cat.Scores = Q × Kᵀ",
-        "cat.d_k = the number of columns of K = 3",
-        "cat.Scaled = Scores / √d_k",
-        "cat.Softmax.Maximum = the largest of each row of Scaled",
-        "cat.Softmax.Exponentials = e^(Scaled − Maximum)",
-        "cat.Softmax.Sum = the sum of each row of Exponentials",
-        "keyboard.Softmax = softmax(Scaled)",
-        "keyboard.Output = Softmax × V",
-        "Compare.mouse.Output.Difference = what differs from 'in cat'",
+        "pets.Input",
+        "pets.Q = Input",
+        "pets.Scores = Q × Kᵀ",
+        "pets.d_k = the number of columns of K = 3",
+        "pets.Scaled = Scores / √d_k",
+        "pets.Softmax.Maximum = the largest of each row of Scaled",
+        "pets.Softmax.Exponentials = e^(Scaled − Maximum)",
+        "pets.Softmax.Sum = the sum of each row of Exponentials",
+        "desk.Softmax = softmax(Scaled)",
+        "desk.Output = Softmax × V",
+        "Compare.mouse.Output.Difference = what differs from 'in pets'",
     ):
         assert line in text.splitlines(), line
     assert "\x1b" not in text
 
 
 def test_a_table_is_aligned(piped: Callable[..., str]) -> None:
-    lines = piped(MOUSE, steps=["Output"], sheet="cat").splitlines()
+    lines = piped(MOUSE, steps=["Output"], sheet="pets").splitlines()
     assert lines[2].split() == ["animal", "tech", "grammar"]
     assert lines[3].split() == ["mouse", "2.046", "1.446", "0.141"]
     assert len({len(line) for line in lines[2:]}) == 1
@@ -90,13 +92,13 @@ def test_a_table_is_aligned(piped: Callable[..., str]) -> None:
 
 
 def test_steps_and_sheets_in_any_case(piped: Callable[..., str]) -> None:
-    text = piped(MOUSE, steps=["softmax", "softmax.sum"], sheet="CAT")
-    assert re.findall(r"^\S+(?= =)", text, re.MULTILINE) == ["cat.Softmax.Sum", "cat.Softmax"]
+    text = piped(MOUSE, steps=["softmax", "softmax.sum"], sheet="PETS")
+    assert re.findall(r"^\S+(?= =)", text, re.MULTILINE) == ["pets.Softmax.Sum", "pets.Softmax"]
     assert piped(MOUSE, steps=["Compare"]) == piped(MOUSE, sheet="Compare")
 
 
 def test_decimals(piped: Callable[..., str]) -> None:
-    first = MOUSE["cat"]["Output"].values[0, 0]
+    first = MOUSE["pets"]["Output"].values[0, 0]
     assert f" {first:.4f} " in piped(MOUSE, steps=["Output"], decimals=4)
     tiny = attn_xl.given([[1e-9, 2e-9]], ["w"], ["a", "b"], "Input")
     graph = attn_xl.Graph(attn_xl.self_attention(tiny))
@@ -122,7 +124,8 @@ def test_a_result_without_a_name_is_shown(piped: Callable[..., str]) -> None:
 def test_cut_to_the_terminal(on_terminal: Callable[..., str], tmp_path: Path, width: int) -> None:
     x = np.random.default_rng(0).normal(size=(100, 30))
     source = make_input(tmp_path / "in.xlsx", {"s": table(x)})
-    text = on_terminal(attend(read_tables(source)), width, colour=False, steps=["Input", "Softmax"])
+    steps = ["Input", "Softmax"]
+    text = on_terminal(attend(read_tables(source)), width, colour=False, steps=steps, numbers=True)
     assert all(cell_len(line) <= width for line in text.splitlines())
     flat = " ".join(text.split())
     shown, there = map(
@@ -215,33 +218,33 @@ def test_words_cannot_steer_the_terminal(piped: Callable[..., str]) -> None:
 
 def test_json() -> None:
     data = json.loads(to_json(MOUSE))
-    softmax = data["cat.Softmax"]
+    softmax = data["pets.Softmax"]
     assert (softmax["sheet"], softmax["step"], softmax["formula"]) == (
-        "cat",
+        "pets",
         "Softmax",
         "softmax(Scaled)",
     )
     assert softmax["rows"] == softmax["columns"] == ["mouse", "and", "cat", "are", "friends"]
-    assert softmax["values"] == MOUSE["cat"]["Softmax"].values.tolist()
+    assert softmax["values"] == MOUSE["pets"]["Softmax"].values.tolist()
     assert data["Compare.mouse.Input"]["sheet"] is None
-    short = json.loads(to_json(MOUSE, steps=["Output"], sheet="cat", decimals=2))
-    assert list(short) == ["cat.Output"]
-    assert short["cat.Output"]["values"][0] == [2.05, 1.45, 0.14]
+    short = json.loads(to_json(MOUSE, steps=["Output"], sheet="pets", decimals=2))
+    assert list(short) == ["pets.Output"]
+    assert short["pets.Output"]["values"][0] == [2.05, 1.45, 0.14]
 
 
 def test_csv() -> None:
-    rows = list(csv.reader(io.StringIO(to_csv(MOUSE, steps=["Output"], sheet="cat"))))
-    assert rows[0] == ["cat.Output", "animal", "tech", "grammar"]
-    assert [float(x) for x in rows[1][1:]] == MOUSE["cat"]["Output"].values[0].tolist()
+    rows = list(csv.reader(io.StringIO(to_csv(MOUSE, steps=["Output"], sheet="pets"))))
+    assert rows[0] == ["pets.Output", "animal", "tech", "grammar"]
+    assert [float(x) for x in rows[1][1:]] == MOUSE["pets"]["Output"].values[0].tolist()
     assert len(rows) == 6
     both = to_csv(MOUSE, steps=["Output"])
     assert both.count("\n\n") == 1
-    assert "keyboard.Output,animal" in both
+    assert "desk.Output,animal" in both
 
 
 def test_the_cli_prints_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     source = str(SAMPLES / "mouse.xlsx")
-    for option, start in (("--json", "{"), ("--csv", "cat.Input,"), ("--decimals=2", "cat.Input\n")):
+    for option, start in (("--json", "{"), ("--csv", "pets.Input,"), ("--decimals=2", "pets.Input\n")):
         with pytest.raises(SystemExit) as end:
             main(["show", source, option])
         assert not end.value.code
@@ -267,9 +270,136 @@ def test_svg_is_a_picture_that_needs_nothing_else() -> None:
 
 
 def test_a_step_is_known_by_its_whole_name(piped: Callable[..., str]) -> None:
-    whole = piped(MOUSE, steps=["cat.Softmax"])
-    assert whole == piped(MOUSE, steps=["Softmax"], sheet="cat") == piped(MOUSE, steps=["CAT.softmax"])
-    assert whole == piped(MOUSE, steps=["cat.Softmax"], sheet="cat")
+    whole = piped(MOUSE, steps=["pets.Softmax"])
+    assert (
+        whole == piped(MOUSE, steps=["Softmax"], sheet="pets") == piped(MOUSE, steps=["PETS.softmax"])
+    )
+    assert whole == piped(MOUSE, steps=["pets.Softmax"], sheet="pets")
     shared = attend(read_tables(SAMPLES / "projections.xlsx"))
     name = next(iter(shared))
     assert piped(shared, steps=[f"{name}.W_Q"]) == piped(shared, steps=["W_Q"])
+
+
+# Attention weights that are too wide for a table
+
+
+def long_attention(n: int, m: int | None = None) -> attn_xl.Graph:
+    """Attention of n words to as many, or to m others."""
+    x, y = (np.random.default_rng(i).normal(size=(k or n, 3)) for i, k in enumerate((n, m)))
+    words = [f"word{i}" for i in range(1, n + 1)]
+    others = [f"other{i}" for i in range(1, m + 1)] if m else words
+    given = attn_xl.given(x, words, list("abc"), "Input")
+    memory = attn_xl.given(y, others, list("abc"), "Memory") if m else None
+    return attn_xl.Graph(attn_xl.self_attention(given, memory=memory))
+
+
+@pytest.mark.parametrize(("width", "shown"), [(60, 40), (80, 40), (100, 40), (40, 29), (20, 9)])
+def test_a_long_sentence_is_a_map(on_terminal: Callable[..., str], width: int, shown: int) -> None:
+    graph = long_attention(40)
+    values = graph["Softmax"].values
+    text = on_terminal(graph, width, colour=False, steps=["Softmax"])
+    lines = text.splitlines()
+    assert all(cell_len(line) <= width for line in lines)
+    rows = [line for line in lines if re.match(r" ?\d+ word?", line)]
+    assert [int(row.split()[0]) for row in rows] == [*range(1, 41)]
+    row = int(values.max(axis=1).argmax())
+    assert rows[row].count("█") == (2 if width == 100 else 1)  # two letters a cell where there is room
+    flat = " ".join(text.split())
+    assert ("of 40 columns" in flat) == (shown < 40)
+    assert "The numbers: --numbers" in flat
+    assert "Shades: · to" in flat
+    units = next(line for line in lines if re.fullmatch(r"\s+1 ?2.*0\s?", line))
+    assert len(units.replace(" ", "").replace("…", "")) == shown
+    last = rows[row][units.index("1") :]
+    assert last[0] == shades.shade(values[row, 0], values.max())
+    if width == 80:
+        assert last == "".join(shades.shade(v, values.max()) for v in values[row])
+    assert " 0." not in "".join(rows)
+    numbers = on_terminal(graph, width, colour=False, steps=["Softmax"], numbers=True)
+    assert " 0." in numbers
+    assert "of 40 columns" in " ".join(numbers.split())
+
+
+def test_shades() -> None:
+    assert "".join(
+        shades.shade(v, 0.8) for v in (0, 0.01, 0.1, 0.2, 0.21, 0.4, 0.5, 0.6, 0.7, 0.8)
+    ) == (" ·░░▒▒▓▓██")
+
+
+def test_what_fits_stays_a_table_of_numbers(
+    on_terminal: Callable[..., str], piped: Callable[..., str]
+) -> None:
+    assert "Shades" not in on_terminal(MOUSE, 100)
+    graph = long_attention(40)
+    assert "Shades" not in on_terminal(graph, 80, steps=["Scores", "Input"])
+    assert "Shades" not in on_terminal(graph, 400)
+    assert "Shades" not in piped(graph)
+    assert "Shades" in terminal.svg(as_computation(graph), steps=["Softmax"])
+
+
+def test_columns_that_are_other_words_are_listed(on_terminal: Callable[..., str]) -> None:
+    text = " ".join(on_terminal(long_attention(3, 30), 60, steps=["Softmax"], colour=False).split())
+    assert "Columns: 1 other1, 2 other2, 3 other3," in text
+    many = on_terminal(long_attention(3, 150), 60, steps=["Softmax"], colour=False)
+    assert "100 other100, ... (150)." in " ".join(many.split())
+    assert "Columns:" not in on_terminal(long_attention(30), 60, steps=["Softmax"])
+
+
+def test_a_map_of_wide_letters_keeps_its_columns(on_terminal: Callable[..., str]) -> None:
+    words = ["鼠标和猫" * 4, *(f"詞{i}" for i in range(30))]
+    x = attn_xl.given(9 * np.eye(31), words, [f"d{i}" for i in range(31)], "Input")
+    graph = attn_xl.Graph(attn_xl.self_attention(x))
+    lines = on_terminal(graph, 60, steps=["Softmax"], colour=False).splitlines()
+    rows = [line for line in lines if re.match(r" ?\d+ ", line)]
+    at = {cell_len(row[: row.index("█")]) - int(row.split()[0]) for row in rows}
+    assert len(rows) == 31
+    assert max(map(cell_len, lines)) <= 60
+    assert len(at) == 1
+
+
+# Names of steps
+
+
+@pytest.mark.parametrize(
+    ("step", "meant"),
+    [
+        ("Softmax", ["Enc1.Softmax_1", "Enc1.Softmax_2", "Enc2.Softmax_1", "Enc2.Softmax_2"]),
+        ("enc2.softmax", ["Enc2.Softmax_1", "Enc2.Softmax_2"]),
+        ("Softmax_2", ["Enc1.Softmax_2", "Enc2.Softmax_2"]),
+        ("Enc1.Softmax_2", ["Enc1.Softmax_2"]),
+        ("Enc1.Softmax.Sum", ["Enc1.Softmax_1.Sum", "Enc1.Softmax_2.Sum"]),
+        ("sentence.Enc1.Softmax_2", ["Enc1.Softmax_2"]),
+        ("Hidden", ["Enc1.Hidden", "Enc2.Hidden"]),
+        ("W_1", ["Enc1.W_1", "Enc2.W_1"]),
+        ("W_Q", ["Enc1.W_Q", "Enc2.W_Q"]),
+        ("Norm_2", ["Enc1.Norm_2", "Enc2.Norm_2"]),
+    ],
+)
+def test_a_step_without_its_head_is_that_of_all_heads(step: str, meant: list[str]) -> None:
+    computation = attend(read_tables(SAMPLES / "encoder.xlsx"))
+    assert [one.title for one in select(computation, step)] == meant
+    names = {one.title for one in select(computation)}
+    assert all([one.title for one in select(computation, name)] == [name] for name in names)
+    if len(meant) == 1:
+        assert explain(computation, f"{step}[1, 1]").step == meant[0]
+    else:
+        with pytest.raises(CallError, match="is the name of several steps: " + ", ".join(meant)):
+            explain(computation, f"{step}[1, 1]")
+
+
+def test_a_part_of_a_model_is_all_steps_in_it() -> None:
+    computation = attend(read_tables(SAMPLES / "encoder.xlsx"))
+    first = [one.title for one in select(computation, "enc1")]
+    assert "Enc1.Softmax_2" in first
+    assert all(title.startswith("Enc1.") for title in first)
+    assert {one.sheet for one in select(MOUSE, "pets")} == {"pets"}
+    with pytest.raises(CallError, match=r"no step 'Softmx'. Did you mean 'Softmax'"):
+        select(computation, "Softmx")
+
+
+def test_a_step_that_explain_has_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    for step in ("Masked", "Softmax", "pets.Softmax.Sum", "Divisor", "Compare.mouse.Input"):
+        with pytest.raises(SystemExit) as end:
+            main(["show", str(SAMPLES / "mouse.xlsx"), "--step", step])
+        assert not end.value.code
+        assert step.removeprefix("pets.") in capsys.readouterr().out

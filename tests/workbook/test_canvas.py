@@ -248,8 +248,8 @@ def test_the_overview_leads_to_each_step(write: Write) -> None:
         for cell in row
         if cell.hyperlink
     }
-    first = book.defined_names["keyboard.Softmax"].attr_text.partition(":")[0].replace("$", "")
-    assert links["keyboard.Softmax"] == first
+    first = book.defined_names["desk.Softmax"].attr_text.partition(":")[0].replace("$", "")
+    assert links["desk.Softmax"] == first
     assert links["Compare"] == "Compare!A1"
     assert book.sheetnames == ["Overview", CANVAS, "Compare"]
 

@@ -104,7 +104,7 @@ def test_a_dynamic_formula_is_stored_as_excel_does(tmp_path: Path) -> None:
             for name in book.namelist()
             if "worksheets/sheet" in name
             for xml in [book.read(name).decode()]
-            if "MMULT(Q" in xml or "MMULT(cat.Q" in xml
+            if "MMULT(Q" in xml or "MMULT(pets.Q" in xml
         )
         assert re.search(r'<c r="B5" s="\d+" cm="1"><f t="array" ref="B5:F9">MMULT\(', sheet)
         assert sheet.count('cm="1"') == 1

@@ -222,7 +222,7 @@ def test_the_pages_of_a_lesson_lead_to_their_steps(bases: dict[str, Path]) -> No
     for sheet in ("Lesson", "Hints"):
         linked = [row[0] for row in book[sheet].iter_rows() if row[0].hyperlink]
         assert [cell.value for cell in linked][-8:] == [
-            f"{s}.{m}" for s in ("cat", "keyboard") for m in ("Scores", "Scaled", "Softmax", "Output")
+            f"{s}.{m}" for s in ("pets", "desk") for m in ("Scores", "Scaled", "Softmax", "Output")
         ]
         assert all(cell.hyperlink.location == f"{cell.value}!A1" for cell in linked[-8:])
 
@@ -246,7 +246,7 @@ def test_libreoffice_saves_it_again(bases: dict[str, Path], tmp_path: Path) -> N
     theirs = openpyxl.load_workbook(again)
     assert theirs.sheetnames == ours.sheetnames
     assert set(ours.defined_names) <= set(theirs.defined_names)
-    assert ours["Hints"]["A5"].hyperlink.location == "cat.Scores!A1"
+    assert ours["Hints"]["A5"].hyperlink.location == "pets.Scores!A1"
 
 
 # Every rule can be broken, and is caught

@@ -45,10 +45,10 @@ def test_one_sentence_has_a_sheet_a_symbol(write: Write) -> None:
 
 def test_several_sentences_are_told_apart_by_a_prefix(write: Write) -> None:
     book = openpyxl.load_workbook(write(SAMPLES / "mouse.xlsx"))
-    expected = [f"{s}.{symbol}" for s in ("cat", "keyboard") for symbol in ONE[1:]]
+    expected = [f"{s}.{symbol}" for s in ("pets", "desk") for symbol in ONE[1:]]
     assert book.sheetnames == ["Overview", *expected, "Compare"]
-    assert book.defined_names["cat.Scores"].attr_text == "cat.Scores!$B$5:$F$9"
-    assert "cat.d_k" in book.defined_names
+    assert book.defined_names["pets.Scores"].attr_text == "pets.Scores!$B$5:$F$9"
+    assert "pets.d_k" in book.defined_names
     assert "Compare.mouse.Output" in book.defined_names
 
 
@@ -231,8 +231,8 @@ def test_links_lead_to_the_sheets_it_is_made_from_and_back(write: Write) -> None
             if cell.hyperlink
         ]
 
-    assert links("cat.Softmax") == ["Overview", "cat.Scaled", "cat.Output"]
-    assert links("cat.Scores") == ["Overview", "cat.Q", "cat.K", "cat.Scaled"]
+    assert links("pets.Softmax") == ["Overview", "pets.Scaled", "pets.Output"]
+    assert links("pets.Scores") == ["Overview", "pets.Q", "pets.K", "pets.Scaled"]
     assert set(links("Overview")) == set(book.sheetnames) - {"Overview"}
     for name in book.sheetnames:
         assert set(links(name)) <= set(book.sheetnames)
@@ -287,10 +287,10 @@ def test_shipped_templates(write: Write, template: str) -> None:
     path = write(SAMPLES / "mouse.xlsx", template=template)
     book = openpyxl.load_workbook(path)
     own = openpyxl.load_workbook(shipped()[template])
-    assert book["cat.Input"]["B5"].font.color.rgb == own["Matrix"]["B9"].font.color.rgb
+    assert book["pets.Input"]["B5"].font.color.rgb == own["Matrix"]["B9"].font.color.rgb
     text = [c.value for row in book["Overview"].iter_rows() for c in row if isinstance(c.value, str)]
     assert not any("{" in t for t in text)
-    assert "Self-attention: cat, keyboard" in text
+    assert "Self-attention: pets, desk" in text
     assert "made from mouse.xlsx: mouse and cat are friends; mouse or keyboard are useful" in text
     assert "Matrix" not in book.sheetnames
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from attn_xl.errors import InputError
+from attn_xl.outputs import no_such_file
 
 BLOCK = 1 << 18
 """So many bytes are read at a time: they stay in the processor's cache."""
@@ -89,7 +90,7 @@ def _said(path: Path) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file.") from None
+        raise no_such_file(path) from None
     except IsADirectoryError:
         raise InputError(f"{path}: is a folder, not a file of word vectors.") from None
     except EOFError:

@@ -153,7 +153,7 @@ class WrittenBook:
 
 
 def parsed_place(text: str) -> Place | None:
-    """The range that an absolute address means: `'cat.Scores'!$B$5:$D$8`; None if it is none."""
+    """The range that an absolute address means: `'pets.Scores'!$B$5:$D$8`; None if it is none."""
     found = _RANGE.fullmatch(text.strip())
     if found is None:
         return None

@@ -48,7 +48,7 @@ class Choice:
 
     Attributes:
         range: the cells, `B5` or `B5:D8`.
-        options: the words to choose from, or a formula (`=cat.Words`); "" for none.
+        options: the words to choose from, or a formula (`=pets.Words`); "" for none.
         title, prompt: shown when a cell of it is selected.
     """
 

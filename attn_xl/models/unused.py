@@ -1,0 +1,136 @@
+"""Weights that a model does not use: refused, with the options that would use them. Knows no files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from attn_xl.errors import AttnXlError, InputError
+from attn_xl.settings import Model, Settings
+from attn_xl.tables.left_out import quoted_argument
+from attn_xl.tables.roles import weight_name
+from attn_xl.tables.survey import Tables
+
+_HEAD = re.compile(r"(?:.*\.)?[Wb]_[QKV]_(\d+)")
+_LAYER = re.compile(r"(?:Enc|Dec)(\d+)\..*")
+_WITH_MEMORY = (Model.decoder, Model.encoder_decoder)
+MOST_NAMES = 6
+_EXAMPLE = "SHEET"
+Used = Callable[[Tables, Settings], set[str]]
+Change = dict[str, Any]
+
+
+def refuse_unused(tables: Tables, settings: Settings, used: set[str], used_with: Used) -> None:
+    """Refuse a table whose name is that of weights and which the model has no place for.
+
+    Args:
+        used: the weights that were used.
+        used_with: those that other settings would use.
+
+    Raises:
+        InputError: it names the options that would use most of them, and --without.
+    """
+    unused = [name for name in tables.weights if name not in used and weight_name(name)]
+    if not unused:
+        return
+    change, left = _best(tables, settings, unused, used_with)
+    names = [name for name in unused if name not in left]
+    pronoun = "it" if len(unused) == 1 else "them"
+    use = "Leave"
+    if change:
+        use = f"Use {pronoun if not left else _listed(names)} with {_options(change)}, or leave"
+    raise InputError(
+        f"{tables.path}: --model {settings.model.value} has no use for {_described(tables, unused)}. "
+        f"{use} {pronoun} out with --without {_arguments(tables, unused)}."
+    )
+
+
+def use_for(tables: Tables, settings: Settings, used_with: Used) -> str:
+    """What to say of weights that a model which lacks others does not use: the options that would use
+    them; "" if there are none."""
+    used = used_with(tables, settings)
+    unused = [name for name in tables.weights if name not in used and weight_name(name)]
+    change, left = _best(tables, settings, unused, used_with) if unused else ({}, set())
+    names = _listed([name for name in unused if name not in left])
+    return f" {_options(change)} would use {names}, which it has." if change else ""
+
+
+def _best(
+    tables: Tables, settings: Settings, unused: Sequence[str], used_with: Used
+) -> tuple[Change, set[str]]:
+    """The change of the settings that leaves the fewest weights without use, and these; nothing if none
+    helps."""
+    before = {name for name in tables.weights if weight_name(name)}
+    found: tuple[Change, set[str]] = {}, set(unused)
+    for change in _changes(tables, settings):
+        there = tables
+        if change.get("memory") == _EXAMPLE:
+            there = replace(
+                tables, sentences={_EXAMPLE: next(iter(tables.sentences.values())), **tables.sentences}
+            )
+        try:
+            left = before - used_with(there, replace(settings, **change))
+        except AttnXlError:
+            continue
+        if (len(left), len(change)) < (len(found[1]), len(found[0]) or 99) and left < set(unused):
+            found = change, left
+    return found
+
+
+def _changes(tables: Tables, settings: Settings) -> Iterator[Change]:
+    """What to try: other numbers of heads and of layers, which the names tell, and other models."""
+    heads = [int(m[1]) for m in map(_HEAD.fullmatch, tables.weights) if m]
+    layers = [int(m[1]) for m in map(_LAYER.fullmatch, tables.weights) if m]
+    many: list[Change] = [{}]
+    for name, most in (("heads", max(heads, default=1)), ("layers", max(layers, default=1))):
+        if most > (getattr(settings, name) or 1) and most <= 1000:
+            many += [{**change, name: most} for change in many]
+    for model in (settings.model, *Model):
+        if model is Model.similarity:
+            continue
+        other: Change = {} if model is settings.model else {"model": model}
+        if model in _WITH_MEMORY:
+            other |= {} if settings.memory else {"memory": _EXAMPLE}
+        elif settings.memory is not None and model is not Model.attention:
+            other |= {"memory": None}
+        for change in many:
+            if other or change:
+                yield {**change, **other}
+
+
+def _options(change: Change) -> str:
+    said = [
+        f"--{name} {getattr(value, 'value', value)}"
+        for name, value in sorted(change.items(), key=lambda item: item[0] != "model")
+        if value is not None
+    ]
+    return " ".join(said) + (" without --memory" if change.get("memory", "") is None else "")
+
+
+def _described(tables: Tables, unused: Sequence[str]) -> str:
+    first = unused[0]
+    where = tables.weights[first].sheet
+    if len(unused) == 1 and where.casefold() != first.casefold():
+        return f"{first} (sheet {where!r})"
+    return _listed(unused)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f", ... ({len(names)} weights)" if len(names) > MOST_NAMES else ""
+    return ", ".join(names[:MOST_NAMES]) + more
+
+
+def _arguments(tables: Tables, unused: Sequence[str]) -> str:
+    """The shortest value of --without: a whole layer by its name."""
+    said: dict[str, None] = {}
+    for name in unused:
+        scope = name
+        for parts in range(1, name.count(".") + 1):
+            front = ".".join(name.split(".")[:parts])
+            if all(other in unused for other in tables.weights if other.startswith(f"{front}.")):
+                scope = front
+                break
+        said[scope] = None
+    return quoted_argument(",".join(said))
