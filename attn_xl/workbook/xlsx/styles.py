@@ -149,10 +149,10 @@ class Styles:
 
 
 def hiding(own: str, hidden: str) -> str:
-    """A number format that shows what a mask hides as the text `hidden`, and other numbers as `own` does.
+    """A number format that shows what a mask hides as the text `hidden`, other numbers as `own` does.
 
-    Sections with conditions show numbers without their signs (ISO/IEC 29500-1, 18.8.31), some programs
-    even in the last section. So the sign is written out, from where a number does not round to zero.
+    A section with a condition shows numbers without their signs, and so does the last section in some
+    programs. The sign is therefore written out, for numbers that do not round to zero.
     """
     if "E" in own:
         negative = "[<0]"
