@@ -279,9 +279,12 @@ class _Dresser:
         ws.page_setup.fitToHeight = 1 if last_row <= 60 and not extras.heights else 0
         if not self._sheet.blocks:
             return
-        if ws.page_setup.fitToWidth > 1 or not ws.page_setup.fitToHeight:
-            ws.print_title_rows = f"{HEADER_ROW}:{HEADER_ROW}"
+        # Only for several pages, and never both: with titles of rows and columns together, LibreOffice
+        # takes ten times as long to open the workbook of an encoder layer of width 384.
+        if ws.page_setup.fitToWidth > 1:
             ws.print_title_cols = f"{letters(LABEL_COLUMN)}:{letters(LABEL_COLUMN)}"
+        elif not ws.page_setup.fitToHeight:
+            ws.print_title_rows = f"{HEADER_ROW}:{HEADER_ROW}"
 
     def _add_extras(self) -> None:
         ws, extras = self._ws, self._extras
