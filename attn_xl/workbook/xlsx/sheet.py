@@ -35,7 +35,7 @@ from attn_xl.workbook.layout.page import Cell
 from attn_xl.workbook.layout.placed import Block
 
 from .package import Rows
-from .rows import Looks, caption_above, sheet_rows
+from .rows import Looks, caption_above, sheet_rows, spreadsheet_text
 from .styles import Styles, set_text, text_width
 
 MOST_HEADING, MOST_LABEL = 14, 28
@@ -302,8 +302,8 @@ class _Dresser:
                 allow_blank=True,
                 showErrorMessage=bool(choice.options),
                 showInputMessage=bool(choice.prompt),
-                promptTitle=cut(choice.title, MOST_PROMPT_TITLE) or None,
-                prompt=cut(choice.prompt, MOST_PROMPT) or None,
+                promptTitle=cut(spreadsheet_text(choice.title), MOST_PROMPT_TITLE) or None,
+                prompt=cut(spreadsheet_text(choice.prompt), MOST_PROMPT) or None,
             )
             for cells in choice.range.split():
                 made.add(cells)
@@ -327,4 +327,4 @@ class _Dresser:
 
 
 def _link(cell: str, sheet: str, text: str) -> Any:
-    return Hyperlink(ref=cell, location=f"{quoted(sheet)}!A1", display=text)
+    return Hyperlink(ref=cell, location=f"{quoted(sheet)}!A1", display=spreadsheet_text(text))
