@@ -1,4 +1,4 @@
-"""What LibreOffice takes to open a large workbook and to save it: python tests/benchmarks/libreoffice.py
+"""The time LibreOffice takes for a large workbook: python tests/benchmarks/libreoffice.py
 
 An encoder layer of width 384 with 12 heads, as it is written, and the same workbook with other print
 titles: none, and for rows and columns together. Recalculation is in `recalculation.py`.
