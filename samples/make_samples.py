@@ -6,6 +6,7 @@ They are ordinary workbooks, as a teacher would type them.
 from __future__ import annotations
 
 import random
+from datetime import datetime
 from pathlib import Path
 
 from openpyxl import Workbook
@@ -13,6 +14,7 @@ from openpyxl.styles import Font
 
 from attn_xl.teaching.pleasant_numbers import pleasant
 from attn_xl.workbook.write_input import write_tables
+from attn_xl.workbook.xlsx.package import save
 
 HERE = Path(__file__).parent
 Row = list[str | float]
@@ -246,7 +248,8 @@ def make(name: str, sheets: dict[str, list[Row]]) -> None:
             if isinstance(cell.value, str):
                 cell.font = Font(bold=True)
         sheet.column_dimensions["A"].width = 14
-    book.save(HERE / f"{name}.xlsx")
+    book.properties.created = book.properties.modified = datetime(1980, 1, 1)  # no clock
+    save(book, HERE / f"{name}.xlsx", {})
 
 
 if __name__ == "__main__":

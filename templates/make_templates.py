@@ -7,11 +7,14 @@ They are ordinary workbooks: open one in a spreadsheet program, restyle it, save
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from openpyxl import Workbook
 from openpyxl.styles import Alignment, Border, Font, NamedStyle, PatternFill, Side
 from openpyxl.worksheet.worksheet import Worksheet
+
+from attn_xl.workbook.xlsx.package import save
 
 HERE = Path(__file__).parent
 
@@ -189,7 +192,8 @@ def make(name: str, roles: dict[str, Role], font: str) -> None:
     first.title = "Cover"
     cover(first, roles["attn scale high"].fill or "FFFFFFFF")
     matrix(book.create_sheet("Matrix"))
-    book.save(HERE / f"{name}.xlsx")
+    book.properties.created = book.properties.modified = datetime(1980, 1, 1)  # no clock
+    save(book, HERE / f"{name}.xlsx", {})
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ _CELL_LIKE = re.compile(r"[A-Za-z]{1,3}[0-9]+(\..*)?", re.DOTALL)
 _R1C1_LIKE = re.compile(r"[RrCc]|[Rr][Cc]|([Rr]|[Rr]?[Cc])[0-9].*", re.DOTALL)
 _BARE_SHEET = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 _NOT_IN_SHEET = re.compile(r"[\[\]:*?/\\\x00-\x1f!#]")
+CODE_LIKE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
+"""What starts the code of a letter in a text of Open XML: `_x0041_` is read as `A`."""
 _LONGEST_ADDRESS = 20
 _NOT_IN_NAME = re.compile(r"[^A-Za-z0-9_.]")
 
@@ -110,7 +112,9 @@ def _units(text: str) -> bytes:
 
 def sheet_name(text: str) -> str:
     """`text` with what a sheet's name may not hold replaced: `[ ] : * ? / \\`; and `! # '`, which it
-    may hold, but not every engine reads them in a formula."""
+    may hold, but not every engine reads them in a formula. No name is like the code of a letter, which
+    some programs decode in formulas and others do not."""
+    text = CODE_LIKE.sub("-", text)
     return _NOT_IN_SHEET.sub("_", text).replace("'", "\u2019").strip() or "_"
 
 
@@ -121,6 +125,7 @@ def defined_name(text: str) -> str:
     """
     plain = unicodedata.normalize("NFKD", text)
     name = _NOT_IN_NAME.sub("_", "".join(c for c in plain if not unicodedata.combining(c)))
+    name = CODE_LIKE.sub(".", name)
     reserved = name.casefold().startswith("_xl")  # Excel's own names begin so
     plain_start = re.match("[A-Za-z_]", name) and not reserved
     return name if plain_start and not _looks_like_cell(name) else "_" + name

@@ -23,6 +23,7 @@ from attn_xl.tables.written.record import with_record
 from attn_xl.text import clean
 from attn_xl.workbook.layout.layout import OVERVIEW, Layout, Sheet
 from attn_xl.workbook.xlsx.package import Rows, save
+from attn_xl.workbook.xlsx.rows import spreadsheet_text
 from attn_xl.workbook.xlsx.sheet import dress
 from attn_xl.workbook.xlsx.styles import Styles, set_text, text_width
 
@@ -184,7 +185,9 @@ class _Writer:
                     ws.row_dimensions[row].outlineLevel = 1
                 cell = ws.cell(row, start.column)
                 location = _home_of(sheet)
-                cell.hyperlink = Hyperlink(ref=cell.coordinate, location=location, display=texts[0])
+                cell.hyperlink = Hyperlink(
+                    ref=cell.coordinate, location=location, display=spreadsheet_text(texts[0])
+                )
                 cell._style = copy.copy(looks[0])
             else:
                 ws.cell(row, start.column).style = "attn label"

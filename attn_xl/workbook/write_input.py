@@ -27,7 +27,7 @@ from rich.cells import cell_len
 from attn_xl.graph.node import Numbers
 from attn_xl.outputs import writing
 from attn_xl.settings import SETTINGS
-from attn_xl.spreadsheets.addresses import MAX_SHEET_NAME, address, letters, unique
+from attn_xl.spreadsheets.addresses import CODE_LIKE, MAX_SHEET_NAME, address, letters, unique
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.workbook.xlsx.package import Rows, save
 from attn_xl.workbook.xlsx.rows import spreadsheet_text
@@ -80,7 +80,7 @@ def write_tables(tables: Tables, path: str | os.PathLike[str]) -> None:
 def _title(name: str) -> str:
     """`name` without what a sheet's name may not hold, or begin and end with; Excel keeps `History` for
     itself."""
-    title = _NOT_IN_SHEET.sub("_", name).strip("'") or "_"
+    title = _NOT_IN_SHEET.sub("_", CODE_LIKE.sub("-", name)).strip("'") or "_"
     return f"{title}_" if title.casefold() == "history" else title
 
 

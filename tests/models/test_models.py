@@ -216,7 +216,8 @@ def test_hidden_words_get_no_attention_at_all(
     path = tmp_path / "masks.xlsx"
     write_workbook(computation, path)
     assert (
-        openpyxl.load_workbook(path)["first.Masked"]["B5"].number_format == "[<=-100000000]0E+00;0.000"
+        openpyxl.load_workbook(path)["first.Masked"]["B5"].number_format
+        == '[<=-100000000]"-1E+09";[<=-0.0005]-0.000;0.000'
     )
     attn_xl.show(computation, steps="Masked", sheet="first")
     assert [f"{computation['first']['Masked'].values[0, 0]:.3f}", "-1e+09"] == (

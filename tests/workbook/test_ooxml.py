@@ -361,7 +361,16 @@ def test_rows_are_told_apart_where_they_matter() -> None:
 
 @pytest.mark.parametrize(
     "code",
-    ["0.000", '0" / 3"', "0;;", ";;;", "[<=-100000000]0E+00;0.000", "@", "General", "[Red]0;[h]:mm"],
+    [
+        "0.000",
+        '0" / 3"',
+        "0;;",
+        ";;;",
+        '[<=-100000000]"-1E+09";[<=-0.0005]-0.000;0.000',
+        "@",
+        "General",
+        "[Red]0;[h]:mm",
+    ],
 )
 def test_a_good_number_format_is_not_blamed(code: str) -> None:
     assert not wrong_number_format(code)

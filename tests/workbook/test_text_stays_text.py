@@ -303,3 +303,24 @@ def test_words_out_of_a_workbook_are_read_as_they_stand(tmp_path: Path) -> None:
     path = make_input(tmp_path / "i.xlsx", {"s": [["", "d"], ["_x0041_", 1.0], ["_x001B_x", 2.0]]})
     (table,) = attn_xl.read_tables(path).sentences.values()
     assert not steers("".join(table.rows))
+
+
+CODES = ("_x0041_", "_x005F_x0041_", "_xD83D_", "a_x000a_b")
+
+
+def test_what_looks_like_the_code_of_a_letter_is_escaped_everywhere_and_read_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [["", "_x0041_", "b"], *([word, i, 1.5] for i, word in enumerate(CODES))]
+    source, path = tmp_path / "input.json", tmp_path / "o.xlsx"
+    source.write_text(json.dumps({"_x0041_": rows, "z_x0042_": rows}))
+    call(capsys, "convert", source, "-o", path)
+    with zipfile.ZipFile(path) as package:
+        for name in package.namelist():
+            if name.startswith("xl/"):  # a title of a chart is text of DrawingML, which has no codes
+                xml = re.sub("<a:t>[^<]*", "", package.read(name).decode())
+                assert not re.findall("(?<!_x005F)_x00(?!5F)[0-9A-F]{2}_", xml), name
+    for table in attn_xl.read_tables(path).sentences.values():
+        assert (*table.rows,) == CODES
+        assert table.columns == ("_x0041_", "b")
+    assert not violations(path)

@@ -358,7 +358,8 @@ def test_the_page_fits(write: Write, make: Write) -> None:
         sheet = openpyxl.load_workbook(write(source, f"out{n}.xlsx"))["Softmax"]
         assert sheet.page_setup.fitToWidth <= pages
         assert (sheet.page_setup.paperSize, sheet.sheet_view.zoomScale) == (9, 130)
-        assert bool(sheet.print_title_cols) is (sheet.page_setup.fitToWidth > 1 or n > 55)
+        assert bool(sheet.print_title_cols) is (sheet.page_setup.fitToWidth > 1)
+        assert bool(sheet.print_title_rows) is (n > 55 and not sheet.print_title_cols)
 
 
 @pytest.mark.parametrize(

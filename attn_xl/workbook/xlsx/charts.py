@@ -26,6 +26,8 @@ from openpyxl.drawing.text import CharacterProperties, ParagraphProperties
 from attn_xl.spreadsheets.addresses import address
 from attn_xl.workbook.layout.page import Chart, Series, Side
 
+from .rows import spreadsheet_text
+
 COLOURS = ("0072B2", "E69F00", "009E73", "CC79A7", "56B4E9", "D55E00", "8C8C3A", "666666")
 """Told apart by colour-blind readers, too: Okabe and Ito, "Color Universal Design" (2008)."""
 TITLE_SIZE = 1200  # hundredths of a point
@@ -68,12 +70,16 @@ def add_chart(ws: Any, chart: Chart) -> None:
 def _series(chart: Chart, series: Series, number: int) -> Any:
     colour = COLOURS[number % len(COLOURS)]
     made: Any = make_series(Reference(range_string="Sheet!$A$1"), title=series.title)
-    made.tx = SeriesLabel(v=series.title)
+    made.tx = SeriesLabel(v=spreadsheet_text(series.title))
     numbers = NumDataSource(NumRef(f=series.values.absolute, numCache=_number_cache(series.numbers)))
     if chart.kind == "bars":
         names = StrData(
             ptCount=len(series.names),
-            pt=[StrVal(idx=i, v=str(name)) for i, name in enumerate(series.names) if name is not None],
+            pt=[
+                StrVal(idx=i, v=spreadsheet_text(str(name)))
+                for i, name in enumerate(series.names)
+                if name is not None
+            ],
         )
         made.val, made.cat = (
             numbers,

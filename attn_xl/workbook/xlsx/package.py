@@ -7,6 +7,7 @@ bytes: no clock, no random names.
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,10 +20,17 @@ from openpyxl.packaging.relationship import RelationshipList
 from openpyxl.worksheet._writer import WorksheetWriter
 from openpyxl.worksheet.dimensions import SheetDimension
 from openpyxl.writer.excel import ExcelWriter
+from openpyxl.xml.constants import ARC_STYLE
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _END_OF_ROWS = b"</sheetData>"
 _BUFFER = 1 << 20
+_FONT, _FONT_PART = re.compile(rb"<font>(.*?)</font>", re.DOTALL), re.compile(rb"<(\w+)[^>]*/>")
+_FONT_PARTS = (
+    b"b", b"i", b"strike", b"condense", b"extend", b"outline", b"shadow", b"u", b"vertAlign", b"sz",
+    b"color", b"name", b"family", b"charset", b"scheme",
+)  # fmt: skip
+"""The children of `<font>` in the order of its type, CT_Font; openpyxl writes them in another."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,6 +124,8 @@ class _Archive(zipfile.ZipFile):
         return part
 
     def writestr(self, zinfo_or_arcname: Any, data: Any, *_: Any, **__: Any) -> None:
+        if str(zinfo_or_arcname) == ARC_STYLE:
+            data = _order_fonts(data)
         if str(zinfo_or_arcname) in self._links:
             end, link = self._links[str(zinfo_or_arcname)]
             text = data.decode() if isinstance(data, bytes) else data
@@ -138,6 +148,16 @@ class _ShellWriter(WorksheetWriter):  # type: ignore[misc]
 
     def write_dimensions(self) -> None:
         self.xf.send(SheetDimension(self._cells).to_tree())
+
+
+def _order_fonts(styles: bytes) -> bytes:
+    """`xl/styles.xml`, as openpyxl writes it, with the children of every font in the schema's order."""
+
+    def ordered(font: re.Match[bytes]) -> bytes:
+        parts = sorted(_FONT_PART.finditer(font[1]), key=lambda part: _FONT_PARTS.index(part[1]))
+        return b"<font>%b</font>" % b"".join(part[0] for part in parts)
+
+    return _FONT.sub(ordered, styles)
 
 
 class _Writer(ExcelWriter):  # type: ignore[misc]

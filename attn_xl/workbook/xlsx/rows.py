@@ -13,13 +13,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import orjson
 
-from attn_xl.spreadsheets.addresses import address, letters, row_offsets, row_token
+from attn_xl.spreadsheets.addresses import CODE_LIKE, address, letters, row_offsets, row_token
 from attn_xl.workbook.layout.layout import HEADER_ROW, Layout, Sheet, State
 from attn_xl.workbook.layout.page import Cell
 from attn_xl.workbook.layout.placed import Block
 
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-_CODE_LIKE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,7 +39,7 @@ class Looks:
 def spreadsheet_text(text: str) -> str:
     """`text` so that no program takes `_x0041_` in it for the code of a letter; what XML cannot hold
     becomes U+FFFD."""
-    return _CODE_LIKE.sub("_x005F_", _NOT_IN_XML.sub("\ufffd", text))
+    return CODE_LIKE.sub("_x005F_", _NOT_IN_XML.sub("\ufffd", text))
 
 
 def _escaped(text: str) -> str:

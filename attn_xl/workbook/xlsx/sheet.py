@@ -35,7 +35,7 @@ from attn_xl.workbook.layout.page import Cell
 from attn_xl.workbook.layout.placed import Block
 
 from .package import Rows
-from .rows import Looks, caption_above, sheet_rows
+from .rows import Looks, caption_above, sheet_rows, spreadsheet_text
 from .styles import Styles, set_text, text_width
 
 MOST_HEADING, MOST_LABEL = 14, 28
@@ -279,9 +279,12 @@ class _Dresser:
         ws.page_setup.fitToHeight = 1 if last_row <= 60 and not extras.heights else 0
         if not self._sheet.blocks:
             return
-        if ws.page_setup.fitToWidth > 1 or not ws.page_setup.fitToHeight:
-            ws.print_title_rows = f"{HEADER_ROW}:{HEADER_ROW}"
+        # Only for several pages, and never both: with titles of rows and columns together, LibreOffice
+        # takes ten times as long to open the workbook of an encoder layer of width 384.
+        if ws.page_setup.fitToWidth > 1:
             ws.print_title_cols = f"{letters(LABEL_COLUMN)}:{letters(LABEL_COLUMN)}"
+        elif not ws.page_setup.fitToHeight:
+            ws.print_title_rows = f"{HEADER_ROW}:{HEADER_ROW}"
 
     def _add_extras(self) -> None:
         ws, extras = self._ws, self._extras
@@ -299,8 +302,8 @@ class _Dresser:
                 allow_blank=True,
                 showErrorMessage=bool(choice.options),
                 showInputMessage=bool(choice.prompt),
-                promptTitle=cut(choice.title, MOST_PROMPT_TITLE) or None,
-                prompt=cut(choice.prompt, MOST_PROMPT) or None,
+                promptTitle=cut(spreadsheet_text(choice.title), MOST_PROMPT_TITLE) or None,
+                prompt=cut(spreadsheet_text(choice.prompt), MOST_PROMPT) or None,
             )
             for cells in choice.range.split():
                 made.add(cells)
@@ -324,4 +327,4 @@ class _Dresser:
 
 
 def _link(cell: str, sheet: str, text: str) -> Any:
-    return Hyperlink(ref=cell, location=f"{quoted(sheet)}!A1", display=text)
+    return Hyperlink(ref=cell, location=f"{quoted(sheet)}!A1", display=spreadsheet_text(text))

@@ -11,7 +11,7 @@ from openpyxl.cell.cell import Cell
 from openpyxl.styles import Alignment, Protection
 from openpyxl.styles.differential import DifferentialStyle
 
-from attn_xl.graph.node import Node, Numbers
+from attn_xl.graph.node import HIDES, Node, Numbers
 from attn_xl.settings import Settings
 from attn_xl.spreadsheets.addresses import MAX_TEXT, cut
 from attn_xl.workbook.layout.page import Cell as PageCell
@@ -19,8 +19,8 @@ from attn_xl.workbook.templates import STAND_INS
 
 from .rows import spreadsheet_text
 
-HIDING = "[<=-100000000]0E+00;"
-"""Before a number format: what a mask hides is shown short."""
+HIDDEN_TEXT = "-1E+09"
+"""What a mask hides is shown as, where nothing is hidden yet."""
 
 
 class Styles:
@@ -120,7 +120,13 @@ class Styles:
             own = f"0.{'0' * decimals}" if decimals else "0"
         if node.needs_exponent(decimals, self._seen(node)):
             own = f"0.{'0' * max(decimals, 1)}E+00"
-        return HIDING + own if node.may_hide else own
+        return hiding(own, self._hidden_text(node)) if node.may_hide else own
+
+    def _hidden_text(self, node: Node) -> str:
+        """How what a mask hides is shown: as its value, where that is the same everywhere."""
+        values = self._seen(node)
+        hidden = {f"{value:.0E}" for value in np.unique(values[values <= HIDES])}
+        return hidden.pop() if len(hidden) == 1 else f"<={HIDES:.0E}" if hidden else HIDDEN_TEXT
 
     def shown_width(self, node: Node) -> int:
         """How many characters the widest number of a matrix takes."""
@@ -130,13 +136,30 @@ class Styles:
             return max(
                 (text_width(text) for text, is_there in zip(node.texts, there) if is_there), default=0
             )
-        number_format = self.number_format(node).removeprefix(HIDING)
+        number_format = self.number_format(node).rpartition(";")[2]
         decimals = len(number_format.partition("E")[0].partition(".")[2])
-        seen = values[np.isfinite(values) & ~((values <= -1e8) & node.may_hide)]
+        seen = values[np.isfinite(values) & ~((values <= HIDES) & node.may_hide)]
         ends = (float(seen.min()), float(seen.max())) if seen.size else (0.0,)
         if "E" in number_format:
             return decimals + 8
-        return max([len(f"{value:.{decimals}f}") for value in ends] + [6] * node.may_hide)
+        return max(
+            [len(f"{value:.{decimals}f}") for value in ends]
+            + [len(self._hidden_text(node))] * node.may_hide
+        )
+
+
+def hiding(own: str, hidden: str) -> str:
+    """A number format that shows what a mask hides as the text `hidden`, other numbers as `own` does.
+
+    A section with a condition shows numbers without their signs, and so does the last section in some
+    programs. The sign is therefore written out, for numbers that do not round to zero.
+    """
+    if "E" in own:
+        negative = "[<0]"
+    else:
+        decimals = len(own.partition(".")[2])
+        negative = f"[<=-{5 * 10.0 ** -(decimals + 1):.{decimals + 1}f}]"
+    return f'[<={HIDES:.0f}]"{hidden}";{negative}-{own};{own}'
 
 
 def set_text(cell: Any, text: str) -> None:
