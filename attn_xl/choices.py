@@ -45,6 +45,27 @@ class Model(str, Enum):
     def __str__(self) -> str:
         return self.value
 
+    @property
+    def kind(self) -> Model:
+        """The model whose options it takes: itself, unless it was added."""
+        return _KINDS.get(self, self)
+
+    @classmethod
+    def add(cls, name: str, like: Model) -> Model:
+        """A model besides these, which takes the options of another one."""
+        model = str.__new__(cls, name)
+        model._name_ = model._value_ = name
+        _ADDED[name], _KINDS[model] = model, like.kind
+        return model
+
+    @classmethod
+    def _missing_(cls, value: object) -> Model | None:
+        return _ADDED.get(str(value))
+
+
+_ADDED: dict[str, Model] = {}
+_KINDS: dict[Model, Model] = {}
+
 
 ATTENTION = (Model.attention, Model.encoder, Model.decoder, Model.encoder_decoder, Model.decoder_only)
 """The models with attention in them."""

@@ -258,7 +258,7 @@ class Settings:
             if made.why_idle(name):
                 idle.add(name)
         made = cls(**{name: value for name, value in {**found, **given}.items() if name not in idle})
-        if made.formulas is Formulas.none or made.model in (*BLOCKS, Model.similarity):
+        if made.formulas is Formulas.none or made.model.kind in (*BLOCKS, Model.similarity):
             return replace(made, controls=False)  # nothing would follow them
         return made
 
@@ -281,15 +281,15 @@ class Settings:
         """
         choice = _field(name)
         models: tuple[Model, ...] = choice.metadata["models"]
-        if self.model not in models:
+        if self.model.kind not in models:
             return f"belongs to --model {_either(models)}, not to --model {self.model}."
-        if name == "causal" and not self.causal and self.model in ALWAYS_CAUSAL:
+        if name == "causal" and not self.causal and self.model.kind in ALWAYS_CAUSAL:
             return f"is off, but --model {self.model} always hides later words."
         needs: tuple[str, ...] = choice.metadata["needs"]
         if needs and not any(self._differs(need) for need in needs):
             return f"has no effect without --{_either([n.replace('_', '-') for n in needs], '--')}."
         stacks = [f"{stack}_layers" for stack in ("encoder", "decoder")]
-        own = [stack for stack in stacks if self.model in _field(stack).metadata["models"]]
+        own = [stack for stack in stacks if self.model.kind in _field(stack).metadata["models"]]
         if name == "layers" and all(map(self._differs, own)):
             return f"has no effect beside --{' and --'.join(own)}.".replace("_", "-")
         return ""

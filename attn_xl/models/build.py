@@ -62,7 +62,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
     if settings is None:
         settings = Settings.chosen({}, tables.settings, f"{tables.path}, sheet 'Settings'")
     settings.refuse_idle()
-    run = _Run(tables, settings)
+    run = Run(tables, settings)
     graphs: dict[str, Graph] = {}
     ends: dict[str, tuple[Matrix, Matrix]] = {}
     for name, x in run.inputs.items():
@@ -80,10 +80,10 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
         graphs[name] = Graph(*output)
         ends[name] = x, end
     run.check_hidden()
-    if settings.model not in WEIGHTLESS:
+    if settings.model.kind not in WEIGHTLESS:
         refuse_unused(tables, settings, run.weights.used, _used_with)
     title = run.title(graphs)
-    if settings.model in (*BLOCKS, Model.similarity):
+    if settings.model.kind in (*BLOCKS, Model.similarity):
         return Computation(
             title, graphs, {}, remarks=(*tables.remarks, *run.unused()), settings=settings
         )
@@ -106,7 +106,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
 def _used_with(tables: Tables, settings: Settings) -> set[str]:
     """The weights that these settings would use if all others that they need were given, too."""
     settings.refuse_idle()
-    run = _Run(tables, replace(settings, random_weights=settings.random_weights or 0))
+    run = Run(tables, replace(settings, random_weights=settings.random_weights or 0))
     with shapes_only():
         for name, x in run.inputs.items():
             try:
@@ -127,7 +127,7 @@ def foresee(tables: Tables, settings: Settings) -> Computation:
         return attend(tables, settings)
 
 
-class _Run:
+class Run:
     """One model over the sentences of one workbook."""
 
     def __init__(self, tables: Tables, settings: Settings) -> None:
@@ -146,7 +146,7 @@ class _Run:
             for name, table in tables_of_words.items()
         }
         self._check()
-        self._scoring = Scoring(tables, settings, self.weights.used, list(self._attended_words()))
+        self.scoring = Scoring(tables, settings, self.weights.used, list(self._attended_words()))
         self._vocabulary: Matrix | None = None
 
     def _memory(self, tables_of_words: dict[str, Table]) -> Matrix | None:
@@ -182,47 +182,20 @@ class _Run:
         """The results of the model for one sentence, and last what its words have become."""
         s = self.settings
         if s.positions is Positions.sinusoidal or s.model is Model.positions:
-            x = positioned(x, self._scoring.residual)
-        if s.model is Model.similarity:
-            return similarity(x), x
-        if s.model in BLOCKS:
-            output = self._block(x)
-            return output, output
-        if s.model is Model.attention:
-            output = self._attention(name, x, self._attended)
-            return output, output
-        a = self._architecture
-        if s.model is Model.encoder:
-            output = encoder(x, a)
-        elif s.model is Model.decoder_only:
-            output = decoder(x, None, a)
-            return *self._next_words(output), output
-        else:
-            output = decoder(x, self._attended, a)
-        return output, output
-
-    def _block(self, x: Matrix) -> Matrix:
-        """The result of a step that is computed by itself."""
-        s = self.settings
-        if s.model is Model.softmax:
-            return softmax_alone(x, self._scoring.alone)
-        if s.model is Model.norm:
-            return norm_alone(x, self._architecture)
-        if s.model is Model.feed_forward:
-            return feed_forward(x, self._architecture)
-        return x
+            x = positioned(x, self.scoring.residual)
+        return MODELS[s.model](self, name, x)
 
     @cached_property
-    def _attended(self) -> Matrix | None:
+    def attended(self) -> Matrix | None:
         """What the other sentences attend to: made once, for all of them. A decoder's is the output of
         an encoder, which has seen positions already."""
         memory, model = self.memory, self.settings.model
         if memory is None or model is Model.decoder:
             return memory
         if self.settings.positions is Positions.sinusoidal:
-            memory = positioned(memory, self._scoring.residual)
+            memory = positioned(memory, self.scoring.residual)
         if model is Model.encoder_decoder:
-            memory = encoder(memory, self._architecture)
+            memory = encoder(memory, self.architecture)
         return memory
 
     def _attended_words(self) -> Iterator[Attended]:
@@ -234,7 +207,7 @@ class _Run:
         if s.model is Model.encoder_decoder:
             yield Attended(encoder, encoder_layers, looked_at, looked_at)
         for x in self.inputs.values():
-            if s.model is Model.attention:
+            if s.model.kind is Model.attention:
                 yield Attended(WHOLE, 0, x.rows, looked_at or x.rows)
             elif s.model is Model.encoder:
                 yield Attended(encoder, encoder_layers, x.rows, x.rows)
@@ -247,7 +220,7 @@ class _Run:
     def title(self, sentences: Iterable[str]) -> str:
         """What is computed, and for which sentences."""
         s, named = self.settings, ", ".join(sentences)
-        what = TITLES[s.model]
+        what = TITLES.get(s.model, str(s.model))
         if s.model is Model.attention:
             kind = "Self" if self.memory is None else "Cross"
             what = f"Multi-head {kind.lower()}-{what}" if (s.heads or 1) > 1 else f"{kind}-{what}"
@@ -262,9 +235,10 @@ class _Run:
         if self.settings.hidden is not None and steps.W_1 not in self.weights.made_up:
             raise CallError("--hidden has no effect: W_1 is given, and its columns say the width.")
 
-    def _attention(self, name: str, x: Matrix, memory: Matrix | None) -> Matrix:
-        s, weights = self.settings, self.tables.weights
-        how = self._scoring.attending(causal=s.causal, switchable=memory is None or s.causal)
+    def attention(self, name: str, x: Matrix) -> Matrix:
+        """Attention of one sentence to itself, or to the one that all attend to."""
+        s, weights, memory = self.settings, self.tables.weights, self.attended
+        how = self.scoring.attending(causal=s.causal, switchable=memory is None or s.causal)
         if s.heads is not None or steps.W_O.symbol in weights:
             source = x if memory is None else memory
             return multi_head_attention(
@@ -289,12 +263,12 @@ class _Run:
         return self_attention(x, w_q, w_k, w_v, biases=biases, memory=memory, attending=how)
 
     @cached_property
-    def _architecture(self) -> Architecture:
+    def architecture(self) -> Architecture:
         s = self.settings
         return Architecture(
             weights=self.weights,
             epsilon=option(
-                s.epsilon, "epsilon", "it keeps a norm from dividing by 0.", sheet=self._scoring.sheet
+                s.epsilon, "epsilon", "it keeps a norm from dividing by 0.", sheet=self.scoring.sheet
             ),
             heads=s.heads or 1,
             layers=s.layers,
@@ -304,15 +278,15 @@ class _Run:
             norm=s.norm.value,
             norm_variance=s.norm_variance.value,
             norm_epsilon=s.norm_epsilon.value,
-            dropout=self._scoring.residual,
+            dropout=self.scoring.residual,
             activation=s.activation.value,
-            attending=self._scoring.attending(
+            attending=self.scoring.attending(
                 causal=s.causal and s.model is Model.encoder, switchable=s.model is Model.encoder
             ),
-            causal=self._scoring.attending(causal=True, switchable=True),
+            causal=self.scoring.attending(causal=True, switchable=True),
         )
 
-    def _next_words(self, x: Matrix) -> tuple[Matrix, ...]:
+    def next_words(self, x: Matrix) -> tuple[Matrix, ...]:
         """Probabilities over the vocabulary: by weights of its own, `W_U`, or by the embeddings on the
         sheet `Vocabulary`, which has a word a row, as the sentences do."""
         table = self.tables.weights.get(steps.VOCABULARY.symbol)
@@ -360,6 +334,49 @@ def _unless_too_large(
         return make(ends), ""
     except NotFinite:
         return [], f"Left out: {what}. The numbers are too large to compute it with."
+
+
+Results = tuple[Matrix, ...]
+"""What a model gives for a sentence, and last what its words have become."""
+
+
+def _both(output: Matrix) -> Results:
+    return output, output
+
+
+def _language_model(run: Run, name: str, x: Matrix) -> Results:
+    output = decoder(x, None, run.architecture)
+    return *run.next_words(output), output
+
+
+MODELS: dict[Model, Callable[[Run, str, Matrix], Results]] = {
+    Model.attention: lambda run, name, x: _both(run.attention(name, x)),
+    Model.encoder: lambda run, _, x: _both(encoder(x, run.architecture)),
+    Model.decoder: lambda run, _, x: _both(decoder(x, run.attended, run.architecture)),
+    Model.encoder_decoder: lambda run, _, x: _both(decoder(x, run.attended, run.architecture)),
+    Model.decoder_only: _language_model,
+    Model.softmax: lambda run, _, x: _both(softmax_alone(x, run.scoring.alone)),
+    Model.norm: lambda run, _, x: _both(norm_alone(x, run.architecture)),
+    Model.feed_forward: lambda run, _, x: _both(feed_forward(x, run.architecture)),
+    Model.positions: lambda run, _, x: _both(x),
+    Model.similarity: lambda run, _, x: (similarity(x), x),
+}
+"""The function of each model: from a run, a sentence's name and its words (n, d) to its results."""
+
+
+def add_model(
+    name: str, function: Callable[[Run, Matrix], Matrix], like: Model = Model.attention
+) -> Model:
+    """Add a model of one's own: workbooks, explanations, lessons and grading then know it by its name.
+
+    Args:
+        name: as in `Settings(model=name)`.
+        function: from a run, which has weights and settings, and a sentence (n, d) to the result.
+        like: the model whose options it takes.
+    """
+    model = Model.add(name, like)
+    MODELS[model] = lambda run, _, x: _both(function(run, x))
+    return model
 
 
 def _explorers(graphs: Mapping[str, Graph], ends: Ends, settings: Settings) -> list[Matrix]:

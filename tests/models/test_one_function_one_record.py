@@ -1,0 +1,130 @@
+"""A new attention variant is one function and one record: its workbook, canvas, explanation, lesson and
+grading come with them, without any other change.
+
+The variant: each score is lowered by a slope times the distance of the two words, as in Press, Smith,
+Lewis, "Train Short, Test Long: Attention with Linear Biases" (2022).
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pytest
+from conftest import SAMPLES, verify
+
+import attn_xl
+from attn_xl import choices
+from attn_xl.cli.main import main
+from attn_xl.graph.matrix import Matrix, given_step
+from attn_xl.graph.step import Recipe, Step
+from attn_xl.models import steps
+from attn_xl.models.build import MODELS, Run, add_model, attend
+from attn_xl.models.softmax import softmax
+from attn_xl.settings import Model, Settings
+from attn_xl.teaching.grading.grade_file import Submission, grade_one
+from attn_xl.teaching.grading.results import Status
+from attn_xl.teaching.lessons.blanks import Lesson
+from attn_xl.teaching.lessons.lesson import write_lesson
+from attn_xl.views.explanation import explain
+from attn_xl.workbook.write import write_workbook
+
+SLOPE = 0.5
+NEARER = Step(
+    "Nearer",
+    note="The scores, lowered by the distance of the two words. Compare with the scores of a row.",
+    purpose="Words that stand near count for more, as voices in a room do.",
+    question="which word loses most in the row of {word}: {words}?",
+    recipe=Recipe(
+        do="Subtract half of the distance between the two words from the number of {a}.",
+        hint="Use =cell of {a}-0.5*cell of {b}. Common mistake: adding in place of subtracting.",
+        prompt="The cell of {a} minus half of the cell of {b}: =cell-0.5*cell",
+    ),
+)
+DISTANCES = Step("Distances", "How far apart two words stand. Change one and watch.", role="input")
+
+
+def near_attention(run: Run, x: Matrix) -> Matrix:
+    """softmax(x xᵀ − slope · distance) x, for a sentence (n, d)."""
+    places = np.arange(len(x.rows))
+    distances = given_step(np.abs(places[:, None] - places), x.rows, x.rows, DISTANCES)
+    scores = (x @ x.T).as_step(steps.SCORES)
+    nearer = (scores - SLOPE * distances).as_step(NEARER)
+    return (softmax(nearer).as_step(steps.SOFTMAX) @ x).as_step(steps.OUTPUT)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def near() -> Iterator[Model]:
+    model = add_model("near", near_attention)
+    yield model
+    del MODELS[model], choices._ADDED["near"], choices._KINDS[model]
+
+
+def test_its_numbers() -> None:
+    x = attn_xl.read_tables(SAMPLES / "politics.xlsx").sentences["politics"].values
+    scores = x @ x.T - SLOPE * np.abs(np.subtract.outer(*2 * [np.arange(len(x))]))
+    shares = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    graph = attn_xl.attend(SAMPLES / "politics.xlsx", model="near")["politics"]  # type: ignore[call-arg]
+    assert np.allclose(graph["Output"].values, shares @ x, atol=1e-12)
+
+
+@pytest.mark.parametrize("layout", ["sheets", "canvas"])
+@pytest.mark.parametrize("formulas", ["cell", "array"])
+def test_its_workbook_and_canvas(layout: str, formulas: str, tmp_path: Path) -> None:
+    path = tmp_path / "near.xlsx"
+    settings = Settings(model="near", layout=layout, formulas=formulas)  # type: ignore[arg-type]
+    tables = attn_xl.read_tables(SAMPLES / "politics.xlsx")
+    write_workbook(attend(tables, settings), path, settings=settings)
+    verify(path)
+    book = openpyxl.load_workbook(path)
+    assert {"Distances", "Nearer"} <= set(book.defined_names)
+    if layout == "sheets":
+        assert book["Nearer"]["A2"].value == NEARER.note
+
+
+def test_its_explanation() -> None:
+    computation = attn_xl.attend(SAMPLES / "politics.xlsx", model="near")  # type: ignore[call-arg]
+    row, column = computation["politics"]["Nearer"].rows[:2]
+    why = explain(computation, f"Nearer[{row}, {column}]")
+    assert why.note == NEARER.note
+    assert "0.5" in why.numbers
+
+
+def test_its_lesson_and_its_grade(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tables = attn_xl.read_tables(SAMPLES / "politics.xlsx")
+    settings = Settings(model="near", controls=False)  # type: ignore[arg-type]
+    lesson, answers = tmp_path / "lesson.xlsx", tmp_path / "answers.xlsx"
+    write_lesson(tables, lesson, settings=settings, lesson=Lesson(level=2), answers=answers)
+    verify(lesson)
+    with zipfile.ZipFile(lesson) as package:
+        text = "".join(package.read(name).decode() for name in package.namelist() if "xml" in name)
+    assert "=cell-0.5*cell" in text
+    assert "Subtract half of the distance" in text
+    assert "Which word loses most in the row of" in text
+
+    book = openpyxl.load_workbook(lesson)
+    solved = openpyxl.load_workbook(answers, data_only=True)
+    for name in ("Scores", "Nearer", "Softmax", "Output"):
+        for row in solved[name].iter_rows(min_row=5, min_col=2, max_col=6):
+            for cell in row:
+                if isinstance(cell.value, float) and book[name][cell.coordinate].value is None:
+                    book[name][cell.coordinate].value = cell.value
+    done = tmp_path / "done.xlsx"
+    book.save(done)
+    graded = grade_one(Submission(done))
+    assert graded.status is Status.marked, graded.remarks
+    assert graded.points == graded.most > 0
+    wrong = openpyxl.load_workbook(done)
+    wrong["Nearer"]["B5"].value = 99.0
+    wrong.save(done)
+    assert grade_one(Submission(done)).points < graded.points
+    main_status(["grade", str(done), "-o", str(tmp_path / "grades.xlsx")])
+    assert "done.xlsx" in capsys.readouterr().out
+
+
+def main_status(call: list[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(call)
