@@ -35,6 +35,8 @@ class Arrangement(str, Enum):
 
     sheets = "sheets"
     """one matrix, one sheet"""
+    layers = "layers"
+    """one layer, one sheet, as one draws it"""
     canvas = "canvas"
     """all on one sheet, as one draws them"""
 
@@ -76,6 +78,12 @@ class Normalize(str, Enum):
 
     softmax = "softmax"
     sum = "sum"
+
+
+class Switch(str, Enum):
+    """A switch that a workbook has only if it is asked for."""
+
+    causal = "causal"
 
 
 class Positions(str, Enum):
@@ -126,8 +134,17 @@ class Settings:
     sheets_for: str | None = _choice(None, "Write only these layers and heads: Enc1,Dec2,head1.", str)
     decimals: int | None = _choice(None, "Digits shown after the point; full precision is kept.", int)
     controls: bool = _choice(False, "Switches for scale, temperature and mask as cells.")
-    layout: Arrangement = _choice(
-        Arrangement.sheets, "A sheet for each matrix, or all on one sheet as one draws them."
+    switches: Switch | None = _choice(
+        None, "Add a switch for a mask that hides later words; it is off at first.", Switch
+    )
+    layout: Arrangement | None = _choice(
+        None,
+        "A sheet for each matrix; one for each layer, drawn as on paper; or one for all. Without it: "
+        "sheets, and layers from 40 matrices on.",
+        Arrangement,
+    )
+    canvas: bool = _choice(
+        True, "With a sheet for each matrix, draw them all on a second sheet, Canvas, where they fit."
     )
     formulas: Formulas = _choice(
         Formulas.cell,
@@ -153,6 +170,8 @@ class Settings:
                 refuse(name, value, "it takes a whole number from 1 to 1,000.")
         if self.temperature is not None and not 0 < self.temperature < float("inf"):
             refuse("temperature", self.temperature, "it takes a number above 0.")
+        if self.switches is not None and self.normalize is Normalize.sum:
+            refuse("switches", self.switches.value, "only a softmax turns masked scores into 0.")
         if not 0 <= self.dropout < 1:
             refuse("dropout", self.dropout, "it takes a share from 0 up to, but not, 1.")
         if not 0 < self.epsilon < 1:
@@ -183,7 +202,12 @@ class Settings:
         found.update({name: value for name, value in given.items() if value is not None})
         made = cls(**found)
         if made.formulas is Formulas.none or made.model is Model.similarity:
-            return replace(made, controls=False)  # nothing would follow them
+            made = replace(made, controls=False)  # nothing would follow them
+        if given.get("switches") is not None and not made.controls:
+            raise CallError(
+                f"--switches {made.switches.value if made.switches else ''} puts a switch on the sheet "
+                "Controls, which --plain and --formulas none leave out. Leave one of them out."
+            )
         return made
 
 

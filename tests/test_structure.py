@@ -102,6 +102,7 @@ ORDER = [
     "figures",
     "drawing",
     "panels",
+    "paging",
     "canvas",
     "arranging",
     "templates",

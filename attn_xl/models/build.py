@@ -184,7 +184,8 @@ class _Run:
 
     def _attention(self, name: str, x: Matrix, memory: Matrix | None) -> Matrix:
         s, weights = self.settings, self.tables.weights
-        how = self._scoring.attending(causal=s.causal, switchable=memory is None or s.causal)
+        asked = s.causal or s.switches is not None
+        how = self._scoring.attending(causal=s.causal, switchable=memory is None or asked)
         if s.heads is not None or "W_O" in weights:
             source = x if memory is None else memory
             return multi_head_attention(

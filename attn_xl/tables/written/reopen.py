@@ -17,6 +17,7 @@ from attn_xl.graph.operations.chosen import OFF, ON
 from attn_xl.models.masking import ALWAYS_CAUSAL, OPTIONS, drawn_before
 from attn_xl.models.masking import CONTROLS as CONTROLS_SHEET
 from attn_xl.settings import SETTINGS, Settings
+from attn_xl.settings import Switch as Asked
 from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.tables.survey import Table, Tables
 
@@ -179,6 +180,8 @@ def current_settings(book: WrittenBook, recorded: Settings) -> Settings:
     for switch in switches(book, recorded):
         if switch.now is None:
             raise InputError(f"{book.path}, {switch.cell}: {switch.trouble}")
+        if switch.name == "Causal" and not switch.now:
+            changed["switches"] = Asked.causal  # the workbook keeps its switch
         if switch.now != switch.was:
             at_one = switch.name == "Temperature" and switch.now == 1
             changed[switch.field] = None if at_one else switch.now

@@ -39,8 +39,26 @@ class Panel:
         return self._done
 
     def _wrap(self) -> None:
-        self._done.append(self._band.drawing.settled())
+        drawing = self._band.drawing.settled()
+        drawing.starts = [0]
+        self._done.append(drawing)
         self._band = Band()
+
+    def _tried(self, pieces: list[Piece]) -> Band:
+        """The band with these pieces, too; a new one begins below what it repeats, if that fits."""
+        if not self._band.empty:
+            tried = self._band.copy()
+            tried.add(pieces)
+            return tried
+        above = self._done[-1] if self._done else Drawing()
+        starts = [drawn.column for drawn in above.matrices if drawn.node is pieces[0].node]
+        for start in (*starts[-1:], 0):
+            tried = Band(start)
+            tried.add(pieces)
+            if tried.width <= self.limit:
+                break
+        tried.arrows_from(above)
+        return tried
 
     def add(self, figure: Figure) -> None:
         """Draw a step, on a new line where it does not fit, or does not go on from the last one."""
@@ -50,15 +68,15 @@ class Panel:
         pieces = self._pieces(figure, before)
         first = figure.first(before)
         continues = first is not None and self._band.fan is first.node
-        tried = self._band.copy()
-        tried.add(pieces)
+        tried = self._tried(pieces)
         if not self._band.empty and tried.width > self.limit:
+            if first is not None and first.node is before and _alone(figure):
+                self._band.carry_on()
             self._wrap()
             if not figure.helpers:
                 self.breaks += 3 if figure.fans and continues else 1
             pieces = self._pieces(figure, before)
-            tried = Band()
-            tried.add(pieces)
+            tried = self._tried(pieces)
         self._band = tried
         self._band.fan = first.node if figure.fans and first else None
         self.there |= {piece.node for piece in pieces if not piece.again}
@@ -94,8 +112,8 @@ class Panel:
         first = figure.first(self._band.last)
         begins = first is not None and not pieces and self._goes_on(figure, first)
         continued = first is not None and first.node is before and self._band.empty
-        alone = not figure.fans and len(figure.left) == 1 and not figure.above
-        if first is not None and not begins and not (continued and alone):
+        carried = continued and _alone(figure)
+        if first is not None and not begins and not carried:
             pieces.append(self._operand(first, new, "", apart=True))
         others = [operand for operand in figure.left if operand is not first]
         for operand in others:
@@ -104,7 +122,7 @@ class Panel:
         sign = "=" if others else "" if first is None or shared else "→"
         for block in figure.helpers:
             caption = block.node.note if block.node.shape[1] > 1 else ""
-            pieces.append(Piece(block.node, caption, "→", labelled=False))
+            pieces.append(Piece(block.node, caption, "→", labelled=False, carried=carried))
         if figure.helpers:
             sign = "→"
         pieces.append(
@@ -115,6 +133,7 @@ class Panel:
                 above=tuple(self._above(figure, new)),
                 scalars=tuple(block.node for block in figure.scalars),
                 apart=first is None,
+                carried=carried,
             )
         )
         return pieces
@@ -140,3 +159,8 @@ class Panel:
 
     def _short(self, text: str) -> str:
         return text.replace(self.scope, "") if self.scope else text
+
+
+def _alone(figure: Figure) -> bool:
+    """Whether a step goes on from one matrix to its left, and needs nothing above."""
+    return not figure.fans and len(figure.left) == 1 and not figure.above
