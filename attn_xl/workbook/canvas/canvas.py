@@ -28,7 +28,7 @@ from attn_xl.workbook.layout.layout import COMPARE, OVERVIEW, Layout, Sheet
 from attn_xl.workbook.layout.page import Cell, Extras, Tint
 from attn_xl.workbook.layout.placed import Block
 
-from .drawing import Drawing, Drawn, Text, bold, label_width, text_columns
+from .drawing import GAP, Drawing, Drawn, Text, bold, text_columns
 from .figures import Figure, comes_with_its_use, figure_of, read_by
 from .paging import CHARACTER, Spread, spread
 from .panels import Panel
@@ -58,8 +58,6 @@ LINE = 16.0
 THIN = 6.0
 """Points: the height of a row that only keeps a distance."""
 TITLE_LINE = 24.0
-GAP = 3.0
-"""Characters: the width of a column without numbers."""
 NUMBER_ROOM = 1.3
 """Characters: what a column is wider than its widest number."""
 LONG_HEADING = 13
@@ -209,6 +207,7 @@ class _Figures:
     figures: dict[Sheet, Figure] = field(init=False)
     read: set[Node] = field(init=False)
     _widths: dict[Node, float] = field(default_factory=dict)
+    _needs: dict[Node, Sequence[float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.figures = {sheet: figure_of(sheet) for sheet in self.sheets}
@@ -231,6 +230,16 @@ class _Figures:
                     shown = max([len(f"{end:.{decimals}f}") for end in ends] + [6] * node.may_hide)
             self._widths[node] = shown + NUMBER_ROOM
         return self._widths[node]
+
+    def need(self, node: Node, heading: str) -> float:
+        """The width of a column of a matrix with its heading."""
+        return max(self.width(node), min(bold(heading) + 1.5, LONG_HEADING) if heading else 0.0)
+
+    def needs(self, node: Node) -> Sequence[float]:
+        """The widths of all of them."""
+        if node not in self._needs:
+            self._needs[node] = [self.need(node, heading) for heading in node.columns]
+        return self._needs[node]
 
     def headings(self, drawn: Drawn) -> tuple[str, ...]:
         """What stands above the columns of a matrix."""
@@ -350,7 +359,13 @@ class _Picture:
                 yield from _side_by_side(framed[first : first + self._heads_across])
 
     def _panel(self, layer: str, sheets: list[Sheet]) -> list[Drawing]:
-        panel = Panel(self._limit, f"{layer}." if layer else "", self._there, self._layout.blocks)
+        panel = Panel(
+            self._limit,
+            f"{layer}." if layer else "",
+            self._there,
+            self._layout.blocks,
+            self._figures.needs,
+        )
         for sheet in sheets:
             panel.add(self._figures.figures[sheet])
         self.breaks = max(self.breaks, panel.breaks)
@@ -358,8 +373,7 @@ class _Picture:
 
 
 def _heading(text: str, style: str) -> Drawing:
-    sections = [0] if style == "attn title" else []
-    return Drawing(texts=[Text(0, 0, text, style)], starts=[0], sections=sections)
+    return Drawing(texts=[Text(0, 0, text, style)], starts=[0], sections=[0])
 
 
 def _framed(strips: Sequence[Drawing], name: str) -> list[Drawing]:
@@ -541,17 +555,12 @@ def _widths(figures: _Figures, picture: Drawing) -> dict[int, float]:
     used: dict[int, set[int]] = {}  # columns, by row
     for drawn in picture.matrices:
         headings = figures.headings(drawn) if drawn.headed else ()
-        number = figures.width(drawn.node)
         rows, columns = drawn.shape
         for column in range(1 + drawn.column, 1 + drawn.column + columns):
-            heading = bold(headings[column - 1 - drawn.column]) + 1.5 if headings else 0.0
-            widths[column] = max(widths.get(column, GAP), number, min(heading, LONG_HEADING))
+            need = figures.need(drawn.node, headings[column - 1 - drawn.column] if headings else "")
+            widths[column] = max(widths.get(column, GAP), need)
         for row in range(drawn.row - drawn.headed, drawn.row + rows):
             used.setdefault(row, set()).update(range(1 + drawn.column, 1 + drawn.column + columns))
-        if drawn.labelled:
-            widths[drawn.column] = max(
-                widths[drawn.column], min(label_width(drawn.labels), LONG_HEADING)
-            )
     beside = [
         (drawn.row + i, drawn.column, label)
         for drawn in picture.matrices
@@ -559,6 +568,9 @@ def _widths(figures: _Figures, picture: Drawing) -> dict[int, float]:
         for i, label in enumerate(drawn.labels)
     ]
     beside += [(t.row, 1 + t.column, t.text) for t in picture.texts if t.align == "right"]
+    for text in picture.texts:
+        if text.align != "right":
+            used.setdefault(text.row, set()).add(1 + text.column)
     for row, column, label in beside:
         room, first = widths[column], column - 1
         while first and first not in used.get(row, ()):
@@ -566,8 +578,6 @@ def _widths(figures: _Figures, picture: Drawing) -> dict[int, float]:
             first -= 1
         widths[column] += max(0.0, bold(label) + 1.5 - room)
         used.setdefault(row, set()).add(column)
-    for text in picture.texts:
-        used.setdefault(text.row, set()).add(1 + text.column)
     for text in picture.texts:
         if text.align == "left":
             column = 1 + text.column

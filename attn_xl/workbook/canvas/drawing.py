@@ -3,7 +3,7 @@ each other, from 0. Knows no sheet, no model and no file format."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 from unicodedata import east_asian_width
@@ -12,11 +12,14 @@ from attn_xl.graph.node import Node
 
 COLUMN = 6.5
 """How wide a column is taken to be, in characters, while matrices are put in their places."""
-SHORT_LABEL = 9
-"""So many characters of a row's label widen their column; longer ones take another."""
-LABEL_ROOM = 2.5
-MOST_LABEL = 20
-"""So many characters of a row's label are given room; a longer one runs on to the left."""
+GAP = 2.6
+"""Characters: the width of a column without numbers."""
+SHIFT = 3
+"""Columns: how far a matrix may be put to the right so that it shares columns with others."""
+PUSHED, ALIGNED = 1.5, 6.0
+"""Characters: what a column further to the right costs, and what an arrow from above is worth."""
+FAR = 16
+"""Columns: what is further from the labels of its line has its own."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,18 +167,6 @@ def columns_for(characters: float) -> int:
     return int(-(-characters // COLUMN))
 
 
-def label_columns(labels: Iterable[str]) -> int:
-    """How many columns row labels take."""
-    longest = max(map(text_columns, labels), default=0)
-    return 1 if longest <= SHORT_LABEL else columns_for(min(longest, MOST_LABEL) + LABEL_ROOM)
-
-
-def label_width(labels: Iterable[str]) -> float:
-    """How wide the last of these columns is."""
-    longest = max(map(text_columns, labels), default=0)
-    return longest + LABEL_ROOM if longest <= SHORT_LABEL else COLUMN
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Above:
     """A factor above a product, or a row that goes with every row of it: see `Drawn`."""
@@ -211,22 +202,54 @@ class Piece:
     carried: bool = False
 
 
+class Grid:
+    """How wide the columns are that the lines of a part share.
+
+    Args:
+        needs: how wide the columns of a matrix are, in characters.
+    """
+
+    def __init__(self, needs: Callable[[Node], Sequence[float]]) -> None:
+        self._needs = needs
+        self._widths: dict[int, float] = {}
+
+    def put(self, drawing: Drawing) -> None:
+        """Take what is drawn into account."""
+        for column in range(drawing.width):
+            self._widths.setdefault(column, GAP)
+        for drawn in drawing.matrices:
+            if not drawn.turned:
+                for column, need in enumerate(self._needs(drawn.node), drawn.column):
+                    self._widths[column] = max(self._widths.get(column, GAP), need)
+
+    def added(self, node: Node, column: int) -> float:
+        """How much wider all columns together would be with a matrix there."""
+        return sum(
+            max(0.0, need - self._widths.get(at, 0.0))
+            for at, need in enumerate(self._needs(node), column)
+        )
+
+
 class Band:
     """Pieces from left to right. Their captions are in row 0, column labels in row 1, numbers from
     row 2; what stands above them has negative rows.
 
     Args:
+        grid: what is on the lines above.
+        above: the line above.
         start: the column where the numbers of the first piece stand; 0 for the leftmost.
     """
 
-    def __init__(self, start: int = 0) -> None:
+    def __init__(self, grid: Grid, above: Drawing, start: int = 0) -> None:
         self.drawing = Drawing()
-        self._start = start
+        self._grid, self._above, self._start = grid, above, start
         self.last: Node | None = None
         """What was drawn last."""
         self.fan: Node | None = None
         """What the last steps, one and all, begin with."""
         self._end = self._caption_end = self._above_end = 0
+        self._labels: tuple[str, ...] = ()
+        self._labels_at = 0
 
     @property
     def empty(self) -> bool:
@@ -238,11 +261,12 @@ class Band:
 
     def copy(self) -> Band:
         """Another one to try something on."""
-        other = Band(self._start)
+        other = Band(self._grid, self._above, self._start)
         other.drawing.put(self.drawing)
         other.last, other.fan = self.last, self.fan
         other._end, other._caption_end = self._end, self._caption_end
         other._above_end = self._above_end
+        other._labels, other._labels_at = self._labels, self._labels_at
         return other
 
     def add(self, pieces: Sequence[Piece]) -> None:
@@ -250,22 +274,23 @@ class Band:
             self._add(piece)
 
     def _add(self, piece: Piece) -> None:
-        labelled = piece.labelled or self.empty
-        labels = label_columns(piece.node.rows) if labelled else 0
-        for above in piece.above:
-            labels = max(labels, self._labels_of(above))
-        gap = 0 if self.empty else 1 + piece.apart
         begins = piece.carried and self.empty
-        column = max(self._end + gap + begins + labels, self._caption_end)
+        gap = 0 if self.empty else 1 + piece.apart
+        column = max(self._end + gap + begins + 1, self._caption_end)
         if self.empty:
             column = max(column, self._start)
         if piece.above or piece.scalars:
             column = max(column, self._above_end)
+        if not (self.empty and self._start):
+            column = min(range(column, column + SHIFT + 1), key=lambda at: self._cost(piece, at))
         add = self.drawing.texts.append
         rows, columns = piece.node.shape
         if piece.before and (begins or not self.empty):
-            sign_column = column - (label_columns(piece.node.rows) if labelled else 0) - 1
-            add(sign(2 + (rows - 1) // 2, sign_column, piece.before))
+            add(sign(2 + (rows - 1) // 2, column - 2, piece.before))
+        near = self._labels == piece.node.rows and column - self._labels_at <= FAR
+        labelled = self.empty or (piece.labelled and not near)
+        if labelled:
+            self._labels, self._labels_at = piece.node.rows, column
         self.drawing.matrices.append(Drawn(piece.node, 2, column, piece.again, labelled=labelled))
         self._end = column + columns
         if piece.caption:
@@ -276,14 +301,22 @@ class Band:
         self._stack(piece, column)
         self.last = piece.node
 
+    def _cost(self, piece: Piece, column: int) -> float:
+        """What a piece at a column adds to the width of all lines, in characters; less where what is
+        drawn again above it stands right below its first place."""
+        again = {above.node for above in piece.above if above.again}
+        below = any(drawn.node in again and drawn.column == column for drawn in self._above.matrices)
+        aside = column - self._end
+        return self._grid.added(piece.node, column) + PUSHED * aside - ALIGNED * below
+
     def carry_on(self) -> None:
         """Draw an arrow from the last matrix to the line below."""
         assert self.last is not None
         self.drawing.texts.append(sign(2 + (self.last.shape[0] - 1) // 2, self.width, "→"))
 
-    def arrows_from(self, above: Drawing) -> None:
+    def draw_arrows(self) -> None:
         """Draw arrows to what is drawn again right below its place in the line above."""
-        places = {drawn.node: drawn.column for drawn in above.matrices}
+        places = {drawn.node: drawn.column for drawn in self._above.matrices}
         top = self.drawing.top
         captions = {(text.node, text.column): text.row for text in self.drawing.texts if text.node}
         taken = {(text.row, text.column) for text in self.drawing.texts}
@@ -297,11 +330,6 @@ class Band:
             if not any((row, column) in taken for row in rows):
                 for row in rows:
                     self.drawing.texts.append(sign(row, column, "↓" if row == end - 1 else "│"))
-
-    def _labels_of(self, above: Above) -> int:
-        if above.one_row:
-            return label_columns([above.caption])
-        return label_columns(above.node.columns if above.turned else above.node.rows)
 
     def _stack(self, piece: Piece, column: int) -> None:
         """Put what stands above a piece there, from bottom to top."""

@@ -92,9 +92,9 @@ def _breaks(
     for start, end in zip(starts, ends):
         here, below = top[start - 1], top[end - 1]
         fits = below - begun <= room
-        if fits and start in sections:  # a section that fits a page of its own is not broken
+        if fits and start in sections:  # broken only where a page would be left half empty
             section_end = top[min(row for row in section_ends if row > start) - 1]
-            fits = section_end - begun <= room or section_end - here > room
+            fits = section_end - begun <= room or section_end - here > room or here - begun < room / 2
         if not fits and here > begun and (breaks or start != starts[0]):
             breaks.append(start)
             begun = here

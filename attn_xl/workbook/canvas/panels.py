@@ -3,12 +3,12 @@ step, what begins anew, what is drawn again. Knows no sheet and no file format."
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from attn_xl.graph.node import Node
 
-from .drawing import Above, Band, Drawing, Piece
+from .drawing import Above, Band, Drawing, Grid, Piece
 from .figures import Figure, Operand, comes_with_its_use
 
 
@@ -20,6 +20,7 @@ class Panel:
         scope: the layer, which goes without saying in captions.
         there: the matrices that have been drawn; it grows.
         known: those that the workbook has.
+        needs: how wide the columns of a matrix are, in characters.
         breaks: how many lines would have gone on; three for steps that begin with the same matrix,
             none before a softmax or a norm, where one takes breath anyway.
     """
@@ -28,10 +29,21 @@ class Panel:
     scope: str
     there: set[Node]
     known: Container[Node]
+    needs: Callable[[Node], Sequence[float]]
     breaks: int = 0
     _done: list[Drawing] = field(default_factory=list)
-    _band: Band = field(default_factory=Band)
     _made: set[Node] = field(default_factory=set)
+    _grid: Grid = field(init=False)
+    _band: Band = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._grid = Grid(self.needs)
+        self._band = Band(self._grid, self._line_above)
+
+    @property
+    def _line_above(self) -> Drawing:
+        """The line above."""
+        return self._done[-1] if self._done else Drawing()
 
     def strips(self) -> list[Drawing]:
         if not self._band.empty:
@@ -42,7 +54,8 @@ class Panel:
         drawing = self._band.drawing.settled()
         drawing.starts = [0]
         self._done.append(drawing)
-        self._band = Band()
+        self._grid.put(drawing)
+        self._band = Band(self._grid, drawing)
 
     def _tried(self, pieces: list[Piece]) -> Band:
         """The band with these pieces, too; a new one begins below what it repeats, if that fits."""
@@ -50,14 +63,14 @@ class Panel:
             tried = self._band.copy()
             tried.add(pieces)
             return tried
-        above = self._done[-1] if self._done else Drawing()
+        above = self._line_above
         starts = [drawn.column for drawn in above.matrices if drawn.node is pieces[0].node]
         for start in (*starts[-1:], 0):
-            tried = Band(start)
+            tried = Band(self._grid, above, start)
             tried.add(pieces)
             if tried.width <= self.limit:
                 break
-        tried.arrows_from(above)
+        tried.draw_arrows()
         return tried
 
     def add(self, figure: Figure) -> None:
