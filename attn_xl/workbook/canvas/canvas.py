@@ -25,7 +25,7 @@ from attn_xl.spreadsheets.addresses import (
     unique,
 )
 from attn_xl.workbook.layout.layout import COMPARE, OVERVIEW, Layout, Sheet
-from attn_xl.workbook.layout.page import Cell, Extras, Tint
+from attn_xl.workbook.layout.page import Cell, Choice, Extras, Tint
 from attn_xl.workbook.layout.placed import Block
 
 from .drawing import GAP, Drawing, Drawn, Text, bold, text_columns
@@ -100,10 +100,10 @@ def draw_layers(layout: Layout, decimals: int | None = None) -> Layout:
     taken |= {sheet.name.casefold() for sheet in layout.sheets if sheet not in sheets}
     parts = []
     read = read_by([figure_of(sheet) for sheet in sheets])
-    for (group, layer), members in groupby(
-        sheets, lambda sheet: (sheet.group, layer_and_head(sheet.symbol)[0])
+    groups = groupby(sheets, lambda sheet: sheet.group)
+    for group, layer, part in (
+        (group, *run) for group, made in groups for run in _by_layer(list(made))
     ):
-        part = list(members)
         shown = [sheet for sheet in part if not _comes_with_its_use(sheet, read)]
         if not shown:
             continue
@@ -185,6 +185,22 @@ def _layer_title(layer: str) -> str:
 
 def _comes_with_its_use(sheet: Sheet, read: set[Node]) -> bool:
     return comes_with_its_use(sheet.main.node) and sheet.main.node in read
+
+
+def _by_layer(sheets: list[Sheet]) -> list[tuple[str, list[Sheet]]]:
+    """Sheets that follow each other, by layer; what all layers share, such as a mask, goes with the
+    layer that it stands in."""
+    layers = [layer_and_head(sheet.symbol)[0] for sheet in sheets]
+    last = {layer: number for number, layer in enumerate(layers)}
+    made: list[tuple[str, list[Sheet]]] = []
+    for number, (sheet, layer) in enumerate(zip(sheets, layers)):
+        before = made[-1][0] if made else ""
+        if not layer and last.get(before, 0) > number:
+            layer = before
+        if not made or layer != before:
+            made.append((layer, []))
+        made[-1][1].append(sheet)
+    return made
 
 
 # How the lines are broken
@@ -330,8 +346,7 @@ class _Picture:
         """The lines of a sentence: a frame with a heading around each layer, heads side by side."""
         read = self._figures.read
         shown = [sheet for sheet in sheets if not _comes_with_its_use(sheet, read)]
-        for layer, members in groupby(shown, lambda sheet: layer_and_head(sheet.symbol)[0]):
-            part = list(members)
+        for layer, part in _by_layer(shown):
             strips = list(self._layer(layer, part))
             if layer:
                 title = _layer_title(layer)
@@ -441,6 +456,7 @@ def _extras(
     ]
     return Extras(
         cells=tuple(_with_frames(cells, picture)),
+        choices=tuple(_prompts(picture, blocks) if linked else ()),
         tints=(Tint(address(attention.row, attention.column), "TRUE", "attn scale high"),),
         scales=tuple(scaled),
         widths=widths,
@@ -451,6 +467,16 @@ def _extras(
         canvas=True,
         zoom=100,
     )
+
+
+def _prompts(picture: Drawing, blocks: dict[Node, Block]) -> Iterator[Choice]:
+    """What is shown beside a number that is given where it is selected: where to change it."""
+    for drawn in picture.matrices:
+        block = blocks[drawn.node]
+        if not drawn.again and not block.live:
+            place = Place("", FIRST_ROW + drawn.row, 1 + drawn.column, *drawn.shape)
+            prompt = f"Change this number on the sheet {block.place.sheet}. Here, it is a link."
+            yield Choice(place.range, title="Linked", prompt=prompt)
 
 
 def _legend(widths: dict[int, float]) -> Iterator[Cell]:
@@ -578,6 +604,9 @@ def _widths(figures: _Figures, picture: Drawing) -> dict[int, float]:
             first -= 1
         widths[column] += max(0.0, bold(label) + 1.5 - room)
         used.setdefault(row, set()).add(column)
+    for top, left, bottom, right in picture.frames.values():
+        for row in range(top, bottom + 1):
+            used.setdefault(row, set()).update((1 + left, 1 + right))
     for text in picture.texts:
         if text.align == "left":
             column = 1 + text.column

@@ -89,10 +89,11 @@ class Sheet:
         return bool(self.blocks) and bool(self.main.node.sheet)
 
     @property
-    def part(self) -> str:
-        """The layer and the head it belongs to: `Enc1, head 2`; "" for neither."""
+    def parts(self) -> tuple[str, ...]:
+        """The layer and the head it belongs to: `Enc1`, `Enc1, head 2`; none for neither."""
         layer, head = layer_and_head(self.symbol)
-        return ", ".join([layer] * bool(layer) + [f"head {head}"] * bool(head))
+        of_layer = f"{layer}, " if layer else ""
+        return (*([layer] if layer else []), *([f"{of_layer}head {head}"] if head else []))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
