@@ -120,6 +120,8 @@ def occupied(layout: Layout) -> list[tuple[int, int, str]]:
         if block.headed:
             cells += [(place.row - 1, column, "heading") for column in columns]
     for cell in sheet.extras.cells:
+        if cell.value is None:  # the edge of a frame, over which a text may run
+            continue
         cells += [(cell.row, cell.column + i, str(cell.value)) for i in range(cell.across)]
     return cells
 

@@ -21,7 +21,7 @@ from openpyxl.worksheet.properties import PageSetupProperties
 
 from attn_xl.graph.node import Node
 from attn_xl.spreadsheets.addresses import address, cut, letters, quoted
-from attn_xl.workbook.canvas.canvas import NUMBER_ROOM
+from attn_xl.workbook.canvas.measures import NUMBER_ROOM
 from attn_xl.workbook.canvas.paging import A4, CHARACTER, FONT, PAPERS, spread
 from attn_xl.workbook.layout.layout import (
     FIRST_COLUMN,
