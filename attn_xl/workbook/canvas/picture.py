@@ -14,10 +14,12 @@ from .measures import Figures, spread_of
 from .paging import Spread
 from .panels import Panel
 
-LIMITS = range(12, 37)
+LIMITS = range(12, 40, 3)
 """So many columns wide may a line be: the one is taken with which the page is printed largest."""
-HEADS, SENTENCES = (1, 2, 3, 4), (1, 2)
+HEADS = 1, 2, 3, 4
 """So many stand side by side at the most: what prints larger."""
+ACROSS = 60
+"""Columns: what is wider is printed too small."""
 BREAK = 0.82
 """What a picture is worth for each line in it that would go on, and is broken."""
 MANY = 4_000
@@ -51,29 +53,24 @@ def best(figures: Figures, sheets: list[Sheet]) -> tuple[Drawing, Spread]:
     numbers = sum(block.node.values.size for sheet in sheets for block in sheet.blocks)
     heads = len({layer_and_head(sheet.symbol)[1] for sheet in sheets} - {""})
     widest = max(block.node.shape[1] for sheet in sheets for block in sheet.blocks)
-    several = len({sheet.group for sheet in sheets} - {""})
     limits = [limit for limit in LIMITS if limit >= widest + 2] or [2 * widest + 6]
     if numbers > MANY:
         limits = limits[-1:]
     best: tuple[float, Drawing, Spread] | None = None
-    seen: set[tuple[int, int, int]] = set()
-    for sentences_across in sorted({min(max(several, 1), most) for most in SENTENCES}):
-        for heads_across in sorted({min(heads, most) for most in HEADS}):
-            for limit in limits:
-                picture = _Picture(figures, sheets, limit, heads_across, sentences_across)
-                drawing = picture.drawing()
-                key = (
-                    sentences_across,
-                    heads_across,
-                    hash(tuple((d.row, d.column) for d in drawing.matrices)),
-                )
-                if key in seen:
-                    continue
-                seen.add(key)
-                pages = spread_of(figures, drawing)
-                worth = pages.worth * BREAK**picture.breaks
-                if best is None or worth > best[0]:
-                    best = worth, drawing, pages
+    for heads_across in sorted({min(heads, most) for most in HEADS}):
+        places: list[tuple[int, int]] = []
+        for limit in limits:
+            if heads_across > 1 and heads_across * limit > ACROSS:
+                break
+            picture = _Picture(figures, sheets, limit, heads_across)
+            drawing = picture.drawing()
+            before, places = places, [(drawn.row, drawn.column) for drawn in drawing.matrices]
+            if places == before:
+                continue
+            pages = spread_of(figures, drawing)
+            worth = pages.worth * BREAK**picture.breaks
+            if best is None or worth > best[0]:
+                best = worth, drawing, pages
     assert best is not None
     return best[1], best[2]
 
@@ -81,29 +78,22 @@ def best(figures: Figures, sheets: list[Sheet]) -> tuple[Drawing, Spread]:
 class _Picture:
     """Sentences, layers and heads, with lines of up to so many columns."""
 
-    def __init__(
-        self, figures: Figures, sheets: list[Sheet], limit: int, heads: int, sentences: int
-    ) -> None:
+    def __init__(self, figures: Figures, sheets: list[Sheet], limit: int, heads: int) -> None:
         self._figures, self._sheets, self._limit = figures, sheets, limit
         self._layout = figures.layout
-        self._heads_across, self._sentences_across = heads, sentences
+        self._heads_across = heads
         self._there = set(figures.there)
         self.breaks = 0
         """How often a panel breaks a line that would go on."""
 
     def drawing(self) -> Drawing:
         groups = [list(members) for _, members in groupby(self._sheets, lambda sheet: sheet.group)]
-        several = len(self._layout.sentences) > 1
         strips: list[Drawing] = []
-        panels: list[list[Drawing]] = []
         for sheets in groups:
             made = list(self._strips(sheets))
-            if several and sheets[0].group and made:
-                panels.append([_heading(self._title(sheets[0].group), "attn title"), *made])
-            else:
-                strips += made
-        for first in range(0, len(panels), self._sentences_across):
-            strips += _side_by_side(panels[first : first + self._sentences_across])
+            if len(self._layout.sentences) > 1 and sheets[0].group and made:
+                strips.append(_heading(self._title(sheets[0].group), "attn title"))
+            strips += made
         return _stacked(strips)
 
     def _title(self, group: str) -> str:
