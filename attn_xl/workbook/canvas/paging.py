@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from math import ceil
 
 LEAST = 6.0
 """Points: no number is printed smaller."""
@@ -65,7 +66,7 @@ def spread(
         step that is too large for a page is broken by whatever prints it.
     """
     across, down = page
-    least = min(1.0, LEAST / font)
+    least = min(1.0, ceil(100 * LEAST / font) / 100)  # programs take whole percents
     one = min(1.0, across / width, down / sum(heights))
     if one >= least:
         return Spread(one)

@@ -4,7 +4,7 @@ step, what begins anew, what is drawn again. Knows no sheet and no file format."
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from attn_xl.graph.node import Node
 
@@ -57,6 +57,18 @@ class Panel:
         self._grid.put(drawing)
         self._band = Band(self._grid, drawing)
 
+    def _in_lines(self, pieces: list[Piece]) -> Band:
+        """The last line of a step that is too long for one; the others are done."""
+        for piece in pieces:
+            tried = self._tried([piece])
+            if tried.width > self.limit and not self._band.empty:
+                self._band.carry_on()
+                self._wrap()
+                self.breaks += 1
+                tried = self._tried([replace(piece, carried=True)])
+            self._band = tried
+        return self._band
+
     def _tried(self, pieces: list[Piece]) -> Band:
         """The band with these pieces, too; a new one begins below what it repeats, if that fits."""
         if not self._band.empty:
@@ -90,6 +102,8 @@ class Panel:
                 self.breaks += 3 if figure.fans and continues else 1
             pieces = self._pieces(figure, before)
             tried = self._tried(pieces)
+        if tried.width > self.limit and figure.helpers:
+            tried = self._in_lines(pieces)
         self._band = tried
         self._band.fan = first.node if figure.fans and first else None
         self.there |= {piece.node for piece in pieces if not piece.again}

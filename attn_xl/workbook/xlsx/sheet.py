@@ -296,7 +296,7 @@ class _Dresser:
             return
         # Programs that are to fit a sheet to pages pay no attention to where pages should end.
         ws.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=False)
-        ws.page_setup.scale = -int(-100 * pages.scale // 1)
+        ws.page_setup.scale = int(round(100 * pages.scale, 6))
         for row in pages.breaks:
             ws.row_breaks.append(Break(id=row - 1))
 
