@@ -63,11 +63,12 @@ class Figures:
                 values = self.layout.seen(node)
                 values = values[np.isfinite(values) & ~((values <= -1e8) & node.may_hide)]
                 ends = (values.min(), values.max()) if values.size else (0.0,)
-                decimals = 0 if node.is_whole(values) else 3
-                decimals = decimals if self.decimals is None else self.decimals
+                decimals = 3 if self.decimals is None else self.decimals
                 if node.needs_exponent(decimals, values):
                     shown = decimals + 8
                 else:
+                    whole = self.decimals is None and values.size and node.is_whole(values[None])
+                    decimals = 0 if whole else decimals
                     shown = max([len(f"{end:.{decimals}f}") for end in ends] + [6] * node.may_hide)
             self._widths[node] = shown + NUMBER_ROOM
         return self._widths[node]
