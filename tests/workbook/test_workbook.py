@@ -252,7 +252,7 @@ def test_looks(write: Write) -> None:
         assert sheet.freeze_panes == "B5"
         assert sheet.sheet_properties.pageSetUpPr.fitToPage
         assert sheet.page_setup.orientation == "landscape"
-        assert sheet["B5"].number_format in ("0.00", "0.000")
+        assert sheet["B5"].number_format in ("0.00", "0.000", "General")
         shown = [
             f"{c.value:.3f}"
             for row in sheet.iter_rows(min_row=5, min_col=2, max_col=3)
