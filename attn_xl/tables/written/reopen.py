@@ -86,8 +86,9 @@ def reopened(book: WrittenBook) -> Reopened:
         if kind == GIVEN:
             drawn += 1
             called = drawn_before(drawn)
-        table = replace(_table(book, called, str(value), place), name=called)
-        table = _relabelled(table, labels.get(f"{LABELS} {value}"), book.path)
+        packed = labels.get(f"{LABELS} {value}")
+        table = replace(_table(book, called, str(value), place, packed is None), name=called)
+        table = _relabelled(table, packed, book.path)
         into = sentences if kind == SENTENCE else weights
         if called in into and not np.array_equal(into[called].values, table.values):
             remarks.append(
@@ -239,7 +240,8 @@ def _entered(value: Any) -> str:
 # Tables
 
 
-def _table(book: WrittenBook, name: str, defined: str, recorded: str) -> Table:
+def _table(book: WrittenBook, name: str, defined: str, recorded: str, labelled: bool) -> Table:
+    """A table of a record; one without a name is found by the labels beside it, if it has any."""
     where = f"{book.path}, sheet '{SETTINGS}'"
     if not defined:
         return unpacked(name, recorded, where)
@@ -248,7 +250,7 @@ def _table(book: WrittenBook, name: str, defined: str, recorded: str) -> Table:
         missing = parsed_place(recorded)
         sheet = f" (sheet {missing.sheet!r})" if missing else ""
         raise InputError(f"{book.path}: the table {defined}{sheet} is not there any more. Put it back.")
-    return table_at(book, name, place if told else _settled(book, place))
+    return table_at(book, name, place if told or not labelled else _settled(book, place))
 
 
 def _relabelled(table: Table, packed: tuple[str, str] | None, path: Path) -> Table:
