@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         NormEpsilon,
         NormVariance,
         Positions,
+        Switch,
     )
 
 
@@ -76,7 +77,9 @@ class Options(TypedDict, total=False):
     sheets_for: str | None
     decimals: int | None
     controls: bool
-    layout: Arrangement | Literal["sheets", "canvas"]
+    switches: Switch | Literal["causal"] | None
+    layout: Arrangement | Literal["sheets", "layers", "canvas"] | None
+    canvas: bool
     formulas: Formulas | Literal["cell", "array", "dynamic", "none"]
 
 

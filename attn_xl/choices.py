@@ -24,6 +24,8 @@ class Arrangement(str, Enum):
 
     sheets = "sheets"
     """one matrix, one sheet"""
+    layers = "layers"
+    """one layer, one sheet, as one draws it"""
     canvas = "canvas"
     """all on one sheet, as one draws them"""
 
@@ -115,6 +117,12 @@ class Normalize(str, Enum):
 
     softmax = "softmax"
     sum = "sum"
+
+
+class Switch(str, Enum):
+    """A switch that a workbook has only if it is asked for."""
+
+    causal = "causal"
 
 
 class Positions(str, Enum):

@@ -25,6 +25,7 @@ from .choices import (
     NormEpsilon,
     NormVariance,
     Positions,
+    Switch,
 )
 from .errors import CallError, nearest
 
@@ -43,6 +44,7 @@ __all__ = [
     "Normalize",
     "Positions",
     "Settings",
+    "Switch",
 ]
 
 SETTINGS = "Settings"
@@ -164,8 +166,20 @@ class Settings:
     sheets_for: str | None = _choice(None, "Write only these layers and heads: Enc1,Dec2,head1.", str)
     decimals: int | None = _choice(None, "Digits shown after the point; full precision is kept.", int)
     controls: bool = _choice(False, "Switches for scale, temperature and mask as cells.")
-    layout: Arrangement = _choice(
-        Arrangement.sheets, "A sheet for each matrix, or all on one sheet as one draws them."
+    switches: Switch | None = _choice(
+        None,
+        "Add a switch for a mask that hides later words; it is off at first.",
+        Switch,
+        models=ATTENTION,
+    )
+    layout: Arrangement | None = _choice(
+        None,
+        "A sheet for each matrix; one for each layer, drawn as on paper; or one for all. Without it: "
+        "sheets, and layers from 40 matrices on.",
+        Arrangement,
+    )
+    canvas: bool = _choice(
+        True, "With a sheet for each matrix, draw them all on a second sheet, Canvas, where they fit."
     )
     formulas: Formulas = _choice(
         Formulas.cell,
@@ -191,6 +205,8 @@ class Settings:
                 refuse(name.replace("_", "-"), value, "it takes a whole number from 1 to 1,000.")
         if self.temperature is not None and not 0 < self.temperature < float("inf"):
             refuse("temperature", self.temperature, "it takes a number above 0.")
+        if self.switches is not None and self.normalize is Normalize.sum:
+            refuse("switches", self.switches.value, "only a softmax turns masked scores into 0.")
         for name in ("dropout", "residual_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 why = "it takes a share of at least 0, below 1."
@@ -259,7 +275,12 @@ class Settings:
                 idle.add(name)
         made = cls(**{name: value for name, value in {**found, **given}.items() if name not in idle})
         if made.formulas is Formulas.none or made.model.kind in (*BLOCKS, Model.similarity):
-            return replace(made, controls=False)  # nothing would follow them
+            made = replace(made, controls=False)  # nothing would follow them
+        if given.get("switches") is not None and not made.controls:
+            raise CallError(
+                f"--switches {made.switches.value if made.switches else ''} puts a switch on the sheet "
+                "Controls, which --plain and --formulas none leave out. Leave one of them out."
+            )
         return made
 
     @classmethod

@@ -105,7 +105,9 @@ def convert(
 
 
 @app.command(epilog="Example:  attn-xl similarity samples/politics.xlsx -o angles.xlsx")
-@with_settings(*(f.name for f in fields(Settings) if f.name not in ("decimals", "formulas", "layout")))
+@with_settings(
+    *(f.name for f in fields(Settings) if f.name not in ("decimals", "formulas", "layout", "canvas"))
+)
 def similarity(
     file: Files,
     chosen: dict[str, Any],
@@ -168,7 +170,7 @@ def _write(
 
 
 @app.command(epilog="Example:  attn-xl show samples/mouse.xlsx --step Softmax --sheet pets")
-@with_settings("formulas", "sheets_for", "controls", "layout")
+@with_settings("formulas", "sheets_for", "controls", "switches", "canvas", "layout")
 def show(
     file: File,
     chosen: dict[str, Any],

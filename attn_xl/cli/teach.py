@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from attn_xl.teaching.lessons.blanks import Lesson
 
 
-@with_settings("controls", "formulas")
+@with_settings("controls", "formulas", "canvas")
 def teach(
     file: File,
     chosen: dict[str, Any],

@@ -152,6 +152,11 @@ class Node(Labelled):
         largest = float(np.abs(counted).max(initial=0.0))
         return largest >= 1e7 or 0 < largest < 10.0 ** (1 - decimals) / 2
 
+    def is_whole(self, seen: Numbers | None = None) -> bool:
+        """Whether all of its numbers, or all of `seen`, are whole."""
+        values = self.values if seen is None else seen
+        return not self.texts and all(np.array_equal(row, np.rint(row)) for row in values)
+
     @property
     def words(self) -> str:
         """How it was made, in the symbols of a textbook: `Q × Kᵀ`."""

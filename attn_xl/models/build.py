@@ -238,7 +238,8 @@ class Run:
     def attention(self, name: str, x: Matrix) -> Matrix:
         """Attention of one sentence to itself, or to the one that all attend to."""
         s, weights, memory = self.settings, self.tables.weights, self.attended
-        how = self.scoring.attending(causal=s.causal, switchable=memory is None or s.causal)
+        asked = s.causal or s.switches is not None
+        how = self.scoring.attending(causal=s.causal, switchable=memory is None or asked)
         if s.heads is not None or steps.W_O.symbol in weights:
             source = x if memory is None else memory
             return multi_head_attention(

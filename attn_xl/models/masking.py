@@ -56,8 +56,8 @@ class Scoring:
         if settings.controls:
             self._scale = switch(settings.scale, "Scale", SCALE_NOTE, sheet=CONTROLS)
             self._temperature = self._option(settings.temperature or 1.0, *TEMPERATURE)
-            if settings.normalize is Normalize.softmax:
-                hides = settings.causal or settings.model.kind in ALWAYS_CAUSAL
+            hides = settings.causal or settings.model.kind in ALWAYS_CAUSAL
+            if settings.normalize is Normalize.softmax and (hides or settings.switches):
                 self._causal = switch(hides, "Causal", CAUSAL_NOTE, sheet=CONTROLS)
         elif settings.temperature is not None:
             self._temperature = self._option(settings.temperature, *TEMPERATURE)

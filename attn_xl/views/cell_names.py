@@ -221,11 +221,25 @@ class CellNames:
             place = block.place
             if place.row <= row <= place.last_row and place.column <= column <= place.last_column:
                 return Cell(block.node, row - place.row, column - place.column)
+        for there in sheet.extras.cells:
+            if there.like and (there.row, there.column) == (row, column):  # it shows one from elsewhere
+                block = next(one for one in self._layout.blocks.values() if one.name == there.like)
+                return Cell(block.node, *there.shows)
+        if not sheet.blocks:
+            raise CallError(
+                f"{quoted(sheet.name)}!{address(row, column)} holds no number. {self._shown(sheet)}"
+            )
         numbers = ", ".join(f"{block.place.range} ({block.name})" for block in sheet.blocks)
         raise CallError(
             f"{quoted(sheet.name)}!{address(row, column)} holds {_standing(sheet, row, column)}. "
             f"The numbers are in {numbers}."
         )
+
+    def _shown(self, sheet: Sheet) -> str:
+        """Where one of the numbers is that a sheet shows from others."""
+        shown = [cell for cell in sheet.extras.cells if cell.like]
+        example = f"{address(shown[0].row, shown[0].column)} ({shown[0].like})" if shown else ""
+        return f"One is in {example}." if shown else "It has none."
 
 
 def _column(letters: str) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
+from weakref import finalize
 
 from attn_xl.errors import CallError, wrong_type
 from attn_xl.graph.matrix import Matrix
@@ -22,6 +23,8 @@ Ends = Literal["", "given", "above", "depth", "limit"]
 MOST_CELLS = 2000
 """No more cells are explained once so many are known."""
 _HEAD, _TAIL = 4, 2
+_LAST: dict[int, Layout] = {}
+"""The layout of the last computation, by its id: drawing one takes longer than explaining a cell."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -298,10 +301,20 @@ def explain(
     computation = as_computation(computation)
     if not isinstance(cell, str):
         raise wrong_type("cell", cell, "the name of one number: 'Softmax[mouse, cat]'")
-    settings = replace(computation.settings or Settings(), sheets_for=None)
-    layout = arranged(computation, settings)
+    layout = _layout_of(computation)
     names = CellNames(computation, layout, sheet)
     return _Explaining(layout, names, depth, decimals, most).of(names.find(cell))
+
+
+def _layout_of(computation: Computation) -> Layout:
+    """The layout of the workbook that `convert` writes."""
+    key = id(computation)
+    if key not in _LAST:
+        settings = replace(computation.settings or Settings(), sheets_for=None)
+        _LAST.clear()
+        _LAST[key] = arranged(computation, settings)
+        finalize(computation, _LAST.pop, key, None)
+    return _LAST[key]
 
 
 def worked_with(

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from attn_xl.models.computation import Computation
 from attn_xl.settings import Arrangement, Formulas, Settings
-from attn_xl.workbook.canvas.canvas import draw
+from attn_xl.workbook.canvas.canvas import MOST_MATRICES, draw, draw_layers, matrices, with_canvas
 from attn_xl.workbook.layout.controls_sheet import staged
 from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.layout.place import lay_out
@@ -41,6 +41,13 @@ def arranged(
     layout = blanked(lay_out(computation, settings.sheets_for))
     if settings.formulas in (Formulas.array, Formulas.dynamic):
         layout = replace(layout, arrays=True)
-    if settings.layout is Arrangement.canvas:
-        layout = draw(layout)
+    arrangement, blank = settings.layout, bool(layout.blanks.open)
+    if arrangement is None and len(matrices(layout)) >= MOST_MATRICES and not blank:
+        arrangement = Arrangement.layers
+    if arrangement is Arrangement.canvas:
+        layout = draw(layout, settings.decimals)
+    elif arrangement is Arrangement.layers:
+        layout = draw_layers(layout, settings.decimals)
+    elif settings.canvas and not blank:  # a picture would tell what is to be filled in
+        layout = with_canvas(layout, settings.decimals)
     return staged(layout)

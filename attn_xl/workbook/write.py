@@ -174,15 +174,16 @@ class _Writer:
         letter = letters(start.column)
         names = [text_width(sheet.name) + 2 for sheet in self._listed]
         ws.column_dimensions[letter].width = max(ws.column_dimensions[letter].width, *names)
-        for sheet, texts in self._step_rows():
+        for sheet, texts, level in self._step_rows():
             for i, text in enumerate(texts):
                 cell = ws.cell(row, start.column + i)
                 cell._style = copy.copy(looks[i])
                 if text:
                     set_text(cell, text)
+            if level:
+                ws.row_dimensions[row].outlineLevel = level
+                ws.sheet_format.outlineLevelRow = max(level, ws.sheet_format.outlineLevelRow or 0)
             if sheet:
-                if sheet.part:
-                    ws.row_dimensions[row].outlineLevel = 1
                 cell = ws.cell(row, start.column)
                 location = _home_of(sheet)
                 cell.hyperlink = Hyperlink(
@@ -193,25 +194,29 @@ class _Writer:
                 ws.cell(row, start.column).style = "attn label"
             row += 1
 
-    def _step_rows(self) -> Iterator[tuple[Sheet | None, tuple[str, str, str, str]]]:
-        """The lines of the Overview: sheets, under headings for sentences, layers and heads."""
-        group = part = ""
+    def _step_rows(self) -> Iterator[tuple[Sheet | None, tuple[str, str, str, str], int]]:
+        """The lines of the Overview, each with its outline level: sheets, under headings for sentences,
+        layers and heads."""
+        group, parts = "", tuple[str, ...]()
         for sheet in self._listed:
             if sheet.group != group:
-                group, part = sheet.group, ""
+                group, parts = sheet.group, ()
                 words = self._layout.sentences.get(group, ())
                 title = f"{group}: {' '.join(words)}" if group else "All sentences"
-                yield None, (title, "", "", "")
-            if sheet.part != part:
-                part = sheet.part
-                if part:
-                    yield None, (f"   {part}", "", "", "")
+                yield None, (title, "", "", ""), 0
+            level = int(bool(group))
+            kept = [old for old, new in zip(parts, sheet.parts) if old == new]
+            parts = sheet.parts
+            for number, part in enumerate(parts):
+                if part not in kept:
+                    yield None, (f"{'   ' * (number + 1)}{part}", "", "", ""), level + number
+            level += len(parts)
             if not sheet.blocks:
-                yield sheet, (sheet.name, "", "", sheet.note)
+                yield sheet, (sheet.name, "", "", sheet.note), level
                 continue
             node = sheet.main.node
             shape = f"{node.shape[0]} × {node.shape[1]}" if not node.sheet else ""
-            yield sheet, (sheet.name, node.words if not node.sheet else "", shape, sheet.note)
+            yield sheet, (sheet.name, node.words if not node.sheet else "", shape, sheet.note), level
 
 
 def _home_of(step: Sheet) -> str:

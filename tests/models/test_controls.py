@@ -49,11 +49,15 @@ NASTY = [
 
 
 class Controlled:
-    """A workbook with controls, in the engine, and how it was made."""
+    """A workbook with controls, in the engine, and how it was made: with a switch for the causal mask
+    wherever there can be one."""
 
     def __init__(self, source: Path, path: Path, **chosen: Any) -> None:
         self.tables = read_tables(source)
-        chosen = {"controls": True, **chosen}
+        chosen = {"controls": True, "layout": "sheets", **chosen}
+        asked = {**self.tables.settings, **chosen}
+        if asked.get("normalize", "softmax") != "sum" and "memory" not in asked:
+            chosen.setdefault("switches", "causal")
         self.settings = Settings.chosen(chosen, self.tables.settings, "")
         self.computation: Computation = attend(self.tables, self.settings)
         self.path = path
@@ -474,7 +478,46 @@ def test_plain_and_values_only_have_neither_controls_nor_charts(tmp_path: Path) 
     path = tmp_path / "with.xlsx"
     with pytest.raises(SystemExit):
         main(["convert", str(SAMPLES / "mouse.xlsx"), "-o", str(path)])
-    assert openpyxl.load_workbook(path).sheetnames[1] == "Controls"
+    assert openpyxl.load_workbook(path).sheetnames[1:3] == ["Canvas", "Controls"]
+
+
+def test_a_sheet_only_for_what_happens(tmp_path: Path) -> None:
+    """Masks, and a switch for them, where words may be hidden, and nowhere else."""
+    source = SAMPLES / "mouse.xlsx"
+    plain = Controlled(source, tmp_path / "plain.xlsx", switches=None)
+    assert not [name for name in plain.blocks if "Mask" in name or name == "Causal"]
+    assert len(openpyxl.load_workbook(plain.path).sheetnames) == 21  # it was 24
+    for number, chosen in enumerate(({"causal": True}, {"switches": "causal"})):
+        book = Controlled(source, tmp_path / f"{number}.xlsx", **{"switches": None, **chosen})
+        assert {"cat.Mask", "cat.Masked", "keyboard.Masked", "Causal"} <= set(book.blocks)
+        assert book.blocks["Causal"].node.texts == ("on" if "causal" in chosen else "off",)
+        engine = Editable(book.path)
+        place = book.blocks["cat.Softmax"].place
+        for switch, hidden in (("on", True), ("off", False)):
+            engine.enter([book.entry("Causal", switch)])
+            assert (engine.value(place.sheet, place.row, place.column + 1) == 0) == hidden
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--switches", "causal", "--plain"], "--plain"),
+        (["--switches", "causal", "--formulas", "none"], "--formulas none"),
+        (["--switches", "causal", "--normalize", "sum"], "only a softmax"),
+        (["--switches", "scale"], "'causal'"),
+    ],
+)
+def test_a_switch_that_nothing_would_obey_is_refused(
+    arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from attn_xl.cli.main import main
+
+    call = ["convert", str(SAMPLES / "mouse.xlsx"), "-o", str(tmp_path / "out.xlsx"), *arguments]
+    with pytest.raises(SystemExit) as end:
+        main(call)
+    assert end.value.code == 2
+    assert said in capsys.readouterr().err.replace("\n", " ")
+    assert not (tmp_path / "out.xlsx").exists()
 
 
 def test_what_is_chosen_is_how_the_switches_stand(tmp_path: Path) -> None:

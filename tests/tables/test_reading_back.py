@@ -55,7 +55,7 @@ def test_converting_an_output_again_gives_the_same_numbers(
 
 def test_a_number_and_a_switch_that_were_changed_are_honoured(tmp_path: Path) -> None:
     path = tmp_path / "out.xlsx"
-    assert call("convert", SAMPLES / "mouse.xlsx", "-o", path) == 0
+    assert call("convert", SAMPLES / "mouse.xlsx", "-o", path, "--switches", "causal") == 0
     book = openpyxl.load_workbook(path)
     book["pets.Input"]["B5"] = 5.0
     book["Controls"]["B5"], book["Controls"]["B6"], book["Controls"]["B7"] = "off", 2, "on"
@@ -69,6 +69,20 @@ def test_a_number_and_a_switch_that_were_changed_are_honoured(tmp_path: Path) ->
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     weights = powers / powers.sum(axis=1, keepdims=True)
     assert np.allclose(attend(found)["pets"]["Softmax"].values, weights, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("option", [["--causal"], ["--switches", "causal"]])
+def test_a_workbook_keeps_its_switch_for_the_mask(option: list[str], tmp_path: Path) -> None:
+    path, again = tmp_path / "out.xlsx", tmp_path / "again.xlsx"
+    assert call("convert", SAMPLES / "mouse.xlsx", "-o", path, *option) == 0
+    book = openpyxl.load_workbook(path)
+    assert book["Controls"]["A7"].value == "Causal"
+    book["Controls"]["B7"] = "off"
+    book.save(path)
+    assert call("convert", path, "-o", again) == 0
+    twin = openpyxl.load_workbook(again)
+    assert twin.sheetnames == book.sheetnames
+    assert twin["Controls"]["B7"].value == "off"
 
 
 @alike

@@ -132,7 +132,8 @@ def test_a_switch_that_was_turned_counts(
     tmp_path: Path, sample: str, cell: str, value: Any, field: str, now: Any, named: bool
 ) -> None:
     path = tmp_path / "written.xlsx"
-    converted(SAMPLES / f"{sample}.xlsx", path)
+    switches = {} if sample == "temperature" else {"switches": "causal"}
+    converted(SAMPLES / f"{sample}.xlsx", path, **switches)
     book = openpyxl.load_workbook(path)
     sheet = book["Controls"]
     if cell == "epsilon":
@@ -172,7 +173,8 @@ def test_a_switch_that_no_run_can_follow_is_refused(
 ) -> None:
     """The formulas of the workbook obey it: to read it as anything else would give other numbers."""
     path = tmp_path / "written.xlsx"
-    converted(SAMPLES / f"{sample}.xlsx", path)
+    switches = {"switches": "causal"} if name == "Causal" and sample == "mouse" else {}
+    converted(SAMPLES / f"{sample}.xlsx", path, **switches)
     book = openpyxl.load_workbook(path)
     place = book.defined_names[name].attr_text.replace("$", "").partition("!")[2]
     book["Controls"][place] = value

@@ -518,16 +518,21 @@ def test_the_formulas_are_those_of_the_workbook_that_convert_writes(
             address = f"'{sheet.title}'!{cell.coordinate}"
             out = run(source, address, "--json", *options).out
             found = json.loads(out[out.index("{") :])
-            assert found["cells"][found["cell"]]["formula"] == cell.value, address
+            one = found["cells"][found["cell"]]
+            if sheet.title == "Canvas":  # it shows the cell that is explained
+                assert one["address"].replace("$", "") == cell.value[1:], address
+            else:
+                assert one["formula"] == cell.value, address
             seen += 1
-    assert seen > 5
+    assert seen > 5 or sample == "encoder"
 
 
 def test_what_is_played_with_is_explained(run: Callable[..., Run]) -> None:
     assert "Scale = on  Controls!B5" in run(MOUSE, "Controls!B5").out
-    assert "pets.Looks[mouse] = 0.747" in run(MOUSE, "Controls!B13").out
-    assert "Controls!B13  =INDEX(pets.Softmax,pets.Place,1)" in run(MOUSE, "Controls!B13").out
-    assert "= Scaled[mouse, and] + Mask[mouse, and]" in run(MOUSE, "pets.Masked!C5").out
+    assert "pets.Looks[mouse] = 0.747" in run(MOUSE, "Controls!B12").out
+    assert "Controls!B12  =INDEX(pets.Softmax,pets.Place,1)" in run(MOUSE, "Controls!B12").out
+    masked = run(MOUSE, "pets.Masked!C5", "--switches", "causal").out
+    assert "= Scaled[mouse, and] + Mask[mouse, and]" in masked
     assert "Compare.Components[animal, 1st] = 0.633" in run(MOUSE, "Compare!B25").out
     assert "no sheet 'Controls'" in run(MOUSE, "Controls!B5", "--plain").err
     assert "Settings has no numbers." in run(MOUSE, "Settings!B5").err

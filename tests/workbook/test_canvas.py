@@ -121,6 +121,8 @@ def occupied(layout: Layout) -> list[tuple[int, int, str]]:
         if block.headed:
             cells += [(place.row - 1, column, "heading") for column in columns]
     for cell in sheet.extras.cells:
+        if cell.value is None:  # the edge of a frame, over which a text may run
+            continue
         cells += [(cell.row, cell.column + i, str(cell.value)) for i in range(cell.across)]
     return cells
 
@@ -219,11 +221,7 @@ def test_a_workbook_has_the_same_names_and_values(
     book = openpyxl.load_workbook(drawn)
     assert book.sheetnames[:2] == ["Overview", CANVAS]
     setup = book[CANVAS]
-    assert setup.sheet_properties.pageSetUpPr.fitToPage
     assert (setup.page_setup.orientation, setup.freeze_panes) == ("landscape", None)
-    one_page = setup.max_row <= 150  # more would be a blur
-    assert (setup.page_setup.fitToWidth, setup.page_setup.fitToHeight) == (1, int(one_page))
-    assert one_page or name in ("decoder", "encoder", "encoder-decoder")
 
 
 def values(path: Path) -> dict[str, list[list[object]]]:
@@ -351,7 +349,10 @@ def test_weights_that_sentences_share_are_given_once(make: Write, write: Write) 
     assert sorted(captions) == ["attn echo", "attn echo", "attn step"]
 
 
-def test_heads_stand_side_by_side(write: Write) -> None:
+def test_heads_can_stand_side_by_side(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "attn_xl.workbook.canvas.picture.HEADS", (2,)
+    )  # by themselves, where that prints larger
     path = write(SAMPLES / "multi-head.xlsx", settings=MULTI_HEAD)
     book = openpyxl.load_workbook(path)
     places = {name: defined.attr_text for name, defined in book.defined_names.items()}

@@ -9,6 +9,7 @@ from attn_xl.spreadsheets.addresses import Place
 from attn_xl.spreadsheets.formulas import WIDTH
 from attn_xl.spreadsheets.metadata import Cells, Marks
 from attn_xl.spreadsheets.ranges import shortened, spans
+from attn_xl.workbook.canvas.canvas import CANVAS
 
 from .record import GIVEN, SENTENCE, WEIGHTS
 from .reopen import SWITCHES, Reopened, record_of
@@ -48,6 +49,13 @@ def not_read(opened: Reopened, marks: Marks) -> tuple[str, ...]:
                     f"Sheet {place.sheet!r}: {_said(over)} had a formula; what stands there now does "
                     "not count, it is computed again."
                 )
+    if CANVAS in book.grids and CANVAS not in formulas:
+        over = _numbers(book, CANVAS) - (marks.formulas(CANVAS) or set())
+        if over:
+            remarks.append(
+                f"Sheet {CANVAS!r}: {_said(over)} had a link to the sheet of its matrix; what stands "
+                "there now is not read. Change the number on that sheet."
+            )
     return tuple(remarks)
 
 

@@ -18,6 +18,7 @@ from attn_xl.models.masking import drawn_before
 from attn_xl.models.steps import CONTROLS as CONTROLS_SHEET
 from attn_xl.models.steps import OPTIONS
 from attn_xl.settings import ALWAYS_CAUSAL, SETTINGS, Settings
+from attn_xl.settings import Switch as Asked
 from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.tables.survey import Table, Tables
 
@@ -87,8 +88,9 @@ def reopened(book: WrittenBook) -> Reopened:
         if kind == GIVEN:
             drawn += 1
             called = drawn_before(drawn)
-        table = replace(_table(book, called, str(value), place), name=called)
-        table = _relabelled(table, labels.get(f"{LABELS} {value}"), book.path)
+        packed = labels.get(f"{LABELS} {value}")
+        table = replace(_table(book, called, str(value), place, packed is None), name=called)
+        table = _relabelled(table, packed, book.path)
         into = sentences if kind == SENTENCE else weights
         if called in into and not np.array_equal(into[called].values, table.values):
             remarks.append(
@@ -188,6 +190,8 @@ def current_settings(book: WrittenBook, recorded: Settings) -> Settings:
     for switch in switches(book, recorded):
         if switch.now is None:
             raise InputError(f"{book.path}, {switch.cell}: {switch.trouble}")
+        if switch.name == "Causal" and not switch.now:
+            changed["switches"] = Asked.causal  # the workbook keeps its switch
         if switch.now != switch.was:
             at_one = switch.name == "Temperature" and switch.now == 1
             changed[switch.field] = None if at_one else switch.now
@@ -250,7 +254,8 @@ def _entered(value: Any) -> str:
 # Tables
 
 
-def _table(book: WrittenBook, name: str, defined: str, recorded: str) -> Table:
+def _table(book: WrittenBook, name: str, defined: str, recorded: str, labelled: bool) -> Table:
+    """A table of a record; one without a name is found by the labels beside it, if it has any."""
     where = f"{book.path}, sheet '{SETTINGS}'"
     if not defined:
         return unpacked(name, recorded, where)
@@ -259,7 +264,7 @@ def _table(book: WrittenBook, name: str, defined: str, recorded: str) -> Table:
         missing = parsed_place(recorded)
         sheet = f" (sheet {missing.sheet!r})" if missing else ""
         raise InputError(f"{book.path}: the table {defined}{sheet} is not there any more. Put it back.")
-    return table_at(book, name, place if told else _settled(book, place))
+    return table_at(book, name, place if told or not labelled else _settled(book, place))
 
 
 def _relabelled(table: Table, packed: tuple[str, str] | None, path: Path) -> Table:

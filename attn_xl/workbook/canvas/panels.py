@@ -3,12 +3,12 @@ step, what begins anew, what is drawn again. Knows no sheet and no file format."
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from attn_xl.graph.node import Node
 
-from .drawing import Above, Band, Drawing, Piece
+from .drawing import Above, Band, Drawing, Grid, Piece
 from .figures import Figure, Operand, comes_with_its_use
 
 
@@ -20,6 +20,7 @@ class Panel:
         scope: the layer, which goes without saying in captions.
         there: the matrices that have been drawn; it grows.
         known: those that the workbook has.
+        needs: how wide the columns of a matrix are, in characters.
         breaks: how many lines would have gone on; three for steps that begin with the same matrix,
             none before a softmax or a norm, where one takes breath anyway.
     """
@@ -28,10 +29,21 @@ class Panel:
     scope: str
     there: set[Node]
     known: Container[Node]
+    needs: Callable[[Node], Sequence[float]]
     breaks: int = 0
     _done: list[Drawing] = field(default_factory=list)
-    _band: Band = field(default_factory=Band)
     _made: set[Node] = field(default_factory=set)
+    _grid: Grid = field(init=False)
+    _band: Band = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._grid = Grid(self.needs)
+        self._band = Band(self._grid, self._line_above)
+
+    @property
+    def _line_above(self) -> Drawing:
+        """The line above."""
+        return self._done[-1] if self._done else Drawing()
 
     def strips(self) -> list[Drawing]:
         if not self._band.empty:
@@ -39,8 +51,39 @@ class Panel:
         return self._done
 
     def _wrap(self) -> None:
-        self._done.append(self._band.drawing.settled())
-        self._band = Band()
+        drawing = self._band.drawing.settled()
+        drawing.starts = [0]
+        self._done.append(drawing)
+        self._grid.put(drawing)
+        self._band = Band(self._grid, drawing)
+
+    def _in_lines(self, pieces: list[Piece]) -> Band:
+        """The last line of a step that is too long for one; the others are done."""
+        for piece in pieces:
+            tried = self._tried([piece])
+            if tried.width > self.limit and not self._band.empty:
+                self._band.carry_on()
+                self._wrap()
+                self.breaks += 1
+                tried = self._tried([replace(piece, carried=True)])
+            self._band = tried
+        return self._band
+
+    def _tried(self, pieces: list[Piece]) -> Band:
+        """The band with these pieces, too; a new one begins below what it repeats, if that fits."""
+        if not self._band.empty:
+            tried = self._band.copy()
+            tried.add(pieces)
+            return tried
+        above = self._line_above
+        starts = [drawn.column for drawn in above.matrices if drawn.node is pieces[0].node]
+        for start in (*starts[-1:], 0):
+            tried = Band(self._grid, above, start)
+            tried.add(pieces)
+            if tried.width <= self.limit:
+                break
+        tried.draw_arrows()
+        return tried
 
     def add(self, figure: Figure) -> None:
         """Draw a step, on a new line where it does not fit, or does not go on from the last one."""
@@ -50,15 +93,17 @@ class Panel:
         pieces = self._pieces(figure, before)
         first = figure.first(before)
         continues = first is not None and self._band.fan is first.node
-        tried = self._band.copy()
-        tried.add(pieces)
+        tried = self._tried(pieces)
         if not self._band.empty and tried.width > self.limit:
+            if first is not None and first.node is before and _alone(figure):
+                self._band.carry_on()
             self._wrap()
             if not figure.helpers:
                 self.breaks += 3 if figure.fans and continues else 1
             pieces = self._pieces(figure, before)
-            tried = Band()
-            tried.add(pieces)
+            tried = self._tried(pieces)
+        if tried.width > self.limit and figure.helpers:
+            tried = self._in_lines(pieces)
         self._band = tried
         self._band.fan = first.node if figure.fans and first else None
         self.there |= {piece.node for piece in pieces if not piece.again}
@@ -94,8 +139,8 @@ class Panel:
         first = figure.first(self._band.last)
         begins = first is not None and not pieces and self._goes_on(figure, first)
         continued = first is not None and first.node is before and self._band.empty
-        alone = not figure.fans and len(figure.left) == 1 and not figure.above
-        if first is not None and not begins and not (continued and alone):
+        carried = continued and _alone(figure)
+        if first is not None and not begins and not carried:
             pieces.append(self._operand(first, new, "", apart=True))
         others = [operand for operand in figure.left if operand is not first]
         for operand in others:
@@ -104,7 +149,7 @@ class Panel:
         sign = "=" if others else "" if first is None or shared else "→"
         for block in figure.helpers:
             caption = block.node.note if block.node.shape[1] > 1 else ""
-            pieces.append(Piece(block.node, caption, "→", labelled=False))
+            pieces.append(Piece(block.node, caption, "→", labelled=False, carried=carried))
         if figure.helpers:
             sign = "→"
         pieces.append(
@@ -115,6 +160,7 @@ class Panel:
                 above=tuple(self._above(figure, new)),
                 scalars=tuple(block.node for block in figure.scalars),
                 apart=first is None,
+                carried=carried,
             )
         )
         return pieces
@@ -140,3 +186,8 @@ class Panel:
 
     def _short(self, text: str) -> str:
         return text.replace(self.scope, "") if self.scope else text
+
+
+def _alone(figure: Figure) -> bool:
+    """Whether a step goes on from one matrix to its left, and needs nothing above."""
+    return not figure.fans and len(figure.left) == 1 and not figure.above

@@ -88,12 +88,14 @@ class Sheet:
         return bool(self.blocks) and bool(self.main.node.sheet)
 
     @property
-    def part(self) -> str:
-        """The layer and the head it belongs to: `Enc1, head 2`; "" for neither."""
+    def parts(self) -> tuple[str, ...]:
+        """The layer and the head it belongs to: `Enc1`, `Enc1, head 2`; none for neither."""
         if not self.blocks:
-            return ""
+            return ()
         part = self.main.node.part
-        return ", ".join([part.layer] * bool(part.layer) + [f"head {part.head}"] * bool(part.head))
+        layer, head = part.layer, part.head
+        of_layer = f"{layer}, " if layer else ""
+        return (*([layer] if layer else []), *([f"{of_layer}head {head}"] if head else []))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -25,6 +25,9 @@ class Cell:
         link: the sheet to go to.
         across: how many columns it spans.
         like: the defined name of the matrix whose number it repeats, which is shown as it is there.
+        shows: which of its numbers: row and column from 0.
+        large: a sign that is larger than text.
+        edges: where it has a frame's line: left, right, top, bottom, as `lt`.
     """
 
     row: int
@@ -40,6 +43,9 @@ class Cell:
     link: str = ""
     across: int = 1
     like: str = ""
+    shows: tuple[int, int] = (0, 0)
+    large: bool = False
+    edges: str = ""
 
 
 @dataclass(frozen=True)
@@ -121,7 +127,10 @@ class Extras:
     Attributes:
         widths: of columns, in characters; heights: of rows, in points, where they are not worked out.
         row_height: of all other rows, in points; 0 for the template's own.
-        canvas: it is one picture, on one page unless it is long; `widths` are the least there.
+        scales: cells that are coloured by how large their numbers are.
+        canvas: it is one picture, on as few pages as it can be read on; `widths` are the least there.
+        starts: the rows before which a page of it may end; sections: those that begin a layer or a
+            sentence.
         zoom: in percent; 0 for the template's own.
         print_to: the cells that are printed, `A1:F20`; all if "".
         freeze: what is above and to the left of this cell stays in sight, `D5`.
@@ -134,7 +143,10 @@ class Extras:
     widths: dict[int, float] = field(default_factory=dict)
     heights: dict[int, float] = field(default_factory=dict)
     row_height: float = 0.0
+    scales: tuple[str, ...] = ()
     canvas: bool = False
+    starts: tuple[int, ...] = ()
+    sections: tuple[int, ...] = ()
     zoom: int = 0
     print_to: str = ""
     freeze: str = ""

@@ -16,10 +16,13 @@ from openpyxl.workbook.defined_name import DefinedName
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.dimensions import ColumnDimension
 from openpyxl.worksheet.hyperlink import Hyperlink
+from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.properties import PageSetupProperties
 
 from attn_xl.graph.node import Node
 from attn_xl.spreadsheets.addresses import address, cut, letters, quoted
+from attn_xl.workbook.canvas.measures import NUMBER_ROOM
+from attn_xl.workbook.canvas.paging import A4, CHARACTER, FONT, PAPERS, spread
 from attn_xl.workbook.layout.layout import (
     FIRST_COLUMN,
     FIRST_ROW,
@@ -40,8 +43,6 @@ from .styles import Styles, set_text, text_width
 
 MOST_HEADING, MOST_LABEL = 14, 28
 """So many characters wide are columns and row labels at the most; longer headings take more lines."""
-MOST_ROWS = 150
-"""A picture of more rows would be a blur on one page: it goes on over several."""
 WIDEST = 255.0
 """The width of a column, in characters, at the most: Excel repairs a file with more."""
 TO_COME = 11
@@ -157,7 +158,7 @@ class _Dresser:
             self._text(*caption, block.caption, "attn note")
         blanks = self._layout.blanks  # marks, where there are any, are to be seen
         if self._scaled(block) and not (blanks.filled and block.node in blanks.open):
-            self._colour_scale(block)
+            self._colour_scale(block.place.range)
 
     def _scaled(self, block: Block) -> bool:
         """Whether its colours say how large its numbers are; not where they say what is right."""
@@ -193,7 +194,7 @@ class _Dresser:
                 room += widths[column - 1] if column <= len(widths) else 8.4
                 column += 1
 
-    def _colour_scale(self, block: Block) -> None:
+    def _colour_scale(self, cells: str) -> None:
         low, high = (
             self._styles.fill(f"attn scale {end}") or Color(rgb=default)
             for end, default in (("low", "FFFFFFFF"), ("high", "FF888888"))
@@ -202,7 +203,7 @@ class _Dresser:
             cfvo=[FormatObject(type="num", val=0), FormatObject(type="max")], color=[low, high]
         )
         rule = Rule(type="colorScale", colorScale=scale)
-        self._ws.conditional_formatting.add(block.place.range, rule)
+        self._ws.conditional_formatting.add(cells, rule)
 
     def _tab_colour(self) -> Any:
         if not self._sheet.blocks or self._extras.canvas:
@@ -235,10 +236,10 @@ class _Dresser:
             shown = {name: self._styles.shown_width(node) for name, node in self._named.items()}
             for block in self._sheet.blocks:
                 for column in range(block.place.column, block.place.last_column + 1):
-                    widen(column, shown[block.name] + 1.5)
+                    widen(column, shown[block.name] + NUMBER_ROOM)
             for cell in self._extras.cells:
                 if cell.like:
-                    widen(cell.column, shown[cell.like] + 1.5)
+                    widen(cell.column, shown[cell.like] + NUMBER_ROOM)
         scale = (self._styles.named("attn value").font.sz or 11) / 11
         last = max(widths, default=1)
         wide = [min(WIDEST, widths.get(column, 3.0) * scale) for column in range(1, last + 1)]
@@ -271,9 +272,7 @@ class _Dresser:
         ws.page_setup.paperSize = page.page_setup.paperSize
         ws.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
         if extras.canvas:
-            ws.page_setup.orientation = "landscape"
-            ws.page_setup.fitToWidth = 1
-            ws.page_setup.fitToHeight = 1 if last_row <= MOST_ROWS else 0
+            self._picture_setup(width, last_row)
             return
         ws.page_setup.fitToWidth = max(1, round(width / PAGE_CHARACTERS))
         ws.page_setup.fitToHeight = 1 if last_row <= 60 and not extras.heights else 0
@@ -285,6 +284,24 @@ class _Dresser:
             ws.print_title_cols = f"{letters(LABEL_COLUMN)}:{letters(LABEL_COLUMN)}"
         elif not ws.page_setup.fitToHeight:
             ws.print_title_rows = f"{HEADER_ROW}:{HEADER_ROW}"
+
+    def _picture_setup(self, width: float, last_row: int) -> None:
+        """Print a picture on one page, or on several that end between steps."""
+        ws, extras, margins = self._ws, self._extras, self._page.page_margins
+        ws.page_setup.orientation = "landscape"
+        down, across = PAPERS.get(int(ws.page_setup.paperSize or A4), PAPERS[A4])
+        room = across - 72 * (margins.left + margins.right), down - 72 * (margins.top + margins.bottom)
+        heights = [extras.heights.get(row, extras.row_height) for row in range(1, last_row + 1)]
+        font = self._styles.named("attn value").font.sz or FONT
+        pages = spread(width * CHARACTER, heights, extras.starts, extras.sections, room, font)
+        if not pages.breaks and pages.whole:
+            ws.page_setup.fitToWidth = ws.page_setup.fitToHeight = 1
+            return
+        # Programs that are to fit a sheet to pages pay no attention to where pages should end.
+        ws.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=False)
+        ws.page_setup.scale = int(round(100 * pages.scale, 6))
+        for row in pages.breaks:
+            ws.row_breaks.append(Break(id=row - 1))
 
     def _add_extras(self) -> None:
         ws, extras = self._ws, self._extras
@@ -308,6 +325,8 @@ class _Dresser:
             for cells in choice.range.split():
                 made.add(cells)
             ws.add_data_validation(made)
+        for cells in extras.scales:
+            self._colour_scale(cells)
         for tint in extras.tints:
             look = self._styles.differential(tint.style)
             rule = Rule(type="expression", formula=[tint.formula], dxf=look)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from openpyxl.cell.cell import Cell
-from openpyxl.styles import Alignment, Protection
+from openpyxl.styles import Alignment, Border, Protection, Side
 from openpyxl.styles.differential import DifferentialStyle
 
 from attn_xl.graph.node import HIDES, Node, Numbers
@@ -21,6 +22,8 @@ from .rows import spreadsheet_text
 
 HIDDEN_TEXT = "-1E+09"
 """What a mask hides is shown as, where nothing is hidden yet."""
+LARGE = 1.3
+"""How much larger than text arrows and signs are."""
 
 
 class Styles:
@@ -76,7 +79,7 @@ class Styles:
         """The number of the style of a cell that belongs to no matrix."""
         key = (
             page_cell.style, page_cell.open, page_cell.wrap, page_cell.number_format, page_cell.align,
-            page_cell.indent,
+            page_cell.indent, page_cell.large, page_cell.edges,
             bool(page_cell.formula), isinstance(page_cell.value, str),
         )  # fmt: skip
         if key not in self._numbers:
@@ -98,6 +101,14 @@ class Styles:
                     wrap_text=page_cell.wrap or None,
                     indent=page_cell.indent,
                 )
+            if page_cell.large:
+                font = copy(cell.font)
+                font.sz, font.b = round(LARGE * (font.sz or 11)), True
+                cell.font = font
+            if page_cell.edges:
+                line = Side(style="medium", color=self.named("attn step").font.color)
+                sides = ("left", "right", "top", "bottom")
+                cell.border = Border(**{side: line for side in sides if side[0] in page_cell.edges})
             self._numbers[key] = int(cell.style_id)
         return self._numbers[key]
 
@@ -112,10 +123,13 @@ class Styles:
         """The template's, or what --decimals asks for; with an exponent where it needs one."""
         decimals = self._settings.decimals
         own = str(self.named(f"attn {node.role}").number_format)
-        if node.scalar or node.texts:
+        if node.texts or (node.scalar and node.operation is None):
             return "General"
+        plain = set(own) <= set("0.#,")
         if decimals is None:
-            decimals = len(own.partition(".")[2]) if set(own) <= set("0.#,") else 3
+            decimals = len(own.partition(".")[2]) if plain else 3
+            if plain and node.is_whole(self._seen(node)):
+                own = "0" if node.may_hide else "General"
         else:
             own = f"0.{'0' * decimals}" if decimals else "0"
         if node.needs_exponent(decimals, self._seen(node)):

@@ -1,0 +1,166 @@
+"""The widths of a picture's columns, the heights of its rows, and how it is spread over pages. Knows no
+file format."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from attn_xl.graph.node import Node
+from attn_xl.workbook.layout.layout import Layout, Sheet
+
+from .drawing import GAP, Drawing, Drawn, bold, text_columns
+from .figures import Figure, comes_with_its_use, figure_of, read_by
+from .paging import CHARACTER, Spread, spread
+
+FIRST_ROW = 6
+LINE = 16.0
+"""Points: the height of a row."""
+THIN = 6.0
+"""Points: the height of a row that only keeps a distance."""
+TITLE_LINE = 24.0
+NUMBER_ROOM = 1.3
+"""Characters: what a column is wider than its widest number."""
+LONG_HEADING = 13
+"""A column label of more letters takes several lines."""
+
+
+@dataclass(eq=False, repr=False)
+class Figures:
+    """What pictures are made of.
+
+    Attributes:
+        figures: how each step is drawn; read: all that steps show beside their results.
+        there: the matrices that earlier pictures have.
+        decimals: how many are shown, if that was chosen.
+    """
+
+    layout: Layout
+    sheets: Sequence[Sheet]
+    decimals: int | None
+    there: set[Node] = field(default_factory=set)
+    figures: dict[Sheet, Figure] = field(init=False)
+    read: set[Node] = field(init=False)
+    _widths: dict[Node, float] = field(default_factory=dict)
+    _needs: dict[Node, Sequence[float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.figures = {sheet: figure_of(sheet) for sheet in self.sheets}
+        self.read = read_by(list(self.figures.values()))
+
+    def comes_with_its_use(self, sheet: Sheet) -> bool:
+        """Whether what a sheet shows is drawn where it is first read."""
+        return comes_with_its_use(sheet.main.node) and sheet.main.node in self.read
+
+    def width(self, node: Node) -> float:
+        """About how wide a column of a matrix is, in characters; its template may need more."""
+        if node not in self._widths:
+            if node.texts:
+                shown = max(map(text_columns, node.texts), default=0)
+            else:
+                values = self.layout.seen(node)
+                values = values[np.isfinite(values) & ~((values <= -1e8) & node.may_hide)]
+                ends = (values.min(), values.max()) if values.size else (0.0,)
+                decimals = 3 if self.decimals is None else self.decimals
+                if node.needs_exponent(decimals, values):
+                    shown = decimals + 8
+                else:
+                    whole = self.decimals is None and values.size and node.is_whole(values[None])
+                    decimals = 0 if whole else decimals
+                    shown = max([len(f"{end:.{decimals}f}") for end in ends] + [6] * node.may_hide)
+            self._widths[node] = shown + NUMBER_ROOM
+        return self._widths[node]
+
+    def need(self, node: Node, heading: str) -> float:
+        """The width of a column of a matrix with its heading."""
+        return max(self.width(node), min(bold(heading) + 1.5, LONG_HEADING) if heading else 0.0)
+
+    def needs(self, node: Node) -> Sequence[float]:
+        """The widths of all of them."""
+        if node not in self._needs:
+            self._needs[node] = [self.need(node, heading) for heading in node.columns]
+        return self._needs[node]
+
+    def headings(self, drawn: Drawn) -> tuple[str, ...]:
+        """What stands above the columns of a matrix."""
+        if drawn.node.scalar:
+            return (self.layout.blocks[drawn.node].name.rpartition(".")[2],)
+        return drawn.headings
+
+
+def spread_of(figures: Figures, drawing: Drawing) -> Spread:
+    heights = heights_of(figures, drawing)
+    rows = [heights.get(row, LINE) for row in range(1, FIRST_ROW + drawing.height)]
+    starts, sections = starts_of(drawing)
+    return spread(sum(widths_of(figures, drawing).values()) * CHARACTER, rows, starts, sections)
+
+
+def starts_of(drawing: Drawing) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The rows where steps begin, and those where sentences and layers do."""
+    starts, sections = (
+        {FIRST_ROW + row for row in rows} for rows in (drawing.starts, drawing.sections)
+    )
+    return tuple(sorted(starts | sections)), tuple(sorted(sections))
+
+
+def widths_of(figures: Figures, picture: Drawing) -> dict[int, float]:
+    """Of all columns, in characters, as numbers and labels need it: what is written beside them and
+    above them finds room in the blank columns."""
+    widths = dict.fromkeys(range(1, picture.width + 1), GAP)
+    used: dict[int, set[int]] = {}  # columns, by row
+    for drawn in picture.matrices:
+        headings = figures.headings(drawn) if drawn.headed else ()
+        rows, columns = drawn.shape
+        for column in range(1 + drawn.column, 1 + drawn.column + columns):
+            need = figures.need(drawn.node, headings[column - 1 - drawn.column] if headings else "")
+            widths[column] = max(widths.get(column, GAP), need)
+        for row in range(drawn.row - drawn.headed, drawn.row + rows):
+            used.setdefault(row, set()).update(range(1 + drawn.column, 1 + drawn.column + columns))
+    beside = [
+        (drawn.row + i, drawn.column, label)
+        for drawn in picture.matrices
+        if drawn.labelled
+        for i, label in enumerate(drawn.labels)
+    ]
+    beside += [(t.row, 1 + t.column, t.text) for t in picture.texts if t.align == "right"]
+    for text in picture.texts:
+        if text.align != "right":
+            used.setdefault(text.row, set()).add(1 + text.column)
+    for row, column, label in beside:
+        room, first = widths[column], column - 1
+        while first and first not in used.get(row, ()):
+            room += widths[first]
+            first -= 1
+        wanted = max(bold(label) + 1.5, text_columns(label) + 1.0)
+        widths[column] += max(0.0, wanted - room)
+        used.setdefault(row, set()).add(column)
+    for top, left, bottom, right in picture.frames.values():
+        for row in range(top, bottom + 1):
+            used.setdefault(row, set()).update((1 + left, 1 + right))
+    for text in picture.texts:
+        if text.align == "left":
+            column = 1 + text.column
+            following = [other for other in used[text.row] if other > column]
+            if following:
+                last = min(following) - 1
+                room = sum(widths[other] for other in range(column, last + 1))
+                widths[last] += max(0.0, bold(text.text) + 0.5 - room)
+    return widths
+
+
+def heights_of(figures: Figures, picture: Drawing) -> dict[int, float]:
+    """Of titles, of rows that only keep a distance, and of column labels that take several lines."""
+    heights = dict.fromkeys((FIRST_ROW + row for row in picture.thin), THIN)
+    for text in picture.texts:
+        if text.style == "attn title":
+            heights[FIRST_ROW + text.row] = TITLE_LINE
+    for drawn in picture.matrices:
+        if drawn.headed:
+            longest = max(map(text_columns, figures.headings(drawn)), default=0)
+            if longest + 2 > LONG_HEADING:
+                row = FIRST_ROW + drawn.row - 1
+                lines = min(4, -(-(longest + 2) // LONG_HEADING))
+                heights[row] = max(heights.get(row, 0.0), lines * LINE)
+    return heights

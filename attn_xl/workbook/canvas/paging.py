@@ -1,0 +1,103 @@
+"""How a picture is spread over printed pages: how small it is printed, and where pages end. Knows
+neither matrices nor a file format."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from math import ceil
+
+LEAST = 6.0
+"""Points: no number is printed smaller."""
+FONT = 11.0
+"""Points: the size of numbers before they are scaled."""
+CHARACTER = 5.7
+"""Points: the width of a character of a column, with a margin: 5.25 in Excel, 5.55 in LibreOffice."""
+PAPERS = {1: (612.0, 792.0), 9: (595.3, 841.9)}
+"""Points: Letter and A4, upright, by their numbers in a workbook."""
+A4 = 9
+PAGE = 770.0, 490.0
+"""Points: the room on a landscape page of A4 with the margins of the shipped templates."""
+PAGES_COUNT = 0.6
+"""A picture on p pages is worth its scale divided by p to this power."""
+STEPS = 6
+"""So many scales are tried between the smallest and the largest."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A picture on its pages.
+
+    Attributes:
+        scale: 1 for the size on the screen.
+        breaks: the rows that begin a new page, from 1.
+        whole: every step is on one page, from edge to edge.
+    """
+
+    scale: float
+    breaks: tuple[int, ...] = ()
+    whole: bool = True
+
+    @property
+    def worth(self) -> float:
+        """How well it can be read: large, and on few pages."""
+        pages: float = (len(self.breaks) + 1) ** PAGES_COUNT
+        return self.scale / pages if self.whole else 0.1 * self.scale / pages
+
+
+def spread(
+    width: float,
+    heights: Sequence[float],
+    starts: Collection[int],
+    sections: Collection[int],
+    page: tuple[float, float] = PAGE,
+    font: float = FONT,
+) -> Spread:
+    """Print a picture as large as few pages allow, with breaks between steps only.
+
+    Args:
+        width: of the picture, in points; heights: of its rows, from row 1.
+        starts: the rows where a step begins; sections: those of them that begin a layer or a sentence.
+        page: the room on a page, width and height, in points.
+        font: the size of the numbers, in points.
+
+    Returns:
+        The largest scale for one page if that leaves numbers of 6 points; otherwise several pages. A
+        step that is too large for a page is broken by whatever prints it.
+    """
+    across, down = page
+    least = min(1.0, ceil(100 * LEAST / font) / 100)  # programs take whole percents
+    one = min(1.0, across / width, down / sum(heights))
+    if one >= least:
+        return Spread(one)
+    widest = max(least, min(1.0, across / width))
+    made = []
+    for number in range(STEPS + 1):
+        scale = least + (widest - least) * number / STEPS
+        breaks, whole = _breaks(heights, sorted(starts), sections, down / scale)
+        made.append(Spread(scale, breaks, whole and across / width >= least))
+    return max(made, key=lambda spread: spread.worth)
+
+
+def _breaks(
+    heights: Sequence[float], starts: Sequence[int], sections: Collection[int], room: float
+) -> tuple[tuple[int, ...], bool]:
+    """The rows that begin a page, and whether every step fits one."""
+    top = [0.0]
+    for height in heights:
+        top.append(top[-1] + height)
+    ends = [*starts[1:], len(heights) + 1]
+    section_ends = [*(row for row in starts if row in sections), len(heights) + 1]
+    breaks: list[int] = []
+    begun, whole = 0.0, True
+    for start, end in zip(starts, ends):
+        here, below = top[start - 1], top[end - 1]
+        fits = below - begun <= room
+        if fits and start in sections:  # broken only where a page would be left half empty
+            section_end = top[min(row for row in section_ends if row > start) - 1]
+            fits = section_end - begun <= room or section_end - here > room or here - begun < room / 2
+        if not fits and here > begun and (breaks or start != starts[0]):
+            breaks.append(start)
+            begun = here
+        whole = whole and below - begun <= room
+    return tuple(breaks), whole

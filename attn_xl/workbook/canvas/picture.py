@@ -1,0 +1,189 @@
+"""Sentences, layers and heads as one picture: which of its arrangements prints largest. Knows no file
+format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from attn_xl.graph.step import Scope
+from attn_xl.workbook.layout.layout import Sheet
+
+from .drawing import Drawing, Text
+from .measures import Figures, spread_of
+from .paging import Spread
+from .panels import Panel
+
+LIMITS = range(12, 40, 3)
+"""So many columns wide may a line be: the one is taken with which the page is printed largest."""
+HEADS = 1, 2, 3, 4
+"""So many stand side by side at the most: what prints larger."""
+ACROSS = 60
+"""Columns: what is wider is printed too small."""
+BREAK = 0.82
+"""What a picture is worth for each line in it that would go on, and is broken."""
+MANY = 4_000
+"""From so many numbers on, one arrangement is made and no better one is looked for."""
+
+
+def layer_of(sheet: Sheet) -> Scope | None:
+    """The layer that the matrix of a sheet belongs to."""
+    return next((scope for scope in sheet.main.node.part.scopes if scope.layer), None)
+
+
+def layer_title(layer: Scope | None) -> str:
+    """`Encoder, layer 1`."""
+    return f"{layer.words[:1].upper()}{layer.words[1:]}, layer {layer.layer}" if layer else ""
+
+
+def by_layer(sheets: list[Sheet]) -> list[tuple[Scope | None, list[Sheet]]]:
+    """Sheets that follow each other, by layer; what all layers share, such as a mask, goes with the
+    layer that it stands in."""
+    layers = [layer_of(sheet) for sheet in sheets]
+    last = {layer: number for number, layer in enumerate(layers)}
+    made: list[tuple[Scope | None, list[Sheet]]] = []
+    for number, (sheet, layer) in enumerate(zip(sheets, layers)):
+        before = made[-1][0] if made else None
+        if not layer and last.get(before, 0) > number:
+            layer = before
+        if not made or layer != before:
+            made.append((layer, []))
+        made[-1][1].append(sheet)
+    return made
+
+
+def best(figures: Figures, sheets: list[Sheet]) -> tuple[Drawing, Spread]:
+    """The arrangement that landscape pages show largest, and how it is spread over them."""
+    numbers = sum(block.node.values.size for sheet in sheets for block in sheet.blocks)
+    heads = len({sheet.main.node.part.head for sheet in sheets} - {0})
+    widest = max(block.node.shape[1] for sheet in sheets for block in sheet.blocks)
+    limits = [limit for limit in LIMITS if limit >= widest + 2] or [2 * widest + 6]
+    if numbers > MANY:
+        limits = limits[-1:]
+    best: tuple[float, Drawing, Spread] | None = None
+    for heads_across in sorted({min(heads, most) for most in HEADS}):
+        places: list[tuple[int, int]] = []
+        for limit in limits:
+            if heads_across > 1 and heads_across * limit > ACROSS:
+                break
+            picture = _Picture(figures, sheets, limit, heads_across)
+            drawing = picture.drawing()
+            before, places = places, [(drawn.row, drawn.column) for drawn in drawing.matrices]
+            if places == before:
+                continue
+            pages = spread_of(figures, drawing)
+            worth = pages.worth * BREAK**picture.breaks
+            if best is None or worth > best[0]:
+                best = worth, drawing, pages
+    assert best is not None
+    return best[1], best[2]
+
+
+class _Picture:
+    """Sentences, layers and heads, with lines of up to so many columns."""
+
+    def __init__(self, figures: Figures, sheets: list[Sheet], limit: int, heads: int) -> None:
+        self._figures, self._sheets, self._limit = figures, sheets, limit
+        self._layout = figures.layout
+        self._heads_across = heads
+        self._there = set(figures.there)
+        self.breaks = 0
+        """How often a panel breaks a line that would go on."""
+
+    def drawing(self) -> Drawing:
+        groups = [list(members) for _, members in groupby(self._sheets, lambda sheet: sheet.group)]
+        strips: list[Drawing] = []
+        for sheets in groups:
+            made = list(self._strips(sheets))
+            if len(self._layout.sentences) > 1 and sheets[0].group and made:
+                strips.append(_heading(self._title(sheets[0].group), "attn title"))
+            strips += made
+        return _stacked(strips)
+
+    def _title(self, group: str) -> str:
+        return f"{group}: {' '.join(self._layout.sentences.get(group, ())[:20])}"
+
+    def _strips(self, sheets: Sequence[Sheet]) -> Iterator[Drawing]:
+        """The lines of a sentence: a frame with a heading around each layer, heads side by side."""
+        shown = [sheet for sheet in sheets if not self._figures.comes_with_its_use(sheet)]
+        for layer, part in by_layer(shown):
+            strips = list(self._layer(layer, part))
+            if layer:
+                title = layer_title(layer)
+                strips = _framed([_heading(title, "attn title"), *strips], f"{part[0].group} {title}")
+            yield from strips
+
+    def _layer(self, layer: Scope | None, sheets: Sequence[Sheet]) -> Iterator[Drawing]:
+        """The lines of a layer, heads side by side, each in a frame."""
+        heads = groupby(sheets, lambda sheet: sheet.main.node.part.head)
+        runs = groupby(((head, list(members)) for head, members in heads), lambda run: bool(run[0]))
+        for in_heads, members in runs:
+            panels = [(head, made[0].name, self._panel(layer, made)) for head, made in members]
+            if not in_heads:
+                for _, _, strips in panels:
+                    yield from strips
+                continue
+            framed = [
+                _framed([_heading(f"Head {head}", "attn label"), *strips], name)
+                for head, name, strips in panels
+            ]
+            for first in range(0, len(framed), self._heads_across):
+                yield from _side_by_side(framed[first : first + self._heads_across])
+
+    def _panel(self, layer: Scope | None, sheets: list[Sheet]) -> list[Drawing]:
+        panel = Panel(
+            self._limit,
+            f"{layer.name}." if layer else "",
+            self._there,
+            self._layout.blocks,
+            self._figures.needs,
+        )
+        for sheet in sheets:
+            panel.add(self._figures.figures[sheet])
+        self.breaks = max(self.breaks, panel.breaks)
+        return panel.strips()
+
+
+def _heading(text: str, style: str) -> Drawing:
+    return Drawing(texts=[Text(0, 0, text, style)], starts=[0], sections=[0])
+
+
+def _framed(strips: Sequence[Drawing], name: str) -> list[Drawing]:
+    """Lines below a heading with a frame around them all, and room between it and what is in it."""
+    width = max(strip.width for strip in strips)
+    made = []
+    for strip in (*strips, Drawing(thin=[0])):
+        framed = Drawing()
+        framed.put(strip, 0, 1)
+        framed.frames[name] = 0, 0, max(strip.height, 1) - 1, width + 1
+        made.append(framed)
+    return made
+
+
+def _side_by_side(panels: Sequence[list[Drawing]]) -> list[Drawing]:
+    """Panels whose lines begin at the same height."""
+    strips = [Drawing() for _ in range(max(map(len, panels)))]
+    column = 0
+    for panel in panels:
+        for strip, drawing in zip(strips, panel):
+            strip.put(drawing, 0, column)
+        column += max(drawing.width for drawing in panel) + 1
+    return strips
+
+
+def _stacked(strips: Sequence[Drawing]) -> Drawing:
+    """Lines below each other; a page may end before each, but not between a heading and what follows,
+    nor between the last line in a frame and the frame."""
+    picture, row, headed = Drawing(), 0, False
+    for strip in strips:
+        settled = strip.settled()
+        if headed or not (settled.matrices or settled.texts):
+            settled.starts, settled.sections = [], []
+        headed = not settled.matrices and bool(settled.texts)
+        ends = not settled.matrices and not settled.texts
+        picture.put(settled, row)
+        row += settled.height
+        if settled.matrices or ends:
+            picture.thin += [row]
+            row += 1
+    return picture

@@ -1,0 +1,164 @@
+"""The cells of a picture besides its own matrices: captions, arrows, frames, what is drawn again. Knows
+no file format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from attn_xl.graph.node import Node
+from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address, quoted
+from attn_xl.workbook.layout.layout import Layout
+from attn_xl.workbook.layout.page import Cell, Choice, Extras, Tint
+from attn_xl.workbook.layout.placed import Block
+
+from .drawing import Drawing, Drawn, text_columns
+from .measures import FIRST_ROW, LINE, Figures, heights_of, starts_of, widths_of
+
+LEGEND_ROW = 4
+LEGEND = (
+    ("attn input", "input"),
+    ("attn weight", "weight"),
+    ("attn value", "computed"),
+    ("attn attention", "attention"),
+    ("attn echo", "drawn again"),
+)
+
+
+def extras_of(
+    figures: Figures,
+    picture: Drawing,
+    blocks: dict[Node, Block],
+    layout: Layout,
+    *,
+    name: str = "",
+    linked: bool = False,
+) -> Extras:
+    """All that a picture has besides its own matrices; of one that is `linked`, all of it."""
+    widths = widths_of(figures, picture)
+    cells = [*_legend(widths), *_cells(figures, picture, blocks, layout, name, linked)]
+    attention = next(cell for cell in cells if cell.style == "attn attention")
+    starts, sections = starts_of(picture)
+    scaled = [
+        Place("", FIRST_ROW + drawn.row, 1 + drawn.column, *drawn.shape).range
+        for drawn in picture.matrices
+        if linked and not drawn.again and drawn.node.role == "attention"
+    ]
+    return Extras(
+        cells=tuple(_with_frames(cells, picture)),
+        choices=tuple(_prompts(picture, blocks) if linked else ()),
+        tints=(Tint(address(attention.row, attention.column), "TRUE", "attn scale high"),),
+        scales=tuple(scaled),
+        widths=widths,
+        row_height=LINE,
+        heights=heights_of(figures, picture),
+        starts=starts,
+        sections=sections,
+        canvas=True,
+        zoom=100,
+    )
+
+
+def _prompts(picture: Drawing, blocks: dict[Node, Block]) -> Iterator[Choice]:
+    """What is shown beside a number that is given where it is selected: where to change it."""
+    for drawn in picture.matrices:
+        block = blocks[drawn.node]
+        if not drawn.again and not block.live:
+            place = Place("", FIRST_ROW + drawn.row, 1 + drawn.column, *drawn.shape)
+            prompt = f"Change this number on the sheet {block.place.sheet}. Here, it is a link."
+            yield Choice(place.range, title="Linked", prompt=prompt)
+
+
+def _legend(widths: dict[int, float]) -> Iterator[Cell]:
+    """Each look with its name, over as many columns as that needs."""
+    column = 1
+    for style, text in LEGEND:
+        across, room = 0, 0.0
+        while room < text_columns(text) + 3 and column + across < MAX_COLUMNS:
+            room += widths.get(column + across, 8.0)
+            across += 1
+        yield Cell(LEGEND_ROW, column, text, style=style, align="center", across=across)
+        column += across
+
+
+def _cells(
+    figures: Figures,
+    picture: Drawing,
+    blocks: dict[Node, Block],
+    layout: Layout,
+    name: str,
+    linked: bool,
+) -> Iterator[Cell]:
+    for text in picture.texts:
+        row, column = FIRST_ROW + text.row, 1 + text.column
+        beside = text.align == "right"
+        block = blocks.get(text.node) if text.node else None
+        elsewhere = block.place.sheet if block and block.place.sheet != name else ""
+        yield Cell(
+            row,
+            column,
+            text.text,
+            style=text.style,
+            align=text.align,
+            indent=beside,
+            large=text.large,
+            link=elsewhere,
+        )
+    for drawn in picture.matrices:
+        if drawn.again or linked:
+            yield from _again(figures, drawn, blocks.get(drawn.node), layout, name)
+
+
+def _again(
+    figures: Figures, drawn: Drawn, block: Block | None, layout: Layout, sheet: str
+) -> Iterator[Cell]:
+    """A matrix whose own cells are elsewhere: cells that show those of its block, once they are there.
+    `sheet` is the one that they stand on."""
+    node = drawn.node
+    waits = layout.waits(node)
+    row, column = FIRST_ROW + drawn.row, 1 + drawn.column
+    style = "attn echo" if drawn.again else f"attn {node.role}"
+    if drawn.headed:
+        for j, text in enumerate(figures.headings(drawn)):
+            yield Cell(row - 1, column + j, text, style="attn heading")
+    values = layout.values(node)
+    values = values.T if drawn.turned else values
+    elsewhere = f"{quoted(block.place.sheet)}!" if block and block.place.sheet != sheet else ""
+    for i, line in enumerate(values.tolist()):
+        if drawn.labelled:
+            yield Cell(
+                row + i, column - 1, drawn.labels[i], style="attn label", align="right", indent=1
+            )
+        for j, number in enumerate(line):
+            formula = ""
+            down, right = (j, i) if drawn.turned else (i, j)
+            if block is not None:
+                formula = elsewhere + address(block.place.row + down, block.place.column + right)
+                formula = f'IF(COUNT({formula})<1,"",{formula})' if waits else formula
+            value = number if number == number else ""
+            yield Cell(
+                row + i,
+                column + j,
+                node.texts[down] if node.texts else value,
+                formula,
+                style=style,
+                like=block.name if block else "",
+                shows=(down, right),
+            )
+
+
+def _with_frames(cells: Sequence[Cell], picture: Drawing) -> Iterator[Cell]:
+    """The cells, with the edges of frames on those that are there already, and on blank ones."""
+    edges: dict[tuple[int, int], set[str]] = {}
+    for top, left, bottom, right in picture.frames.values():
+        for row in range(top, bottom + 1):
+            edges.setdefault((row, left), set()).add("l")
+            edges.setdefault((row, right), set()).add("r")
+        for column in range(left, right + 1):
+            edges.setdefault((top, column), set()).add("t")
+            edges.setdefault((bottom, column), set()).add("b")
+    for cell in cells:
+        own = edges.pop((cell.row - FIRST_ROW, cell.column - 1), None)
+        yield replace(cell, edges="".join(sorted(own))) if own else cell
+    for (row, column), own in edges.items():
+        yield Cell(FIRST_ROW + row, 1 + column, style="attn step", edges="".join(sorted(own)))
