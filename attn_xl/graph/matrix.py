@@ -12,7 +12,8 @@ import numpy as np
 
 from attn_xl.errors import InputError
 from attn_xl.graph.operations.catalogue import ADD, DIVIDE, MULTIPLY, SUBTRACT
-from attn_xl.graph.operations.primitives import Constant, Product, Transpose
+from attn_xl.graph.operations.elementwise import Constant
+from attn_xl.graph.operations.products import Product, Transpose
 
 from .node import Node, Role
 from .operation import Operation

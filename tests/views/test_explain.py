@@ -48,7 +48,7 @@ from attn_xl.graph.functions import (
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.operation import Operation
 from attn_xl.graph.operations.catalogue import PRIMITIVES
-from attn_xl.graph.operations.chosen import Find
+from attn_xl.graph.operations.selection import Find
 from attn_xl.views.explanation import MOST_CELLS, figure
 from attn_xl.views.explanation_text import print_tree, to_json
 

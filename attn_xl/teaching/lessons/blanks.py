@@ -12,8 +12,9 @@ import numpy as np
 from attn_xl.errors import CallError, nearest
 from attn_xl.graph.node import HIDES, Node
 from attn_xl.graph.operation import Entered, follows, recompute
-from attn_xl.graph.operations.chosen import Mask
-from attn_xl.graph.operations.primitives import Columns, Copy
+from attn_xl.graph.operations.elementwise import Copy
+from attn_xl.graph.operations.masks import Mask
+from attn_xl.graph.operations.selection import Columns
 from attn_xl.models.computation import Computation
 from attn_xl.models.step_names import base_symbol
 from attn_xl.workbook.layout.layout import Blanks, Layout

@@ -23,17 +23,12 @@ from attn_xl.graph.operations.catalogue import (
     SUM,
     VARIANCE,
 )
-from attn_xl.graph.operations.chosen import Mask, Sinusoid
-from attn_xl.graph.operations.primitives import (
-    Best,
-    Columns,
-    Concat,
-    Copy,
-    Gather,
-    Product,
-    Transpose,
-    Width,
-)
+from attn_xl.graph.operations.elementwise import Copy
+from attn_xl.graph.operations.masks import Mask
+from attn_xl.graph.operations.positions import Sinusoid
+from attn_xl.graph.operations.products import Product, Transpose
+from attn_xl.graph.operations.reductions import Best, Width
+from attn_xl.graph.operations.selection import Columns, Concat, Gather
 
 _APPLY = {
     RELU: "relu", GELU: "gelu", GELU_TANH: "gelu-tanh", ACOS: "angle", MAXIMUM: "largest",

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from attn_xl.graph.node import Node
 from attn_xl.graph.operation import operation_of
-from attn_xl.graph.operations.primitives import Columns, Concat, Copy, Elementwise, Product, Transpose
+from attn_xl.graph.operations.elementwise import Copy, Elementwise
+from attn_xl.graph.operations.products import Product, Transpose
+from attn_xl.graph.operations.selection import Columns, Concat
 from attn_xl.workbook.layout.layout import Sheet
 from attn_xl.workbook.layout.placed import Block
 

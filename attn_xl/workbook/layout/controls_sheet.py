@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from attn_xl.graph.node import referred_to
-from attn_xl.graph.operations.chosen import OFF, ON
+from attn_xl.graph.operations.switches import OFF, ON
 from attn_xl.models.explorer import MOVES, NEXT_NOTE
 from attn_xl.models.masking import CONTROLS
 from attn_xl.spreadsheets.addresses import Place, address
