@@ -218,4 +218,4 @@ def softmax(x: Matrix) -> Matrix:
     maximum = row_maximum(x).named("Maximum", "the largest score of the row", helper=True)
     exponentials = exp(x - maximum).named("Exponentials", "e^(score − maximum)", helper=True)
     total = row_sum(exponentials).named("Sum", "what the exponentials add up to", helper=True)
-    return (exponentials / total).described(f"softmax({x.name or x.words})")
+    return (exponentials / total).described(f"softmax({x.name or x.words})", "Softmax")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -16,10 +18,13 @@ from attn_xl.graph.operations.elementwise import Constant
 from attn_xl.graph.operations.products import Product, Transpose
 
 from .node import Node, Role
-from .operation import Operation
+from .operation import Operation, Reads, cells_of, formula_size, operation_of
 
 MOST_NUMBERS = 100_000_000
 """So many numbers are computed at once: 0.8 GB of them."""
+LONGEST_FORMULA = 50
+"""References and operations in one formula: a spreadsheet takes 64 nested functions and 8,192
+characters."""
 _foreseen: ContextVar[list[int] | None] = ContextVar("numbers so far", default=None)
 
 
@@ -31,8 +36,17 @@ class Matrix(Node):
 
     @property
     def T(self) -> Matrix:
-        """Rows and columns swapped, for the right side of a product."""
+        """Rows and columns swapped."""
         return made(Transpose(), (self,), self.columns, self.rows)
+
+    @cached_property
+    def in_cells(self) -> Matrix:
+        """The same matrix with cells of its own: itself if it has a name; otherwise a helper, shown
+        beside the step that reads it."""
+        if self.name:
+            return self
+        noun = self.noun or (operation_of(self).noun if self.operation else "Given")
+        return replace(self.named(noun, self.words, helper=True), scalar=False)
 
     def __matmul__(self, other: Matrix) -> Matrix:
         if not isinstance(other, Matrix):
@@ -98,9 +112,13 @@ def made(
 ) -> Matrix:
     """The matrix that an operation makes of others; in `shapes_only`, without its numbers.
 
+    An operand without a name whose formula cannot stand in for its cells gets cells of its own.
+
     Raises:
         InputError: if it has too many numbers, or one that is infinite or not a number.
+        TypeError: if an operand holds words.
     """
+    parents = tuple(_readable(operation, number, parent) for number, parent in enumerate(parents))
     foreseen = _foreseen.get()
     _check_size(operation, parents, (len(rows), len(columns)), foreseen or [0])
     if foreseen is not None:
@@ -109,6 +127,24 @@ def made(
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # a node refuses infinities
             values = operation.numbers(*(parent.values for parent in parents))
     return Matrix(values, tuple(rows), tuple(columns), operation, parents, scalar=scalar)
+
+
+def _readable(operation: Operation, number: int, operand: Matrix) -> Matrix:
+    """An operand as a formula can read it: the one given, or the same with cells of its own."""
+    if operand.texts and not operation.reads_texts:
+        raise TypeError(f"{operand.name or 'a matrix'} holds words, with which nothing is computed")
+    if operand.name:
+        return operand
+    reads = operation.reads_of(number)
+    needs_cells = (
+        operand.operation is None
+        or "in_cells" in vars(operand)  # another step reads its cells
+        or operation_of(operand).reads_labels
+        or reads is Reads.table
+        or (reads is not Reads.number and cells_of(operand) is None)
+        or formula_size(operand) > LONGEST_FORMULA
+    )
+    return operand.in_cells if needs_cells else operand
 
 
 def _check_size(

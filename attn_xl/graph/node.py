@@ -53,6 +53,8 @@ class Node:
         scalar: one number that belongs to no word and goes by its name in formulas: `d_k`.
         texts: what its single column shows in place of numbers: words.
         description: the step in words, where the operation's own would say less.
+        noun: what it is called where it needs cells and was given no name, if the operation's own
+            noun would say less: `Softmax`, not `Quotient`.
     """
 
     values: Numbers
@@ -68,6 +70,7 @@ class Node:
     scalar: bool = False
     texts: tuple[str, ...] | None = None
     description: str = ""
+    noun: str = ""
     order: int = field(default_factory=lambda: next(_made))
 
     def __post_init__(self) -> None:
@@ -165,9 +168,9 @@ class Node:
             order=next(_made),
         )
 
-    def described(self: N, words: str) -> N:
+    def described(self: N, words: str, noun: str = "") -> N:
         """The same matrix with the step that made it put in other words."""
-        return replace(self, description=words)
+        return replace(self, description=words, noun=noun)
 
     def _repr_html_(self) -> str:
         return self.html(self.name)
@@ -188,21 +191,28 @@ class Graph(Mapping[str, Node]):
     def __init__(self, *results: Node) -> None:
         self._nodes: dict[str, Node] = {}
         self._owners: dict[Node, Node] = {}
+        self._full_names: dict[Node, str] = {}
         nodes = [node for node in walk(results) if node.name]
         for node in nodes:
             if not node.helper:
                 self._adopt(node)
         for node in nodes:
             name = self.full_name(node)
+            if name in self._nodes and node.helper:  # of several softmaxes beside one step
+                name = next(f"{name}_{n}" for n in itertools.count(2) if f"{name}_{n}" not in self)
             if name in self._nodes:
                 raise ValueError(f"two matrices are named {name}")
             self._nodes[name] = node
+            self._full_names[node] = name
 
     def _adopt(self, owner: Node) -> None:
         """Give `owner` the helpers that lead to it and belong to no earlier step."""
-        waiting = list(owner.parents)
+        waiting, seen = list(owner.parents), set[Node]()
         while waiting:
             node = waiting.pop()
+            if node in seen:
+                continue
+            seen.add(node)
             if node.helper and node not in self._owners:
                 self._owners[node] = owner
             if node.helper or not node.name:
@@ -213,7 +223,10 @@ class Graph(Mapping[str, Node]):
         return self._owners.get(node, node)
 
     def full_name(self, node: Node) -> str:
-        """`Softmax.Sum` for a helper; a scalar and every other matrix go by their own name."""
+        """`Softmax.Sum` for a helper, `Softmax.Sum_2` for a second one of that name; a scalar and every
+        other matrix go by their own name."""
+        if node in self._full_names:
+            return self._full_names[node]
         if node.helper and not node.scalar:
             return f"{self.owner(node).name}.{node.name}"
         return node.name

@@ -181,6 +181,7 @@ class Operation(MadeBy, ABC):
         binds: how tightly its formula binds.
         reads: what its formula reads of each operand; the last one holds for all further ones.
         repeats: how often its formula holds an operand's.
+        reads_one: each of its cells reads one operand only.
         same_in_every_row: whether the rows of its formulas differ in their numbers only.
         reads_labels: its formula needs to know its own row and column: it has cells of its own, and
             gets itself as the last operand.
@@ -191,6 +192,7 @@ class Operation(MadeBy, ABC):
     binds: ClassVar[int] = ATOM
     reads: ClassVar[tuple[Reads, ...]] = (Reads.number,)
     repeats: ClassVar[int] = 1
+    reads_one: ClassVar[bool] = False
     same_in_every_row: ClassVar[bool] = True
     reads_labels: ClassVar[bool] = False
     reads_texts: ClassVar[bool] = False
@@ -232,6 +234,15 @@ def operation_of(node: Node) -> Operation:
     """What made a computed matrix."""
     assert isinstance(node.operation, Operation)
     return node.operation
+
+
+def formula_size(node: Node) -> int:
+    """How many references and operations the formula of a cell that reads `node` holds for it."""
+    if node.name or node.operation is None:
+        return 1
+    operation = operation_of(node)
+    sizes = [formula_size(parent) for parent in node.parents]
+    return 1 + operation.repeats * (max(sizes) if operation.reads_one else sum(sizes))
 
 
 def cells_of(node: Node) -> Cells | None:

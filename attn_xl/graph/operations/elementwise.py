@@ -111,7 +111,7 @@ def _in_parentheses(text: str, signs: Iterable[str]) -> str:
 class Add(Elementwise):
     """`=B5+Positions!B5`."""
 
-    noun: ClassVar[str] = "Sum"
+    noun: ClassVar[str] = "Total"
     symbol, sign, binds = "+", "+", 1
 
     def numbers(self, *operands: Numbers) -> Numbers:

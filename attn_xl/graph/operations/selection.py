@@ -16,6 +16,7 @@ class Gather(Operation):
     """Rows picked out of matrices: row i is row `picks[i][1]` of operand `picks[i][0]`."""
 
     noun: ClassVar[str] = "Rows"
+    reads_one: ClassVar[bool] = True
     reads = (Reads.row,)
     same_in_every_row: ClassVar[bool] = False
     picks: tuple[tuple[int, int], ...]
@@ -74,6 +75,7 @@ class Concat(Operation):
     """Matrices side by side."""
 
     noun: ClassVar[str] = "Concat"
+    reads_one: ClassVar[bool] = True
 
     def numbers(self, *operands: Numbers) -> Numbers:
         return np.hstack(operands)
