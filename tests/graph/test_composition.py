@@ -123,7 +123,8 @@ def test_an_operation_has_all_that_is_asked_of_it(case: str, tmp_path: Path) -> 
     assert result.words
     for style in STYLES:
         computation = written(result.named("R"), tmp_path / f"{style.value}.xlsx", style)
-    root = attn_xl.explain(computation, "R" if result.scalar else "R[1, 1]")
+    n, m = result.shape
+    root = attn_xl.explain(computation, "R" if result.scalar else f"R[{n}, {m}]")
     assert root.words
     assert root.numbers
     if has_array and not result.scalar:
