@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from attn_xl.graph.functions import softmax
     from attn_xl.graph.matrix import Matrix, given
     from attn_xl.graph.node import Graph
     from attn_xl.models.attention import compare, scaled_dot_product_attention, self_attention
     from attn_xl.models.build import attend
     from attn_xl.models.computation import Computation
+    from attn_xl.models.softmax import softmax
     from attn_xl.tables.read import read_tables
     from attn_xl.tables.survey import Table, Tables
     from attn_xl.tables.vectors.word_vectors import read_vectors
@@ -39,7 +39,7 @@ _HOMES = {
     "models.computation": ("Computation",),
     "models.build": ("attend",),
     "graph.matrix": ("Matrix", "given"),
-    "graph.functions": ("softmax",),
+    "models.softmax": ("softmax",),
     "settings": ("Formulas", "Settings"),
     "tables.read": ("read_tables",),
     "tables.survey": ("Table", "Tables"),

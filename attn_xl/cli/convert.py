@@ -9,7 +9,6 @@ from typing import Any
 
 from attn_xl.errors import AttnXlError, CallError, Interrupted, OutputError, unforeseen
 from attn_xl.outputs import SPREADSHEETS, check_output
-from attn_xl.parallel import in_parallel
 from attn_xl.workbook.arrange import check_sizes
 from attn_xl.workbook.layout.place import renamed
 from attn_xl.workbook.write import write_workbook
@@ -84,6 +83,8 @@ def convert_files(tasks: Sequence[Conversion], jobs: int | None) -> list[Convert
                 "different folders."
             )
         taken[key] = task.file
+    from attn_xl.parallel import in_parallel  # one file starts without it
+
     done = dict(in_parallel(_tried, tasks, jobs=jobs, said="Converting"))
     return [done[number] for number in range(len(tasks))]
 

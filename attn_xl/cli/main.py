@@ -10,6 +10,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any, NoReturn, Optional
 
 import typer
@@ -53,6 +54,21 @@ app = typer.Typer(
 _completion_scripts["zsh"] = _completion_scripts["zsh"].replace(
     "\ncompdef", '\n[[ $zsh_eval_context[-1] == loadautofunc ]] && %(complete_func)s "$@"\ncompdef'
 )
+
+
+def _import_help() -> None:
+    """Import what typer renders help with, but not the two parsers that it would only need for help in
+    Markdown and for tracebacks: they take a quarter of the time of `--help`."""
+    unused = {"rich.markdown": "Markdown", "rich.traceback": "Traceback"}
+    stubs = {name: ModuleType(name) for name in unused if name not in sys.modules}
+    for name, stub in stubs.items():
+        setattr(stub, unused[name], type(unused[name], (), {}))
+    sys.modules.update(stubs)
+    try:
+        import typer.rich_utils  # noqa: F401
+    finally:
+        for name in stubs:
+            del sys.modules[name]
 
 
 def _version(asked: bool) -> None:
@@ -250,6 +266,9 @@ def main(args: Sequence[str] | None = None) -> None:
             stream.reconfigure(errors="replace")
     if sys.stdout is None:  # closed by whoever called
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    asked = sys.argv[1:] if args is None else args
+    if not asked or {"-h", "--help"} & {*asked} or "_ATTN_XL_COMPLETE" in os.environ:
+        _import_help()
     try:
         try:
             status = app(args, prog_name="attn-xl", standalone_mode=False)

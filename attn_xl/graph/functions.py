@@ -195,27 +195,3 @@ def activation(x: Matrix, kind: str) -> Matrix:
     """`relu`: max(0, x). `gelu`: x Φ(x), with Φ the normal distribution (Hendrycks, Gimpel, 2016).
     `gelu-tanh`: the same, approximated by tanh."""
     return made(ACTIVATIONS[kind], (x,), x.rows, x.columns)
-
-
-def softmax(x: Matrix) -> Matrix:
-    """Each row turned into positive weights that sum to 1: exp(x) / sum(exp(x)), row by row.
-
-    The row's maximum is subtracted first, which changes nothing but keeps exp from overflowing.
-    The maximum, the exponentials and their sum stay visible beside the result.
-
-    Args:
-        x: scores, (n, m).
-
-    Returns:
-        Weights, (n, m).
-
-    Raises:
-        InputError: never for finite scores, which a matrix always has.
-
-    Source: Bridle, "Probabilistic Interpretation of Feedforward Classification Network Outputs"
-    (1990); the shift by the maximum as in Goodfellow, Bengio, Courville, "Deep Learning", 4.1.
-    """
-    maximum = row_maximum(x).named("Maximum", "the largest score of the row", helper=True)
-    exponentials = exp(x - maximum).named("Exponentials", "e^(score − maximum)", helper=True)
-    total = row_sum(exponentials).named("Sum", "what the exponentials add up to", helper=True)
-    return (exponentials / total).described(f"softmax({x.name or x.words})", "Softmax")

@@ -17,8 +17,9 @@ from attn_xl.graph.operations.catalogue import ADD, DIVIDE, MULTIPLY, SUBTRACT
 from attn_xl.graph.operations.elementwise import Constant
 from attn_xl.graph.operations.products import Product, Transpose
 
-from .node import Node, Role
+from .node import Node
 from .operation import Operation, Reads, cells_of, formula_size, operation_of
+from .step import WHOLE, Part, Role, Step
 
 MOST_NUMBERS = 100_000_000
 """So many numbers are computed at once: 0.8 GB of them."""
@@ -200,3 +201,20 @@ def given(
     return Matrix(
         values, tuple(map(str, rows)), tuple(map(str, columns)), name=name, note=note, role=role
     )
+
+
+def given_step(
+    values: Any,
+    rows: Iterable[object],
+    columns: Iterable[object],
+    step: Step,
+    part: Part = WHOLE,
+    *,
+    note: str = "",
+) -> Matrix:
+    """A matrix that is given, not computed, as a step of a model: the input, weights.
+
+    Raises:
+        ValueError, InputError: as `given`.
+    """
+    return given(values, rows, columns, step.symbol).as_step(step, part, note=note)

@@ -1,7 +1,7 @@
 """Matrices that remember how they were made, and the graph they leave. Knows no operation.
 
 A `Node` is what every renderer sees: numbers, labels, a name, and the operation and parents it came
-from. `attn_xl.arithmetic.Matrix` adds the arithmetic.
+from. `attn_xl.graph.matrix.Matrix` adds the arithmetic.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,9 @@ from attn_xl.errors import CallError, InputError, nearest
 from attn_xl.text import clean
 
 from .html import html_table
+from .step import WHOLE, Part, Role, Step
 
 Numbers = NDArray[np.float64]
-Role = Literal["input", "weight", "value", "attention"]
 N = TypeVar("N", bound="Node")
 
 HIDES = -1e8
@@ -55,6 +55,8 @@ class Node:
         description: the step in words, where the operation's own would say less.
         noun: what it is called where it needs cells and was given no name, if the operation's own
             noun would say less: `Softmax`, not `Quotient`.
+        step: what step of a model it is; None for a matrix that belongs to none.
+        part: where in the model it stands: its layer, its head.
     """
 
     values: Numbers
@@ -71,6 +73,8 @@ class Node:
     texts: tuple[str, ...] | None = None
     description: str = ""
     noun: str = ""
+    step: Step | None = None
+    part: Part = WHOLE
     order: int = field(default_factory=lambda: next(_made))
 
     def __post_init__(self) -> None:
@@ -111,10 +115,18 @@ class Node:
         """How many rows and columns."""
         return len(self.rows), len(self.columns)
 
+    def is_step(self, *steps: Step) -> bool:
+        """Whether it is one of these steps, in whatever layer and head, and however it was computed."""
+        return self.step is not None and self.step.symbol in {step.symbol for step in steps}
+
     @property
-    def symbol(self) -> str:
-        """Its name without a layer or a number: `Dropped` of `Enc1.Dropped_2`."""
-        return self.name.rpartition(".")[2].partition("_")[0]
+    def base_name(self) -> str:
+        """Its name without layer and head: `Scores` of `Enc1.Scores_2`, `Norm_1` of `Enc1.Norm_1`."""
+        return (
+            self.step.symbol + (f"_{self.part.number}" if self.part.number else "")
+            if self.step
+            else self.name
+        )
 
     @property
     def largest(self) -> float:
@@ -130,7 +142,7 @@ class Node:
     def may_hide(self) -> bool:
         """Whether it is a mask, or has one added, so that such numbers hide something: now, or once a
         switch is turned."""
-        return self.symbol in ("Mask", "Masked", "ComputedMask")
+        return self.step is not None and self.step.hides
 
     def needs_exponent(self, decimals: int, seen: Numbers | None = None) -> bool:
         """Whether, with so many digits after the point, it would show as nothing but zeros, or as
@@ -167,6 +179,18 @@ class Node:
             helper=helper,
             order=next(_made),
         )
+
+    def as_step(self: N, step: Step, part: Part = WHOLE, *, note: str = "") -> N:
+        """The same matrix as a step of a model, named by its symbol and where it stands.
+
+        Args:
+            step: what it is.
+            part: the layer and head that it belongs to.
+            note: what it shows, where that differs from the step's own note.
+        """
+        name = part.name(step.symbol)
+        made = self.named(name, note or step.note, role=step.role, helper=step.helper)
+        return replace(made, step=step, part=part)
 
     def described(self: N, words: str, noun: str = "") -> N:
         """The same matrix with the step that made it put in other words."""

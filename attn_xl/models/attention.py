@@ -12,32 +12,24 @@ from dataclasses import dataclass
 from typing import Literal
 
 from attn_xl.errors import InputError
-from attn_xl.graph.functions import (
-    copy,
-    gather,
-    mask,
-    masked,
-    row_sum,
-    sinusoid,
-    softmax,
-    sqrt,
-    when,
-    width,
-)
+from attn_xl.graph.functions import copy, gather, mask, masked, row_sum, sinusoid, sqrt, when, width
 from attn_xl.graph.matrix import Matrix
+from attn_xl.graph.step import WHOLE, Part, Scope, Step
 
-from . import notes
+from . import recipes, steps
+from .softmax import softmax
+from .steps import COMPARE
 
 
 class Weights:
     """Where a model gets what was learned."""
 
-    def matrix(self, name: str, rows: Sequence[str], width: int) -> Matrix:
-        """The weights `name`, one row for each of `rows`; `width` is how many columns to make up where
-        weights are made up."""
+    def matrix(self, step: Step, part: Part, rows: Sequence[str], width: int) -> Matrix:
+        """Weights, one row for each of `rows`; `width` is how many columns to make up where weights are
+        made up."""
         raise NotImplementedError
 
-    def row(self, name: str, columns: Sequence[str]) -> Matrix | None:
+    def row(self, step: Step, part: Part, columns: Sequence[str]) -> Matrix | None:
         """A single row, such as a bias, or None if there is none."""
         raise NotImplementedError
 
@@ -46,38 +38,99 @@ class Weights:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Switches:
-    """The choices of scaled attention as cells that the formulas obey.
-
-    Attributes:
-        scale: a switch: divide the scores by √d_k.
-        temperature: a scalar that the scores are divided by, too.
-    """
-
-    scale: Matrix
-    temperature: Matrix
-
-
-@dataclass(frozen=True, eq=False, repr=False)
 class Attending:
     """How the scores become weights.
 
     Attributes:
-        scale: divide the scores by √d_k.
+        scale: divide the scores by √d_k; a cell that says so, where a reader can switch it.
         temperature: a scalar that the scores are divided by, too.
         normalize: "softmax", or "sum": divide each row by its plain sum.
         masks: makes, for the words of the rows and of the columns and the place in the model, what is
             added to the scores.
-        dropout: makes, for some weights and a name, a mask of 0 and 1, and the scalar p.
-        switches: in place of `scale` and `temperature`, cells that decide.
+        dropout: makes, for some weights and their place, a mask of 0 and 1, and the scalar p.
     """
 
-    scale: bool = True
+    scale: bool | Matrix = True
     temperature: Matrix | None = None
     normalize: Literal["softmax", "sum"] = "softmax"
-    masks: Callable[[Sequence[str], Sequence[str], str], Sequence[Matrix]] | None = None
-    dropout: Callable[[Matrix, str], tuple[Matrix, Matrix]] | None = None
-    switches: Switches | None = None
+    masks: Callable[[Sequence[str], Sequence[str], Part], Sequence[Matrix]] | None = None
+    dropout: Callable[[Matrix, Part], tuple[Matrix, Matrix]] | None = None
+
+    def scaled(self, scores: Matrix, k: Matrix, part: Part) -> Matrix:
+        """The scores (n, m) divided by √d_k and the temperature, as far as these are asked for."""
+        d_k = width(k).as_step(steps.KEY_WIDTH, part)
+        if isinstance(self.scale, Matrix):
+            divisor = when(self.scale, sqrt(d_k), 1)
+            if self.temperature is not None:
+                divisor = divisor * self.temperature
+            return (scores / divisor.as_step(steps.DIVISOR, part)).as_step(steps.DIVIDED, part)
+        if self.temperature is None:
+            return (scores / sqrt(d_k)).as_step(steps.SCALED, part) if self.scale else scores
+        if self.scale:
+            tempered = steps.TEMPERED.by(recipes.SCALE_AND_TEMPER)
+            return (scores / sqrt(d_k) / self.temperature).as_step(tempered, part)
+        return (scores / self.temperature).as_step(steps.TEMPERED, part)
+
+    def masked(self, scores: Matrix, part: Part) -> Matrix:
+        """The scores (n, m) with what hides words added."""
+        masks = self.masks(scores.rows, scores.columns, part) if self.masks else ()
+        return masked(scores, masks).as_step(steps.MASKED, part) if masks else scores
+
+    def normalized(self, scores: Matrix, part: Part) -> Matrix:
+        """The scores (n, m) as weights, each row of which sums to 1."""
+        if self.normalize == "softmax":
+            return softmax(scores).as_step(steps.SOFTMAX, part)
+        total = row_sum(scores).as_step(steps.PLAIN_SUM)
+        for word, number in zip(scores.rows, total.values[:, 0]):
+            if not number:
+                raise InputError(
+                    f"the scores of {word!r} add up to 0, by which they cannot be divided. Change its "
+                    "numbers, or normalize by softmax."
+                )
+        return (scores / total).as_step(steps.SHARES, part)
+
+    def dropped(self, weights: Matrix, part: Part) -> Matrix:
+        """The weights (n, m) with some set to 0, as in training."""
+        if self.dropout is None:
+            return weights
+        kept, p = self.dropout(weights, part)
+        return (weights * kept / (1 - p)).as_step(steps.DROPPED, part)
+
+
+def scaled_dot_product_attention(
+    q: Matrix,
+    k: Matrix,
+    v: Matrix,
+    *,
+    attending: Attending | None = None,
+    part: Part = WHOLE,
+) -> Matrix:
+    """softmax(Q Kᵀ / √d_k + Mask) V, each step named.
+
+    Args:
+        q: queries, (n, d_k).
+        k: keys, (m, d_k).
+        v: values, (m, d_v).
+        attending: how the scores become weights; scaled, then softmax, if None.
+        part: the layer and head that the steps belong to.
+
+    Returns:
+        The output, (n, d_v).
+
+    Raises:
+        ValueError: if the shapes do not fit.
+        InputError: if a number grows beyond what a spreadsheet holds, or a score beyond what a mask
+            hides.
+
+    Source: Vaswani et al. (2017), equation (1); dropout of the weights as in 5.4.
+    """
+    how = attending or Attending()
+    scores = (q @ k.T).as_step(steps.SCORES, part)  # (n, m)
+    scaled = how.scaled(scores, k, part)  # (n, m)
+    scaled = how.masked(scaled, part)
+    weights = how.normalized(scaled, part)  # (n, m)
+    weights = how.dropped(weights, part)
+    return (weights @ v).as_step(steps.OUTPUT, part)  # (n, d_v)
 
 
 def self_attention(
@@ -88,7 +141,6 @@ def self_attention(
     *,
     biases: Sequence[Matrix | None] = (None, None, None),
     memory: Matrix | None = None,
-    scale: bool = True,
     attending: Attending | None = None,
 ) -> Matrix:
     """Every word of a sentence attends to every word of it, or of another one (cross-attention).
@@ -102,8 +154,7 @@ def self_attention(
         w_v: (d, d_v).
         biases: a row to add to Q, K and V each, (1, d_k), (1, d_k), (1, d_v).
         memory: the embeddings, (m, d'), that keys and values come from; x if None.
-        scale: divide the scores by √d_k.
-        attending: all choices of how scores become weights, instead of `scale` alone.
+        attending: how the scores become weights; scaled, then softmax, if None.
 
     Returns:
         The output, (n, d_v); `Graph(output)` has every step by name.
@@ -116,85 +167,22 @@ def self_attention(
     """
     memory = x if memory is None else memory
     b_q, b_k, b_v = biases
-    q = projected(x, w_q, b_q).named("Q", notes.QUERIES)  # (n, d_k)
-    k = projected(memory, w_k, b_k).named("K", notes.KEYS)  # (m, d_k)
-    v = projected(memory, w_v, b_v).named("V", notes.VALUES)  # (m, d_v)
-    return scaled_dot_product_attention(q, k, v, scale=scale, attending=attending)
+    q = projected(x, w_q, b_q, steps.QUERIES)  # (n, d_k)
+    k = projected(memory, w_k, b_k, steps.KEYS)  # (m, d_k)
+    v = projected(memory, w_v, b_v, steps.VALUES)  # (m, d_v)
+    return scaled_dot_product_attention(q, k, v, attending=attending)
 
 
-def projected(x: Matrix, weights: Matrix | None, bias: Matrix | None = None) -> Matrix:
-    product = copy(x) if weights is None else x @ weights
-    return product if bias is None else product + bias
-
-
-def scaled_dot_product_attention(
-    q: Matrix,
-    k: Matrix,
-    v: Matrix,
-    *,
-    scale: bool = True,
-    attending: Attending | None = None,
-    masks: Sequence[Matrix] | None = None,
-    at: str = "",
-    head: str = "",
+def projected(
+    x: Matrix, weights: Matrix | None, bias: Matrix | None, step: Step, part: Part = WHOLE
 ) -> Matrix:
-    """softmax(Q Kᵀ / √d_k + Mask) V, each step named.
-
-    Args:
-        q: queries, (n, d_k).
-        k: keys, (m, d_k).
-        v: values, (m, d_v).
-        scale: divide the scores by √d_k.
-        attending: all choices of how scores become weights, instead of `scale` alone.
-        masks: (n, m) each, added to the scores; those that `attending` makes if None.
-        at, head: put before and after the steps' names, to tell layers and heads apart.
-
-    Returns:
-        The output, (n, d_v).
-
-    Raises:
-        ValueError: if the shapes do not fit.
-        InputError: if a number grows beyond what a spreadsheet holds, or a score beyond what a mask
-            hides.
-
-    Source: Vaswani et al. (2017), equation (1); dropout of the weights as in 5.4.
-    """
-    how = attending or Attending(scale=scale)
-    if masks is None:
-        masks = how.masks(q.rows, k.rows, at) if how.masks else ()
-    scores = (q @ k.T).named(f"{at}Scores{head}", notes.SCORES)  # (n, m)
-    if how.switches:
-        d_k = width(k).named(f"{at}d_k{head}", "the width of the queries and keys", helper=True)
-        divisor = when(how.switches.scale, sqrt(d_k), 1) * how.switches.temperature
-        divisor = divisor.named(f"{at}Divisor{head}", "what the scores are divided by", helper=True)
-        scores = (scores / divisor).named(f"{at}Scaled{head}", notes.SCALED)
-    elif how.scale or how.temperature is not None:
-        scaled = scores
-        if how.scale:
-            d_k = width(k).named(f"{at}d_k{head}", "the width of the queries and keys", helper=True)
-            scaled = scaled / sqrt(d_k)
-        if how.temperature is not None:
-            scaled = scaled / how.temperature
-        note = notes.SCALED if how.temperature is None else notes.TEMPERED
-        scores = scaled.named(f"{at}Scaled{head}", note)
-    if masks:
-        scores = masked(scores, masks).named(f"{at}Masked{head}", notes.MASKED)
-    if how.normalize == "sum":
-        total = row_sum(scores).named("Sum", "what the scores add up to", helper=True)
-        for word, number in zip(scores.rows, total.values[:, 0]):
-            if not number:
-                raise InputError(
-                    f"the scores of {word!r} add up to 0, by which they cannot be divided. Change its "
-                    "numbers, or normalize by softmax."
-                )
-        weights, name, note = scores / total, "Weights", notes.PLAIN_SUM
-    else:
-        weights, name, note = softmax(scores), "Softmax", notes.SOFTMAX
-    weights = weights.named(f"{at}{name}{head}", note, role="attention")  # (n, m)
-    if how.dropout:
-        kept, p = how.dropout(weights, f"{at}DropoutMask{head}")
-        weights = (weights * kept / (1 - p)).named(f"{at}Dropped{head}", notes.DROPPED)
-    return (weights @ v).named(f"{at}Output{head}", notes.OUTPUT)  # (n, d_v)
+    """x W + b as a step of a model, (n, d) to (n, k); x itself where nothing is learned."""
+    product = copy(x) if weights is None else x @ weights
+    if weights is None:
+        step = steps.COPIED[step] if bias is None else steps.COPIED[step].by(recipes.ADD)
+    elif bias is not None:
+        step = step.by(recipes.PROJECT_AND_ADD)
+    return (product if bias is None else product + bias).as_step(step, part)
 
 
 def positioned(x: Matrix) -> Matrix:
@@ -208,18 +196,16 @@ def positioned(x: Matrix) -> Matrix:
 
     Source: Vaswani et al. (2017), 3.5.
     """
-    positions = sinusoid(x).named(f"{_scope(x)}Positions", notes.POSITIONS)
-    return (x + positions).named(f"{_scope(x)}Embedded", notes.EMBEDDED)
-
-
-def _scope(x: Matrix) -> str:
-    return f"{x.name}." if x.name != "Input" else ""
+    part = WHOLE if x.name == steps.INPUT.symbol else WHOLE.within(Scope(x.name, x.name))
+    positions = sinusoid(x).as_step(steps.POSITIONS, part)
+    return (x + positions).as_step(steps.EMBEDDED, part)
 
 
 def attention_mask(
     rows: Sequence[str],
     words: Sequence[str],
-    name: str,
+    step: Step,
+    part: Part,
     *,
     causal: bool | Matrix,
     padding: Sequence[str],
@@ -227,7 +213,8 @@ def attention_mask(
     """What to add to scores (n, m), so that no word of `rows` looks at later ones of `words` (`causal`)
     or at those that fill up a sentence (`padding`)."""
     hides = mask(rows, words, causal=causal, padding=padding)
-    return hides.named(name, notes.MASK)
+    recipe = recipes.MASKS[causal is not False, bool(padding)]
+    return hides.as_step(step.by(recipe), part)
 
 
 def compare(sentences: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
@@ -258,19 +245,23 @@ def compare(sentences: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
             for sentence, row in occurrences
         ]
         others = range(1, len(labels))
-        for which, step in enumerate(("Input", "Output")):
+        for which, step in enumerate((steps.INPUT.symbol, steps.OUTPUT.symbol)):
             vectors = gather(
                 [(sentences[sentence][which], row) for sentence, row in occurrences], labels
-            ).named(f"Compare.{word}.{step}", f"{word}: {step.lower()}", sheet="Compare")
+            ).as_step(steps.COMPARED)
+            vectors = vectors.named(
+                f"{COMPARE}.{word}.{step}", f"{word}: {step.lower()}", sheet=COMPARE
+            )
             later = gather(
                 [(vectors, row) for row in others],
                 [f"{labels[row]} − {labels[0]}" for row in others],
             )
             difference = later - gather([(vectors, 0) for _ in others], later.rows)
-            difference = difference.described(f"what differs from {labels[0]!r}").named(
-                f"Compare.{word}.{step}.Difference",
+            difference = difference.described(f"what differs from {labels[0]!r}")
+            difference = difference.as_step(steps.COMPARED.by(recipes.SUBTRACT_FIRST)).named(
+                f"{COMPARE}.{word}.{step}.Difference",
                 f"{word}: {step.lower()}, difference",
-                sheet="Compare",
+                sheet=COMPARE,
             )
             compared += [vectors, difference]
     return compared

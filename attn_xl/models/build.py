@@ -7,19 +7,20 @@ from functools import cached_property
 
 from attn_xl.errors import CallError, InputError, nearest
 from attn_xl.graph.functions import option
-from attn_xl.graph.matrix import Matrix, given, shapes_only
+from attn_xl.graph.matrix import Matrix, given_step, shapes_only
 from attn_xl.graph.node import HIDES, Graph
+from attn_xl.graph.step import WHOLE
 from attn_xl.settings import Model, Normalize, Positions, Settings
 from attn_xl.tables.survey import Table, Tables
 
-from . import notes
+from . import steps
 from .attention import compare, positioned, self_attention
 from .computation import Computation
 from .explorer import explorer, moves
 from .masking import Scoring
 from .multi_head import multi_head_attention
+from .parts import chosen_parts
 from .similarity import similarity
-from .step_names import base_symbol, chosen_parts
 from .transformer import Architecture, decoder, encoder, next_words
 from .weights import SheetWeights, check_fit, count
 
@@ -97,12 +98,12 @@ class _Run:
         tables_of_words = dict(tables.sentences)
         self.memory = self._memory(tables_of_words)
         self.inputs = {
-            name: given(
+            name: given_step(
                 table.values,
                 table.rows,
                 table.columns,
-                "Input",
-                notes.INPUT + (notes.TURNED if table.turned else ""),
+                steps.INPUT,
+                note=steps.INPUT.note + (steps.TURNED if table.turned else ""),
             )
             for name, table in tables_of_words.items()
         }
@@ -123,8 +124,9 @@ class _Run:
         table = tables_of_words.pop(name)
         if not tables_of_words:
             raise CallError(f"--memory: {name!r} is the only sentence; another one is to attend to it.")
-        symbol = "Source" if self.settings.model is Model.encoder_decoder else "Memory"
-        return given(table.values, table.rows, table.columns, symbol, notes.MEMORY.format(name))
+        step = steps.SOURCE if self.settings.model is Model.encoder_decoder else steps.MEMORY
+        note = step.note.format(name)
+        return given_step(table.values, table.rows, table.columns, step, note=note)
 
     def _check(self) -> None:
         s = self.settings
@@ -139,15 +141,20 @@ class _Run:
             raise CallError(
                 f"--memory does not go with --model {s.model.value}, which attends to itself."
             )
-        if s.model is Model.attention and not {"W_Q", "W_K", "W_V"} & {*self.tables.weights}:
-            layered = [n for n in self.tables.weights if n.endswith((".W_Q", ".W_K", ".W_V"))]
+        projections = [step.symbol for step in (steps.W_Q, steps.W_K, steps.W_V)]
+        if s.model is Model.attention and not set(projections) & {*self.tables.weights}:
+            layered = [
+                n for n in self.tables.weights if n.endswith(tuple(f".{p}" for p in projections))
+            ]
             if layered:
                 raise InputError(
                     f"{self.tables.path}: its weights are of layers ({layered[0]}, ...), which "
                     "--model encoder, decoder, encoder-decoder or decoder-only computes with. For "
                     "attention alone, keep those of one layer."
                 )
-        if s.normalize is Normalize.sum and (s.causal or s.padding or "Mask" in self.weights):
+        if s.normalize is Normalize.sum and (
+            s.causal or s.padding or steps.MASK.symbol in self.weights
+        ):
             raise CallError(
                 "--normalize sum does not go with a mask, which only a softmax turns into 0."
             )
@@ -185,24 +192,26 @@ class _Run:
     def _attention(self, name: str, x: Matrix, memory: Matrix | None) -> Matrix:
         s, weights = self.settings, self.tables.weights
         how = self._scoring.attending(causal=s.causal, switchable=memory is None or s.causal)
-        if s.heads is not None or "W_O" in weights:
+        if s.heads is not None or steps.W_O.symbol in weights:
             source = x if memory is None else memory
             return multi_head_attention(
-                x, source, self.weights, s.heads or 1, attending=how, name="Output"
+                x, source, self.weights, s.heads or 1, attending=how, result=steps.MIXED_OUTPUT
             )
-        widths = {"W_Q": x, "W_K": memory or x, "W_V": memory or x}
-        check_fit(self.tables.sentences[name], weights, {k: len(v.columns) for k, v in widths.items()})
+        other = x if memory is None else memory
+        sources = {steps.W_Q: x, steps.W_K: other, steps.W_V: other}
+        wanted = {step.symbol: len(source.columns) for step, source in sources.items()}
+        check_fit(self.tables.sentences[name], weights, wanted)
         made = {
-            key: self.weights.matrix(key, source.columns, len(source.columns))
-            for key, source in widths.items()
-            if key in self.weights or s.random_weights is not None
+            step: self.weights.matrix(step, WHOLE, source.columns, len(source.columns))
+            for step, source in sources.items()
+            if step.symbol in self.weights or s.random_weights is not None
         }
-        w_q, w_k, w_v = (made.get(key) for key in widths)
+        w_q, w_k, w_v = (made.get(step) for step in sources)
         biases = [
             self.weights.row(
-                key.replace("W", "b"), made[key].columns if key in made else source.columns
+                steps.BIASES[step], WHOLE, made[step].columns if step in made else source.columns
             )
-            for key, source in widths.items()
+            for step, source in sources.items()
         ]
         return self_attention(x, w_q, w_k, w_v, biases=biases, memory=memory, attending=how)
 
@@ -227,7 +236,7 @@ class _Run:
 
     def _next_words(self, x: Matrix) -> tuple[Matrix, ...]:
         """Probabilities over the vocabulary, whose sheet has a word a row, as embeddings do."""
-        table = self.tables.weights.get("Vocabulary")
+        table = self.tables.weights.get(steps.VOCABULARY.symbol)
         d = len(x.columns)
         if table is None:
             raise InputError(
@@ -239,11 +248,9 @@ class _Run:
                 f"{table.file}, sheet {table.sheet!r}: Vocabulary is {table.shape[0]} x "
                 f"{table.shape[1]}, but the sentences have {count(d, 'dimension')}."
             )
-        self.weights.used.add("Vocabulary")
+        self.weights.used.add(table.name)
         if self._vocabulary is None:
-            self._vocabulary = given(
-                table.values, table.rows, table.columns, "Vocabulary", notes.VOCABULARY, "weight"
-            )
+            self._vocabulary = given_step(table.values, table.rows, table.columns, steps.VOCABULARY)
         return next_words(x, self._vocabulary)
 
     def unused(self) -> tuple[str, ...]:
@@ -261,11 +268,11 @@ def _controls(
     settings: Settings,
 ) -> dict[str, Matrix]:
     made: list[Matrix] = []
-    names = [node.name for graph in graphs.values() for node in graph.values()]
-    kept = chosen_parts(settings.sheets_for, names) if settings.sheets_for else set(names)
+    parts = [node.part for graph in graphs.values() for node in graph.values()]
+    kept = chosen_parts(settings.sheets_for, parts) if settings.sheets_for else set(parts)
     for name, (x, output) in ends.items():
         nodes = graphs[name].values()
-        attention = [node for node in nodes if node.role == "attention" and node.name in kept]
+        attention = [node for node in nodes if node.role == "attention" and node.part in kept]
         if attention:
             made += explorer(name if len(ends) > 1 else "", x, output, attention)
     return {matrix.name: matrix for matrix in (*made, *moves(comparable))}
@@ -278,7 +285,7 @@ def _not_to_be_masked(graphs: Mapping[str, Graph]) -> tuple[str, ...]:
         for name, graph in graphs.items()
         if "Causal" in graph
         for node in graph.values()
-        if base_symbol(node.name) == "Scaled" and node.largest > -HIDES
+        if node.is_step(steps.SCALED) and node.largest > -HIDES
     ]
     names = ", ".join(map(repr, dict.fromkeys(large)))
     return (f"Leave Causal off: the scores of {names} are too large to be masked.",) if large else ()

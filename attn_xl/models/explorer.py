@@ -13,13 +13,12 @@ from attn_xl.graph.functions import column_mean, columns, concat, copy, find, op
 from attn_xl.graph.matrix import Matrix, given
 from attn_xl.graph.node import Node, Numbers
 
-from .masking import CONTROLS
+from . import steps
+from .steps import COMPARE, CONTROLS
 
-COMPARE = "Compare"
 MOVES = "Moves"
 WORDS_NOTE = "the words to choose from"
 LOOKS_NOTE, NEXT_NOTE = "how much it looks at", "what comes next"
-PROBABILITIES = "Probabilities"
 AXES = ("x before", "x after", "y before", "y after")
 COMPONENTS_NOTE = "principal components"
 MOST_CENTRED = 50
@@ -53,7 +52,7 @@ def explorer(name: str, x: Matrix, output: Matrix, weights: Sequence[Node]) -> l
     groups: dict[tuple[tuple[str, ...], bool], list[Matrix]] = {}
     for matrix in weights:
         if isinstance(matrix, Matrix) and matrix.rows == x.rows:
-            next_word = matrix.name.rpartition(".")[2] == PROBABILITIES
+            next_word = matrix.is_step(steps.PROBABILITIES)
             groups.setdefault((matrix.columns, next_word), []).append(matrix)
     made = [words, word, place]
     for number, ((_, next_word), heads) in enumerate(groups.items(), 1):

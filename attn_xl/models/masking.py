@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
 
 from attn_xl.errors import InputError
 from attn_xl.graph.functions import option, switch
-from attn_xl.graph.matrix import Matrix, given
+from attn_xl.graph.matrix import Matrix, given_step
 from attn_xl.graph.node import HIDES
+from attn_xl.graph.step import Part
 from attn_xl.settings import Model, Normalize, Settings
 from attn_xl.tables.survey import Table, Tables
 
-from . import notes
-from .attention import Attending, Switches, attention_mask
+from . import steps
+from .attention import Attending, attention_mask
+from .steps import CONTROLS, OPTIONS
 
 PADDING = ("<PAD>", "<PADDING>")
-CONTROLS, OPTIONS = "Controls", "Options"
 ALWAYS_CAUSAL = (Model.decoder, Model.encoder_decoder, Model.decoder_only)
 SCALE_NOTE = "on: the scores are divided by √d_k, which keeps the softmax soft."
 CAUSAL_NOTE = "on: no word looks at later ones."
@@ -42,10 +42,11 @@ class Scoring:
         self._tables, self._settings, self._used = tables, settings, used
         self._masks: dict[tuple[object, ...], Matrix] = {}
         self._dropouts = 0
-        self._temperature = self._p = self._causal = self._switches = None
+        self._scale: bool | Matrix = settings.scale
+        self._temperature = self._p = self._causal = None
         if settings.controls:
-            scale = switch(settings.scale, "Scale", SCALE_NOTE, sheet=CONTROLS)
-            self._switches = Switches(scale, self._option(settings.temperature or 1.0, *TEMPERATURE))
+            self._scale = switch(settings.scale, "Scale", SCALE_NOTE, sheet=CONTROLS)
+            self._temperature = self._option(settings.temperature or 1.0, *TEMPERATURE)
             if settings.normalize is Normalize.softmax:
                 hides = settings.causal or settings.model in ALWAYS_CAUSAL
                 self._causal = switch(hides, "Causal", CAUSAL_NOTE, sheet=CONTROLS)
@@ -69,33 +70,32 @@ class Scoring:
         s = self._settings
         hides = self._causal if switchable and self._causal is not None else causal
         return Attending(
-            scale=s.scale,
+            scale=self._scale,
             temperature=self._temperature,
             normalize=s.normalize.value,
-            masks=lambda rows, columns, at: self._masks_for(rows, columns, at, hides),
+            masks=lambda rows, columns, part: self._masks_for(rows, columns, part, hides),
             dropout=self._dropout if self._p is not None else None,
-            switches=self._switches,
         )
 
     def _masks_for(
-        self, rows: Sequence[str], columns: Sequence[str], at: str, causal: bool | Matrix
+        self, rows: Sequence[str], columns: Sequence[str], part: Part, causal: bool | Matrix
     ) -> list[Matrix]:
         """The user's mask where its words are these, and what hides later words and padding."""
-        stack = re.sub(r"\d+\.", ".", at)
+        place = part.every_layer
         words = {*PADDING, *([self._settings.padding] if self._settings.padding else [])}
         folded = {word.casefold() for word in words}
         padding = tuple(sorted({w for w in columns if w.casefold() in folded}, key=list(columns).index))
         masks = []
-        own = self._tables.weights.get("Mask")
-        if own is not None and not at:
-            self._used.add("Mask")
+        own = self._tables.weights.get(steps.MASK.symbol)
+        if own is not None and not part.scopes:
+            self._used.add(own.name)
             masks.append(self._own_mask(own, rows, columns))
         if causal is not False or padding:
-            key = (stack, tuple(rows), tuple(columns), causal)
+            key = (place, tuple(rows), tuple(columns), causal)
             if key not in self._masks:
-                symbol = "Mask" if own is None else "ComputedMask"
+                step = steps.MASK if own is None else steps.COMPUTED_MASK
                 self._masks[key] = attention_mask(
-                    rows, columns, f"{stack}{symbol}", causal=causal, padding=padding
+                    rows, columns, step, place, causal=causal, padding=padding
                 )
             masks.append(self._masks[key])
         if masks and self._settings.normalize is Normalize.sum:
@@ -126,16 +126,18 @@ class Scoring:
             )
         key = ("own", tuple(rows), tuple(columns))
         if key not in self._masks:
-            self._masks[key] = given(table.values, rows, columns, "Mask", notes.OWN_MASK)
+            self._masks[key] = given_step(table.values, rows, columns, steps.OWN_MASK)
         return self._masks[key]
 
-    def _dropout(self, weights: Matrix, name: str) -> tuple[Matrix, Matrix]:
+    def _dropout(self, weights: Matrix, part: Part) -> tuple[Matrix, Matrix]:
         assert self._p is not None
         rng = np.random.default_rng([self._settings.seed, self._dropouts])
         self._dropouts += 1
         own = self._tables.weights.get(drawn_before(self._dropouts))
         if own is not None and own.shape == weights.shape:
             self._used.add(own.name)
-            return given(own.values, weights.rows, weights.columns, name, notes.DROPOUT_MASK), self._p
-        kept = (rng.random(weights.shape) >= self._settings.dropout).astype(float)
-        return given(kept, weights.rows, weights.columns, name, notes.DROPOUT_MASK), self._p
+            kept = own.values
+        else:
+            kept = (rng.random(weights.shape) >= self._settings.dropout).astype(float)
+        drawn = given_step(kept, weights.rows, weights.columns, steps.DROPOUT_MASK, part)
+        return drawn, self._p

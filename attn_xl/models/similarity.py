@@ -6,7 +6,7 @@ from attn_xl.errors import InputError
 from attn_xl.graph.functions import angle, row_squares, sqrt
 from attn_xl.graph.matrix import Matrix
 
-from . import notes
+from . import steps
 
 
 def similarity(x: Matrix) -> Matrix:
@@ -24,13 +24,13 @@ def similarity(x: Matrix) -> Matrix:
 
     Source: cosine similarity as in Jurafsky, Martin, "Speech and Language Processing", 6.4.
     """
-    dot = (x @ x.T).named("Dot", notes.DOT)
-    magnitude = sqrt(row_squares(x)).named("Magnitude", notes.MAGNITUDE)
+    dot = (x @ x.T).as_step(steps.DOT)
+    magnitude = sqrt(row_squares(x)).as_step(steps.MAGNITUDE)
     for word, length in zip(x.rows, magnitude.values[:, 0]):
         if not length:
             raise InputError(
                 f"the length of the embedding of {word!r} is 0: it has no direction to compare. Give "
                 "it a number, or a larger one, or leave the word out."
             )
-    cosine = (dot / (magnitude * magnitude.T)).named("Cosine", notes.COSINE)
-    return angle(cosine).named("Angle", notes.ANGLE)
+    cosine = (dot / (magnitude * magnitude.T)).as_step(steps.COSINE)
+    return angle(cosine).as_step(steps.ANGLE)

@@ -12,12 +12,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from attn_xl.graph.functions import activation, best, row_mean, row_variance, softmax, sqrt
+from attn_xl.graph.functions import activation, best, row_mean, row_variance, sqrt
 from attn_xl.graph.matrix import Matrix
+from attn_xl.graph.step import WHOLE, Part
 
-from . import notes
-from .attention import Attending, Weights
+from . import recipes, steps
+from .attention import Attending, Weights, projected
 from .multi_head import multi_head_attention
+from .softmax import softmax
 
 Sublayer = Callable[[Matrix], Matrix]
 
@@ -47,98 +49,95 @@ class Architecture:
     causal: Attending | None = None
 
 
-def layer_norm(x: Matrix, a: Architecture, name: str, which: str) -> Matrix:
+def layer_norm(x: Matrix, a: Architecture, part: Part, which: str) -> Matrix:
     """(x − mean) / √(variance + ε) · γ + β, each row by itself, with the population variance.
 
     Source: Ba, Kiros, Hinton, "Layer Normalization" (2016).
     """
-    gamma = a.weights.row(name.replace("Norm", "gamma"), x.columns)
-    beta = a.weights.row(name.replace("Norm", "beta"), x.columns)
-    mean = row_mean(x).named("Mean", "the mean of the row", helper=True)  # (n, 1)
-    variance = row_variance(x).named("Variance", "the variance of the row", helper=True)  # (n, 1)
+    gamma = a.weights.row(steps.GAMMA, part, x.columns)
+    beta = a.weights.row(steps.BETA, part, x.columns)
+    mean = row_mean(x).as_step(steps.MEAN)  # (n, 1)
+    variance = row_variance(x).as_step(steps.VARIANCE)  # (n, 1)
     normed = (x - mean) / sqrt(variance + a.epsilon)  # (n, d)
     if gamma is not None:
         normed = normed * gamma
     if beta is not None:
         normed = normed + beta
-    return normed.described(f"norm({x.name})").named(name, notes.NORM.format(which=which))
+    note = steps.NORM.note.format(which=which)
+    return normed.described(f"norm({x.name})").as_step(steps.NORM, part, note=note)
 
 
-def feed_forward(x: Matrix, a: Architecture, at: str = "") -> Matrix:
+def feed_forward(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
     """Two layers of neurons, each word by itself: activation(x W_1 + b_1) W_2 + b_2.
 
     Source: Vaswani et al. (2017), 3.3.
     """
-    w_1 = a.weights.matrix(f"{at}W_1", x.columns, a.hidden or 2 * len(x.columns))
-    b_1 = a.weights.row(f"{at}b_1", w_1.columns)
-    inner = x @ w_1 if b_1 is None else x @ w_1 + b_1
-    inner = inner.named(f"{at}Hidden", notes.HIDDEN)
-    active = activation(inner, a.activation).named(f"{at}Activated", notes.ACTIVATED)
-    w_2 = a.weights.matrix(f"{at}W_2", active.columns, len(x.columns))
-    b_2 = a.weights.row(f"{at}b_2", w_2.columns)
-    outer = active @ w_2 if b_2 is None else active @ w_2 + b_2
-    return outer.named(f"{at}FeedForward", notes.FEED_FORWARD)
+    w_1 = a.weights.matrix(steps.W_1, part, x.columns, a.hidden or 2 * len(x.columns))
+    b_1 = a.weights.row(steps.BIASES[steps.W_1], part, w_1.columns)
+    inner = projected(x, w_1, b_1, steps.HIDDEN, part)  # (n, hidden)
+    activated = steps.ACTIVATED.by(recipes.ACTIVATIONS[a.activation])
+    active = activation(inner, a.activation).as_step(activated, part)
+    w_2 = a.weights.matrix(steps.W_2, part, active.columns, len(x.columns))
+    b_2 = a.weights.row(steps.BIASES[steps.W_2], part, w_2.columns)
+    return projected(active, w_2, b_2, steps.FEED_FORWARD, part)  # (n, d)
 
 
-def _sublayer(x: Matrix, run: Sublayer, a: Architecture, at: str, number: int) -> Matrix:
+def _sublayer(x: Matrix, run: Sublayer, a: Architecture, part: Part, number: int) -> Matrix:
     """A sublayer with its skip connection and norm. Post: norm(x + run(x)). Pre: x + run(norm(x))."""
-    name = f"{at}Norm_{number}"
+    here = part.numbered(number)
     if a.norm == "pre":
-        return (x + run(layer_norm(x, a, name, "Norm before the step"))).named(
-            f"{at}Sum_{number}", notes.SKIP
-        )
-    total = (x + run(x)).named(f"{at}Sum_{number}", notes.SKIP)
-    return layer_norm(total, a, name, "Add and norm")
+        return (x + run(layer_norm(x, a, here, "Norm before the step"))).as_step(steps.SKIP, here)
+    total = (x + run(x)).as_step(steps.SKIP, here)
+    return layer_norm(total, a, here, "Add and norm")
 
 
-def encoder_layer(x: Matrix, a: Architecture, at: str) -> Matrix:
+def encoder_layer(x: Matrix, a: Architecture, part: Part) -> Matrix:
     """(n, d) to (n, d): self-attention, then feed-forward. Source: Vaswani et al. (2017), 3.1."""
 
     def attend(y: Matrix) -> Matrix:
-        return multi_head_attention(y, y, a.weights, a.heads, attending=a.attending, at=at)
+        return multi_head_attention(y, y, a.weights, a.heads, attending=a.attending, part=part)
 
-    x = _sublayer(x, attend, a, at, 1)
-    return _sublayer(x, lambda y: feed_forward(y, a, at), a, at, 2)
+    x = _sublayer(x, attend, a, part, 1)
+    return _sublayer(x, lambda y: feed_forward(y, a, part), a, part, 2)
 
 
-def decoder_layer(x: Matrix, memory: Matrix | None, a: Architecture, at: str) -> Matrix:
+def decoder_layer(x: Matrix, memory: Matrix | None, a: Architecture, part: Part) -> Matrix:
     """(n, d) to (n, d): masked self-attention, attention to the encoder's output (m, d) if
     there is one, then feed-forward. Source: Vaswani et al. (2017), 3.1."""
 
     def attend(y: Matrix) -> Matrix:
-        scope = f"{at}Self." if memory is not None else at
-        return multi_head_attention(y, y, a.weights, a.heads, attending=a.causal, at=scope)
+        here = part if memory is None else part.within(steps.SELF)
+        return multi_head_attention(y, y, a.weights, a.heads, attending=a.causal, part=here)
 
     def cross(y: Matrix) -> Matrix:
         assert memory is not None
-        return multi_head_attention(
-            y, memory, a.weights, a.heads, attending=a.attending, at=f"{at}Cross."
-        )
+        here = part.within(steps.CROSS)
+        return multi_head_attention(y, memory, a.weights, a.heads, attending=a.attending, part=here)
 
-    x = _sublayer(x, attend, a, at, 1)
+    x = _sublayer(x, attend, a, part, 1)
     if memory is not None:
-        x = _sublayer(x, cross, a, at, 2)
-    return _sublayer(x, lambda y: feed_forward(y, a, at), a, at, 2 if memory is None else 3)
+        x = _sublayer(x, cross, a, part, 2)
+    return _sublayer(x, lambda y: feed_forward(y, a, part), a, part, 2 if memory is None else 3)
 
 
 def encoder(x: Matrix, a: Architecture) -> Matrix:
     """All layers of the encoder, (n, d) to (n, d)."""
     for layer in range(a.layers):
-        x = encoder_layer(x, a, f"Enc{layer + 1}.")
-    return _last_norm(x, a, "Enc")
+        x = encoder_layer(x, a, WHOLE.within(steps.ENCODER._replace(layer=layer + 1)))
+    return _last_norm(x, a, WHOLE.within(steps.ENCODER))
 
 
 def decoder(x: Matrix, memory: Matrix | None, a: Architecture) -> Matrix:
     """All layers of the decoder, (n, d) and the encoder's output (m, d) to (n, d)."""
     for layer in range(a.layers):
-        x = decoder_layer(x, memory, a, f"Dec{layer + 1}.")
-    return _last_norm(x, a, "Dec")
+        x = decoder_layer(x, memory, a, WHOLE.within(steps.DECODER._replace(layer=layer + 1)))
+    return _last_norm(x, a, WHOLE.within(steps.DECODER))
 
 
-def _last_norm(x: Matrix, a: Architecture, stack: str) -> Matrix:
+def _last_norm(x: Matrix, a: Architecture, stack: Part) -> Matrix:
     """A norm after the last layer: with pre-norm, and wherever its weights are given."""
-    if a.norm == "pre" or f"{stack}.gamma" in a.weights:
-        return layer_norm(x, a, f"{stack}.Norm", "Norm after the last layer")
+    if a.norm == "pre" or stack.name(steps.GAMMA.symbol) in a.weights:
+        return layer_norm(x, a, stack, "Norm after the last layer")
     return x
 
 
@@ -159,6 +158,6 @@ def next_words(x: Matrix, vocabulary: Matrix) -> tuple[Matrix, Matrix]:
 
     Source: Vaswani et al. (2017), 3.4, with the embeddings as the last weights.
     """
-    logits = (x @ vocabulary.T).named("Logits", notes.LOGITS)
-    probabilities = softmax(logits).named("Probabilities", notes.PROBABILITIES, role="attention")
-    return probabilities, best(probabilities).named("Next", notes.NEXT)
+    logits = (x @ vocabulary.T).as_step(steps.LOGITS)
+    probabilities = softmax(logits).as_step(steps.PROBABILITIES)
+    return probabilities, best(probabilities).as_step(steps.NEXT)

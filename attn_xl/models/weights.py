@@ -5,17 +5,23 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from attn_xl.errors import InputError
-from attn_xl.graph.matrix import Matrix, given
+from attn_xl.graph.matrix import Matrix, given_step
+from attn_xl.graph.step import WHOLE, Part, Step
 from attn_xl.tables.survey import Table, Tables
 
-from . import notes
+from . import steps
 from .attention import Weights
 
 READABLE = (-1.0, -0.5, 0.0, 0.5, 1.0)
+_MADE_UP = {steps.GAMMA: 1.0, steps.BETA: 0.0}
+"""What a norm is stretched and moved by where nothing was learned."""
+_LETTERS = {steps.W_1: "h", steps.W_2: "f"}
+"""What the columns of weights are called by, where it is not the last letter of their name."""
 
 
 class SheetWeights(Weights):
@@ -32,12 +38,13 @@ class SheetWeights(Weights):
     def __contains__(self, name: str) -> bool:
         return self._table(name) is not None
 
-    def matrix(self, name: str, rows: Sequence[str], width: int) -> Matrix:
-        """The weights `name`, one row for each of `rows`.
+    def matrix(self, step: Step, part: Part, rows: Sequence[str], width: int) -> Matrix:
+        """The weights of a step in a part of the model, one row for each of `rows`.
 
         Raises:
             InputError: if they are not given, nor to be made up, or have another number of rows.
         """
+        name = part.name(step.symbol)
         table = self._table(name)
         if table is None and self._seed is None:
             raise InputError(
@@ -50,7 +57,8 @@ class SheetWeights(Weights):
                 f"{table.file}, sheet {table.sheet!r}: {name} is {len(table.rows)} x "
                 f"{len(table.columns)}, but needs {len(rows)} rows, one for each of {_listed(rows)}."
             )
-        made = self._matrix(name, table, rows, [f"{_letter(name)}{j + 1}" for j in range(width)])
+        labels = [f"{_letter(step)}{j + 1}" for j in range(width)]
+        made = self._matrix(step, part, table, rows, labels)
         if len(made.rows) != len(rows):
             raise InputError(
                 f"{name}, made up for the sentences before, has {len(made.rows)} rows, but needs "
@@ -59,42 +67,49 @@ class SheetWeights(Weights):
             )
         return made
 
-    def row(self, name: str, columns: Sequence[str]) -> Matrix | None:
+    def row(self, step: Step, part: Part, columns: Sequence[str]) -> Matrix | None:
         """A single row for `columns`: a bias or None, gamma (1 where not given), beta (0).
 
         Raises:
             InputError: if it has another width.
         """
+        name = part.name(step.symbol)
         table = self._table(name)
-        kind = _kind(name)
-        if table is None and kind not in ("gamma", "beta"):
+        if table is None and step not in _MADE_UP:
             return None
         if table is not None and table.shape != (1, len(columns)):
             raise InputError(
                 f"{table.file}, sheet {table.sheet!r}: {name} is {len(table.rows)} x "
                 f"{len(table.columns)}, but needs 1 x {len(columns)}: one row for {_listed(columns)}."
             )
-        return self._matrix(name, table, [kind], columns)
+        return self._matrix(step, part, table, [step.symbol], columns)
 
     def _matrix(
-        self, name: str, table: Table | None, rows: Sequence[str], columns: Sequence[str]
+        self,
+        step: Step,
+        part: Part,
+        table: Table | None,
+        rows: Sequence[str],
+        columns: Sequence[str],
     ) -> Matrix:
+        name = part.name(step.symbol)
         key = table.name if table else name
         if key not in self._made:
-            values = table.values if table else self._made_up(name, len(rows), len(columns))
+            values = table.values if table else self._made_up(step, name, len(rows), len(columns))
             if table and table.labelled[1]:
                 columns = table.columns
             elif table:
                 one_row = len(table.rows) == 1 and len(columns) == len(table.columns)
                 columns = (
-                    columns if one_row else [f"{_letter(name)}{j + 1}" for j in range(table.shape[1])]
+                    columns if one_row else [f"{_letter(step)}{j + 1}" for j in range(table.shape[1])]
                 )
             if table and table.labelled[0]:
                 rows = table.rows
-            note = notes.WEIGHTS.get(_kind(name), notes.BIAS)
-            if table and table.turned:
-                note += notes.TURNED
-            self._made[key] = given(values, rows, columns, key, note, "weight")
+            note = step.note + (steps.TURNED if table and table.turned else "")
+            # One table for all layers belongs to none of them.
+            place = part if key == name else WHOLE
+            made = given_step(values, rows, columns, step, place, note=note)
+            self._made[key] = replace(made, name=key)
         return self._made[key]
 
     def _table(self, name: str) -> Table | None:
@@ -104,10 +119,9 @@ class SheetWeights(Weights):
                 return self._tables.weights[key]
         return None
 
-    def _made_up(self, name: str, rows: int, columns: int) -> np.ndarray:
-        kind = _kind(name)
-        if kind in ("gamma", "beta"):
-            return np.full((rows, columns), 1.0 if kind == "gamma" else 0.0)
+    def _made_up(self, step: Step, name: str, rows: int, columns: int) -> np.ndarray:
+        if step in _MADE_UP:
+            return np.full((rows, columns), _MADE_UP[step])
         rng = np.random.default_rng([self._seed or 0, zlib.crc32(name.encode())])
         return rng.choice(READABLE, size=(rows, columns))
 
@@ -153,16 +167,9 @@ def count(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
-def _kind(name: str) -> str:
-    """`Enc1.gamma_2` is a gamma, `W_Q_1` a W_Q."""
-    base = name.rpartition(".")[2]
-    return base.partition("_")[0] if base[0] in "gb" and base[1] != "_" else base[:3]
-
-
-def _letter(name: str) -> str:
+def _letter(step: Step) -> str:
     """What the columns of weights are called by: q of W_Q, h (hidden) of W_1."""
-    letter = _kind(name)[-1].lower()
-    return {"1": "h", "2": "f"}.get(letter, letter)
+    return _LETTERS.get(step, step.symbol[-1].lower())
 
 
 def _listed(labels: Sequence[str], most: int = 4) -> str:

@@ -20,7 +20,6 @@ from .engines import Value
 from .metadata import Marks
 from .numerals import ErrorValue
 from .plain_sheet import WORTH_IT, plain_rows
-from .recalculate import Recalculated
 from .text_files import check_size, decoded, is_text, read_text
 from .unpack import DAMAGED, unpacked
 from .values import OLE, Grid, values, values_apart
@@ -268,6 +267,8 @@ def _computed(
     """What IronCalc computes for a file; nothing if it cannot: blanks stay blank, and are named where
     a table needs them."""
     import tempfile
+
+    from .recalculate import Recalculated  # few files need an engine
 
     with tempfile.TemporaryDirectory() as folder:
         if str(path) == "-":  # IronCalc reads files only

@@ -15,7 +15,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
-from xml.sax.saxutils import escape, quoteattr
 
 from .addresses import address, split_address
 
@@ -216,6 +215,8 @@ class _Repacked:
                 kind, value = "str", text or self._shared(value)
         elif kind in ("str", "inlineStr"):
             kind, value = "s", str(self._filed(value or text))
+        from xml.sax.saxutils import escape  # loads urllib, http and ssl, which few runs need
+
         shown = f"<v>{escape(value)}</v>" if value else ""
         return f'<c r="{at}" t="{kind}">{formula}{shown}</c>' if formula or shown else ""
 
@@ -289,11 +290,15 @@ def _kept(attributes: Attributes, *names: str) -> Attributes:
 
 
 def _tag(name: str, attributes: Mapping[str, str], *, closed: bool = True) -> str:
+    from xml.sax.saxutils import quoteattr
+
     written = "".join(f" {key}={quoteattr(value)}" for key, value in attributes.items())
     return f"<{name}{written}{'/' if closed else ''}>"
 
 
 def _text(name: str, text: str, attributes: Mapping[str, str] | None = None) -> str:
+    from xml.sax.saxutils import escape
+
     return f"{_tag(name, attributes or {}, closed=False)}{escape(text)}</{name}>"
 
 

@@ -30,7 +30,9 @@ system does not count processor time (Windows), this is all that stops it."""
 MEMORY, MEMORY_PER_BYTE = 1 << 30, 100
 """So many bytes it may use, where the system sees to it (Linux), and so many more for each of the
 file's."""
-_START = "import sys; sys.path[:] = {!r}; from attn_xl.apart import serve; serve({!r}, {!r})"
+_START = (
+    "import sys; sys.path[:] = {!r}; from attn_xl.spreadsheets.sandbox import serve; serve({!r}, {!r})"
+)
 
 
 class Stopped(Exception):

@@ -17,6 +17,7 @@ import numpy as np
 
 from attn_xl.errors import CallError
 from attn_xl.graph.node import Graph, Numbers
+from attn_xl.models import steps
 from attn_xl.models.build import attend
 from attn_xl.settings import Settings
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, MAX_ROWS, MAX_TEXT, MOST_CELLS, too_long
@@ -257,16 +258,16 @@ def _beginning(table: Table, rows: int) -> Table:
 
 def _faults_of_sentence(graph: Graph) -> float:
     faults, heads = 0.0, 0
-    for name, node in graph.items():
-        kind, values = name.partition("_")[0], node.values
+    for node in graph.values():
+        values = node.values
         if node.role == "attention":
             faults += _faults_of_attention(values, node.columns)
             heads += 1
-        elif kind == "Scores":
+        elif node.is_step(steps.SCORES):
             products = len(node.parents[0].columns)
             faults += 2 * float(np.mean(np.abs(values) > MOST_SCORE * max(1.0, products / 4)))
             faults += float(values.size > 1 and np.ptp(values) == 0)
-        elif kind in ("Q", "K", "V") and node.parents:
+        elif node.is_step(steps.QUERIES, steps.KEYS, steps.VALUES):
             faults += float(np.mean(np.abs(values) > MOST_VALUE))
             faults += float(np.mean(~values.any(axis=0)))
             faults += _share_alike(values, node.rows)

@@ -20,7 +20,8 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-from self_attention import make_input, read_input
+from self_attention import make_input
+from writers import read_input
 
 import attn_xl
 from attn_xl.settings import Formulas, Settings

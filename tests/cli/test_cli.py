@@ -315,6 +315,31 @@ def test_help_and_version_load_nothing_heavy(args: list[str]) -> None:
     subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
 
 
+@pytest.mark.parametrize(
+    ("args", "spared"),
+    [
+        (["--help"], {"markdown_it", "pygments", "rich.markdown", "rich.traceback"}),
+        (
+            ["convert", str(SAMPLES / "mouse.xlsx"), "-o", "OUT"],
+            {"urllib.request", "multiprocessing", "pygments"},
+        ),
+    ],
+)
+def test_starting_loads_nothing_that_is_not_used(
+    args: list[str], spared: set[str], tmp_path: Path
+) -> None:
+    program = (
+        "import sys\nfrom attn_xl.cli.main import main\n"
+        f"try:\n    main({[str(tmp_path / 'out.xlsx') if a == 'OUT' else a for a in args]!r})\n"
+        "except SystemExit as end:\n    assert not end.code\n"
+        f"loaded = {spared!r} & set(sys.modules)\n"
+        "assert not loaded, loaded\n"
+        "from rich.markdown import Markdown\nMarkdown('*whole*').parsed\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_mistake_in_the_call_is_one_sentence(run: Runner) -> None:
     assert run("chekc", "x").err == (
         "attn-xl: No such command 'chekc'. Did you mean 'check'? Try 'attn-xl --help'.\n"

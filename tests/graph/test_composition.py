@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import attn_xl
+from attn_xl import softmax
 from attn_xl.errors import InputError
 from attn_xl.graph import functions as f
 from attn_xl.graph.matrix import Matrix
@@ -138,21 +139,21 @@ def test_an_operation_has_all_that_is_asked_of_it(case: str, tmp_path: Path) -> 
 # What is composed of them
 
 EXAMPLES: dict[str, Callable[[], Matrix]] = {
-    "softmax(x * y)": lambda: f.softmax(X * Y),
+    "softmax(x * y)": lambda: softmax(X * Y),
     "row_sum(x * y)": lambda: f.row_sum(X * Y),
     "(x * y) @ y.T": lambda: (X * Y) @ Y.T,
     "x.T @ y": lambda: X.T @ Y,
     "x.T.named": lambda: X.T.named("T"),
     "x @ (y.T * 2)": lambda: X @ (Y.T * 2),
     "x.T @ s.T": lambda: (X.T @ Y).T @ SQUARE.T,
-    "two softmaxes": lambda: f.softmax(X) @ Y.T + f.softmax(Y) @ X.T,
+    "two softmaxes": lambda: softmax(X) @ Y.T + softmax(Y) @ X.T,
     "a column for each": lambda: X + f.columns(Y, 1, 2),
     "a row's sum for each": lambda: SQUARE + f.row_sum(matrix([[1.0, 2.0]], "R")),
     "a row of a step": lambda: f.gather([(X * 2, 1), (Y - X, 0)], ["a", "b"]),
     "columns of columns": lambda: X @ f.columns(f.columns(SQUARE, 0, 3), 1, 3),
     "columns of rows": lambda: f.columns(f.columns(SQUARE.T, 0, 2).T, 1, 3) @ f.columns(X, 0, 2).T,
     "positions": lambda: X + f.sinusoid(X * 2),
-    "a mask": lambda: f.softmax(SQUARE + f.mask(SQUARE.rows, SQUARE.columns, causal=True)),
+    "a mask": lambda: softmax(SQUARE + f.mask(SQUARE.rows, SQUARE.columns, causal=True)),
     "the best of a step": lambda: f.best(X @ Y.T),
     "ten times itself": lambda: _doubled(X, 10),
     "a number on its own": lambda: attn_xl.given([[1.0, 2.0]], ["a"], ["b", "c"], "") * 2,
@@ -183,7 +184,7 @@ def test_an_operand_that_needs_cells_gets_them_once() -> None:
 
 
 def test_helpers_of_one_name_are_told_apart() -> None:
-    graph = Graph((f.softmax(X) + f.softmax(Y)).named("R"))
+    graph = Graph((softmax(X) + softmax(Y)).named("R"))
     assert [name for name in graph if "Sum" in name] == ["R.Sum", "R.Sum_2"]
     assert graph.full_name(graph["R.Sum_2"]) == "R.Sum_2"
 
@@ -282,7 +283,7 @@ class Expression:
         return f.gather(picks, ["a", "b", "c"])
 
     def masked(self, x: Matrix, n: int, m: int, depth: int) -> Matrix:
-        return f.softmax(x + f.mask(x.rows, x.columns, causal=True))
+        return softmax(x + f.mask(x.rows, x.columns, causal=True))
 
     def picked(self, x: Matrix, n: int, m: int, depth: int) -> Matrix:
         return f.picked(x, f.option(float(n), f"O{next(names)}", "")) * 2
@@ -304,11 +305,11 @@ Expression.steps = {
     "concat": lambda self, x, n, m, depth: f.concat([x, self.sized(n, 2, depth), x]),
     "exp": lambda self, x, n, m, depth: f.exp(x / 8),
     "sqrt": lambda self, x, n, m, depth: f.sqrt(f.row_squares(x)),
-    "angle": lambda self, x, n, m, depth: f.angle(f.softmax(x)),
+    "angle": lambda self, x, n, m, depth: f.angle(softmax(x)),
     "relu": lambda self, x, n, m, depth: f.activation(x, "relu"),
     "gelu": lambda self, x, n, m, depth: f.activation(x, "gelu"),
     "gelu-tanh": lambda self, x, n, m, depth: f.activation(x, "gelu-tanh"),
-    "softmax": lambda self, x, n, m, depth: f.softmax(x),
+    "softmax": lambda self, x, n, m, depth: softmax(x),
     "masked": Expression.masked,
     "maximum": lambda self, x, n, m, depth: x - f.row_maximum(x),
     "sum": lambda self, x, n, m, depth: f.row_sum(x),
@@ -372,4 +373,3 @@ def _first(strategy: Any) -> Any:
     from hypothesis import find
 
     return find(strategy, lambda _: True)
-

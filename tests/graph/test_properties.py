@@ -19,6 +19,7 @@ from hypothesis.extra.numpy import arrays
 
 import attn_xl
 from attn_xl.graph.node import Graph
+from attn_xl.models.attention import Attending
 from attn_xl.spreadsheets.addresses import defined_name, quoted, sheet_name, unique
 
 KEPT_FOR_LIBREOFFICE = 25
@@ -61,7 +62,7 @@ def test_written_workbooks_recalculate_to_what_they_store(
     weights = (
         [matrix(problem[f"w_{p}"], f"W_{p.upper()}") for p in "qkv"] if problem["projected"] else []
     )
-    output = attn_xl.self_attention(x, *weights, scale=problem["scaled"])
+    output = attn_xl.self_attention(x, *weights, attending=Attending(scale=problem["scaled"]))
     graph = Graph(output)
     q, k, v = (problem["x"] @ problem[f"w_{p}"] if weights else problem["x"] for p in "qkv")
     expected, _ = naive_attention(q, k, v, problem["scaled"])

@@ -11,6 +11,7 @@ from conftest import SAMPLES, make_input, naive_attention, table
 
 import attn_xl
 from attn_xl import Graph, Settings, attend, given, read_tables, self_attention
+from attn_xl.models.attention import Attending
 
 RNG = np.random.default_rng(7)
 
@@ -36,7 +37,7 @@ def test_against_loops(n: int, d: int, d_k: int, d_v: int, scale: bool) -> None:
         word_matrix(w_q, "W_Q"),
         word_matrix(w_k, "W_K"),
         word_matrix(w_v, "W_V"),
-        scale=scale,
+        attending=Attending(scale=scale),
     )
     weights, expected = naive_attention(x @ w_q, x @ w_k, x @ w_v, scale)
     assert np.allclose(Graph(output)["Softmax"].values, weights, rtol=0, atol=1e-13)

@@ -19,7 +19,9 @@ import attn_xl
 from attn_xl import Settings, attend, read_tables
 from attn_xl.cli.main import main
 from attn_xl.graph.functions import option
+from attn_xl.graph.step import WHOLE, Part
 from attn_xl.models.attention import Attending, attention_mask, positioned
+from attn_xl.models.steps import MASK
 from attn_xl.models.transformer import Architecture, transformer
 from attn_xl.models.weights import SheetWeights
 from attn_xl.settings import Activation, Model, Norm, Normalize, Positions
@@ -152,7 +154,7 @@ def test_one_head_has_the_whole_weights(make: Make) -> None:
 
 
 def test_padding_is_known_in_any_case_as_spreadsheets_compare_text() -> None:
-    hides = attention_mask(["a"], ["x", "<pad>"], "Mask", causal=False, padding=("<PAD>",))
+    hides = attention_mask(["a"], ["x", "<pad>"], MASK, WHOLE, causal=False, padding=("<PAD>",))
     assert hides.values.tolist() == [[0, -1e9]]
 
 
@@ -276,9 +278,11 @@ def test_the_whole_transformer_is_an_encoder_and_a_decoder() -> None:
         epsilon=option(1e-5, "epsilon", ""),
         heads=2,
         norm="pre",
-        attending=Attending(masks=lambda n, m, at: [padded(n, m, at)] if m == rows["source"] else []),
+        attending=Attending(
+            masks=lambda n, m, part: [padded(n, m, part)] if m == rows["source"] else []
+        ),
         causal=Attending(
-            masks=lambda n, m, at: [attention_mask(n, m, at + "M", causal=True, padding=())]
+            masks=lambda n, m, part: [attention_mask(n, m, MASK, part, causal=True, padding=())]
         ),
     )
     whole = transformer(
@@ -289,8 +293,8 @@ def test_the_whole_transformer_is_an_encoder_and_a_decoder() -> None:
     assert (whole.values == graph["Dec.Norm"].values).all()
 
 
-def padded(n: Sequence[str], m: Sequence[str], at: str) -> attn_xl.Matrix:
-    return attention_mask(n, m, f"{at}M", causal=False, padding=["<PAD>"])
+def padded(n: Sequence[str], m: Sequence[str], part: Part) -> attn_xl.Matrix:
+    return attention_mask(n, m, MASK, part, causal=False, padding=["<PAD>"])
 
 
 def test_similarity_of_known_vectors(make: Make) -> None:

@@ -9,7 +9,7 @@ import pytest
 from conftest import SAMPLES
 
 import attn_xl
-from attn_xl.models import notes
+from attn_xl.models import steps
 from attn_xl.settings import Model
 
 FILES = sorted(
@@ -39,11 +39,11 @@ def test_every_sheet_says_what_it_shows_and_what_to_look_for(path: Path) -> None
 
 
 def test_what_no_sample_has_says_it_too() -> None:
-    for note in (notes.COMPARE, notes.OWN_MASK, notes.TEMPERED, notes.BIAS, *notes.WEIGHTS.values()):
-        check(note)
+    for step in (steps.COMPARED, steps.OWN_MASK, steps.TEMPERED, steps.BIAS, *steps.BIASES):
+        check(step.note)
 
 
 def test_the_temperature_has_words_of_its_own() -> None:
     tables = attn_xl.read_tables(SAMPLES / "politics.xlsx")
     softened = attn_xl.attend(tables, attn_xl.Settings(temperature=2))["politics"]["Scaled"]
-    assert softened.note == notes.TEMPERED != attn_xl.attend(tables)["politics"]["Scaled"].note
+    assert softened.note == steps.TEMPERED.note != attn_xl.attend(tables)["politics"]["Scaled"].note

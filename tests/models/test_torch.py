@@ -18,7 +18,7 @@ from attn_xl.graph.functions import activation
 from attn_xl.settings import Settings
 from attn_xl.tables.survey import Table, Tables
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[1] / "data"
 TOLERANCE = 1e-12
 
 sys.path.append(str(DATA))

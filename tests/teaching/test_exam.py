@@ -18,7 +18,6 @@ from conftest import SAMPLES, Part, alike, make_input, table, thorough, verify
 from attn_xl import CallError, read_tables
 from attn_xl.graph.node import Node, referred_to
 from attn_xl.models.build import attend
-from attn_xl.models.step_names import base_symbol
 from attn_xl.settings import Activation, Arrangement, Settings
 from attn_xl.tables.survey import Tables
 from attn_xl.teaching.lessons.blanks import Lesson
@@ -65,10 +64,10 @@ def answers_of(layout: Layout) -> dict[float, Node]:
 
 def allowed(layout: Layout, node: Node) -> np.ndarray:
     """What may be there though it is an answer: given numbers, and those that the step copies."""
-    steps = {base_symbol(parent.name) for parent in referred_to(node)}
+    steps = {parent.base_name for parent in referred_to(node)}
     shown = [
         layout.values(other).ravel() for other in layout.blocks
-        if other.operation is None or base_symbol(other.name) in steps
+        if other.operation is None or other.base_name in steps
     ]  # fmt: skip
     values = np.concatenate(shown)
     return values[np.isfinite(values)]

@@ -14,8 +14,10 @@ import attn_xl
 from attn_xl.graph.functions import activation, exp, sqrt
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.node import Node
+from attn_xl.graph.step import Recipe, Step
+from attn_xl.models import recipes
+from attn_xl.models import steps as declared
 from attn_xl.models.computation import Computation, sentence_of
-from attn_xl.models.phrases import STEPS
 from attn_xl.settings import Model
 from attn_xl.teaching.lessons.guide import (
     EXAM_INTRODUCTION,
@@ -25,8 +27,6 @@ from attn_xl.teaching.lessons.guide import (
     Guide,
     guide,
 )
-from attn_xl.teaching.lessons.recipes import RECIPES
-from attn_xl.teaching.lessons.ways import way_of
 
 SETTINGS = {
     "mouse": [{"model": Model.similarity}, {"temperature": 2.0}, {"scale": False}],
@@ -88,18 +88,24 @@ def test_every_step_of_every_sample_has_a_guide(path: Path) -> None:
 
 
 def test_the_samples_use_all_the_words_there_are() -> None:
-    """Otherwise some would never have been tried. `STEPS` go by names, `RECIPES` by operations."""
-    ways, whats = set(), set()
+    """Otherwise some would never have been tried."""
+    made, ways = set(), set()
     for path in FILES:
         for computation in computations(path):
             for graph in computation.values():
                 for node in [*graph.values(), *computation.comparison.values()]:
-                    ways.add(way_of(node))
-                    whats.add(guide(node, sentence=["a"], pick="a").what)
-    assert set(RECIPES) - ways == {"arithmetic", "squares", "scale and temper"} - ways
-    for symbol in set(STEPS) - {"Given", "Step"}:
-        fixed = max(re.split(r"\{.*?\}", STEPS[symbol].what), key=len)
-        assert any(fixed in what for what in whats), symbol
+                    assert node.step is not None or node.scalar, node.name
+                    if node.step is not None:
+                        made.add(node.step.purpose)
+                        ways.add(node.step.recipe)
+    untried = {
+        name
+        for name, step in vars(declared).items()
+        if isinstance(step, Step) and step.purpose not in made
+    }
+    assert not untried
+    known = {name for name, recipe in vars(recipes).items() if isinstance(recipe, Recipe)}
+    assert all(getattr(recipes, name) in ways for name in known)
 
 
 def steps(sample: str, **options: object) -> attn_xl.Graph:

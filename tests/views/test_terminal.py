@@ -18,6 +18,8 @@ from rich.cells import cell_len
 import attn_xl
 from attn_xl import attend, read_tables
 from attn_xl.cli.main import main
+from attn_xl.graph.matrix import given_step
+from attn_xl.models.steps import MASKED
 from attn_xl.views import terminal
 from attn_xl.views.export import to_csv, to_json
 
@@ -104,7 +106,7 @@ def test_decimals(piped: Callable[..., str]) -> None:
 def test_only_what_a_mask_hides_is_shown_without_its_digits(piped: Callable[..., str]) -> None:
     x = attn_xl.given([[-1.2345e8, 2.0]], ["w"], ["a", "b"], "Input")
     assert "-1.234e+08" in piped(x)
-    small = attn_xl.given([[-1.2345e8, 2.0]], ["w"], ["a", "b"], "Masked")
+    small = given_step([[-1.2345e8, 2.0]], ["w"], ["a", "b"], MASKED)
     assert piped(small).splitlines()[-1].split() == ["w", "-1e+08", "2.000"]
 
 

@@ -109,11 +109,12 @@ def sources(layout: Layout, computation: Computation, settings: Settings) -> Ite
         for node in graph.values():
             if node.operation is not None or node.scalar or node.sheet:
                 continue
-            if node.name == "Input":
+            source = node.step.source if node.step else ""
+            if source == "sentence":
                 names[node] = SENTENCE, sentence
-            elif node.name in ("Memory", "Source"):
+            elif source == "memory":
                 names[node] = SENTENCE, settings.memory or node.name
-            elif node.role == "weight" or node.name == "Mask":
+            elif source == "weights":
                 names[node] = WEIGHTS, node.name
             else:
                 names[node] = GIVEN, node.name
@@ -138,7 +139,8 @@ def digest(computation: Computation, settings: Settings) -> str:
     for sentence, graph in computation.items():
         for node in graph.values():
             if node.operation is None and not node.scalar:
-                said = (sentence if node.name == "Input" else "", node.name)
+                sentenced = node.step is not None and node.step.source == "sentence"
+                said = (sentence if sentenced else "", node.name)
                 hashed.update(repr(said).encode())
                 hashed.update(table_digest(node).encode())
     return hashed.hexdigest()[:16]

@@ -14,8 +14,9 @@ import numpy as np
 
 from attn_xl.errors import CallError, InputError
 from attn_xl.graph.operations.switches import OFF, ON
-from attn_xl.models.masking import ALWAYS_CAUSAL, OPTIONS, drawn_before
-from attn_xl.models.masking import CONTROLS as CONTROLS_SHEET
+from attn_xl.models.masking import ALWAYS_CAUSAL, drawn_before
+from attn_xl.models.steps import CONTROLS as CONTROLS_SHEET
+from attn_xl.models.steps import OPTIONS
 from attn_xl.settings import SETTINGS, Settings
 from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.tables.survey import Table, Tables

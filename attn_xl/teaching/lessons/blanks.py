@@ -12,11 +12,8 @@ import numpy as np
 from attn_xl.errors import CallError, nearest
 from attn_xl.graph.node import HIDES, Node
 from attn_xl.graph.operation import Entered, follows, recompute
-from attn_xl.graph.operations.elementwise import Copy
-from attn_xl.graph.operations.masks import Mask
-from attn_xl.graph.operations.selection import Columns
+from attn_xl.models import recipes
 from attn_xl.models.computation import Computation
-from attn_xl.models.step_names import base_symbol
 from attn_xl.workbook.layout.layout import Blanks, Layout
 from attn_xl.workbook.layout.placed import Block
 
@@ -119,8 +116,9 @@ def chosen_cells(layout: Layout, lesson: Lesson) -> dict[Node, np.ndarray]:
         named = list(_named(layout, lesson.blank))
         found = {block.node: np.ones(block.node.shape, bool) for block in named}
         if lesson.exam:
-            steps = {base_symbol(block.name) for block in named}
-            _and_alike(found, [b.node for b in blocks if _computed(b) and base_symbol(b.name) in steps])
+            steps = {block.node.base_name for block in named}
+            alike = [b.node for b in blocks if _computed(b) and b.node.base_name in steps]
+            _and_alike(found, alike)
         return found
     found = {}
     for sheet in layout.sheets:
@@ -130,7 +128,7 @@ def chosen_cells(layout: Layout, lesson: Lesson) -> dict[Node, np.ndarray]:
                 continue
             if lesson.level == 3:
                 found[node] = np.ones(node.shape, bool)
-            elif node.helper or isinstance(node.operation, Copy):
+            elif node.helper or (node.step is not None and node.step.recipe is recipes.COPY):
                 continue
             else:
                 found[node] = _few(block, lesson) if lesson.level == 1 else np.ones(node.shape, bool)
@@ -145,9 +143,9 @@ def _computed(block: Block) -> bool:
 
 def _worth_doing(node: Node) -> bool:
     """Not what is read off rather than computed: a mask, the columns of given weights, a word."""
-    if node.texts or isinstance(node.operation, (Mask, Columns)):
+    if node.texts or (node.step is not None and node.step.is_read_off):
         return False
-    masks = [parent for parent in node.parents if isinstance(parent.operation, Mask)]
+    masks = [one for one in node.parents if one.may_hide and one.step and one.step.is_read_off]
     return not masks or any(mask.hides for mask in masks)
 
 
@@ -184,13 +182,14 @@ def _and_alike(found: dict[Node, np.ndarray], nodes: Sequence[Node]) -> None:
 
 def _named(layout: Layout, wanted: Sequence[str]) -> Iterable[Block]:
     """The matrices that some names mean: of every sentence, layer and head, unless the name says."""
-    blocks = [block for sheet in layout.sheets for block in sheet.blocks if not block.node.sheet]
-    names = {block: _names(block) for block in blocks}
+    sheets = layout.steps or layout.sheets
+    owned = [(block, sheet.main.node) for sheet in sheets for block in sheet.blocks]
+    names = {block: _names(block, owner) for block, owner in owned if not block.node.sheet}
     for name in wanted:
         folded = name.strip().casefold()
         meant = [block for block, own in names.items() if folded in own]
         if not meant:
-            known = dict.fromkeys(block.name for block in blocks if _computed(block))
+            known = dict.fromkeys(block.name for block in names if _computed(block))
             raise CallError(f"--blank: there is no step {name!r}. {nearest(name, known)}")
         given = [block for block in meant if not _computed(block)]
         if given:
@@ -200,14 +199,13 @@ def _named(layout: Layout, wanted: Sequence[str]) -> Iterable[Block]:
         yield from meant
 
 
-def _names(block: Block) -> set[str]:
-    """What a matrix may be called by: in full, without the sentence, without layer and head."""
+def _names(block: Block, owner: Node) -> set[str]:
+    """What a matrix may be called by: in full, without the sentence, without layer and head. A helper
+    goes by its `owner` too."""
     full = block.name.lstrip("_")
     tail = full.split(".", 1)[1] if "." in full else full
     node = block.node
-    base = base_symbol(node.name)
     if node.helper and not node.scalar:
-        owner = full.rpartition(".")[0]
-        base = f"{base_symbol(owner.rpartition('.')[2])}.{node.name}"
+        base = f"{owner.base_name}.{node.name}"
         return {name.casefold() for name in (block.name, full, tail, base)}
-    return {name.casefold() for name in (block.name, full, tail, node.name, base)}
+    return {name.casefold() for name in (block.name, full, tail, node.name, node.base_name)}

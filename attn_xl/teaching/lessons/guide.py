@@ -1,23 +1,17 @@
 """The words of a lesson: what a step is for, how its cells are worked out, what to ask before. Knows
 no file.
 
-What a step is for goes by its name (`phrases.py`); how it is worked out, by its operation (`ways.py`,
-`recipes.py`).
+All of it comes from the `Step` that a matrix carries.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from attn_xl.graph.node import Node, referred_to
-from attn_xl.models.phrases import STEPS
-from attn_xl.models.step_names import layer_and_head
+from attn_xl.graph.step import Step
 from attn_xl.text import clean
-
-from .recipes import RECIPES
-from .ways import way_of
 
 INTRODUCTION = (
     "Attention lets every word of a sentence look at the others and take from each what matters to it: "
@@ -49,9 +43,8 @@ EXAM_INTRODUCTION = (
 """What a student is told before an exam; `{tolerance}` is to be filled in."""
 
 LONGEST_WORD, LONGEST_LIST, LONGEST_PROMPT = 40, 90, 200
-_LEAD = {"Enc": "encoder", "Dec": "decoder", "Self": "self-attention", "Cross": "cross-attention"}
-_HEAD = re.compile(r"_(\d+)$")
-_NUMBERED = re.compile(r"[Wb]_\d")
+UNKNOWN = Step("")
+"""What is said of a matrix that is no step of a model."""
 
 
 @dataclass(frozen=True)
@@ -86,9 +79,8 @@ def guide(node: Node, *, sentence: Sequence[str], pick: str) -> Guide:
     Returns:
         Texts without line breaks; words of the sentence are cut to 40 characters.
     """
-    way = way_of(node)
-    symbol = _symbol(node, way)
-    phrases, recipe = STEPS[symbol], RECIPES[way]
+    step = node.step or UNKNOWN
+    recipe = step.recipe
     used = [parent.name for parent in referred_to(node)]
     word = pick if pick in node.rows or not node.rows else node.rows[0]
     given = {
@@ -104,74 +96,19 @@ def guide(node: Node, *, sentence: Sequence[str], pick: str) -> Guide:
         **dict(zip("abcdef", [*used, *["the matrix before"] * 6])),
     }
     return Guide(
-        what=phrases.what.format(**given),
+        what=step.purpose.format(**given),
         do=recipe.do.format(**given),
         hint=recipe.hint.format(**given),
         prompt=_cut(recipe.prompt.format(**given), LONGEST_PROMPT),
-        question=_led(_lead(node), phrases.question.format(**given)),
+        question=_led(_lead(node), step.question.format(**given)),
     )
-
-
-def _symbol(node: Node, way: str) -> str:
-    """Which of the `STEPS` a matrix is: by its name, and by what it was made from."""
-    base = _base(node.name)
-    if way == "given":
-        return "Given"
-    if node.sheet == "Compare":
-        return "Compare"
-    if base.endswith("Mask"):
-        base = "Mask"
-    if base == "Sum":
-        base = (
-            ("Sum" if way_of(node.parents[0]) == "exponential" else "Plain sum")
-            if node.helper
-            else "Skip"
-        )
-    if way == "columns":
-        base = "Columns"
-    if base in ("Q", "K", "V") and way == "copy":
-        base += " copied"
-    if base == "Scaled" and way in ("temper", "scale and temper"):
-        base = "Scaled, tempered"
-    if base == "Output" and way != "mix":
-        base = "Attention"
-    return base if base in STEPS and way in _FITTING.get(base, {way}) else "Step"
-
-
-_FITTING = {
-    "Q": {"project", "project and add"},
-    "K": {"project", "project and add"},
-    "V": {"project", "project and add"},
-    "Attention": {"project", "project and add"},
-    "FeedForward": {"project", "project and add"},
-    "Mean": {"mean"},
-    "Skip": {"add"},
-    "Given": set(),
-    "Step": set(),
-    "Compare": set(),
-}
-"""The ways in which a step must be made for its words to be true, where its name does not settle it."""
-
-
-def _base(name: str) -> str:
-    """`Scores` of `Dec1.Self.Scores_2`; `W_1` and `b_1` keep their numbers."""
-    last = name.rpartition(".")[2]
-    return last if _NUMBERED.fullmatch(last) else _HEAD.sub("", last)
 
 
 def _lead(node: Node) -> str:
     """The layer and the head that a matrix belongs to, in words; a helper's are its step's."""
     while node.helper and not node.scalar and (used := list(referred_to(node))):
         node = used[0]
-    if node.sheet == "Compare":
-        return ""
-    parts = []
-    for part in node.name.split(".")[:-1]:
-        stack, number = part[:3], part[3:]
-        layer = stack in _LEAD and number.isdigit()
-        parts.append(f"{_LEAD[stack]} layer {number}" if layer else _LEAD.get(part, part))
-    head = layer_and_head(node.name.replace("d_k", "K"))[1]
-    return ", ".join([*parts, *[f"head {head}"] * bool(head)])
+    return node.part.words
 
 
 def _led(lead: str, question: str) -> str:

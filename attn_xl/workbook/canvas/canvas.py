@@ -9,7 +9,7 @@ from itertools import groupby
 
 from attn_xl.errors import InputError
 from attn_xl.graph.node import Node
-from attn_xl.models.step_names import layer_and_head
+from attn_xl.graph.step import Scope
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, MAX_ROWS, Place, address, letters
 from attn_xl.workbook.layout.layout import Layout, Sheet
 from attn_xl.workbook.layout.page import Cell, Extras, Tint
@@ -48,8 +48,6 @@ BREAK = 0.82
 """What a picture is worth for each line in it that would go on, and is broken."""
 MANY = 60_000
 """From so many numbers on, one arrangement is made and no better one is looked for."""
-
-STACKS = {"Enc": "Encoder", "Dec": "Decoder"}
 
 
 def draw(layout: Layout) -> Layout:
@@ -114,7 +112,7 @@ def _check(place: Place) -> None:
 def _best(layout: Layout, sheets: list[Sheet]) -> Drawing:
     """The arrangement that a landscape page shows largest."""
     numbers = sum(block.node.values.size for sheet in sheets for block in sheet.blocks)
-    heads = len({layer_and_head(sheet.symbol)[1] for sheet in sheets} - {""})
+    heads = len({sheet.main.node.part.head for sheet in sheets} - {0})
     widest = max(block.node.shape[1] for sheet in sheets for block in sheet.blocks)
     limits = [limit for limit in LIMITS if limit >= widest + 2] or [2 * widest + 6]
     if numbers > MANY:
@@ -175,13 +173,14 @@ class _Picture:
             for sheet in sheets
             if not (comes_with_its_use(sheet.main.node) and sheet.main.node in self._read)
         ]
-        before = ""
-        parts = groupby(shown, lambda sheet: layer_and_head(sheet.symbol))
+        before: Scope | None = None
+        parts = groupby(shown, _layer_and_head)
         runs = groupby(((part, list(members)) for part, members in parts), _layer_and_whether_head)
         for (layer, in_heads), members in runs:
             panels = [(head, self._panel(layer, made)) for (_, head), made in members]
             if layer and layer != before:
-                yield _heading(f"{STACKS[layer[:3]]}, layer {layer[3:]}", "attn title")
+                stack = layer.words[:1].upper() + layer.words[1:]
+                yield _heading(f"{stack}, layer {layer.layer}", "attn title")
             before = layer
             if not in_heads:
                 for _, strips in panels:
@@ -191,15 +190,22 @@ class _Picture:
             for first in range(0, len(named), self._heads_across):
                 yield from _side_by_side(named[first : first + self._heads_across])
 
-    def _panel(self, layer: str, sheets: list[Sheet]) -> list[Drawing]:
-        panel = Panel(self._limit, f"{layer}." if layer else "", self._there, self._layout.blocks)
+    def _panel(self, layer: Scope | None, sheets: list[Sheet]) -> list[Drawing]:
+        panel = Panel(self._limit, f"{layer.name}." if layer else "", self._there, self._layout.blocks)
         for sheet in sheets:
             panel.add(self._figures[sheet])
         self.breaks = max(self.breaks, panel.breaks)
         return panel.strips()
 
 
-def _layer_and_whether_head(run: tuple[tuple[str, str], list[Sheet]]) -> tuple[str, bool]:
+def _layer_and_head(sheet: Sheet) -> tuple[Scope | None, int]:
+    part = sheet.main.node.part
+    return next((scope for scope in part.scopes if scope.layer), None), part.head
+
+
+def _layer_and_whether_head(
+    run: tuple[tuple[Scope | None, int], list[Sheet]],
+) -> tuple[Scope | None, bool]:
     (layer, head), _ = run
     return layer, bool(head)
 

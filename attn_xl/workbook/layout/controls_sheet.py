@@ -9,11 +9,11 @@ from dataclasses import replace
 from attn_xl.graph.node import referred_to
 from attn_xl.graph.operations.switches import OFF, ON
 from attn_xl.models.explorer import MOVES, NEXT_NOTE
-from attn_xl.models.masking import CONTROLS
+from attn_xl.models.steps import COMPARE, CONTROLS, INPUT, OUTPUT
 from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.text import clean
 
-from .layout import COMPARE, FIRST_COLUMN, FIRST_ROW, Layout, Sheet
+from .layout import FIRST_COLUMN, FIRST_ROW, Layout, Sheet
 from .page import Cell, Chart, Choice, Extras, Series
 from .placed import Block
 
@@ -98,7 +98,7 @@ def _compare(sheet: Sheet, layout: Layout) -> Sheet:
     by_word: dict[str, list[Block]] = {}
     for block in sheet.blocks:
         end = _symbol(block)
-        if end in ("Input", "Output"):
+        if end in (INPUT.symbol, OUTPUT.symbol):
             by_word.setdefault(block.node.name.rpartition(".")[0], []).append(block)
     for blocks in by_word.values():
         chart = _by_dimension(layout, blocks, row, column)

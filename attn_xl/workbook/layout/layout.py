@@ -11,7 +11,6 @@ import numpy as np
 
 from attn_xl.graph.node import Node, Numbers, referred_to
 from attn_xl.graph.operation import NoArray, Reads, cells_of, operation_of
-from attn_xl.models.step_names import layer_and_head
 from attn_xl.settings import Formulas, Settings
 from attn_xl.spreadsheets.addresses import (
     at_row,
@@ -22,7 +21,7 @@ from .placed import Block, PlacedOperand
 
 TITLE_ROW, NOTE_ROW, LINK_ROW, HEADER_ROW, FIRST_ROW = 1, 2, 3, 4, 5
 LABEL_COLUMN, FIRST_COLUMN = 1, 2
-OVERVIEW, COMPARE = "Overview", "Compare"
+OVERVIEW = "Overview"
 OPTIONS_NOTE = "Choices that the formulas obey: change one and watch."
 
 
@@ -91,8 +90,10 @@ class Sheet:
     @property
     def part(self) -> str:
         """The layer and the head it belongs to: `Enc1, head 2`; "" for neither."""
-        layer, head = layer_and_head(self.symbol)
-        return ", ".join([layer] * bool(layer) + [f"head {head}"] * bool(head))
+        if not self.blocks:
+            return ""
+        part = self.main.node.part
+        return ", ".join([part.layer] * bool(part.layer) + [f"head {part.head}"] * bool(part.head))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

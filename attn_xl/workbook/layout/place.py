@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from attn_xl.errors import InputError
 from attn_xl.graph.node import Node, referred_to
-from attn_xl.models import notes
+from attn_xl.graph.step import WHOLE
+from attn_xl.models import steps
 from attn_xl.models.computation import Computation, sentence_of
-from attn_xl.models.masking import CONTROLS
-from attn_xl.models.step_names import chosen_parts
+from attn_xl.models.parts import chosen_parts
+from attn_xl.models.steps import COMPARE, CONTROLS
 from attn_xl.spreadsheets.addresses import (
     MAX_COLUMNS,
     MAX_NAME,
@@ -26,7 +27,6 @@ from attn_xl.spreadsheets.addresses import (
 from attn_xl.text import clean
 
 from .layout import (
-    COMPARE,
     FIRST_COLUMN,
     FIRST_ROW,
     OPTIONS_NOTE,
@@ -54,18 +54,21 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
     prefixes = _prefixes(computation)
     shared = computation.shared()
     contents: dict[tuple[str, str], list[tuple[Node, str]]] = {}  # (prefix, symbol): node, name
+    owners: dict[tuple[str, str], Node] = {}
     for sentence, graph in computation.items():
         for full_name, node in graph.items():
             prefix = "" if node in shared else prefixes[sentence]
             owner = graph.owner(node)
             symbol = owner.sheet or owner.name
             contents.setdefault((prefix, symbol), []).append((node, full_name))
+            owners.setdefault((prefix, symbol), owner)
     for name, node in (*computation.comparison.items(), *computation.controls.items()):
         contents.setdefault(("", node.sheet), []).append((node, name))
 
     if only:
-        kept = chosen_parts(only, [symbol for _, symbol in contents])
-        contents = {key: members for key, members in contents.items() if key[1] in kept}
+        parts = {key: owners[key].part if key in owners else WHOLE for key in contents}
+        kept = chosen_parts(only, parts.values())
+        contents = {key: members for key, members in contents.items() if parts[key] in kept}
     if len(computation) > 1:  # what all sentences share comes first, what compares them last
         rank = {True: 0, False: 1}
         contents = dict(
@@ -129,7 +132,7 @@ def _whole(node: Node, there: set[Node]) -> bool:
 
 def _shared_note(symbol: str, blocks: list[Block]) -> str:
     if symbol == COMPARE:
-        return notes.COMPARE
+        return steps.COMPARED.note
     if symbol == CONTROLS:
         return CONTROLS_NOTE
     return " ".join([OPTIONS_NOTE, *(f"{block.node.name}: {block.node.note}" for block in blocks)])

@@ -1,0 +1,156 @@
+"""What a step of a model is and where in the model it stands: records that a node carries, so that no
+reader has to guess them from its name. Knows no model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+Role = Literal["input", "weight", "value", "attention"]
+Source = Literal["", "sentence", "memory", "weights"]
+
+
+class Recipe(NamedTuple):
+    """How a cell is computed by hand.
+
+    In the texts `{own}` is the matrix, `{a}`, `{b}`, ... what its formula refers to, `{made}` the
+    step in symbols, `{rest}` all but the first of what it refers to, `{plus}` their cells.
+
+    Attributes:
+        do: the mathematics in words, for any cell.
+        hint: the spreadsheet's function in general form, and the usual mistakes.
+        prompt: the shortest form of the hint.
+    """
+
+    do: str
+    hint: str
+    prompt: str
+
+
+ARITHMETIC = Recipe(
+    do="Work out {made}, cell by cell, from the numbers in the same row and column. A single row, "
+    "column or number serves for all.",
+    hint="Write a formula that begins with = and points at one cell of each matrix. Common mistakes: "
+    "cells of different rows; forgetting parentheses.",
+    prompt="{made}, from the cells in the same row and column",
+)
+"""For a step that has no recipe of its own."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a model: declared once, read by the workbook, `explain`, lessons and grading.
+
+    In `purpose` and `question`, `{own}` is the matrix, `{a}`, `{b}` what it is made from, `{word}` a
+    word of the sentence, `{words}` the words of its columns, `{others}` the same without `{word}`,
+    `{text}` the sentence, `{note}` the note.
+
+    Attributes:
+        symbol: its name without layer and head: `Scores`.
+        note: what it shows and what to look for; the line above its numbers.
+        purpose: what it is for, in everyday words.
+        question: what to predict before computing it.
+        recipe: how a cell is computed by hand.
+        role: what it is to the reader.
+        helper: it is shown beside the step it was made for (a row's maximum beside the softmax).
+        hides: a mask puts large negative numbers into it, where a word may not look.
+        is_read_off: its cells are read off rather than computed: a mask, the columns of given weights.
+        source: which table of the input it is, where it is given: a sentence, the one that others
+            attend to, or weights.
+    """
+
+    symbol: str
+    note: str = ""
+    purpose: str = "{note}"
+    question: str = (
+        "before you fill in {own} = {made}: where in the row of {word} do you expect the largest "
+        "number, and why?"
+    )
+    recipe: Recipe = ARITHMETIC
+    role: Role = "value"
+    helper: bool = False
+    hides: bool = False
+    is_read_off: bool = False
+    source: Source = ""
+
+    def by(self, recipe: Recipe) -> Step:
+        """The same step, computed in another way."""
+        return replace(self, recipe=recipe)
+
+
+class Scope(NamedTuple):
+    """A part of a model that has steps of its own: a stack of layers, a layer, one of its sublayers."""
+
+    symbol: str
+    """as names have it: `Enc`"""
+    words: str
+    """as people say it: `encoder`"""
+    layer: int = 0
+    """the number of the layer, from 1; 0 for all of it"""
+
+    @property
+    def name(self) -> str:
+        """`Enc1`."""
+        return f"{self.symbol}{self.layer or ''}"
+
+    @property
+    def spoken(self) -> str:
+        """`encoder layer 1`."""
+        return f"{self.words} layer {self.layer}" if self.layer else self.words
+
+
+@dataclass(frozen=True)
+class Part:
+    """Where in a model a step stands.
+
+    Attributes:
+        scopes: from the outermost in: the layer, the sublayer.
+        head: the number of the attention head, from 1; 0 for none.
+        number: tells steps of one symbol in the same scopes apart (`Norm_1`, `Norm_2`); 0 for none.
+    """
+
+    scopes: tuple[Scope, ...] = ()
+    head: int = 0
+    number: int = 0
+
+    def name(self, symbol: str) -> str:
+        """A step's full name: `Enc1.Self.Scores_2`."""
+        tail = "".join(f"_{number}" for number in (self.number, self.head) if number)
+        return f"{self.prefix}{symbol}{tail}"
+
+    @property
+    def prefix(self) -> str:
+        """What stands before a symbol: `Enc1.Self.`."""
+        return "".join(f"{scope.name}." for scope in self.scopes)
+
+    @property
+    def layer(self) -> str:
+        """The name of its layer: `Enc1`; "" for none."""
+        return next((scope.name for scope in self.scopes if scope.layer), "")
+
+    @property
+    def every_layer(self) -> Part:
+        """The same place in every layer of its stack: what all layers share stands there."""
+        return replace(self, scopes=tuple(scope._replace(layer=0) for scope in self.scopes), head=0)
+
+    @property
+    def words(self) -> str:
+        """The part in words: `encoder layer 1, self-attention, head 2`; "" for the whole model."""
+        parts = [scope.spoken for scope in self.scopes]
+        return ", ".join([*parts, *[f"head {self.head}"] * bool(self.head)])
+
+    def within(self, *scopes: Scope) -> Part:
+        """A part of this part."""
+        return replace(self, scopes=(*self.scopes, *scopes))
+
+    def of_head(self, head: int) -> Part:
+        """One attention head of this part."""
+        return replace(self, head=head)
+
+    def numbered(self, number: int) -> Part:
+        """The same part, for one of several steps with the same symbol."""
+        return replace(self, number=number)
+
+
+WHOLE = Part()
+"""The model itself: no layer, no head."""
