@@ -100,6 +100,9 @@ class Settings:
 
     model: Model = _choice(Model.attention, "What to compute.")
     heads: int | None = _choice(None, "Multi-head attention with so many heads.", int)
+    heads_as_sheets: bool = _choice(
+        False, "Give each head's columns of W_Q, W_K and W_V a sheet, in place of reading them there."
+    )
     layers: int = _choice(1, "Layers of an encoder or a decoder.")
     memory: str | None = _choice(
         None, "The sheet whose words the others attend to (the source of an encoder-decoder).", str

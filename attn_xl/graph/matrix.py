@@ -47,7 +47,7 @@ class Matrix(Node):
         if self.name:
             return self
         noun = self.noun or (operation_of(self).noun if self.operation else "Given")
-        return replace(self.named(noun, self.words, helper=True), scalar=False)
+        return replace(self.named(noun, self.words or "given", helper=True), scalar=False)
 
     def __matmul__(self, other: Matrix) -> Matrix:
         if not isinstance(other, Matrix):

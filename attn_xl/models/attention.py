@@ -22,7 +22,13 @@ from .steps import COMPARE
 
 
 class Weights:
-    """Where a model gets what was learned."""
+    """Where a model gets what was learned.
+
+    Attributes:
+        heads_as_sheets: the columns of a matrix that belong to a head are a matrix of their own.
+    """
+
+    heads_as_sheets: bool = False
 
     def matrix(self, step: Step, part: Part, rows: Sequence[str], width: int) -> Matrix:
         """Weights, one row for each of `rows`; `width` is how many columns to make up where weights are

@@ -9,6 +9,7 @@ from itertools import groupby
 
 from attn_xl.errors import InputError
 from attn_xl.graph.node import Node
+from attn_xl.graph.operation import cells_of
 from attn_xl.graph.step import Scope
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, MAX_ROWS, Place, address, letters
 from attn_xl.workbook.layout.layout import Layout, Sheet
@@ -250,11 +251,14 @@ def _cells(picture: Drawing, blocks: dict[Node, Block], layout: Layout) -> Itera
         yield Cell(row, column, text.text, style=text.style, align=text.align, indent=beside)
     for drawn in picture.matrices:
         if drawn.again:
-            yield from _again(drawn, blocks.get(drawn.node), layout)
+            yield from _again(drawn, blocks, layout)
 
 
-def _again(drawn: Drawn, block: Block | None, layout: Layout) -> Iterator[Cell]:
-    """A matrix drawn again: cells that show those of its block, once they are there."""
+def _again(drawn: Drawn, blocks: dict[Node, Block], layout: Layout) -> Iterator[Cell]:
+    """A matrix or a part of one drawn again: cells that show those of its block, once they are
+    there."""
+    cells = cells_of(drawn.node)
+    block = blocks.get(cells.node) if cells else None
     waits = layout.waits(drawn.node)
     row, column = FIRST_ROW + drawn.row, 1 + drawn.column
     if drawn.headed:
@@ -269,9 +273,11 @@ def _again(drawn: Drawn, block: Block | None, layout: Layout) -> Iterator[Cell]:
             )
         for j, number in enumerate(line):
             formula = ""
-            if block is not None:
-                down, right = (j, i) if drawn.turned else (i, j)
-                formula = address(block.place.row + down, block.place.column + right)
+            if cells is not None and block is not None:
+                down, right = (j, i) if drawn.turned != cells.turned else (i, j)
+                formula = address(
+                    block.place.row + cells.row + down, block.place.column + cells.column + right
+                )
                 formula = f'IF(COUNT({formula})<1,"",{formula})' if waits else formula
             yield Cell(
                 row + i,

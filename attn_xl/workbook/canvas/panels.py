@@ -121,22 +121,26 @@ class Panel:
 
     def _operand(self, operand: Operand, new: set[Node], sign: str, apart: bool = False) -> Piece:
         node, again = operand.node, operand.node not in new
-        caption = self._short(node.name) if again else self._caption(node)
+        caption = self._name(node) if again else self._caption(node)
         return Piece(node, caption, sign, apart, again)
 
     def _above(self, figure: Figure, new: set[Node]) -> Iterator[Above]:
         for operand in figure.above:
             again = operand.turned or operand.node not in new
-            name = self._short(operand.node.name)
+            name = self._name(operand.node)
             caption = f"{name}ᵀ" if operand.turned else name if again else self._caption(operand.node)
             yield Above(operand.node, caption, again, operand.turned)
         for operand in figure.rows:
-            name = f"{operand.sign} {self._short(operand.node.name)}".strip()
+            name = f"{operand.sign} {self._name(operand.node)}".strip()
             yield Above(operand.node, name, operand.node not in new, one_row=True)
 
     def _caption(self, node: Node) -> str:
         words = self._short(node.words)
         return f"{self._short(node.name)} = {words}" if words else self._short(node.name)
+
+    def _name(self, node: Node) -> str:
+        """What a matrix that is drawn again is called; a part of one, in words."""
+        return self._short(node.name or node.words)
 
     def _short(self, text: str) -> str:
         return text.replace(self.scope, "") if self.scope else text
