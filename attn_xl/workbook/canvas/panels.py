@@ -3,10 +3,11 @@ step, what begins anew, what is drawn again. Knows no sheet and no file format."
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from attn_xl.graph.node import Node
+from attn_xl.graph.operation import cells_of
 
 from .drawing import Above, Band, Drawing, Piece
 from .figures import Figure, Operand, comes_with_its_use
@@ -110,7 +111,7 @@ class Panel:
         pieces.append(
             Piece(
                 figure.node,
-                self._caption(figure.node),
+                self._caption(figure.node, [operand.node for operand in figure.operands]),
                 sign,
                 above=tuple(self._above(figure, new)),
                 scalars=tuple(block.node for block in figure.scalars),
@@ -131,11 +132,16 @@ class Panel:
             caption = f"{name}ᵀ" if operand.turned else name if again else self._caption(operand.node)
             yield Above(operand.node, caption, again, operand.turned)
         for operand in figure.rows:
-            name = f"{operand.sign} {self._name(operand.node)}".strip()
+            name = f"{operand.sign} {self._short(_whole_name(operand.node))}".strip()
             yield Above(operand.node, name, operand.node not in new, one_row=True)
 
-    def _caption(self, node: Node) -> str:
-        words = self._short(node.words)
+    def _caption(self, node: Node, operands: Sequence[Node] = ()) -> str:
+        """`Q_1 = Input × W_Q`, where the columns of W_Q that are meant stand above."""
+        words = node.words
+        for operand in operands:
+            if not operand.name:
+                words = words.replace(operand.words, _whole_name(operand))
+        words = self._short(words)
         return f"{self._short(node.name)} = {words}" if words else self._short(node.name)
 
     def _name(self, node: Node) -> str:
@@ -144,3 +150,9 @@ class Panel:
 
     def _short(self, text: str) -> str:
         return text.replace(self.scope, "") if self.scope else text
+
+
+def _whole_name(node: Node) -> str:
+    """The name of a matrix; of columns of one, its name; of one with rows and columns swapped, Xᵀ."""
+    cells = cells_of(node)
+    return cells.node.name if cells and not cells.turned else node.name or node.words
