@@ -17,8 +17,12 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from attn_xl.graph.matrix import Matrix, given
     from attn_xl.graph.node import Graph
-    from attn_xl.models.attention import compare, scaled_dot_product_attention, self_attention
-    from attn_xl.models.build import attend
+    from attn_xl.models.attention import (
+        Attending,
+        compare,
+        scaled_dot_product_attention,
+        self_attention,
+    )
     from attn_xl.models.computation import Computation
     from attn_xl.models.softmax import softmax
     from attn_xl.tables.read import read_tables
@@ -26,18 +30,18 @@ if TYPE_CHECKING:
     from attn_xl.tables.vectors.word_vectors import read_vectors
     from attn_xl.views.explanation import Explanation, explain
     from attn_xl.views.terminal import show
-    from attn_xl.workbook.write import write_workbook
 
+    from .api import attend, write_workbook
     from .errors import AttnXlError, CallError, InputError, OutputError
     from .settings import Formulas, Settings
 
 _HOMES = {
-    "models.attention": ("compare", "scaled_dot_product_attention", "self_attention"),
+    "api": ("attend", "write_workbook"),
+    "models.attention": ("Attending", "compare", "scaled_dot_product_attention", "self_attention"),
     "errors": ("AttnXlError", "CallError", "InputError", "OutputError"),
     "views.explanation": ("Explanation", "explain"),
     "graph.node": ("Graph",),
     "models.computation": ("Computation",),
-    "models.build": ("attend",),
     "graph.matrix": ("Matrix", "given"),
     "models.softmax": ("softmax",),
     "settings": ("Formulas", "Settings"),
@@ -45,11 +49,11 @@ _HOMES = {
     "tables.survey": ("Table", "Tables"),
     "views.terminal": ("show",),
     "tables.vectors.word_vectors": ("read_vectors",),
-    "workbook.write": ("write_workbook",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Attending",
     "AttnXlError",
     "CallError",
     "Computation",

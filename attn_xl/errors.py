@@ -27,6 +27,10 @@ class InputError(AttnXlError):
     """A file that cannot be used as it is: missing, damaged, or with a table that does not fit."""
 
 
+class NotFinite(InputError):
+    """Numbers whose result is infinite, or no number."""
+
+
 class OutputError(AttnXlError):
     """A file that cannot be written."""
 
@@ -35,6 +39,14 @@ class CallError(AttnXlError):
     """A mistake in the call: an option, a name or a path that does not go with this input."""
 
     exit_status = 2
+
+
+class WrongTypeError(CallError, TypeError):
+    """An object of a type that a function does not take."""
+
+
+class ShapeError(CallError, ValueError):
+    """Matrices or labels whose shapes do not fit each other."""
 
 
 class Interrupted(AttnXlError):
@@ -50,6 +62,14 @@ def unforeseen(error: BaseException) -> str:
     if isinstance(error, OSError):
         return error.strerror or str(error)
     return f"a mistake in attn-xl; please report it: {type(error).__name__}: {error}"
+
+
+def wrong_type(where: str, given: object, takes: str) -> WrongTypeError:
+    """The error that names what was given, and what `where` takes instead."""
+    name = type(given).__name__
+    article = "an" if name[0].lower() in "aeio" or name == "ndarray" else "a"
+    said = "None" if given is None else f"{article} {name}"
+    return WrongTypeError(f"{where} is {said}; it takes {takes}.")
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -20,12 +20,19 @@ SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _STRAY = re.compile(r"\.attn-xl-[0-9a-f]{12}\.part")
 
 
-def check_output(path: Path, *, force: bool, sources: Iterable[Path] = ()) -> None:
+def check_output(
+    path: Path,
+    *,
+    force: bool,
+    sources: Iterable[Path] = (),
+    instead: str = "Use --force to replace it, or -o to name another.",
+) -> None:
     """Refuse an output that would overwrite something unasked.
 
     Args:
         force: replace what exists.
         sources: the files that are read, which are never replaced.
+        instead: what to do where one exists.
 
     Raises:
         CallError: if `path` is one of `sources`, no file, or exists without `force`.
@@ -46,7 +53,7 @@ def check_output(path: Path, *, force: bool, sources: Iterable[Path] = ()) -> No
     if exists and not path.is_file():
         raise CallError(f"{path}: is not an ordinary file. Name another output.")
     if exists and not force:
-        raise CallError(f"{path}: exists already. Use --force to replace it, or -o to name another.")
+        raise CallError(f"{path}: exists already. {instead}")
     for lock in (path.with_name(f"~${path.name}"), path.with_name(f".~lock.{path.name}#")):
         if exists and os.path.lexists(lock):  # Excel's, LibreOffice's
             raise OutputError(

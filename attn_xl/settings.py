@@ -6,37 +6,47 @@ Each field's `metadata` says it in words: the command line makes its options of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from enum import Enum
 from typing import Any
 
+from .choices import (
+    ALWAYS_CAUSAL,
+    ATTENTION,
+    BLOCKS,
+    STACKS,
+    Activation,
+    Arrangement,
+    Formulas,
+    Model,
+    Norm,
+    Normalize,
+    NormEpsilon,
+    NormVariance,
+    Positions,
+)
 from .errors import CallError, nearest
+
+__all__ = [
+    "ALWAYS_CAUSAL",
+    "ATTENTION",
+    "BLOCKS",
+    "STACKS",
+    "Activation",
+    "Arrangement",
+    "Formulas",
+    "Model",
+    "Norm",
+    "NormEpsilon",
+    "NormVariance",
+    "Normalize",
+    "Positions",
+    "Settings",
+]
 
 SETTINGS = "Settings"
 """The sheet with the choices: an input may have one, what this program wrote has its record there."""
-
-
-class Formulas(str, Enum):
-    """How a computed cell is written."""
-
-    cell = "cell"
-    """a live formula in every cell, with its value"""
-    array = "array"
-    """one array formula for a matrix, with the names of the matrices in it"""
-    dynamic = "dynamic"
-    """the same as a formula that spills, of Excel 365"""
-    none = "none"
-    """the value alone"""
-
-
-class Arrangement(str, Enum):
-    """Where the matrices stand."""
-
-    sheets = "sheets"
-    """one matrix, one sheet"""
-    canvas = "canvas"
-    """all on one sheet, as one draws them"""
 
 
 FORMULAS_HELP = (
@@ -45,51 +55,20 @@ FORMULAS_HELP = (
 )
 
 
-class Model(str, Enum):
-    """What is computed."""
-
-    attention = "attention"
-    encoder = "encoder"
-    decoder = "decoder"
-    encoder_decoder = "encoder-decoder"
-    decoder_only = "decoder-only"
-    similarity = "similarity"
-
-
-class Norm(str, Enum):
-    """Where a layer's norm stands."""
-
-    post = "post"
-    pre = "pre"
+def _choice(
+    default: Any,
+    help: str,
+    kind: type | None = None,
+    models: tuple[Model, ...] = tuple(Model),
+    needs: tuple[str, ...] = (),
+) -> Any:
+    """A choice: its default, its help and its type; the models that it belongs to, and other choices,
+    one of which it needs to have an effect."""
+    about = {"help": help, "kind": kind or type(default), "models": models, "needs": needs}
+    return field(default=default, metadata=about)
 
 
-class Activation(str, Enum):
-    """The function of the hidden layer."""
-
-    relu = "relu"
-    gelu = "gelu"
-    gelu_tanh = "gelu-tanh"
-
-
-class Normalize(str, Enum):
-    """How scores become weights that sum to 1."""
-
-    softmax = "softmax"
-    sum = "sum"
-
-
-class Positions(str, Enum):
-    """What tells the model where a word stands."""
-
-    none = "none"
-    sinusoidal = "sinusoidal"
-
-
-def _choice(default: Any, help: str, kind: type | None = None) -> Any:
-    return field(default=default, metadata={"help": help, "kind": kind or type(default)})
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Settings:
     """What is computed and how it is shown; each field's help says more. A choice out of several may be
     given by its name: `Settings(model="encoder")`.
@@ -99,32 +78,93 @@ class Settings:
     """
 
     model: Model = _choice(Model.attention, "What to compute.")
-    heads: int | None = _choice(None, "Multi-head attention with so many heads.", int)
+    heads: int | None = _choice(
+        None, "Multi-head attention with this number of heads.", int, models=ATTENTION
+    )
     heads_as_sheets: bool = _choice(
-        False, "Give each head's columns of W_Q, W_K and W_V a sheet, in place of reading them there."
+        False,
+        "Give each head's columns of W_Q, W_K and W_V a sheet, in place of reading them there.",
+        models=ATTENTION,
     )
-    layers: int = _choice(1, "Layers of an encoder or a decoder.")
+    layers: int = _choice(1, "Layers of the encoder and of the decoder.", models=STACKS)
+    encoder_layers: int | None = _choice(
+        None, "Layers of the encoder, in place of --layers.", int,
+        models=(Model.encoder, Model.encoder_decoder),
+    )  # fmt: skip
+    decoder_layers: int | None = _choice(
+        None, "Layers of the decoder, in place of --layers.", int,
+        models=(Model.decoder, Model.encoder_decoder, Model.decoder_only),
+    )  # fmt: skip
     memory: str | None = _choice(
-        None, "The sheet whose words the others attend to (the source of an encoder-decoder).", str
+        None,
+        "The sheet whose words the others attend to (the source of an encoder-decoder).",
+        str,
+        models=(Model.attention, Model.decoder, Model.encoder_decoder),
     )
-    causal: bool = _choice(False, "Hide later words from each word.")
+    causal: bool = _choice(False, "Hide later words from each word.", models=ATTENTION)
     padding: str | None = _choice(
         None,
         "A word that fills up a sentence: nobody attends to it. <PAD> and <PADDING> are such.",
         str,
+        models=ATTENTION,
     )
-    positions: Positions = _choice(Positions.none, "Add positions to the embeddings.")
-    normalize: Normalize = _choice(Normalize.softmax, "How scores become weights that sum to 1.")
-    scale: bool = _choice(True, "Divide the scores by the square root of d_k.")
-    temperature: float | None = _choice(None, "Divide the scores by this, too.", float)
-    dropout: float = _choice(0.0, "The share of attention weights to set to 0.")
-    seed: int = _choice(0, "What the dropout is drawn with.")
-    norm: Norm = _choice(Norm.post, "Norm after the sum of a layer's step, or before the step.")
-    activation: Activation = _choice(Activation.relu, "The function of the feed-forward network.")
-    hidden: int | None = _choice(None, "Width of the feed-forward network, for --random-weights.", int)
-    epsilon: float = _choice(1e-5, "What keeps a norm from dividing by 0.")
+    positions: Positions = _choice(
+        Positions.none,
+        "Add positions to the embeddings.",
+        models=(*ATTENTION, Model.similarity),
+    )
+    normalize: Normalize = _choice(
+        Normalize.softmax,
+        "How scores become weights that sum to 1.",
+        models=(*ATTENTION, Model.softmax),
+    )
+    scale: bool = _choice(True, "Divide the scores by the square root of d_k.", models=ATTENTION)
+    temperature: float | None = _choice(
+        None, "Divide the scores by this, too.", float, models=(*ATTENTION, Model.softmax)
+    )
+    dropout: float = _choice(0.0, "The share of attention weights to set to 0.", models=ATTENTION)
+    residual_dropout: float = _choice(
+        0.0,
+        "The share of each sublayer's output, and of embeddings with positions, to set to 0.",
+        models=STACKS,
+    )
+    seed: int = _choice(
+        0, "Random seed for dropout.", models=ATTENTION, needs=("dropout", "residual_dropout")
+    )
+    norm: Norm = _choice(
+        Norm.post, "Norm after the sum of a layer's step, or before the step.", models=STACKS
+    )
+    norm_variance: NormVariance = _choice(
+        NormVariance.population,
+        "The variance in a norm: divided by n, or by n - 1.",
+        models=(*STACKS, Model.norm),
+    )
+    norm_epsilon: NormEpsilon = _choice(
+        NormEpsilon.inside,
+        "Where a norm adds epsilon: inside the root, to the variance; or outside, to the standard "
+        "deviation.",
+        models=(*STACKS, Model.norm),
+    )
+    activation: Activation = _choice(
+        Activation.relu,
+        "The function of the feed-forward network.",
+        models=(*STACKS, Model.feed_forward),
+    )
+    hidden: int | None = _choice(
+        None,
+        "Width of the feed-forward network, for --random-weights.",
+        int,
+        models=(*STACKS, Model.feed_forward),
+        needs=("random_weights",),
+    )
+    epsilon: float = _choice(
+        1e-5, "What keeps a norm from dividing by 0.", models=(*STACKS, Model.norm)
+    )
     random_weights: int | None = _choice(
-        None, "Make up the weights that are not given, from this seed: small and readable.", int
+        None,
+        "Make up the weights that are not given, from this seed: small and readable.",
+        int,
+        models=(*ATTENTION, Model.feed_forward),
     )
     sheets_for: str | None = _choice(None, "Write only these layers and heads: Enc1,Dec2,head1.", str)
     decimals: int | None = _choice(None, "Digits shown after the point; full precision is kept.", int)
@@ -150,27 +190,52 @@ class Settings:
             refuse(
                 "decimals", self.decimals, "a spreadsheet number has 0 to 15 digits after the point."
             )
-        for name in ("heads", "layers", "hidden"):
+        for name in ("heads", "layers", "encoder_layers", "decoder_layers", "hidden"):
             value = getattr(self, name)
             if value is not None and not 1 <= value <= 1000:
-                refuse(name, value, "it takes a whole number from 1 to 1,000.")
+                refuse(name.replace("_", "-"), value, "it takes a whole number from 1 to 1,000.")
         if self.temperature is not None and not 0 < self.temperature < float("inf"):
             refuse("temperature", self.temperature, "it takes a number above 0.")
-        if not 0 <= self.dropout < 1:
-            refuse("dropout", self.dropout, "it takes a share from 0 up to, but not, 1.")
+        for name in ("dropout", "residual_dropout"):
+            if not 0 <= getattr(self, name) < 1:
+                why = "it takes a share of at least 0, below 1."
+                refuse(name.replace("_", "-"), getattr(self, name), why)
         if not 0 < self.epsilon < 1:
             refuse("epsilon", self.epsilon, "it takes a small number above 0.")
         for name in ("seed", "random_weights"):
             if (getattr(self, name) or 0) < 0:
                 refuse(name.replace("_", "-"), getattr(self, name), "it takes a number from 0.")
 
+    def __repr__(self) -> str:
+        chosen = [
+            (f.name, value) for f in fields(self) if (value := getattr(self, f.name)) != f.default
+        ]
+        said = [f"{name}={(v.value if isinstance(v, Enum) else v)!r}" for name, v in chosen]
+        return f"Settings({', '.join(said)})"
+
     @classmethod
-    def chosen(cls, given: Mapping[str, Any], written: Mapping[str, Any], where: str) -> Settings:
+    def chosen(
+        cls,
+        given: Mapping[str, Any],
+        written: Mapping[str, Any],
+        where: str,
+        *,
+        own: Sequence[str] = (),
+        strict: bool = True,
+    ) -> Settings:
         """The settings of a run: those that are given (an option of the call) win over those that are
         written in the workbook (`where`), by name.
 
+        What is written has to have an effect under the model that is written; where the call asks for
+        another model, settings that do not belong to that one are left aside. What is given has to have
+        an effect in the run.
+
+        Args:
+            own: options that the command itself has a use for: left aside where the model has none.
+            strict: refuse what has no effect; otherwise all of it is left aside.
+
         Raises:
-            CallError: for a name or a value that there is not.
+            CallError: for a name or a value that there is not, or a setting that has no effect.
         """
         known = {f.name: f for f in fields(cls)}
         found: dict[str, Any] = {}
@@ -183,11 +248,81 @@ class Settings:
                     f"{nearest(name.replace('_', '-'), names)}"
                 )
             found[name] = _read(known[name], value, where)
-        found.update({name: value for name, value in given.items() if value is not None})
-        made = cls(**found)
-        if made.formulas is Formulas.none or made.model is Model.similarity:
+        given = {name: value for name, value in given.items() if value is not None}
+        alone, made = cls(**found), cls(**{**found, **given})
+        idle: set[str] = set()
+        for name in {**found, **given}:
+            if name in given:
+                why = made.why_idle(name)
+                said = f"--{name.replace('_', '-')}"
+            else:
+                why = made.why_idle(name) and alone.why_idle(name)
+                said = f"{where}: the setting {name.replace('_', '-')}"
+            if why and strict and name not in own:
+                raise CallError(f"{said} {why}")
+            if made.why_idle(name):
+                idle.add(name)
+        made = cls(**{name: value for name, value in {**found, **given}.items() if name not in idle})
+        if made.formulas is Formulas.none or made.model in (*BLOCKS, Model.similarity):
             return replace(made, controls=False)  # nothing would follow them
         return made
+
+    @classmethod
+    def check_call(cls, given: Mapping[str, Any]) -> None:
+        """Refuse a wrong value in a call before any file is read; whether the options have an effect
+        may depend on the file's own settings.
+
+        Raises:
+            CallError: for a value that there is not.
+        """
+        cls(**{name: value for name, value in given.items() if value is not None})
+
+    def why_idle(self, name: str) -> str:
+        """Why a choice has no effect in this run, as what follows its name in a sentence: "" if it has
+        one.
+
+        Args:
+            name: a field of the settings.
+        """
+        choice = _field(name)
+        models: tuple[Model, ...] = choice.metadata["models"]
+        if self.model not in models:
+            return f"belongs to --model {_either(models)}, not to --model {self.model}."
+        if name == "causal" and not self.causal and self.model in ALWAYS_CAUSAL:
+            return f"is off, but --model {self.model} always hides later words."
+        needs: tuple[str, ...] = choice.metadata["needs"]
+        if needs and not any(self._differs(need) for need in needs):
+            return f"has no effect without --{_either([n.replace('_', '-') for n in needs], '--')}."
+        stacks = [f"{stack}_layers" for stack in ("encoder", "decoder")]
+        own = [stack for stack in stacks if self.model in _field(stack).metadata["models"]]
+        if name == "layers" and all(map(self._differs, own)):
+            return f"has no effect beside --{' and --'.join(own)}.".replace("_", "-")
+        return ""
+
+    def refuse_idle(self) -> None:
+        """Refuse a choice that was made and has no effect.
+
+        Raises:
+            CallError: naming the choice and what it belongs to.
+        """
+        for choice in fields(self):
+            if self._differs(choice.name) and (why := self.why_idle(choice.name)):
+                raise CallError(f"--{choice.name.replace('_', '-')} {why}")
+
+    def _differs(self, name: str) -> bool:
+        """Whether a choice is other than without saying anything."""
+        return bool(getattr(self, name) != _field(name).default)
+
+
+def _field(name: str) -> Field[Any]:
+    return next(f for f in fields(Settings) if f.name == name)
+
+
+def _either(names: Sequence[object], before: str = "") -> str:
+    """`encoder, decoder or decoder-only`."""
+    first, *more = [str(name) for name in names]
+    listed = [first, *(before + name for name in more)]
+    return " or ".join([", ".join(listed[:-1]), listed[-1]] if more else listed)
 
 
 def _read(setting: Field[Any], value: Any, where: str = "") -> Any:

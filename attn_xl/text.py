@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from typing import Any, TextIO
 
 _HIGH = "\x7f-\x9f\ud800-\udfff\ufffe\uffff"
-_TURNS = "\u202a-\u202e\u2066-\u2069"
+_FORMAT = (
+    "\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U0001d173-\U0001d17a\U000e0001-\U000e007f"
+)
+"""What has no shape of its own: marks that turn the direction of a line, spaces without width, tags.
+Not the joiners U+200C and U+200D, which Persian words and joined emoji are spelled with."""
 _CONTROL = re.compile(f"[\x00-\x1f{_HIGH}]")
-_TURN = re.compile(f"[{_TURNS}]")
-_NOT_IN_JSON = re.compile(f"[{_HIGH}{_TURNS}]")  # control characters below, JSON writes so itself
+_HIDDEN = re.compile(f"[{_FORMAT}]")
+_NOT_IN_JSON = re.compile(f"[{_HIGH}{_FORMAT}]")  # control characters below, JSON writes so itself
 _BREAK = re.compile("\r\n|[\t\n\v\f\r\x85\u2028\u2029]")
 
 
@@ -25,8 +31,8 @@ def _one_line(text: str) -> str:
 
 
 def forward(text: str) -> str:
-    """A text without what turns the direction of all that follows it on a line of a terminal."""
-    return _TURN.sub("\ufffd", text)
+    """A text in which nothing is hidden and nothing turns the direction of what follows on its line."""
+    return _HIDDEN.sub("\ufffd", text)
 
 
 def plain(text: str) -> str:
@@ -37,6 +43,12 @@ def plain(text: str) -> str:
 def say(line: str, file: TextIO | None = None) -> None:
     """Print one line, whatever the names in it are; to the standard output if None."""
     print(plain(line), file=file)
+
+
+def ignore_warnings() -> None:
+    """Keep what libraries warn of from people, to whom it says nothing; filters that are set already go
+    first, so that `python -W error` finds them."""
+    warnings.filterwarnings("ignore", append=True)
 
 
 def as_json(what: Any, indent: int = 1) -> str:

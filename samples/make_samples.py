@@ -179,6 +179,51 @@ VARIANTS: dict[str, Sheets] = {
         **layer("Dec1.", ("",), 4, 6, 2),
         "Settings": settings(model="decoder-only", heads=2, positions="sinusoidal"),
     },
+    "output-weights": {
+        "sentence": words("the cat chased the", FOUR, 61),
+        "W_U": [
+            ["", "mouse", "dog", "the"],
+            ["living", 1, 0.5, -0.5],
+            ["moving", 0.5, 1, 0],
+            ["talking", -1, 0, 0],
+            ["place", 0, -0.5, 1],
+        ],
+        "b_U": [["", "mouse", "dog", "the"], ["bias", 0.2, 0.1, -0.3]],
+        **layer("Dec1.", ("",), 4, 6, 2),
+        "Settings": settings(model="decoder-only"),
+    },
+    "residual-dropout": {
+        "sentence": words("the cat sat", FOUR, 5),
+        **layer("Enc1.", ("",), 4, 6, 2),
+        "Enc.Mask": [
+            ["", "the", "cat", "sat"],
+            ["the", 0, 0, -1e9],
+            ["cat", 0, 0, 0],
+            ["sat", -1e9, 0, 0],
+        ],
+        "Settings": settings(
+            model="encoder", positions="sinusoidal", residual_dropout=0.25, dropout=0.25, seed=2
+        ),
+    },
+    # One step at a time: scores that become weights, a norm as other books have it, neurons.
+    "softmax": {
+        "scores": [["", "the", "cat", "sat"], ["the", 2, 1, 0], ["cat", 1, 3, 2], ["sat", 0, 1.5, 1.5]],
+        "Settings": settings(model="softmax"),
+    },
+    "norm": {
+        "sentence": words("the cat sat", FOUR, 5),
+        "gamma": [[1, 2, 1, 0.5]],
+        "beta": [[0, 0, 0.5, 0]],
+        "Settings": settings(model="norm", norm_variance="sample", norm_epsilon="outside"),
+    },
+    "feed-forward": {
+        "sentence": words("the cat sat", FOUR, 5),
+        "W_1": [[0.45, -0.5, 1], [1, 0.25, -0.5], [-0.5, 0.75, 0.35], [0, 1, -0.25]],
+        "b_1": [[0.5, 0, -0.5]],
+        "W_2": weights("W_2", 3, 4),
+        "b_2": [[0, 0.1, 0, 0.1]],
+        "Settings": settings(model="feed-forward"),
+    },
 }
 
 

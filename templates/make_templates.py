@@ -143,7 +143,7 @@ def cover(sheet: Worksheet, scale: str) -> None:
     for letter, width in zip("ABCD", (24, 40, 10, 96)):
         sheet.column_dimensions[letter].width = width
     sheet["A1"], sheet["A1"].style = "{title}", "attn title"
-    sheet["A2"], sheet["A2"].style = "Attention(Q, K, V) = softmax(Q × Kᵀ / √d_k) × V", "attn note"
+    sheet["A2"], sheet["A2"].style = "{formula}", "attn note"
     sheet["A3"], sheet["A3"].style = "made from {source}: {sentences}", "attn note"
     for row, (name, number, words) in enumerate(LEGEND, 5):
         swatch, said = sheet.cell(row, 1, number), sheet.cell(row, 2, words)

@@ -17,6 +17,7 @@ from ooxml import violations
 
 import attn_xl
 from attn_xl.spreadsheets.engines import libreoffice
+from attn_xl.workbook.write import write_workbook
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "samples"
@@ -115,7 +116,7 @@ def write(tmp_path: Path, keep: Callable[[Path], Path]) -> Callable[..., Path]:
         settings = attn_xl.Settings(**options.pop("settings", {}))
         computation = attn_xl.attend(attn_xl.read_tables(source), settings)
         path = tmp_path / name
-        attn_xl.write_workbook(computation, path, settings=settings, source=source.name, **options)
+        write_workbook(computation, path, settings=settings, source=source.name, **options)
         return keep(path)
 
     return convert

@@ -19,7 +19,7 @@ from attn_xl.spreadsheets.formulas import WIDTH, read_formulas
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.workbook.layout.components_sheet import components, components_layout
 from attn_xl.workbook.layout.layout import Layout
-from attn_xl.workbook.write import write_layout
+from attn_xl.workbook.write import write_layout, write_workbook
 
 STYLES = (Formulas.cell, Formulas.array, Formulas.dynamic)
 WRONG = "-98765"
@@ -94,6 +94,25 @@ VARIANTS: dict[str, tuple[Tables, dict[str, Any]]] = {
         tables(CAT, weights=[sentence("Vocabulary", "the cat dog sat .")]),
         {"model": Model.decoder_only, **LAYERS},
     ),
+    "encoder, dropout of sublayers, norm as others draw it": (
+        tables(CAT, weights=[table("Enc.Mask", [[0, 0, -1e9], [0, 0, 0], [0, 0, 0]])]),
+        {
+            "model": Model.encoder,
+            "positions": Positions.sinusoidal,
+            "residual_dropout": 0.25,
+            "norm_variance": "sample",
+            "norm_epsilon": "outside",
+            **LAYERS,
+        },
+    ),
+    "language model with output weights": (
+        tables(CAT, weights=[sentence("W_U", "a b c d"), table("b_U", [[0.1, -0.2, 0.3, 0.4]])]),
+        {"model": Model.decoder_only, **LAYERS},
+    ),
+    "softmax alone": (tables(CAT), {"model": Model.softmax, "temperature": 0.5}),
+    "norm alone": (tables(CAT), {"model": Model.norm}),
+    "feed-forward network alone": (tables(CAT), {"model": Model.feed_forward, **LAYERS}),
+    "positions alone": (tables(CAT), {"model": Model.positions}),
     "cosine similarity and angles": (tables(CAT), {"model": Model.similarity}),
     "principal components of word vectors": (tables(sentence("en", "cat dog texas truth")), {}),
     "multi-head attention on one sheet": (tables(CAT), {"layout": Arrangement.canvas, **HEADS}),
@@ -123,7 +142,7 @@ def laid_out(variant: str, style: Formulas, path: Path) -> Layout:
     source, options = VARIANTS[variant]
     settings = attn_xl.Settings(formulas=style, **options)
     if variant != COMPONENTS:
-        return attn_xl.write_workbook(attn_xl.attend(source, settings), path, settings=settings)
+        return write_workbook(attn_xl.attend(source, settings), path, settings=settings)
     (words,) = source.sentences.values()
     layout = components_layout(components(words, 2), variant)
     write_layout(layout, path, settings=settings)

@@ -28,6 +28,11 @@ CANARY = "the-canary-that-no-output-may-hold"
 NUMBERS = ("NaN", "nan", "INF", "-INF", "Infinity", "1e999", "-1e999", "1E+308", "-0", "1e-400", "9" * 5000,
            "0." + "3" * 3000, "1" + "0" * 400, "", " ", "0x10", "1_000", "1,5", "\u0661\u0662", "--1",
            "1e", "+", "2147483648", "-1", "99999999999999999999", "18446744073709551616")  # fmt: skip
+EXTREMES = ("1.7e308", "-1.7e308", "1.7976931348623157e308", "1e300", "-1e300", "1e154", "1.4e154", "1e-160",
+            "1e-300", "-1e-300", "5e-324", "-5e-324", "2.2250738585072014e-308", "1e16", "1e22", "0", "1")  # fmt: skip
+"""Numbers that a table may hold, and with which hardly anything can be computed."""
+HIDDEN = ("\u202e", "\u202a", "\u2066", "\u2069", "\u200e", "\u200f", "\u061c", "\u200b", "\u2060", "\ufeff",
+          "\xad", "\U000e0041", "\x9b", "\u2028")  # fmt: skip
 TEXTS_ODD = ("../../x", "/etc/passwd", "C:\\x", "\x1b[31mred\x1b]0;t\x07", "\u202eevil", "\ufffe",
              "x" * 400, "a" * 40_000, "'", '"', "=cmd|'/c calc'!A0", "=1+1", "@SUM(1)", "_x001B_",
              "[x]", "{0}", "%s%n", "A1:XFD1048576", "true", "\U0001f600", "a\u0300" * 200, "W_Q", "Settings",
@@ -561,6 +566,12 @@ _sheet("ten_million_rows", rb'</sheetData>', lambda _, rng: b"".join(
     b'<row r="%d"><c r="A%d"><v>1</v></c></row>' % (i, i) for i in rng.sample(range(100, 10_000_000), 5)
 ) + b"</sheetData>")  # fmt: skip
 _sheet("odd_numbers", rb"<v>[^<]*</v>", _pick(NUMBERS, "<v>@</v>"))
+_sheet("extreme_numbers", rb"<v>-?[0-9][^<]*</v>", _pick(EXTREMES, "<v>@</v>"))
+_sheet("extreme_ods_numbers", rb'office:value="[^"]*"', _pick(EXTREMES, 'office:value="@"'), "content")
+_sheet("hidden_in_names", rb'(<sheet [^>]*name="|table:name=")([^"]*)', lambda m, rng: b"".join(
+    (m[1], m[2][:2], rng.choice(HIDDEN).encode(), m[2][2:])), "")  # fmt: skip
+_sheet("hidden_in_words", rb"(<t[^>]*>|<text:p>)([^<]*)", lambda m, rng: b"".join(
+    (m[1], m[2][:1], rng.choice(HIDDEN).encode(), m[2][1:])), "")  # fmt: skip
 _sheet("odd_string_numbers", rb'<c r="(\w*)"[^>]*><v>[^<]*</v>', lambda m, rng: b'<c r="%s" t="s"><v>%s</v>' % (
     m[1], rng.choice((b"999999999", b"-1", b"1e3", b"4294967296", b"x", b""))))  # fmt: skip
 _sheet("odd_kinds", rb'<c r="(\w*)"[^>]*>', lambda m, rng: b'<c r="%s" t="%s">' % (
@@ -621,6 +632,42 @@ def odd_fields(data: bytes, rng: Random, _: Corpus) -> bytes:
     for _i in range(rng.choice((1, 1, 3, 20))):
         parts[rng.randrange(len(parts))] = rng.choice((rng.choice(NUMBERS), rng.choice(TEXTS_ODD)))
     return "".join(parts).encode("utf-8", "replace")
+
+
+_NUMBER = re.compile(rb"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.])")
+
+
+@text
+def extreme_fields(data: bytes, rng: Random, _: Corpus) -> bytes:
+    """All numbers, or some, at the ends of what a number can be; of a few kinds at a time."""
+    few = rng.sample(EXTREMES, rng.choice((1, 2, 3, len(EXTREMES))))
+    share = rng.choice((0.1, 0.5, 1.0))
+    return _NUMBER.sub(lambda m: rng.choice(few).encode() if rng.random() < share else m[0], data)
+
+
+@text
+def hidden_in_texts(data: bytes, rng: Random, _: Corpus) -> bytes:
+    found = [*re.finditer(rb"[A-Za-z]{2,}", data)]
+    for match in sorted(rng.sample(found, min(len(found), 4)), key=lambda m: -m.start()):
+        at = match.start() + 1
+        data = data[:at] + rng.choice(HIDDEN).encode() + data[at:]
+    return data
+
+
+@text
+def labelled_nothing(data: bytes, rng: Random, _: Corpus) -> bytes:
+    """Labels in JSON for numbers that are not there."""
+    labels: tuple[object, ...] = ([], ["cat"], ["cat", "sat"], None, [[]], "cat")
+    values: tuple[object, ...] = ([], [[]], [[], []], [[1], []], [[None]], [["x"]], None, {})
+    made: object = {
+        rng.choice(("words", "rows", "index", "labels")): rng.choice(labels),
+        rng.choice(("values", "data", "vectors")): rng.choice(values),
+    }
+    if rng.random() < 0.4:
+        made = {**made, rng.choice(("dims", "columns")): rng.choice(labels)}  # type: ignore[dict-item]
+    if rng.random() < 0.3:
+        made = {"sentence": {"cat": [1, 2], "sat": [3, 4]}, rng.choice(("W_Q", "x")): made}
+    return json.dumps(made).encode()
 
 
 @text

@@ -13,6 +13,7 @@ import attn_xl
 from attn_xl.spreadsheets.addresses import split_address
 from attn_xl.spreadsheets.engines import IronCalc
 from attn_xl.spreadsheets.formulas import NUMBER, WIDTH, FormulaBook, read_formulas
+from attn_xl.workbook.write import write_workbook
 
 
 def key(cell: str) -> int:
@@ -36,7 +37,7 @@ def recalculated(book: FormulaBook, path: Path) -> FormulaBook:
 def slips(folder: Path) -> FormulaBook:
     """The attention of a sample with five slips in it."""
     path = folder / "politics.xlsx"
-    attn_xl.write_workbook(attn_xl.attend(attn_xl.read_tables(SAMPLES / "politics.xlsx")), path)
+    write_workbook(attn_xl.attend(attn_xl.read_tables(SAMPLES / "politics.xlsx")), path)
     book = copy(read_formulas(path))
     put(book, "Scores", key("D6"), "SUMPRODUCT(Q!$B6:$C6,K!$B$8:$C$8)")
     for row in range(5, 10):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -260,7 +261,7 @@ def check_files(
         CallError: if the tolerance or `jobs` are out of range.
     """
     tasks = [_Task(file, engine, tolerance) for file in files]
-    done = dict(in_parallel(_tried, tasks, jobs=jobs, said="Checking"))
+    done = dict(in_parallel(_tried, tasks, jobs=jobs, said="Checking", file_of=attrgetter("file")))
     return [done[number] for number in range(len(tasks))]
 
 

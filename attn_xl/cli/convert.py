@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,7 @@ def convert_files(tasks: Sequence[Conversion], jobs: int | None) -> list[Convert
         taken[key] = task.file
     from attn_xl.parallel import in_parallel  # one file starts without it
 
-    done = dict(in_parallel(_tried, tasks, jobs=jobs, said="Converting"))
+    done = dict(in_parallel(_tried, tasks, jobs=jobs, said="Converting", file_of=attrgetter("file")))
     return [done[number] for number in range(len(tasks))]
 
 

@@ -48,7 +48,7 @@ def explain(
     """Say how one number came about, with the numbers put in."""
     levels = _levels(depth)
     chosen = {**chosen, "controls": not plain}  # as convert has it
-    Settings.chosen(chosen, {}, "")  # a mistake in the call is said before anything is read
+    Settings.check_call(chosen)  # a mistake in the call is said before anything is read
     computation, settings = computed(file, chosen, reading, sheet)
     from attn_xl.views import explanation_text
     from attn_xl.views.explanation import explain

@@ -19,7 +19,7 @@ from typer._completion_shared import _completion_scripts
 from attn_xl import __version__
 from attn_xl.errors import AttnXlError, CallError, Interrupted
 from attn_xl.settings import Model, Settings
-from attn_xl.text import forward, say
+from attn_xl.text import forward, ignore_warnings, say
 
 from .check import check
 from .explain import explain
@@ -138,7 +138,7 @@ def _write(
     into_folder = output is not None and (not one or is_folder(output))
     if output is not None and not into_folder:
         check_ending(output, ".xlsx")
-    Settings.chosen(chosen, {}, "")  # a mistake in the call is said before anything is read
+    Settings.check_call(chosen)  # a mistake in the call is said before anything is read
     from attn_xl.workbook.templates import find_template
 
     look = find_template(template)
@@ -194,7 +194,7 @@ def show(
     """Print the matrices of attention in the terminal."""
     if json + csv + (svg is not None) > 1:
         raise CallError("--json, --csv and --svg exclude each other: choose one.")
-    Settings.chosen(chosen, {}, "")
+    Settings.check_call(chosen)
     if svg is not None:
         from attn_xl.outputs import check_output
 
@@ -250,6 +250,7 @@ def main(args: Sequence[str] | None = None) -> None:
     """Run the program; always ends in SystemExit. Status 2 is a mistake in the call, 1 a file that
     cannot be used."""
     gc.disable()  # a run is short and leaves no garbage worth the search
+    ignore_warnings()
     caught: list[int] = []
 
     def stop(number: int, _: object) -> NoReturn:

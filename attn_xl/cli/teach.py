@@ -14,6 +14,7 @@ from attn_xl.text import say
 from .options import File, Force, Plain, Template, output_beside, tables_of, with_settings
 
 if TYPE_CHECKING:
+    from attn_xl.tables.survey import Tables
     from attn_xl.teaching.lessons.blanks import Lesson
 
 
@@ -82,7 +83,7 @@ def teach(
             "--jobs goes with --roster: it says how many students' lessons are written at once."
         )
     chosen = {**chosen, "controls": not plain, "formulas": Formulas.cell}
-    Settings.chosen(chosen, {}, "")
+    Settings.check_call(chosen)
     lesson = Lesson(level, steps, tolerance, exam, chosen["seed"] or 0)
     if roster is not None:
         _teach_class(file, roster, output, chosen, reading, lesson, answers, template, jobs, force)
@@ -101,7 +102,7 @@ def teach(
     from attn_xl.teaching.lessons.lesson import write_lesson
 
     tables = tables_of(file, reading)
-    settings = Settings.chosen(chosen, tables.settings, f"{file}, sheet 'Settings'")
+    settings = _settings(file, tables, chosen)
     layout = write_lesson(
         tables, path, settings=settings, lesson=lesson, template=look, answers=answers
     )
@@ -110,6 +111,12 @@ def teach(
     say(f"{path}: {len(steps_open)} steps, {cells} cells to fill in")
     if answers is not None:
         say(f"{answers}: the answers")
+
+
+def _settings(file: Path, tables: Tables, chosen: dict[str, Any]) -> Settings:
+    """Those of a lesson, whose cells are drawn with the seed, too."""
+    where = f"{file}, sheet 'Settings'"
+    return Settings.chosen(chosen, tables.settings, where, own=("seed",))
 
 
 def _teach_class(
@@ -127,7 +134,7 @@ def _teach_class(
     from attn_xl.teaching.lessons.class_lessons import write_class
 
     tables = tables_of(file, reading)
-    settings = Settings.chosen(chosen, tables.settings, f"{file}, sheet 'Settings'")
+    settings = _settings(file, tables, chosen)
     folder = output or output_beside(file, "class")
     students, key = write_class(
         tables, roster, folder, settings=settings, lesson=lesson, answers=answers, template=template,

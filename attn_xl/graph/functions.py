@@ -17,6 +17,7 @@ from attn_xl.graph.operations.catalogue import (
     MAXIMUM,
     MEAN,
     RELU,
+    SAMPLE_VARIANCE,
     SQRT,
     SQUARES,
     SUM,
@@ -173,9 +174,18 @@ def row_mean(x: Matrix) -> Matrix:
     return made(MEAN, (x,), x.rows, ("mean",))
 
 
-def row_variance(x: Matrix) -> Matrix:
-    """(n, m) to (n, 1): the population variance of each row."""
-    return made(VARIANCE, (x,), x.rows, ("variance",))
+def row_variance(x: Matrix, *, sample: bool = False) -> Matrix:
+    """(n, m) to (n, 1): the variance of each row, divided by m, or by m − 1 (`sample`).
+
+    Raises:
+        InputError: for the sample variance of a single number.
+    """
+    if sample and len(x.columns) < 2:
+        raise InputError(
+            f"{x.name or x.words} has one column, and a single number has no sample variance, which "
+            "divides by n − 1. Use --norm-variance population."
+        )
+    return made(SAMPLE_VARIANCE if sample else VARIANCE, (x,), x.rows, ("variance",))
 
 
 def row_squares(x: Matrix) -> Matrix:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from attn_xl.errors import InputError
+from attn_xl.errors import InputError, ShapeError, wrong_type
 from attn_xl.graph.operations.catalogue import ADD, DIVIDE, MULTIPLY, SUBTRACT
 from attn_xl.graph.operations.elementwise import Constant
 from attn_xl.graph.operations.products import Product, Transpose
@@ -47,13 +47,17 @@ class Matrix(Node):
         if self.name:
             return self
         noun = self.noun or (operation_of(self).noun if self.operation else "Given")
-        return replace(self.named(noun, self.words or "given", helper=True), scalar=False)
+        made_up = self.named(noun, self.words or "given", helper=True)
+        return replace(made_up, scalar=False, unnamed=True)
 
     def __matmul__(self, other: Matrix) -> Matrix:
         if not isinstance(other, Matrix):
             return NotImplemented
         if len(self.columns) != len(other.rows):
-            raise ValueError(f"cannot multiply {self.shape} by {other.shape}")
+            raise ShapeError(
+                f"cannot multiply {self.shape} by {other.shape}: the columns of the first are not as "
+                "many as the rows of the second."
+            )
         return made(Product(), (self, other), self.rows, other.columns)
 
     def __add__(self, other: Matrix | float) -> Matrix:
@@ -84,11 +88,27 @@ class Matrix(Node):
         return _elementwise(DIVIDE, other, self)
 
 
+def check_matrices(**given: object) -> None:
+    """Refuse what is no matrix, by its name; None is none that is missing.
+
+    Raises:
+        WrongTypeError: for anything else.
+    """
+    for name, what in given.items():
+        if what is not None and not isinstance(what, Matrix):
+            raise wrong_type(
+                name, what, "a matrix: attn_xl.given(values, rows, columns, name) makes one"
+            )
+
+
 def _elementwise(operation: Operation, left: Matrix | float, right: Matrix | float) -> Matrix:
     for side in (left, right):
         if not isinstance(side, (Matrix, Real)):
-            raise TypeError(f"a matrix goes with a matrix or a number, not with {type(side).__name__}")
+            raise wrong_type("one side of an operation", side, "a matrix (attn_xl.given) or a number")
     left, right = (side if isinstance(side, Matrix) else constant(side) for side in (left, right))
+    for n, m in zip(left.shape, right.shape):
+        if n != m and 1 not in (n, m):
+            raise ShapeError(f"{left.shape} does not go with {right.shape}, number by number.")
     if left.scalar:
         tall = wide = right
     else:
@@ -154,7 +174,7 @@ def _check_size(
     """Refuse a matrix before its numbers are computed, counting those of the ones before it."""
     so_far[0] += shape[0] * shape[1]
     if so_far[0] > MOST_NUMBERS:
-        words = operation.words(*(parent.name or parent.words for parent in parents))
+        words = operation.words(*(parent.as_operand for parent in parents))
         raise InputError(
             f"the step {words!r} has {shape[0]:,} x {shape[1]:,} numbers, with which there are "
             f"{so_far[0]:,} to compute; {MOST_NUMBERS:,} are the most. Use fewer words (--range takes "
@@ -195,11 +215,29 @@ def given(
         role: "input" for what a reader edits, "weight" for what was learned.
 
     Raises:
-        ValueError: if the labels do not fit the shape.
-        InputError: for a number that is infinite or not a number.
+        ShapeError: if the labels do not fit the shape. It is a CallError and a ValueError.
+        InputError: for what is no number, or infinite or not a number.
+
+    Example:
+        >>> import attn_xl
+        >>> x = attn_xl.given([[1, 0], [0, 2]], rows=["cat", "sat"], columns=["a", "b"], name="X")
+        >>> 2 * x @ x.T
+        matrix = (2 · X) × Xᵀ, 2 x 2
+             cat  sat
+        cat    2    0
+        sat    0    8
     """
+    try:
+        numbers = np.asarray(values)
+        if numbers.dtype.kind not in "fiubO":
+            raise TypeError(f"they are of {numbers.dtype}")
+        numbers = numbers.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"the values of {name} are not numbers in rows and columns: {error}."
+        ) from None
     return Matrix(
-        values, tuple(map(str, rows)), tuple(map(str, columns)), name=name, note=note, role=role
+        numbers, tuple(map(str, rows)), tuple(map(str, columns)), name=name, note=note, role=role
     )
 
 

@@ -9,22 +9,29 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_xl.errors import CallError, InputError, nearest
+from attn_xl.errors import CallError, NotFinite, ShapeError, nearest, wrong_type
+from attn_xl.html import html_table
+from attn_xl.labelled import Labelled, listed
 from attn_xl.text import clean
 
-from .html import html_table
 from .step import WHOLE, Part, Role, Step
+
+if TYPE_CHECKING:
+    from .matrix import Matrix
 
 Numbers = NDArray[np.float64]
 N = TypeVar("N", bound="Node")
 
 HIDES = -1e8
 """Scores below this are hidden by a mask."""
+LONGEST_OPERAND = 60
+"""Letters of a step without a name of its own that are put into the words of the next."""
 _made = itertools.count()
 
 
@@ -35,8 +42,8 @@ class MadeBy:
         raise NotImplementedError
 
 
-@dataclass(frozen=True, eq=False)
-class Node:
+@dataclass(frozen=True, eq=False, repr=False)
+class Node(Labelled):
     """A matrix, its labels, and how it was made; never changed after it is made.
 
     Attributes:
@@ -55,6 +62,7 @@ class Node:
         description: the step in words, where the operation's own would say less.
         noun: what it is called where it needs cells and was given no name, if the operation's own
             noun would say less: `Softmax`, not `Quotient`.
+        unnamed: its name was made up, since it needs cells.
         step: what step of a model it is; None for a matrix that belongs to none.
         part: where in the model it stands: its layer, its head.
     """
@@ -73,6 +81,7 @@ class Node:
     texts: tuple[str, ...] | None = None
     description: str = ""
     noun: str = ""
+    unnamed: bool = False
     step: Step | None = None
     part: Part = WHOLE
     order: int = field(default_factory=lambda: next(_made))
@@ -83,7 +92,7 @@ class Node:
             # Adding 0.0 copies, and turns -0.0, which spreadsheets do not have, into 0.0.
             values = values + 0.0
         if values.ndim != 2 or values.shape != (len(self.rows), len(self.columns)):
-            raise ValueError(
+            raise ShapeError(
                 f"{self.name or 'a matrix'} has values of shape {values.shape} but "
                 f"{len(self.rows)} row and {len(self.columns)} column labels"
             )
@@ -100,20 +109,18 @@ class Node:
                 if np.isnan(values[row, column])
                 else "the numbers are too large to compute with, or divided by 0"
             )
-            raise InputError(
+            raise NotFinite(
                 f"{self.words or self.name or 'a step'} gives {values[row, column]} at "
                 f"[{self.rows[row]}, {self.columns[column]}]: {why}. Change the embeddings or "
                 "weights, or make them smaller."
             )
 
-    def __repr__(self) -> str:
-        made = f" = {self.words}" if self.operation else ""
-        return f"<{self.name or 'matrix'}{made}, {len(self.rows)} x {len(self.columns)}>"
+    def _title(self) -> str:
+        name = self.name or "matrix"
+        return f"{name} = {self.words}" if self.words else name
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """How many rows and columns."""
-        return len(self.rows), len(self.columns)
+    def _cells(self) -> NDArray[Any]:
+        return super()._cells() if self.texts is None else np.array([[text] for text in self.texts])
 
     def is_step(self, *steps: Step) -> bool:
         """Whether it is one of these steps, in whatever layer and head, and however it was computed."""
@@ -158,7 +165,14 @@ class Node:
         """How it was made, in the symbols of a textbook: `Q × Kᵀ`."""
         if self.description or self.operation is None:
             return self.description
-        return self.operation.words(*(p.name or p.words for p in self.parents))
+        return self.operation.words(*(parent.as_operand for parent in self.parents))
+
+    @cached_property
+    def as_operand(self) -> str:
+        """What the words of a step that reads it call it: its name, or how it was made."""
+        if self.name and not (self.unnamed and 0 < len(self.words) <= LONGEST_OPERAND):
+            return self.name
+        return self.words
 
     def named(
         self: N,
@@ -177,6 +191,7 @@ class Node:
             role=role or self.role,
             sheet=sheet,
             helper=helper,
+            unnamed=False,
             order=next(_made),
         )
 
@@ -206,7 +221,7 @@ class Node:
         return html_table(title, self.rows, self.columns, self.values, shaded=shaded)
 
 
-class Graph(Mapping[str, Node]):
+class Graph(Mapping[str, "Matrix"]):
     """The named matrices that lead to some results, by name, in the order they were made.
 
     `graph["Softmax"].values` is an array; helpers go by their step: `graph["Softmax.Sum"]`.
@@ -216,6 +231,9 @@ class Graph(Mapping[str, Node]):
         self._nodes: dict[str, Node] = {}
         self._owners: dict[Node, Node] = {}
         self._full_names: dict[Node, str] = {}
+        for result in results:
+            if not isinstance(result, Node):
+                raise wrong_type("a result", result, "the matrix that a model returned")
         nodes = [node for node in walk(results) if node.name]
         for node in nodes:
             if not node.helper:
@@ -255,9 +273,9 @@ class Graph(Mapping[str, Node]):
             return f"{self.owner(node).name}.{node.name}"
         return node.name
 
-    def __getitem__(self, name: str) -> Node:
+    def __getitem__(self, name: str) -> Matrix:
         try:
-            return self._nodes[name]
+            return cast("Matrix", self._nodes[name])
         except KeyError:
             raise UnknownStepError(f"there is no step {name!r}. {nearest(name, self)}") from None
 
@@ -266,6 +284,22 @@ class Graph(Mapping[str, Node]):
 
     def __len__(self) -> int:
         return len(self._nodes)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._nodes
+
+    def __repr__(self) -> str:
+        return "\n".join([f"Graph of {len(self)} matrices", *listed(self.lines())])
+
+    def lines(self) -> list[str]:
+        """A line for each matrix: its name, its shape, how it was made."""
+        width = max((len(name) for name in self), default=0)
+        shapes = [f"{n} x {m}" for n, m in (node.shape for node in self.values())]
+        wide = max(map(len, shapes), default=0)
+        return [
+            f"  {name:{width}}  {shape:{wide}}  {node.words}".rstrip()
+            for (name, node), shape in zip(self.items(), shapes)
+        ]
 
     def _repr_html_(self) -> str:
         return "".join(node.html(name) for name, node in self.items())

@@ -143,6 +143,11 @@ class Part:
         """A part of this part."""
         return replace(self, scopes=(*self.scopes, *scopes))
 
+    def in_layer(self, layer: int) -> Part:
+        """The same place in one layer of its stack."""
+        first, *inner = self.scopes
+        return replace(self, scopes=(first._replace(layer=layer), *inner))
+
     def of_head(self, head: int) -> Part:
         """One attention head of this part."""
         return replace(self, head=head)

@@ -8,17 +8,20 @@ Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from attn_xl.errors import InputError
+from attn_xl.errors import InputError, wrong_type
 from attn_xl.graph.functions import copy, gather, mask, masked, row_sum, sinusoid, sqrt, when, width
-from attn_xl.graph.matrix import Matrix
+from attn_xl.graph.matrix import Matrix, check_matrices
 from attn_xl.graph.step import WHOLE, Part, Scope, Step
 
 from . import recipes, steps
 from .softmax import softmax
 from .steps import COMPARE
+
+Dropout = Callable[[Matrix, Step, Part], "tuple[Matrix, Matrix]"]
+"""Makes, for a matrix, a mask of 0 and 1 of its shape, as a step of a part, and the scalar p."""
 
 
 class Weights:
@@ -30,9 +33,11 @@ class Weights:
 
     heads_as_sheets: bool = False
 
-    def matrix(self, step: Step, part: Part, rows: Sequence[str], width: int) -> Matrix:
+    def matrix(
+        self, step: Step, part: Part, rows: Sequence[str], width: int, columns: Sequence[str] = ()
+    ) -> Matrix:
         """Weights, one row for each of `rows`; `width` is how many columns to make up where weights are
-        made up."""
+        made up; `columns` are their labels, where they have none of their own."""
         raise NotImplementedError
 
     def row(self, step: Step, part: Part, columns: Sequence[str]) -> Matrix | None:
@@ -51,16 +56,20 @@ class Attending:
         scale: divide the scores by √d_k; a cell that says so, where a reader can switch it.
         temperature: a scalar that the scores are divided by, too.
         normalize: "softmax", or "sum": divide each row by its plain sum.
-        masks: makes, for the words of the rows and of the columns and the place in the model, what is
-            added to the scores.
-        dropout: makes, for some weights and their place, a mask of 0 and 1, and the scalar p.
+        masks: what is added to the scores, (n, m) each; or what makes it, for the words of the rows and
+            of the columns and the place in the model.
+        dropout: drops some of the weights.
     """
 
     scale: bool | Matrix = True
     temperature: Matrix | None = None
     normalize: Literal["softmax", "sum"] = "softmax"
-    masks: Callable[[Sequence[str], Sequence[str], Part], Sequence[Matrix]] | None = None
-    dropout: Callable[[Matrix, Part], tuple[Matrix, Matrix]] | None = None
+    masks: Sequence[Matrix] | Callable[[Sequence[str], Sequence[str], Part], Sequence[Matrix]] = ()
+    dropout: Dropout | None = None
+
+    def between(self, rows: Sequence[str], columns: Sequence[str], part: Part) -> Attending:
+        """The same with masks for these words: all heads share them."""
+        return replace(self, masks=self.masks(rows, columns, part)) if callable(self.masks) else self
 
     def scaled(self, scores: Matrix, k: Matrix, part: Part) -> Matrix:
         """The scores (n, m) divided by √d_k and the temperature, as far as these are asked for."""
@@ -79,11 +88,16 @@ class Attending:
 
     def masked(self, scores: Matrix, part: Part) -> Matrix:
         """The scores (n, m) with what hides words added."""
-        masks = self.masks(scores.rows, scores.columns, part) if self.masks else ()
+        masks = self.between(scores.rows, scores.columns, part).masks
+        assert not callable(masks)
         return masked(scores, masks).as_step(steps.MASKED, part) if masks else scores
 
-    def normalized(self, scores: Matrix, part: Part) -> Matrix:
-        """The scores (n, m) as weights, each row of which sums to 1."""
+    def normalized(self, scores: Matrix, part: Part = WHOLE) -> Matrix:
+        """The scores (n, m) as weights, each row of which sums to 1.
+
+        Raises:
+            InputError: for a row whose plain sum is 0.
+        """
         if self.normalize == "softmax":
             return softmax(scores).as_step(steps.SOFTMAX, part)
         total = row_sum(scores).as_step(steps.PLAIN_SUM)
@@ -97,10 +111,7 @@ class Attending:
 
     def dropped(self, weights: Matrix, part: Part) -> Matrix:
         """The weights (n, m) with some set to 0, as in training."""
-        if self.dropout is None:
-            return weights
-        kept, p = self.dropout(weights, part)
-        return (weights * kept / (1 - p)).as_step(steps.DROPPED, part)
+        return dropped(weights, self.dropout, steps.DROPOUT_MASK, steps.DROPPED, part)
 
 
 def scaled_dot_product_attention(
@@ -128,9 +139,20 @@ def scaled_dot_product_attention(
         InputError: if a number grows beyond what a spreadsheet holds, or a score beyond what a mask
             hides.
 
+    Example:
+        >>> import attn_xl
+        >>> q = attn_xl.given([[1, 0]], ["cat"], ["a", "b"], "Q")
+        >>> k = attn_xl.given([[1, 0], [0, 2]], ["the", "mat"], ["a", "b"], "K")
+        >>> plain = attn_xl.Attending(scale=False)
+        >>> attn_xl.scaled_dot_product_attention(q, k, k, attending=plain)
+        Output = Softmax × K, 1 x 2
+                 a      b
+        cat  0.731  0.538
+
     Source: Vaswani et al. (2017), equation (1); dropout of the weights as in 5.4.
     """
-    how = attending or Attending()
+    check_matrices(q=q, k=k, v=v)
+    how = (attending or Attending()).between(q.rows, k.rows, part)
     scores = (q @ k.T).as_step(steps.SCORES, part)  # (n, m)
     scaled = how.scaled(scores, k, part)  # (n, m)
     scaled = how.masked(scaled, part)
@@ -169,8 +191,18 @@ def self_attention(
         ValueError: if the shapes do not fit.
         InputError: if a number grows beyond what a spreadsheet holds.
 
+    Example:
+        >>> import attn_xl
+        >>> x = attn_xl.given([[1, 0], [0, 2]], ["cat", "sat"], ["a", "b"], "Input")
+        >>> attn_xl.self_attention(x)
+        Output = Softmax × V, 2 x 2
+                 a      b
+        cat  0.670  0.660
+        sat  0.056  1.888
+
     Source: Vaswani et al. (2017), 3.2.1; the projections as in 3.2.2 with one head.
     """
+    check_matrices(x=x, w_q=w_q, w_k=w_k, w_v=w_v, memory=memory)
     memory = x if memory is None else memory
     b_q, b_k, b_v = biases
     q = projected(x, w_q, b_q, steps.QUERIES)  # (n, d_k)
@@ -191,20 +223,44 @@ def projected(
     return (product if bias is None else product + bias).as_step(step, part)
 
 
-def positioned(x: Matrix) -> Matrix:
+def softmax_alone(scores: Matrix, how: Attending) -> Matrix:
+    """The weights (n, m) of given scores (n, m), which a temperature may divide first.
+
+    Raises:
+        InputError: for a row whose plain sum is 0.
+    """
+    if how.temperature is not None:
+        scores = (scores / how.temperature).as_step(steps.TEMPERED)
+    return how.normalized(scores)
+
+
+def dropped(x: Matrix, dropout: Dropout | None, mask: Step, step: Step, part: Part) -> Matrix:
+    """(n, d): x · mask / (1 − p), each a step of a part of the model; x itself without dropout.
+
+    Source: Vaswani et al. (2017), 5.4.
+    """
+    if dropout is None:
+        return x
+    kept, p = dropout(x, mask, part)
+    return (x * kept / (1 - p)).as_step(step, part)
+
+
+def positioned(x: Matrix, dropout: Dropout | None = None) -> Matrix:
     """Embeddings with their positions added: the model sees the order of the words.
 
     Args:
         x: (n, d).
+        dropout: drops some of the result's numbers.
 
     Returns:
         (n, d).
 
-    Source: Vaswani et al. (2017), 3.5.
+    Source: Vaswani et al. (2017), 3.5; dropout as in 5.4.
     """
     part = WHOLE if x.name == steps.INPUT.symbol else WHOLE.within(Scope(x.name, x.name))
     positions = sinusoid(x).as_step(steps.POSITIONS, part)
-    return (x + positions).as_step(steps.EMBEDDED, part)
+    embedded = (x + positions).as_step(steps.EMBEDDED, part)
+    return dropped(embedded, dropout, steps.EMBEDDED_MASK, steps.EMBEDDED_DROPPED, part)
 
 
 def attention_mask(
@@ -235,7 +291,20 @@ def compare(sentences: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
 
     Raises:
         ValueError: if the sentences do not have the same dimensions.
+
+    Example:
+        >>> import attn_xl
+        >>> tables = attn_xl.read_tables("samples/mouse.xlsx")
+        >>> ends = {name: (g["Input"], g["Output"]) for name, g in attn_xl.attend(tables).items()}
+        >>> attn_xl.compare(ends)[3]
+        Compare.mouse.Output.Difference = what differs from 'in cat', 1 x 3
+                                animal   tech  grammar
+        in keyboard − in cat  -0.483  0.507    0.001
     """
+    if not isinstance(sentences, Mapping):
+        raise wrong_type(
+            "sentences", sentences, "the input and the output of each sentence, by its name"
+        )
     places: dict[str, list[tuple[str, int]]] = {}
     for sentence, (x, _) in sentences.items():
         for row, word in enumerate(x.rows):

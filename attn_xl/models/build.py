@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 
-from attn_xl.errors import CallError, InputError, nearest
+from attn_xl.errors import CallError, InputError, NotFinite, nearest
 from attn_xl.graph.functions import option
 from attn_xl.graph.matrix import Matrix, given_step, shapes_only
 from attn_xl.graph.node import HIDES, Graph
 from attn_xl.graph.step import WHOLE
-from attn_xl.settings import Model, Normalize, Positions, Settings
+from attn_xl.settings import ATTENTION, BLOCKS, Model, Normalize, Positions, Settings
 from attn_xl.tables.survey import Table, Tables
 
 from . import steps
-from .attention import compare, positioned, self_attention
+from .attention import compare, positioned, self_attention, softmax_alone
 from .computation import Computation
 from .explorer import explorer, moves
 from .masking import Scoring
 from .multi_head import multi_head_attention
+from .own_masks import Attended, OwnMasks
 from .parts import chosen_parts
 from .similarity import similarity
-from .transformer import Architecture, decoder, encoder, next_words
+from .transformer import Architecture, decoder, encoder, feed_forward, next_words, norm_alone
 from .weights import SheetWeights, check_fit, count
 
 TITLES = {
-    Model.attention: "Self-attention",
+    Model.attention: "attention",
     Model.encoder: "Encoder",
     Model.decoder: "Decoder",
     Model.encoder_decoder: "Encoder-decoder",
     Model.decoder_only: "Language model",
+    Model.softmax: "Softmax",
+    Model.norm: "Layer norm",
+    Model.feed_forward: "Feed-forward network",
+    Model.positions: "Positions",
     Model.similarity: "Similarity",
 }
+Ends = Mapping[str, tuple[Matrix, Matrix]]
+"""The input and the output of each sentence."""
 
 
 def attend(tables: Tables, settings: Settings | None = None) -> Computation:
@@ -43,10 +50,12 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
 
     Raises:
         InputError: if a weight is missing or does not fit a sentence or another weight.
-        CallError: for a sheet or a combination of choices that there is not.
+        CallError: for a sheet or a combination of choices that there is not, or a choice that has no
+            effect.
     """
     if settings is None:
         settings = Settings.chosen({}, tables.settings, f"{tables.path}, sheet 'Settings'")
+    settings.refuse_idle()
     run = _Run(tables, settings)
     graphs: dict[str, Graph] = {}
     ends: dict[str, tuple[Matrix, Matrix]] = {}
@@ -62,18 +71,24 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
             raise InputError(f"{tables.path}, sheet {name!r}: {said}{hint}") from None
         graphs[name] = Graph(*output)
         ends[name] = x, end
-    if settings.model is Model.similarity:
-        title = f"{TITLES[settings.model]}: {', '.join(graphs)}"
+    run.check_hidden()
+    title = run.title(graphs)
+    if settings.model in (*BLOCKS, Model.similarity):
         return Computation(
             title, graphs, {}, remarks=(*tables.remarks, *run.unused()), settings=settings
         )
     comparable, remarks = _comparable(ends)
+    compared, no_comparison = _unless_too_large("the comparison of sentences", compare, comparable)
+    controls, plane, no_plane = _explorers(graphs, ends, settings), list[Matrix](), ""
+    if settings.controls:
+        plane, no_plane = _unless_too_large("the chart of where words move", moves, comparable)
+    left_out = [remark for remark in (no_comparison, no_plane) if remark]
     return Computation(
-        title=f"{TITLES[settings.model]}: {', '.join(graphs)}",
+        title=title,
         graphs=graphs,
-        comparison={matrix.name: matrix for matrix in compare(comparable)},
-        controls=_controls(graphs, ends, comparable, settings) if settings.controls else {},
-        remarks=(*tables.remarks, *remarks, *_not_to_be_masked(graphs), *run.unused()),
+        comparison={matrix.name: matrix for matrix in compared},
+        controls={matrix.name: matrix for matrix in (*controls, *plane)},
+        remarks=(*tables.remarks, *remarks, *left_out, *_not_to_be_masked(graphs), *run.unused()),
         settings=settings,
     )
 
@@ -107,9 +122,9 @@ class _Run:
             )
             for name, table in tables_of_words.items()
         }
-        self._scoring = Scoring(tables, settings, self.weights.used)
-        self._vocabulary: Matrix | None = None
         self._check()
+        self._scoring = Scoring(tables, settings, self.weights.used, list(self._attended_words()))
+        self._vocabulary: Matrix | None = None
 
     def _memory(self, tables_of_words: dict[str, Table]) -> Matrix | None:
         """The sentence that the others attend to, taken out of `tables_of_words`."""
@@ -130,16 +145,10 @@ class _Run:
 
     def _check(self) -> None:
         s = self.settings
-        if self.memory is not None and s.model is Model.similarity:
-            raise CallError("--memory does not go with --model similarity.")
         needs_memory = s.model in (Model.decoder, Model.encoder_decoder)
         if needs_memory and self.memory is None:
             raise CallError(
                 f"--model {s.model.value} needs --memory SHEET: the sentence that the others attend to."
-            )
-        if self.memory is not None and s.model in (Model.encoder, Model.decoder_only):
-            raise CallError(
-                f"--memory does not go with --model {s.model.value}, which attends to itself."
             )
         projections = [step.symbol for step in (steps.W_Q, steps.W_K, steps.W_V)]
         if s.model is Model.attention and not set(projections) & {*self.tables.weights}:
@@ -152,9 +161,7 @@ class _Run:
                     "--model encoder, decoder, encoder-decoder or decoder-only computes with. For "
                     "attention alone, keep those of one layer."
                 )
-        if s.normalize is Normalize.sum and (
-            s.causal or s.padding or steps.MASK.symbol in self.weights
-        ):
+        if s.normalize is Normalize.sum and (s.causal or s.padding or OwnMasks.given(self.tables)):
             raise CallError(
                 "--normalize sum does not go with a mask, which only a softmax turns into 0."
             )
@@ -162,10 +169,13 @@ class _Run:
     def output(self, name: str, x: Matrix) -> tuple[Matrix, ...]:
         """The results of the model for one sentence, and last what its words have become."""
         s = self.settings
-        if s.positions is Positions.sinusoidal:
-            x = positioned(x)
+        if s.positions is Positions.sinusoidal or s.model is Model.positions:
+            x = positioned(x, self._scoring.residual)
         if s.model is Model.similarity:
             return similarity(x), x
+        if s.model in BLOCKS:
+            output = self._block(x)
+            return output, output
         if s.model is Model.attention:
             output = self._attention(name, x, self._attended)
             return output, output
@@ -179,15 +189,66 @@ class _Run:
             output = decoder(x, self._attended, a)
         return output, output
 
+    def _block(self, x: Matrix) -> Matrix:
+        """The result of a step that is computed by itself."""
+        s = self.settings
+        if s.model is Model.softmax:
+            return softmax_alone(x, self._scoring.alone)
+        if s.model is Model.norm:
+            return norm_alone(x, self._architecture)
+        if s.model is Model.feed_forward:
+            return feed_forward(x, self._architecture)
+        return x
+
     @cached_property
     def _attended(self) -> Matrix | None:
-        """What the other sentences attend to: made once, for all of them."""
-        memory = self.memory
-        if memory is not None and self.settings.positions is Positions.sinusoidal:
-            memory = positioned(memory)
-        if memory is not None and self.settings.model is Model.encoder_decoder:
+        """What the other sentences attend to: made once, for all of them. A decoder's is the output of
+        an encoder, which has seen positions already."""
+        memory, model = self.memory, self.settings.model
+        if memory is None or model is Model.decoder:
+            return memory
+        if self.settings.positions is Positions.sinusoidal:
+            memory = positioned(memory, self._scoring.residual)
+        if model is Model.encoder_decoder:
             memory = encoder(memory, self._architecture)
         return memory
+
+    def _attended_words(self) -> Iterator[Attended]:
+        """Every attention of the run: the words that look, and those that are looked at."""
+        s, memory = self.settings, self.memory
+        looked_at = memory.rows if memory is not None else ()
+        encoder_layers, decoder_layers = s.encoder_layers or s.layers, s.decoder_layers or s.layers
+        encoder, decoder = WHOLE.within(steps.ENCODER), WHOLE.within(steps.DECODER)
+        if s.model is Model.encoder_decoder:
+            yield Attended(encoder, encoder_layers, looked_at, looked_at)
+        for x in self.inputs.values():
+            if s.model is Model.attention:
+                yield Attended(WHOLE, 0, x.rows, looked_at or x.rows)
+            elif s.model is Model.encoder:
+                yield Attended(encoder, encoder_layers, x.rows, x.rows)
+            elif s.model is Model.decoder_only:
+                yield Attended(decoder, decoder_layers, x.rows, x.rows)
+            elif s.model in ATTENTION:
+                yield Attended(decoder.within(steps.SELF), decoder_layers, x.rows, x.rows)
+                yield Attended(decoder.within(steps.CROSS), decoder_layers, x.rows, looked_at)
+
+    def title(self, sentences: Iterable[str]) -> str:
+        """What is computed, and for which sentences."""
+        s, named = self.settings, ", ".join(sentences)
+        what = TITLES[s.model]
+        if s.model is Model.attention:
+            kind = "Self" if self.memory is None else "Cross"
+            what = f"Multi-head {kind.lower()}-{what}" if (s.heads or 1) > 1 else f"{kind}-{what}"
+        return f"{what}: {named}{f', attending to {s.memory}' if s.memory else ''}"
+
+    def check_hidden(self) -> None:
+        """Refuse a width for weights that are given.
+
+        Raises:
+            CallError: if no first layer of a feed-forward network was made up.
+        """
+        if self.settings.hidden is not None and steps.W_1 not in self.weights.made_up:
+            raise CallError("--hidden has no effect: W_1 is given, and its columns say the width.")
 
     def _attention(self, name: str, x: Matrix, memory: Matrix | None) -> Matrix:
         s, weights = self.settings, self.tables.weights
@@ -225,8 +286,13 @@ class _Run:
             ),
             heads=s.heads or 1,
             layers=s.layers,
+            encoder_layers=s.encoder_layers,
+            decoder_layers=s.decoder_layers,
             hidden=s.hidden or 0,
             norm=s.norm.value,
+            norm_variance=s.norm_variance.value,
+            norm_epsilon=s.norm_epsilon.value,
+            dropout=self._scoring.residual,
             activation=s.activation.value,
             attending=self._scoring.attending(
                 causal=s.causal and s.model is Model.encoder, switchable=s.model is Model.encoder
@@ -235,23 +301,36 @@ class _Run:
         )
 
     def _next_words(self, x: Matrix) -> tuple[Matrix, ...]:
-        """Probabilities over the vocabulary, whose sheet has a word a row, as embeddings do."""
+        """Probabilities over the vocabulary: by weights of its own, `W_U`, or by the embeddings on the
+        sheet `Vocabulary`, which has a word a row, as the sentences do."""
         table = self.tables.weights.get(steps.VOCABULARY.symbol)
+        b_u = steps.BIASES[steps.W_U]
         d = len(x.columns)
+        words = table.rows if table else ()
+        if table is not None:
+            self.weights.used.add(table.name)
+        if steps.W_U.symbol in self.weights:
+            w_u = self.weights.matrix(steps.W_U, WHOLE, x.columns, len(words), words)
+            if table is not None and len(words) != len(w_u.columns):
+                raise InputError(
+                    f"{table.file}, sheet {table.sheet!r}: Vocabulary has {count(len(words), 'word')}, "
+                    f"but W_U {count(len(w_u.columns), 'column')}. Give W_U a column for each word."
+                )
+            return next_words(x, None, w_u, self.weights.row(b_u, WHOLE, w_u.columns))
         if table is None:
             raise InputError(
                 f"{self.tables.path}: the sheet Vocabulary is missing: a word a row with its "
-                f"embedding in {count(d, 'dimension')}, as the sentences have them."
+                f"embedding in {count(d, 'dimension')}, as the sentences have them. Or give W_U: a "
+                "word a column."
             )
         if table.shape[1] != d:
             raise InputError(
                 f"{table.file}, sheet {table.sheet!r}: Vocabulary is {table.shape[0]} x "
                 f"{table.shape[1]}, but the sentences have {count(d, 'dimension')}."
             )
-        self.weights.used.add(table.name)
         if self._vocabulary is None:
             self._vocabulary = given_step(table.values, table.rows, table.columns, steps.VOCABULARY)
-        return next_words(x, self._vocabulary)
+        return next_words(x, self._vocabulary, None, self.weights.row(b_u, WHOLE, words))
 
     def unused(self) -> tuple[str, ...]:
         """A remark on weights that the model has no place for."""
@@ -261,13 +340,20 @@ class _Run:
         return (f"Not used by this model: {', '.join(unused)}.",)
 
 
-def _controls(
-    graphs: Mapping[str, Graph],
-    ends: Mapping[str, tuple[Matrix, Matrix]],
-    comparable: Mapping[str, tuple[Matrix, Matrix]],
-    settings: Settings,
-) -> dict[str, Matrix]:
+def _unless_too_large(
+    what: str, make: Callable[[Ends], list[Matrix]], ends: Ends
+) -> tuple[list[Matrix], str]:
+    """Matrices that no model needs; none, and a remark, if their numbers are too large."""
+    try:
+        return make(ends), ""
+    except NotFinite:
+        return [], f"Left out: {what}. The numbers are too large to compute it with."
+
+
+def _explorers(graphs: Mapping[str, Graph], ends: Ends, settings: Settings) -> list[Matrix]:
     made: list[Matrix] = []
+    if not settings.controls:
+        return made
     parts = [node.part for graph in graphs.values() for node in graph.values()]
     kept = chosen_parts(settings.sheets_for, parts) if settings.sheets_for else set(parts)
     for name, (x, output) in ends.items():
@@ -275,7 +361,7 @@ def _controls(
         attention = [node for node in nodes if node.role == "attention" and node.part in kept]
         if attention:
             made += explorer(name if len(ends) > 1 else "", x, output, attention)
-    return {matrix.name: matrix for matrix in (*made, *moves(comparable))}
+    return made
 
 
 def _not_to_be_masked(graphs: Mapping[str, Graph]) -> tuple[str, ...]:

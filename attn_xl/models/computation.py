@@ -5,18 +5,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Literal, overload
 
-from attn_xl.errors import CallError, nearest
+from attn_xl.errors import CallError, nearest, wrong_type
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.node import Graph, Node
+from attn_xl.labelled import listed
 from attn_xl.settings import Settings
+from attn_xl.tables.survey import Tables
+from attn_xl.text import plain
+
+MOST_NAMED = 6
+"""Sentences that an error names at most."""
+MOST_SHOWN, MOST_WORDS = 5, 20
+"""Sentences of a repr, and words of each."""
+_Step = Literal[
+    "Input", "Q", "K", "V", "Scores", "d_k", "Scaled", "Mask", "Masked", "Softmax", "Dropped", "Output"
+]  # tells a type checker that it gets a matrix
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Computation(Mapping[str, Graph]):
     """The graph of every sentence, by the sentence's name, and what compares them.
 
-    `computation["cat"]["Softmax"].values` is an array.
+    `computation["cat"]["Softmax"]` is a matrix; of a single sentence, or of a matrix that all sentences
+    share, so is `computation["Softmax"]`.
 
     Attributes:
         title: what was computed, and for what.
@@ -25,6 +39,7 @@ class Computation(Mapping[str, Graph]):
         controls: what a reader plays with, by name: the word to look at, where words move to.
         remarks: what a reader should know, such as why sentences are not compared.
         settings: what was chosen, where it was made from a workbook.
+        tables: what it was made from, where that is known.
     """
 
     title: str
@@ -33,14 +48,55 @@ class Computation(Mapping[str, Graph]):
     controls: dict[str, Matrix] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     settings: Settings | None = None
+    tables: Tables | None = None
 
-    def __getitem__(self, sentence: str) -> Graph:
-        try:
-            return self.graphs[sentence]
-        except KeyError:
+    @overload
+    def __getitem__(self, name: _Step) -> Matrix: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def __getitem__(self, name: str) -> Graph: ...
+
+    def __getitem__(self, name: str) -> Graph | Node:
+        if name in self.graphs:
+            return self.graphs[name]
+        known = {**self.comparison, **self.controls}
+        found = {graph[name] for graph in self.graphs.values() if name in graph}
+        found |= {known[name]} if name in known else set()
+        if len(found) == 1:
+            return found.pop()
+        if found:
+            which = [f"[{sentence!r}][{name!r}]" for sentence in self.graphs if name in self[sentence]]
+            more = f", ... ({len(which)} sentences)" if len(which) > MOST_NAMED else ""
             raise UnknownSheetError(
-                f"there is no sheet {sentence!r} with a sentence. {nearest(sentence, self)}"
-            ) from None
+                f"{name} is a step of {len(which)} sentences. Say which one: "
+                f"{', '.join(which[:MOST_NAMED])}{more}."
+            )
+        steps = dict.fromkeys(step for graph in self.graphs.values() for step in graph)
+        what = "sentence or step" if len(self) == 1 else "sentence"
+        folded = {step.casefold(): step for step in steps}
+        close = get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+        if close and not get_close_matches(name.casefold(), map(str.casefold, self), n=1, cutoff=0.6):
+            hint = f"Did you mean the step {folded[close[0]]!r}? The sentences are: {', '.join(self)}."
+        else:
+            hint = nearest(name, self)
+        raise UnknownSheetError(f"there is no {what} {name!r}. {hint}")
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.graphs
+
+    def __repr__(self) -> str:
+        lines = [self.title]
+        for number, (name, graph) in enumerate(self.graphs.items()):
+            if number == MOST_SHOWN:
+                lines.append(f"... {len(self) - number} more sentences")
+                break
+            words = sentence_of(graph)
+            dots = " ..." if len(words) > MOST_WORDS else ""
+            lines.append(plain(f"{name}: {' '.join(words[:MOST_WORDS])}{dots}"))
+            lines += listed(graph.lines())
+        if self.comparison:
+            lines.append(f"Compare: {len(self.comparison)} matrices, by name in .comparison")
+        return "\n".join(lines)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.graphs)
@@ -71,7 +127,17 @@ def sentence_of(graph: Graph) -> tuple[str, ...]:
 
 def as_computation(what: Computation | Graph | Node) -> Computation:
     """A computation as it is; a graph, or the matrix that a model returned, as one of one sentence. A
-    matrix without a name is called `Result`."""
+    matrix without a name is called `Result`.
+
+    Raises:
+        WrongTypeError: for anything else.
+    """
+    if not isinstance(what, (Computation, Graph, Node)):
+        raise wrong_type(
+            "the computation",
+            what,
+            "what attend returned, a graph, or the matrix that a model returned",
+        )
     if isinstance(what, Computation):
         return what
     graph = what if isinstance(what, Graph) else Graph(what if what.name else what.named("Result"))

@@ -4,7 +4,7 @@ knows nothing of sheets but their names."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,11 +20,17 @@ MOVES = "Moves"
 WORDS_NOTE = "the words to choose from"
 LOOKS_NOTE, NEXT_NOTE = "how much it looks at", "what comes next"
 AXES = ("x before", "x after", "y before", "y after")
+AXES_APART = ("x of input", "x of output", "y of input", "y of output")
+"""Where inputs and outputs lie in different spaces: each pair of axes is a plane of its own."""
 COMPONENTS_NOTE = "principal components"
+DIRECTIONS_STAY = (
+    "The directions (principal components) were computed from the original numbers. They stay as they "
+    "are when an input is changed."
+)
 MOST_CENTRED = 50
 """So many sentences make the mean that a projection is centred at: a formula takes 255 ranges."""
-DIGITS = 6
-"""Of the principal components: further ones differ from machine to machine."""
+DIGITS = 12
+"""Decimals of the principal components: further ones differ from machine to machine."""
 
 
 def explorer(name: str, x: Matrix, output: Matrix, weights: Sequence[Node]) -> list[Matrix]:
@@ -89,43 +95,39 @@ def choices(words: Sequence[str]) -> tuple[str, ...]:
 def moves(ends: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
     """Where words stand in a plane before and after attention.
 
-    Two dimensions are shown as they are; of more, the two principal components of the inputs, so that
-    they tell nothing of the outputs (of outputs as wide as the inputs): the centring and the projection
-    are computed, the components are given numbers, which do not change with the words.
+    Inputs and outputs share a plane only if they lie in the same space: if their dimensions have the
+    same names. Values that `W_V` projects have dimensions of their own (`v1`, `v2`, ...).
+
+    Two dimensions are shown as they are; more are projected on two principal components, those of the
+    inputs where outputs share their plane. The centring and the projection are computed; the components
+    are given numbers, which do not change with the words.
 
     Args:
         ends: for each sentence its input, (n, d), and its output, (n, d_v); all of the same d and d_v.
 
     Returns:
-        For each sentence `Compare.NAME.Moves`, (n, 4): x before and after, y before and after; and
-        what the projection needs.
+        For each sentence `Compare.NAME.Moves`, (n, 4), with the columns `AXES`, or `AXES_APART` for two
+        planes; and what the projection needs.
 
     Source: Jolliffe, "Principal Component Analysis" (2002), chapter 1.
     """
     inputs, outputs = [x for x, _ in ends.values()], [output for _, output in ends.values()]
-    d, d_v = len(inputs[0].columns), len(outputs[0].columns)
-    if min(d, d_v) < 2:
+    if min(len(inputs[0].columns), len(outputs[0].columns)) < 2:
         return []
-    if d == d_v == 2:
-        made: list[Matrix] = []
-        planes = [(copy(x), copy(output)) for x, output in ends.values()]
-    elif d == d_v:
-        made, project = _projection("", inputs)
-        planes = [(project(x), project(output)) for x, output in ends.values()]
-    else:
-        made, project = _projection("Input.", inputs)
-        made_after, project_after = _projection("Output.", outputs)
-        made += made_after
-        planes = [(project(x), project_after(output)) for x, output in ends.values()]
-    for name, (before, after) in zip(ends, planes):
+    joined = all(x.columns == output.columns for x, output in ends.values())
+    made, project = _projection("" if joined else "Input.", inputs)
+    made_after, project_after = ([], project) if joined else _projection("Output.", outputs)
+    made += made_after
+    for name, (x, output) in ends.items():
+        before, after = project(x), project_after(output)
         parts = [columns(side, i, i + 1) for i in (0, 1) for side in (before, after)]
         at = f"{name}." if len(ends) > 1 else ""
-        table = replace(concat(parts), columns=AXES)
+        table = replace(concat(parts), columns=AXES if joined else AXES_APART)
         made.append(table.named(f"{COMPARE}.{at}{MOVES}", f"{at[:-1]} words".strip(), sheet=COMPARE))
     return made
 
 
-def _projection(name: str, parts: list[Matrix]):  # type: ignore[no-untyped-def]
+def _projection(name: str, parts: list[Matrix]) -> tuple[list[Matrix], Callable[[Matrix], Matrix]]:
     """The matrices of a projection on two principal components, and the projection."""
     labels = parts[0].columns
     if len(labels) == 2:
@@ -146,13 +148,21 @@ def _projection(name: str, parts: list[Matrix]):  # type: ignore[no-untyped-def]
 def principal_components(x: Numbers, count: int) -> Numbers:
     """The first principal components of the rows of `x`, (n, d), as rows, (count, d), each of length 1.
 
-    The largest number of each is positive.
+    The largest number of each is positive. Finite numbers of any size will do: directions do not change
+    when all numbers are divided by the largest, which keeps sums and squares finite.
 
     Source: Jolliffe, "Principal Component Analysis" (2002), 3.5, by singular values.
     """
-    centred = x - x.mean(axis=0)
+    scaled = _scaled(x)
+    centred = _scaled(scaled - scaled.mean(axis=0))
     _, _, directions = np.linalg.svd(centred, full_matrices=min(x.shape) < count)
     directions = directions[:count]
     largest = np.abs(directions).argmax(axis=1)
     signs = np.sign(directions[np.arange(len(directions)), largest])
     return np.asarray(directions * signs[:, None])
+
+
+def _scaled(x: Numbers) -> Numbers:
+    """`x` times the power of two that brings its largest number near 1, with exact digits."""
+    _, power = np.frexp(np.abs(x).max(initial=0.0))
+    return np.asarray(np.ldexp(np.ldexp(x, -(power // 2)), power // 2 - power))

@@ -6,20 +6,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attn_xl.errors import InputError
+from attn_xl.errors import CallError, InputError, nearest
 from attn_xl.graph.functions import option, switch
 from attn_xl.graph.matrix import Matrix, given_step
 from attn_xl.graph.node import HIDES
-from attn_xl.graph.step import Part
-from attn_xl.settings import Model, Normalize, Settings
+from attn_xl.graph.step import Part, Step
+from attn_xl.settings import ALWAYS_CAUSAL, Normalize, Settings
 from attn_xl.tables.survey import Table, Tables
 
 from . import steps
-from .attention import Attending, attention_mask
+from .attention import Attending, Dropout, attention_mask
+from .own_masks import Attended, OwnMasks
 from .steps import CONTROLS, OPTIONS
 
 PADDING = ("<PAD>", "<PADDING>")
-ALWAYS_CAUSAL = (Model.decoder, Model.encoder_decoder, Model.decoder_only)
 SCALE_NOTE = "on: the scores are divided by √d_k, which keeps the softmax soft."
 CAUSAL_NOTE = "on: no word looks at later ones."
 TEMPERATURE = ("Temperature", "the scores are divided by it: below 1 sharper, above 1 softer.")
@@ -36,14 +36,23 @@ class Scoring:
 
     Args:
         used: takes the names of the sheets that serve.
+        attended: every attention of the run.
+
+    Raises:
+        InputError: for a mask that fits no attention.
+        CallError: for a word of padding that nobody would look at anyway.
     """
 
-    def __init__(self, tables: Tables, settings: Settings, used: set[str]) -> None:
+    def __init__(
+        self, tables: Tables, settings: Settings, used: set[str], attended: Sequence[Attended] = ()
+    ) -> None:
         self._tables, self._settings, self._used = tables, settings, used
+        self._own = OwnMasks(tables, attended) if attended else None
+        _check_padding(settings.padding, attended)
         self._masks: dict[tuple[object, ...], Matrix] = {}
         self._dropouts = 0
         self._scale: bool | Matrix = settings.scale
-        self._temperature = self._p = self._causal = None
+        self._temperature = self._p = self._causal = self._p_residual = None
         if settings.controls:
             self._scale = switch(settings.scale, "Scale", SCALE_NOTE, sheet=CONTROLS)
             self._temperature = self._option(settings.temperature or 1.0, *TEMPERATURE)
@@ -55,9 +64,17 @@ class Scoring:
         if settings.dropout:
             note = "the share of weights that are set to 0."
             self._p = self._option(settings.dropout, "p_dropout", note)
+        if settings.residual_dropout:
+            note = "the share of each sublayer's output that is set to 0."
+            self._p_residual = self._option(settings.residual_dropout, "p_residual", note)
 
     def _option(self, value: float, name: str, note: str) -> Matrix:
         return option(value, name, note, sheet=self.sheet)
+
+    @property
+    def alone(self) -> Attending:
+        """How given scores become weights."""
+        return Attending(temperature=self._temperature, normalize=self._settings.normalize.value)
 
     @property
     def sheet(self) -> str:
@@ -74,7 +91,7 @@ class Scoring:
             temperature=self._temperature,
             normalize=s.normalize.value,
             masks=lambda rows, columns, part: self._masks_for(rows, columns, part, hides),
-            dropout=self._dropout if self._p is not None else None,
+            dropout=self._dropping(self._p, s.dropout),
         )
 
     def _masks_for(
@@ -86,14 +103,13 @@ class Scoring:
         folded = {word.casefold() for word in words}
         padding = tuple(sorted({w for w in columns if w.casefold() in folded}, key=list(columns).index))
         masks = []
-        own = self._tables.weights.get(steps.MASK.symbol)
-        if own is not None and not part.scopes:
-            self._used.add(own.name)
-            masks.append(self._own_mask(own, rows, columns))
+        own = self._own.of(part, rows, columns) if self._own else None
+        if own is not None:
+            masks.append(self._own_mask(*own, rows, columns))
         if causal is not False or padding:
             key = (place, tuple(rows), tuple(columns), causal)
             if key not in self._masks:
-                step = steps.MASK if own is None else steps.COMPUTED_MASK
+                step = steps.COMPUTED_MASK if self._own else steps.MASK
                 self._masks[key] = attention_mask(
                     rows, columns, step, place, causal=causal, padding=padding
                 )
@@ -113,31 +129,48 @@ class Scoring:
                     )
         return masks
 
-    def _own_mask(self, table: Table, rows: Sequence[str], columns: Sequence[str]) -> Matrix:
-        if table.shape != (len(rows), len(columns)):
-            raise InputError(
-                f"{table.file}, sheet {table.sheet!r}: the mask is {table.shape[0]} x "
-                f"{table.shape[1]}, but the scores are {len(rows)} x {len(columns)}."
-            )
+    def _own_mask(
+        self, part: Part, table: Table, rows: Sequence[str], columns: Sequence[str]
+    ) -> Matrix:
+        self._used.add(table.name)
         if set(table.values.ravel().tolist()) == {0.0, 1.0}:
             raise InputError(
                 f"{table.file}, sheet {table.sheet!r}: the mask has only 0 and 1. It is added to the "
                 "scores: write 0 where a word may look, and -1E9 where it may not."
             )
-        key = ("own", tuple(rows), tuple(columns))
+        key = ("own", table.name, tuple(rows), tuple(columns))
         if key not in self._masks:
-            self._masks[key] = given_step(table.values, rows, columns, steps.OWN_MASK)
+            self._masks[key] = given_step(table.values, rows, columns, steps.OWN_MASK, part)
         return self._masks[key]
 
-    def _dropout(self, weights: Matrix, part: Part) -> tuple[Matrix, Matrix]:
-        assert self._p is not None
+    @property
+    def residual(self) -> Dropout | None:
+        """Drops some numbers of a sublayer's output; None without such dropout."""
+        return self._dropping(self._p_residual, self._settings.residual_dropout)
+
+    def _dropping(self, p: Matrix | None, share: float) -> Dropout | None:
+        if p is None:
+            return None
+        return lambda x, step, part: (self._kept(x, step, part, share), p)
+
+    def _kept(self, x: Matrix, step: Step, part: Part, share: float) -> Matrix:
+        """A mask for `x` with that share of 0: as the tables have it, or drawn."""
         rng = np.random.default_rng([self._settings.seed, self._dropouts])
         self._dropouts += 1
         own = self._tables.weights.get(drawn_before(self._dropouts))
-        if own is not None and own.shape == weights.shape:
+        if own is not None and own.shape == x.shape:
             self._used.add(own.name)
-            kept = own.values
+            values = own.values
         else:
-            kept = (rng.random(weights.shape) >= self._settings.dropout).astype(float)
-        drawn = given_step(kept, weights.rows, weights.columns, steps.DROPOUT_MASK, part)
-        return drawn, self._p
+            values = (rng.random(x.shape) >= share).astype(float)
+        return given_step(values, x.rows, x.columns, step, part)
+
+
+def _check_padding(padding: str | None, attended: Sequence[Attended]) -> None:
+    """Refuse a word of padding that no attention looks at."""
+    words = dict.fromkeys(word for one in attended for word in one.columns)
+    if padding is not None and padding.casefold() not in {word.casefold() for word in words}:
+        raise CallError(
+            f"--padding: no sentence that is looked at has the word {padding!r}. "
+            f"{nearest(padding, words)}"
+        )

@@ -50,6 +50,7 @@ def multi_head_attention(
         _PerHead(step, part, weights, heads, source.columns, made_up)
         for step, source in ((steps.W_Q, x), (steps.W_K, memory), (steps.W_V, memory))
     )
+    how = (attending or Attending()).between(x.rows, memory.rows, part)
     outputs = []
     for h in range(1, heads + 1):
         head = part.of_head(h)
@@ -62,7 +63,7 @@ def multi_head_attention(
                 f"{part.name('W_K')} keys of {len(k.columns)}. They are multiplied with each other: "
                 "make them as wide."
             )
-        outputs.append(scaled_dot_product_attention(q, k, v, attending=attending, part=head))
+        outputs.append(scaled_dot_product_attention(q, k, v, attending=how, part=head))
     together = concat(outputs).as_step(steps.CONCAT, part)
     w_o = weights.matrix(steps.W_O, part, together.columns, d)
     b_o = weights.row(steps.BIASES[steps.W_O], part, w_o.columns)

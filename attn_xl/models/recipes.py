@@ -72,6 +72,13 @@ MATCH = Recipe(
     ),
     prompt="Row of {a} times row of {b}, pair by pair, added up: =SUMPRODUCT(row, row)",
 )
+MATCH_AND_ADD = Recipe(
+    do="Row of {a} times row of {b}: multiply pair by pair and add up (the dot product). Then add the "
+    "number of {c} in that column.",
+    hint="Use =SUMPRODUCT(row of {a}, row of {b})+cell of {c}. Common mistakes: forgetting {c}, or "
+    "taking its number from another column.",
+    prompt="Row of {a} times row of {b}, added up, plus {c}: =SUMPRODUCT(row, row)+cell",
+)
 MATCH_THEMSELVES = Recipe(
     do=(
         "Take the rows of two words in {a}: the row of the cell names one, its column the "
@@ -191,7 +198,21 @@ VARIANCE = Recipe(
     ),
     prompt="The mean of the squared distances from the row's mean: =VARP(row of {a})",
 )
+SAMPLE_VARIANCE = Recipe(
+    do="Subtract the mean of the row of {a} from each of its numbers, square the results, add them "
+    "up, and divide by one less than there are numbers.",
+    hint="Use =VAR(row of {a}). Common mistakes: VARP, which divides by how many numbers there are; "
+    "forgetting to square; taking the root, which comes later.",
+    prompt="The squared distances from the row's mean, added up, divided by n-1: =VAR(row of {a})",
+)
 NORM = Recipe(
+    do="Take the number of {a}, subtract the Mean of the row, divide by the square root of (Variance "
+    "of the row + epsilon).",
+    hint="Use =(cell of {a}-Mean)/SQRT(Variance+epsilon). Common mistakes: forgetting the parentheses; "
+    "dividing by the variance and not by its square root.",
+    prompt="Mean and Variance of the row: =(cell-Mean)/SQRT(Variance+epsilon)",
+)
+NORM_STRETCHED = Recipe(
     do=(
         "Take the number of {a}, subtract the Mean of the row, divide by the square root "
         "of (Variance of the row + epsilon). Multiply by the column's number of {e} and "
@@ -206,6 +227,21 @@ NORM = Recipe(
         "Mean and Variance of the row, gamma and beta of the column: "
         "=(cell-Mean)/SQRT(Variance+epsilon)*gamma+beta"
     ),
+)
+NORM_OUTSIDE = Recipe(
+    do="Take the number of {a}, subtract the Mean of the row, divide by (the square root of the "
+    "Variance of the row) + epsilon.",
+    hint="Use =(cell of {a}-Mean)/(SQRT(Variance)+epsilon). Common mistakes: adding epsilon under the "
+    "root; forgetting the parentheses around the sum.",
+    prompt="Mean and Variance of the row: =(cell-Mean)/(SQRT(Variance)+epsilon)",
+)
+NORM_OUTSIDE_STRETCHED = Recipe(
+    do="Take the number of {a}, subtract the Mean of the row, divide by (the square root of the "
+    "Variance of the row) + epsilon. Multiply by the column's number of {e} and add that of {f}.",
+    hint="Use =(cell of {a}-Mean)/(SQRT(Variance)+epsilon)*cell of {e}+cell of {f}. Common mistakes: "
+    "adding epsilon under the root; forgetting the parentheses around the sum.",
+    prompt="Mean and Variance of the row, gamma and beta of the column: "
+    "=(cell-Mean)/(SQRT(Variance)+epsilon)*gamma+beta",
 )
 DROP = Recipe(
     do=(
@@ -370,3 +406,10 @@ MASKS = {
 }
 """By whether a mask hides later words, and padding."""
 ACTIVATIONS = {"relu": RELU, "gelu": GELU, "gelu-tanh": GELU_TANH}
+NORMS = {
+    (False, False): NORM,
+    (False, True): NORM_STRETCHED,
+    (True, False): NORM_OUTSIDE,
+    (True, True): NORM_OUTSIDE_STRETCHED,
+}
+"""By whether epsilon stands outside the root, and whether gamma and beta are given."""

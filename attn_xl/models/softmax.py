@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attn_xl.graph.functions import exp, row_maximum, row_sum
-from attn_xl.graph.matrix import Matrix
+from attn_xl.graph.matrix import Matrix, check_matrices
 
 from . import steps
 
@@ -21,12 +21,21 @@ def softmax(x: Matrix) -> Matrix:
         Weights, (n, m).
 
     Raises:
-        InputError: never for finite scores, which a matrix always has.
+        WrongTypeError: for what is no matrix. Finite scores, which a matrix always has, never fail.
+
+    Example:
+        >>> import attn_xl
+        >>> scores = attn_xl.given([[0, 1, 2]], ["cat"], ["the", "cat", "sat"], "Scores")
+        >>> attn_xl.softmax(scores)
+        matrix = softmax(Scores), 1 x 3
+               the    cat    sat
+        cat  0.090  0.245  0.665
 
     Source: Bridle, "Probabilistic Interpretation of Feedforward Classification Network Outputs"
     (1990); the shift by the maximum as in Goodfellow, Bengio, Courville, "Deep Learning", 4.1.
     """
+    check_matrices(x=x)
     maximum = row_maximum(x).as_step(steps.MAXIMUM)  # (n, 1)
     exponentials = exp(x - maximum).as_step(steps.EXPONENTIALS)  # (n, m)
     total = row_sum(exponentials).as_step(steps.SUM)  # (n, 1)
-    return (exponentials / total).described(f"softmax({x.name or x.words})", "Softmax")
+    return (exponentials / total).described(f"softmax({x.as_operand})", "Softmax")

@@ -358,6 +358,38 @@ DROPPED = Step(
     ),
     recipe=recipes.DROP,
 )
+RESIDUAL_MASK = Step(
+    "ResidualMask",
+    note="1 where a number is kept, 0 where it is dropped. Change it and watch.",
+    question=_CHANGED,
+    recipe=recipes.GIVEN,
+    role="input",
+)
+RESIDUAL = Step(
+    "Residual",
+    note=(
+        "The same with some numbers set to 0, as in training; the others grow to make up for it. "
+        "Check that the zeros stand where the mask has them."
+    ),
+    purpose=(
+        "In training some of what the step found is set to 0 by chance, so that no word leans on a "
+        "single number. The others grow to make up for it."
+    ),
+    question=(
+        "which numbers of {word} will be 0 in {own}? What becomes of the others if half of all are "
+        "dropped?"
+    ),
+    recipe=recipes.DROP,
+)
+EMBEDDED_MASK = replace(RESIDUAL_MASK, symbol="EmbeddedMask")
+EMBEDDED_DROPPED = replace(
+    RESIDUAL,
+    symbol="EmbeddedDropped",
+    purpose=(
+        "In training some numbers of the embeddings are set to 0 by chance, so that no word leans on a "
+        "single dimension. The others grow to make up for it."
+    ),
+)
 OUTPUT = Step(
     "Output",
     note=(
@@ -491,10 +523,13 @@ VARIANCE = Step(
     recipe=recipes.VARIANCE,
     helper=True,
 )
+SAMPLE_VARIANCE = replace(
+    VARIANCE, note="the sample variance of the row", recipe=recipes.SAMPLE_VARIANCE
+)
 NORM = Step(
     "Norm",
     note=(
-        "{which}: each row brought to mean 0 and variance 1, then stretched and moved. "
+        "{which}: each row brought to mean 0 and variance 1{how}, then stretched and moved. "
         "Compare the rows: none is much larger than another now."
     ),
     purpose=(
@@ -503,6 +538,13 @@ NORM = Step(
     ),
     question="if every number of {word} in {a} were doubled, how would its row of {own} change?",
     recipe=recipes.NORM,
+)
+NORM_ALONE = replace(
+    NORM,
+    note=(
+        "Each row brought to mean 0 and variance 1{how}. Compare the rows: none is much larger than "
+        "another now."
+    ),
 )
 HIDDEN = Step(
     "Hidden",
@@ -662,6 +704,17 @@ W_O = Step(
     role="weight",
     source="weights",
 )
+W_U = Step(
+    "W_U",
+    note=(
+        "Learned: from each word's vector to the vocabulary. Look down a column: which dimensions make "
+        "its word probable."
+    ),
+    question=_CHANGED,
+    recipe=recipes.GIVEN,
+    role="weight",
+    source="weights",
+)
 W_1 = Step(
     "W_1",
     note=(
@@ -711,6 +764,6 @@ BIAS = Step(
 )
 BIASES = {
     weights: replace(BIAS, symbol=weights.symbol.replace("W", "b"))
-    for weights in (W_Q, W_K, W_V, W_O, W_1, W_2)
+    for weights in (W_Q, W_K, W_V, W_O, W_1, W_2, W_U)
 }
 """The bias that goes with each of the weights."""

@@ -17,7 +17,7 @@ from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import WHOLE, Part
 
 from . import recipes, steps
-from .attention import Attending, Weights, projected
+from .attention import Attending, Dropout, Weights, dropped, projected
 from .multi_head import multi_head_attention
 from .softmax import softmax
 
@@ -31,40 +31,78 @@ class Architecture:
     Attributes:
         weights: where the layers get what was learned.
         heads, layers: how many of each.
+        encoder_layers, decoder_layers: how many layers each has; `layers` if None.
         hidden: how wide the feed-forward network is where weights are made up.
         norm: "post" (the paper's): norm after the sum; "pre": norm before each sublayer.
+        norm_variance: "population", divided by n, or "sample", by n − 1.
+        norm_epsilon: where epsilon is added: "inside" the root, to the variance, or "outside".
         activation: "relu", "gelu" or "gelu-tanh".
         epsilon: the scalar that keeps a norm from dividing by 0.
         attending, causal: how scores become weights, and the same with later words hidden.
+        dropout: drops some numbers of each sublayer's output, before it is added to what went in.
     """
 
     weights: Weights
     epsilon: Matrix
     heads: int = 1
     layers: int = 1
+    encoder_layers: int | None = None
+    decoder_layers: int | None = None
     hidden: int = 0
     norm: Literal["post", "pre"] = "post"
+    norm_variance: Literal["population", "sample"] = "population"
+    norm_epsilon: Literal["inside", "outside"] = "inside"
     activation: str = "relu"
     attending: Attending | None = None
     causal: Attending | None = None
+    dropout: Dropout | None = None
 
 
 def layer_norm(x: Matrix, a: Architecture, part: Part, which: str) -> Matrix:
-    """(x − mean) / √(variance + ε) · γ + β, each row by itself, with the population variance.
+    """(x − mean) / √(variance + ε) · γ + β, each row by itself.
+
+    The variance is that of the population, or of a sample; ε may stand outside the root:
+    (x − mean) / (√variance + ε) · γ + β.
 
     Source: Ba, Kiros, Hinton, "Layer Normalization" (2016).
     """
     gamma = a.weights.row(steps.GAMMA, part, x.columns)
     beta = a.weights.row(steps.BETA, part, x.columns)
+    note = steps.NORM.note.format(which=which, how=_how(a))
+    return _normed(x, a, gamma, beta, part, note)
+
+
+def norm_alone(x: Matrix, a: Architecture) -> Matrix:
+    """The norm of a table (n, d), with gamma and beta where they are given. Source: as `layer_norm`."""
+    if steps.GAMMA.symbol in a.weights or steps.BETA.symbol in a.weights:
+        return layer_norm(x, a, WHOLE, "Norm")
+    return _normed(x, a, None, None, WHOLE, steps.NORM_ALONE.note.format(how=_how(a)))
+
+
+def _normed(
+    x: Matrix, a: Architecture, gamma: Matrix | None, beta: Matrix | None, part: Part, note: str
+) -> Matrix:
+    sample, outside = a.norm_variance == "sample", a.norm_epsilon == "outside"
     mean = row_mean(x).as_step(steps.MEAN)  # (n, 1)
-    variance = row_variance(x).as_step(steps.VARIANCE)  # (n, 1)
-    normed = (x - mean) / sqrt(variance + a.epsilon)  # (n, d)
+    variance = row_variance(x, sample=sample)  # (n, 1)
+    variance = variance.as_step(steps.SAMPLE_VARIANCE if sample else steps.VARIANCE)
+    spread = sqrt(variance) + a.epsilon if outside else sqrt(variance + a.epsilon)
+    normed = (x - mean) / spread  # (n, d)
     if gamma is not None:
         normed = normed * gamma
     if beta is not None:
         normed = normed + beta
-    note = steps.NORM.note.format(which=which)
-    return normed.described(f"norm({x.name})").as_step(steps.NORM, part, note=note)
+    how = ["sample variance"] * sample + ["ε outside the root"] * outside
+    normed = normed.described(f"norm({x.name}){', ' if how else ''}{', '.join(how)}")
+    step = steps.NORM.by(recipes.NORMS[outside, gamma is not None and beta is not None])
+    return normed.as_step(step, part, note=note)
+
+
+def _how(a: Architecture) -> str:
+    """In which way a norm is computed, where that is not the usual one."""
+    sample, outside = a.norm_variance == "sample", a.norm_epsilon == "outside"
+    how = ["a sample's, by n − 1"] * sample + ["epsilon outside the root"] * outside
+    return f" ({'; '.join(how)})" if how else ""
 
 
 def feed_forward(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
@@ -83,12 +121,13 @@ def feed_forward(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
 
 
 def _sublayer(x: Matrix, run: Sublayer, a: Architecture, part: Part, number: int) -> Matrix:
-    """A sublayer with its skip connection and norm. Post: norm(x + run(x)). Pre: x + run(norm(x))."""
+    """A sublayer with its skip connection and norm. Post: norm(x + run(x)). Pre: x + run(norm(x)).
+    Dropout is of what `run` makes."""
     here = part.numbered(number)
-    if a.norm == "pre":
-        return (x + run(layer_norm(x, a, here, "Norm before the step"))).as_step(steps.SKIP, here)
-    total = (x + run(x)).as_step(steps.SKIP, here)
-    return layer_norm(total, a, here, "Add and norm")
+    made = run(layer_norm(x, a, here, "Norm before the step") if a.norm == "pre" else x)
+    made = dropped(made, a.dropout, steps.RESIDUAL_MASK, steps.RESIDUAL, here)
+    total = (x + made).as_step(steps.SKIP, here)
+    return total if a.norm == "pre" else layer_norm(total, a, here, "Add and norm")
 
 
 def encoder_layer(x: Matrix, a: Architecture, part: Part) -> Matrix:
@@ -122,14 +161,14 @@ def decoder_layer(x: Matrix, memory: Matrix | None, a: Architecture, part: Part)
 
 def encoder(x: Matrix, a: Architecture) -> Matrix:
     """All layers of the encoder, (n, d) to (n, d)."""
-    for layer in range(a.layers):
+    for layer in range(a.encoder_layers or a.layers):
         x = encoder_layer(x, a, WHOLE.within(steps.ENCODER._replace(layer=layer + 1)))
     return _last_norm(x, a, WHOLE.within(steps.ENCODER))
 
 
 def decoder(x: Matrix, memory: Matrix | None, a: Architecture) -> Matrix:
     """All layers of the decoder, (n, d) and the encoder's output (m, d) to (n, d)."""
-    for layer in range(a.layers):
+    for layer in range(a.decoder_layers or a.layers):
         x = decoder_layer(x, memory, a, WHOLE.within(steps.DECODER._replace(layer=layer + 1)))
     return _last_norm(x, a, WHOLE.within(steps.DECODER))
 
@@ -146,18 +185,32 @@ def transformer(source: Matrix, target: Matrix, a: Architecture) -> Matrix:
     return decoder(target, encoder(source, a), a)
 
 
-def next_words(x: Matrix, vocabulary: Matrix) -> tuple[Matrix, Matrix]:
+def next_words(
+    x: Matrix, vocabulary: Matrix | None, w_u: Matrix | None = None, b_u: Matrix | None = None
+) -> tuple[Matrix, Matrix]:
     """The probability of each word of a vocabulary to come next, after each word of a sentence.
 
     Args:
         x: what a decoder made, (n, d).
-        vocabulary: an embedding for each of v words, (v, d).
+        vocabulary: an embedding for each of v words, (v, d), which are the last weights where `w_u` is
+            not given.
+        w_u: the last weights, (d, v).
+        b_u: a row to add, (1, v).
 
     Returns:
         The probabilities, (n, v), each row of which sums to 1; and the most probable words, (n, 1).
 
-    Source: Vaswani et al. (2017), 3.4, with the embeddings as the last weights.
+    Source: Vaswani et al. (2017), 3.4, with the embeddings as the last weights, or with others.
     """
-    logits = (x @ vocabulary.T).as_step(steps.LOGITS)
+    step, bias = steps.LOGITS, recipes.MATCH_AND_ADD
+    if w_u is None:
+        assert vocabulary is not None
+        w_u = vocabulary.T
+    else:
+        step, bias = steps.LOGITS.by(recipes.PROJECT), recipes.PROJECT_AND_ADD
+    product = x @ w_u
+    if b_u is not None:
+        product, step = product + b_u, step.by(bias)
+    logits = product.as_step(step)
     probabilities = softmax(logits).as_step(steps.PROBABILITIES)
     return probabilities, best(probabilities).as_step(steps.NEXT)

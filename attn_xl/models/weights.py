@@ -35,12 +35,16 @@ class SheetWeights(Weights):
         self.heads_as_sheets = heads_as_sheets
         self._made: dict[str, Matrix] = {}
         self.used: set[str] = set()
+        self.made_up: set[Step] = set()
 
     def __contains__(self, name: str) -> bool:
         return self._table(name) is not None
 
-    def matrix(self, step: Step, part: Part, rows: Sequence[str], width: int) -> Matrix:
-        """The weights of a step in a part of the model, one row for each of `rows`.
+    def matrix(
+        self, step: Step, part: Part, rows: Sequence[str], width: int, columns: Sequence[str] = ()
+    ) -> Matrix:
+        """The weights of a step in a part of the model, one row for each of `rows`; `columns` are the
+        labels of those that have none of their own, if they are as many.
 
         Raises:
             InputError: if they are not given, nor to be made up, or have another number of rows.
@@ -58,8 +62,9 @@ class SheetWeights(Weights):
                 f"{table.file}, sheet {table.sheet!r}: {name} is {len(table.rows)} x "
                 f"{len(table.columns)}, but needs {len(rows)} rows, one for each of {_listed(rows)}."
             )
-        labels = [f"{_letter(step)}{j + 1}" for j in range(width)]
-        made = self._matrix(step, part, table, rows, labels)
+        if table is None or len(columns) != len(table.columns):
+            columns = [f"{_letter(step)}{j + 1}" for j in range(width)]
+        made = self._matrix(step, part, table, rows, columns)
         if len(made.rows) != len(rows):
             raise InputError(
                 f"{name}, made up for the sentences before, has {len(made.rows)} rows, but needs "
@@ -96,13 +101,15 @@ class SheetWeights(Weights):
         name = part.name(step.symbol)
         key = table.name if table else name
         if key not in self._made:
+            if table is None:
+                self.made_up.add(step)
             values = table.values if table else self._made_up(step, name, len(rows), len(columns))
             if table and table.labelled[1]:
                 columns = table.columns
             elif table:
-                one_row = len(table.rows) == 1 and len(columns) == len(table.columns)
+                labels = len(columns) == len(table.columns)
                 columns = (
-                    columns if one_row else [f"{_letter(step)}{j + 1}" for j in range(table.shape[1])]
+                    columns if labels else [f"{_letter(step)}{j + 1}" for j in range(table.shape[1])]
                 )
             if table and table.labelled[0]:
                 rows = table.rows

@@ -1,11 +1,11 @@
-"""Arrays and frames in, cells out: .npy, .npz and .json files, numpy arrays, pandas and polars frames.
-Imports neither pandas nor polars: a frame is told by what it can do."""
+"""Files of arrays in, cells out: .npy, .npz and .json; and what is a number in a table."""
 
 from __future__ import annotations
 
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
 from numbers import Number
 from typing import Any
 
@@ -36,7 +36,7 @@ def from_npy(content: bytes, where: str) -> dict[str, Rows]:
         said = str(error).partition("\n")[0]
         raise InputError(f"{where}: cannot be read as arrays of numbers ({said}).") from None
     return {
-        name: _array(array, f"{where}, array {name!r}" if name else where)
+        name: array_rows(array, f"{where}, array {name!r}" if name else where)
         for name, array in arrays.items()
     }
 
@@ -56,13 +56,13 @@ def from_json(text: str, where: str) -> dict[str, Rows]:
         loaded = json.loads(text, parse_int=_whole)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: is no JSON ({error}).") from None
-    table = _json_table(loaded, where)
+    table = json_table(loaded, where)
     if table is not None:
         return {"": table}
     found: dict[str, Rows] = {}
     if isinstance(loaded, dict):
         for name, value in loaded.items():
-            table = _json_settings(name, value) or _json_table(value, f"{where}, {name!r}")
+            table = _json_settings(name, value) or json_table(value, f"{where}, {name!r}")
             if table is None:
                 break
             found[name] = table
@@ -81,56 +81,23 @@ def _whole(digits: str) -> float:
     return int(digits) if len(digits) < 300 else float(digits)
 
 
-def from_objects(what: Any) -> dict[str, Rows]:
-    """The cells of frames and arrays: one, or several by name.
-
-    Raises:
-        InputError: if it is none, or an array is not of numbers in rows and columns.
-    """
-    if isinstance(what, Mapping) and not _is_frame(what):
-        if not what:
-            raise InputError("no table was given: the dictionary is empty.")
-        return {str(name): _object(value, f"table {name!r}") for name, value in what.items()}
-    return {"": _object(what, "the table")}
+def is_finite(value: Any) -> bool:
+    real = isinstance(value, (Number, np.number)) and not isinstance(value, (bool, np.bool_))
+    return real and not isinstance(value, (complex, np.complexfloating)) and isfinite(value)
 
 
-def _object(what: Any, where: str) -> Rows:
-    if _is_frame(what):
-        return _frame(what)
-    try:
-        return _array(np.asarray(what), where)
-    except ValueError as error:
-        raise InputError(f"{where}: is no table of numbers ({error}).") from None
+def wrong_number(value: Any) -> str:
+    """What stands where a finite number is needed."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
+        return "there is no number (a missing value, NaN)"
+    if isinstance(value, str):
+        return f"there is the text {value[:40]!r}"
+    if isinstance(value, (Number, np.number)) and not isinstance(value, (bool, np.bool_)):
+        return f"there is {value}"
+    return f"there is {str(value)[:40]} ({type(value).__name__})"
 
 
-def _is_frame(what: Any) -> bool:
-    return hasattr(what, "columns") and (hasattr(what, "iloc") or hasattr(what, "iter_rows"))
-
-
-def _frame(frame: Any) -> Rows:
-    """A pandas frame with its index as words; of a polars frame, the first column if it is of text."""
-    columns = [_text(name) for name in frame.columns]
-    if hasattr(frame, "iloc"):  # pandas
-        plain = type(frame.index).__name__ == "RangeIndex"
-        rows = [[_plain(value) for value in row] for row in frame.to_numpy(dtype=object).tolist()]
-        if plain:
-            return (
-                [columns, *rows]
-                if rows and isinstance(rows[0][0], str)
-                else [["", *columns], *(["word " + str(i), *row] for i, row in enumerate(rows, 1))]
-            )
-        return [["", *columns], *([_text(name), *row] for name, row in zip(frame.index, rows))]
-    rows = [[_plain(value) for value in row] for row in frame.iter_rows()]
-    if rows and isinstance(rows[0][0], str):
-        return [["word", *columns[1:]], *rows]
-    return [["", *columns], *(["word " + str(i), *row] for i, row in enumerate(rows, 1))]
-
-
-def _text(label: Any) -> str:
-    return " ".join(map(str, label)) if isinstance(label, tuple) else str(label)
-
-
-def _plain(value: Any) -> Any:
+def plain_cell(value: Any) -> Any:
     """A value as a spreadsheet would have it; what is missing is blank."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return ""
@@ -142,19 +109,34 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _array(array: Any, where: str) -> Rows:
-    if array.ndim == 1:
+def array_rows(array: Any, where: str, *, row: bool = True) -> Rows:
+    """The rows of an array; a 1-D one is a single row, if there may be such.
+
+    Raises:
+        InputError: if it is not of finite numbers in rows and columns.
+    """
+    if array.dtype.kind == "O" and array.ndim == 2 and all(map(is_finite, array.flat)):
+        array = array.astype(np.float64)  # decimals, fractions, huge whole numbers
+    if array.ndim == 1 and row:
         array = array[None, :]
     if array.ndim != 2 or array.dtype.kind not in "fiu" or not array.size:
-        what = f"{' x '.join(map(str, array.shape)) or 'one value'} of {array.dtype}"
-        raise InputError(f"{where}: is {what}; a table has rows and columns of numbers.")
-    rows: Rows = array.astype(np.float64).tolist()
+        size = f"1-D, {len(array)}" if array.ndim == 1 else " x ".join(map(str, array.shape))
+        do = " One word alone is [[...]]." if array.ndim == 1 else ""
+        raise InputError(
+            f"{where}: is {size or 'one value'} of {array.dtype}; a table has rows and columns of "
+            f"numbers.{do}"
+        )
+    array = array.astype(np.float64)
+    if not np.isfinite(array).all():
+        at = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise InputError(f"{where}: {wrong_number(array[at])} at {list(at)}, counted from 0.")
+    rows: Rows = array.tolist()
     return rows
 
 
-def _json_table(value: Any, where: str) -> Rows | None:
+def json_table(value: Any, where: str) -> Rows | None:
     if isinstance(value, list) and value and all(isinstance(row, list) for row in value):
-        return [[_plain(cell) for cell in row] for row in value]
+        return [[plain_cell(cell) for cell in row] for row in value]
     if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
         return _records(value)
     if isinstance(value, list) and value and all(map(_is_json_number, value)):
@@ -210,7 +192,7 @@ def _words(numbers: Mapping[str, Mapping[Any, Any]], prefix: str, where: str) ->
 
 def _json_settings(name: str, value: Any) -> Rows | None:
     if _names_settings(name) and isinstance(value, dict):
-        return [[str(key), _plain(setting)] for key, setting in value.items()]
+        return [[str(key), plain_cell(setting)] for key, setting in value.items()]
     return None
 
 
@@ -229,11 +211,11 @@ def _named(value: Mapping[str, Any], names: Sequence[str]) -> Any:
 def _labelled(values: list[Any], rows: Any, columns: Any) -> Rows | None:
     if not all(isinstance(row, list) for row in values):
         return None
-    made: Rows = [[_plain(cell) for cell in row] for row in values]
+    made: Rows = [[plain_cell(cell) for cell in row] for row in values]
     if isinstance(rows, list):
         made = [[str(word), *row] for word, row in zip([*rows, *[""] * (len(made) - len(rows))], made)]
         if not isinstance(columns, list):
-            columns = [f"dim {i}" for i in range(1, max(map(len, made)))]
+            columns = [f"dim {i}" for i in range(1, max(map(len, made), default=1))]
     if isinstance(columns, list):
         made = [[*([""] if isinstance(rows, list) else []), *map(str, columns)], *made]
     return made
@@ -242,4 +224,4 @@ def _labelled(values: list[Any], rows: Any, columns: Any) -> Rows | None:
 def _records(records: list[dict[str, Any]]) -> Rows:
     """One row a record, one column a name; the first name's values are the words if they are text."""
     names = list(dict.fromkeys(name for record in records for name in record))
-    return [names, *([_plain(record.get(name, "")) for name in names] for record in records)]
+    return [names, *([plain_cell(record.get(name, "")) for name in names] for record in records)]

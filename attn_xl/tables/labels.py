@@ -13,6 +13,7 @@ import numpy as np
 
 from attn_xl.errors import InputError
 from attn_xl.graph.node import Numbers
+from attn_xl.labelled import Labelled
 from attn_xl.spreadsheets.addresses import MAX_TEXT, address, letters, too_long
 from attn_xl.spreadsheets.numerals import ErrorValue, NumberText, as_text, numeral
 from attn_xl.text import clean
@@ -23,8 +24,8 @@ from .regions import LABEL_HEADINGS, TURNED_HEADINGS, Region
 _LIST = re.compile(r"\s*\[[-+0-9.eE\s]+([,;][-+0-9.eE\s]+)*\]\s*")
 
 
-@dataclass(frozen=True)
-class Table:
+@dataclass(frozen=True, repr=False)
+class Table(Labelled):
     """Labelled numbers, and where they stand in the file.
 
     Attributes:
@@ -46,11 +47,6 @@ class Table:
     row: int
     column: int
     turned: bool = False
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """How many rows and columns."""
-        return len(self.rows), len(self.columns)
 
     def largest(self) -> str:
         """The address of the cell with the largest number, whatever its sign."""

@@ -17,7 +17,8 @@ from attn_xl.tables.written.reopen import reopened
 from attn_xl.tables.written.written_book import WrittenBook
 
 from .find import SheetFound
-from .roles import WordsIn
+from .pytorch import says_weights
+from .roles import WordsIn, weight_label
 from .survey import Survey, Table, Tables, survey_book
 
 
@@ -38,7 +39,8 @@ def read_tables(
 
     Args:
         path: the file, whose content tells what it is; `-` is the standard input. Or a pandas or polars
-            frame (index: words, columns: dimensions), an array, or a dictionary of these by name.
+            frame (index: words, columns: dimensions), an array, nested lists, a dictionary of vectors
+            by word, a table, a matrix, or a dictionary of these by name.
         range: where the sentence stands, with its labels: `Sheet!B3:F9`, or the name of a range or
             table; several for several sentences. `W_Q=Sheet!B3:F9` is for weights.
         words_in: where the words of a sentence stand, "rows" or "columns"; told by labels if None.
@@ -47,7 +49,13 @@ def read_tables(
     Raises:
         InputError: if the file cannot be read, holds no table, a table has a cell that is not a finite
             number, or it cannot be told which table is meant; it names file, sheet and cell.
-        CallError: for a range or a sheet that there is not.
+        CallError: for a range or a sheet that there is not; a WrongTypeError for another object.
+
+    Example:
+        >>> import attn_xl
+        >>> tables = attn_xl.read_tables("samples/mouse.xlsx")
+        >>> tables.sentences["cat"]["mouse"]
+        array([2. , 1.9, 0.1])
     """
     made = survey(path, range=range, words_in=words_in, sheet=sheet)
     if made.trouble is not None:
@@ -89,9 +97,23 @@ def _book_of(what: Any) -> Book:
     """The book of a file, a frame, an array, or a dictionary of these."""
     if isinstance(what, (str, os.PathLike)):
         return read_book(Path(what))
-    from attn_xl.spreadsheets.arrays import from_objects
+    return book_of_objects(what)
 
-    return Book(Path("input"), {name or "Sentence": grid for name, grid in from_objects(what).items()})
+
+def book_of_objects(
+    what: Any,
+    words: Sequence[str] | str | None = None,
+    dims: Sequence[str] | str | None = None,
+) -> Book:
+    """The book of a frame, an array, lists or a table, or of a dictionary of these."""
+    from attn_xl.spreadsheets.objects import from_objects
+
+    grids = from_objects(what, words=words, dims=dims, is_weight=_is_weight)
+    return Book(Path("input"), {name or "Sentence": grid for name, grid in grids.items()})
+
+
+def _is_weight(name: str) -> bool:
+    return bool(weight_label(name)) or says_weights(name)
 
 
 def _tables(book: Book, only: str | Sequence[str]) -> Tables:

@@ -17,7 +17,7 @@ WordsIn = Literal["rows", "columns"]
 
 _WEIGHT_SHEET = re.compile(
     r"\s*((?:enc|dec)\d*\.)?((?:self|cross)\.)?"
-    r"(?:([wb])[ _-]?([qkvo12])|(gamma|beta)|(vocabulary|mask))((?:_\d+)?)\s*",
+    r"(?:([wb])(?:[ _-]?([qkvo12])|[ _-](u))|(gamma|beta)|(vocabulary|mask))((?:_\d+)?)\s*",
     re.IGNORECASE,
 )
 _COMPACT = re.compile(r"([wb])([qkvo12])(?:head|h)?((?:[1-9]\d*)?)|([wb])([1-9]\d*)([qkvo])")
@@ -109,7 +109,8 @@ def weight_name(sheet: str) -> str | None:
     match = _WEIGHT_SHEET.fullmatch(sheet)
     if match is None:
         return None
-    stack, part, letter, index, norm, other, number = (group or "" for group in match.groups())
+    stack, part, letter, index, last, norm, other, number = (group or "" for group in match.groups())
+    index += last
     base = f"{letter.upper() if letter in 'wW' else 'b'}_{index.upper()}" if letter else ""
     return f"{stack.title()}{part.title()}{base}{norm.lower()}{other.title()}{number}"
 

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from attn_xl.errors import CallError, InputError
+from attn_xl.labelled import listed
 from attn_xl.settings import SETTINGS
 from attn_xl.spreadsheets.addresses import unique
 from attn_xl.spreadsheets.book import Book, wrote_this
 from attn_xl.spreadsheets.numerals import ErrorValue
 from attn_xl.text import clean
+from attn_xl.text import plain as on_a_line
 
 from .boxes import Grid, is_blank
 from .find import SheetFound, asked_ranges, known_sheet, tables_of_sheet
@@ -24,7 +26,7 @@ from .roles import Found, WordsIn, to_turn, weight_label, words_of
 __all__ = ["Survey", "Table", "Tables", "survey_book"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Tables:
     """What a workbook holds: embedding tables by sheet, weights by name, settings as written.
 
@@ -41,6 +43,15 @@ class Tables:
     weights: dict[str, Table]
     settings: dict[str, Any] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        lines = [f"Tables of {self.path}"]
+        for what, tables in (("sentence", self.sentences), ("weights", self.weights)):
+            lines += [
+                f"  {what} {name}: {len(t.rows)} x {len(t.columns)}" for name, t in tables.items()
+            ]
+        lines += [f"  setting {name}: {value}" for name, value in self.settings.items()]
+        return "\n".join(map(on_a_line, (*listed(lines), *(f"  {remark}" for remark in self.remarks))))
 
 
 @dataclass

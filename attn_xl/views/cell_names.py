@@ -5,12 +5,12 @@ Knows nothing of how numbers come about.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from attn_xl.errors import CallError, nearest
 from attn_xl.graph.node import Node
+from attn_xl.labels import MOST_LISTED, unambiguous
 from attn_xl.models.computation import Computation
 from attn_xl.settings import SETTINGS
 from attn_xl.spreadsheets.addresses import address, quoted
@@ -25,8 +25,6 @@ _IN_QUOTES = re.compile(r'"((?:[^"]|"")*)"(?:#([0-9]{1,9}))?\s*(,|$)')
 _BARE = re.compile(r"([^,]*)(,|$)")
 _NUMBERED = re.compile(r"(.+)#([0-9]{1,9})")
 _POSITION = re.compile(r"[0-9]{1,9}")
-_NEEDS_QUOTES = re.compile(r'^$|[\[\],"]')
-MOST_LABELS = 30
 
 
 class Cell(NamedTuple):
@@ -93,17 +91,7 @@ class CellNames:
     def _all(self, labels: tuple[str, ...]) -> list[str]:
         """Each label so that it means one only: `the#1`, `"a, b"`."""
         if labels not in self._labels:
-            folded = {label.casefold() for label in labels}
-            seen: dict[str, int] = {}
-            said = []
-            repeated = {label for label, times in Counter(labels).items() if times > 1}
-            for label in labels:
-                seen[label] = number = seen.get(label, 0) + 1
-                tail = f"#{number}" if label in repeated else ""
-                if _NEEDS_QUOTES.search(label) or (tail and (label + tail).casefold() in folded):
-                    label = '"' + label.replace('"', '""') + '"'
-                said.append(label + tail)
-            self._labels[labels] = said
+            self._labels[labels] = unambiguous(labels)
         return self._labels[labels]
 
     def find(self, text: str) -> Cell:
@@ -200,7 +188,7 @@ class CellNames:
                 )
         if not places:
             hint = nearest(label.text, dict.fromkeys(labels))
-            if len(labels) > MOST_LABELS:
+            if len(labels) > MOST_LISTED:
                 hint = f"{hint.partition('There are')[0]}There are {len(labels)} {what}s."
             numbers = _POSITION.fullmatch(label.text) and not label.literal
             why = f" (where {what}s are labelled by numbers, a number is a label)" if numbers else ""

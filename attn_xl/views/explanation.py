@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
-from attn_xl.errors import CallError
+from attn_xl.errors import CallError, wrong_type
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.node import Graph, Node, Numbers
 from attn_xl.graph.operation import ATOM, Said, Term, operation_of
@@ -283,10 +283,21 @@ def explain(
 
     Raises:
         CallError: for a cell that there is not, a name that means several, or a depth below 1.
+
+    Example:
+        >>> import attn_xl
+        >>> computation = attn_xl.attend("samples/mouse.xlsx")
+        >>> why = attn_xl.explain(computation, "cat.Softmax[mouse, cat]", decimals=3)
+        >>> why.words
+        'Softmax.Exponentials[mouse, cat] / Softmax.Sum[mouse]'
+        >>> why.numbers
+        '0.278 / 1.339'
     """
     if depth is not None and depth < 1:
         raise CallError(f"a depth of {depth} explains nothing; it takes a whole number from 1.")
     computation = as_computation(computation)
+    if not isinstance(cell, str):
+        raise wrong_type("cell", cell, "the name of one number: 'Softmax[mouse, cat]'")
     settings = replace(computation.settings or Settings(), sheets_for=None)
     layout = arranged(computation, settings)
     names = CellNames(computation, layout, sheet)

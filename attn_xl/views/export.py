@@ -70,5 +70,8 @@ def to_csv(
 def _values(one: Chosen, decimals: int | None) -> Any:
     if one.node.texts:
         return [[text] for text in one.node.texts]
-    values = one.node.values
-    return (values if decimals is None else values.round(decimals)).tolist()
+    rows = one.node.values.tolist()
+    if decimals is None:
+        return rows
+    # numpy's `round` multiplies by a power of ten first, which makes large numbers infinite.
+    return [[round(value, decimals) for value in row] for row in rows]

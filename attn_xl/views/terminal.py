@@ -83,6 +83,15 @@ def show(
 
     Raises:
         CallError: for a step or a sheet that there is not.
+
+    Example:
+        >>> import attn_xl
+        >>> attn_xl.show(attn_xl.attend({"cat": [1, 0], "sat": [0, 2]}), steps="Softmax")
+        Softmax = softmax(Scaled)
+        ...
+               cat    sat
+        cat  0.670  0.330
+        sat  0.056  0.944
     """
     chosen = select(as_computation(computation), steps, sheet)
     plain = bool(os.environ.get("NO_COLOR"))

@@ -146,6 +146,7 @@ class _Writer:
         sentences = "; ".join(" ".join(words[:20]) for words in self._layout.sentences.values())
         texts = {
             "{title}": clean(self._layout.title),
+            "{formula}": clean(self._layout.in_words),
             "{source}": self._source,
             "{sentences}": sentences,
         }
@@ -159,7 +160,10 @@ class _Writer:
             text = cell.value
             for placeholder, value in texts.items():
                 text = text.replace(placeholder, value)
-            set_text(cell, text)
+            if text:
+                set_text(cell, text)
+            else:
+                cell.value = None
         if start is not None:
             self._steps(ws, start)
         if self._layout.protected:

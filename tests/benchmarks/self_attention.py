@@ -103,7 +103,7 @@ gc.disable()
 times = []
 for _ in range(5 if Path(sys.argv[1]).stat().st_size < 1_000_000 else 3):
     start = time.process_time()
-    attn_xl.write_workbook(attn_xl.attend(attn_xl.read_tables(sys.argv[1])), sys.argv[2])
+    attn_xl.workbook.write.write_workbook(attn_xl.attend(attn_xl.read_tables(sys.argv[1])), sys.argv[2])
     times.append(time.process_time() - start)
 status = Path("/proc/self/status")
 lines = status.read_text().splitlines() if status.exists() else []

@@ -27,6 +27,7 @@ from attn_xl.errors import CallError, InputError
 from attn_xl.spreadsheets.addresses import split_address
 from attn_xl.spreadsheets.engines import libreoffice
 from attn_xl.spreadsheets.formulas import WIDTH, read_formulas
+from attn_xl.workbook.write import write_workbook
 
 PEERS = sorted((ROOT.parent / "shared" / "peers").glob("*.xlsx"))
 REAL = {("'Exercise 21-25'", "I43"), ("'Exercise 21-25'", "U28")}
@@ -51,7 +52,7 @@ def written(folder: Path, sample: str, **settings: Any) -> Path:
     path = folder / f"{sample}.xlsx"
     tables = attn_xl.read_tables(SAMPLES / f"{sample}.xlsx")
     chosen = attn_xl.Settings.chosen(settings, tables.settings, "")
-    attn_xl.write_workbook(attn_xl.attend(tables, chosen), path, settings=chosen)
+    write_workbook(attn_xl.attend(tables, chosen), path, settings=chosen)
     return path
 
 

@@ -16,6 +16,7 @@ from test_tables import rewrite
 import attn_xl
 from attn_xl.checking.check import Engine, check_workbook
 from attn_xl.spreadsheets.engines import libreoffice
+from attn_xl.workbook.write import write_workbook
 
 WORKBOOK, SHEET = "xl/workbook.xml", "xl/worksheets/sheet1.xml"
 
@@ -59,7 +60,7 @@ def test_norms_of_large_numbers_are_not_called_wrong(tmp_path: Path) -> None:
     x = np.array([[1e8, -1e8], [1.0, 2.0], [12345.678, -0.5]])
     tables = attn_xl.read_tables({"s": x})
     settings = attn_xl.Settings(model="encoder", random_weights=3)  # type: ignore[arg-type]
-    attn_xl.write_workbook(attn_xl.attend(tables, settings), tmp_path / "o.xlsx", settings=settings)
+    write_workbook(attn_xl.attend(tables, settings), tmp_path / "o.xlsx", settings=settings)
     assert set(kinds(tmp_path / "o.xlsx")) == {"unchecked"}
 
 

@@ -22,6 +22,7 @@ from conftest import ROOT, TOLERANCE, make_input, table
 import attn_xl
 from attn_xl import Computation, Graph
 from attn_xl.cli.main import main
+from attn_xl.workbook.write import write_workbook
 
 PEERS = ROOT.parent / "shared" / "peers"
 SELF_ATTENTION, SOFTMAX = PEERS / "Self-Attention.xlsx", PEERS / "Softmax.xlsx"
@@ -115,7 +116,7 @@ def test_softmax_made_by_hand(base: float, tmp_path: Path, keep: Callable[[Path]
         assert_same(ours.values[0], theirs, f"{heading} {number}")
         graphs[f"x{number}"] = Graph(ours)
     path = tmp_path / "output.xlsx"
-    attn_xl.write_workbook(Computation("Softmax", graphs, {}), path)
+    write_workbook(Computation("Softmax", graphs, {}), path)
     keep(path)
 
 

@@ -317,15 +317,18 @@ class Stack:
 
     def settings(self, model: str) -> dict[str, Any]:
         """attn_xl's settings."""
-        return {
-            "model": model,
-            "heads": self.heads,
-            "layers": self.layers,
-            "norm": self.norm,
-            "activation": self.activation,
-            "epsilon": self.epsilon,
-            "causal": self.causal,
-        } | ({} if model in ("encoder", "decoder-only") else {"memory": "source"})
+        return (
+            {
+                "model": model,
+                "heads": self.heads,
+                "layers": self.layers,
+                "norm": self.norm,
+                "activation": self.activation,
+                "epsilon": self.epsilon,
+            }
+            | ({"causal": self.causal} if model == "encoder" else {})
+            | ({} if model in ("encoder", "decoder-only") else {"memory": "source"})
+        )
 
     def last(self, stack: str, sublayers: int) -> str:
         """The step that torch's result is compared with. attn_xl ends pre-norm layers with a norm,

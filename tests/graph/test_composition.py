@@ -32,7 +32,7 @@ from attn_xl.models.computation import as_computation
 from attn_xl.settings import Arrangement, Formulas, Settings
 from attn_xl.teaching.lessons.blanks import Lesson
 from attn_xl.teaching.lessons.lesson import lesson_layout
-from attn_xl.workbook.write import write_layout
+from attn_xl.workbook.write import write_layout, write_workbook
 
 STYLES = (Formulas.cell, Formulas.array, Formulas.dynamic)
 LARGEST, DEEPEST = 1e4, 5
@@ -66,7 +66,7 @@ def written(
     """Write a matrix, which is recalculated, and explain its last number."""
     computation = as_computation(result)
     chosen = Settings(formulas=style, layout=layout)
-    attn_xl.write_workbook(computation, path, settings=chosen)
+    write_workbook(computation, path, settings=chosen)
     recalculated(path, computation)
     *_, name = next(iter(computation.values()))
     node = next(iter(computation.values()))[name]
@@ -98,6 +98,7 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Sum": (lambda: f.row_sum(X), False),
     "Mean": (lambda: f.row_mean(X), False),
     "Variance": (lambda: f.row_variance(X), False),
+    "SampleVariance": (lambda: f.row_variance(X, sample=True), False),
     "Squares": (lambda: f.row_squares(X), False),
     "Width": (lambda: f.width(X), True),
     "Gather": (lambda: f.gather([(X, 1), (Y, 0)], ["a", "b"]), False),
@@ -142,7 +143,7 @@ def test_an_operation_has_all_that_is_asked_of_it(case: str, tmp_path: Path) -> 
     assert root.words
     assert root.numbers
     if has_array and not result.scalar:
-        formula = attn_xl.write_workbook(
+        formula = write_workbook(
             result.named("R"), tmp_path / "a.xlsx", settings=Settings(formulas=Formulas.array)
         )
         node = next(node for node in formula.blocks if node.name == "R")
@@ -188,12 +189,17 @@ def test_what_is_composed_is_written(
     written(EXAMPLES[example](), tmp_path / "r.xlsx", style, layout)
 
 
-def test_an_operand_that_needs_cells_gets_them_once() -> None:
+def test_an_operand_that_needs_cells_gets_them_once(tmp_path: Path) -> None:
     both = X * Y
     graph = Graph((f.row_sum(both) + f.row_maximum(both) + both).named("R"))
     assert list(graph) == ["X", "Y", "R.Product", "R"]
-    assert graph["R"].words.count("Product") == 3
     assert graph["R.Product"].note == "X · Y"
+    assert graph["R"].words == (
+        "the sum of each row of X · Y + the largest of each row of X · Y + X · Y"
+    )
+    layout = write_workbook(graph, tmp_path / "r.xlsx")
+    formula = layout.formula(layout.blocks[graph["R"]], 0, 0)
+    assert formula == "SUM($F5:$H5)+MAX($F5:$H5)+F5"
 
 
 def test_helpers_of_one_name_are_told_apart() -> None:
@@ -213,7 +219,7 @@ def test_nothing_is_computed_with_words() -> None:
 
 
 def test_a_formula_is_never_longer_than_a_spreadsheet_takes(tmp_path: Path) -> None:
-    layout = attn_xl.write_workbook(_doubled(X, 40), tmp_path / "r.xlsx")
+    layout = write_workbook(_doubled(X, 40), tmp_path / "r.xlsx")
     for block in layout.blocks.values():
         if block.live:
             assert len(layout.formula(block, 0, 0)) < 2000
@@ -327,7 +333,8 @@ Expression.steps = {
     "maximum": lambda self, x, n, m, depth: x - f.row_maximum(x),
     "sum": lambda self, x, n, m, depth: f.row_sum(x),
     "mean": lambda self, x, n, m, depth: x - f.row_mean(x),
-    "variance": lambda self, x, n, m, depth: x / f.sqrt(f.row_variance(x) + 1),
+    "variance": lambda self, x, n, m, depth: x / f.sqrt(f.row_variance(x, sample=m > 1) + 1),
+    "population": lambda self, x, n, m, depth: x / f.sqrt(f.row_variance(x) + 1),
     "column mean": lambda self, x, n, m, depth: x - f.column_mean([x, x]),
     "column variance": lambda self, x, n, m, depth: (
         f.column_variance(f.concat([x.T, x.T]).T) if n * m else x

@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attn_xl import InputError, Matrix, Settings, explain, given, softmax, write_workbook
+from attn_xl import InputError, Matrix, Settings, explain, given, softmax
 from attn_xl.graph.functions import exp, find, gather, option, row_maximum, row_sum, sqrt, width
 from attn_xl.graph.node import Graph
 from attn_xl.graph.operation import Entered, Operation, recompute
 from attn_xl.graph.operations.catalogue import PRIMITIVES
 from attn_xl.graph.operations.reductions import Best
+from attn_xl.workbook.write import write_workbook
 
 
 def matrix(values, name="X", **labels):  # type: ignore[no-untyped-def]

@@ -21,6 +21,7 @@ import attn_xl
 from attn_xl.graph.node import Graph
 from attn_xl.models.attention import Attending
 from attn_xl.spreadsheets.addresses import defined_name, quoted, sheet_name, unique
+from attn_xl.workbook.write import write_workbook
 
 KEPT_FOR_LIBREOFFICE = 25
 
@@ -70,7 +71,7 @@ def test_written_workbooks_recalculate_to_what_they_store(
     assert np.allclose(graph["Softmax"].values, expected, rtol=1e-12, atol=1e-300)
 
     path = folder / f"p{next(count)}.xlsx"
-    attn_xl.write_workbook(attn_xl.Computation("p", {"s": graph}, {}), path)
+    write_workbook(attn_xl.Computation("p", {"s": graph}, {}), path)
     verify(path)
     if len(written) < KEPT_FOR_LIBREOFFICE + 100 and next(count) % 3 == 0:
         written.append(path)

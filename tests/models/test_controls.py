@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+import warnings
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,7 +24,7 @@ from attn_xl import attend, read_tables
 from attn_xl.graph.node import HIDES
 from attn_xl.graph.operation import Entered, recompute
 from attn_xl.models.computation import Computation
-from attn_xl.models.explorer import choices, principal_components
+from attn_xl.models.explorer import AXES, AXES_APART, DIRECTIONS_STAY, choices, principal_components
 from attn_xl.settings import Activation, Formulas, Model, Normalize, Settings
 from attn_xl.spreadsheets.engines import libreoffice, recalculated_by_libreoffice
 from attn_xl.teaching.lessons.blanks import results_of
@@ -34,7 +35,10 @@ from attn_xl.workbook.write import write_workbook
 
 Keep = Callable[[Path], Path]
 ALL = sorted(
-    path.stem for path in SAMPLES.glob("*.xlsx") if not path.stem.endswith(("-attention", "-lesson"))
+    path.stem
+    for path in SAMPLES.glob("*.xlsx")
+    if not path.stem.endswith(("-attention", "-lesson"))
+    and path.stem not in ("softmax", "norm", "feed-forward")  # a block by itself has no switches
 )
 CAUSAL_ALWAYS = (Model.decoder, Model.encoder_decoder, Model.decoder_only)
 NASTY = [
@@ -321,15 +325,18 @@ def test_words_in_a_plane(tmp_path: Path, keep: Keep, d: int, d_v: int, sentence
         moves = book.computation.controls[f"Compare.{name}.Moves" if sentences > 1 else "Compare.Moves"]
         wanted = np.c_[before[number], after[number]][:, [0, 2, 1, 3]]
         assert np.allclose(moves.values, wanted, atol=1e-5)
-        assert moves.columns == ("x before", "x after", "y before", "y after")
+        assert moves.columns == (AXES if d == d_v else AXES_APART)
     planes = [chart for chart in charts_of(book, "Compare") if chart.kind != "bars"]
     assert {chart.kind for chart in planes} == ({"moves"} if d == d_v else {"points"})
     shown = [series.title for chart in planes for series in chart.series]
     assert len(shown) == 4 * sentences * (1 if d == d_v else 2)
+    (compare,) = [s for s in book.layout.sheets if s.name == "Compare"]
+    texts = [cell.value for cell in compare.extras.cells]
+    assert (DIRECTIONS_STAY in texts) == (d > 2 or d_v > 2)
     for chart in planes:
         for series in chart.series:
-            assert series.title.startswith("w")
-            assert sentences == 1 or f"(a.{series.title[1]})" in series.title
+            assert series.title.startswith("w") or series.title.isdecimal()
+            assert sentences == 1 or "(a." in series.title or series.title.isdecimal()
             for place, numbers in ((series.values, series.numbers), (series.labels, series.names)):
                 block = next(b for b in book.layout.blocks.values() if b.place.sheet == "Compare"
                              and b.place.row <= place.row <= b.place.last_row)  # fmt: skip
@@ -341,6 +348,30 @@ def test_words_in_a_plane(tmp_path: Path, keep: Keep, d: int, d_v: int, sentence
 def charts_of(book: Controlled, sheet: str) -> Any:
     (found,) = [s for s in book.layout.sheets if s.name == sheet]
     return found.extras.charts
+
+
+@pytest.mark.parametrize(("labels", "apart"), [(("d1", "d2", "d3"), False), (("v1", "v2", "v3"), True)])
+def test_different_spaces_of_the_same_width_share_no_plane(
+    labels: tuple[str, ...], apart: bool, tmp_path: Path, keep: Keep
+) -> None:
+    d = ("d1", "d2", "d3")
+    words = [["", *d], ["cat", 1, 0, 2], ["sat", 0, 2, 1], ["mat", 2, 1, 1]]
+    weights = [["", *labels], *([row, *line] for row, line in zip(d, np.eye(3)[::-1].tolist()))]
+    source = make_input(tmp_path / "in.xlsx", {"s": words, "W_V": weights})
+    book = Controlled(source, tmp_path / "out.xlsx")
+    keep(book.path)
+    planes = [chart for chart in charts_of(book, "Compare") if chart.kind != "bars"]
+    assert [chart.kind for chart in planes] == (["points", "points"] if apart else ["moves"])
+    assert ("Compare.Output.Components" in book.computation.controls) is apart
+
+
+@pytest.mark.parametrize("size", [1.7e308, 1e300, 1e154, 1e-160, 5e-324])
+def test_principal_components_of_numbers_of_any_size(size: float) -> None:
+    x = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0.0, 0, 0]]) * size
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        components = principal_components(x, 2)
+    assert np.allclose(components, [[1, 0, 0], [0, 1, 0]])
 
 
 def test_principal_components_are_orthonormal_and_of_largest_variance() -> None:

@@ -12,6 +12,7 @@ from conftest import SAMPLES, verify
 
 import attn_xl
 from attn_xl.settings import Arrangement, Formulas, Settings
+from attn_xl.workbook.write import write_workbook
 
 HEADS = SAMPLES / "multi-head.xlsx"
 
@@ -28,7 +29,7 @@ def test_a_head_refers_to_its_columns(
     style: Formulas, layout: Arrangement, tmp_path: Path, keep: Callable[[Path], Path]
 ) -> None:
     computation, settings = computed(formulas=style, layout=layout)
-    written = attn_xl.write_workbook(computation, tmp_path / "o.xlsx", settings=settings)
+    written = write_workbook(computation, tmp_path / "o.xlsx", settings=settings)
     keep(tmp_path / "o.xlsx")
     (graph,) = computation.values()
     assert not [name for name in graph if name.startswith(("W_Q_", "b_Q_"))]
@@ -44,13 +45,13 @@ def test_explain_names_the_cell_of_the_whole_matrix() -> None:
     computation, _ = computed()
     explained = attn_xl.explain(computation, "Q_2[1, 1]")
     assert "W_Q[living, q3]" in explained.words
-    assert [one.address for one in explained.sources if one.step == "W_Q"][0] == "W_Q!D5"
+    assert next(one.address for one in explained.sources if one.step == "W_Q") == "W_Q!D5"
     assert explained.step == "Q_2"
 
 
 def test_the_canvas_says_which_columns_a_head_takes(tmp_path: Path) -> None:
     computation, settings = computed(layout="canvas")
-    attn_xl.write_workbook(computation, tmp_path / "o.xlsx", settings=settings)
+    write_workbook(computation, tmp_path / "o.xlsx", settings=settings)
     sheet = openpyxl.load_workbook(tmp_path / "o.xlsx")["Canvas"]
     texts = {cell.value: cell for row in sheet.iter_rows() for cell in row if cell.value}
     caption = texts["columns 3 to 4 of W_Q"]
@@ -66,7 +67,7 @@ def test_heads_as_sheets_gives_each_head_matrices_of_its_own(tmp_path: Path) -> 
     (graph,), (other,) = computation.values(), by_reference.values()
     assert np.array_equal(graph["Output"].values, other["Output"].values)
     assert graph["W_Q_2"].values.tolist() == graph["W_Q"].values[:, 2:4].tolist()
-    written = attn_xl.write_workbook(computation, tmp_path / "o.xlsx", settings=settings, record=True)
+    written = write_workbook(computation, tmp_path / "o.xlsx", settings=settings, record=True)
     verify(tmp_path / "o.xlsx")
     block = written.blocks[graph["W_Q_2"]]
     assert written.formula(block, 0, 0) == "W_Q!D5"
@@ -78,7 +79,7 @@ def test_heads_as_sheets_gives_each_head_matrices_of_its_own(tmp_path: Path) -> 
 
 def test_what_was_written_is_read_back(tmp_path: Path) -> None:
     computation, settings = computed()
-    attn_xl.write_workbook(computation, tmp_path / "o.xlsx", settings=settings, record=True)
+    write_workbook(computation, tmp_path / "o.xlsx", settings=settings, record=True)
     (back,) = attn_xl.attend(attn_xl.read_tables(tmp_path / "o.xlsx")).values()
     (graph,) = computation.values()
     assert list(back) == list(graph)

@@ -16,15 +16,17 @@ from conftest import SAMPLES, alike, naive_attention, table
 from judges import differences_ironcalc
 
 import attn_xl
-from attn_xl import Settings, attend, read_tables
+from attn_xl import Settings, read_tables
 from attn_xl.cli.main import main
 from attn_xl.graph.functions import option
 from attn_xl.graph.step import WHOLE, Part
 from attn_xl.models.attention import Attending, attention_mask, positioned
+from attn_xl.models.build import attend
 from attn_xl.models.steps import MASK
 from attn_xl.models.transformer import Architecture, transformer
 from attn_xl.models.weights import SheetWeights
 from attn_xl.settings import Activation, Model, Norm, Normalize, Positions
+from attn_xl.workbook.write import write_workbook
 
 Make = Callable[..., Path]
 RNG = np.random.default_rng(11)
@@ -86,6 +88,14 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "decoder": {"model": Model.decoder, "memory": "two", "heads": 2},
     "encoder-decoder": {"model": Model.encoder_decoder, "memory": "two", "layers": 2, "norm": Norm.pre},
     "decoder-only": {"model": Model.decoder_only, "heads": 2},
+    "layers by stack": {"model": Model.encoder_decoder, "memory": "two", "encoder_layers": 2},
+    "residual dropout": {"model": Model.encoder, "residual_dropout": 0.25, "positions": "sinusoidal"},
+    "sample variance": {"model": Model.encoder, "norm_variance": "sample"},
+    "epsilon outside": {"model": Model.encoder, "norm_epsilon": "outside", "epsilon": 0.01},
+    "softmax": {"model": Model.softmax, "temperature": 0.5},
+    "norm": {"model": Model.norm, "norm_variance": "sample", "norm_epsilon": "outside"},
+    "feed-forward": {"model": Model.feed_forward, "hidden": 3},
+    "positions alone": {"model": Model.positions},
     "similarity": {"model": Model.similarity},
 }
 
@@ -95,7 +105,13 @@ VARIANTS: dict[str, dict[str, Any]] = {
 def test_every_variant_recalculates(name: str, make: Make, tmp_path: Path, kept: Path) -> None:
     from conftest import written
 
-    settings = Settings(random_weights=3, **VARIANTS[name])
+    weightless = VARIANTS[name].get("model") in (
+        Model.similarity,
+        Model.softmax,
+        Model.norm,
+        Model.positions,
+    )
+    settings = Settings(random_weights=None if weightless else 3, **VARIANTS[name])
     source = make(
         {
             "one": table(normal(4, 6), ["the", "cat", "sat", "<PAD>"]),
@@ -105,7 +121,7 @@ def test_every_variant_recalculates(name: str, make: Make, tmp_path: Path, kept:
     )
     path = kept / f"variant-{name.replace(' ', '-').replace(',', '')}.xlsx"
     computation = attend(read_tables(source), settings)
-    layout = attn_xl.write_workbook(computation, path, settings=settings)
+    layout = write_workbook(computation, path, settings=settings)
     check(path, gelu=name == "encoder, gelu")
     written.append(path)
     book = openpyxl.load_workbook(path)
@@ -130,9 +146,10 @@ def test_one_word_alone(make: Make, tmp_path: Path) -> None:
             {"controls": True},
         )
     ):
-        settings = Settings(random_weights=1, **options)
+        made_up = None if options.get("model") is Model.similarity else 1
+        settings = Settings(random_weights=made_up, **options)  # type: ignore[arg-type]
         path = tmp_path / f"{number}.xlsx"
-        attn_xl.write_workbook(attend(read_tables(source), settings), path, settings=settings)
+        write_workbook(attend(read_tables(source), settings), path, settings=settings)
         check(path)
 
 
@@ -196,7 +213,7 @@ def test_hidden_words_get_no_attention_at_all(
     assert set(computation["first"]["Mask"].values.ravel()) == {0.0, -1e9}
     # The scores beside what is hidden can still be read.
     path = tmp_path / "masks.xlsx"
-    attn_xl.write_workbook(computation, path)
+    write_workbook(computation, path)
     assert (
         openpyxl.load_workbook(path)["first.Masked"]["B5"].number_format == "[<=-100000000]0E+00;0.000"
     )
@@ -264,7 +281,7 @@ def test_the_language_model_chooses_a_word(tmp_path: Path, kept: Path) -> None:
     best = graph["Probabilities"].values[-1].argmax()
     assert graph["Next"].texts[-1] == graph["Vocabulary"].rows[best] == "mouse"  # type: ignore[index]
     path = tmp_path / "lm.xlsx"
-    attn_xl.write_workbook(computation, path)
+    write_workbook(computation, path)
     assert openpyxl.load_workbook(path, data_only=True)["Next"]["B8"].value == "mouse"
 
 
@@ -486,7 +503,7 @@ def test_only_some_layers_and_heads(make: Make, tmp_path: Path) -> None:
     options = {"model": Model.encoder, "layers": 2, "heads": 2, "random_weights": 1}
     path = tmp_path / "some.xlsx"
     settings = Settings(**options, sheets_for="enc2, head1")
-    attn_xl.write_workbook(attend(read_tables(source), settings), path, settings=settings)
+    write_workbook(attend(read_tables(source), settings), path, settings=settings)
     names = openpyxl.load_workbook(path).sheetnames
     assert "Enc2.Softmax_1" in names
     assert not [name for name in names if name.startswith("Enc1") or name.endswith("Softmax_2")]
@@ -494,12 +511,12 @@ def test_only_some_layers_and_heads(make: Make, tmp_path: Path) -> None:
     for wanted, said in (("Enc3", "Did you mean 'Enc"), ("head9", "no layer or head 'head9'")):
         settings = Settings(**options, sheets_for=wanted)
         with pytest.raises(attn_xl.CallError, match=said):
-            attn_xl.write_workbook(attend(read_tables(source), settings), path, settings=settings)
+            write_workbook(attend(read_tables(source), settings), path, settings=settings)
 
 
 def test_the_overview_is_grouped_by_layer_and_head(tmp_path: Path) -> None:
     path = tmp_path / "encoder.xlsx"
-    attn_xl.write_workbook(attend(read_tables(SAMPLES / "encoder.xlsx")), path)
+    write_workbook(attend(read_tables(SAMPLES / "encoder.xlsx")), path)
     sheet = openpyxl.load_workbook(path)["Overview"]
     headings = [str(row[0].value).strip() for row in sheet.iter_rows(min_row=11) if row[0].value]
     headings = [text for text in headings if ", head" in text or text in ("Enc1", "Enc2")]
@@ -515,7 +532,7 @@ def test_a_graph_or_a_result_can_be_written_and_shown(
     output = attn_xl.self_attention(x)
     for number, what in enumerate((output, attn_xl.Graph(output))):
         path = tmp_path / f"{number}.xlsx"
-        attn_xl.write_workbook(what, path)
+        write_workbook(what, path)
         check(path)
         attn_xl.show(what, steps="Output")
         assert capsys.readouterr().out.startswith("Output = Softmax × V\n")

@@ -6,6 +6,7 @@ tests/data/make_torch_data.py makes the numbers, and says how.
 from __future__ import annotations
 
 import importlib
+import itertools
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,8 +25,10 @@ TOLERANCE = 1e-12
 sys.path.append(str(DATA))
 if TYPE_CHECKING:
     import make_torch_data as reference
+    import make_torch_products as products
 else:
     reference = importlib.import_module("make_torch_data")
+    products = importlib.import_module("make_torch_products")
 
 
 def table(name: str, values: np.ndarray, padded: int = 0) -> Table:
@@ -75,8 +78,12 @@ def check_activations(arrays: dict[str, Any]) -> None:
 
 def test_every_case_is_stored_and_small() -> None:
     files = {path.stem: path.stat().st_size for path in DATA.glob("*.npz")}
-    assert files.keys() - {"pca"} == {*reference.CASES, "activations"}  # pca is of scikit-learn
-    assert max(files.values()) < 40_000
+    assert files.keys() - {"pca"} == {
+        *reference.CASES,
+        "activations",
+        "products",
+    }  # pca is of scikit-learn
+    assert max(files.values()) < 100_000
 
 
 @pytest.mark.parametrize("name", reference.CASES)
@@ -105,3 +112,28 @@ def test_live(name: str) -> None:
 def test_live_activations() -> None:
     pytest.importorskip("torch", reason="PyTorch is not installed")
     check_activations(reference.activations())
+
+
+@pytest.mark.parametrize("name", products.PRODUCTS)
+def test_options_in_combination(name: str) -> None:
+    check(products.load(name))
+
+
+def test_every_two_values_of_two_options_come_together() -> None:
+    for model, factors in products.FACTORS.items():
+        cases = [choices for of, choices in products.PRODUCTS.values() if of == model]
+        for a, b in itertools.combinations(factors, 2):
+            for i, j in itertools.product(factors[a], factors[b]):
+                there = any((case[a], case[b]) == (i, j) for case in cases)
+                assert there or not products.possible({"heads": 1, a: i, b: j}), (model, a, i, b, j)
+
+
+def test_live_combinations() -> None:
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    for name, (model, choices) in products.PRODUCTS.items():
+        live, kept = products.run(name, model, choices), products.load(name)
+        assert (live.settings, live.padded) == (kept.settings, kept.padded)
+        for part in ("sentences", "weights", "outputs"):
+            assert getattr(live, part).keys() == getattr(kept, part).keys()
+            for key, x in getattr(live, part).items():
+                assert_close(x, getattr(kept, part)[key], f"{name}: {key}")

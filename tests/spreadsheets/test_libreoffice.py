@@ -12,6 +12,7 @@ from judges import differences_libreoffice
 
 import attn_xl
 from attn_xl.spreadsheets.engines import libreoffice
+from attn_xl.workbook.write import write_workbook
 
 pytestmark = pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
 
@@ -19,14 +20,14 @@ pytestmark = pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is no
 def test_libreoffice_agrees(tmp_path: Path) -> None:
     """One workbook; those of the other tests come at the end (`conftest.the_second_opinion`)."""
     path = tmp_path / "one.xlsx"
-    attn_xl.write_workbook(attn_xl.attend(attn_xl.read_tables(SAMPLES / "mouse.xlsx")), path)
+    write_workbook(attn_xl.attend(attn_xl.read_tables(SAMPLES / "mouse.xlsx")), path)
     (found,) = differences_libreoffice([path], TOLERANCE).values()
     assert not found, "\n".join(map(str, found[:5]))
 
 
 def test_libreoffice_notices_a_wrong_formula(tmp_path: Path) -> None:
     path = tmp_path / "wrong.xlsx"
-    attn_xl.write_workbook(attn_xl.attend(attn_xl.read_tables(SAMPLES / "politics.xlsx")), path)
+    write_workbook(attn_xl.attend(attn_xl.read_tables(SAMPLES / "politics.xlsx")), path)
     wrong = tmp_path / "planted.xlsx"
     spoil(path, wrong, "SUMPRODUCT(Q!$B5:$C5,K!$B$6:$C$6)", "SUMPRODUCT(Q!$B5:$C5,K!$B$7:$C$7)")
     (found,) = differences_libreoffice([wrong], TOLERANCE).values()

@@ -15,6 +15,7 @@ from conftest import SAMPLES, Part, alike
 import attn_xl
 from attn_xl import CallError, attend, explain, read_tables
 from attn_xl.cli.main import main
+from attn_xl.workbook.write import write_workbook
 
 SAMPLE_NAMES = [
     "mouse",
@@ -128,7 +129,7 @@ def test_without_its_record_a_written_workbook_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "out.xlsx"
-    attn_xl.write_workbook(attend(read_tables(SAMPLES / "mouse.xlsx")), path)
+    write_workbook(attend(read_tables(SAMPLES / "mouse.xlsx")), path)
     assert call("convert", path, "-o", tmp_path / "again.xlsx") == 1
     said = capsys.readouterr().err
     assert "attn-xl wrote this workbook" in said

@@ -20,6 +20,7 @@ from attn_xl.spreadsheets.engines import libreoffice, recalculated_by_libreoffic
 from attn_xl.tables.written.record import table_digest
 from attn_xl.tables.written.reopen import Reopened, reopened
 from attn_xl.tables.written.written_book import WrittenBook
+from attn_xl.workbook.write import write_workbook
 
 ALL = sorted(path for path in SAMPLES.glob("*.xlsx") if not path.stem.endswith("-attention"))
 
@@ -28,7 +29,7 @@ def converted(sample: Path, path: Path, **choices: Any) -> tuple[Computation, Se
     tables = attn_xl.read_tables(sample)
     settings = Settings.chosen({"controls": True, **choices}, tables.settings, "")
     computation = attn_xl.attend(tables, settings)
-    attn_xl.write_workbook(computation, path, settings=settings)
+    write_workbook(computation, path, settings=settings, record=True)
     return computation, settings
 
 
@@ -251,7 +252,7 @@ def test_without_controls_it_is_read_back_without_them(tmp_path: Path) -> None:
     converted(SAMPLES / "politics.xlsx", tmp_path / "with.xlsx")
     assert read_back(tmp_path / "with.xlsx").settings.controls
     computation, settings = converted(SAMPLES / "politics.xlsx", tmp_path / "w.xlsx", controls=False)
-    attn_xl.write_workbook(computation, tmp_path / "without.xlsx", settings=settings, record=True)
+    write_workbook(computation, tmp_path / "without.xlsx", settings=settings, record=True)
     assert not read_back(tmp_path / "without.xlsx").settings.controls
 
 

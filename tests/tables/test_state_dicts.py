@@ -14,7 +14,8 @@ import pytest
 from conftest import naive_attention
 from test_torch import DATA, assert_close, reference, table
 
-from attn_xl import CallError, InputError, attend, read_tables
+from attn_xl import CallError, InputError, read_tables
+from attn_xl.models.build import attend
 from attn_xl.settings import Settings
 from attn_xl.tables.pytorch import says_weights, weights_of_parameters
 

@@ -404,10 +404,10 @@ def test_no_numbers(make: Make) -> None:
 
 
 def test_what_the_program_wrote_is_refused_kindly(tmp_path: Path) -> None:
-    import attn_xl
+    from attn_xl.workbook.write import write_workbook
 
     path = tmp_path / "written.xlsx"
-    attn_xl.write_workbook(attend(read_tables(SAMPLES / "mouse.xlsx")), path)
+    write_workbook(attend(read_tables(SAMPLES / "mouse.xlsx")), path)
     with pytest.raises(InputError, match="attn-xl wrote this workbook"):
         read_tables(path)
     # The same names in a workbook of one's own are welcome.

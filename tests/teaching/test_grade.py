@@ -37,6 +37,7 @@ from attn_xl.teaching.grading.results import Graded, Status
 from attn_xl.teaching.lessons.blanks import Lesson, chosen_cells, results_of
 from attn_xl.teaching.roster import Student
 from attn_xl.workbook.layout.place import lay_out
+from attn_xl.workbook.write import write_workbook
 
 X = [["", "a", "b", "c", "d"], ["cat", 1, 0, 2, 1], ["sat", 0, 1, 1, 0], ["mat", 2, 1, 0, 0.5]]
 N, D = 3, 4
@@ -699,7 +700,7 @@ def test_files_that_are_no_lessons_are_said_and_never_stop_the_rest(
     shutil.copy(school / "class-answers.xlsx", folder / "key.xlsx")
     shutil.copy(SAMPLES / "mouse.xlsx", folder / "mouse.xlsx")
     converted = attn_xl.attend(attn_xl.read_tables(SAMPLES / "politics.xlsx"), Settings(controls=True))
-    attn_xl.write_workbook(converted, folder / "converted.xlsx", settings=Settings(controls=True))
+    write_workbook(converted, folder / "converted.xlsx", settings=Settings(controls=True))
     book = openpyxl.load_workbook(path_of(school, 0))
     for row in book["Settings"].iter_rows(max_col=3):
         if row[0].value == "blank Scores":

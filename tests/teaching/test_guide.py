@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,14 @@ from attn_xl.teaching.lessons.guide import (
 
 SETTINGS = {
     "mouse": [{"model": Model.similarity}, {"temperature": 2.0}, {"scale": False}],
-    "politics": [{"causal": True}, {"padding": "texas"}, {"causal": True, "padding": "texas"}],
+    "politics": [
+        {"causal": True},
+        {"padding": "texas"},
+        {"causal": True, "padding": "texas"},
+        {"model": Model.norm},
+        {"model": Model.norm, "norm_epsilon": "outside"},
+    ],
+    "multi-head": [{"heads": 2, "heads_as_sheets": True}],
 }
 
 
@@ -39,6 +47,10 @@ def computations(path: Path) -> Iterator[Computation]:
     yield attn_xl.attend(tables)
     for options in SETTINGS.get(path.stem, []):
         yield attn_xl.attend(tables, attn_xl.Settings(**options))  # type: ignore[arg-type]
+    if "Vocabulary" in tables.weights:
+        words = tables.weights["Vocabulary"]
+        bias = replace(words, name="b_U", values=words.values.T[:1], rows=("b",), columns=words.rows)
+        yield attn_xl.attend(replace(tables, weights={**tables.weights, "b_U": bias}))
 
 
 def texts(words: Guide) -> list[str]:

@@ -51,6 +51,7 @@ from attn_xl.graph.operations.catalogue import PRIMITIVES
 from attn_xl.graph.operations.selection import Find
 from attn_xl.views.explanation import MOST_CELLS, figure
 from attn_xl.views.explanation_text import print_tree, to_json
+from attn_xl.workbook.write import write_workbook
 
 MOUSE = SAMPLES / "mouse.xlsx"
 FILES = sorted(path for path in SAMPLES.glob("*.xlsx") if not path.stem.endswith("-attention"))
@@ -103,7 +104,7 @@ def x_(values: Any, name: str = "X") -> Matrix:
 )
 def test_what_is_shown_gives_the_number_and_stands_in_the_workbook(path: Path, tmp_path: Path) -> None:
     computation = attn_xl.attend(attn_xl.read_tables(path))
-    attn_xl.write_workbook(computation, tmp_path / "o.xlsx")
+    write_workbook(computation, tmp_path / "o.xlsx")
     book = openpyxl.load_workbook(tmp_path / "o.xlsx")
     steps = [
         (f"{sentence}.{name}", node)
@@ -155,6 +156,7 @@ CASES: dict[str, Callable[[], Matrix]] = {
     "SUM": lambda: row_sum(X),
     "MEAN": lambda: row_mean(X),
     "VARIANCE": lambda: row_variance(X),
+    "SAMPLE_VARIANCE": lambda: row_variance(X, sample=True),
     "SQUARES": lambda: row_squares(X),
     "Width": lambda: X / sqrt(width(Y)),
     "Gather": lambda: gather([(X, 1), (Y, 0)], ["a", "b"]) - gather([(Y, 1), (X, 0)], ["a", "b"]),

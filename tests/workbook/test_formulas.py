@@ -15,6 +15,7 @@ from openpyxl.worksheet.formula import ArrayFormula
 
 import attn_xl
 from attn_xl.settings import Arrangement, Formulas
+from attn_xl.workbook.write import write_workbook
 
 FILES = sorted(
     path.stem
@@ -30,7 +31,7 @@ def written(
     tables = attn_xl.read_tables(SAMPLES / f"{sample}.xlsx")
     chosen = {"formulas": formulas, "controls": True, **more}
     settings = attn_xl.Settings.chosen(chosen, tables.settings, sample)
-    return attn_xl.write_workbook(attn_xl.attend(tables, settings), path, settings=settings)
+    return write_workbook(attn_xl.attend(tables, settings), path, settings=settings)
 
 
 @alike

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +19,7 @@ import pytest
 from conftest import SAMPLES, make_input, table
 
 from attn_xl.cli.main import main
-from attn_xl.errors import CallError
+from attn_xl.errors import CallError, OutputError
 from attn_xl.parallel import in_parallel
 
 
@@ -135,6 +138,62 @@ def test_jobs_are_given_in_any_order_and_counted() -> None:
     assert list(in_parallel(abs, [], jobs=None, said="")) == []
     with pytest.raises(CallError, match="--jobs is -1"):
         list(in_parallel(abs, [1], jobs=-1, said=""))
+
+
+def _killed_at_three(number: int) -> int:
+    """A task that ends its own process from outside, as a system without memory does."""
+    if number == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return -number
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
+@pytest.mark.parametrize("jobs", [2, 3, 6])
+def test_a_lost_process_is_an_error_that_names_the_file(jobs: int) -> None:
+    asked = in_parallel(
+        _killed_at_three, range(6), jobs=jobs, said="", file_of="student {}.xlsx".format
+    )
+    with pytest.raises(OutputError, match=r"student 3\.xlsx: not finished: .* ended from outside"):
+        list(asked)
+    assert not multiprocessing.active_children()
+
+
+def _children(process: int) -> list[int]:
+    try:
+        return [*map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split())]
+    except OSError:
+        return []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the processes in /proc")
+@pytest.mark.parametrize("command", ["convert", "check", "grade", "teach"])
+def test_a_run_ends_when_a_process_is_killed(command: str, inputs: list[Path], tmp_path: Path) -> None:
+    files: list[object] = []
+    for n in range(30):
+        files.append(tmp_path / f"{n}.xlsx")
+        shutil.copy(inputs[0], tmp_path / f"{n}.xlsx")
+    (tmp_path / "class.csv").write_text("id,name\n" + "".join(f"s{n},Name {n}\n" for n in range(30)))
+    arguments = {
+        "convert": [*files, "-o", tmp_path / "out"],
+        "check": files,
+        "grade": [*files, "-o", tmp_path / "out.xlsx"],
+        "teach": [inputs[0], "--roster", tmp_path / "class.csv", "-o", tmp_path / "out"],
+    }[command]
+    call = [sys.executable, "-m", "attn_xl", command, *map(str, arguments), "--jobs", "2"]
+    for wait in (0.0, 0.1):
+        run = subprocess.Popen(call, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        while len(_children(run.pid)) < 2 and run.poll() is None:
+            time.sleep(0.002)
+        time.sleep(wait)
+        for child in _children(run.pid)[:1]:
+            os.kill(child, signal.SIGKILL)
+        try:
+            _, err = run.communicate(timeout=60)
+        finally:
+            run.kill()
+        assert run.returncode == 1, err
+        assert "Traceback" not in err
+        assert re.search(r"^attn-xl: \S+\.xlsx: not finished", err, re.MULTILINE), err
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")

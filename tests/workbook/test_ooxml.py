@@ -35,6 +35,7 @@ from attn_xl.teaching.lessons.class_lessons import write_class
 from attn_xl.teaching.lessons.lesson import write_lesson
 from attn_xl.teaching.pleasant_numbers import pleasant
 from attn_xl.text import clean
+from attn_xl.workbook.write import write_workbook
 from attn_xl.workbook.write_input import write_tables
 
 Parts = list[tuple[str, bytes]]
@@ -67,9 +68,7 @@ def test_samples_with_every_look_and_level(sample: str, tmp_path: Path) -> None:
     ):  # fmt: skip
         chosen = {"controls": controls, "formulas": formulas}
         settings = Settings.chosen(chosen, tables.settings, "")
-        attn_xl.write_workbook(
-            attn_xl.attend(tables, settings), path, settings=settings, template=template
-        )
+        write_workbook(attn_xl.attend(tables, settings), path, settings=settings, template=template)
         good(path)
     settings = Settings.chosen({"controls": True}, tables.settings, "")
     for level, exam in ((1, False), (2, True), (3, False)):
@@ -97,7 +96,7 @@ def test_similarity_decimals_and_parts(sample: str, tmp_path: Path) -> None:
         {"decimals": 15, "sheets_for": only},
     ):
         settings = Settings.chosen(chosen, tables.settings, "")
-        attn_xl.write_workbook(attn_xl.attend(tables, settings), path, settings=settings)
+        write_workbook(attn_xl.attend(tables, settings), path, settings=settings)
         good(path)
 
 
@@ -141,7 +140,7 @@ def test_odd_words(tmp_path: Path, controls: bool) -> None:
     two = tables_of(x[::-1].copy(), ODD_WORDS[::-1], "even")
     tables = Tables(tmp_path / "odd.xlsx", {"odd": one, "even": two}, {})
     settings = Settings(controls=controls, padding="w" * 300)
-    attn_xl.write_workbook(attn_xl.attend(tables, settings), tmp_path / "o.xlsx", settings=settings)
+    write_workbook(attn_xl.attend(tables, settings), tmp_path / "o.xlsx", settings=settings)
     good(tmp_path / "o.xlsx")
     if controls:
         write_lesson(tables, tmp_path / "l.xlsx", settings=settings, lesson=Lesson(1))
@@ -158,7 +157,7 @@ def test_odd_names(tmp_path: Path, names: tuple[str, ...]) -> None:
     sentences = {name: tables_of(x, ("a", "b", "a"), name) for name in names}
     tables = Tables(tmp_path / "odd's.xlsx", sentences, {}, {"memory": names[0]})
     settings = Settings(controls=True)
-    attn_xl.write_workbook(
+    write_workbook(
         attn_xl.attend(tables, settings), tmp_path / "o.xlsx", settings=settings, source="<&>\x07"
     )
     good(tmp_path / "o.xlsx")
@@ -186,7 +185,7 @@ def test_odd_shapes(tmp_path: Path, n: int, d: int) -> None:
     tables = Tables(tmp_path / "t.xlsx", {"s": tables_of(x, words, "s")}, {})
     write_tables(tables, tmp_path / "i.xlsx")
     good(tmp_path / "i.xlsx")
-    attn_xl.write_workbook(attn_xl.attend(tables, Settings(scale=False)), tmp_path / "o.xlsx")
+    write_workbook(attn_xl.attend(tables, Settings(scale=False)), tmp_path / "o.xlsx")
     good(tmp_path / "o.xlsx")
 
 
@@ -201,11 +200,11 @@ def test_long_texts_are_cut_or_refused_never_written(tmp_path: Path) -> None:
     x = np.eye(2)
     for letter, most in (("a", 32_767), ("\U0001f600", 16_383)):
         tables = Tables(tmp_path / "t.xlsx", {"s": tables_of(x, (letter * most, "b"), "s")}, {})
-        attn_xl.write_workbook(attn_xl.attend(tables), tmp_path / "long.xlsx")
+        write_workbook(attn_xl.attend(tables), tmp_path / "long.xlsx")
         good(tmp_path / "long.xlsx")
         long = Tables(tmp_path / "t.xlsx", {"s": tables_of(x, (letter * (most + 1), "b"), "s")}, {})
         with pytest.raises(attn_xl.InputError, match="a cell holds 32,767"):
-            attn_xl.write_workbook(attn_xl.attend(long), tmp_path / "too-long.xlsx")
+            write_workbook(attn_xl.attend(long), tmp_path / "too-long.xlsx")
         assert not (tmp_path / "too-long.xlsx").exists()
 
 
@@ -262,7 +261,7 @@ def bases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     write_lesson(tables, made["lesson"], settings=Settings(controls=True), lesson=Lesson(1))
     write_tables(pleasant([["the", "cat", "sat"]], 4, seed=1), made["input"])
     wide = tables_of(np.random.default_rng(5).normal(size=(80, 40)), tuple(map(str, range(80))), "w")
-    attn_xl.write_workbook(attn_xl.attend(Tables(folder / "w", {"w": wide}, {})), made["wide"])
+    write_workbook(attn_xl.attend(Tables(folder / "w", {"w": wide}, {})), made["wide"])
     with xlsxwriter.Workbook(made["arrays"]) as book:
         sheet = book.add_worksheet("One")
         sheet.write_row(0, 0, [1, 2, 3])

@@ -24,14 +24,17 @@ from attn_xl.cli.main import main
 from attn_xl.spreadsheets.text_files import harmless
 from attn_xl.text import clean
 
-ESCAPES = ["a\x1b[31mb", "a\x1b]8;;http://x\x07b", "a\x9b2Jb", "a\u202eb", "a\u2066b", "a\x08b\x85c"]
+HIDDEN = "\xad\u061c\u200b\u200e\u200f\u202a\u202e\u2060\u2066\u2069\ufeff\U000e0041"
+ESCAPES = [
+    "a\x1b[31mb", "a\x1b]8;;http://x\x07b", "a\x9b2Jb", "a\x08b\x85c", *(f"a{c}b" for c in HIDDEN),
+]  # fmt: skip
 WORDS = [
     "=1+1", "+1+cmd|'/C calc'!A0", "-2+3", "@SUM(1)", '=HYPERLINK("http://x","y")', "＝1+1", "-5",
     "'=x", "''=x", "'tis", "'", "http://example.org/x", "mailto:a@b.c", r"\\server\share",
     "[bold]x[/bold]", "[link=http://x]y[/link]", "<script>alert(1)</script>", "</text><a href='x'>",
     "a&b<c>\"d'", "&A&P",
     "_x0041_", "_x005F_", "_x001B_x", "{title}", "{steps}", "%s %d {0}", "#REF!", "#n/a", "TRUE", "007",
-    "1-2", "1e5", "`x`", "a|b", "$x$", "a*b?c~d", "\\input{x}", "👩‍👩‍👧", "a\u200bb", "w" * 300,
+    "1-2", "1e5", "`x`", "a|b", "$x$", "a*b?c~d", "\\input{x}", "👩‍👩‍👧", "w" * 300,
     *ESCAPES,
 ]  # fmt: skip
 LABELS = ("=a", "<b>", "@c\x1b[1m")
@@ -65,7 +68,7 @@ def steers(text: str) -> set[str]:
     return {
         letter
         for letter in text
-        if letter != "\n" and (letter < " " or "\x7f" <= letter <= "\x9f" or letter in "\u202e\u2066")
+        if letter != "\n" and (letter < " " or "\x7f" <= letter <= "\x9f" or letter in HIDDEN)
     }
 
 
@@ -144,12 +147,40 @@ def test_terminals(
     if "--csv" not in command:
         assert not steers(said)
     else:  # elsewhere than on a terminal, a table for programs has what turns a line as it is
-        assert steers(said) <= {"\u202e", "\u2066"}
+        assert steers(said) <= {*HIDDEN}
     if "--json" in command:
         json.loads(said)
     elif not color:
         assert "\x1b" not in said
         assert command[0] != "show" or "[bold]x[/bold]" in said
+
+
+@pytest.mark.parametrize("letter", HIDDEN)
+def test_remarks_name_what_they_like(
+    letter: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [["", f"a{letter}", "b"], [f"c{letter}t", 1, 2], ["sat", 3, 4]]
+    others = [["", "a", "b", "c"], ["hat", 1, 2, 3]]
+    tables = {f"one{letter}": rows, f"two{letter}": others, f"W_X{letter}": [["", "x"], ["y", 1]]}
+    path = tmp_path / f"in{letter}.json"
+    path.write_text(json.dumps(tables))
+    reports = []
+    for command in (
+        ["show"],
+        ["convert", "-o", "o.xlsx"],
+        ["teach", "-o", "t.xlsx"],
+        ["similarity", "-o", "s.xlsx"],
+        ["explain", "Softmax[1, 1]"],
+        ["inspect"],
+        ["check"],
+    ):
+        with pytest.raises(SystemExit):
+            main([command[0], str(path), *command[1:]])
+        said = capsys.readouterr()
+        assert not steers(said.out + said.err), command
+        reports.append(said.out + said.err)
+    assert sum("\ufffd" in report for report in reports) >= 4
 
 
 @pytest.mark.parametrize("name", [*NAMES, *WORDS])

@@ -23,6 +23,7 @@ import attn_xl
 from attn_xl import Formulas, attend, read_tables
 from attn_xl.spreadsheets.engines import libreoffice, recalculated_by_libreoffice
 from attn_xl.workbook.templates import shipped
+from attn_xl.workbook.write import write_workbook
 from attn_xl.workbook.xlsx.package import SteadyCompressor
 
 Write = Callable[..., Path]
@@ -80,7 +81,7 @@ def test_formulas_are_what_a_teacher_would_type(
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "politics-formulas.xlsx"
     if not path.exists():
-        attn_xl.write_workbook(attend(read_tables(SAMPLES / "politics.xlsx")), path)
+        write_workbook(attend(read_tables(SAMPLES / "politics.xlsx")), path)
     sheet, address = cell.split("!")
     assert openpyxl.load_workbook(path)[sheet][address].value == formula
 
@@ -384,7 +385,7 @@ def test_a_template_that_names_too_many_cells_is_refused(
                 part = f"<?xml version='1.0' encoding='{encoding}'?>{text}".encode(encoding)
             target.writestr(name, part)
     with pytest.raises(attn_xl.InputError, match=r"much\.xlsx: the template merges, links or comments"):
-        attn_xl.write_workbook(
+        write_workbook(
             attn_xl.attend(attn_xl.read_tables(SAMPLES / "politics.xlsx")),
             tmp_path / "o.xlsx",
             template=template,
@@ -447,7 +448,7 @@ def test_a_matrix_wider_than_a_sheet_is_foreseen(tmp_path: Path) -> None:
     graph = attn_xl.Graph(attn_xl.self_attention(wide))
     computation = attn_xl.Computation("wide", {"s": graph}, {})
     with pytest.raises(attn_xl.InputError, match="XFD1048576"):
-        attn_xl.write_workbook(computation, output)
+        write_workbook(computation, output)
     assert not output.exists()
 
 

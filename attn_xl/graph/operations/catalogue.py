@@ -27,6 +27,7 @@ from .reductions import (
     ColumnVariance,
     Maximum,
     Mean,
+    SampleVariance,
     Squares,
     Sum,
     Variance,
@@ -38,7 +39,8 @@ from .switches import When
 ADD, SUBTRACT, MULTIPLY, DIVIDE = Add(), Subtract(), Multiply(), Divide()
 EXP, SQRT, ACOS = Exp(), Sqrt(), Acos()
 RELU, GELU, GELU_TANH = Relu(), Gelu(), GeluTanh()
-MAXIMUM, SUM, MEAN, VARIANCE, SQUARES = Maximum(), Sum(), Mean(), Variance(), Squares()
+MAXIMUM, SUM, MEAN, SQUARES = Maximum(), Sum(), Mean(), Squares()
+VARIANCE, SAMPLE_VARIANCE = Variance(), SampleVariance()
 
 PRIMITIVES: tuple[Operation, ...] = (
     Copy(),
@@ -59,6 +61,7 @@ PRIMITIVES: tuple[Operation, ...] = (
     SUM,
     MEAN,
     VARIANCE,
+    SAMPLE_VARIANCE,
     SQUARES,
     Width(),
     Gather(((0, 0),)),

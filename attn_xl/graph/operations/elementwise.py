@@ -17,6 +17,9 @@ import numpy as np
 from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import ATOM, Cells, NoArray, Operand, Operation, Said, Term
 
+SUMS, PRODUCTS = (" + ", " − ", " if "), (" · ", " / ")
+"""The signs that bind less tightly than a product, and those that do as a quotient does."""
+
 
 class Copy(Operation):
     """The same numbers again: `=Input!B5`. Read where they stand, unless they get a name."""
@@ -90,12 +93,11 @@ class Elementwise(Operation):
 
     def words(self, *operands: str) -> str:
         left, right = operands
-        sums, products = (" + ", " − "), (" · ", " / ")
         if self.binds > 1:
-            left = _in_parentheses(left, sums)
-            right = _in_parentheses(right, sums + products * (self.symbol == "/"))
+            left = in_parentheses(left, SUMS)
+            right = in_parentheses(right, SUMS + PRODUCTS * (self.symbol == "/"))
         elif self.symbol == "-":
-            right = _in_parentheses(right, sums)
+            right = in_parentheses(right, SUMS)
         return f"{left} {self.sign} {right}"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
@@ -103,9 +105,12 @@ class Elementwise(Operation):
         return Said(f"{left.within(self.binds)} {self.sign} {right.within(self._right)}", self.binds)
 
 
-def _in_parentheses(text: str, signs: Iterable[str]) -> str:
-    """The text; in parentheses if it has one of these signs."""
-    return f"({text})" if any(sign in text for sign in signs) else text
+def in_parentheses(words: str, signs: Iterable[str]) -> str:
+    """The words; in parentheses if they have one of these signs outside of any."""
+    outside, inner = words, None
+    while inner != outside:
+        inner, outside = outside, re.sub(r"\([^()]*\)", "", outside)
+    return f"({words})" if any(sign in outside for sign in signs) else words
 
 
 class Add(Elementwise):

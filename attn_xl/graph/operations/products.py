@@ -13,6 +13,8 @@ import numpy as np
 from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import Cells, Operand, Operation, Reads, Said, Term
 
+from .elementwise import PRODUCTS, SUMS, in_parentheses
+
 
 class Product(Operation):
     """The matrix product, (n, k) by (k, m) to (n, m): `=SUM(MMULT(Input!$B5:$D5,W_Q!B$5:B$7))`; of two
@@ -43,7 +45,7 @@ class Product(Operation):
         return f"MMULT({left.array()},{right.array()})"
 
     def words(self, *operands: str) -> str:
-        left, right = (_factor(operand) for operand in operands)
+        left, right = (in_parentheses(words, (*SUMS, *PRODUCTS)) for words in operands)
         return f"{left} × {right}"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
@@ -78,8 +80,3 @@ class Transpose(Operation):
 
     def cells(self, of: Cells) -> Cells:
         return replace(of, shape=of.shape[::-1], turned=not of.turned)
-
-
-def _factor(words: str) -> str:
-    """A factor in words; in parentheses if it is a sum or has a sign of its own."""
-    return f"({words})" if any(f" {sign} " in words for sign in "+−·/") else words

@@ -89,12 +89,23 @@ class Variance(Reduction):
         return _row_mean(centred * centred)
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        (x,) = terms
-        n = x.shape[1]
-        values = np.array([[x.value(row, k) for k in range(n)]])
-        mean = x.number(float(_row_mean(values)[0, 0]), "mean").within(2)
-        squares = x.total(n, lambda k: f"({x.at(row, k).within(1)} − {mean})²")
-        return Said(f"{squares.within(ATOM)} / {n}", 2)
+        return Said(f"{_squared_distances(row, terms[0])} / {terms[0].shape[1]}", 2)
+
+
+class SampleVariance(Reduction):
+    """The variance of each row, with m − 1 as divisor."""
+
+    noun: ClassVar[str] = "Variance"
+    function = "VAR"
+    in_words = "the sample variance of each row of {x}"
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        (x,) = operands
+        centred = x - _row_mean(x)
+        return np.asarray(_row_sum(centred * centred) / (x.shape[1] - 1))
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return Said(f"{_squared_distances(row, terms[0])} / {terms[0].shape[1] - 1}", 2)
 
 
 class Squares(Reduction):
@@ -204,6 +215,14 @@ class ColumnVariance(Operation):
         said = own.number(mean, f"mean of column {x.columns[column]}").within(2)
         total = own.total(n, lambda i: f"({x.at(i, column).within(1)} − {said})²")
         return Said(f"{total.within(ATOM)} / {n - 1}", 2)
+
+
+def _squared_distances(row: int, x: Term) -> str:
+    """The squared distances of a row's numbers from their mean, added up."""
+    n = x.shape[1]
+    values = np.array([[x.value(row, k) for k in range(n)]])
+    mean = x.number(float(_row_mean(values)[0, 0]), "mean").within(2)
+    return x.total(n, lambda k: f"({x.at(row, k).within(1)} − {mean})²").within(ATOM)
 
 
 def _row_sum(x: Numbers) -> Numbers:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from attn_xl.errors import CallError, InputError
+from attn_xl.errors import CallError, InputError, wrong_type
 from attn_xl.tables.survey import Table
 
 from .byte_blocks import Progress
@@ -25,7 +25,7 @@ MOST_NAMED = 20
 
 
 def read_vectors(
-    path: str | os.PathLike[str], words: Sequence[str], *, progress: Progress | None = None
+    path: str | os.PathLike[str], words: Sequence[str] | str, *, progress: Progress | None = None
 ) -> Table:
     """Pick words out of a file of word vectors: GloVe, word2vec (text or binary), fastText .vec.
 
@@ -34,7 +34,7 @@ def read_vectors(
 
     Args:
         path: the file, gzip or not; what it is is told by its content.
-        words: as the file spells them; order and repeats are kept.
+        words: as the file spells them; order and repeats are kept. A text is split at its spaces.
         progress: is told how many bytes are done, and of how many.
 
     Returns:
@@ -45,7 +45,16 @@ def read_vectors(
         CallError: if there are no words.
         InputError: if the file cannot be read, is none of these, or the line of a word has not as many
             numbers as the others, or none; if words are missing: it names them, and near spellings.
+
+    Example:
+        >>> import attn_xl
+        >>> print(attn_xl.read_vectors("samples/vectors.txt", ["cat", "dog"])["dog", "d1"])
+        0.9309
     """
+    if isinstance(words, str):
+        words = words.split()
+    if not isinstance(path, (str, os.PathLike)):
+        raise wrong_type("path", path, "the name of a file of word vectors")
     if not words:
         raise CallError("no words were named.")
     file = VectorFile(Path(path), progress)

@@ -18,7 +18,7 @@ from attn_xl.workbook.layout.page import Cell, Extras
 
 NOTE = "How this workbook was made. attn-xl reads it back by these lines: leave them as they are."
 """By it a record is known."""
-NOT_KEPT = ("controls", "formulas", "random_weights", "decimals")
+NOT_KEPT = ("controls", "formulas", "random_weights", "hidden", "decimals")
 SENTENCE, WEIGHTS, GIVEN = "sentence", "weights", "given"
 CONTROLS, LABELS = "controls", "labels"
 NO_CHOICES = tuple(f"{kind} " for kind in (SENTENCE, WEIGHTS, GIVEN, LABELS, "lesson", "blank"))
@@ -104,6 +104,7 @@ def chosen_lines(settings: Settings) -> Iterator[tuple[str, Any]]:
 
 def sources(layout: Layout, computation: Computation, settings: Settings) -> Iterator[Source]:
     """Every table that is given rather than computed."""
+    node: Node
     names: dict[Node, tuple[str, str]] = {}
     for sentence, graph in computation.items():
         for node in graph.values():

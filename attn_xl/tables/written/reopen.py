@@ -14,10 +14,10 @@ import numpy as np
 
 from attn_xl.errors import CallError, InputError
 from attn_xl.graph.operations.switches import OFF, ON
-from attn_xl.models.masking import ALWAYS_CAUSAL, drawn_before
+from attn_xl.models.masking import drawn_before
 from attn_xl.models.steps import CONTROLS as CONTROLS_SHEET
 from attn_xl.models.steps import OPTIONS
-from attn_xl.settings import SETTINGS, Settings
+from attn_xl.settings import ALWAYS_CAUSAL, SETTINGS, Settings
 from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.tables.survey import Table, Tables
 
@@ -26,10 +26,11 @@ from .written_book import WrittenBook, parsed_place
 
 Line = tuple[str, Any, str]
 KINDS = (SENTENCE, WEIGHTS, GIVEN)
-SWITCHES = ("Scale", "Temperature", "Causal", "p_dropout", "epsilon")
+SWITCHES = ("Scale", "Temperature", "Causal", "p_dropout", "p_residual", "epsilon")
 ENTER = {
     "Temperature": "a number above 0",
     "p_dropout": "a share above 0 and below 1",
+    "p_residual": "a share above 0 and below 1",
     "epsilon": "a small number above 0",
 }
 """What a cell with a number takes; the others are on or off."""
@@ -94,6 +95,11 @@ def reopened(book: WrittenBook) -> Reopened:
                 f"{called} stands in several places with different numbers; those on sheet "
                 f"{into[called].sheet!r} are taken."
             )
+        other = into.get(called)
+        if other is not None and (other.rows, other.columns) != (table.rows, table.columns):
+            into[called] = replace(
+                other, labelled=(False, False)
+            )  # a mask that serves several sentences
         into.setdefault(called, table)
     if not sentences:
         raise InputError(f"{book.path}, sheet '{SETTINGS}': names no sentence. Was it edited?")
@@ -126,7 +132,9 @@ def recorded_settings(path: Path, lines: Sequence[Line]) -> Settings:
     written = {name: value for name, value, _ in lines if not name.startswith(NO_CHOICES)}
     controls = str(written.pop(CONTROLS, True)).upper() != "FALSE"
     try:
-        return Settings.chosen({"controls": controls}, written, f"{path}, sheet '{SETTINGS}'")
+        return Settings.chosen(
+            {"controls": controls}, written, f"{path}, sheet '{SETTINGS}'", strict=False
+        )
     except CallError as error:
         raise InputError(str(error)) from None
 
@@ -206,7 +214,12 @@ def _meaning(name: str, settings: Settings) -> tuple[str, Any]:
         return "temperature", settings.temperature or 1.0
     if name == "Causal":
         return "causal", settings.causal or settings.model in ALWAYS_CAUSAL
-    field = {"Scale": "scale", "p_dropout": "dropout", "epsilon": "epsilon"}[name]
+    field = {
+        "Scale": "scale",
+        "p_dropout": "dropout",
+        "p_residual": "residual_dropout",
+        "epsilon": "epsilon",
+    }[name]
     return field, getattr(settings, field)
 
 

@@ -13,20 +13,24 @@ from attn_xl.graph.functions import column_mean, column_variance, gather, row_su
 from attn_xl.graph.matrix import Matrix, given
 from attn_xl.graph.node import Graph
 from attn_xl.models.computation import Computation
-from attn_xl.models.explorer import principal_components
+from attn_xl.models.explorer import DIRECTIONS_STAY, principal_components
 from attn_xl.settings import Settings
 from attn_xl.spreadsheets.addresses import Place
 from attn_xl.tables.survey import Table
 from attn_xl.tables.written.record import SENTENCE, with_record
 
+from .controls_sheet import texts_below
 from .layout import FIRST_ROW, HEADER_ROW, Layout, Sheet
 from .page import Chart, Series
 from .place import lay_out
 from .placed import Block
+from .point_labels import with_room
 
 PROJECTED, EXPLAINED = "Projected", "Explained"
 MOST_POINTS = 200
 """So many words are drawn: a chart has at most 255 series."""
+ROWS_OF_CHART = 27
+"""How much room the chart takes, in rows of 15 points."""
 NOTES = {
     "Words": "The word vectors, as they stand in the file: one word a row.",
     "Mean": "The mean of each column of Words.",
@@ -72,10 +76,17 @@ def components(words: Table, count: int, sentences: Mapping[str, Sequence[str]] 
 
     Raises:
         CallError: if there are not so many components.
-        InputError: if the words do not differ.
+        InputError: if the words do not differ, or their numbers are too large or too small.
 
     Source: Jolliffe, "Principal Component Analysis" (2002), chapters 1 and 2.
     """
+    try:
+        return _computed(words, count, sentences)
+    except InputError as error:
+        raise InputError(f"{words.file}: {error}") from None
+
+
+def _computed(words: Table, count: int, sentences: Mapping[str, Sequence[str]]) -> Components:
     n, d = words.shape
     if not 1 <= count <= d:
         raise CallError(
@@ -84,9 +95,7 @@ def components(words: Table, count: int, sentences: Mapping[str, Sequence[str]] 
     if n < 2:
         raise CallError("--pca needs at least two different words.")
     if (words.values == words.values[0]).all():
-        raise InputError(
-            f"{words.file}: the vectors of these words are all the same: nothing to project."
-        )
+        raise InputError("the vectors of these words are all the same: nothing to project.")
     x = given(words.values, words.rows, words.columns, "Words", NOTES["Words"])
     mean = column_mean([x]).named("Mean", NOTES["Mean"])
     centred = (x - mean).named("Centred", NOTES["Centred"])
@@ -137,7 +146,11 @@ def _arranged(sheet: Sheet, layout: Layout, made: Components) -> Sheet:
         return replace(sheet, title="Explained variance", note=NOTES[EXPLAINED])
     if sheet.main.node is made.projected:
         chart = _chart(sheet.main, layout)
-        return replace(sheet, extras=replace(sheet.extras, charts=(chart,)))
+        lines: list[str] = []
+        if chart.kind == "points":
+            chart, lines = with_room(chart)
+        texts = texts_below(chart, [*lines, DIRECTIONS_STAY], ROWS_OF_CHART)
+        return replace(sheet, extras=replace(sheet.extras, charts=(chart,), cells=tuple(texts)))
     return sheet
 
 

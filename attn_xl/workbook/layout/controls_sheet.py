@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from attn_xl.graph.node import referred_to
 from attn_xl.graph.operations.switches import OFF, ON
-from attn_xl.models.explorer import MOVES, NEXT_NOTE
+from attn_xl.models.explorer import AXES, COMPONENTS_NOTE, DIRECTIONS_STAY, MOVES, NEXT_NOTE
 from attn_xl.models.steps import COMPARE, CONTROLS, INPUT, OUTPUT
 from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.text import clean
@@ -16,6 +15,7 @@ from attn_xl.text import clean
 from .layout import FIRST_COLUMN, FIRST_ROW, Layout, Sheet
 from .page import Cell, Chart, Choice, Extras, Series
 from .placed import Block
+from .point_labels import with_room
 
 MOST_SERIES, MOST_POINTS = 8, 40
 """So many series of bars, and words in a plane, are drawn."""
@@ -25,7 +25,7 @@ MOVES_SHOW = (
     "Where each word stands before and after attention, in two dimensions. "
     "Look for the words that move towards each other."
 )
-ROWS_OF_CHART, ROWS_OF_PLANE = 16, 24
+ROWS_OF_CHART, ROWS_OF_PLANE = 16, 23
 COLUMNS_OF_CHART, COLUMNS_OF_PLANE = 10, 12
 """How much room charts take, in rows of 15 points and columns of the usual width."""
 GAP = 2
@@ -93,8 +93,18 @@ def _compare(sheet: Sheet, layout: Layout) -> Sheet:
     """Beside the tables: each shared word's input and outputs by dimension, and where words move."""
     column = max(block.place.last_column for block in sheet.blocks) + GAP
     moves = [block for block in sheet.blocks if _symbol(block) == MOVES]
-    charts = list(_planes(layout, moves, column)) if moves else []
-    row = FIRST_ROW - 1 + (ROWS_OF_PLANE if charts else 0)
+    charts: list[Chart] = []
+    cells: list[Cell] = []
+    row = FIRST_ROW - 1
+    for plane in _planes(layout, moves, column) if moves else ():
+        chart, lines = with_room(plane)
+        charts.append(chart)
+        cells += texts_below(chart, lines, ROWS_OF_PLANE)
+    if charts:
+        if any(block.node.note == COMPONENTS_NOTE for block in sheet.blocks):
+            below = max([row + ROWS_OF_PLANE, *(cell.row + 1 for cell in cells)])
+            cells.append(Cell(below, column, DIRECTIONS_STAY))
+        row = max([row + ROWS_OF_PLANE, *(cell.row + 1 for cell in cells)]) + 1
     by_word: dict[str, list[Block]] = {}
     for block in sheet.blocks:
         end = _symbol(block)
@@ -105,7 +115,13 @@ def _compare(sheet: Sheet, layout: Layout) -> Sheet:
         charts.append(chart)
         row += ROWS_OF_CHART
     note = sheet.note if by_word else MOVES_SHOW
-    return replace(sheet, note=note, extras=replace(sheet.extras, charts=tuple(charts)))
+    extras = replace(sheet.extras, charts=tuple(charts), cells=(*sheet.extras.cells, *cells))
+    return replace(sheet, note=note, extras=extras)
+
+
+def texts_below(chart: Chart, lines: Iterable[str], rows: int) -> list[Cell]:
+    """Lines of text below a chart that takes so many rows."""
+    return [Cell(chart.row + rows + i, chart.column, line) for i, line in enumerate(lines)]
 
 
 def _by_dimension(layout: Layout, blocks: list[Block], row: int, column: int) -> Chart:
@@ -138,9 +154,10 @@ def _planes(layout: Layout, blocks: list[Block], column: int) -> Iterable[Chart]
     several = len(blocks) > 1
     for number, group in enumerate([blocks] if together else [[block] for block in blocks]):
         name = "" if together or not several else f" of {_short(_sentence(group[0]))}"
-        joined = _same_plane(group[0])
+        joined = group[0].node.columns == AXES
         ends = ((0, 2, "before attention (small dots) and after it"),) if joined else (
-            (0, 1, "before attention"), (1, 1, "after attention"))  # fmt: skip
+            (0, 1, "before attention, in the space of the inputs"),
+            (1, 1, "after attention, in the space of the outputs"))  # fmt: skip
         for which, (start, count, what) in enumerate(ends):
             series = [
                 _point(layout, block, i, start, count, several and together)
@@ -157,13 +174,6 @@ def _planes(layout: Layout, blocks: list[Block], column: int) -> Iterable[Chart]
                 height=12.0,
                 legend=False,
             )
-
-
-def _same_plane(block: Block) -> bool:
-    """Whether before and after are seen from the same directions: they have components in common, or
-    need none."""
-    made_from = {node.name for node in referred_to(block.node) if node.sheet == COMPARE}
-    return not any(name.startswith((f"{COMPARE}.Input.", f"{COMPARE}.Output.")) for name in made_from)
 
 
 def _point(layout: Layout, block: Block, i: int, start: int, count: int, named: bool) -> Series:

@@ -102,6 +102,7 @@ class Layout:
 
     Attributes:
         title: of the whole.
+        in_words: what is computed, as a formula in words.
         sentences: each sentence's name, as its sheets carry it, and its words.
         sheets: after the Overview, in the order they are made.
         blanks: what is left to be filled in.
@@ -121,6 +122,10 @@ class Layout:
     arrays: bool = False
     protected: bool = False
     steps: tuple[Sheet, ...] = ()
+    in_words: str = ""
+
+    def __repr__(self) -> str:
+        return f"<workbook of {len(self.sheets) + self.overview} sheets>"
 
     @property
     def all_sheets(self) -> tuple[Sheet, ...]:

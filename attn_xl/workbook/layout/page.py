@@ -67,6 +67,10 @@ class Tint:
     style: str
 
 
+Side = Literal["t", "r", "b", "l", ""]
+"""Where a label stands: above its point, to the right, below, to the left; "" for nowhere."""
+
+
 @dataclass(frozen=True)
 class Series:
     """Numbers of a chart, with what they are now, so that a preview can draw them.
@@ -76,6 +80,7 @@ class Series:
         values: where the numbers stand (a scatter's y).
         labels: where the categories stand, or a scatter's x.
         numbers, names: what stands there now.
+        label: where, in a scatter, the title stands beside the last point.
     """
 
     title: str
@@ -83,6 +88,7 @@ class Series:
     labels: Place
     numbers: tuple[float | None, ...]
     names: tuple[str | float | None, ...]
+    label: Side = "t"
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from attn_xl.graph.node import Node, referred_to
 from attn_xl.graph.step import WHOLE
 from attn_xl.models import steps
 from attn_xl.models.computation import Computation, sentence_of
+from attn_xl.models.formula_words import formula_of
 from attn_xl.models.parts import chosen_parts
 from attn_xl.models.steps import COMPARE, CONTROLS
 from attn_xl.spreadsheets.addresses import (
@@ -53,6 +54,7 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
     """
     prefixes = _prefixes(computation)
     shared = computation.shared()
+    node: Node
     contents: dict[tuple[str, str], list[tuple[Node, str]]] = {}  # (prefix, symbol): node, name
     owners: dict[tuple[str, str], Node] = {}
     for sentence, graph in computation.items():
@@ -117,7 +119,7 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
             "(--sheets-for Enc1,head2), or look at it with attn-xl show."
         )
     words = {prefixes[name] or name: sentence_of(graph) for name, graph in computation.items()}
-    return Layout(computation.title, words, tuple(sheets))
+    return Layout(computation.title, words, tuple(sheets), in_words=formula_of(computation.values()))
 
 
 def _latin(prefix: str) -> bool:

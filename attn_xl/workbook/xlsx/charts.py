@@ -24,7 +24,7 @@ from openpyxl.drawing.line import LineEndProperties, LineProperties
 from openpyxl.drawing.text import CharacterProperties, ParagraphProperties
 
 from attn_xl.spreadsheets.addresses import address
-from attn_xl.workbook.layout.page import Chart, Series
+from attn_xl.workbook.layout.page import Chart, Series, Side
 
 COLOURS = ("0072B2", "E69F00", "009E73", "CC79A7", "56B4E9", "D55E00", "8C8C3A", "666666")
 """Told apart by colour-blind readers, too: Okabe and Ito, "Color Universal Design" (2008)."""
@@ -101,7 +101,7 @@ def _series(chart: Chart, series: Series, number: int) -> Any:
         ]
     made.graphicalProperties = GraphicalProperties(ln=line)
     last = len(series.numbers) - 1
-    made.dLbls = _named_at(last)
+    made.dLbls = _named_at(last, series.label)
     return made
 
 
@@ -111,14 +111,15 @@ def _dot(colour: str, *, filled: bool) -> GraphicalProperties:
     )
 
 
-def _named_at(point: int) -> DataLabelList:
+def _named_at(point: int, side: Side) -> DataLabelList:
     """The name of the series beside one of its points: a kind of label that every program shows."""
     from openpyxl.chart.label import DataLabel
 
     shown = {"showVal": False, "showSerName": True, "showCatName": False, "showLegendKey": False,
              "showPercent": False}  # fmt: skip
     hidden = {**shown, "showSerName": False}
-    return DataLabelList(dLbl=[DataLabel(idx=point, dLblPos="t", **shown)], **hidden)
+    labels = [DataLabel(idx=point, dLblPos=side, **shown)] if side else []
+    return DataLabelList(dLbl=labels, **hidden)
 
 
 def _number_cache(numbers: tuple[float | None, ...]) -> NumData:

@@ -1,0 +1,274 @@
+"""The two calls of a script or notebook: numbers in any form to a computation, and a computation to the
+workbook that `attn-xl convert` writes."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from attn_xl.graph.node import Graph, Node
+from attn_xl.models import build as models
+from attn_xl.models.computation import Computation, as_computation
+from attn_xl.spreadsheets.objects import TAKEN
+from attn_xl.tables.read import book_of_objects, read_tables
+from attn_xl.tables.survey import Table, Tables, survey_book
+from attn_xl.workbook.templates import DEFAULT, find_template
+
+from .errors import AttnXlError, CallError, nearest, wrong_type
+from .outputs import check_ending, check_output
+from .settings import Formulas, Model, Settings
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from typing_extensions import Unpack
+
+    from attn_xl.workbook.layout.layout import Layout
+
+    from .choices import (
+        Activation,
+        Arrangement,
+        Norm,
+        Normalize,
+        NormEpsilon,
+        NormVariance,
+        Positions,
+    )
+
+
+_OPTION = re.compile(r"(?<![^\s(])--([a-z]+(?:-[a-z]+)*)")
+
+
+class Options(TypedDict, total=False):
+    """The fields of `Settings`, as keywords; a choice out of several may be given by its name."""
+
+    model: (
+        Model
+        | Literal["attention", "encoder", "decoder", "encoder-decoder", "decoder-only", "similarity"]
+        | Literal["softmax", "norm", "feed-forward", "positions"]
+    )
+    heads: int | None
+    heads_as_sheets: bool
+    layers: int
+    encoder_layers: int | None
+    decoder_layers: int | None
+    memory: str | None
+    causal: bool
+    padding: str | None
+    positions: Positions | Literal["none", "sinusoidal"]
+    normalize: Normalize | Literal["softmax", "sum"]
+    scale: bool
+    temperature: float | None
+    dropout: float
+    residual_dropout: float
+    seed: int
+    norm: Norm | Literal["post", "pre"]
+    norm_variance: NormVariance | Literal["population", "sample"]
+    norm_epsilon: NormEpsilon | Literal["inside", "outside"]
+    activation: Activation | Literal["relu", "gelu", "gelu-tanh"]
+    hidden: int | None
+    epsilon: float
+    random_weights: int | None
+    sheets_for: str | None
+    decimals: int | None
+    controls: bool
+    layout: Arrangement | Literal["sheets", "canvas"]
+    formulas: Formulas | Literal["cell", "array", "dynamic", "none"]
+
+
+def attend(
+    tables: Any,
+    settings: Settings | None = None,
+    *,
+    weights: Mapping[str, Any] | None = None,
+    words: Sequence[str] | str | None = None,
+    dims: Sequence[str] | str | None = None,
+    **options: Unpack[Options],
+) -> Computation:
+    """Compute attention, or another model, for every sentence of some tables.
+
+    Args:
+        tables: embeddings, (n, d), a word a row: a pandas or polars frame, an array, nested lists, a
+            dictionary of vectors by word, a table, a matrix; a dictionary of several by name; a file;
+            or what `read_tables` found.
+        settings: the model and its choices; those written in a workbook if None.
+        weights: what was learned by name, (d, d_k) and so on: `{"W_Q": ..., "b_Q": ...}`, each a frame,
+            an array or nested lists; PyTorch's names are known, too. They come before a workbook's own.
+        words, dims: the labels of an array or of nested lists; a text is split at its spaces.
+        options: the fields of `Settings` as keywords: `causal=True, heads=2`. They win over `settings`.
+
+    Returns:
+        The graph of each sentence by name; a single one that is no file's is called `Sentence`.
+
+    Raises:
+        InputError: if numbers are missing or not finite, or a weight is missing or does not fit.
+        CallError: for an option or a combination of options that there is not, or labels that do not
+            fit; a WrongTypeError, which is a TypeError, too, names what was given and what is taken.
+
+    Example:
+        >>> import attn_xl
+        >>> computation = attn_xl.attend([[1, 0], [0, 2]], words="cat sat", causal=True)
+        >>> print(computation["Softmax"]["sat", "cat"].round(3))
+        0.056
+        >>> computation["Masked"]
+        Masked = Scaled + Mask, 2 x 2
+               cat     sat
+        cat  0.707  -1e+09
+        sat  0.000   2.828
+
+    Source: Vaswani et al., "Attention Is All You Need" (2017).
+    """
+    if settings is not None and not isinstance(settings, Settings):
+        raise wrong_type("settings", settings, "Settings, or options as keywords: attend(x, heads=2)")
+    with _options_as_keywords():
+        made = _tables(tables, words, dims)
+        if weights is not None:
+            made = _with_weights(made, weights)
+        chosen = _settings(options, made, settings)
+        return replace(models.attend(made, chosen), tables=made)
+
+
+@contextmanager
+def _options_as_keywords() -> Iterator[None]:
+    """In the block, errors name an option as Python does: `random_weights`, not `--random-weights`."""
+    try:
+        yield
+    except AttnXlError as error:
+        said = str(error.args[0])
+        in_python = _OPTION.sub(lambda found: found[1].replace("-", "_"), said)
+        if in_python == said:
+            raise
+        raise type(error)(in_python) from None
+
+
+def _tables(what: Any, words: Any, dims: Any) -> Tables:
+    if words is None and dims is None:
+        if isinstance(what, Tables):
+            return what
+        if isinstance(what, Table):  # it knows the file that it comes from
+            return Tables(Path(what.file), {what.name: what}, {})
+        if isinstance(what, (Computation, Graph)):
+            raise wrong_type("the table", what, TAKEN)
+        return read_tables(what)
+    if isinstance(what, (str, os.PathLike, Tables)):
+        raise CallError("words and dims label an array or lists of numbers; a file has its own labels.")
+    return _assembled(survey_book(book_of_objects(what, words, dims)))
+
+
+def _assembled(survey: Any) -> Tables:
+    if survey.trouble is not None:
+        raise survey.trouble
+    tables: Tables = survey.tables
+    return tables
+
+
+def _with_weights(tables: Tables, weights: Any) -> Tables:
+    """Tables with some more weights, which are found as those of a dictionary of tables are."""
+    if not isinstance(weights, Mapping):
+        raise wrong_type("weights", weights, 'a dictionary by name: {"W_Q": ...}')
+    if not weights:
+        return tables
+    sentence = next(iter(tables.sentences.values()))
+    alone = "Sentence"
+    while alone in weights:
+        alone += "_"
+    found = read_tables({alone: sentence, **weights})
+    unknown = [name for name in found.sentences if name != alone]
+    if unknown:
+        raise CallError(
+            f"weights: {unknown[0]!r} is not the name of weights. They are called W_Q, W_K, W_V, W_O, "
+            "b_Q, W_Q_1 (of head 1), Enc1.W_1, Vocabulary, Mask, ..., or as PyTorch calls them."
+        )
+    return replace(
+        tables,
+        weights={**tables.weights, **found.weights},
+        remarks=(*tables.remarks, *found.remarks),
+    )
+
+
+def _settings(options: Mapping[str, Any], tables: Tables, settings: Settings | None) -> Settings:
+    known = [field.name for field in fields(Settings)]
+    for name in options:
+        if name not in known:
+            raise CallError(f"attend has no option {name!r}. {nearest(name, known)}")
+    if settings is None:
+        return Settings.chosen(options, tables.settings, f"{tables.path}, sheet 'Settings'")
+    return replace(settings, **options)
+
+
+def write_workbook(
+    computation: Computation | Graph | Node,
+    path: str | os.PathLike[str],
+    *,
+    overwrite: bool = False,
+    plain: bool = False,
+    template: str | os.PathLike[str] = DEFAULT,
+    settings: Settings | None = None,
+    source: str | None = None,
+) -> Layout:
+    """Write every matrix of a computation as a sheet of live formulas with their values.
+
+    What `attend` made of a file becomes the workbook that `attn-xl convert` writes of it, byte by byte:
+    with an Overview, the sheet Controls, charts, and the record by which `read_tables` reads it back.
+
+    Args:
+        computation: what `attend` made, or a graph, or the matrix that a model returned.
+        path: the .xlsx to write; it takes its place when it is complete.
+        overwrite: replace a file that exists.
+        plain: leave out the sheet Controls and all charts.
+        template: the look: a template's file, or the name of a shipped one: "article", "print".
+        settings: how it is shown (formulas, decimals, layout); as `attend` was told if None.
+        source: where the numbers came from, for the Overview; the name of the file if None.
+
+    Returns:
+        Where everything was put.
+
+    Raises:
+        CallError: if the file exists, is the input, or does not end in .xlsx; if there is no such
+            template; a WrongTypeError, which is a TypeError, too, for anything else.
+        InputError: if the template or the size of a matrix does not do.
+        OutputError: if the file cannot be written; then nothing was changed.
+
+    Example:
+        >>> import attn_xl
+        >>> computation = attn_xl.attend({"cat": [1, 0], "sat": [0, 2]})
+        >>> attn_xl.write_workbook(computation, "cat.xlsx", overwrite=True)
+        <workbook of ... sheets>
+    """
+    computation = as_computation(computation)
+    if not isinstance(path, (str, os.PathLike)):
+        raise wrong_type("path", path, "the name of the .xlsx to write")
+    if settings is not None and not isinstance(settings, Settings):
+        raise wrong_type("settings", settings, "Settings")
+    target, look = Path(path), find_template(template)
+    check_ending(target, ".xlsx")
+    tables = computation.tables
+    check_output(
+        target,
+        force=overwrite,
+        sources=(look, *([tables.path] if tables else [])),
+        instead="Pass overwrite=True to replace it, or name another file.",
+    )
+    shown = settings or computation.settings or Settings()
+    if tables is not None and computation.settings is not None:
+        made = computation.settings
+        live = shown.formulas is not Formulas.none and made.model is not Model.similarity
+        controls = live and not plain
+        if made.controls is not controls:
+            again = models.attend(tables, replace(made, controls=controls))
+            computation = replace(again, tables=tables)
+        shown = replace(shown, controls=controls)
+    if source is None:
+        source = tables.path.name if tables is not None and tables.path.is_file() else ""
+    from attn_xl.workbook.write import (
+        write_workbook as write_computation,  # openpyxl takes longer than to compute
+    )
+
+    return write_computation(
+        computation, target, template=look, settings=shown, source=source, record=True
+    )

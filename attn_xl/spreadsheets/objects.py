@@ -1,0 +1,184 @@
+"""Python objects in, cells out: pandas and polars frames, arrays, lists, dictionaries, matrices.
+Imports neither pandas nor polars: a frame is told by what it can do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from attn_xl.errors import CallError, InputError, wrong_type
+from attn_xl.labelled import Labelled
+
+from .arrays import Rows, array_rows, is_finite, json_table, plain_cell, wrong_number
+
+TAKEN = (
+    "a file, a pandas or polars frame, an array, nested lists, a dictionary of vectors by word, a "
+    "table, a matrix, or a dictionary of these by name"
+)
+
+
+def from_objects(
+    what: Any,
+    *,
+    words: Sequence[str] | str | None = None,
+    dims: Sequence[str] | str | None = None,
+    is_weight: Callable[[str], bool] = lambda name: False,
+) -> dict[str, Rows]:
+    """The cells of frames, arrays, lists, tables and matrices: one, or several by name.
+
+    Args:
+        words, dims: the labels of one array or of nested lists; a text is split at its spaces.
+        is_weight: whether a name is that of weights, of which one row (a bias) may be 1-D.
+
+    Raises:
+        WrongTypeError: for an object of another type.
+        InputError: if one of them is empty, or not of finite numbers in rows and columns.
+        CallError: if the labels do not go with it.
+    """
+    if words is not None or dims is not None:
+        return {"": _with_labels(what, words, dims)}
+    if not isinstance(what, Mapping) or _is_frame(what):
+        return {"": _object(what, "the table")}
+    if not what:
+        raise InputError("no table was given: the dictionary is empty.")
+    if not any(is_weight(str(name)) for name in what) and all(map(_is_flat, what.values())):
+        table = json_table({str(word): _flat(row) for word, row in what.items()}, "the table")
+        if table is not None:
+            return {"": _finite(table, "the table")}
+    return {
+        str(name): _object(value, f"table {str(name)!r}", row=is_weight(str(name)))
+        for name, value in what.items()
+    }
+
+
+def _object(what: Any, where: str, *, row: bool = False) -> Rows:
+    if isinstance(what, Labelled):
+        return [["", *what.columns], *([word, *cells] for word, cells in zip(what.rows, what.tolist()))]
+    if _is_frame(what):
+        return _frame(what, where)
+    if isinstance(what, (list, tuple)) and _has_text(what):
+        return [[plain_cell(cell) for cell in cells] for cells in what]
+    return array_rows(_as_array(what, where), where, row=row)
+
+
+def _is_flat(what: Any) -> bool:
+    """Whether it is one row of numbers: a vector."""
+    if isinstance(what, (list, tuple)):
+        return bool(what) and all(isinstance(cell, Number) for cell in what)
+    return (
+        getattr(what, "ndim", None) == 1 and getattr(getattr(what, "dtype", None), "kind", "") in "fiu"
+    )
+
+
+def _flat(what: Any) -> list[Any]:
+    return [float(cell) if not isinstance(cell, complex) else cell for cell in what]
+
+
+def _has_text(rows: Iterable[Any]) -> bool:
+    rows = list(rows)
+    return all(isinstance(row, (list, tuple)) for row in rows) and any(
+        isinstance(cell, str) for row in rows for cell in row
+    )
+
+
+def _as_array(what: Any, where: str) -> Any:
+    """An array of what numpy takes for one.
+
+    Raises:
+        WrongTypeError: if that is nothing but an object.
+        InputError: if its rows are not of one length.
+    """
+    if hasattr(what, "detach"):  # a tensor that is being trained
+        what = what.detach().cpu()
+    listed = isinstance(what, (list, tuple))
+    if not listed and (isinstance(what, Number) or not hasattr(what, "__array__")):
+        raise wrong_type(where, what, TAKEN)
+    try:
+        return np.asarray(what)
+    except Exception as error:  # numpy's own, or what the object raises
+        lengths = {len(row) if isinstance(row, (list, tuple)) else 0 for row in what} if listed else ()
+        why = f"its rows have {_and(sorted(lengths))} cells" if len(lengths) > 1 else str(error)
+        raise InputError(f"{where}: is no table of numbers ({why}).") from None
+
+
+def _and(numbers: Sequence[int]) -> str:
+    return " and ".join(map(str, numbers[:5])) + (" and more" if len(numbers) > 5 else "")
+
+
+def _with_labels(what: Any, words: Any, dims: Any) -> Rows:
+    """An array or lists of numbers with the labels that the call gives."""
+    if isinstance(what, (Mapping, Labelled)) or _is_frame(what) or _has_text_inside(what):
+        raise CallError(
+            "words and dims label an array or lists of numbers; what was given "
+            f"({type(what).__name__}) has labels of its own."
+        )
+    table = array_rows(_as_array(what, "the table"), "the table")
+    n, m = len(table), len(table[0])
+    rows, columns = _labels(words, n, "word"), _labels(dims, m, "dim")
+    for name, labels, count, of in (("words", rows, n, "rows"), ("dims", columns, m, "columns")):
+        if len(labels) != count:
+            raise CallError(f"{name} has {len(labels)} labels, but the table has {count} {of}.")
+    return [["", *columns], *([word, *cells] for word, cells in zip(rows, table))]
+
+
+def _has_text_inside(what: Any) -> bool:
+    return isinstance(what, (list, tuple)) and _has_text(what)
+
+
+def _labels(labels: Any, count: int, prefix: str) -> list[str]:
+    if labels is None:
+        return [f"{prefix} {i}" for i in range(1, count + 1)]
+    return labels.split() if isinstance(labels, str) else [str(label) for label in labels]
+
+
+def _is_frame(what: Any) -> bool:
+    return hasattr(what, "columns") and (hasattr(what, "iloc") or hasattr(what, "iter_rows"))
+
+
+def _frame(frame: Any, where: str) -> Rows:
+    """A pandas frame with its index as words; of a polars frame, the first column if it is of text."""
+    columns = [_text(name) for name in frame.columns]
+    pandas = hasattr(frame, "iloc")
+    rows = frame.to_numpy(dtype=object).tolist() if pandas else [list(row) for row in frame.iter_rows()]
+    if pandas and type(frame.index).__name__ != "RangeIndex":
+        words = [_text(name) for name in frame.index]
+    elif rows and columns and isinstance(rows[0][0], str):
+        words, columns = [_text(row[0]) for row in rows], columns[1:]
+        rows = [row[1:] for row in rows]
+    else:
+        words = [f"word {i}" for i in range(1, len(rows) + 1)]
+    if not rows or not columns:
+        raise InputError(
+            f"{where}: the frame has {len(rows)} rows and {len(columns)} columns of numbers. A table "
+            "has a word in each row and a dimension in each column."
+        )
+    for word, row in zip(words, rows):
+        for column, value in zip(columns, row):
+            if not is_finite(value):
+                raise InputError(
+                    f"{where}, column {column!r}: {wrong_number(value)} for {word!r}. {_DO}"
+                )
+    return [["", *columns], *([word, *map(float, row)] for word, row in zip(words, rows))]
+
+
+_DO = "Every column takes finite numbers; words stand in the index, or in a first column of text."
+
+
+def _finite(rows: Rows, where: str) -> Rows:
+    """Rows with a heading, of finite numbers.
+
+    Raises:
+        InputError: if one is not.
+    """
+    for row in rows[1:]:
+        for name, value in zip(rows[0][1:], row[1:]):
+            if not is_finite(value):
+                raise InputError(f"{where}: {wrong_number(value)} for {row[0]!r}, {name}.")
+    return rows
+
+
+def _text(label: Any) -> str:
+    return " ".join(map(str, label)) if isinstance(label, tuple) else str(label)
