@@ -188,14 +188,9 @@ def test_every_primitive_says_how_one_cell_came_about() -> None:
     used = {
         type(node.operation) for case in CASES.values() for node in attn_xl.graph.node.walk([case()])
     }
-    named = {
-        id(node.operation) for case in CASES.values() for node in attn_xl.graph.node.walk([case()])
-    }
     for primitive in PRIMITIVES:
         assert type(primitive).worked is not Operation.worked
         assert type(primitive) in used or type(primitive) is Find  # which is of words
-        if type(primitive).__name__ in ("Elementwise", "Apply", "Reduce"):
-            assert id(primitive) in named, primitive.words("A", "B")
 
 
 @pytest.mark.parametrize(
