@@ -54,6 +54,7 @@ class Options(TypedDict, total=False):
         | Literal["softmax", "norm", "feed-forward", "positions"]
     )
     heads: int | None
+    heads_as_sheets: bool
     layers: int
     encoder_layers: int | None
     decoder_layers: int | None

@@ -83,6 +83,11 @@ class Settings:
     heads: int | None = _choice(
         None, "Multi-head attention with this number of heads.", int, models=ATTENTION
     )
+    heads_as_sheets: bool = _choice(
+        False,
+        "Give each head's columns of W_Q, W_K and W_V a sheet, in place of reading them there.",
+        models=ATTENTION,
+    )
     layers: int = _choice(1, "Layers of the encoder and of the decoder.", models=STACKS)
     encoder_layers: int | None = _choice(
         None, "Layers of the encoder, in place of --layers.", int,
@@ -199,10 +204,12 @@ class Settings:
             refuse(
                 "decimals", self.decimals, "a spreadsheet number has 0 to 15 digits after the point."
             )
-        for name in ("heads", "layers", "encoder_layers", "decoder_layers", "hidden"):
+        counts = dict.fromkeys(("heads", "layers", "encoder_layers", "decoder_layers"), 1000)
+        for name, most in {**counts, "hidden": 16_384}.items():  # a sheet has that many columns
             value = getattr(self, name)
-            if value is not None and not 1 <= value <= 1000:
-                refuse(name.replace("_", "-"), value, "it takes a whole number from 1 to 1,000.")
+            if value is not None and not 1 <= value <= most:
+                why = f"it takes a whole number from 1 to {most:,}."
+                refuse(name.replace("_", "-"), value, why)
         if self.temperature is not None and not 0 < self.temperature < float("inf"):
             refuse("temperature", self.temperature, "it takes a number above 0.")
         if self.switches is not None and self.normalize is Normalize.sum:

@@ -1,5 +1,5 @@
-"""What models are written in, besides arithmetic: a function for each primitive (`primitives.py`,
-`catalogue.py`, `chosen.py`), and what is composed of them, such as softmax."""
+"""What models are written in, besides arithmetic: a function for each operation (`operations/`), and
+what is composed of them, such as softmax."""
 
 from __future__ import annotations
 
@@ -23,19 +23,12 @@ from attn_xl.graph.operations.catalogue import (
     SUM,
     VARIANCE,
 )
-from attn_xl.graph.operations.chosen import (
-    HIDDEN,
-    OFF,
-    ON,
-    ColumnMean,
-    ColumnVariance,
-    Find,
-    Mask,
-    Picked,
-    Sinusoid,
-    When,
-)
-from attn_xl.graph.operations.primitives import Best, Columns, Concat, Copy, Gather, Width
+from attn_xl.graph.operations.elementwise import Copy
+from attn_xl.graph.operations.masks import HIDDEN, Mask
+from attn_xl.graph.operations.positions import Sinusoid
+from attn_xl.graph.operations.reductions import Best, ColumnMean, ColumnVariance, Width
+from attn_xl.graph.operations.selection import Columns, Concat, Find, Gather, Picked
+from attn_xl.graph.operations.switches import OFF, ON, When
 
 from .matrix import Matrix, constant, made
 from .node import HIDES

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -12,14 +14,18 @@ import numpy as np
 
 from attn_xl.errors import InputError, ShapeError, wrong_type
 from attn_xl.graph.operations.catalogue import ADD, DIVIDE, MULTIPLY, SUBTRACT
-from attn_xl.graph.operations.primitives import Constant, Product, Transpose
+from attn_xl.graph.operations.elementwise import Constant
+from attn_xl.graph.operations.products import Product, Transpose
 
 from .node import Node
-from .operation import Operation
+from .operation import Operation, Reads, cells_of, formula_size, operation_of
 from .step import WHOLE, Part, Role, Step
 
 MOST_NUMBERS = 100_000_000
 """So many numbers are computed at once: 0.8 GB of them."""
+LONGEST_FORMULA = 50
+"""References and operations in one formula: a spreadsheet takes 64 nested functions and 8,192
+characters."""
 _foreseen: ContextVar[list[int] | None] = ContextVar("numbers so far", default=None)
 
 
@@ -31,8 +37,18 @@ class Matrix(Node):
 
     @property
     def T(self) -> Matrix:
-        """Rows and columns swapped, for the right side of a product."""
+        """Rows and columns swapped."""
         return made(Transpose(), (self,), self.columns, self.rows)
+
+    @cached_property
+    def in_cells(self) -> Matrix:
+        """The same matrix with cells of its own: itself if it has a name; otherwise a helper, shown
+        beside the step that reads it."""
+        if self.name:
+            return self
+        noun = self.noun or (operation_of(self).noun if self.operation else "Given")
+        made_up = self.named(noun, self.words or "given", helper=True)
+        return replace(made_up, scalar=False, unnamed=True)
 
     def __matmul__(self, other: Matrix) -> Matrix:
         if not isinstance(other, Matrix):
@@ -117,9 +133,13 @@ def made(
 ) -> Matrix:
     """The matrix that an operation makes of others; in `shapes_only`, without its numbers.
 
+    An operand without a name whose formula cannot stand in for its cells gets cells of its own.
+
     Raises:
         InputError: if it has too many numbers, or one that is infinite or not a number.
+        TypeError: if an operand holds words.
     """
+    parents = tuple(_readable(operation, number, parent) for number, parent in enumerate(parents))
     foreseen = _foreseen.get()
     _check_size(operation, parents, (len(rows), len(columns)), foreseen or [0])
     if foreseen is not None:
@@ -130,13 +150,31 @@ def made(
     return Matrix(values, tuple(rows), tuple(columns), operation, parents, scalar=scalar)
 
 
+def _readable(operation: Operation, number: int, operand: Matrix) -> Matrix:
+    """An operand as a formula can read it: the one given, or the same with cells of its own."""
+    if operand.texts and not operation.reads_texts:
+        raise TypeError(f"{operand.name or 'a matrix'} holds words, with which nothing is computed")
+    if operand.name:
+        return operand
+    reads = operation.reads_of(number)
+    needs_cells = (
+        operand.operation is None
+        or "in_cells" in vars(operand)  # another step reads its cells
+        or operation_of(operand).reads_labels
+        or reads is Reads.table
+        or (reads is not Reads.number and cells_of(operand) is None)
+        or formula_size(operand) > LONGEST_FORMULA
+    )
+    return operand.in_cells if needs_cells else operand
+
+
 def _check_size(
     operation: Operation, parents: tuple[Matrix, ...], shape: tuple[int, int], so_far: list[int]
 ) -> None:
     """Refuse a matrix before its numbers are computed, counting those of the ones before it."""
     so_far[0] += shape[0] * shape[1]
     if so_far[0] > MOST_NUMBERS:
-        words = operation.words(*(parent.name or parent.words for parent in parents))
+        words = operation.words(*(parent.as_operand for parent in parents))
         raise InputError(
             f"the step {words!r} has {shape[0]:,} x {shape[1]:,} numbers, with which there are "
             f"{so_far[0]:,} to compute; {MOST_NUMBERS:,} are the most. Use fewer words (--range takes "

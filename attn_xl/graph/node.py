@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
@@ -29,6 +30,8 @@ N = TypeVar("N", bound="Node")
 
 HIDES = -1e8
 """Scores below this are hidden by a mask."""
+LONGEST_OPERAND = 60
+"""Letters of a step without a name of its own that are put into the words of the next."""
 _made = itertools.count()
 
 
@@ -57,6 +60,9 @@ class Node(Labelled):
         scalar: one number that belongs to no word and goes by its name in formulas: `d_k`.
         texts: what its single column shows in place of numbers: words.
         description: the step in words, where the operation's own would say less.
+        noun: what it is called where it needs cells and was given no name, if the operation's own
+            noun would say less: `Softmax`, not `Quotient`.
+        unnamed: its name was made up, since it needs cells.
         step: what step of a model it is; None for a matrix that belongs to none.
         part: where in the model it stands: its layer, its head.
     """
@@ -74,6 +80,8 @@ class Node(Labelled):
     scalar: bool = False
     texts: tuple[str, ...] | None = None
     description: str = ""
+    noun: str = ""
+    unnamed: bool = False
     step: Step | None = None
     part: Part = WHOLE
     order: int = field(default_factory=lambda: next(_made))
@@ -162,7 +170,14 @@ class Node(Labelled):
         """How it was made, in the symbols of a textbook: `Q × Kᵀ`."""
         if self.description or self.operation is None:
             return self.description
-        return self.operation.words(*(p.name or p.words for p in self.parents))
+        return self.operation.words(*(parent.as_operand for parent in self.parents))
+
+    @cached_property
+    def as_operand(self) -> str:
+        """What the words of a step that reads it call it: its name, or how it was made."""
+        if self.name and not (self.unnamed and 0 < len(self.words) <= LONGEST_OPERAND):
+            return self.name
+        return self.words
 
     def named(
         self: N,
@@ -181,6 +196,7 @@ class Node(Labelled):
             role=role or self.role,
             sheet=sheet,
             helper=helper,
+            unnamed=False,
             order=next(_made),
         )
 
@@ -196,9 +212,9 @@ class Node(Labelled):
         made = self.named(name, note or step.note, role=step.role, helper=step.helper)
         return replace(made, step=step, part=part)
 
-    def described(self: N, words: str) -> N:
+    def described(self: N, words: str, noun: str = "") -> N:
         """The same matrix with the step that made it put in other words."""
-        return replace(self, description=words)
+        return replace(self, description=words, noun=noun)
 
     def _repr_html_(self) -> str:
         return self.html(self.name)
@@ -219,6 +235,7 @@ class Graph(Mapping[str, "Matrix"]):
     def __init__(self, *results: Node) -> None:
         self._nodes: dict[str, Node] = {}
         self._owners: dict[Node, Node] = {}
+        self._full_names: dict[Node, str] = {}
         for result in results:
             if not isinstance(result, Node):
                 raise wrong_type("a result", result, "the matrix that a model returned")
@@ -228,15 +245,21 @@ class Graph(Mapping[str, "Matrix"]):
                 self._adopt(node)
         for node in nodes:
             name = self.full_name(node)
+            if name in self._nodes and node.helper:  # of several softmaxes beside one step
+                name = next(f"{name}_{n}" for n in itertools.count(2) if f"{name}_{n}" not in self)
             if name in self._nodes:
                 raise ValueError(f"two matrices are named {name}")
             self._nodes[name] = node
+            self._full_names[node] = name
 
     def _adopt(self, owner: Node) -> None:
         """Give `owner` the helpers that lead to it and belong to no earlier step."""
-        waiting = list(owner.parents)
+        waiting, seen = list(owner.parents), set[Node]()
         while waiting:
             node = waiting.pop()
+            if node in seen:
+                continue
+            seen.add(node)
             if node.helper and node not in self._owners:
                 self._owners[node] = owner
             if node.helper or not node.name:
@@ -247,7 +270,10 @@ class Graph(Mapping[str, "Matrix"]):
         return self._owners.get(node, node)
 
     def full_name(self, node: Node) -> str:
-        """`Softmax.Sum` for a helper; a scalar and every other matrix go by their own name."""
+        """`Softmax.Sum` for a helper, `Softmax.Sum_2` for a second one of that name; a scalar and every
+        other matrix go by their own name."""
+        if node in self._full_names:
+            return self._full_names[node]
         if node.helper and not node.scalar:
             return f"{self.owner(node).name}.{node.name}"
         return node.name

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -30,7 +31,7 @@ class Operand:
 
     @property
     def is_transposed(self) -> bool:
-        """Whether a column of it is a row of cells."""
+        """Whether a column of it is a row of cells, and a row of it a column of cells."""
         raise NotImplementedError
 
     def cell(self, column: int, *, row: int | None = None, binds: int = 0) -> str:
@@ -60,6 +61,10 @@ class Operand:
 
     def part(self, start: int, stop: int) -> str:
         """Some neighbouring columns, all rows."""
+        raise NotImplementedError
+
+    def literal(self, text: str) -> str:
+        """A text as a formula holds it."""
         raise NotImplementedError
 
     def heading(self, column: int) -> str:
@@ -131,13 +136,66 @@ class Term:
         return self.several(self.shape[1], lambda column: self.at(row, column).text, ", ")
 
 
-class Operation(MadeBy, ABC):
-    """A primitive: what it does to numbers, what a spreadsheet writes for it, how people say it."""
+class Reads(Enum):
+    """What a formula reads of an operand, and so what the operand must be.
 
+    Attributes:
+        number: one number in the same place: a formula may stand there in place of a cell.
+        row, column: cells of one row, or of one column: it has cells, or is part of a matrix that has.
+        table: all of it by name, or its labels: it has cells of its own.
+    """
+
+    number = "number"
+    row = "row"
+    column = "column"
+    table = "table"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Cells:
+    """The cells where the numbers of a matrix stand: all of its own, or a part of another matrix's.
+
+    Attributes:
+        node: the matrix that has cells.
+        shape: how many rows and columns are read, as the reader sees them.
+        row, column: the first cell's, within `node`, from 0.
+        turned: they are read with rows and columns swapped.
+    """
+
+    node: Node
+    shape: tuple[int, int]
+    row: int = 0
+    column: int = 0
+    turned: bool = False
+
+
+class Operation(MadeBy, ABC):
+    """A primitive: all that is ever asked of it, in one class.
+
+    In this order: `numbers`, from arrays to an array; `formula`, of one cell; `array`, the formula of
+    the whole matrix at once; `words`, the step as a textbook has it; `worked`, how one cell was
+    computed. Its derivative, written in the same operations, has its place after these.
+
+    Attributes:
+        noun: what its result is called where it needs cells and was given no name.
+        binds: how tightly its formula binds.
+        reads: what its formula reads of each operand; the last one holds for all further ones.
+        repeats: how often its formula holds an operand's.
+        reads_one: each of its cells reads one operand only.
+        same_in_every_row: whether the rows of its formulas differ in their numbers only.
+        reads_labels: its formula needs to know its own row and column: it has cells of its own, and
+            gets itself as the last operand.
+        reads_texts: an operand may hold words: a switch, a chosen word.
+    """
+
+    noun: ClassVar[str]
     binds: ClassVar[int] = ATOM
+    reads: ClassVar[tuple[Reads, ...]] = (Reads.number,)
+    repeats: ClassVar[int] = 1
+    reads_one: ClassVar[bool] = False
     same_in_every_row: ClassVar[bool] = True
     reads_labels: ClassVar[bool] = False
-    """Its formula needs to know its own row and column: it gets itself as the last operand."""
+    reads_texts: ClassVar[bool] = False
 
     @abstractmethod
     def numbers(self, *operands: Numbers) -> Numbers: ...
@@ -163,11 +221,39 @@ class Operation(MadeBy, ABC):
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         """How one cell came about, said in the terms of the operands. `own` is the result."""
 
+    def cells(self, of: Cells) -> Cells | None:
+        """Where its numbers stand among the cells `of` its operand; None if it computes new ones."""
+        return None
+
+    def reads_of(self, number: int) -> Reads:
+        """What its formula reads of an operand; `number` counts from 0."""
+        return self.reads[min(number, len(self.reads) - 1)]
+
 
 def operation_of(node: Node) -> Operation:
     """What made a computed matrix."""
     assert isinstance(node.operation, Operation)
     return node.operation
+
+
+def formula_size(node: Node) -> int:
+    """How many references and operations the formula of a cell that reads `node` holds for it."""
+    if node.name or node.operation is None:
+        return 1
+    operation = operation_of(node)
+    sizes = [formula_size(parent) for parent in node.parents]
+    return 1 + operation.repeats * (max(sizes) if operation.reads_one else sum(sizes))
+
+
+def cells_of(node: Node) -> Cells | None:
+    """The cells where a matrix stands: its own if it has a name; those of another that it is only a
+    part or a view of; None if a formula has to compute it."""
+    if node.name:
+        return Cells(node, node.shape)
+    if node.operation is None or len(node.parents) != 1:
+        return None
+    of = cells_of(node.parents[0])
+    return operation_of(node).cells(of) if of else None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

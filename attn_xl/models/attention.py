@@ -25,7 +25,13 @@ Dropout = Callable[[Matrix, Step, Part], "tuple[Matrix, Matrix]"]
 
 
 class Weights:
-    """Where a model gets what was learned."""
+    """Where a model gets what was learned.
+
+    Attributes:
+        heads_as_sheets: the columns of a matrix that belong to a head are a matrix of their own.
+    """
+
+    heads_as_sheets: bool = False
 
     def matrix(
         self, step: Step, part: Part, rows: Sequence[str], width: int, columns: Sequence[str] = ()

@@ -132,7 +132,7 @@ class Run:
 
     def __init__(self, tables: Tables, settings: Settings) -> None:
         self.tables, self.settings = tables, settings
-        self.weights = SheetWeights(tables, settings.random_weights)
+        self.weights = SheetWeights(tables, settings.random_weights, settings.heads_as_sheets)
         tables_of_words = dict(tables.sentences)
         self.memory = self._memory(tables_of_words)
         self.inputs = {

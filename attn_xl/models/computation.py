@@ -121,7 +121,7 @@ class Computation(Mapping[str, Graph]):
 
 def sentence_of(graph: Graph) -> tuple[str, ...]:
     """The words that a graph computes with: those of its input, or of what comes first."""
-    nodes = [node for node in graph.values() if not node.scalar]
+    nodes = [node for node in graph.values() if not node.scalar] or list(graph.values())
     return next((node.rows for node in nodes if node.name == "Input"), nodes[0].rows)
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from attn_xl.graph.node import Graph, Node, referred_to
 from attn_xl.graph.operation import operation_of
-from attn_xl.graph.operations.primitives import Product, Transpose, Width
+from attn_xl.graph.operations.products import Product, Transpose
+from attn_xl.graph.operations.reductions import Width
 
 MOST_STEPS = 12
 """More steps than these make no formula that one reads: the one before them goes by its name."""
@@ -84,10 +85,11 @@ class _Composing:
     def words(self, node: Node) -> str:
         """How a matrix was made, down to what is given and to what is matched."""
         first = next(referred_to(node), None)
-        if first is not None and first.helper and not first.scalar:  # worked out in helpers
+        worked_out = first is not None and first.helper and not first.scalar and not first.unnamed
+        if first is not None and worked_out:  # in helpers
             inner = first
-            while inner.helper:
-                inner = next(referred_to(inner))
+            while inner.helper and (deeper := next(referred_to(inner), None)) is not None:
+                inner = deeper
             return node.description.replace(inner.name, self.words_or_name(inner))
         return self.unfolded(node, follow=True)
 
@@ -111,6 +113,8 @@ class _Composing:
         """What stands for an operand: its name, or how it was made."""
         if not node.name:
             return self.unfolded(node, follow=follow)
+        if node.unnamed:
+            return node.as_operand
         if follow and not node.helper:
             return self.words_or_name(node)
         name = self.name(node)

@@ -28,8 +28,9 @@ def multi_head_attention(
     Args:
         x: (n, d), where the queries come from.
         memory: (m, d'), where the keys and values come from.
-        weights: `W_Q` (d, heads · d_k), `W_K` and `W_V` split into blocks of columns, or `W_Q_1`,
-            `W_Q_2`, ... for each head; `W_O` (heads · d_v, d); biases `b_Q`, ... where there are.
+        weights: `W_Q` (d, heads · d_k), `W_K` and `W_V`, of which each head reads its block of
+            columns, or `W_Q_1`, `W_Q_2`, ... for each head; `W_O` (heads · d_v, d); biases `b_Q`, ...
+            where there are.
         heads: how many.
         attending: how scores become weights.
         part: the layer that the steps belong to.
@@ -108,5 +109,7 @@ class _PerHead:
     def _block(self, whole: Matrix, step: Step, head: int) -> Matrix:
         size = len(whole.columns) // self._heads
         taken = columns(whole, (head - 1) * size, head * size)
+        if not self._weights.heads_as_sheets:
+            return taken  # read where they stand
         name = self._part.name(step.symbol)
         return taken.as_step(steps.columns_of_head(step, name, head), self._part.of_head(head))

@@ -38,4 +38,4 @@ def softmax(x: Matrix) -> Matrix:
     maximum = row_maximum(x).as_step(steps.MAXIMUM)  # (n, 1)
     exponentials = exp(x - maximum).as_step(steps.EXPONENTIALS)  # (n, m)
     total = row_sum(exponentials).as_step(steps.SUM)  # (n, 1)
-    return (exponentials / total).described(f"softmax({x.name or x.words})")
+    return (exponentials / total).described(f"softmax({x.as_operand})", "Softmax")

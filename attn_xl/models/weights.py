@@ -30,8 +30,9 @@ class SheetWeights(Weights):
     `Enc1.W_Q` is looked for under its own name, then as `W_Q`, which then serves every layer.
     """
 
-    def __init__(self, tables: Tables, seed: int | None) -> None:
+    def __init__(self, tables: Tables, seed: int | None, heads_as_sheets: bool = False) -> None:
         self._tables, self._seed = tables, seed
+        self.heads_as_sheets = heads_as_sheets
         self._made: dict[str, Matrix] = {}
         self.used: set[str] = set()
         self.made_up: set[Step] = set()

@@ -161,7 +161,10 @@ class _Writer:
             text = cell.value
             for placeholder, value in texts.items():
                 text = text.replace(placeholder, value)
-            set_text(cell, text)
+            if text:
+                set_text(cell, text)
+            else:
+                cell.value = None
         if start is not None:
             self._steps(ws, start)
         if self._layout.protected:

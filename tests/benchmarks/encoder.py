@@ -4,7 +4,11 @@ The whole program, from the input file with all weights to the finished workbook
 layers and four heads on 64 words of 64 dimensions, 256 hidden, every matrix. In the same run,
 self-attention with about as many formula cells, and the small sample, whose time is that of starting.
 
-Options: --words 64 --dims 64 --hidden 256 --layers 2 --heads 4 --runs 5
+With --large instead: six layers, twelve heads, 16 words of 384 dimensions, 1536 hidden, made-up
+weights; once as it is, where each head reads its columns of W_Q where they stand, and once with them
+copied (--heads-as-sheets).
+
+Options: --words 64 --dims 64 --hidden 256 --layers 2 --heads 4 --runs 5 --large
 """
 
 from __future__ import annotations
@@ -105,12 +109,31 @@ def show(label: str, result: Result, started: float) -> None:
     )
 
 
+def large(runs: int) -> None:
+    """An encoder of many heads: with their weights where they stand, and copied."""
+    words, dims, hidden, layers, heads = 16, 384, 1536, 6, 12
+    model = ("--model", "encoder", "--layers", layers, "--heads", heads, "--hidden", hidden)
+    options = (*map(str, model), "--random-weights", "0")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        source, out = make_input(folder, words, dims), folder / "out.xlsx"
+        by_reference = measured(source, out, runs, *options)
+        copied = measured(source, out, runs, *options, "--heads-as-sheets")
+    size = f"{layers} layers, {heads} heads, {words} words x {dims} dimensions, {hidden} hidden"
+    show(f"encoder, {size}, heads read W_Q", by_reference, 0.0)
+    show("the same, heads have copies of their columns", copied, 0.0)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     for name, default in (("words", 64), ("dims", 64), ("hidden", 256), ("layers", 2), ("heads", 4)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--large", action="store_true")
     o = parser.parse_args()
+    if o.large:
+        large(o.runs)
+        return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         out = folder / "out.xlsx"

@@ -29,7 +29,7 @@ OTHER: dict[str, Any] = {
     "dropout": 0.5, "residual_dropout": 0.5, "seed": 4, "norm": "pre", "norm_variance": "sample",
     "norm_epsilon": "outside", "activation": "gelu", "hidden": 3, "epsilon": 0.25, "random_weights": 2,
 }  # fmt: skip
-SHOWN = {"model", "sheets_for", "decimals", "controls", "layout", "formulas"}
+SHOWN = {"heads_as_sheets", "model", "sheets_for", "decimals", "controls", "layout", "formulas"}
 """What changes what is shown, and no number."""
 MASK = [[0, 0, -1e9], [0, 0, 0], [-1e9, 0, 0]]
 

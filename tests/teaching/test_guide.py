@@ -38,6 +38,7 @@ SETTINGS = {
         {"model": Model.norm},
         {"model": Model.norm, "norm_epsilon": "outside"},
     ],
+    "multi-head": [{"heads": 2, "heads_as_sheets": True}],
 }
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from attn_xl.errors import CallError, InputError
-from attn_xl.graph.operations.chosen import OFF, ON
+from attn_xl.graph.operations.switches import OFF, ON
 from attn_xl.models.masking import drawn_before
 from attn_xl.models.steps import CONTROLS as CONTROLS_SHEET
 from attn_xl.models.steps import OPTIONS

@@ -23,7 +23,7 @@ from attn_xl.graph.operations.catalogue import (
     SUM,
     VARIANCE,
 )
-from attn_xl.graph.operations.primitives import Product, Transpose
+from attn_xl.graph.operations.products import Product, Transpose
 
 Slip = tuple[str, float]
 Place = tuple[int, int]

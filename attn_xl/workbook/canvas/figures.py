@@ -7,8 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from attn_xl.graph.node import Node
-from attn_xl.graph.operation import operation_of
-from attn_xl.graph.operations.primitives import Columns, Concat, Copy, Elementwise, Product, Transpose
+from attn_xl.graph.operation import cells_of, operation_of
+from attn_xl.graph.operations.elementwise import Copy, Elementwise
+from attn_xl.graph.operations.products import Product, Transpose
+from attn_xl.graph.operations.selection import Columns, Concat
 from attn_xl.workbook.layout.layout import Sheet
 from attn_xl.workbook.layout.placed import Block
 
@@ -18,7 +20,8 @@ class Operand:
     """A matrix that a step reads.
 
     Attributes:
-        node: the matrix.
+        node: the matrix; columns of one, or one read with rows and columns swapped to the left, where
+            it stands for a part of what has cells.
         sign: what stands before it in the step: `+`; "" for none.
         turned: it is read with rows and columns swapped.
         factor: it is the right factor of a product.
@@ -106,7 +109,9 @@ def figure_of(sheet: Sheet) -> Figure:
 
 
 def _goes_with_every_row(node: Node, result: Node) -> bool:
-    return node.shape[0] == 1 and (result.shape[0] > 1 or node.role == "weight")
+    cells = cells_of(node)
+    role = cells.node.role if cells else node.role
+    return node.shape[0] == 1 and (result.shape[0] > 1 or role == "weight")
 
 
 def _read(node: Node, sign: str = "", turned: bool = False, factor: bool = False) -> Iterator[Operand]:
@@ -120,10 +125,20 @@ def _read(node: Node, sign: str = "", turned: bool = False, factor: bool = False
             turned or isinstance(made, Transpose),
             factor or (isinstance(made, Product) and number == 1),
         )
-        if parent.name:
+        if parent.name or _is_part(parent, isinstance(made, Product) and number == 0):
             yield found
         else:
             yield from _read(parent, found.sign, found.turned, found.factor)
+
+
+def _is_part(node: Node, left_factor: bool) -> bool:
+    """Whether what is read of a matrix is drawn as it is read: some of its columns, or a left factor
+    with rows and columns swapped."""
+    cells = cells_of(node)
+    if cells is None:
+        return False
+    whole = cells.shape[::-1] if cells.turned else cells.shape
+    return whole != cells.node.shape or (cells.turned and left_factor)
 
 
 def read_by(figures: Sequence[Figure]) -> set[Node]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from attn_xl.graph.node import Node
+from attn_xl.graph.operation import cells_of
 
 from .drawing import Above, Band, Drawing, Grid, Piece
 from .figures import Figure, Operand, comes_with_its_use
@@ -155,7 +156,7 @@ class Panel:
         pieces.append(
             Piece(
                 figure.node,
-                self._caption(figure.node),
+                self._caption(figure.node, [operand.node for operand in figure.operands]),
                 sign,
                 above=tuple(self._above(figure, new)),
                 scalars=tuple(block.node for block in figure.scalars),
@@ -167,22 +168,31 @@ class Panel:
 
     def _operand(self, operand: Operand, new: set[Node], sign: str, apart: bool = False) -> Piece:
         node, again = operand.node, operand.node not in new
-        caption = self._short(node.name) if again else self._caption(node)
+        caption = self._name(node) if again else self._caption(node)
         return Piece(node, caption, sign, apart, again)
 
     def _above(self, figure: Figure, new: set[Node]) -> Iterator[Above]:
         for operand in figure.above:
             again = operand.turned or operand.node not in new
-            name = self._short(operand.node.name)
+            name = self._name(operand.node)
             caption = f"{name}ᵀ" if operand.turned else name if again else self._caption(operand.node)
             yield Above(operand.node, caption, again, operand.turned)
         for operand in figure.rows:
-            name = f"{operand.sign} {self._short(operand.node.name)}".strip()
+            name = f"{operand.sign} {self._short(_whole_name(operand.node))}".strip()
             yield Above(operand.node, name, operand.node not in new, one_row=True)
 
-    def _caption(self, node: Node) -> str:
-        words = self._short(node.words)
+    def _caption(self, node: Node, operands: Sequence[Node] = ()) -> str:
+        """`Q_1 = Input × W_Q`, where the columns of W_Q that are meant stand above."""
+        words = node.words
+        for operand in operands:
+            if not operand.name:
+                words = words.replace(operand.words, _whole_name(operand))
+        words = self._short(words)
         return f"{self._short(node.name)} = {words}" if words else self._short(node.name)
+
+    def _name(self, node: Node) -> str:
+        """What a matrix that is drawn again is called; a part of one, in words."""
+        return self._short(node.name or node.words)
 
     def _short(self, text: str) -> str:
         return text.replace(self.scope, "") if self.scope else text
@@ -191,3 +201,9 @@ class Panel:
 def _alone(figure: Figure) -> bool:
     """Whether a step goes on from one matrix to its left, and needs nothing above."""
     return not figure.fans and len(figure.left) == 1 and not figure.above
+
+
+def _whole_name(node: Node) -> str:
+    """The name of a matrix; of columns of one, its name; of one with rows and columns swapped, Xᵀ."""
+    cells = cells_of(node)
+    return cells.node.name if cells and not cells.turned else node.name or node.words

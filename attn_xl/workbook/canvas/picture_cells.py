@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from attn_xl.graph.node import Node
+from attn_xl.graph.operation import cells_of
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address, quoted
 from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.layout.page import Cell, Choice, Extras, Tint
@@ -62,8 +63,8 @@ def extras_of(
 def _prompts(picture: Drawing, blocks: dict[Node, Block]) -> Iterator[Choice]:
     """What is shown beside a number that is given where it is selected: where to change it."""
     for drawn in picture.matrices:
-        block = blocks[drawn.node]
-        if not drawn.again and not block.live:
+        block = blocks.get(drawn.node)
+        if block is not None and not drawn.again and not block.live:
             place = Place("", FIRST_ROW + drawn.row, 1 + drawn.column, *drawn.shape)
             prompt = f"Change this number on the sheet {block.place.sheet}. Here, it is a link."
             yield Choice(place.range, title="Linked", prompt=prompt)
@@ -106,15 +107,16 @@ def _cells(
         )
     for drawn in picture.matrices:
         if drawn.again or linked:
-            yield from _again(figures, drawn, blocks.get(drawn.node), layout, name)
+            yield from _again(figures, drawn, blocks, layout, name)
 
 
 def _again(
-    figures: Figures, drawn: Drawn, block: Block | None, layout: Layout, sheet: str
+    figures: Figures, drawn: Drawn, blocks: dict[Node, Block], layout: Layout, sheet: str
 ) -> Iterator[Cell]:
-    """A matrix whose own cells are elsewhere: cells that show those of its block, once they are there.
-    `sheet` is the one that they stand on."""
-    node = drawn.node
+    """A matrix, or a part of one, whose own cells are elsewhere: cells that show those of its block,
+    once they are there. `sheet` is the one that they stand on."""
+    node, part = drawn.node, cells_of(drawn.node)
+    block = blocks.get(part.node) if part else None
     waits = layout.waits(node)
     row, column = FIRST_ROW + drawn.row, 1 + drawn.column
     style = "attn echo" if drawn.again else f"attn {node.role}"
@@ -131,15 +133,16 @@ def _again(
             )
         for j, number in enumerate(line):
             formula = ""
-            down, right = (j, i) if drawn.turned else (i, j)
-            if block is not None:
+            down, right = (j, i) if drawn.turned != (part is not None and part.turned) else (i, j)
+            if block is not None and part is not None:
+                down, right = part.row + down, part.column + right
                 formula = elsewhere + address(block.place.row + down, block.place.column + right)
                 formula = f'IF(COUNT({formula})<1,"",{formula})' if waits else formula
             value = number if number == number else ""
             yield Cell(
                 row + i,
                 column + j,
-                node.texts[down] if node.texts else value,
+                node.texts[j if drawn.turned else i] if node.texts else value,
                 formula,
                 style=style,
                 like=block.name if block else "",

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from attn_xl.graph.operations.chosen import OFF, ON
+from attn_xl.graph.operations.switches import OFF, ON
 from attn_xl.models.explorer import AXES, COMPONENTS_NOTE, DIRECTIONS_STAY, MOVES, NEXT_NOTE
 from attn_xl.models.steps import COMPARE, CONTROLS, INPUT, OUTPUT
 from attn_xl.spreadsheets.addresses import Place, address

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from attn_xl.graph.node import Node, Numbers, referred_to
-from attn_xl.graph.operation import NoArray, operation_of
+from attn_xl.graph.operation import NoArray, Reads, cells_of, operation_of
 from attn_xl.settings import Formulas, Settings
 from attn_xl.spreadsheets.addresses import (
     at_row,
@@ -252,7 +252,19 @@ class Layout:
 
 
 def _same_in_every_row(node: Node) -> bool:
-    return node.operation is None or (
-        operation_of(node).same_in_every_row
-        and all(_same_in_every_row(parent) for parent in node.parents if not parent.name)
+    if node.operation is None:
+        return True
+    operation = operation_of(node)
+    return operation.same_in_every_row and all(
+        _read_alike(parent, operation.reads_of(number))
+        for number, parent in enumerate(node.parents)
+        if not parent.name
     )
+
+
+def _read_alike(node: Node, reads: Reads) -> bool:
+    """Whether every row of a formula speaks alike of an operand without a name."""
+    cells = cells_of(node)
+    if cells and cells.turned:  # another column for each row
+        return node.shape[0] == 1 or reads is Reads.column
+    return _same_in_every_row(node)

@@ -98,7 +98,7 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
             whose = f"{spelled.get(prefix, prefix)}." if prefix else ""
             defined = _claimed(defined_name(whose + full_name), names)
             live = node.operation is not None and _whole(node, there)
-            blocks.append(_placed(node, name, defined, blocks[-1] if blocks else None, live))
+            blocks.append(_placed(node, name, defined, blocks, live))
         main = blocks[0].node
         alone = not main.sheet
         sheets.append(
@@ -180,11 +180,14 @@ def _claimed(name: str, taken: set[str], longest: int = MAX_NAME) -> str:
     return name
 
 
-def _placed(node: Node, sheet: str, name: str, before: Block | None, live: bool) -> Block:
-    """A helper goes to the right of the block before, any other matrix below it."""
+def _placed(node: Node, sheet: str, name: str, blocks: list[Block], live: bool) -> Block:
+    """A helper goes to the right of the blocks before, any other matrix below them; its row labels are
+    left out where they are those of the first one."""
+    before = blocks[-1] if blocks else None
+    labelled = not node.helper or (not node.scalar and node.rows != blocks[0].node.rows)
     row, column, headed = FIRST_ROW, FIRST_COLUMN, True
     if before is not None and node.helper:
-        column = before.place.last_column + 2
+        column = before.place.last_column + 2 + labelled
     elif before is not None:
         # What is made from the matrix above, number under number, needs no labels of its own; nor
         # does one option below another.
@@ -207,4 +210,4 @@ def _placed(node: Node, sheet: str, name: str, before: Block | None, live: bool)
     caption = node.note if node.sheet or node.helper else node.name
     if node.scalar:
         caption = "option"
-    return Block(node, place, name, caption, labelled=not node.helper, headed=headed, live=live)
+    return Block(node, place, name, caption, labelled=labelled, headed=headed, live=live)

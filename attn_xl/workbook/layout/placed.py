@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from attn_xl.graph.node import Node
-from attn_xl.graph.operation import NoArray, Operand, operation_of
-from attn_xl.graph.operations.primitives import Transpose
-from attn_xl.spreadsheets.addresses import Place, letters, quoted, row_token
+from attn_xl.graph.operation import Cells, NoArray, Operand, cells_of, operation_of
+from attn_xl.spreadsheets.addresses import Place, letters, literal, quoted, row_token
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,15 +51,20 @@ class PlacedOperand(Operand):
         self.read = read
         """The cells that the formula reads: whose they are, and how many."""
         self.shape = node.shape
-        self._transposed = not node.name and isinstance(node.operation, Transpose)
+
+    @cached_property
+    def _cells(self) -> Cells | None:
+        return cells_of(self._node)
 
     @property
     def is_transposed(self) -> bool:
-        return self._transposed
+        return self._cells is not None and self._cells.turned
 
     @cached_property
     def _block(self) -> Block:
-        return self._blocks[self._node]
+        """Where the cells stand that it has, or is part of."""
+        assert self._cells is not None
+        return self._blocks[self._cells.node]
 
     @cached_property
     def _parents(self) -> list[PlacedOperand]:
@@ -80,49 +84,64 @@ class PlacedOperand(Operand):
         return "" if place.sheet == self._home.sheet else quoted(place.sheet) + "!"
 
     def _row_number(self) -> str:
-        return row_token(self._block.place.row - self._home.row)
+        """The formula's own row of the matrix; of a single row that goes with every row, that one."""
+        first = self._block.place.row + (self._cells.row if self._cells else 0)
+        if self.shape[0] == 1 < self._home.rows:
+            return f"${first}"
+        return row_token(first - self._home.row)
 
     def _reads(self, text: str, cells: int) -> str:
-        self.read[text] = (self._node, cells)
+        self.read[text] = (self._block.node, cells)
         return text
 
     def cell(self, column: int, *, row: int | None = None, binds: int = 0) -> str:
-        node = self._node
-        if self.is_transposed:  # a column, read as a row
-            return self._parents[0]._fixed_row(column).partition(":")[0]
-        if not node.name:
+        node, column = self._node, min(column, self.shape[1] - 1)
+        if node.scalar and node.name:
+            return self._reads(self._block.name, 1)
+        cells = self._cells
+        if cells and cells.turned:  # a row, read as a column
+            down = min(self._index if row is None else row, self.shape[0] - 1)
+            return self._range(down, column, 1, 1).partition(":")[0]
+        if not node.name and (row is None or cells is None):
             text = self.formula(column)
             return f"({text})" if operation_of(node).binds < binds else text
-        if node.scalar:
-            return self._reads(self._block.name, 1)
+        assert cells is not None
         place = self._block.place
         one_column = self.shape[1] == 1 < self._home.columns
-        column_text = f"${letters(place.column)}" if one_column else letters(place.column + column)
-        if row is not None:
-            row_text = str(place.row + row)
-        elif self.shape[0] == 1 < self._home.rows:
-            row_text = f"${place.row}"
-        else:
-            row_text = self._row_number()
-        return self._reads(f"{self._sheet}{column_text}{row_text}", 1)
+        letter = letters(place.column + cells.column + column)
+        row_text = self._row_number() if row is None else str(place.row + cells.row + row)
+        return self._reads(f"{self._sheet}{'$' * one_column}{letter}{row_text}", 1)
 
     def row(self) -> str:
-        place, number = self._block.place, self._row_number()
-        text = f"{self._sheet}${letters(place.column)}{number}:${letters(place.last_column)}{number}"
-        return self._reads(text, place.columns)
+        cells, place = self._cells, self._block.place
+        assert cells is not None
+        if cells.turned:
+            return self._range(min(self._index, self.shape[0] - 1), 0, 1, self.shape[1])
+        first = place.column + cells.column
+        number = self._row_number()
+        text = f"{self._sheet}${letters(first)}{number}:${letters(first + self.shape[1] - 1)}{number}"
+        return self._reads(text, self.shape[1])
 
     def column(self, column: int) -> str:
+        column = min(column, self.shape[1] - 1)
         if self.is_transposed:
-            return self._parents[0]._fixed_row(column)
-        place = self._block.place
-        letter = letters(place.column + column)
-        return self._reads(f"{self._sheet}{letter}${place.row}:{letter}${place.last_row}", place.rows)
+            return self._range(0, column, self.shape[0], 1)
+        cells, place = self._cells, self._block.place
+        assert cells is not None
+        letter = letters(place.column + cells.column + column)
+        first = place.row + cells.row
+        text = f"{self._sheet}{letter}${first}:{letter}${first + self.shape[0] - 1}"
+        return self._reads(text, self.shape[0])
 
-    def _fixed_row(self, row: int) -> str:
-        place = self._block.place
-        number = place.row + row
-        text = f"{self._sheet}${letters(place.column)}${number}:${letters(place.last_column)}${number}"
-        return self._reads(text, place.columns)
+    def _range(self, row: int, column: int, rows: int, columns: int) -> str:
+        """Some of its numbers where they stand, as an absolute address."""
+        cells, place = self._cells, self._block.place
+        assert cells is not None
+        if cells.turned:
+            row, column, rows, columns = column, row, columns, rows
+        top, left = place.row + cells.row + row, place.column + cells.column + column
+        last = f"${letters(left + columns - 1)}${top + rows - 1}"
+        return self._reads(f"{self._sheet}${letters(left)}${top}:{last}", rows * columns)
 
     def picked(self, row: Operand, column: int) -> str:
         return self._reads(f"INDEX({self._block.name},{row.cell(0)},{column + 1})", 1)
@@ -141,11 +160,13 @@ class PlacedOperand(Operand):
         return f"({text})" if operation.binds < binds else text
 
     def part(self, start: int, stop: int) -> str:
-        if not self._node.name:
+        if self._cells is None:
             raise NoArray
-        place = self._block.place
-        first, last = letters(place.column + start), letters(place.column + stop - 1)
-        return f"{self._sheet}${first}${place.row}:${last}${place.last_row}"
+        text = self._range(0, start, self.shape[0], stop - start)
+        return f"TRANSPOSE({text})" if self.is_transposed else text
+
+    def literal(self, text: str) -> str:
+        return literal(text)
 
     def heading(self, column: int) -> str:
         place = self._block.place

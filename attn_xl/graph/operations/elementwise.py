@@ -1,0 +1,287 @@
+"""Operations on each number by itself, and on two numbers that stand in the same place.
+
+Exponentials are the C library's, as in spreadsheet programs, so that the numbers agree to the last bit.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from attn_xl.graph.node import Numbers
+from attn_xl.graph.operation import ATOM, Cells, NoArray, Operand, Operation, Said, Term
+
+SUMS, PRODUCTS = (" + ", " − ", " if "), (" · ", " / ")
+"""The signs that bind less tightly than a product, and those that do as a quotient does."""
+
+
+class Copy(Operation):
+    """The same numbers again: `=Input!B5`. Read where they stand, unless they get a name."""
+
+    noun: ClassVar[str] = "Copy"
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return operands[0]
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        return operands[0].cell(column)
+
+    def array(self, *operands: Operand) -> str:
+        return operands[0].array()
+
+    def words(self, *operands: str) -> str:
+        return operands[0]
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return terms[0].at(row, column)
+
+    def cells(self, of: Cells) -> Cells:
+        return of
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Constant(Operation):
+    """A number written into the formula."""
+
+    noun: ClassVar[str] = "Number"
+    value: float
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return np.array([[self.value]])
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        return f"{self.value:.17g}"
+
+    def array(self, *operands: Operand) -> str:
+        return self.formula(0, 0)
+
+    def words(self, *operands: str) -> str:
+        return f"{self.value:g}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return own.number(self.value, f"{self.value:g}")
+
+
+class Elementwise(Operation):
+    """Two matrices number by number; a single row, a single column or a scalar goes with each.
+
+    A subclass adds `numbers`, the operator in a formula (`symbol`) and in words (`sign`), and how
+    tightly it binds.
+    """
+
+    symbol: ClassVar[str]
+    sign: ClassVar[str]
+
+    @property
+    def _right(self) -> int:
+        """How tightly the right operand must bind: a − (b + c), a / (b · c)."""
+        return self.binds + (self.symbol in "-/")
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        left, right = operands
+        return left.cell(column, binds=self.binds) + self.symbol + right.cell(column, binds=self._right)
+
+    def array(self, *operands: Operand) -> str:
+        left, right = operands
+        return left.array(self.binds) + self.symbol + right.array(self._right)
+
+    def words(self, *operands: str) -> str:
+        left, right = operands
+        if self.binds > 1:
+            left = in_parentheses(left, SUMS)
+            right = in_parentheses(right, SUMS + PRODUCTS * (self.symbol == "/"))
+        elif self.symbol == "-":
+            right = in_parentheses(right, SUMS)
+        return f"{left} {self.sign} {right}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        left, right = (term.at(row, column) for term in terms)
+        return Said(f"{left.within(self.binds)} {self.sign} {right.within(self._right)}", self.binds)
+
+
+def in_parentheses(words: str, signs: Iterable[str]) -> str:
+    """The words; in parentheses if they have one of these signs outside of any."""
+    outside, inner = words, None
+    while inner != outside:
+        inner, outside = outside, re.sub(r"\([^()]*\)", "", outside)
+    return f"({words})" if any(sign in outside for sign in signs) else words
+
+
+class Add(Elementwise):
+    """`=B5+Positions!B5`."""
+
+    noun: ClassVar[str] = "Total"
+    symbol, sign, binds = "+", "+", 1
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return np.add(*operands)
+
+
+class Subtract(Elementwise):
+    """`=Scores!B5-$J5`."""
+
+    noun: ClassVar[str] = "Difference"
+    symbol, sign, binds = "-", "−", 1
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return np.subtract(*operands)
+
+
+class Multiply(Elementwise):
+    """`=Softmax!B5*DropoutMask!B5`."""
+
+    noun: ClassVar[str] = "Product"
+    symbol, sign, binds = "*", "·", 2
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return np.multiply(*operands)
+
+
+class Divide(Elementwise):
+    """`=L5/$P5`."""
+
+    noun: ClassVar[str] = "Quotient"
+    symbol, sign, binds = "/", "/", 2
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return np.divide(*operands)
+
+
+class Function(Operation):
+    """A function of each number: `=EXP(B5)`.
+
+    A subclass adds `of`, the function of one number, and four texts in which the operand is put in
+    place of `{x}`: `in_cell` and `in_array`, its formulas ("" where not every program's function takes
+    an array); `in_words`, the step; `in_full`, one cell worked out, with `{atom}` where the number
+    stands beside an operator.
+    """
+
+    in_cell: ClassVar[str]
+    in_array: ClassVar[str] = ""
+    in_words: ClassVar[str]
+    in_full: ClassVar[str]
+
+    @staticmethod
+    @abstractmethod
+    def of(x: float) -> float: ...
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        (x,) = operands
+        numbers = x.ravel().tolist()
+        try:
+            flat = np.fromiter(map(self.of, numbers), np.float64, x.size)
+        except (OverflowError, ValueError):
+            flat = np.fromiter(map(self._one, numbers), np.float64, x.size)
+        return flat.reshape(x.shape)
+
+    def _one(self, x: float) -> float:
+        try:
+            return self.of(x)
+        except OverflowError:
+            return math.inf
+        except ValueError:  # the root of a negative number
+            return math.nan
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        return self.in_cell.format(x=operands[0].cell(column, binds=_binds_in(self.in_cell)))
+
+    def array(self, *operands: Operand) -> str:
+        if not self.in_array:
+            raise NoArray
+        return self.in_array.format(x=operands[0].array(_binds_in(self.in_array)))
+
+    def words(self, *operands: str) -> str:
+        (x,) = operands
+        return self.in_words.format(x=f"({x})" if " " in x and self.in_words.endswith("{x}") else x)
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        x = terms[0].at(row, column)
+        return Said(self.in_full.format(x=x.text, atom=x.within(ATOM)), self.binds)
+
+
+def _binds_in(template: str) -> int:
+    """How tightly the operand must bind where it is put in: not at all as the one argument."""
+    return 0 if re.fullmatch(r"\w+\(\{x\}\)", template) else ATOM
+
+
+class Exp(Function):
+    """e to the power of each number."""
+
+    noun: ClassVar[str] = "Exponentials"
+    in_cell = in_array = "EXP({x})"
+    in_words = in_full = "e^({x})"
+
+    @staticmethod
+    def of(x: float) -> float:
+        return math.exp(x)
+
+
+class Sqrt(Function):
+    """The square root of each number."""
+
+    noun: ClassVar[str] = "Roots"
+    in_cell = in_array = "SQRT({x})"
+    in_words, in_full = "√{x}", "√{atom}"
+
+    @staticmethod
+    def of(x: float) -> float:
+        return math.sqrt(x)
+
+
+class Acos(Function):
+    """The angle, in degrees, whose cosine each number is; what is left of 1 after rounding errors is
+    1."""
+
+    noun: ClassVar[str] = "Angles"
+    binds = 2
+    in_cell = "ACOS(ROUND({x},14))*180/PI()"
+    in_words, in_full = "arccos({x}) in degrees", "arccos(round({x}, 14)) · 180 / π"
+
+    @staticmethod
+    def of(x: float) -> float:
+        return math.acos(round(x, 14)) * 180 / math.pi
+
+
+class Relu(Function):
+    """max(0, x). Source: Nair, Hinton, "Rectified Linear Units" (2010)."""
+
+    noun: ClassVar[str] = "Activated"
+    in_cell, in_array = "MAX(0,{x})", "IF({x}>0,{x},0)"
+    in_words = in_full = "max(0, {x})"
+
+    @staticmethod
+    def of(x: float) -> float:
+        return max(x, 0.0)
+
+
+class Gelu(Function):
+    """x Φ(x), with Φ the normal distribution. Source: Hendrycks, Gimpel, "GELUs" (2016)."""
+
+    noun: ClassVar[str] = "Activated"
+    repeats = binds = 2
+    in_cell = "{x}*NORMSDIST({x})"
+    in_words, in_full = "GELU({x})", "{atom} · Φ({x})"
+
+    @staticmethod
+    def of(x: float) -> float:
+        return x * math.erfc(-x / math.sqrt(2)) / 2
+
+
+class GeluTanh(Function):
+    """GELU, approximated by tanh. Source: Hendrycks, Gimpel, "GELUs" (2016)."""
+
+    noun: ClassVar[str] = "Activated"
+    binds, repeats = 2, 3
+    in_cell = in_array = "0.5*{x}*(1+TANH(SQRT(2/PI())*({x}+0.044715*{x}^3)))"
+    in_words = "GELU({x}), by tanh"
+    in_full = "0.5 · {atom} · (1 + tanh(√(2 / π) · ({atom} + 0.044715 · {atom}³)))"
+
+    @staticmethod
+    def of(x: float) -> float:
+        return 0.5 * x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))

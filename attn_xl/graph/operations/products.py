@@ -1,0 +1,82 @@
+"""The matrix product, and rows turned into columns for it.
+
+Sums run from left to right, as in spreadsheet programs, so that the numbers agree to the last bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+
+from attn_xl.graph.node import Numbers
+from attn_xl.graph.operation import Cells, Operand, Operation, Reads, Said, Term
+
+from .elementwise import PRODUCTS, SUMS, in_parentheses
+
+
+class Product(Operation):
+    """The matrix product, (n, k) by (k, m) to (n, m): `=SUM(MMULT(Input!$B5:$D5,W_Q!B$5:B$7))`; of two
+    rows, or of two columns, `=SUMPRODUCT(Q!$B5:$D5,K!$B$6:$D$6)`."""
+
+    noun: ClassVar[str] = "Product"
+    reads = (Reads.row, Reads.column)
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        left, right = operands
+        total = np.zeros((left.shape[0], right.shape[1]))
+        term = np.empty_like(total)
+        for left_column, right_row in zip(left.T, np.ascontiguousarray(right)):
+            np.multiply(left_column[:, None], right_row, out=term)
+            total += term
+        return total
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        left, right = operands
+        if left.is_transposed and right.is_transposed:
+            return f"SUM(MMULT({right.column(column)},{left.row()}))"
+        if left.is_transposed or right.is_transposed:
+            return f"SUMPRODUCT({left.row()},{right.column(column)})"
+        return f"SUM(MMULT({left.row()},{right.column(column)}))"
+
+    def array(self, *operands: Operand) -> str:
+        left, right = operands
+        return f"MMULT({left.array()},{right.array()})"
+
+    def words(self, *operands: str) -> str:
+        left, right = (in_parentheses(words, (*SUMS, *PRODUCTS)) for words in operands)
+        return f"{left} × {right}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        left, right = terms
+        return own.total(
+            left.shape[1],
+            lambda k: f"{left.at(row, k).within(2)}·{right.at(k, column).within(3)}",
+        )
+
+
+class Transpose(Operation):
+    """Rows become columns. Read where they stand; with a name, each cell repeats one: `=X!C5`."""
+
+    noun: ClassVar[str] = "Transposed"
+    same_in_every_row: ClassVar[bool] = False
+    reads = (Reads.row,)
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return operands[0].T
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        return operands[0].cell(row, row=column)
+
+    def array(self, *operands: Operand) -> str:
+        return f"TRANSPOSE({operands[0].array()})"
+
+    def words(self, *operands: str) -> str:
+        return f"({operands[0]})ᵀ" if " " in operands[0] else f"{operands[0]}ᵀ"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return terms[0].at(column, row)
+
+    def cells(self, of: Cells) -> Cells:
+        return replace(of, shape=of.shape[::-1], turned=not of.turned)

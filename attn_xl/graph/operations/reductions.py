@@ -1,0 +1,233 @@
+"""Operations that make one number of each row, or of each column.
+
+Sums run from left to right, as in spreadsheet programs, so that the numbers agree to the last bit.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from attn_xl.graph.node import Numbers
+from attn_xl.graph.operation import ATOM, Operand, Operation, Reads, Said, Term
+
+
+class Reduction(Operation):
+    """One number from each row: `=MAX(B5:G5)`.
+
+    A subclass adds the spreadsheet's `function`, `in_words` with `{x}` for the operand, `numbers` and
+    `worked`.
+    """
+
+    reads = (Reads.row,)
+    function: ClassVar[str]
+    in_words: ClassVar[str]
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        return f"{self.function}({operands[0].row()})"
+
+    def words(self, *operands: str) -> str:
+        return self.in_words.format(x=operands[0])
+
+
+class Maximum(Reduction):
+    """The largest number of each row."""
+
+    noun: ClassVar[str] = "Maximum"
+    function = "MAX"
+    in_words = "the largest of each row of {x}"
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return np.asarray(operands[0].max(axis=1, keepdims=True))
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return Said(f"the largest of {terms[0].listed(row)}", 0)
+
+
+class Sum(Reduction):
+    """The sum of each row."""
+
+    noun: ClassVar[str] = "Sum"
+    function = "SUM"
+    in_words = "the sum of each row of {x}"
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return _row_sum(operands[0])
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        (x,) = terms
+        return x.total(x.shape[1], lambda k: x.at(row, k).within(1))
+
+
+class Mean(Reduction):
+    """The mean of each row."""
+
+    noun: ClassVar[str] = "Mean"
+    function = "AVERAGE"
+    in_words = "the mean of each row of {x}"
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return _row_mean(operands[0])
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        (x,) = terms
+        total = x.total(x.shape[1], lambda k: x.at(row, k).within(1))
+        return Said(f"{total.within(ATOM)} / {x.shape[1]}", 2)
+
+
+class Variance(Reduction):
+    """The population variance of each row."""
+
+    noun: ClassVar[str] = "Variance"
+    function = "VARP"
+    in_words = "the variance of each row of {x}"
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        (x,) = operands
+        centred = x - _row_mean(x)
+        return _row_mean(centred * centred)
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return Said(f"{_squared_distances(row, terms[0])} / {terms[0].shape[1]}", 2)
+
+
+class SampleVariance(Reduction):
+    """The variance of each row, with m − 1 as divisor."""
+
+    noun: ClassVar[str] = "Variance"
+    function = "VAR"
+    in_words = "the sample variance of each row of {x}"
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        (x,) = operands
+        centred = x - _row_mean(x)
+        return np.asarray(_row_sum(centred * centred) / (x.shape[1] - 1))
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return Said(f"{_squared_distances(row, terms[0])} / {terms[0].shape[1] - 1}", 2)
+
+
+class Squares(Reduction):
+    """The sum of the squares of each row."""
+
+    noun: ClassVar[str] = "Squares"
+    function = "SUMSQ"
+    in_words = "the sum of the squares of each row of {x}"
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return _row_sum(operands[0] * operands[0])
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        (x,) = terms
+        return x.total(x.shape[1], lambda k: f"{x.at(row, k).within(ATOM)}²")
+
+
+class Best(Operation):
+    """The label of the column with the largest number of each row; a text, so its number is that of
+    the column."""
+
+    noun: ClassVar[str] = "Best"
+    reads = (Reads.table,)
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        (x,) = operands
+        best = np.where(np.isnan(x).any(axis=1), np.nan, x.argmax(axis=1) + 1.0)
+        return best.reshape(-1, 1)
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        x = operands[0]
+        return f"INDEX({x.headings()},1,MATCH(MAX({x.row()}),{x.row()},0))"
+
+    def words(self, *operands: str) -> str:
+        return f"the column with the largest number of each row of {operands[0]}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return Said(f"the column with the largest of {terms[0].listed(row)}", 0)
+
+
+class Width(Operation):
+    """How many columns a matrix has: `=COLUMNS(K)`."""
+
+    noun: ClassVar[str] = "Width"
+    reads = (Reads.table,)
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return np.array([[float(operands[0].shape[1])]])
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        return f"COLUMNS({operands[0].whole()})"
+
+    def array(self, *operands: Operand) -> str:
+        return self.formula(0, 0, *operands)
+
+    def words(self, *operands: str) -> str:
+        return f"the number of columns of {operands[0]}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        x = terms[0]
+        return own.number(x.shape[1], f"the number of columns of {x.whole()}")
+
+
+class ColumnMean(Operation):
+    """The mean of each column over the rows of all operands: `=AVERAGE(Input!B$5:B$9)`."""
+
+    noun: ClassVar[str] = "Mean"
+    reads = (Reads.column,)
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        x = np.vstack(operands)
+        return np.asarray(np.cumsum(x, axis=0)[-1] / len(x)).reshape(1, -1)
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        return f"AVERAGE({','.join(operand.column(column) for operand in operands)})"
+
+    def words(self, *operands: str) -> str:
+        return f"the mean of each column of {' and '.join(operands)}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        places = [(term, i) for term in terms for i in range(term.shape[0])]
+        total = own.total(len(places), lambda k: places[k][0].at(places[k][1], column).within(1))
+        return Said(f"{total.within(ATOM)} / {len(places)}", 2)
+
+
+class ColumnVariance(Operation):
+    """The variance of each column, with n − 1 as divisor: `=VAR(Input!B$5:B$9)`."""
+
+    noun: ClassVar[str] = "Variance"
+    reads = (Reads.column,)
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        (x,) = operands
+        mean = np.cumsum(x, axis=0)[-1] / len(x)
+        return np.asarray(np.cumsum((x - mean) ** 2, axis=0)[-1] / (len(x) - 1)).reshape(1, -1)
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        return f"VAR({operands[0].column(column)})"
+
+    def words(self, *operands: str) -> str:
+        return f"the variance of each column of {operands[0]}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        (x,) = terms
+        n = x.shape[0]
+        mean = sum(x.value(i, column) for i in range(n)) / n
+        said = own.number(mean, f"mean of column {x.columns[column]}").within(2)
+        total = own.total(n, lambda i: f"({x.at(i, column).within(1)} − {said})²")
+        return Said(f"{total.within(ATOM)} / {n - 1}", 2)
+
+
+def _squared_distances(row: int, x: Term) -> str:
+    """The squared distances of a row's numbers from their mean, added up."""
+    n = x.shape[1]
+    values = np.array([[x.value(row, k) for k in range(n)]])
+    mean = x.number(float(_row_mean(values)[0, 0]), "mean").within(2)
+    return x.total(n, lambda k: f"({x.at(row, k).within(1)} − {mean})²").within(ATOM)
+
+
+def _row_sum(x: Numbers) -> Numbers:
+    return np.asarray(np.cumsum(x, axis=1)[:, -1:])
+
+
+def _row_mean(x: Numbers) -> Numbers:
+    return np.asarray(_row_sum(x) / x.shape[1])

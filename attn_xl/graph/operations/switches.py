@@ -1,0 +1,34 @@
+"""Switches: cells that show `on` or `off`, which formulas obey."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from attn_xl.graph.node import Numbers
+from attn_xl.graph.operation import Operand, Operation, Said, Term
+
+ON, OFF = "on", "off"
+"""What a switch shows; its number is 1 or 0."""
+
+
+class When(Operation):
+    """One number if a switch is on, another if it is off: `=IF(Scale="on",SQRT(d_k),1)`."""
+
+    noun: ClassVar[str] = "Choice"
+    reads_texts: ClassVar[bool] = True
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        switch, if_on, if_off = operands
+        return if_on if switch[0, 0] == 1 else if_off
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        switch, if_on, if_off = operands
+        return f'IF({switch.cell(0)}="{ON}",{if_on.cell(column)},{if_off.cell(column)})'
+
+    def words(self, *operands: str) -> str:
+        switch, if_on, if_off = operands
+        return f"{if_on} if {switch} is on, else {if_off}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        switch, if_on, if_off = terms
+        return (if_on if switch.value(0, 0) == 1 else if_off).at(row, column)
