@@ -217,7 +217,7 @@ def test_how_a_matrix_shows_itself() -> None:
 
 def test_the_page_shows_a_matrix_as_it_shows_itself(mouse: Computation) -> None:
     page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
-    assert f">>> softmax\n{mouse['cat']['Softmax']!r}\n```" in page
+    assert f">>> softmax\n{mouse['pets']['Softmax']!r}\n```" in page
 
 
 def test_a_large_matrix_is_abbreviated() -> None:
@@ -249,17 +249,17 @@ def test_tables_and_settings_show_themselves_in_short() -> None:
 
 
 def test_a_computation_is_a_mapping_of_sentences(mouse: Computation) -> None:
-    assert list(mouse) == ["cat", "keyboard"]
+    assert list(mouse) == ["pets", "desk"]
     assert len(mouse) == 2
-    assert "cat" in mouse
+    assert "pets" in mouse
     assert "Softmax" not in mouse
-    assert mouse["cat"]["Softmax"]["mouse", "cat"] == pytest.approx(0.2073, abs=1e-4)
+    assert mouse["pets"]["Softmax"]["mouse", "cat"] == pytest.approx(0.2073, abs=1e-4)
     assert dict(mouse) == mouse.graphs
     assert mouse.get("Nothing") is None
     shown = repr(mouse)
-    assert "cat: mouse and cat are friends" in shown
+    assert "pets: mouse and cat are friends" in shown
     assert "Softmax               5 x 5  softmax(Scaled)" in shown
-    assert "Softmax               5 x 5" in repr(mouse["cat"])
+    assert "Softmax               5 x 5" in repr(mouse["pets"])
 
 
 def test_a_step_of_a_single_sentence_needs_no_sentence(mouse: Computation) -> None:
@@ -268,11 +268,11 @@ def test_a_step_of_a_single_sentence_needs_no_sentence(mouse: Computation) -> No
     with pytest.raises(CallError) as error:
         mouse["Softmax"]
     assert str(error.value) == (
-        "Softmax is a step of 2 sentences. Say which one: ['cat']['Softmax'], ['keyboard']['Softmax']."
+        "Softmax is a step of 2 sentences. Say which one: ['pets']['Softmax'], ['desk']['Softmax']."
     )
     with pytest.raises(KeyError, match="Did you mean the step 'Softmax'"):
         alone["softmx"]
-    with pytest.raises(KeyError, match="Did you mean 'cat'"):
+    with pytest.raises(KeyError, match="Did you mean 'pets'"):
         mouse["cats"]
     assert mouse["Compare.mouse.Input"] is mouse.comparison["Compare.mouse.Input"]  # type: ignore[comparison-overlap]
     weighted = attend(SAMPLES / "mouse.xlsx", weights={"W_Q": np.eye(3)})
@@ -543,10 +543,10 @@ def test_types_are_those_a_user_works_with(tmp_path: Path) -> None:
             """\
             import attn_xl
             computation = attn_xl.attend([[1, 2]], causal=True, model="encoder", heads=2)
-            reveal_type(computation["cat"])
+            reveal_type(computation["pets"])
             reveal_type(computation["Softmax"])
-            reveal_type(computation["cat"]["Softmax"])
-            m = computation["cat"]["Softmax"]
+            reveal_type(computation["pets"]["Softmax"])
+            m = computation["pets"]["Softmax"]
             reveal_type(m @ m.T)
             reveal_type(m[0, "cat"])
             reveal_type(m["cat"])

@@ -115,7 +115,7 @@ def test_a_number_on_the_canvas_is_explained() -> None:
     tables = read_tables(SAMPLES / "mouse.xlsx")
     computation = attn_xl.attend(tables, Settings(controls=True))
     layout = arranged(computation, Settings(controls=True))
-    cells = [c for c in layout.sheets[0].extras.cells if c.like in ("cat.Scores", "cat.K")]
+    cells = [c for c in layout.sheets[0].extras.cells if c.like in ("pets.Scores", "pets.K")]
     for cell in (cells[0], cells[-1]):
         where = f"Canvas!{openpyxl.utils.get_column_letter(cell.column)}{cell.row}"
         found = explain(computation, where)
@@ -132,7 +132,7 @@ def test_what_is_typed_over_the_canvas_is_said_not_to_be_read(
     assert run("convert", SAMPLES / "mouse.xlsx", "-o", path) == 0
     assert run("convert", path, "-o", again) == 0
     assert "Canvas" not in capsys.readouterr().err
-    cell = next(c for c in laid_out("mouse").sheets[0].extras.cells if c.like == "cat.Input")
+    cell = next(c for c in laid_out("mouse").sheets[0].extras.cells if c.like == "pets.Input")
     book = openpyxl.load_workbook(path)
     book[CANVAS].cell(cell.row, cell.column).value = 99
     book.save(path)
@@ -237,7 +237,7 @@ def test_an_arrow_leads_on_to_the_next_line() -> None:
     layout = laid_out("mouse", layout="canvas", causal=True)
     (sheet,) = pictures(layout)
     places = {block.name: block.place for block in sheet.blocks}
-    masked, maximum = places["cat.Masked"], places["cat.Softmax.Maximum"]
+    masked, maximum = places["pets.Masked"], places["pets.Softmax.Maximum"]
     shown = signs(sheet)
     middle = (masked.rows - 1) // 2
     assert maximum.row > masked.last_row, "a sample in which the line is broken there"
@@ -417,7 +417,7 @@ def test_links_of_captions_lead_to_sheets() -> None:
     names = {s.name for s in layout.sheets}
     links = {(str(c.value).partition(" ")[0], c.link) for c in sheet.extras.cells if c.link}
     assert {link for _, link in links} <= names
-    assert {("Scores", "cat.Scores"), ("Scores", "keyboard.Scores")} <= links
+    assert {("Scores", "pets.Scores"), ("Scores", "desk.Scores")} <= links
     assert min(c.row for c in sheet.extras.cells if c.link) >= FIRST_ROW
 
 

@@ -20,7 +20,7 @@ from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.properties import PageSetupProperties
 
 from attn_xl.graph.node import Node
-from attn_xl.spreadsheets.addresses import address, cut, letters, quoted
+from attn_xl.spreadsheets.addresses import MAX_LITERAL, address, cut, letters, quoted
 from attn_xl.workbook.canvas.measures import NUMBER_ROOM
 from attn_xl.workbook.canvas.paging import A4, CHARACTER, FONT, PAPERS, spread
 from attn_xl.workbook.layout.layout import (
@@ -346,4 +346,4 @@ class _Dresser:
 
 
 def _link(cell: str, sheet: str, text: str) -> Any:
-    return Hyperlink(ref=cell, location=f"{quoted(sheet)}!A1", display=spreadsheet_text(text))
+    return Hyperlink(ref=cell, location=f"{quoted(sheet)}!A1", display=spreadsheet_text(text)[:MAX_LITERAL])
