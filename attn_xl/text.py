@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, TextIO
 
 _HIGH = "\x7f-\x9f\ud800-\udfff\ufffe\uffff"
@@ -22,6 +24,32 @@ def clean(label: object) -> str:
 
 def _one_line(text: str) -> str:
     return _CONTROL.sub("\ufffd", _BREAK.sub(" ", text))
+
+
+def shortened(text: str, most: int = 40) -> str:
+    """A text of at most `most` characters: where it has more, its beginning, which ends in `…`."""
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
+def listed(items: Sequence[str], most: int = 4, between: str = ", ") -> str:
+    """The first of several items, and how many more there are: `a, b, c, d and 3 more`."""
+    shown = between.join(items[:most])
+    return f"{shown} and {len(items) - most} more" if len(items) > most else shown
+
+
+def count(number: int, thing: str) -> str:
+    """`1 row`, `2 rows`."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+@lru_cache(1 << 16)  # the same labels stand on every sheet
+def text_width(text: str) -> int:
+    """How many columns of a fixed-width font a text takes: East Asian letters take two."""
+    from unicodedata import east_asian_width
+
+    if text.isascii():
+        return len(text)
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def forward(text: str) -> str:

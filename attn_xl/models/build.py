@@ -12,6 +12,7 @@ from attn_xl.graph.node import HIDES, Graph
 from attn_xl.graph.step import WHOLE
 from attn_xl.settings import Model, Normalize, Positions, Settings
 from attn_xl.tables.survey import Table, Tables
+from attn_xl.text import count
 
 from . import steps
 from .attention import compare, positioned, self_attention
@@ -22,7 +23,7 @@ from .multi_head import multi_head_attention
 from .parts import chosen_parts
 from .similarity import similarity
 from .transformer import Architecture, decoder, encoder, next_words
-from .weights import SheetWeights, check_fit, count
+from .weights import SheetWeights, check_fit
 
 TITLES = {
     Model.attention: "Self-attention",

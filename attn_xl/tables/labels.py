@@ -15,7 +15,7 @@ from attn_xl.errors import InputError
 from attn_xl.graph.node import Numbers
 from attn_xl.spreadsheets.addresses import MAX_TEXT, address, letters, too_long
 from attn_xl.spreadsheets.numerals import ErrorValue, NumberText, as_text, numeral
-from attn_xl.text import clean
+from attn_xl.text import clean, shortened
 
 from .boxes import DECORATION, NUMBER_TEXT, TEXT, Grid, is_blank, kind_of
 from .regions import LABEL_HEADINGS, TURNED_HEADINGS, Region
@@ -259,8 +259,8 @@ def _has_row_labels(grid: Grid, header: int | None, body: list[int], left: int, 
     first = grid[body[0]][left + 1 :]
     if texts and _counts(first):
         raise InputError(
-            f"{where}, row {body[0] + 1}: {cells[0][:40]!r} with {first[0]:g}, {first[1]:g}, ... may "
-            "be a word or the numbers of the columns. If they number the columns, empty the cell "
+            f"{where}, row {body[0] + 1}: {shortened(cells[0])!r} with {first[0]:g}, {first[1]:g}, ... "
+            "may be a word or the numbers of the columns. If they number the columns, empty the cell "
             f"{address(body[0] + 1, left + 1)}."
         )
     return bool(texts)
@@ -295,7 +295,7 @@ def _labels(
         text = str(value).upper() if isinstance(value, bool) else as_text(value)
         if too_long([text]):
             raise InputError(
-                f"{where}, cell {address(row + 1, column + 1)}: the {kind} {text[:20] + '...'!r} "
+                f"{where}, cell {address(row + 1, column + 1)}: the {kind} {shortened(text, 20)!r} "
                 f"has {len(text):,} letters; a cell of a workbook holds {MAX_TEXT:,}. Shorten it."
             )
         yield clean(text)
@@ -360,7 +360,8 @@ def described(value: Any) -> str:
     if _is_number(value):
         return f"the number {value:g}" if isfinite(value) else "an infinite number"
     if numbers_in(value):
-        return f"the text {value[:40]!r}, several numbers in one cell (give each a column of its own),"
+        several = "several numbers in one cell (give each a column of its own)"
+        return f"the text {shortened(value)!r}, {several},"
     if isinstance(value, str):
-        return f"the text {value[:40]!r}"
+        return f"the text {shortened(value)!r}"
     return f"the date or time {value}"

@@ -13,7 +13,7 @@ from attn_xl.settings import SETTINGS
 from attn_xl.spreadsheets.addresses import unique
 from attn_xl.spreadsheets.book import Book, wrote_this
 from attn_xl.spreadsheets.numerals import ErrorValue
-from attn_xl.text import clean
+from attn_xl.text import clean, listed
 
 from .boxes import Grid, is_blank
 from .find import SheetFound, asked_ranges, known_sheet, tables_of_sheet
@@ -252,7 +252,7 @@ def _remarks(made: Survey) -> Iterator[str]:
         if used and over:
             what = "table is" if len(over) == 1 else "tables are"
             yield (
-                f"On the sheet {sheet.name!r}, {_listed(used)}; {len(over)} other {what} passed over "
+                f"On the sheet {sheet.name!r}, {_uses(used)}; {len(over)} other {what} passed over "
                 "(attn-xl inspect says why)."
             )
         for_columns = [f for f in used if f.turned and not f.parameter]
@@ -269,16 +269,12 @@ def _remarks(made: Survey) -> Iterator[str]:
     if parameters:
         sheets, weights = (list(dict.fromkeys(names)) for names in zip(*parameters))
         yield (
-            f"{_some(sheets)}: read as {_some(weights)} of PyTorch, whose matrices are out x in, and "
-            "so transposed. How many heads they are for is not in them: --heads says it."
+            f"{listed(sheets, 6)}: read as {listed(weights, 6)} of PyTorch, whose matrices are out x "
+            "in, and so transposed. How many heads they are for is not in them: --heads says it."
         )
 
 
-def _some(names: Sequence[str], most: int = 6) -> str:
-    return ", ".join(names[:most]) + (f", ... ({len(names)})" if len(names) > most else "")
-
-
-def _listed(used: Sequence[Found]) -> str:
+def _uses(used: Sequence[Found]) -> str:
     sentences = [f.place.range for f in used if f.use == "sentence"]
     weights = [f"{f.name}" for f in used if f.use == "weights"]
     parts = [f"the sentence is {', '.join(sentences)}"] if sentences else []

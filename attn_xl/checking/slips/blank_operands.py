@@ -29,7 +29,7 @@ from attn_xl.checking.blocks.templates import Forms, Reference, Template
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.addresses import address
 from attn_xl.spreadsheets.formulas import TEXT, WIDTH, FormulaBook, Ints, Sheet
-from attn_xl.spreadsheets.ranges import shortened, spans
+from attn_xl.spreadsheets.ranges import shortened_spans, spans
 
 SKIPPING = frozenset([
     "SUM", "AVERAGE", "MAX", "MIN", "MEDIAN", "PRODUCT", "SUMSQ", "STDEV", "STDEVP", "STDEV.P",
@@ -114,7 +114,7 @@ def computed_with_nothing(
             what, do = f"computes with {said}{at}, text", "Refer to numbers only."
         out.append(Finding(name, spans(np.array(keys)), kind, what, do))
     for (name, kind, _), cells in meant.items():
-        said = shortened(", ".join(cells))
+        said = shortened_spans(", ".join(cells))
         what = f"uses {said}, blank, in a table that is filled here and there"
         if kind == "text":
             what = f"leaves out {said}, text that formulas give"
@@ -197,4 +197,4 @@ def _in_words(sheet: Sheet, box: list[int], kind: str, asked: set[tuple[str, int
     named = [key for key in keys[bad].tolist() if kind == "text" or (sheet.name, key) not in asked]
     at = at[bad & (at >= 0)]
     made = bool(((sheet.formulas[at] >= 0) | (sheet.spilled[at] >= 0)).all())
-    return (shortened(spans(np.array(named))) if named else ""), made
+    return (shortened_spans(spans(np.array(named))) if named else ""), made

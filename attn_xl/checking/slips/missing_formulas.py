@@ -17,7 +17,7 @@ from attn_xl.checking.blocks.templates import Forms
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, MAX_ROWS
 from attn_xl.spreadsheets.formulas import WIDTH, Ints
-from attn_xl.spreadsheets.ranges import shortened, spans
+from attn_xl.spreadsheets.ranges import shortened_spans, spans
 
 MOST_BLANK = 1 / 3
 """So many blank cells for each formula, at most."""
@@ -129,7 +129,7 @@ class Holes:
                 block.sheet.name,
                 spans(group),
                 "hole",
-                f"blank among the formulas of {shortened(spans(among))}; as there it would be "
+                f"blank among the formulas of {shortened_spans(spans(among))}; as there it would be "
                 f"={formula_for(self.forms, block, int(group[0]))}",
                 "Copy a neighbour's formula into it.",
             )

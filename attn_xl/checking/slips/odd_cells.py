@@ -34,7 +34,7 @@ from attn_xl.checking.blocks.strangers import (
 from attn_xl.checking.blocks.templates import Coordinates, Forms, Template
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.formulas import NUMBER, TEXT, WIDTH, Ints
-from attn_xl.spreadsheets.ranges import shortened, spans
+from attn_xl.spreadsheets.ranges import shortened_spans, spans
 
 MOST_ODD = 1 / 3
 """So many odd cells for each that fits, at most: one of four."""
@@ -220,7 +220,7 @@ class Slips:
             cells,
             "pattern",
             f"={text_at(self.forms, block.sheet, int(place))} breaks the pattern of "
-            f"{shortened(block.spans)}; as there it would be ={expected}",
+            f"{shortened_spans(block.spans)}; as there it would be ={expected}",
             "Copy a neighbour's formula into it.",
         )
 
@@ -333,7 +333,7 @@ class Slips:
             block.sheet.name,
             spans(group),
             "restart" if copied else "constant",
-            f"{many} among the formulas of {shortened(block.spans)}; as there it would be "
+            f"{many} among the formulas of {shortened_spans(block.spans)}; as there it would be "
             f"={formula_for(self.forms, block, int(group[0]))}",
             "Copy a neighbour's formula into it.",
         )

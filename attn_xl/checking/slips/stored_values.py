@@ -27,8 +27,9 @@ from attn_xl.spreadsheets.formulas import (
     Sheet,
     read_formulas,
 )
-from attn_xl.spreadsheets.ranges import shortened, spans
+from attn_xl.spreadsheets.ranges import shortened_spans, spans
 from attn_xl.spreadsheets.recalculate import Recalculated
+from attn_xl.text import listed, shortened
 
 from .function_support import DATED, UNSTEADY
 from .ironcalc_support import doubtful, must_be_entered
@@ -326,7 +327,7 @@ def _shown(value: Value) -> str:
         return str(value).upper()
     if isinstance(value, (int, float)):
         return f"{value:.15g}"
-    return "nothing" if value in (None, "") else f"{str(value)[:40]!r}"
+    return "nothing" if value in (None, "") else repr(shortened(str(value)))
 
 
 def _doubts(book: FormulaBook, forms: Forms, engine: str) -> list[frozenset[str]]:
@@ -355,10 +356,14 @@ def _error(sheet: Sheet, text: str, keys: list[int], origins: dict[str, Ints]) -
     """An error value in words: where it begins, if that is not all of the cells."""
     here = np.intersect1d(origins[sheet.name], np.array(keys))
     if len(here):
-        return text if len(here) == len(keys) else f"{text}, which begins in {shortened(spans(here))}"
+        return (
+            text
+            if len(here) == len(keys)
+            else f"{text}, which begins in {shortened_spans(spans(here))}"
+        )
     for name, cells in origins.items():
         if len(cells):
-            return f"{text}, which begins in {quoted(name)}!{shortened(spans(cells))}"
+            return f"{text}, which begins in {quoted(name)}!{shortened_spans(spans(cells))}"
     return text
 
 
@@ -367,7 +372,7 @@ def _unchecked(sheet: Sheet, doubts: list[frozenset[str]], places: Ints, engine:
         return []
     formulas = np.maximum(sheet.formulas[places], sheet.spilled[places])
     functions = sorted(frozenset[str]().union(*(doubts[formula] for formula in formulas.tolist())))
-    named = f" ({', '.join(functions[:6])})" if functions else ""
+    named = f" ({listed(functions, 6)})" if functions else ""
     many = f"{len(places)} value{'s' * (len(places) > 1)}"
     cells = spans(sheet.keys[places])
     if functions and UNSTEADY.issuperset(functions):

@@ -8,7 +8,7 @@ import numpy as np
 from attn_xl.spreadsheets.addresses import Place
 from attn_xl.spreadsheets.formulas import WIDTH
 from attn_xl.spreadsheets.metadata import Cells, Marks
-from attn_xl.spreadsheets.ranges import shortened, spans
+from attn_xl.spreadsheets.ranges import shortened_spans, spans
 
 from .record import GIVEN, SENTENCE, WEIGHTS
 from .reopen import SWITCHES, Reopened, record_of
@@ -67,6 +67,6 @@ def _numbers(book: WrittenBook, sheet: str) -> Cells:
 
 
 def _said(cells: Cells) -> str:
-    return shortened(
+    return shortened_spans(
         spans(np.array([row * WIDTH + column - 1 for row, column in cells], dtype=np.int64))
     )

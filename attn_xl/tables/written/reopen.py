@@ -20,6 +20,7 @@ from attn_xl.models.steps import OPTIONS
 from attn_xl.settings import SETTINGS, Settings
 from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.tables.survey import Table, Tables
+from attn_xl.text import shortened
 
 from .record import CONTROLS, GIVEN, LABELS, NO_CHOICES, SENTENCE, WEIGHTS, read_record
 from .written_book import WrittenBook, parsed_place
@@ -231,7 +232,7 @@ def _entered(value: Any) -> str:
         return str(value).upper()
     if isinstance(value, (int, float)):
         return f"{value:g}"
-    return repr(str(value)[:40]) if str(value) else "blank"
+    return repr(shortened(str(value))) if str(value) else "blank"
 
 
 # Tables
@@ -314,10 +315,11 @@ def table_at(book: WrittenBook, name: str, place: Place) -> Table:
         for j in kept:
             if not isfinite(values[i, j]):
                 cell = address(place.row + i, place.column + j)
-                found = book.text(place.sheet, place.row + i, place.column + j)
+                text = book.text(place.sheet, place.row + i, place.column + j)
+                found = f"the text {shortened(text)!r}" if text else "blank"
                 raise InputError(
                     f"{book.path}, sheet {place.sheet!r}, cell {cell}: "
-                    f"{f'the text {found[:40]!r}' if found else 'blank'} where a number is needed."
+                    f"{found} where a number is needed."
                 )
     return Table(
         name=name,

@@ -20,6 +20,7 @@ from attn_xl.tables.written.reopen import Reopened, recorded_settings
 from attn_xl.tables.written.written_book import WrittenBook, parsed_place
 from attn_xl.teaching.answer_key import Key, Keys, key_tables
 from attn_xl.teaching.lessons.lesson import BLANK, LESSON, TABLE
+from attn_xl.text import listed, shortened
 from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.layout.place import lay_out
 from attn_xl.workbook.layout.placed import Block
@@ -127,7 +128,7 @@ def _cells(said: str, node: Node, where: str) -> np.ndarray:
                 raise ValueError
             cells[row, column] = True
     except (ValueError, IndexError):
-        raise InputError(f"{where}: {said[:40]!r} does not say which cells are blank.") from None
+        raise InputError(f"{where}: {shortened(said)!r} does not say which cells are blank.") from None
     return cells
 
 
@@ -174,13 +175,12 @@ def changed_inputs(book: WrittenBook, assignment: Assignment) -> list[str]:
             value = book.value(found.sheet, *at) if None not in at else ""  # type: ignore[arg-type]
             number = float(node.values[row, column])
             if not _is(value, number):
-                now = "blank" if value == "" else _text(value)[:20]
+                now = "blank" if value == "" else shortened(_text(value), 20)
                 cell = f"{found.sheet}!{address(place.row + row, place.column + column)}"
                 other.append(f"{cell} is {now}, given was {number:g}")
         if other:
-            more = f" and {len(other) - MOST_LISTED} more" if len(other) > MOST_LISTED else ""
             remarks.append(
-                f"Given numbers were changed: {'; '.join(other[:MOST_LISTED])}{more}. Marked with the "
+                f"Given numbers were changed: {listed(other, MOST_LISTED, '; ')}. Marked with the "
                 "original ones."
             )
     return remarks

@@ -9,11 +9,10 @@ from math import isfinite
 from typing import Any
 
 from attn_xl.spreadsheets.numerals import ErrorValue
-from attn_xl.text import clean
+from attn_xl.text import clean, shortened
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?")
 _MINUS = str.maketrans("\u2212\u2013\u2012\ufe63\uff0d", "-----")
-_MOST_SHOWN = 40
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ def read_entry(value: Any) -> Entry:
         )
     text = clean(value)
     number, why = _read_text(text)
-    shown = text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 1]}…"
+    shown = shortened(text)
     if number is None:
         return Entry(None, shown, f"the text {shown!r}")
     return Entry(number, shown, f"the text {shown!r}, {why}, read as {number:.10g}")

@@ -21,7 +21,7 @@ from attn_xl.teaching.answer_key import Keys, is_key, read_keys
 from attn_xl.teaching.lessons.blanks import results_of
 from attn_xl.teaching.lessons.pages import COVER
 from attn_xl.teaching.roster import Student, file_name
-from attn_xl.text import clean
+from attn_xl.text import clean, listed
 from attn_xl.views.cell_names import Cell, CellNames
 from attn_xl.views.explanation import figure, worked_with
 from attn_xl.workbook.templates import DEFAULT
@@ -235,7 +235,10 @@ def _entries(book: WrittenBook, assignment: Assignment) -> tuple[dict[Node, Entr
             entries[row][column] = entry
             if entry.remark:
                 odd.setdefault(_kind(entry), []).append(f"{one.cell(row, column)}: {entry.remark}")
-    return found, [*_sheet_remarks(sheets), *(_listed(kind, cells) for kind, cells in odd.items())]
+    return found, [
+        *_sheet_remarks(sheets),
+        *(f"{kind}: {listed(cells, MOST_LISTED, '; ')}." for kind, cells in odd.items()),
+    ]
 
 
 def _perhaps(book: WrittenBook, one: Asked, assignment: Assignment) -> str:
@@ -250,11 +253,6 @@ def _perhaps(book: WrittenBook, one: Asked, assignment: Assignment) -> str:
 
 def _kind(entry: Entry) -> str:
     return "Numbers typed as text" if entry.number is not None else "No numbers"
-
-
-def _listed(kind: str, cells: list[str]) -> str:
-    more = f"; and {len(cells) - MOST_LISTED} more" if len(cells) > MOST_LISTED else ""
-    return f"{kind}: {'; '.join(cells[:MOST_LISTED])}{more}."
 
 
 def _sheet_remarks(sheets: dict[str, list[str]]) -> list[str]:

@@ -11,11 +11,12 @@ from attn_xl.errors import InputError
 from attn_xl.graph.node import Node
 from attn_xl.graph.step import Scope
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, MAX_ROWS, Place, address, letters
+from attn_xl.text import text_width
 from attn_xl.workbook.layout.layout import Layout, Sheet
 from attn_xl.workbook.layout.page import Cell, Extras, Tint
 from attn_xl.workbook.layout.placed import Block
 
-from .drawing import COLUMN, Drawing, Drawn, Text, label_width, text_columns
+from .drawing import COLUMN, Drawing, Drawn, Text, label_width
 from .figures import comes_with_its_use, figure_of, read_by
 from .panels import Panel
 
@@ -295,7 +296,7 @@ def _widths(picture: Drawing) -> dict[int, float]:
             widths[drawn.column] = max(widths[drawn.column], label_width(drawn.labels))
         if drawn.headed:
             for column, heading in enumerate(drawn.headings, 1 + drawn.column):
-                widths[column] = max(widths[column], min(text_columns(heading) + 2.0, LONG_HEADING))
+                widths[column] = max(widths[column], min(text_width(heading) + 2.0, LONG_HEADING))
     return widths
 
 
@@ -305,7 +306,7 @@ def _heights(picture: Drawing) -> dict[int, float]:
     heights = dict.fromkeys((FIRST_ROW + row for row in titles), TITLE_LINE)
     for drawn in picture.matrices:
         if drawn.headed:
-            longest = max(map(text_columns, drawn.headings), default=0)
+            longest = max(map(text_width, drawn.headings), default=0)
             if longest + 2 > LONG_HEADING:
                 row = FIRST_ROW + drawn.row - 1
                 lines = min(4, -(-(longest + 2) // LONG_HEADING))

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
-from unicodedata import east_asian_width
 
 from attn_xl.graph.node import Node
+from attn_xl.text import text_width
 
 COLUMN = 7.5
 """How wide a column is, in characters; all are alike, so that what belongs together can line up."""
@@ -64,7 +64,7 @@ class Text:
     @property
     def columns(self) -> int:
         """How many columns it takes; bold letters are a little wider."""
-        return columns_for(1.12 * text_columns(self.text))
+        return columns_for(1.12 * text_width(self.text))
 
 
 Placed = TypeVar("Placed", Drawn, Text)
@@ -112,11 +112,6 @@ def moved(what: Placed, row: int, column: int) -> Placed:
     return replace(what, row=what.row + row, column=what.column + column)
 
 
-def text_columns(text: str) -> int:
-    """How many letters wide a text is: East Asian ones count twice."""
-    return len(text) if text.isascii() else sum(1 + (east_asian_width(c) in "WF") for c in text)
-
-
 def columns_for(characters: float) -> int:
     """How many columns so many characters take."""
     return int(-(-characters // COLUMN))
@@ -124,13 +119,13 @@ def columns_for(characters: float) -> int:
 
 def label_columns(labels: Iterable[str]) -> int:
     """How many columns row labels take."""
-    longest = max(map(text_columns, labels), default=0)
+    longest = max(map(text_width, labels), default=0)
     return 1 if longest <= SHORT_LABEL else columns_for(min(longest, MOST_LABEL) + LABEL_ROOM)
 
 
 def label_width(labels: Iterable[str]) -> float:
     """How wide the last of these columns is."""
-    longest = max(map(text_columns, labels), default=0)
+    longest = max(map(text_width, labels), default=0)
     return longest + LABEL_ROOM if longest <= SHORT_LABEL else COLUMN
 
 

@@ -11,7 +11,7 @@ from attn_xl.graph.operations.chosen import OFF, ON
 from attn_xl.models.explorer import MOVES, NEXT_NOTE
 from attn_xl.models.steps import COMPARE, CONTROLS, INPUT, OUTPUT
 from attn_xl.spreadsheets.addresses import Place, address
-from attn_xl.text import clean
+from attn_xl.text import clean, shortened
 
 from .layout import FIRST_COLUMN, FIRST_ROW, Layout, Sheet
 from .page import Cell, Chart, Choice, Extras, Series
@@ -205,8 +205,7 @@ def _sentence(block: Block) -> str:
 
 
 def _short(text: str) -> str:
-    text = clean(text)
-    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
+    return shortened(clean(text), LONGEST_NAME)
 
 
 def _shown(numbers: Iterable[float]) -> tuple[float | None, ...]:

@@ -20,6 +20,7 @@ from openpyxl.worksheet.properties import PageSetupProperties
 
 from attn_xl.graph.node import Node
 from attn_xl.spreadsheets.addresses import address, cut, letters, quoted
+from attn_xl.text import text_width
 from attn_xl.workbook.layout.layout import (
     FIRST_COLUMN,
     FIRST_ROW,
@@ -36,7 +37,7 @@ from attn_xl.workbook.layout.placed import Block
 
 from .package import Rows
 from .rows import Looks, caption_above, sheet_rows
-from .styles import Styles, set_text, text_width
+from .styles import Styles, set_text
 
 MOST_HEADING, MOST_LABEL = 14, 28
 """So many characters wide are columns and row labels at the most; longer headings take more lines."""
