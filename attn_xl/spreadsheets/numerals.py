@@ -1,5 +1,5 @@
 """What a cell may hold besides numbers and texts: text that is a number (0,5 and 1.5 and 50 % and $3),
-an error value. Knows no file and no table."""
+an error value. Inputs and what students enter are read by the same rules."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ _BODY = re.compile(
     )(?P<exponent>(?:[eE][+-]?\d+)?)""",
     re.ASCII | re.VERBOSE,
 )
+_MINUS = str.maketrans("\u2212\u2013\u2012\ufe63\uff0d", "-----")
 _DOUBTFUL = re.compile(r"[1-9]\d{0,2},\d{3}", re.ASCII)
 MOST_LETTERS = 40
 
@@ -68,7 +69,7 @@ def numeral(text: str, comma: bool | None = None) -> float | None:
         return float(text)
     if len(text) > MOST_LETTERS:
         return None
-    text = text.strip().replace("\u2212", "-")
+    text = text.strip().translate(_MINUS)
     bare = _CURRENCY.sub("", text, count=1).strip()
     percent = bare.endswith("%")
     if percent:
