@@ -12,10 +12,8 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from typing import Any
 
-from .addresses import MAX_COLUMNS, MAX_ROWS, split_address
+from .addresses import MAX_COLUMNS, parse_area, split_address
 
-_CORNER = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})", re.IGNORECASE)
-_REFERENCE = re.compile(r"(?:(?P<sheet>'(?:[^']|'')+'|[^'!]+)[!])?(?P<cells>[^!]+)")
 _RELATED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _FORMULA_CELL = re.compile(
     rb'<(?:\w+:)?c [^>]*?\br="([A-Z]{1,3}\d{1,7})"[^>]*>\s*<(?:\w+:)?f(?:\s[^>]*)?[/>]'
@@ -28,24 +26,6 @@ _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 Area = tuple[str, int, int, int, int]
 """Sheet, first row, first column, last row, last column, from 1."""
 Cells = set[tuple[int, int]]
-
-
-def parse_area(text: str) -> tuple[str | None, tuple[int, int, int, int]] | None:
-    """The sheet, if it is named, and the corners of `'My sheet'!$B$3:F9`; None if it is no range."""
-    match = _REFERENCE.fullmatch(text.strip())
-    if match is None:
-        return None
-    corners = [_CORNER.fullmatch(part.strip()) for part in match["cells"].split(":")]
-    if len(corners) > 2 or None in corners:
-        return None
-    cells = [split_address(corner[1].upper() + corner[2]) for corner in corners if corner]
-    rows, columns = [row for row, _ in cells], [column for _, column in cells]
-    if min(rows) < 1 or max(rows) > MAX_ROWS or max(columns) > MAX_COLUMNS:
-        return None
-    sheet = match["sheet"]
-    if sheet is not None and sheet.startswith("'"):
-        sheet = sheet[1:-1].replace("''", "'")
-    return sheet, (min(rows), min(columns), max(rows), max(columns))
 
 
 class Marks:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from attn_xl.errors import CallError, InputError, nearest
-from attn_xl.spreadsheets.addresses import Place, address
+from attn_xl.spreadsheets.addresses import Place, address, parse_area
 from attn_xl.spreadsheets.book import Book
-from attn_xl.spreadsheets.metadata import Area, Cells, parse_area
+from attn_xl.spreadsheets.metadata import Area, Cells
 from attn_xl.text import clean, listed, shortened
 
 from .boxes import Grid

@@ -13,14 +13,13 @@ from attn_xl.errors import CallError, nearest
 from attn_xl.graph.node import Node
 from attn_xl.models.computation import Computation
 from attn_xl.settings import SETTINGS
-from attn_xl.spreadsheets.addresses import address, quoted
+from attn_xl.spreadsheets.addresses import Place, address, parse_place, quoted
 from attn_xl.workbook.layout.layout import LINK_ROW, NOTE_ROW, OVERVIEW, TITLE_ROW, Layout, Sheet
 from attn_xl.workbook.layout.placed import Block
 from attn_xl.workbook.xlsx.rows import caption_above
 
 from .selection import Chosen, called, select
 
-_ADDRESS = re.compile(r"(?:'((?:[^']|'')+)'|([^'!][^!]*))!\$?([A-Za-z]{1,3})\$?([1-9][0-9]{0,6})")
 _IN_QUOTES = re.compile(r'"((?:[^"]|"")*)"(?:#([0-9]{1,9}))?\s*(,|$)')
 _BARE = re.compile(r"([^,]*)(,|$)")
 _NUMBERED = re.compile(r"(.+)#([0-9]{1,9})")
@@ -113,9 +112,9 @@ class CellNames:
             CallError: if there is none, or more than one.
         """
         text = text.strip()
-        at = _ADDRESS.fullmatch(text)
-        if at and not self._split(text):
-            return self._at(at)
+        place = parse_place(text)
+        if place and place.rows == place.columns == 1 and not self._split(text):
+            return self._at(text, place)
         found = self._split(text)
         if not found:
             raise self._unknown_step(text)
@@ -217,20 +216,19 @@ class CellNames:
             raise CallError(f"{one.title} has several {what}s {label.text!r}. Say which: {said}.")
         return places[0]
 
-    def _at(self, at: re.Match[str]) -> Cell:
+    def _at(self, text: str, asked: Place) -> Cell:
         """The number in a cell of the workbook that `convert` writes."""
         if self._sheet is not None:
-            raise CallError(f"--sheet does not go with {at[0]}, which names its sheet. Leave one out.")
-        name = at[1].replace("''", "'") if at[1] else at[2].strip()
+            raise CallError(f"--sheet does not go with {text}, which names its sheet. Leave one out.")
+        name, row, column = asked.sheet.strip(), asked.row, asked.column
         sheets = {sheet.name.casefold(): sheet for sheet in self._layout.sheets}
         if name.casefold() not in sheets:
             names = [sheet.name for sheet in sheets.values()]
             for about in (OVERVIEW, SETTINGS):
                 if name.casefold() == about.casefold():
-                    raise CallError(f"{at[0]}: {about} has no numbers. {nearest(name, names)}")
+                    raise CallError(f"{text}: {about} has no numbers. {nearest(name, names)}")
             raise CallError(f"the workbook has no sheet {name!r}. {nearest(name, names)}")
         sheet = sheets[name.casefold()]
-        row, column = int(at[4]), _column(at[3])
         for block in sheet.blocks:
             place = block.place
             if place.row <= row <= place.last_row and place.column <= column <= place.last_column:
@@ -240,13 +238,6 @@ class CellNames:
             f"{quoted(sheet.name)}!{address(row, column)} holds {_standing(sheet, row, column)}. "
             f"The numbers are in {numbers}."
         )
-
-
-def _column(letters: str) -> int:
-    number = 0
-    for letter in letters.upper():
-        number = 26 * number + ord(letter) - 64
-    return number
 
 
 def _labels(inside: str) -> list[_Label]:

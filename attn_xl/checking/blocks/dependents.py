@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_xl.spreadsheets.addresses import split_address
+from attn_xl.spreadsheets.addresses import parse_area
 from attn_xl.spreadsheets.formulas import ERROR, WIDTH, FormulaBook, Ints, Sheet
 
 from .references import Filled, Lookup, rectangles_of, uses
@@ -81,13 +81,10 @@ def origins_of_errors(book: FormulaBook, forms: Forms, lookup: Lookup) -> dict[s
 def _names_one(book: FormulaBook, sheet: Sheet, name: str, keys: dict[str, Ints]) -> bool:
     """Whether a defined name means one of these cells."""
     text = book.names.get(f"{sheet.name}!{name}", book.names.get(name, ""))
-    target, _, cells = text.replace("$", "").rpartition("!")
-    target = target.strip("'").replace("''", "'")
-    first, _, last = cells.partition(":")
-    try:
-        (top, left), (bottom, right) = split_address(first), split_address(last or first)
-    except ValueError:
+    area = parse_area(text)
+    if area is None:
         return False
-    here = keys.get(target, np.empty(0, dtype=np.int64))
+    top, left, bottom, right = area[1]
+    here = keys.get(area[0] or "", np.empty(0, dtype=np.int64))
     rows, columns = here // WIDTH, here % WIDTH + 1
     return bool(((rows >= top) & (rows <= bottom) & (columns >= left) & (columns <= right)).any())

@@ -4,7 +4,6 @@ matrix algebra. Knows which functions keep a size, and no values.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -14,15 +13,12 @@ from openpyxl.formula.tokenizer import Token, TokenizerError
 from attn_xl.checking.blocks.references import ADDING
 from attn_xl.checking.blocks.templates import OF_ONE, Forms
 from attn_xl.checking.findings import Finding
-from attn_xl.spreadsheets.addresses import split_address
+from attn_xl.spreadsheets.addresses import parse_area
 from attn_xl.spreadsheets.formulas import WIDTH, FormulaBook, Sheet
 from attn_xl.spreadsheets.ranges import spans
 
 Size = tuple[int, int]
 """Rows and columns."""
-_CELLS = re.compile(
-    r"(?:.*!)?\$?([A-Za-z]{1,3})\$?([0-9]{1,7})(?::\$?([A-Za-z]{1,3})\$?([0-9]{1,7}))?", re.DOTALL
-)
 _LONGEST = 8192
 """A formula has so many letters at the most."""
 _OF_ALL = ADDING - OF_ONE - {"MMULT", "MINVERSE"} | {"COUNT", "COUNTA", "ROWS", "COLUMNS"}
@@ -128,12 +124,9 @@ def _function(name: str, given: list[Size]) -> Size:
 
 
 def _range(text: str, book: FormulaBook, sheet: Sheet) -> Size:
-    found = _CELLS.fullmatch(text)
-    if not found:
-        named = book.names.get(f"{sheet.name}!{text}", book.names.get(text, ""))
-        found = _CELLS.fullmatch(named)
-    if not found or "[" in found[0]:
+    named = book.names.get(f"{sheet.name}!{text}", book.names.get(text, ""))
+    area = parse_area(text) or parse_area(named)
+    if area is None or "[" in (area[0] or ""):
         raise _Unknown
-    top, left = split_address(found[1].upper() + found[2])
-    bottom, right = split_address(found[3].upper() + found[4]) if found[3] else (top, left)
-    return abs(bottom - top) + 1, abs(right - left) + 1
+    top, left, bottom, right = area[1]
+    return bottom - top + 1, right - left + 1

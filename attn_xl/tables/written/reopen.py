@@ -18,12 +18,12 @@ from attn_xl.models.masking import ALWAYS_CAUSAL, drawn_before
 from attn_xl.models.steps import CONTROLS as CONTROLS_SHEET
 from attn_xl.models.steps import OPTIONS
 from attn_xl.settings import SETTINGS, Settings
-from attn_xl.spreadsheets.addresses import Place, address
+from attn_xl.spreadsheets.addresses import Place, address, parse_place
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.text import shortened
 
 from .record import CONTROLS, GIVEN, LABELS, NO_CHOICES, SENTENCE, WEIGHTS, read_record
-from .written_book import WrittenBook, parsed_place
+from .written_book import WrittenBook
 
 Line = tuple[str, Any, str]
 KINDS = (SENTENCE, WEIGHTS, GIVEN)
@@ -242,9 +242,9 @@ def _table(book: WrittenBook, name: str, defined: str, recorded: str) -> Table:
     where = f"{book.path}, sheet '{SETTINGS}'"
     if not defined:
         return unpacked(name, recorded, where)
-    place, told = book.place(defined, parsed_place(recorded))
+    place, told = book.place(defined, parse_place(recorded))
     if place is None:
-        missing = parsed_place(recorded)
+        missing = parse_place(recorded)
         sheet = f" (sheet {missing.sheet!r})" if missing else ""
         raise InputError(f"{book.path}: the table {defined}{sheet} is not there any more. Put it back.")
     return table_at(book, name, place if told else _settled(book, place))

@@ -3,21 +3,17 @@ stand now. Knows nothing of what they mean."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from attn_xl.spreadsheets.addresses import Place, split_address
+from attn_xl.spreadsheets.addresses import Place, parse_place
 from attn_xl.spreadsheets.book import Book, read_book
 from attn_xl.spreadsheets.numerals import as_text
 from attn_xl.spreadsheets.values import Grid
 from attn_xl.text import clean
 
-_RANGE = re.compile(
-    r"(?:'((?:[^']|'')+)'|([^'!]+))!\$?([A-Z]{1,3})\$?(\d+)(?::\$?([A-Z]{1,3})\$?(\d+))?"
-)
 _UP, _DOWN = -4, 30
 """So many rows and columns a matrix without a name is looked for above and below its place."""
 
@@ -60,7 +56,7 @@ class WrittenBook:
     @classmethod
     def of(cls, book: Book) -> WrittenBook:
         """With the names of the file that was read."""
-        names = {n.casefold(): parsed_place(to) for n, to in book.marks.references().items()}
+        names = {n.casefold(): parse_place(to) for n, to in book.marks.references().items()}
         return cls(book.path, book.grids, names)
 
     def value(self, sheet: str, row: int, column: int) -> Any:
@@ -150,19 +146,6 @@ class WrittenBook:
             tuple(self.text(place.sheet, row, place.column - 1) for row in rows),
             tuple(self.text(place.sheet, place.row - 1, column) for column in columns),
         )
-
-
-def parsed_place(text: str) -> Place | None:
-    """The range that an absolute address means: `'cat.Scores'!$B$5:$D$8`; None if it is none."""
-    found = _RANGE.fullmatch(text.strip())
-    if found is None:
-        return None
-    sheet = found[1].replace("''", "'") if found[1] else found[2]
-    first_row, first = split_address(f"{found[3]}{found[4]}")
-    last_row, last = split_address(f"{found[5] or found[3]}{found[6] or found[4]}")
-    if last_row < first_row or last < first:
-        return None
-    return Place(sheet, first_row, first, last_row - first_row + 1, last - first + 1)
 
 
 def _range(first: int, last: int) -> range:

@@ -12,12 +12,12 @@ from attn_xl.graph.node import Node
 from attn_xl.models.build import attend
 from attn_xl.models.computation import Computation
 from attn_xl.settings import SETTINGS, Settings
-from attn_xl.spreadsheets.addresses import Place, address
+from attn_xl.spreadsheets.addresses import Place, address, parse_place
 from attn_xl.spreadsheets.numerals import as_text
 from attn_xl.tables.survey import Tables
 from attn_xl.tables.written.record import NO_CHOICES, digest, sources, table_digest
 from attn_xl.tables.written.reopen import Reopened, recorded_settings
-from attn_xl.tables.written.written_book import WrittenBook, parsed_place
+from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.teaching.answer_key import Key, Keys, key_tables
 from attn_xl.teaching.lessons.lesson import BLANK, LESSON, TABLE
 from attn_xl.text import listed, shortened
@@ -71,7 +71,7 @@ def from_key(keys: Keys, key: Key) -> Assignment:
     for name, _, where in lines:
         if not name.startswith(f"{BLANK} "):
             continue
-        block, place = _block(blocks, name, f"{keys.path}"), parsed_place(where)
+        block, place = _block(blocks, name, f"{keys.path}"), parse_place(where)
         if place is None or (place.rows, place.columns) != block.node.shape:
             raise InputError(f"{keys.path}: {where!r} is no place for {block.name}. Was it edited?")
         one = Asked(block, place, np.zeros(block.node.shape, bool))
@@ -99,7 +99,7 @@ def from_record(opened: Reopened) -> Assignment:
         if name.startswith(f"{BLANK} "):
             block = _block(blocks, name, where)
             cells = _cells(str(value), block.node, where)
-            asked.append(Asked(block, parsed_place(place) or block.place, cells))
+            asked.append(Asked(block, parse_place(place) or block.place, cells))
     return _assignment(computation, opened.recorded, layout, asked, opened.lines, where)
 
 
@@ -158,7 +158,7 @@ def changed_inputs(book: WrittenBook, assignment: Assignment) -> list[str]:
     """Remarks on given numbers that are not those of the key."""
     remarks = []
     for source in sources(assignment.layout, assignment.computation, assignment.settings):
-        place = parsed_place(source.place)
+        place = parse_place(source.place)
         if place is None:
             continue
         node = source.node
