@@ -13,6 +13,9 @@ from typing import Any
 
 from .errors import CallError, nearest
 
+CONTROLS, OPTIONS, COMPARE = "Controls", "Options", "Compare"
+"""The sheets that matrices share: what a reader plays with, what the formulas obey, what compares
+sentences."""
 SETTINGS = "Settings"
 """The sheet with the choices: an input may have one, what this program wrote has its record there."""
 
@@ -55,6 +58,11 @@ class Model(str, Enum):
     decoder_only = "decoder-only"
     similarity = "similarity"
 
+    @property
+    def always_causal(self) -> bool:
+        """Whether later words are hidden, whatever is chosen."""
+        return self in (Model.decoder, Model.encoder_decoder, Model.decoder_only)
+
 
 class Norm(str, Enum):
     """Where a layer's norm stands."""
@@ -85,8 +93,10 @@ class Positions(str, Enum):
     sinusoidal = "sinusoidal"
 
 
-def _choice(default: Any, help: str, kind: type | None = None) -> Any:
-    return field(default=default, metadata={"help": help, "kind": kind or type(default)})
+def _choice(default: Any, help: str, kind: type | None = None, *, cell: str = "") -> Any:
+    """A setting; `cell` is the name of the cell that stands for it in a workbook, if one does."""
+    metadata = {"help": help, "kind": kind or type(default), "cell": cell}
+    return field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True)
@@ -104,7 +114,7 @@ class Settings:
     memory: str | None = _choice(
         None, "The sheet whose words the others attend to (the source of an encoder-decoder).", str
     )
-    causal: bool = _choice(False, "Hide later words from each word.")
+    causal: bool = _choice(False, "Hide later words from each word.", cell="Causal")
     padding: str | None = _choice(
         None,
         "A word that fills up a sentence: nobody attends to it. <PAD> and <PADDING> are such.",
@@ -112,14 +122,16 @@ class Settings:
     )
     positions: Positions = _choice(Positions.none, "Add positions to the embeddings.")
     normalize: Normalize = _choice(Normalize.softmax, "How scores become weights that sum to 1.")
-    scale: bool = _choice(True, "Divide the scores by the square root of d_k.")
-    temperature: float | None = _choice(None, "Divide the scores by this, too.", float)
-    dropout: float = _choice(0.0, "The share of attention weights to set to 0.")
+    scale: bool = _choice(True, "Divide the scores by the square root of d_k.", cell="Scale")
+    temperature: float | None = _choice(
+        None, "Divide the scores by this, too.", float, cell="Temperature"
+    )
+    dropout: float = _choice(0.0, "The share of attention weights to set to 0.", cell="p_dropout")
     seed: int = _choice(0, "What the dropout is drawn with.")
     norm: Norm = _choice(Norm.post, "Norm after the sum of a layer's step, or before the step.")
     activation: Activation = _choice(Activation.relu, "The function of the feed-forward network.")
     hidden: int | None = _choice(None, "Width of the feed-forward network, for --random-weights.", int)
-    epsilon: float = _choice(1e-5, "What keeps a norm from dividing by 0.")
+    epsilon: float = _choice(1e-5, "What keeps a norm from dividing by 0.", cell="epsilon")
     random_weights: int | None = _choice(
         None, "Make up the weights that are not given, from this seed: small and readable.", int
     )
@@ -185,6 +197,10 @@ class Settings:
         if made.formulas is Formulas.none or made.model is Model.similarity:
             return replace(made, controls=False)  # nothing would follow them
         return made
+
+
+CELLS = {choice.name: choice.metadata["cell"] for choice in fields(Settings) if choice.metadata["cell"]}
+"""The names of the cells that stand for settings in a workbook, by the setting."""
 
 
 def _read(setting: Field[Any], value: Any, where: str = "") -> Any:

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, TextIO
 
+ON, OFF = "on", "off"
+"""What a cell that is a switch holds."""
 _HIGH = "\x7f-\x9f\ud800-\udfff\ufffe\uffff"
 _TURNS = "\u202a-\u202e\u2066-\u2069"
 _CONTROL = re.compile(f"[\x00-\x1f{_HIGH}]")

@@ -28,14 +28,6 @@ MAY_IMPORT["cli"] = {*MAY_IMPORT, *GROUND}
 """The rooms, and what each may import besides itself. `checking` is imported by `cli` alone."""
 KNOWN_UPWARD = {
     ("graph.operations.chosen", "spreadsheets.addresses"),
-    ("tables.labels", "graph.node"),
-    ("tables.written.record", "graph.node"),
-    ("tables.written.record", "models.computation"),
-    ("tables.written.record", "workbook.layout.layout"),
-    ("tables.written.record", "workbook.layout.page"),
-    ("tables.written.reopen", "graph.operations.chosen"),
-    ("tables.written.reopen", "models.masking"),
-    ("tables.written.reopen", "models.steps"),
 }
 """Imports that still run upward, to be removed: no new one is added."""
 MODULES = {

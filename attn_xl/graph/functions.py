@@ -24,8 +24,6 @@ from attn_xl.graph.operations.catalogue import (
 )
 from attn_xl.graph.operations.chosen import (
     HIDDEN,
-    OFF,
-    ON,
     ColumnMean,
     ColumnVariance,
     Find,
@@ -35,6 +33,7 @@ from attn_xl.graph.operations.chosen import (
     When,
 )
 from attn_xl.graph.operations.primitives import Best, Columns, Concat, Copy, Gather, Width
+from attn_xl.text import OFF, ON
 
 from .matrix import Matrix, constant, made
 from .node import HIDES

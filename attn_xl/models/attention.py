@@ -15,10 +15,10 @@ from attn_xl.errors import InputError
 from attn_xl.graph.functions import copy, gather, mask, masked, row_sum, sinusoid, sqrt, when, width
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import WHOLE, Part, Scope, Step
+from attn_xl.settings import COMPARE
 
 from . import recipes, steps
 from .softmax import softmax
-from .steps import COMPARE
 
 
 class Weights:

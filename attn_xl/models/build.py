@@ -10,7 +10,7 @@ from attn_xl.graph.functions import option
 from attn_xl.graph.matrix import Matrix, given_step, shapes_only
 from attn_xl.graph.node import HIDES, Graph
 from attn_xl.graph.step import WHOLE
-from attn_xl.settings import Model, Normalize, Positions, Settings
+from attn_xl.settings import CELLS, Model, Normalize, Positions, Settings
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.text import count
 
@@ -222,7 +222,10 @@ class _Run:
         return Architecture(
             weights=self.weights,
             epsilon=option(
-                s.epsilon, "epsilon", "it keeps a norm from dividing by 0.", sheet=self._scoring.sheet
+                s.epsilon,
+                CELLS["epsilon"],
+                "it keeps a norm from dividing by 0.",
+                sheet=self._scoring.sheet,
             ),
             heads=s.heads or 1,
             layers=s.layers,
@@ -284,7 +287,7 @@ def _not_to_be_masked(graphs: Mapping[str, Graph]) -> tuple[str, ...]:
     large = [
         name
         for name, graph in graphs.items()
-        if "Causal" in graph
+        if CELLS["causal"] in graph
         for node in graph.values()
         if node.is_step(steps.SCALED) and node.largest > -HIDES
     ]

@@ -10,9 +10,6 @@ from attn_xl.graph.step import Scope, Step
 
 from . import recipes
 
-CONTROLS, OPTIONS, COMPARE = "Controls", "Options", "Compare"
-"""The sheets that matrices share: what a reader plays with, what the formulas obey, what compares
-sentences."""
 ENCODER, DECODER = Scope("Enc", "encoder"), Scope("Dec", "decoder")
 SELF, CROSS = Scope("Self", "self-attention"), Scope("Cross", "cross-attention")
 TURNED = " In the file its rows are columns."

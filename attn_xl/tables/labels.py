@@ -10,9 +10,9 @@ from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attn_xl.errors import InputError
-from attn_xl.graph.node import Numbers
 from attn_xl.spreadsheets.addresses import MAX_TEXT, address, letters, too_long
 from attn_xl.spreadsheets.numerals import ErrorValue, NumberText, as_text, numeral
 from attn_xl.text import clean, shortened
@@ -37,7 +37,7 @@ class Table:
     """
 
     name: str
-    values: Numbers
+    values: NDArray[np.float64]
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     labelled: tuple[bool, bool]
@@ -301,7 +301,7 @@ def _labels(
         yield clean(text)
 
 
-def _values(grid: Grid, body: list[int], start: int, stop: int, where: str) -> Numbers:
+def _values(grid: Grid, body: list[int], start: int, stop: int, where: str) -> NDArray[np.float64]:
     rows = [grid[row][start:stop] for row in body]
     if all(len(row) == stop - start and {*map(type, row)} <= {float, NumberText} for row in rows):
         values = np.array(rows, dtype=np.float64)

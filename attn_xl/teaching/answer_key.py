@@ -18,10 +18,11 @@ from attn_xl.settings import Settings
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address, parse_place, too_long
 from attn_xl.spreadsheets.numerals import as_text
 from attn_xl.tables.survey import Table, Tables
-from attn_xl.tables.written.record import SENTENCE, digest, read_record, record_lines, sources
+from attn_xl.tables.written.record import SENTENCE, read_record
 from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.workbook.layout.layout import Layout, Sheet
 from attn_xl.workbook.layout.page import Cell, Extras
+from attn_xl.workbook.layout.settings_sheet import digest, record_lines, sources
 
 from .roster import Student
 

@@ -19,9 +19,9 @@ from attn_xl.models.computation import Computation, as_computation
 from attn_xl.outputs import writing_all
 from attn_xl.settings import Formulas, Settings
 from attn_xl.spreadsheets.addresses import address, letters, quoted
-from attn_xl.tables.written.record import with_record
 from attn_xl.text import clean, text_width
 from attn_xl.workbook.layout.layout import OVERVIEW, Layout, Sheet
+from attn_xl.workbook.layout.settings_sheet import with_record
 from attn_xl.workbook.xlsx.package import Rows, save
 from attn_xl.workbook.xlsx.sheet import dress
 from attn_xl.workbook.xlsx.styles import Styles, set_text

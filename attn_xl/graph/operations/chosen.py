@@ -12,9 +12,8 @@ import numpy as np
 from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import ATOM, Operand, Operation, Said, Term
 from attn_xl.spreadsheets.addresses import literal
+from attn_xl.text import ON
 
-ON, OFF = "on", "off"
-"""What a switch shows; its number is 1 or 0."""
 HIDDEN = -1e9
 """Added to a score, it leaves an attention weight of exactly 0."""
 

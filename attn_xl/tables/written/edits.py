@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from attn_xl.settings import CELLS
 from attn_xl.spreadsheets.addresses import Place
 from attn_xl.spreadsheets.formulas import WIDTH
 from attn_xl.spreadsheets.metadata import Cells, Marks
 from attn_xl.spreadsheets.ranges import shortened_spans, spans
 
 from .record import GIVEN, SENTENCE, WEIGHTS
-from .reopen import SWITCHES, Reopened, record_of
+from .reopen import Reopened, record_of
 from .written_book import WrittenBook
 
-CHOSEN = frozenset(name.casefold() for name in (*SWITCHES, "Word", "Words", "Components"))
+CHOSEN = frozenset(name.casefold() for name in (*CELLS.values(), "Word", "Words", "Components"))
 """How the names of cells end that hold neither a formula nor a table that was given."""
 
 

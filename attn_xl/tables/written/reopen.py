@@ -13,27 +13,31 @@ from typing import Any
 import numpy as np
 
 from attn_xl.errors import CallError, InputError
-from attn_xl.graph.operations.chosen import OFF, ON
-from attn_xl.models.masking import ALWAYS_CAUSAL, drawn_before
-from attn_xl.models.steps import CONTROLS as CONTROLS_SHEET
-from attn_xl.models.steps import OPTIONS
-from attn_xl.settings import SETTINGS, Settings
+from attn_xl.settings import CELLS, CONTROLS, OPTIONS, SETTINGS, Settings
 from attn_xl.spreadsheets.addresses import Place, address, parse_place
 from attn_xl.tables.survey import Table, Tables
-from attn_xl.text import shortened
+from attn_xl.text import OFF, ON, shortened
 
-from .record import CONTROLS, GIVEN, LABELS, NO_CHOICES, SENTENCE, WEIGHTS, read_record
+from .record import (
+    CONTROLS_LINE,
+    GIVEN,
+    LABELS,
+    NO_CHOICES,
+    SENTENCE,
+    WEIGHTS,
+    drawn_before,
+    read_record,
+)
 from .written_book import WrittenBook
 
 Line = tuple[str, Any, str]
 KINDS = (SENTENCE, WEIGHTS, GIVEN)
-SWITCHES = ("Scale", "Temperature", "Causal", "p_dropout", "epsilon")
 ENTER = {
-    "Temperature": "a number above 0",
-    "p_dropout": "a share above 0 and below 1",
+    "temperature": "a number above 0",
+    "dropout": "a share above 0 and below 1",
     "epsilon": "a small number above 0",
 }
-"""What a cell with a number takes; the others are on or off."""
+"""What the cell of a setting takes that is a number; the others are on or off."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,7 +129,7 @@ def recorded_settings(path: Path, lines: Sequence[Line]) -> Settings:
         InputError: if one is not a choice that there is.
     """
     written = {name: value for name, value, _ in lines if not name.startswith(NO_CHOICES)}
-    controls = str(written.pop(CONTROLS, True)).upper() != "FALSE"
+    controls = str(written.pop(CONTROLS_LINE, True)).upper() != "FALSE"
     try:
         return Settings.chosen({"controls": controls}, written, f"{path}, sheet '{SETTINGS}'")
     except CallError as error:
@@ -159,16 +163,16 @@ class Switch:
 
 def switches(book: WrittenBook, recorded: Settings) -> Iterator[Switch]:
     """Every switch of a workbook."""
-    for name, (place, value) in _standing(book):
+    for field, place in _standing(book):
+        value = book.value(place.sheet, place.row, place.column)
         cell = f"sheet {place.sheet!r}, cell {address(place.row, place.column)}"
-        field, was = _meaning(name, recorded)
-        needs = ENTER.get(name, f"{ON} or {OFF}")
-        now = _understood(name, value)
-        if name == "Causal" and recorded.model in ALWAYS_CAUSAL:
+        needs = ENTER.get(field, f"{ON} or {OFF}")
+        now = _understood(field, value)
+        if field == "causal" and recorded.model.always_causal:
             needs = f"{ON}: a {recorded.model.value} hides later words always"
             now = now or None
         shown = _entered(value) if now is None else shown_choice(now)
-        yield Switch(name, cell, field, was, now, shown, needs)
+        yield Switch(CELLS[field], cell, field, _recorded(field, recorded), now, shown, needs)
 
 
 def current_settings(book: WrittenBook, recorded: Settings) -> Settings:
@@ -182,43 +186,42 @@ def current_settings(book: WrittenBook, recorded: Settings) -> Settings:
         if switch.now is None:
             raise InputError(f"{book.path}, {switch.cell}: {switch.trouble}")
         if switch.now != switch.was:
-            at_one = switch.name == "Temperature" and switch.now == 1
+            at_one = switch.field == "temperature" and switch.now == 1
             changed[switch.field] = None if at_one else switch.now
     return replace(recorded, **changed)
 
 
-def _standing(book: WrittenBook) -> Iterator[tuple[str, tuple[Place, Any]]]:
-    """Each switch, its cell and what stands there: by its name, or else beside its label."""
-    for name in SWITCHES:
+def _standing(book: WrittenBook) -> Iterator[tuple[str, Place]]:
+    """Each setting that has a cell, and its cell: by its name, or else beside its label."""
+    for field, name in CELLS.items():
         place, _ = book.place(name, None)
         if place is None:
-            for sheet in (CONTROLS_SHEET, OPTIONS):
+            for sheet in (CONTROLS, OPTIONS):
                 labels = [row[0] if row else "" for row in book.grids.get(sheet, [])]
                 if name in labels:
                     place = Place(sheet, labels.index(name) + 1, 2, 1, 1)
                     break
         if place is not None:
-            yield name, (place, book.value(place.sheet, place.row, place.column))
+            yield field, place
 
 
-def _meaning(name: str, settings: Settings) -> tuple[str, Any]:
-    """The choice that a switch stands for, and what it is."""
-    if name == "Temperature":
-        return "temperature", settings.temperature or 1.0
-    if name == "Causal":
-        return "causal", settings.causal or settings.model in ALWAYS_CAUSAL
-    field = {"Scale": "scale", "p_dropout": "dropout", "epsilon": "epsilon"}[name]
-    return field, getattr(settings, field)
+def _recorded(field: str, settings: Settings) -> Any:
+    """What the cell of a setting held when the workbook was written."""
+    if field == "temperature":
+        return settings.temperature or 1.0
+    if field == "causal":
+        return settings.causal or settings.model.always_causal
+    return getattr(settings, field)
 
 
-def _understood(name: str, value: Any) -> Any:
-    """What the formulas of a workbook take a switch's cell for; None if for nothing that can be
+def _understood(field: str, value: Any) -> Any:
+    """What the formulas of a workbook take the cell of a setting for; None if for nothing that can be
     chosen. To them only the text `on` is on, in capitals or not; TRUE and `yes` are not."""
-    if name in ("Scale", "Causal"):
+    if field not in ENTER:
         return {ON: True, OFF: False}.get(value.lower()) if isinstance(value, str) else None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    return float(value) if 0 < value < (np.inf if name == "Temperature" else 1.0) else None
+    return float(value) if 0 < value < (np.inf if field == "temperature" else 1.0) else None
 
 
 def shown_choice(value: Any) -> str:

@@ -15,7 +15,7 @@ from attn_xl.settings import SETTINGS, Settings
 from attn_xl.spreadsheets.addresses import Place, address, parse_place
 from attn_xl.spreadsheets.numerals import as_text
 from attn_xl.tables.survey import Tables
-from attn_xl.tables.written.record import NO_CHOICES, digest, sources, table_digest
+from attn_xl.tables.written.record import NO_CHOICES
 from attn_xl.tables.written.reopen import Reopened, recorded_settings
 from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.teaching.answer_key import Key, Keys, key_tables
@@ -24,6 +24,7 @@ from attn_xl.text import listed, shortened
 from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.layout.place import lay_out
 from attn_xl.workbook.layout.placed import Block
+from attn_xl.workbook.layout.settings_sheet import digest, sources, table_digest
 
 MOST_LISTED = 6
 

@@ -17,12 +17,13 @@ from attn_xl.models.explorer import principal_components
 from attn_xl.settings import Settings
 from attn_xl.spreadsheets.addresses import Place
 from attn_xl.tables.survey import Table
-from attn_xl.tables.written.record import SENTENCE, with_record
+from attn_xl.tables.written.record import SENTENCE
 
 from .layout import FIRST_ROW, HEADER_ROW, Layout, Sheet
 from .page import Chart, Series
 from .place import lay_out
 from .placed import Block
+from .settings_sheet import with_record
 
 PROJECTED, EXPLAINED = "Projected", "Explained"
 MOST_POINTS = 200

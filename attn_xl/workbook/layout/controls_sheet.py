@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from attn_xl.graph.node import referred_to
-from attn_xl.graph.operations.chosen import OFF, ON
 from attn_xl.models.explorer import MOVES, NEXT_NOTE
-from attn_xl.models.steps import COMPARE, CONTROLS, INPUT, OUTPUT
+from attn_xl.models.steps import INPUT, OUTPUT
+from attn_xl.settings import COMPARE, CONTROLS
 from attn_xl.spreadsheets.addresses import Place, address
-from attn_xl.text import clean, shortened
+from attn_xl.text import OFF, ON, clean, shortened
 
 from .layout import FIRST_COLUMN, FIRST_ROW, Layout, Sheet
 from .page import Cell, Chart, Choice, Extras, Series

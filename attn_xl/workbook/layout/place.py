@@ -9,7 +9,7 @@ from attn_xl.graph.step import WHOLE
 from attn_xl.models import steps
 from attn_xl.models.computation import Computation, sentence_of
 from attn_xl.models.parts import chosen_parts
-from attn_xl.models.steps import COMPARE, CONTROLS
+from attn_xl.settings import COMPARE, CONTROLS
 from attn_xl.spreadsheets.addresses import (
     MAX_COLUMNS,
     MAX_NAME,
