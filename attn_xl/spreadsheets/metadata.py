@@ -5,16 +5,18 @@ other format."""
 from __future__ import annotations
 
 import io
-import posixpath
 import re
 import zipfile
 from collections.abc import Collection, Iterator
 from contextlib import suppress
+from functools import cached_property
 from typing import Any
+from xml.parsers.expat import ExpatError
 
 from .addresses import MAX_COLUMNS, parse_area, split_address
+from .ooxml import Package, tag_of
+from .unpack import DAMAGED
 
-_RELATED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _FORMULA_CELL = re.compile(
     rb'<(?:\w+:)?c [^>]*?\br="([A-Z]{1,3}\d{1,7})"[^>]*>\s*<(?:\w+:)?f(?:\s[^>]*)?[/>]'
 )
@@ -37,7 +39,6 @@ class Marks:
         self._xml: dict[str, bytes] = {}
         self._parts: dict[str, str] | None = None
         self._names: list[tuple[str, Area]] | None = None
-        self._archive: zipfile.ZipFile | None = None
         self._is_ods = content.startswith(b"PK") and b"opendocument" in content[:200]
 
     def names(self) -> list[tuple[str, Area]]:
@@ -53,11 +54,8 @@ class Marks:
     def references(self) -> dict[str, str]:
         """The defined names of the whole workbook, and what each refers to; of an xlsx only."""
         try:
-            return {
-                tag.get("name", ""): tag.text or ""
-                for tag in self._tree("xl/workbook.xml").iter()
-                if tag.tag.endswith("}definedName") and "localSheetId" not in tag.attrib
-            }
+            names = self._package.workbook.names
+            return {name.get("name", ""): text for name, text in names if "localSheetId" not in name}
         except _UNREADABLE:
             return {}
 
@@ -100,41 +98,23 @@ class Marks:
 
     # Open XML
 
+    @cached_property
+    def _package(self) -> Package:
+        return Package(zipfile.ZipFile(io.BytesIO(self._content)))
+
     def _part(self, name: str) -> bytes:
-        if self._archive is None:
-            self._archive = zipfile.ZipFile(io.BytesIO(self._content))
         if name not in self._xml:
-            self._xml[name] = self._archive.read(name)
+            self._xml[name] = self._package.read(name)
         return self._xml[name]
-
-    def _tree(self, part: str) -> Any:
-        from defusedxml.ElementTree import fromstring
-
-        return fromstring(self._part(part))
-
-    def _related(self, part: str) -> dict[str, tuple[str, str]]:
-        """What a part refers to: the kind and the part, by id."""
-        folder, _, file = part.rpartition("/")
-        try:
-            tree = self._tree(f"{folder}/_rels/{file}.rels")
-        except KeyError:
-            return {}
-        return {
-            link.get("Id"): (
-                link.get("Type", "").rpartition("/")[2],
-                posixpath.normpath(posixpath.join("/" + folder, link.get("Target", "")))[1:],
-            )
-            for link in tree
-        }
 
     def sheets(self) -> dict[str, str]:
         """The part of each sheet of an xlsx, by the name of the sheet."""
         if self._parts is None:
-            related = self._related("xl/workbook.xml")
+            links, sheets = self._package.links, self._package.workbook.sheets
             self._parts = {
-                tag.get("name"): related[tag.get(_RELATED)][1]
-                for tag in self._tree("xl/workbook.xml").iter()
-                if tag.tag.endswith("}sheet") and tag.get(_RELATED) in related
+                sheet.get("name", ""): links[sheet["id"]][1]
+                for sheet in sheets
+                if sheet.get("id") in links
             }
         return self._parts
 
@@ -154,26 +134,27 @@ class Marks:
         return self._part(part) if part and part.endswith(".xml") else None
 
     def _xlsx_names(self) -> Iterator[tuple[str, Area]]:
-        for tag in self._tree("xl/workbook.xml").iter():
-            if tag.tag.endswith("}definedName") and not tag.get("name", "_xl").startswith("_xl"):
-                area = parse_area(tag.text or "")
-                if area and area[0] in self.sheets():
-                    yield tag.get("name"), (area[0], *area[1])
+        for name, text in self._package.workbook.names:
+            area = parse_area(text)
+            if not name.get("name", "_xl").startswith("_xl") and area and area[0] in self.sheets():
+                yield name["name"], (area[0], *area[1])
         for sheet, part in self.sheets().items():
-            for kind, target in self._related(part).values():
+            for kind, target in self._package.relations(part).values():
                 if kind == "table":
-                    table = self._tree(target)
+                    table = tag_of(self._part(target), "table")
                     area = parse_area(table.get("ref", ""))
                     if area:
-                        yield table.get("displayName") or table.get("name"), (sheet, *area[1])
+                        yield table.get("displayName") or table["name"], (sheet, *area[1])
 
     # OpenDocument
 
-    def _ods_tables(self) -> Iterator[Any]:
-        return (t for t in self._tree("content.xml").iter(f"{_TABLE}table"))
+    def _ods_tags(self, name: str | None = None) -> Iterator[Any]:
+        from defusedxml.ElementTree import fromstring
+
+        return iter(fromstring(self._part("content.xml")).iter(name))
 
     def _ods_names(self) -> Iterator[tuple[str, Area]]:
-        for tag in self._tree("content.xml").iter():
+        for tag in self._ods_tags():
             if tag.tag == f"{_TABLE}named-range":
                 text, name = tag.get(f"{_TABLE}cell-range-address", ""), tag.get(f"{_TABLE}name")
             elif tag.tag == f"{_TABLE}database-range":
@@ -188,7 +169,7 @@ class Marks:
 
     def _ods_cells(self, sheet: str) -> Iterator[tuple[tuple[int, int], bool, bool]]:
         """The cells that hold something: where, whether by a formula, whether in a hidden row."""
-        for table in self._ods_tables():
+        for table in self._ods_tags(f"{_TABLE}table"):
             if table.get(f"{_TABLE}name") != sheet:
                 continue
             row = 0
@@ -210,8 +191,7 @@ class Marks:
 def _unreadable() -> tuple[type[BaseException], ...]:
     from xml.etree.ElementTree import ParseError
 
-    return (LookupError, ValueError, ParseError, zipfile.BadZipFile, OSError, NotImplementedError,
-            RuntimeError, EOFError, TypeError)  # fmt: skip
+    return (*DAMAGED, LookupError, ParseError, ExpatError, TypeError)
 
 
 _UNREADABLE = _unreadable()
