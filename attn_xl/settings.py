@@ -93,6 +93,13 @@ class Positions(str, Enum):
     sinusoidal = "sinusoidal"
 
 
+class Engine(str, Enum):
+    """What recalculates a workbook that is checked."""
+
+    ironcalc = "ironcalc"
+    libreoffice = "libreoffice"
+
+
 def _choice(default: Any, help: str, kind: type | None = None, *, cell: str = "") -> Any:
     """A setting; `cell` is the name of the cell that stands for it in a workbook, if one does."""
     metadata = {"help": help, "kind": kind or type(default), "cell": cell}

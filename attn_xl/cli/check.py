@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import sys
-from enum import Enum
 from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
 
 from attn_xl.errors import CallError
+from attn_xl.settings import Engine
 from attn_xl.text import say
-
-
-class Engine(str, Enum):
-    """As in checking, which is imported only when it is needed."""
-
-    ironcalc = "ironcalc"
-    libreoffice = "libreoffice"
 
 
 def check(
@@ -54,10 +47,9 @@ def check(
     if not 0 <= tolerance < 1:
         raise CallError(f"--tolerance is {tolerance}; it takes a number from 0, below 1.")
     from attn_xl.checking import report as check_text
-    from attn_xl.checking.check import Engine as Engines
     from attn_xl.checking.check import check_files
 
-    reports = check_files(files, engine=Engines(engine.value), tolerance=tolerance, jobs=jobs)
+    reports = check_files(files, engine=engine, tolerance=tolerance, jobs=jobs)
     for report in reports:
         if report.error:
             say(f"attn-xl: {report.error}", file=sys.stderr)

@@ -28,7 +28,7 @@ _NEEDS_QUOTES = re.compile(r'^$|[\[\],"]')
 MOST_LABELS = 30
 
 
-class Cell(NamedTuple):
+class Element(NamedTuple):
     """One number of a matrix; row and column count from 0."""
 
     node: Node
@@ -65,7 +65,7 @@ class CellNames:
             for name in sorted({name.casefold() for name in called(one, computation)}):
                 self._by_name.setdefault(name, []).append(one)
 
-    def name(self, cell: Cell, home: Node | None = None) -> str:
+    def name(self, cell: Element, home: Node | None = None) -> str:
         """`cat.Softmax[mouse, cat]`; without the sentence where it is that of `home`."""
         step = self.step(cell.node, home)
         if cell.node.scalar:
@@ -84,7 +84,7 @@ class CellNames:
         same = home is not None and self._chosen[home].sheet == one.sheet
         return one.name if same else one.title
 
-    def address(self, cell: Cell) -> str:
+    def address(self, cell: Element) -> str:
         """`cat.Softmax!D5`, in the workbook that `convert` writes."""
         place = self._layout.blocks[cell.node].place
         return f"{quoted(place.sheet)}!{address(place.row + cell.row, place.column + cell.column)}"
@@ -105,7 +105,7 @@ class CellNames:
             self._labels[labels] = said
         return self._labels[labels]
 
-    def find(self, text: str) -> Cell:
+    def find(self, text: str) -> Element:
         """The cell that a name or an address means.
 
         Raises:
@@ -156,28 +156,28 @@ class CellNames:
             )
         return ones[0]
 
-    def _within(self, one: Chosen, name: str, inside: str | None) -> Cell:
+    def _within(self, one: Chosen, name: str, inside: str | None) -> Element:
         node = one.node
         n, m = node.shape
-        example = self.name(Cell(node, 0, 0))
+        example = self.name(Element(node, 0, 0))
         if inside is None:
             if n == m == 1:
-                return Cell(node, 0, 0)
+                return Element(node, 0, 0)
             raise CallError(f"{name} has {n} x {m} numbers. Say which one, as in {example}.")
         if node.scalar:
             raise CallError(f"{name} is one number: write {example}.")
         labels = _labels(inside)
         if len(labels) == 1 and m == 1:
-            return Cell(node, self._index(labels[0], node.rows, "row", one), 0)
+            return Element(node, self._index(labels[0], node.rows, "row", one), 0)
         if len(labels) == 1 and n == 1:
-            return Cell(node, 0, self._index(labels[0], node.columns, "column", one))
+            return Element(node, 0, self._index(labels[0], node.columns, "column", one))
         if len(labels) != 2:
             raise CallError(
                 f"{name}[{inside}] names {len(labels)} label{'s' * (len(labels) > 1)}, but it takes a "
                 f"row and a column, as in {example}. A label with a comma goes in quotes."
             )
         row, column = labels
-        return Cell(
+        return Element(
             node,
             self._index(row, node.rows, "row", one),
             self._index(column, node.columns, "column", one),
@@ -216,7 +216,7 @@ class CellNames:
             raise CallError(f"{one.title} has several {what}s {label.text!r}. Say which: {said}.")
         return places[0]
 
-    def _at(self, text: str, asked: Place) -> Cell:
+    def _at(self, text: str, asked: Place) -> Element:
         """The number in a cell of the workbook that `convert` writes."""
         if self._sheet is not None:
             raise CallError(f"--sheet does not go with {text}, which names its sheet. Leave one out.")
@@ -232,7 +232,7 @@ class CellNames:
         for block in sheet.blocks:
             place = block.place
             if place.row <= row <= place.last_row and place.column <= column <= place.last_column:
-                return Cell(block.node, row - place.row, column - place.column)
+                return Element(block.node, row - place.row, column - place.column)
         numbers = ", ".join(f"{block.place.range} ({block.name})" for block in sheet.blocks)
         raise CallError(
             f"{quoted(sheet.name)}!{address(row, column)} holds {_standing(sheet, row, column)}. "

@@ -19,7 +19,7 @@ _UP, _DOWN = -4, 30
 
 
 @dataclass(frozen=True)
-class Found:
+class Location:
     """Where a matrix stands now: the sheet, and the rows and columns from 1, None where one is gone.
 
     Attributes:
@@ -85,7 +85,7 @@ class WrittenBook:
         *,
         labelled: bool = True,
         headed: bool = True,
-    ) -> Found | None:
+    ) -> Location | None:
         """Where a matrix stands whose labels are known; None if its sheet is gone.
 
         Args:
@@ -105,7 +105,7 @@ class WrittenBook:
             return _whole(place, False)
         return self._shifted(place, rows, columns)
 
-    def _picked(self, place: Place, rows: Sequence[str], columns: Sequence[str]) -> Found:
+    def _picked(self, place: Place, rows: Sequence[str], columns: Sequence[str]) -> Location:
         """Within a range that grew or shrank: by labels, which stand in the sheet's first column where
         they are not beside the range."""
         for beside in (place.column - 1, 1):
@@ -117,14 +117,14 @@ class WrittenBook:
             for column in _range(place.column, place.last_column)
         ]
         one_column = place.columns == len(columns)
-        return Found(
+        return Location(
             place.sheet,
             _matched(rows, own, place.row),
             _matched(columns, columns if one_column else above, place.column),
             True,
         )
 
-    def _shifted(self, place: Place, rows: Sequence[str], columns: Sequence[str]) -> Found:
+    def _shifted(self, place: Place, rows: Sequence[str], columns: Sequence[str]) -> Location:
         """By labels, near where it stood; where it stood if they are nowhere."""
         steps = sorted(range(_UP, _DOWN), key=abs)
         for down, right in sorted(
@@ -152,9 +152,9 @@ def _range(first: int, last: int) -> range:
     return range(first, last + 1)
 
 
-def _whole(place: Place, moved: bool) -> Found:
+def _whole(place: Place, moved: bool) -> Location:
     rows = tuple(_range(place.row, place.last_row))
-    return Found(place.sheet, rows, tuple(_range(place.column, place.last_column)), moved)
+    return Location(place.sheet, rows, tuple(_range(place.column, place.last_column)), moved)
 
 
 def _matched(wanted: Sequence[str], there: Sequence[str], first: int) -> tuple[int | None, ...]:

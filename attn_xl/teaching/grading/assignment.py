@@ -30,7 +30,7 @@ MOST_LISTED = 6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Asked:
+class Exercise:
     """A matrix with cells to fill in: where it was in the lesson, and which cells of it."""
 
     block: Block
@@ -54,7 +54,7 @@ class Assignment:
     computation: Computation
     settings: Settings
     layout: Layout
-    asked: tuple[Asked, ...]
+    asked: tuple[Exercise, ...]
     tolerance: float
     exam: bool
 
@@ -75,7 +75,7 @@ def from_key(keys: Keys, key: Key) -> Assignment:
         block, place = _block(blocks, name, f"{keys.path}"), parse_place(where)
         if place is None or (place.rows, place.columns) != block.node.shape:
             raise InputError(f"{keys.path}: {where!r} is no place for {block.name}. Was it edited?")
-        one = Asked(block, place, np.zeros(block.node.shape, bool))
+        one = Exercise(block, place, np.zeros(block.node.shape, bool))
         for row, column in np.ndindex(*block.node.shape):
             one.cells[row, column] = one.cell(row, column) in key.answers
         if one.cells.any():
@@ -100,7 +100,7 @@ def from_record(opened: Reopened) -> Assignment:
         if name.startswith(f"{BLANK} "):
             block = _block(blocks, name, where)
             cells = _cells(str(value), block.node, where)
-            asked.append(Asked(block, parse_place(place) or block.place, cells))
+            asked.append(Exercise(block, parse_place(place) or block.place, cells))
     return _assignment(computation, opened.recorded, layout, asked, opened.lines, where)
 
 
@@ -137,7 +137,7 @@ def _assignment(
     computation: Computation,
     settings: Settings,
     layout: Layout,
-    asked: Sequence[Asked],
+    asked: Sequence[Exercise],
     lines: Sequence[tuple[str, object, str]],
     where: str,
 ) -> Assignment:

@@ -22,13 +22,13 @@ from attn_xl.teaching.lessons.blanks import results_of
 from attn_xl.teaching.lessons.pages import COVER
 from attn_xl.teaching.roster import Student, file_name
 from attn_xl.text import clean, listed
-from attn_xl.views.cell_names import Cell, CellNames
+from attn_xl.views.cell_names import CellNames, Element
 from attn_xl.views.explanation import figure, worked_with
 from attn_xl.workbook.templates import DEFAULT
 
 from .assignment import (
-    Asked,
     Assignment,
+    Exercise,
     changed_inputs,
     changed_record,
     changed_since,
@@ -241,7 +241,7 @@ def _entries(book: WrittenBook, assignment: Assignment) -> tuple[dict[Node, Entr
     ]
 
 
-def _perhaps(book: WrittenBook, one: Asked, assignment: Assignment) -> str:
+def _perhaps(book: WrittenBook, one: Exercise, assignment: Assignment) -> str:
     """A sheet that the lesson did not have, with the labels of one that is gone."""
     known = {sheet.name for sheet in assignment.layout.sheets}
     labels = one.block.node.rows, one.block.node.columns
@@ -285,7 +285,7 @@ def _cell_marks(assignment: Assignment, marking: Marking) -> list[CellMark]:
             follows = float(expected[row, column])
             known = bool(np.isfinite(follows))
             entry = marking.entries[node][row][column]
-            cell = Cell(node, row, column)
+            cell = Element(node, row, column)
             numbers = own if known else truth
             if verdict is Verdict.wrong and entry.number is not None:
                 entered[row, column] = entry.number, numbers
@@ -308,7 +308,7 @@ def _cell_marks(assignment: Assignment, marking: Marking) -> list[CellMark]:
     return made
 
 
-def _worked(cell: Cell, names: CellNames, numbers: Mapping[Node, Numbers], verdict: Verdict) -> str:
+def _worked(cell: Element, names: CellNames, numbers: Mapping[Node, Numbers], verdict: Verdict) -> str:
     """The calculation with the numbers put in: `2·2.6 + 1.9·0.1 = 5.39`."""
     if verdict is Verdict.blank:
         return ""
