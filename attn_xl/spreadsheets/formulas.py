@@ -49,7 +49,7 @@ class Formula:
 
 
 @dataclass
-class Sheet:
+class SheetCells:
     """The cells of a sheet that are not blank, in the order of their keys.
 
     Attributes:
@@ -91,7 +91,7 @@ class FormulaBook:
     sheet alone under `sheet!name`)."""
 
     path: Path
-    sheets: dict[str, Sheet] = field(default_factory=dict)
+    sheets: dict[str, SheetCells] = field(default_factory=dict)
     formulas: list[Formula] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     since_1904: bool = False
@@ -191,7 +191,7 @@ class _Cells:
         return place
 
 
-def _sheet(name: str, xml: bytes, formulas: list[Formula], package: Package) -> Sheet:
+def _sheet(name: str, xml: bytes, formulas: list[Formula], package: Package) -> SheetCells:
     parser, cells = new_parser(), _Cells(formulas)
     text: list[str] = []
     cell: dict[str, str] = {}
@@ -265,14 +265,14 @@ def _check_place(row: int, column: int) -> None:
         raise Malformed("it has cells where no sheet has any")
 
 
-def _arranged(name: str, cells: _Cells) -> Sheet:
+def _arranged(name: str, cells: _Cells) -> SheetCells:
     keys = np.array(cells.keys, dtype=np.int64)
     order = np.arange(len(keys))
     texts = cells.texts
     if len(keys) and not (np.diff(keys) > 0).all():  # rows or cells in disorder, or twice
         _, order = np.unique(keys, return_index=True)
         texts = {new: texts[old] for new, old in enumerate(order.tolist()) if old in texts}
-    sheet = Sheet(
+    sheet = SheetCells(
         name,
         keys[order],
         np.array(cells.kinds, dtype=np.int8)[order],

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_xl.spreadsheets.addresses import parse_area
-from attn_xl.spreadsheets.formulas import ERROR, WIDTH, FormulaBook, Ints, Sheet
+from attn_xl.spreadsheets.formulas import ERROR, WIDTH, FormulaBook, Ints, SheetCells
 
 from .references import Filled, Lookup, rectangles_of, uses
 from .templates import Coordinates, Forms, Template
@@ -49,7 +49,7 @@ def _using(
     book: FormulaBook,
     lookup: Lookup,
     keys: dict[str, Ints],
-    used: tuple[Sheet, Ints, Template, Coordinates],
+    used: tuple[SheetCells, Ints, Template, Coordinates],
 ) -> NDArray[np.bool_]:
     """Which cells of one template use one of the cells `keys`, by sheet."""
     sheet, places, template, values = used
@@ -78,7 +78,7 @@ def origins_of_errors(book: FormulaBook, forms: Forms, lookup: Lookup) -> dict[s
     return {name: np.array(sorted({*keys.tolist()} - made[name])) for name, keys in wrong.items()}
 
 
-def _names_one(book: FormulaBook, sheet: Sheet, name: str, keys: dict[str, Ints]) -> bool:
+def _names_one(book: FormulaBook, sheet: SheetCells, name: str, keys: dict[str, Ints]) -> bool:
     """Whether a defined name means one of these cells."""
     text = book.names.get(f"{sheet.name}!{name}", book.names.get(name, ""))
     area = parse_area(text)

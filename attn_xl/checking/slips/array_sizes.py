@@ -14,7 +14,7 @@ from attn_xl.checking.blocks.references import ADDING
 from attn_xl.checking.blocks.templates import OF_ONE, Forms
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.addresses import parse_area
-from attn_xl.spreadsheets.formulas import WIDTH, FormulaBook, Sheet
+from attn_xl.spreadsheets.formulas import WIDTH, FormulaBook, SheetCells
 from attn_xl.spreadsheets.ranges import spans
 
 Size = tuple[int, int]
@@ -52,7 +52,7 @@ def too_small(book: FormulaBook, forms: Forms) -> Iterator[Finding]:
                 )
 
 
-def size_of(text: str, book: FormulaBook, sheet: Sheet) -> Size | None:
+def size_of(text: str, book: FormulaBook, sheet: SheetCells) -> Size | None:
     """How many rows and columns a formula computes; None where that cannot be told."""
     if len(text) > _LONGEST:
         return None
@@ -71,7 +71,7 @@ class _Unknown(Exception):
     """A size that cannot be told."""
 
 
-def _sum(tokens: list[Token], book: FormulaBook, sheet: Sheet) -> tuple[Size, list[Token]]:
+def _sum(tokens: list[Token], book: FormulaBook, sheet: SheetCells) -> tuple[Size, list[Token]]:
     """The size of operands that operators join, and the tokens after them: whatever the operators, a
     single row, column or number is repeated."""
     size = (1, 1)
@@ -87,7 +87,7 @@ def _sum(tokens: list[Token], book: FormulaBook, sheet: Sheet) -> tuple[Size, li
         tokens = tokens[1:]
 
 
-def _operand(tokens: list[Token], book: FormulaBook, sheet: Sheet) -> tuple[Size, list[Token]]:
+def _operand(tokens: list[Token], book: FormulaBook, sheet: SheetCells) -> tuple[Size, list[Token]]:
     token, tokens = tokens[0], tokens[1:]
     if token.type == Token.OPERAND:
         return (_range(token.value, book, sheet) if token.subtype == Token.RANGE else (1, 1)), tokens
@@ -123,7 +123,7 @@ def _function(name: str, given: list[Size]) -> Size:
     raise _Unknown
 
 
-def _range(text: str, book: FormulaBook, sheet: Sheet) -> Size:
+def _range(text: str, book: FormulaBook, sheet: SheetCells) -> Size:
     named = book.names.get(f"{sheet.name}!{text}", book.names.get(text, ""))
     area = parse_area(text) or parse_area(named)
     if area is None or "[" in (area[0] or ""):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_xl.checking.blocks.blocks import Block
+from attn_xl.checking.blocks.blocks import FormulaBlock
 from attn_xl.checking.blocks.references import (
     ADDING,
     CAREFUL,
@@ -28,7 +28,7 @@ from attn_xl.checking.blocks.references import (
 from attn_xl.checking.blocks.templates import Forms, Reference, Template
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.addresses import address
-from attn_xl.spreadsheets.formulas import TEXT, WIDTH, FormulaBook, Ints, Sheet
+from attn_xl.spreadsheets.formulas import TEXT, WIDTH, FormulaBook, Ints, SheetCells
 from attn_xl.spreadsheets.ranges import shortened_spans, spans
 
 SKIPPING = frozenset([
@@ -49,7 +49,7 @@ class _Read:
     """One reference of the formulas of a template: what is blank, or text, in each."""
 
     reference: Reference
-    target: Sheet
+    target: SheetCells
     corners: Rectangles
     blank: Mask
     text: Mask
@@ -64,7 +64,7 @@ def computed_with_nothing(
     book: FormulaBook,
     forms: Forms,
     lookup: Lookup,
-    blocks: Sequence[Block],
+    blocks: Sequence[FormulaBlock],
     asked: set[tuple[str, int]],
 ) -> list[Finding]:
     """Formulas that compute with blank cells or with text.
@@ -124,7 +124,7 @@ def computed_with_nothing(
 
 
 def _reads(
-    lookup: Lookup, sheet: Sheet, template: Template, values: NDArray[np.float64]
+    lookup: Lookup, sheet: SheetCells, template: Template, values: NDArray[np.float64]
 ) -> list[_Read]:
     """The references of a template that compute."""
     out = []
@@ -144,7 +144,9 @@ def _reads(
     return out
 
 
-def _free(lookup: Lookup, block: Block, places: Ints, reads: list[_Read], members: Ints) -> list[Mask]:
+def _free(
+    lookup: Lookup, block: FormulaBlock, places: Ints, reads: list[_Read], members: Ints
+) -> list[Mask]:
     """For each reference, which formulas of a block read a cell that is meant to be blank."""
     sheet = block.sheet
     rows, columns = sheet.keys[places[members]] // WIDTH, sheet.keys[places[members]] % WIDTH + 1
@@ -185,7 +187,9 @@ def _free(lookup: Lookup, block: Block, places: Ints, reads: list[_Read], member
     return out
 
 
-def _in_words(sheet: Sheet, box: list[int], kind: str, asked: set[tuple[str, int]]) -> tuple[str, bool]:
+def _in_words(
+    sheet: SheetCells, box: list[int], kind: str, asked: set[tuple[str, int]]
+) -> tuple[str, bool]:
     """Which cells of a rectangle are blank, or text; the rectangle itself where it is large. And
     whether formulas made the text."""
     top, left, bottom, right = box
