@@ -31,23 +31,74 @@ _FAST = re.compile(
     r"(?<![\w.$])(?:(\$?)([A-Z]{1,3})(\$?)([1-9][0-9]{0,6})(?![\w.(!])"
     r"|([0-9]+(?:\.[0-9]*)?(?:E[+-]?[0-9]+)?)(?![\w.(!:$]))"
 )
-TRANSPARENT = frozenset(["TRANSPOSE", "(", "SINGLE", "ABS"])
+TRANSPARENT = frozenset(
+    [
+        "TRANSPOSE",
+        "(",
+        "SINGLE",
+        "ABS",
+    ]
+)
 """What a reference goes through to where it is used."""
-ARRAYS = frozenset(["SUMPRODUCT", "MMULT", "SUMXMY2", "SUMX2MY2", "SUMX2PY2", "MDETERM", "MINVERSE"])
+ARRAYS = frozenset(
+    [
+        "SUMPRODUCT",
+        "MMULT",
+        "SUMXMY2",
+        "SUMX2MY2",
+        "SUMX2PY2",
+        "MDETERM",
+        "MINVERSE",
+    ]
+)
 """Functions that expect arrays, and make what stands in them compute with arrays."""
-# fmt: off
-OF_ONE = frozenset([
-    "ABS", "ACOS", "ASIN", "ATAN", "COS", "COSH", "ERF", "EXP", "IF", "INT", "ISBLANK",
-    "ISNUMBER", "LEN", "LN", "LOG", "LOG10", "MOD", "N", "NORMSDIST", "NOT", "NORM.S.DIST",
-    "POWER", "ROUND", "ROUNDDOWN", "ROUNDUP", "SIGN", "SIN", "SINH", "SQRT", "TAN", "TANH",
-    "TRUNC", "VALUE",
-])
-# fmt: on
+OF_ONE = frozenset(
+    [
+        "ABS",
+        "ACOS",
+        "ASIN",
+        "ATAN",
+        "COS",
+        "COSH",
+        "ERF",
+        "EXP",
+        "IF",
+        "INT",
+        "ISBLANK",
+        "ISNUMBER",
+        "LEN",
+        "LN",
+        "LOG",
+        "LOG10",
+        "MOD",
+        "N",
+        "NORMSDIST",
+        "NOT",
+        "NORM.S.DIST",
+        "POWER",
+        "ROUND",
+        "ROUNDDOWN",
+        "ROUNDUP",
+        "SIGN",
+        "SIN",
+        "SINH",
+        "SQRT",
+        "TAN",
+        "TANH",
+        "TRUNC",
+        "VALUE",
+    ]
+)
 """Functions of single values."""
 CONSTANT = "{"
 """What an array that is written out stands in, as if it were a function."""
 _COMPARING = ("=", "<>", "<", ">", "<=", ">=", "&")
-_RANGES = frozenset(["OFFSET", "INDIRECT"])
+_RANGES = frozenset(
+    [
+        "OFFSET",
+        "INDIRECT",
+    ]
+)
 """Functions that give a range."""
 
 

@@ -31,10 +31,25 @@ from attn_xl.spreadsheets.addresses import address
 from attn_xl.spreadsheets.formulas import TEXT, WIDTH, FormulaBook, Ints, SheetCells
 from attn_xl.spreadsheets.ranges import shortened_spans, spans
 
-SKIPPING = frozenset([
-    "SUM", "AVERAGE", "MAX", "MIN", "MEDIAN", "PRODUCT", "SUMSQ", "STDEV", "STDEVP", "STDEV.P",
-    "STDEV.S", "VAR", "VARP", "VAR.P", "VAR.S",
-])  # fmt: skip
+SKIPPING = frozenset(
+    [
+        "SUM",
+        "AVERAGE",
+        "MAX",
+        "MIN",
+        "MEDIAN",
+        "PRODUCT",
+        "SUMSQ",
+        "STDEV",
+        "STDEVP",
+        "STDEV.P",
+        "STDEV.S",
+        "VAR",
+        "VARP",
+        "VAR.P",
+        "VAR.S",
+    ]
+)
 """Functions that leave out what is no number in a range."""
 FREE = 1 / 4
 """So many blanks for each line of a block at least, where a table is filled here and there."""

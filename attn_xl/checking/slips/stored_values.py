@@ -54,10 +54,22 @@ _CIRCLE = "#CIRC!"
 """IronCalc's value of a cell that refers to itself, or to one that does."""
 _ELSEWHERE = re.compile(r"\[[^\]]*\][^!\[\]]*!")
 """In a reference: the file that it leads to, and the sheet."""
-_SPREAD = frozenset([
-    "COVAR", "COVARIANCE.P", "COVARIANCE.S", "DEVSQ", "STDEV", "STDEV.P", "STDEV.S", "STDEVP", "VAR",
-    "VAR.P", "VAR.S", "VARP",
-])  # fmt: skip
+_SPREAD = frozenset(
+    [
+        "COVAR",
+        "COVARIANCE.P",
+        "COVARIANCE.S",
+        "DEVSQ",
+        "STDEV",
+        "STDEV.P",
+        "STDEV.S",
+        "STDEVP",
+        "VAR",
+        "VAR.P",
+        "VAR.S",
+        "VARP",
+    ]
+)
 """Functions of squares, whose sums IronCalc takes from each other: large numbers that hardly differ
 leave it little."""
 _DIGITS = re.compile(r"[0-9]+\.[0-9]{9,}")
