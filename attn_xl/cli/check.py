@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
 from attn_xl.errors import CallError
 from attn_xl.settings import Engine
 from attn_xl.text import say
+
+from .options import Jobs
 
 
 def check(
@@ -28,22 +30,14 @@ def check(
         bool, typer.Option("--strict", help="Notes, too, make the exit status 1.")
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON, with every finding.")] = False,
-    jobs: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
-            help="Of several files, so many at a time. Without it, one for each core.",
-            show_default=False,
-        ),
-    ] = None,
+    jobs: Jobs = None,
 ) -> None:
     """Recalculate any workbook, and find what is wrong in it."""
     from attn_xl.outputs import expanded
 
-    named, files = file, expanded(file)
+    files = expanded(file)
     if Path("-") in files:
         raise CallError("check reads no standard input: save the workbook to a file, and name that.")
-    if not files:
-        raise CallError(f"{named[0]}: no file matches.")
     if not 0 <= tolerance < 1:
         raise CallError(f"--tolerance is {tolerance}; it takes a number from 0, below 1.")
     from attn_xl.checking import report as check_text

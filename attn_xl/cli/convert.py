@@ -71,9 +71,7 @@ def _write(
 ) -> None:
     from attn_xl.outputs import check_ending, expanded, is_folder
 
-    named, files = files, expanded(files)
-    if not files:
-        raise CallError(f"{named[0]}: no file matches.")
+    files = expanded(files)
     one = len(files) == 1
     into_folder = output is not None and (not one or is_folder(output))
     if output is not None and not into_folder:

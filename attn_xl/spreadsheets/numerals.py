@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from math import nan
+from typing import TypeGuard
 
 _PLAIN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _CURRENCY = re.compile(r"[$€£¥₹₩₽₺]|(?:USD|EUR|GBP|CHF|JPY|INR)\b|\b(?:USD|EUR|GBP|CHF|JPY|INR)")
@@ -44,6 +45,11 @@ class NumberText(float):
         self = super().__new__(cls, value)
         self.text, self.marked = text, marked
         return self
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether a cell holds a number; TRUE and FALSE are none."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def as_text(value: object) -> str:

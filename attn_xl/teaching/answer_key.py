@@ -16,7 +16,7 @@ from attn_xl.graph.node import Node
 from attn_xl.models.computation import Computation
 from attn_xl.settings import Settings
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address, parse_place, too_long
-from attn_xl.spreadsheets.numerals import as_text
+from attn_xl.spreadsheets.numerals import as_text, is_number
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.tables.written.record import SENTENCE, read_record
 from attn_xl.tables.written.written_book import WrittenBook
@@ -240,7 +240,7 @@ def _numbers(book: WrittenBook, sheet: str) -> dict[str, tuple[tuple[str, ...], 
             {
                 cell: float(value)
                 for cell, value in zip(heads[len(KEY_COLUMNS) :], values)
-                if isinstance(value, (int, float)) and not isinstance(value, bool)
+                if is_number(value)
             },
         )
     return found

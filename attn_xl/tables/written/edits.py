@@ -9,6 +9,7 @@ from attn_xl.settings import CELLS
 from attn_xl.spreadsheets.addresses import Place
 from attn_xl.spreadsheets.formulas import WIDTH
 from attn_xl.spreadsheets.metadata import Cells, Marks
+from attn_xl.spreadsheets.numerals import is_number
 from attn_xl.spreadsheets.ranges import shortened_spans, spans
 
 from .record import GIVEN, SENTENCE, WEIGHTS
@@ -63,7 +64,7 @@ def _numbers(book: WrittenBook, sheet: str) -> Cells:
         (row, column)
         for row, line in enumerate(book.grids[sheet], 1)
         for column, value in enumerate(line, 1)
-        if isinstance(value, (int, float)) and not isinstance(value, bool)
+        if is_number(value)
     }
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from attn_xl.errors import CallError, InputError
 from attn_xl.settings import CELLS, CONTROLS, OPTIONS, SETTINGS, Settings
 from attn_xl.spreadsheets.addresses import Place, address, parse_place
+from attn_xl.spreadsheets.numerals import is_number
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.text import OFF, ON, shortened
 
@@ -219,7 +220,7 @@ def _understood(field: str, value: Any) -> Any:
     chosen. To them only the text `on` is on, in capitals or not; TRUE and `yes` are not."""
     if field not in ENTER:
         return {ON: True, OFF: False}.get(value.lower()) if isinstance(value, str) else None
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if not is_number(value):
         return None
     return float(value) if 0 < value < (np.inf if field == "temperature" else 1.0) else None
 
@@ -304,7 +305,7 @@ def table_at(book: WrittenBook, name: str, place: Place) -> Table:
     for i, j in np.ndindex(*values.shape):
         value = book.value(place.sheet, place.row + i, place.column + j)
         blank[i, j] = value == "" or value is None
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if is_number(value):
             values[i, j] = value
     # A row or column that was put in and left empty is none.
     kept_rows = [i for i, label in enumerate(rows) if label or not blank[i].all()]
@@ -353,8 +354,7 @@ def _is_table(book: WrittenBook, place: Place) -> bool:
     """Whether all cells are numbers, and there are labels to their left and above."""
     for row in range(place.row, place.last_row + 1):
         for column in range(place.column, place.last_column + 1):
-            value = book.value(place.sheet, row, column)
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
+            if not is_number(book.value(place.sheet, row, column)):
                 return False
     rows, columns = book.labels(place)
     return all(rows) and all(columns)

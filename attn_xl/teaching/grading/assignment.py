@@ -13,7 +13,7 @@ from attn_xl.models.build import attend
 from attn_xl.models.computation import Computation
 from attn_xl.settings import SETTINGS, Settings
 from attn_xl.spreadsheets.addresses import Place, address, parse_place
-from attn_xl.spreadsheets.numerals import as_text
+from attn_xl.spreadsheets.numerals import as_text, is_number
 from attn_xl.tables.survey import Tables
 from attn_xl.tables.written.record import NO_CHOICES
 from attn_xl.tables.written.reopen import Reopened, recorded_settings
@@ -189,9 +189,7 @@ def changed_inputs(book: WrittenBook, assignment: Assignment) -> list[str]:
 
 def _is(value: object, number: float) -> bool:
     """Whether a cell holds a number, or that number in the 15 digits that some programs keep."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return False
-    return abs(value - number) <= 1e-9 * max(1.0, abs(number))
+    return is_number(value) and abs(value - number) <= 1e-9 * max(1.0, abs(number))
 
 
 def changed_since(opened: Reopened, assignment: Assignment) -> list[str]:
