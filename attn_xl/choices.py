@@ -48,6 +48,11 @@ class Model(str, Enum):
         return self.value
 
     @property
+    def always_causal(self) -> bool:
+        """Whether it hides later words whatever is chosen."""
+        return self.kind in (Model.decoder, Model.encoder_decoder, Model.decoder_only)
+
+    @property
     def kind(self) -> Model:
         """The model whose options it takes: itself, unless it was added."""
         return _KINDS.get(self, self)
@@ -75,8 +80,14 @@ STACKS = ATTENTION[1:]
 """The models made of layers."""
 BLOCKS = (Model.softmax, Model.norm, Model.feed_forward, Model.positions)
 """A single step, computed by itself."""
-ALWAYS_CAUSAL = (Model.decoder, Model.encoder_decoder, Model.decoder_only)
 """The models whose words never look at later ones."""
+
+
+class Engine(str, Enum):
+    """What recalculates a workbook that is checked."""
+
+    ironcalc = "ironcalc"
+    libreoffice = "libreoffice"
 
 
 class Norm(str, Enum):

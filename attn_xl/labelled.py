@@ -215,7 +215,7 @@ def _library(name: str) -> Any:
         ) from None
 
 
-def listed(names: Sequence[str], most: int = 20) -> Iterator[str]:
+def first_and_last(names: Sequence[str], most: int = 20) -> Iterator[str]:
     """Lines of a repr: the first and the last, with a word on how many are left out."""
     if len(names) <= most:
         yield from names

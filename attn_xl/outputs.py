@@ -90,12 +90,19 @@ def is_folder(path: Path) -> bool:
 
 def expanded(files: Sequence[Path]) -> list[Path]:
     """The files of a call, with patterns that the shell has left as they are (`*.xlsx` on Windows), but
-    for the lock files of open workbooks, each once."""
+    for the lock files of open workbooks, each once.
+
+    Raises:
+        CallError: if no file is left.
+    """
     found: list[Path] = []
     for file in files:
         pattern = glob.has_magic(str(file)) and not os.path.exists(file)
         found += sorted(map(Path, glob.glob(str(file)))) if pattern else [file]
-    return [file for file in dict.fromkeys(found) if not file.name.startswith("~$")]
+    left = [file for file in dict.fromkeys(found) if not file.name.startswith("~$")]
+    if not left:
+        raise CallError(f"{files[0]}: no file matches.")
+    return left
 
 
 def no_such_file(path: Path) -> InputError:

@@ -12,12 +12,12 @@ from enum import Enum
 from typing import Any
 
 from .choices import (
-    ALWAYS_CAUSAL,
     ATTENTION,
     BLOCKS,
     STACKS,
     Activation,
     Arrangement,
+    Engine,
     Formulas,
     Model,
     Norm,
@@ -30,12 +30,17 @@ from .choices import (
 from .errors import CallError, nearest
 
 __all__ = [
-    "ALWAYS_CAUSAL",
     "ATTENTION",
     "BLOCKS",
+    "CANVAS",
+    "CELLS",
+    "COMPARE",
+    "CONTROLS",
+    "OPTIONS",
     "STACKS",
     "Activation",
     "Arrangement",
+    "Engine",
     "Formulas",
     "Model",
     "Norm",
@@ -47,6 +52,9 @@ __all__ = [
     "Switch",
 ]
 
+CONTROLS, OPTIONS, COMPARE, CANVAS = "Controls", "Options", "Compare", "Canvas"
+"""The sheets that matrices share: what a reader plays with, what the formulas obey, what compares
+sentences; and the one that draws them all."""
 SETTINGS = "Settings"
 """The sheet with the choices: an input may have one, what this program wrote has its record there."""
 
@@ -63,10 +71,18 @@ def _choice(
     kind: type | None = None,
     models: tuple[Model, ...] = tuple(Model),
     needs: tuple[str, ...] = (),
+    cell: str = "",
 ) -> Any:
     """A choice: its default, its help and its type; the models that it belongs to, and other choices,
-    one of which it needs to have an effect."""
-    about = {"help": help, "kind": kind or type(default), "models": models, "needs": needs}
+    one of which it needs to have an effect; the name of the cell that stands for it in a workbook, if
+    one does."""
+    about = {
+        "help": help,
+        "kind": kind or type(default),
+        "models": models,
+        "needs": needs,
+        "cell": cell,
+    }
     return field(default=default, metadata=about)
 
 
@@ -103,7 +119,7 @@ class Settings:
         str,
         models=(Model.attention, Model.decoder, Model.encoder_decoder),
     )
-    causal: bool = _choice(False, "Hide later words from each word.", models=ATTENTION)
+    causal: bool = _choice(False, "Hide later words from each word.", models=ATTENTION, cell="Causal")
     padding: str | None = _choice(
         None,
         "A word that fills up a sentence: nobody attends to it. <PAD> and <PADDING> are such.",
@@ -120,15 +136,24 @@ class Settings:
         "How scores become weights that sum to 1.",
         models=(*ATTENTION, Model.softmax),
     )
-    scale: bool = _choice(True, "Divide the scores by the square root of d_k.", models=ATTENTION)
-    temperature: float | None = _choice(
-        None, "Divide the scores by this, too.", float, models=(*ATTENTION, Model.softmax)
+    scale: bool = _choice(
+        True, "Divide the scores by the square root of d_k.", models=ATTENTION, cell="Scale"
     )
-    dropout: float = _choice(0.0, "The share of attention weights to set to 0.", models=ATTENTION)
+    temperature: float | None = _choice(
+        None,
+        "Divide the scores by this, too.",
+        float,
+        models=(*ATTENTION, Model.softmax),
+        cell="Temperature",
+    )
+    dropout: float = _choice(
+        0.0, "The share of attention weights to set to 0.", models=ATTENTION, cell="p_dropout"
+    )
     residual_dropout: float = _choice(
         0.0,
         "The share of each sublayer's output, and of embeddings with positions, to set to 0.",
         models=STACKS,
+        cell="p_residual",
     )
     seed: int = _choice(
         0, "Random seed for dropout.", models=ATTENTION, needs=("dropout", "residual_dropout")
@@ -160,7 +185,7 @@ class Settings:
         needs=("random_weights",),
     )
     epsilon: float = _choice(
-        1e-5, "What keeps a norm from dividing by 0.", models=(*STACKS, Model.norm)
+        1e-5, "What keeps a norm from dividing by 0.", models=(*STACKS, Model.norm), cell="epsilon"
     )
     random_weights: int | None = _choice(
         None,
@@ -311,7 +336,7 @@ class Settings:
         models: tuple[Model, ...] = choice.metadata["models"]
         if self.model.kind not in models:
             return f"belongs to --model {_either(models)}, not to --model {self.model}."
-        if name == "causal" and not self.causal and self.model.kind in ALWAYS_CAUSAL:
+        if name == "causal" and not self.causal and self.model.always_causal:
             return f"is off, but --model {self.model} always hides later words."
         needs: tuple[str, ...] = choice.metadata["needs"]
         if needs and not any(self._differs(need) for need in needs):
@@ -346,6 +371,10 @@ def _either(names: Sequence[object], before: str = "") -> str:
     first, *more = [str(name) for name in names]
     listed = [first, *(before + name for name in more)]
     return " or ".join([", ".join(listed[:-1]), listed[-1]] if more else listed)
+
+
+CELLS = {choice.name: choice.metadata["cell"] for choice in fields(Settings) if choice.metadata["cell"]}
+"""The names of the cells that stand for settings in a workbook, by the setting."""
 
 
 def _read(setting: Field[Any], value: Any, where: str = "") -> Any:

@@ -7,8 +7,12 @@ import os
 import re
 import sys
 import warnings
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, TextIO
 
+ON, OFF = "on", "off"
+"""What a cell that is a switch holds."""
 _HIGH = "\x7f-\x9f\ud800-\udfff\ufffe\uffff"
 _FORMAT = (
     "\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
@@ -30,6 +34,32 @@ def clean(label: object) -> str:
 
 def _one_line(text: str) -> str:
     return _CONTROL.sub("\ufffd", _BREAK.sub(" ", text))
+
+
+def shortened(text: str, most: int = 40) -> str:
+    """A text of at most `most` characters: where it has more, its beginning, which ends in `…`."""
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
+def listed(items: Sequence[str], most: int = 4, between: str = ", ") -> str:
+    """The first of several items, and how many more there are: `a, b, c, d and 3 more`."""
+    shown = between.join(items[:most])
+    return f"{shown} and {len(items) - most} more" if len(items) > most else shown
+
+
+def count(number: int, thing: str) -> str:
+    """`1 row`, `2 rows`."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+@lru_cache(1 << 16)  # the same labels stand on every sheet
+def text_width(text: str) -> int:
+    """How many columns of a fixed-width font a text takes: East Asian letters take two."""
+    from unicodedata import east_asian_width
+
+    if text.isascii():
+        return len(text)
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def forward(text: str) -> str:

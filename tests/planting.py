@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import xlsxwriter
 
-from attn_xl.checking.blocks.blocks import Block, blocks
+from attn_xl.checking.blocks.blocks import FormulaBlock, blocks
 from attn_xl.checking.blocks.references import ADDING, CAREFUL, Lookup, rectangles_of, uses
 from attn_xl.checking.blocks.templates import Forms
 from attn_xl.checking.check import look_over
 from attn_xl.checking.findings import Finding
 from attn_xl.checking.slips.odd_cells import text_at
-from attn_xl.spreadsheets.formulas import NUMBER, TEXT, WIDTH, Formula, FormulaBook, Sheet
+from attn_xl.spreadsheets.formulas import NUMBER, TEXT, WIDTH, Formula, FormulaBook, SheetCells
 
 
 def looked_over(book: FormulaBook) -> list[Finding]:
@@ -45,7 +45,7 @@ def clear(book: FormulaBook, sheet: str, key: int) -> None:
     """Make a cell blank."""
     cells = book.sheets[sheet]
     keep = cells.keys != key
-    book.sheets[sheet] = Sheet(
+    book.sheets[sheet] = SheetCells(
         cells.name,
         cells.keys[keep],
         cells.kinds[keep],
@@ -64,7 +64,7 @@ class Places:
         self.forms, self.lookup = Forms(book.formulas), Lookup(book)
         self.blocks = [b for s in book.sheets.values() for b in blocks(s, self.forms)]
 
-    def large(self, fits: Callable[[Block], bool] = lambda block: True) -> list[Block]:
+    def large(self, fits: Callable[[FormulaBlock], bool] = lambda block: True) -> list[FormulaBlock]:
         """Blocks of four cells or more in a line, six or more in a rectangle, without holes."""
         return [
             b
@@ -75,19 +75,19 @@ class Places:
             and fits(b)
         ]
 
-    def cell(self, block: Block) -> int:
+    def cell(self, block: FormulaBlock) -> int:
         """Any cell of a block; of a line none of its ends, where something else may begin."""
         keys = np.sort(block.keys)
         return int(self.chance.choice((keys[1:-1] if block.flat else keys).tolist()))
 
-    def formula(self, block: Block, key: int, change: Callable[[np.ndarray], None]) -> str:
+    def formula(self, block: FormulaBlock, key: int, change: Callable[[np.ndarray], None]) -> str:
         """The formula of a cell with other coordinates."""
         values = block.predicted(key // WIDTH, key % WIDTH + 1).copy()
         change(values)
         place = int(block.sheet.find(np.array([key]))[0])
         return self.forms.written(int(block.sheet.formulas[place]), values)
 
-    def text(self, block: Block, key: int) -> str:
+    def text(self, block: FormulaBlock, key: int) -> str:
         return text_at(self.forms, block.sheet, int(block.sheet.find(np.array([key]))[0]))
 
 
@@ -165,7 +165,7 @@ def row(places: Places) -> Planted:
 def constant(places: Places) -> Planted:
     """A number typed over a formula."""
 
-    def computable(block: Block) -> bool:
+    def computable(block: FormulaBlock) -> bool:
         return not any(
             places.lookup.refers_to_blank(
                 block.template,
@@ -185,7 +185,9 @@ def constant(places: Places) -> Planted:
     return book, block.sheet.name, {key}, {"constant"}
 
 
-def _operands(places: Places, fits: Callable[[Block], bool]) -> Iterator[tuple[Block, int]]:
+def _operands(
+    places: Places, fits: Callable[[FormulaBlock], bool]
+) -> Iterator[tuple[FormulaBlock, int]]:
     for block in places.large(lambda b: not b.flat and fits(b)):
         for axis in (0, 1):
             if block.moving(axis).any():

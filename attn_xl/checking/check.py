@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import Enum
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -36,6 +35,7 @@ from attn_xl.checking.slips.stored_values import (
 from attn_xl.checking.slips.unlike_terms import TermSlips
 from attn_xl.errors import AttnXlError, CallError, InputError, Interrupted, unforeseen
 from attn_xl.parallel import in_parallel
+from attn_xl.settings import Engine
 from attn_xl.spreadsheets.formulas import WIDTH, FormulaBook, read_formulas
 from attn_xl.spreadsheets.ranges import spans
 from attn_xl.spreadsheets.recalculate import Recalculated
@@ -43,13 +43,6 @@ from attn_xl.spreadsheets.recalculate import Recalculated
 from .findings import KINDS, Finding
 
 TOLERANCE = 1e-9
-
-
-class Engine(str, Enum):
-    """What recalculates."""
-
-    ironcalc = "ironcalc"
-    libreoffice = "libreoffice"
 
 
 _CALLED = {Engine.ironcalc: "IronCalc", Engine.libreoffice: "LibreOffice"}

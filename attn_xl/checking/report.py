@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from attn_xl.spreadsheets.addresses import quoted
-from attn_xl.spreadsheets.ranges import shortened
+from attn_xl.spreadsheets.ranges import shortened_spans
 from attn_xl.text import as_json, plain
 
 from .check import Report
@@ -67,7 +67,7 @@ def _shown(report: Report) -> list[tuple[Finding, str]]:
 
 
 def _where(finding: Finding) -> str:
-    return f"{quoted(finding.sheet)}!{shortened(finding.cells)}" if finding.sheet else "workbook"
+    return f"{quoted(finding.sheet)}!{shortened_spans(finding.cells)}" if finding.sheet else "workbook"
 
 
 def _lines(report: Report) -> Iterator[tuple[str, str]]:

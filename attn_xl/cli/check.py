@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import sys
-from enum import Enum
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
 from attn_xl.errors import CallError
+from attn_xl.settings import Engine
 from attn_xl.text import say
 
-
-class Engine(str, Enum):
-    """As in checking, which is imported only when it is needed."""
-
-    ironcalc = "ironcalc"
-    libreoffice = "libreoffice"
+from .options import Jobs
 
 
 def check(
@@ -35,29 +30,20 @@ def check(
         bool, typer.Option("--strict", help="Notes, too, make the exit status 1.")
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON, with every finding.")] = False,
-    jobs: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
-            help="Of several files, so many at a time. Without it, one for each core.",
-            show_default=False,
-        ),
-    ] = None,
+    jobs: Jobs = None,
 ) -> None:
     """Recalculate any workbook, and find what is wrong in it."""
     from attn_xl.outputs import expanded
 
-    named, files = file, expanded(file)
+    files = expanded(file)
     if Path("-") in files:
         raise CallError("check reads no standard input: save the workbook to a file, and name that.")
-    if not files:
-        raise CallError(f"{named[0]}: no file matches.")
     if not 0 <= tolerance < 1:
         raise CallError(f"--tolerance is {tolerance}; it takes a number from 0, below 1.")
     from attn_xl.checking import report as check_text
-    from attn_xl.checking.check import Engine as Engines
     from attn_xl.checking.check import check_files
 
-    reports = check_files(files, engine=Engines(engine.value), tolerance=tolerance, jobs=jobs)
+    reports = check_files(files, engine=engine, tolerance=tolerance, jobs=jobs)
     for report in reports:
         if report.error:
             say(f"attn-xl: {report.error}", file=sys.stderr)

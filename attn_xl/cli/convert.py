@@ -1,20 +1,108 @@
-"""From files to workbooks: one, or many at once, of which a bad one does not stop the others."""
+"""The commands `attn-xl convert` and `attn-xl similarity`: from files to workbooks, one or several at
+once, of which a bad one does not stop the others."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from attn_xl.errors import AttnXlError, CallError, Interrupted, OutputError, unforeseen
-from attn_xl.outputs import SPREADSHEETS, check_output
-from attn_xl.workbook.arrange import check_sizes
-from attn_xl.workbook.layout.place import renamed
-from attn_xl.workbook.write import write_workbook
+import typer
 
-from .options import computed
+from attn_xl.errors import AttnXlError, CallError, Interrupted, OutputError, unforeseen
+from attn_xl.settings import Model, Settings
+from attn_xl.text import say
+
+from .options import (
+    Files,
+    Force,
+    Jobs,
+    Output,
+    Plain,
+    Template,
+    computed,
+    output_beside,
+    with_settings,
+)
+
+
+@with_settings("controls")
+def convert(
+    file: Files,
+    chosen: dict[str, Any],
+    reading: dict[str, Any],
+    output: Output = None,
+    template: Template = "article",
+    plain: Plain = False,
+    jobs: Jobs = None,
+    force: Force = False,
+) -> None:
+    """Write every matrix of attention as a sheet of live formulas."""
+    chosen = {**chosen, "controls": not plain}
+    _write(file, output, "attention", template, force, chosen, reading, jobs)
+
+
+@with_settings(
+    *(f.name for f in fields(Settings) if f.name not in ("decimals", "formulas", "layout", "canvas"))
+)
+def similarity(
+    file: Files,
+    chosen: dict[str, Any],
+    reading: dict[str, Any],
+    output: Output = None,
+    template: Template = "article",
+    jobs: Jobs = None,
+    force: Force = False,
+) -> None:
+    """Write dot product, magnitude, cosine and angle of every two words as sheets of live formulas."""
+    chosen = {**chosen, "model": Model.similarity}
+    _write(file, output, "similarity", template, force, chosen, reading, jobs)
+
+
+def _write(
+    files: list[Path],
+    output: Path | None,
+    tail: str,
+    template: str,
+    force: bool,
+    chosen: dict[str, Any],
+    reading: dict[str, Any],
+    jobs: int | None,
+) -> None:
+    from attn_xl.outputs import check_ending, expanded, is_folder
+
+    files = expanded(files)
+    one = len(files) == 1
+    into_folder = output is not None and (not one or is_folder(output))
+    if output is not None and not into_folder:
+        check_ending(output, ".xlsx")
+    Settings.check_call(chosen)  # a mistake in the call is said before anything is read
+    from attn_xl.workbook.templates import find_template
+
+    look = find_template(template)
+    folder = folder_for(output) if output is not None and (into_folder or len(files) > 1) else None
+    tasks = []
+    for file in files:
+        if folder is not None:
+            path = folder / f"{file.stem}-{tail}.xlsx"
+        else:
+            path = output or output_beside(file, f"{tail}.xlsx")
+        tasks.append(Conversion(file, path, look, chosen, reading, force))
+    done = [convert_file(tasks[0])] if len(tasks) == 1 else convert_files(tasks, jobs)
+    for result in done:
+        for line in (*result.remarks, result.error):
+            if line:
+                say(f"attn-xl: {line}" if line == result.error else line, file=sys.stderr)
+        if result.said:
+            say(result.said)
+    failed = sum(bool(result.error) for result in done)
+    if len(tasks) != 1:
+        print(f"{len(tasks) - failed} of {len(tasks)} files converted")
+    if failed:
+        raise typer.Exit(1)
 
 
 @dataclass(frozen=True)
@@ -51,6 +139,11 @@ def convert_file(task: Conversion) -> Converted:
     Raises:
         AttnXlError: if it cannot be done; then nothing was written.
     """
+    from attn_xl.outputs import check_output
+    from attn_xl.workbook.arrange import check_sizes
+    from attn_xl.workbook.layout.place import renamed
+    from attn_xl.workbook.write import write_workbook
+
     check_output(task.path, force=task.force, sources=(task.file, task.template))
     computation, settings = computed(task.file, task.chosen, task.reading, fits=check_sizes)
     source = "standard input" if str(task.file) == "-" else task.file.name
@@ -108,6 +201,8 @@ def folder_for(output: Path) -> Path:
         CallError: if it is a file.
         OutputError: if it cannot be made.
     """
+    from attn_xl.outputs import SPREADSHEETS
+
     if output.exists() and not output.is_dir():
         raise CallError(f"{output}: is a file; for several inputs -o names a folder.")
     if not output.exists() and output.suffix.lower() in (*SPREADSHEETS, ".csv"):

@@ -1,4 +1,4 @@
-"""The command line: options in, one call, print. Here errors become exit codes."""
+"""The program: its commands in one app, and its errors as exit codes."""
 
 from __future__ import annotations
 
@@ -8,39 +8,27 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
-from dataclasses import fields
-from pathlib import Path
-from types import ModuleType
-from typing import Annotated, Any, NoReturn, Optional
+from typing import Annotated, NoReturn
 
 import typer
-from typer._completion_shared import _completion_scripts
 
 from attn_xl import __version__
-from attn_xl.errors import AttnXlError, CallError, Interrupted
-from attn_xl.settings import Model, Settings
-from attn_xl.text import forward, ignore_warnings, say
+from attn_xl.errors import AttnXlError, Interrupted
+from attn_xl.text import ignore_warnings, say
 
 from .check import check
+from .convert import convert, similarity
 from .explain import explain
 from .grade import grade
 from .inspect import inspect
 from .new import new
-from .options import (
-    File,
-    Files,
-    Force,
-    Jobs,
-    Output,
-    Plain,
-    Template,
-    computed,
-    output_beside,
-    with_settings,
-)
+from .show import show
 from .teach import teach
+from .typer_patches import complete_on_first_tab, import_help
 from .vectors import vectors
 from .words import SentencesCommand, WordsCommand
+
+complete_on_first_tab()
 
 app = typer.Typer(
     help="Attention, step by step, as live spreadsheet formulas.",
@@ -49,27 +37,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-# As typer installs it, zsh's first Tab only loads the completion. This lets it complete, too.
-_completion_scripts["zsh"] = _completion_scripts["zsh"].replace(
-    "\ncompdef", '\n[[ $zsh_eval_context[-1] == loadautofunc ]] && %(complete_func)s "$@"\ncompdef'
-)
-
-
-def _import_help() -> None:
-    """Import what typer renders help with, but not the two parsers that it would only need for help in
-    Markdown and for tracebacks: they take a quarter of the time of `--help`."""
-    unused = {"rich.markdown": "Markdown", "rich.traceback": "Traceback"}
-    stubs = {name: ModuleType(name) for name in unused if name not in sys.modules}
-    for name, stub in stubs.items():
-        setattr(stub, unused[name], type(unused[name], (), {}))
-    sys.modules.update(stubs)
-    try:
-        import typer.rich_utils  # noqa: F401
-    finally:
-        for name in stubs:
-            del sys.modules[name]
 
 
 def _version(asked: bool) -> None:
@@ -87,152 +54,11 @@ def _main(
     pass
 
 
-@app.command(epilog="Example:  attn-xl convert samples/mouse.xlsx -o mouse.xlsx --template print")
-@with_settings("controls")
-def convert(
-    file: Files,
-    chosen: dict[str, Any],
-    reading: dict[str, Any],
-    output: Output = None,
-    template: Template = "article",
-    plain: Plain = False,
-    jobs: Jobs = None,
-    force: Force = False,
-) -> None:
-    """Write every matrix of attention as a sheet of live formulas."""
-    chosen = {**chosen, "controls": not plain}
-    _write(file, output, "attention", template, force, chosen, reading, jobs)
-
-
-@app.command(epilog="Example:  attn-xl similarity samples/politics.xlsx -o angles.xlsx")
-@with_settings(
-    *(f.name for f in fields(Settings) if f.name not in ("decimals", "formulas", "layout", "canvas"))
+app.command(epilog="Example:  attn-xl convert samples/mouse.xlsx -o mouse.xlsx --template print")(
+    convert
 )
-def similarity(
-    file: Files,
-    chosen: dict[str, Any],
-    reading: dict[str, Any],
-    output: Output = None,
-    template: Template = "article",
-    jobs: Jobs = None,
-    force: Force = False,
-) -> None:
-    """Write dot product, magnitude, cosine and angle of every two words as sheets of live formulas."""
-    chosen = {**chosen, "model": Model.similarity}
-    _write(file, output, "similarity", template, force, chosen, reading, jobs)
-
-
-def _write(
-    files: list[Path],
-    output: Path | None,
-    tail: str,
-    template: str,
-    force: bool,
-    chosen: dict[str, Any],
-    reading: dict[str, Any],
-    jobs: int | None,
-) -> None:
-    from attn_xl.outputs import check_ending, expanded, is_folder
-
-    named, files = files, expanded(files)
-    if not files:
-        raise CallError(f"{named[0]}: no file matches.")
-    one = len(files) == 1
-    into_folder = output is not None and (not one or is_folder(output))
-    if output is not None and not into_folder:
-        check_ending(output, ".xlsx")
-    Settings.check_call(chosen)  # a mistake in the call is said before anything is read
-    from attn_xl.workbook.templates import find_template
-
-    look = find_template(template)
-    from .convert import Conversion, convert_file, convert_files, folder_for
-
-    folder = folder_for(output) if output is not None and (into_folder or len(files) > 1) else None
-    tasks = []
-    for file in files:
-        if folder is not None:
-            path = folder / f"{file.stem}-{tail}.xlsx"
-        else:
-            path = output or output_beside(file, f"{tail}.xlsx")
-        tasks.append(Conversion(file, path, look, chosen, reading, force))
-    done = [convert_file(tasks[0])] if len(tasks) == 1 else convert_files(tasks, jobs)
-    for result in done:
-        for line in (*result.remarks, result.error):
-            if line:
-                say(f"attn-xl: {line}" if line == result.error else line, file=sys.stderr)
-        if result.said:
-            say(result.said)
-    failed = sum(bool(result.error) for result in done)
-    if len(tasks) != 1:
-        print(f"{len(tasks) - failed} of {len(tasks)} files converted")
-    if failed:
-        raise typer.Exit(1)
-
-
-@app.command(epilog="Example:  attn-xl show samples/mouse.xlsx --step Softmax --sheet pets")
-@with_settings("formulas", "sheets_for", "controls", "switches", "canvas", "layout")
-def show(
-    file: File,
-    chosen: dict[str, Any],
-    reading: dict[str, Any],
-    step: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(
-            help="Only this matrix: Scores, Softmax (of all heads), Enc1.Softmax_2, Softmax.Sum, "
-            "Compare, ... May be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    sheet: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Only this sentence.", show_default=False),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
-    numbers: Annotated[
-        bool,
-        typer.Option("--numbers", help="Print numbers in place of the map that a long sentence gets."),
-    ] = False,
-    svg: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Save a picture of what would be shown.", show_default=False),
-    ] = None,
-    force: Force = False,
-) -> None:
-    """Print the matrices of attention in the terminal."""
-    if json + csv + (svg is not None) > 1:
-        raise CallError("--json, --csv and --svg exclude each other: choose one.")
-    Settings.check_call(chosen)
-    if svg is not None:
-        from attn_xl.outputs import check_output
-
-        check_output(svg, force=force, sources=(file,))
-    computation, settings = computed(file, chosen, reading, sheet, steps=step or ())
-    for remark in computation.remarks:
-        say(remark, file=sys.stderr)
-    wanted: dict[str, Any] = {"steps": step or (), "sheet": sheet}
-    if json or csv:
-        from attn_xl.views.export import to_csv, to_json
-
-        text = (to_json if json else to_csv)(computation, **wanted, decimals=settings.decimals)
-        text = forward(text) if sys.stdout.isatty() else text
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
-        return
-    from attn_xl.views import terminal
-
-    wanted["numbers"] = numbers
-    wanted["decimals"] = terminal.DECIMALS if settings.decimals is None else settings.decimals
-    if svg is None:
-        terminal.show(computation, **wanted)
-        return
-    from attn_xl.outputs import writing
-
-    picture = terminal.svg(computation, **wanted)
-    with writing(svg) as temporary:
-        temporary.write_text(picture, encoding="utf-8")
-    say(str(svg))
-
-
+app.command(epilog="Example:  attn-xl similarity samples/politics.xlsx -o angles.xlsx")(similarity)
+app.command(epilog="Example:  attn-xl show samples/mouse.xlsx --step Softmax --sheet pets")(show)
 app.command(epilog="Example:  attn-xl inspect samples/mouse.xlsx")(inspect)
 app.command(
     epilog=r'Example:  attn-xl explain samples/mouse.xlsx "pets.Softmax\[mouse, cat]" --depth 2'
@@ -281,7 +107,7 @@ def main(args: Sequence[str] | None = None) -> None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     asked = sys.argv[1:] if args is None else args
     if not asked or {"-h", "--help"} & {*asked} or "_ATTN_XL_COMPLETE" in os.environ:
-        _import_help()
+        import_help()
     try:
         try:
             status = app(args, prog_name="attn-xl", standalone_mode=False)

@@ -7,7 +7,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from attn_xl.text import say
+from attn_xl.text import listed, say
 
 from .options import Force
 from .words import WORDS
@@ -65,5 +65,5 @@ def new(
     tables = pleasant(sentences, dims, heads=heads, d_k=d_k, d_v=d_v, weights=not no_weights, seed=seed)
     write_tables(tables, output)
     made = {**tables.sentences, **tables.weights}
-    shapes = ", ".join(f"{name} {t.shape[0]} × {t.shape[1]}" for name, t in list(made.items())[:8])
-    say(f"{output}: {shapes}{', ...' if len(made) > 8 else ''}")
+    shapes = [f"{name} {t.shape[0]} × {t.shape[1]}" for name, t in made.items()]
+    say(f"{output}: {listed(shapes, 8)}")

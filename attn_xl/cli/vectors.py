@@ -13,7 +13,7 @@ import typer
 
 from attn_xl.errors import CallError
 from attn_xl.outputs import STANDARD_OUTPUT, check_ending, check_output
-from attn_xl.text import say
+from attn_xl.text import listed, say
 
 from .options import Force
 from .words import WORDS
@@ -121,8 +121,7 @@ def _write(table: Table, sentences: dict[str, list[str]], pca: int | None, path:
 
 
 def _shapes(shapes: dict[str, tuple[int, int]]) -> str:
-    parts = [f"{name} {rows} × {columns}" for name, (rows, columns) in list(shapes.items())[:8]]
-    return ", ".join(parts) + (", ..." if len(shapes) > 8 else "")
+    return listed([f"{name} {rows} × {columns}" for name, (rows, columns) in shapes.items()], 8)
 
 
 @contextmanager

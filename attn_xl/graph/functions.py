@@ -28,7 +28,8 @@ from attn_xl.graph.operations.masks import HIDDEN, Mask
 from attn_xl.graph.operations.positions import Sinusoid
 from attn_xl.graph.operations.reductions import Best, ColumnMean, ColumnVariance, Width
 from attn_xl.graph.operations.selection import Columns, Concat, Find, Gather, Picked
-from attn_xl.graph.operations.switches import OFF, ON, When
+from attn_xl.graph.operations.switches import When
+from attn_xl.text import OFF, ON
 
 from .matrix import Matrix, constant, made
 from .node import HIDES

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from attn_xl.errors import CallError, NotFinite, ShapeError, nearest, wrong_type
 from attn_xl.html import html_table
-from attn_xl.labelled import Labelled, listed
+from attn_xl.labelled import Labelled, first_and_last
 from attn_xl.text import clean
 
 from .step import WHOLE, Part, Role, Step
@@ -294,7 +294,7 @@ class Graph(Mapping[str, "Matrix"]):
         return name in self._nodes
 
     def __repr__(self) -> str:
-        return "\n".join([f"Graph of {len(self)} matrices", *listed(self.lines())])
+        return "\n".join([f"Graph of {len(self)} matrices", *first_and_last(self.lines())])
 
     def lines(self) -> list[str]:
         """A line for each matrix: its name, its shape, how it was made."""

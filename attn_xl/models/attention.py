@@ -15,10 +15,10 @@ from attn_xl.errors import InputError, wrong_type
 from attn_xl.graph.functions import copy, gather, mask, masked, row_sum, sinusoid, sqrt, when, width
 from attn_xl.graph.matrix import Matrix, check_matrices
 from attn_xl.graph.step import WHOLE, Part, Scope, Step
+from attn_xl.settings import COMPARE
 
 from . import recipes, steps
 from .softmax import softmax
-from .steps import COMPARE
 
 Dropout = Callable[[Matrix, Step, Part], "tuple[Matrix, Matrix]"]
 """Makes, for a matrix, a mask of 0 and 1 of its shape, as a step of a part, and the scalar p."""

@@ -11,8 +11,9 @@ from attn_xl.graph.functions import option
 from attn_xl.graph.matrix import Matrix, given_step, shapes_only
 from attn_xl.graph.node import HIDES, Graph
 from attn_xl.graph.step import WHOLE
-from attn_xl.settings import ATTENTION, BLOCKS, Model, Normalize, Positions, Settings
+from attn_xl.settings import ATTENTION, BLOCKS, CELLS, Model, Normalize, Positions, Settings
 from attn_xl.tables.survey import Table, Tables
+from attn_xl.text import count
 
 from . import steps
 from .attention import compare, positioned, self_attention, softmax_alone
@@ -25,7 +26,7 @@ from .parts import chosen_parts
 from .similarity import similarity
 from .transformer import Architecture, decoder, encoder, feed_forward, next_words, norm_alone
 from .unused import refuse_unused, use_for
-from .weights import SheetWeights, check_fit, count
+from .weights import SheetWeights, check_fit
 
 TITLES = {
     Model.attention: "attention",
@@ -269,7 +270,10 @@ class Run:
         return Architecture(
             weights=self.weights,
             epsilon=option(
-                s.epsilon, "epsilon", "it keeps a norm from dividing by 0.", sheet=self.scoring.sheet
+                s.epsilon,
+                CELLS["epsilon"],
+                "it keeps a norm from dividing by 0.",
+                sheet=self.scoring.sheet,
             ),
             heads=s.heads or 1,
             layers=s.layers,
@@ -399,7 +403,7 @@ def _not_to_be_masked(graphs: Mapping[str, Graph]) -> tuple[str, ...]:
     large = [
         name
         for name, graph in graphs.items()
-        if "Causal" in graph
+        if CELLS["causal"] in graph
         for node in graph.values()
         if node.is_step(steps.SCALED) and node.largest > -HIDES
     ]

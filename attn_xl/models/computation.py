@@ -11,7 +11,7 @@ from typing import Literal, overload
 from attn_xl.errors import CallError, nearest, wrong_type
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.node import Graph, Node
-from attn_xl.labelled import listed
+from attn_xl.labelled import first_and_last
 from attn_xl.settings import Settings
 from attn_xl.tables.survey import Tables
 from attn_xl.text import plain
@@ -93,7 +93,7 @@ class Computation(Mapping[str, Graph]):
             words = sentence_of(graph)
             dots = " ..." if len(words) > MOST_WORDS else ""
             lines.append(plain(f"{name}: {' '.join(words[:MOST_WORDS])}{dots}"))
-            lines += listed(graph.lines())
+            lines += first_and_last(graph.lines())
         if self.comparison:
             lines.append(f"Compare: {len(self.comparison)} matrices, by name in .comparison")
         return "\n".join(lines)

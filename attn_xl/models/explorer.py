@@ -12,9 +12,9 @@ import numpy as np
 from attn_xl.graph.functions import column_mean, columns, concat, copy, find, option, picked
 from attn_xl.graph.matrix import Matrix, given
 from attn_xl.graph.node import Node, Numbers
+from attn_xl.settings import COMPARE, CONTROLS
 
 from . import steps
-from .steps import COMPARE, CONTROLS
 
 MOVES = "Moves"
 WORDS_NOTE = "the words to choose from"

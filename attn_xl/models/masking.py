@@ -11,24 +11,18 @@ from attn_xl.graph.functions import option, switch
 from attn_xl.graph.matrix import Matrix, given_step
 from attn_xl.graph.node import HIDES
 from attn_xl.graph.step import Part, Step
-from attn_xl.settings import ALWAYS_CAUSAL, Normalize, Settings
+from attn_xl.settings import CELLS, CONTROLS, OPTIONS, Normalize, Settings
 from attn_xl.tables.survey import Table, Tables
+from attn_xl.tables.written.record import drawn_before
 
 from . import steps
 from .attention import Attending, Dropout, attention_mask
 from .own_masks import Attended, OwnMasks
-from .steps import CONTROLS, OPTIONS
 
 PADDING = ("<PAD>", "<PADDING>")
 SCALE_NOTE = "on: the scores are divided by √d_k, which keeps the softmax soft."
 CAUSAL_NOTE = "on: no word looks at later ones."
-TEMPERATURE = ("Temperature", "the scores are divided by it: below 1 sharper, above 1 softer.")
-
-
-def drawn_before(number: int) -> str:
-    """Under what name the tables hold the dropout mask that a workbook has already, the first, the
-    second, ... of a run; no sheet of an input has such a name."""
-    return f"DropoutMask#{number}"
+TEMPERATURE = (CELLS["temperature"], "the scores are divided by it: below 1 sharper, above 1 softer.")
 
 
 class Scoring:
@@ -54,19 +48,19 @@ class Scoring:
         self._scale: bool | Matrix = settings.scale
         self._temperature = self._p = self._causal = self._p_residual = None
         if settings.controls:
-            self._scale = switch(settings.scale, "Scale", SCALE_NOTE, sheet=CONTROLS)
+            self._scale = switch(settings.scale, CELLS["scale"], SCALE_NOTE, sheet=CONTROLS)
             self._temperature = self._option(settings.temperature or 1.0, *TEMPERATURE)
-            hides = settings.causal or settings.model.kind in ALWAYS_CAUSAL
+            hides = settings.causal or settings.model.always_causal
             if settings.normalize is Normalize.softmax and (hides or settings.switches):
-                self._causal = switch(hides, "Causal", CAUSAL_NOTE, sheet=CONTROLS)
+                self._causal = switch(hides, CELLS["causal"], CAUSAL_NOTE, sheet=CONTROLS)
         elif settings.temperature is not None:
             self._temperature = self._option(settings.temperature, *TEMPERATURE)
         if settings.dropout:
             note = "the share of weights that are set to 0."
-            self._p = self._option(settings.dropout, "p_dropout", note)
+            self._p = self._option(settings.dropout, CELLS["dropout"], note)
         if settings.residual_dropout:
             note = "the share of each sublayer's output that is set to 0."
-            self._p_residual = self._option(settings.residual_dropout, "p_residual", note)
+            self._p_residual = self._option(settings.residual_dropout, CELLS["residual_dropout"], note)
 
     def _option(self, value: float, name: str, note: str) -> Matrix:
         return option(value, name, note, sheet=self.sheet)

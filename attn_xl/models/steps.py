@@ -10,9 +10,6 @@ from attn_xl.graph.step import Scope, Step
 
 from . import recipes
 
-CONTROLS, OPTIONS, COMPARE = "Controls", "Options", "Compare"
-"""The sheets that matrices share: what a reader plays with, what the formulas obey, what compares
-sentences."""
 ENCODER, DECODER = Scope("Enc", "encoder"), Scope("Dec", "decoder")
 SELF, CROSS = Scope("Self", "self-attention"), Scope("Cross", "cross-attention")
 TURNED = " In the file its rows are columns."
@@ -224,21 +221,7 @@ OWN_MASK = Step(
     hides=True,
     source="weights",
 )
-COMPUTED_MASK = Step(
-    "ComputedMask",
-    note=(
-        "0 where a word may look, a large negative number where it may not. Look along a "
-        "row: its zeros are the words that this word may look at."
-    ),
-    purpose=(
-        "Who may look at whom, like a sheet of paper laid over part of a page: 0 leaves a "
-        "word to be seen, a huge negative number covers it."
-    ),
-    question="which words will be covered in the row of {word}: {words}?",
-    recipe=recipes.HIDE_LATER,
-    hides=True,
-    is_read_off=True,
-)
+COMPUTED_MASK = replace(MASK, symbol="ComputedMask")
 MASKED = Step(
     "Masked",
     note=(

@@ -13,6 +13,7 @@ from attn_xl.errors import InputError, MissingWeightsError
 from attn_xl.graph.matrix import Matrix, given_step
 from attn_xl.graph.step import WHOLE, Part, Step
 from attn_xl.tables.survey import Table, Tables
+from attn_xl.text import count, listed
 
 from . import steps
 from .attention import Weights
@@ -54,13 +55,13 @@ class SheetWeights(Weights):
         if table is None and self._seed is None:
             raise MissingWeightsError(
                 f"{self._tables.path}: the sheet {name} is missing: {len(rows)} x {width}, a "
-                f"row for each of {_listed(rows)}. Add it, or make up what is missing: "
+                f"row for each of {listed(rows)}. Add it, or make up what is missing: "
                 "--random-weights SEED."
             )
         if table is not None and len(table.rows) != len(rows):
             raise InputError(
                 f"{table.file}, sheet {table.sheet!r}: {name} is {len(table.rows)} x "
-                f"{len(table.columns)}, but needs {len(rows)} rows, one for each of {_listed(rows)}."
+                f"{len(table.columns)}, but needs {len(rows)} rows, one for each of {listed(rows)}."
             )
         if table is None or len(columns) != len(table.columns):
             columns = [f"{_letter(step)}{j + 1}" for j in range(width)]
@@ -68,7 +69,7 @@ class SheetWeights(Weights):
         if len(made.rows) != len(rows):
             raise InputError(
                 f"{name}, made up for the sentences before, has {len(made.rows)} rows, but needs "
-                f"{len(rows)} here, one for each of {_listed(rows)}. Give all sentences as many "
+                f"{len(rows)} here, one for each of {listed(rows)}. Give all sentences as many "
                 "dimensions, or take this one alone: --sheet."
             )
         return made
@@ -86,7 +87,7 @@ class SheetWeights(Weights):
         if table is not None and table.shape != (1, len(columns)):
             raise InputError(
                 f"{table.file}, sheet {table.sheet!r}: {name} is {len(table.rows)} x "
-                f"{len(table.columns)}, but needs 1 x {len(columns)}: one row for {_listed(columns)}."
+                f"{len(table.columns)}, but needs 1 x {len(columns)}: one row for {listed(columns)}."
             )
         return self._matrix(step, part, table, [step.symbol], columns)
 
@@ -170,15 +171,6 @@ def check_fit(sentence: Table, weights: dict[str, Table], wanted: Mapping[str, i
         )
 
 
-def count(number: int, thing: str) -> str:
-    """`1 row`, `2 rows`."""
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
-
-
 def _letter(step: Step) -> str:
     """What the columns of weights are called by: q of W_Q, h (hidden) of W_1."""
     return _LETTERS.get(step, step.symbol[-1].lower())
-
-
-def _listed(labels: Sequence[str], most: int = 4) -> str:
-    return ", ".join(labels[:most]) + (", ..." if len(labels) > most else "")

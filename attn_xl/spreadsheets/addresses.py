@@ -141,6 +141,36 @@ def literal(text: str) -> str:
     return "&".join(pieces)
 
 
+REFERENCE = re.compile(
+    r"((?:'(?:[^']|'')+'|[^'!]+)!)?(\$?)([A-Za-z]{1,3})(\$?)([0-9]{1,7})"
+    r"(?:\s*:\s*(\$?)([A-Za-z]{1,3})(\$?)([0-9]{1,7}))?"
+)
+"""A cell or a range: the sheet with its `!`; then `$`, letters, `$` and digits of each corner."""
+Corners = tuple[int, int, int, int]
+"""First row, first column, last row, last column, from 1."""
+
+
+def unquoted(sheet: str) -> str:
+    """A sheet's name without the quotes of a formula: `'it''s'` is `it's`."""
+    return sheet[1:-1].replace("''", "'") if sheet.startswith("'") else sheet
+
+
+def parse_area(text: str) -> tuple[str | None, Corners] | None:
+    """The sheet, if it is named, and the corners of `'My sheet'!$B$3:F9`; None if it is no range."""
+    before, mark, cells = text.strip().rpartition("!")
+    match = REFERENCE.fullmatch(f"{before}{mark}{cells.strip()}")
+    if match is None:
+        return None
+    rows, columns = zip(
+        split_address(match[3].upper() + match[5]),
+        split_address((match[7] or match[3]).upper() + (match[9] or match[5])),
+    )
+    if min(rows) < 1 or max(rows) > MAX_ROWS or max(columns) > MAX_COLUMNS:
+        return None
+    sheet = unquoted(match[1][:-1]) if match[1] else None
+    return sheet, (min(rows), min(columns), max(rows), max(columns))
+
+
 _ROW_TOKEN = re.compile("\x00(-?[0-9]+)\x00")
 
 
@@ -193,3 +223,12 @@ class Place:
         """`Scores!$B$5:$D$8`, or `Scores!$B$5:$B$5` of one cell."""
         first, last = letters(self.column), letters(self.last_column)
         return f"{quoted(self.sheet)}!${first}${self.row}:${last}${self.last_row}"
+
+
+def parse_place(text: str) -> Place | None:
+    """The cells that an address with a sheet means: `'cat.Scores'!$B$5:$D$8`; None if it is none."""
+    area = parse_area(text)
+    if area is None or area[0] is None:
+        return None
+    top, left, bottom, right = area[1]
+    return Place(area[0], top, left, bottom - top + 1, right - left + 1)

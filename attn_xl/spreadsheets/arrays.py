@@ -13,6 +13,8 @@ import numpy as np
 
 from attn_xl.errors import InputError
 
+from .numerals import is_number
+
 Rows = list[list[Any]]
 _ROWS = ("words", "tokens", "rows", "index", "labels")
 _COLUMNS = ("dims", "dimensions", "columns", "features")
@@ -139,7 +141,7 @@ def json_table(value: Any, where: str) -> Rows | None:
         return [[plain_cell(cell) for cell in row] for row in value]
     if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
         return _records(value)
-    if isinstance(value, list) and value and all(map(_is_json_number, value)):
+    if isinstance(value, list) and value and all(map(is_number, value)):
         return [[float(cell) for cell in value]]
     if not isinstance(value, dict) or not value:
         return None
@@ -157,7 +159,7 @@ def json_table(value: Any, where: str) -> Rows | None:
 
 def _is_vector(value: Any) -> bool:
     """Whether it is a list of numbers, of which some may be missing."""
-    return isinstance(value, list) and any(map(_is_json_number, value)) and _are_numbers(value)
+    return isinstance(value, list) and any(map(is_number, value)) and _are_numbers(value)
 
 
 def _is_column(value: Any) -> bool:
@@ -166,7 +168,7 @@ def _is_column(value: Any) -> bool:
 
 
 def _are_numbers(values: Iterable[Any]) -> bool:
-    return all(value is None or _is_json_number(value) for value in values)
+    return all(value is None or is_number(value) for value in values)
 
 
 def _words(numbers: Mapping[str, Mapping[Any, Any]], prefix: str, where: str) -> Rows:
@@ -198,10 +200,6 @@ def _json_settings(name: str, value: Any) -> Rows | None:
 
 def _names_settings(name: str) -> bool:
     return name.casefold() == "settings"
-
-
-def _is_json_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _named(value: Mapping[str, Any], names: Sequence[str]) -> Any:

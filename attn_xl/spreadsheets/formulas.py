@@ -8,13 +8,9 @@ reads formulas and values in two passes; here one pass of expat fills a few arra
 from __future__ import annotations
 
 import io
-import posixpath
 import zipfile
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
-from typing import Any
 from xml.parsers import expat
 
 import numpy as np
@@ -24,7 +20,7 @@ from attn_xl.errors import InputError
 
 from .addresses import MAX_COLUMNS, MAX_ROWS, split_address
 from .book import content_of
-from .repack import shared_texts
+from .ooxml import Malformed, Package, new_parser
 from .unpack import DAMAGED, damaged, unpacked
 from .values import OLE
 
@@ -53,7 +49,7 @@ class Formula:
 
 
 @dataclass
-class Sheet:
+class SheetCells:
     """The cells of a sheet that are not blank, in the order of their keys.
 
     Attributes:
@@ -95,7 +91,7 @@ class FormulaBook:
     sheet alone under `sheet!name`)."""
 
     path: Path
-    sheets: dict[str, Sheet] = field(default_factory=dict)
+    sheets: dict[str, SheetCells] = field(default_factory=dict)
     formulas: list[Formula] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     since_1904: bool = False
@@ -118,9 +114,9 @@ def read_formulas(path: Path) -> FormulaBook:
                 return _read(path, archive)
         except _Other:
             pass
-        except (_Wrong, expat.ExpatError) as error:
+        except (Malformed, expat.ExpatError) as error:
             raise damaged(path, str(error)) from None
-        except (*DAMAGED, LookupError, StopIteration):  # what is not there, and numbers that are none
+        except (*DAMAGED, LookupError):  # what is not there, and numbers that are none
             raise damaged(path) from None
     elif not content.startswith(OLE):
         raise InputError(f"{path}: is not a spreadsheet. Check an .xlsx workbook.")
@@ -135,94 +131,24 @@ class _Other(Exception):
     """A package, but not of Office Open XML."""
 
 
-class _Wrong(Exception):
-    """What no spreadsheet has."""
-
-
 def _read(path: Path, archive: zipfile.ZipFile) -> FormulaBook:
-    names = set(archive.namelist())
-    if "_rels/.rels" not in names:
+    package = Package(archive)
+    if "_rels/.rels" not in package.parts:
         raise _Other
-    root = _relations(archive, "_rels/.rels")
-    main = next((target for kind, target in root.values() if kind.endswith("/officeDocument")), "")
-    if main not in names or not main.endswith(".xml"):
+    if package.main not in package.parts or not package.main.endswith(".xml"):
         raise _Other
-    folder, file = posixpath.split(main)
-    relations = _relations(archive, f"{folder}/_rels/{file}.rels", folder)
-    book = FormulaBook(path)
-    order: list[str] = []
-    open_name: list[tuple[str, str]] = []
-
-    @cache
-    def shared() -> list[str]:
-        table = (part for kind, part in relations.values() if kind.endswith("/sharedStrings"))
-        return shared_texts(archive.read(next(table)))
-
-    def start(tag: str, attributes: dict[str, str]) -> None:
-        tag = tag.rpartition(" ")[2]
-        if tag == "sheet":
-            order.append(attributes["name"])
-            link = next((v for k, v in attributes.items() if k.endswith(" id")), "")
-            kind, target = relations[link]
-            if kind.endswith("/worksheet") and target in names:
-                book.sheets[attributes["name"]] = _sheet(
-                    attributes["name"], archive.read(target), book.formulas, shared
-                )
-        elif tag == "workbookPr":
-            book.since_1904 = attributes.get("date1904") in ("1", "true")
-        elif tag == "calcPr":
-            book.repeats = attributes.get("iterate") in ("1", "true")
-        elif tag == "definedName":
-            open_name.append((attributes["name"], attributes.get("localSheetId", "")))
-
-    def end(tag: str, text: str) -> None:
-        if tag.endswith(" definedName"):
-            name, local = open_name.pop()
-            where = f"{order[int(local)]}!" if local and int(local) < len(order) else ""
-            book.names[where + name] = text
-
-    _parse(archive.read(main), start, end)
+    workbook = package.workbook
+    book = FormulaBook(path, since_1904=workbook.since_1904, repeats=workbook.repeats)
+    sheets = [sheet["name"] for sheet in workbook.sheets]
+    for name, sheet in zip(sheets, workbook.sheets):
+        kind, part = package.links[sheet.get("id", "")]
+        if kind == "worksheet" and part in package.parts:
+            book.sheets[name] = _sheet(name, package.read(part), book.formulas, package)
+    for defined, text in workbook.names:
+        local = defined.get("localSheetId", "")
+        where = f"{sheets[int(local)]}!" if local and int(local) < len(sheets) else ""
+        book.names[where + defined["name"]] = text
     return book
-
-
-def _relations(archive: zipfile.ZipFile, name: str, folder: str = "") -> dict[str, tuple[str, str]]:
-    found: dict[str, tuple[str, str]] = {}
-
-    def start(tag: str, attributes: dict[str, str]) -> None:
-        if tag.endswith(" Relationship"):
-            target = attributes["Target"]
-            absolute = target.startswith("/")
-            full = target[1:] if absolute else posixpath.normpath(posixpath.join(folder, target))
-            found[attributes["Id"]] = attributes.get("Type", ""), full
-
-    _parse(archive.read(name), start)
-    return found
-
-
-def _parser() -> Any:
-    parser = expat.ParserCreate(namespace_separator=" ")
-    parser.buffer_text = True
-
-    def refuse(*_: object) -> None:  # no office program writes one; entities and bombs need one
-        raise _Wrong("its XML has a document type, which no spreadsheet has")
-
-    parser.StartDoctypeDeclHandler = refuse
-    return parser
-
-
-def _parse(xml: bytes, start: Any, end: Any = None) -> None:
-    parser = _parser()
-    text: list[str] = []
-
-    def begin(tag: str, attributes: dict[str, str]) -> None:
-        text.clear()
-        start(tag, attributes)
-
-    parser.StartElementHandler = begin
-    parser.CharacterDataHandler = text.append
-    if end is not None:
-        parser.EndElementHandler = lambda tag: end(tag, "".join(text))
-    parser.Parse(xml, True)
 
 
 _KINDS = {"n": NUMBER, "b": BOOLEAN, "e": ERROR}
@@ -265,8 +191,8 @@ class _Cells:
         return place
 
 
-def _sheet(name: str, xml: bytes, formulas: list[Formula], shared: Callable[[], list[str]]) -> Sheet:
-    parser, cells = _parser(), _Cells(formulas)
+def _sheet(name: str, xml: bytes, formulas: list[Formula], package: Package) -> SheetCells:
+    parser, cells = new_parser(), _Cells(formulas)
     text: list[str] = []
     cell: dict[str, str] = {}
     formula: dict[str, str] | None = None
@@ -317,7 +243,7 @@ def _sheet(name: str, xml: bytes, formulas: list[Formula], shared: Callable[[], 
         elif cell.get("t") != "s":
             cells.texts[len(keys)] = value
         elif place >= 0 and value:
-            cells.texts[len(keys)] = shared()[int(value)]
+            cells.texts[len(keys)] = package.shared_texts[int(value)]
         keys.append(row * WIDTH + column - 1)
         kinds.append(kind)
         numbers.append(number)
@@ -336,17 +262,17 @@ def _sheet(name: str, xml: bytes, formulas: list[Formula], shared: Callable[[], 
 
 def _check_place(row: int, column: int) -> None:
     if not (0 < row <= MAX_ROWS and 0 < column <= MAX_COLUMNS):
-        raise _Wrong("it has cells where no sheet has any")
+        raise Malformed("it has cells where no sheet has any")
 
 
-def _arranged(name: str, cells: _Cells) -> Sheet:
+def _arranged(name: str, cells: _Cells) -> SheetCells:
     keys = np.array(cells.keys, dtype=np.int64)
     order = np.arange(len(keys))
     texts = cells.texts
     if len(keys) and not (np.diff(keys) > 0).all():  # rows or cells in disorder, or twice
         _, order = np.unique(keys, return_index=True)
         texts = {new: texts[old] for new, old in enumerate(order.tolist()) if old in texts}
-    sheet = Sheet(
+    sheet = SheetCells(
         name,
         keys[order],
         np.array(cells.kinds, dtype=np.int8)[order],

@@ -5,18 +5,18 @@ other format."""
 from __future__ import annotations
 
 import io
-import posixpath
 import re
 import zipfile
 from collections.abc import Collection, Iterator
 from contextlib import suppress
+from functools import cached_property
 from typing import Any
+from xml.parsers.expat import ExpatError
 
-from .addresses import MAX_COLUMNS, MAX_ROWS, split_address
+from .addresses import MAX_COLUMNS, parse_area, split_address
+from .ooxml import Package, tag_of
+from .unpack import DAMAGED
 
-_CORNER = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})", re.IGNORECASE)
-_REFERENCE = re.compile(r"(?:(?P<sheet>'(?:[^']|'')+'|[^'!]+)[!])?(?P<cells>[^!]+)")
-_RELATED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _FORMULA_CELL = re.compile(
     rb'<(?:\w+:)?c [^>]*?\br="([A-Z]{1,3}\d{1,7})"[^>]*>\s*<(?:\w+:)?f(?:\s[^>]*)?[/>]'
 )
@@ -30,24 +30,6 @@ Area = tuple[str, int, int, int, int]
 Cells = set[tuple[int, int]]
 
 
-def parse_area(text: str) -> tuple[str | None, tuple[int, int, int, int]] | None:
-    """The sheet, if it is named, and the corners of `'My sheet'!$B$3:F9`; None if it is no range."""
-    match = _REFERENCE.fullmatch(text.strip())
-    if match is None:
-        return None
-    corners = [_CORNER.fullmatch(part.strip()) for part in match["cells"].split(":")]
-    if len(corners) > 2 or None in corners:
-        return None
-    cells = [split_address(corner[1].upper() + corner[2]) for corner in corners if corner]
-    rows, columns = [row for row, _ in cells], [column for _, column in cells]
-    if min(rows) < 1 or max(rows) > MAX_ROWS or max(columns) > MAX_COLUMNS:
-        return None
-    sheet = match["sheet"]
-    if sheet is not None and sheet.startswith("'"):
-        sheet = sheet[1:-1].replace("''", "'")
-    return sheet, (min(rows), min(columns), max(rows), max(columns))
-
-
 class Marks:
     """The marks of one workbook, each read when it is asked for."""
 
@@ -57,7 +39,6 @@ class Marks:
         self._xml: dict[str, bytes] = {}
         self._parts: dict[str, str] | None = None
         self._names: list[tuple[str, Area]] | None = None
-        self._archive: zipfile.ZipFile | None = None
         self._is_ods = content.startswith(b"PK") and b"opendocument" in content[:200]
 
     def names(self) -> list[tuple[str, Area]]:
@@ -73,11 +54,8 @@ class Marks:
     def references(self) -> dict[str, str]:
         """The defined names of the whole workbook, and what each refers to; of an xlsx only."""
         try:
-            return {
-                tag.get("name", ""): tag.text or ""
-                for tag in self._tree("xl/workbook.xml").iter()
-                if tag.tag.endswith("}definedName") and "localSheetId" not in tag.attrib
-            }
+            names = self._package.workbook.names
+            return {name.get("name", ""): text for name, text in names if "localSheetId" not in name}
         except _UNREADABLE:
             return {}
 
@@ -120,41 +98,23 @@ class Marks:
 
     # Open XML
 
+    @cached_property
+    def _package(self) -> Package:
+        return Package(zipfile.ZipFile(io.BytesIO(self._content)))
+
     def _part(self, name: str) -> bytes:
-        if self._archive is None:
-            self._archive = zipfile.ZipFile(io.BytesIO(self._content))
         if name not in self._xml:
-            self._xml[name] = self._archive.read(name)
+            self._xml[name] = self._package.read(name)
         return self._xml[name]
-
-    def _tree(self, part: str) -> Any:
-        from defusedxml.ElementTree import fromstring
-
-        return fromstring(self._part(part))
-
-    def _related(self, part: str) -> dict[str, tuple[str, str]]:
-        """What a part refers to: the kind and the part, by id."""
-        folder, _, file = part.rpartition("/")
-        try:
-            tree = self._tree(f"{folder}/_rels/{file}.rels")
-        except KeyError:
-            return {}
-        return {
-            link.get("Id"): (
-                link.get("Type", "").rpartition("/")[2],
-                posixpath.normpath(posixpath.join("/" + folder, link.get("Target", "")))[1:],
-            )
-            for link in tree
-        }
 
     def sheets(self) -> dict[str, str]:
         """The part of each sheet of an xlsx, by the name of the sheet."""
         if self._parts is None:
-            related = self._related("xl/workbook.xml")
+            links, sheets = self._package.links, self._package.workbook.sheets
             self._parts = {
-                tag.get("name"): related[tag.get(_RELATED)][1]
-                for tag in self._tree("xl/workbook.xml").iter()
-                if tag.tag.endswith("}sheet") and tag.get(_RELATED) in related
+                sheet.get("name", ""): links[sheet["id"]][1]
+                for sheet in sheets
+                if sheet.get("id") in links
             }
         return self._parts
 
@@ -174,26 +134,27 @@ class Marks:
         return self._part(part) if part and part.endswith(".xml") else None
 
     def _xlsx_names(self) -> Iterator[tuple[str, Area]]:
-        for tag in self._tree("xl/workbook.xml").iter():
-            if tag.tag.endswith("}definedName") and not tag.get("name", "_xl").startswith("_xl"):
-                area = parse_area(tag.text or "")
-                if area and area[0] in self.sheets():
-                    yield tag.get("name"), (area[0], *area[1])
+        for name, text in self._package.workbook.names:
+            area = parse_area(text)
+            if not name.get("name", "_xl").startswith("_xl") and area and area[0] in self.sheets():
+                yield name["name"], (area[0], *area[1])
         for sheet, part in self.sheets().items():
-            for kind, target in self._related(part).values():
+            for kind, target in self._package.relations(part).values():
                 if kind == "table":
-                    table = self._tree(target)
+                    table = tag_of(self._part(target), "table")
                     area = parse_area(table.get("ref", ""))
                     if area:
-                        yield table.get("displayName") or table.get("name"), (sheet, *area[1])
+                        yield table.get("displayName") or table["name"], (sheet, *area[1])
 
     # OpenDocument
 
-    def _ods_tables(self) -> Iterator[Any]:
-        return (t for t in self._tree("content.xml").iter(f"{_TABLE}table"))
+    def _ods_tags(self, name: str | None = None) -> Iterator[Any]:
+        from defusedxml.ElementTree import fromstring
+
+        return iter(fromstring(self._part("content.xml")).iter(name))
 
     def _ods_names(self) -> Iterator[tuple[str, Area]]:
-        for tag in self._tree("content.xml").iter():
+        for tag in self._ods_tags():
             if tag.tag == f"{_TABLE}named-range":
                 text, name = tag.get(f"{_TABLE}cell-range-address", ""), tag.get(f"{_TABLE}name")
             elif tag.tag == f"{_TABLE}database-range":
@@ -208,7 +169,7 @@ class Marks:
 
     def _ods_cells(self, sheet: str) -> Iterator[tuple[tuple[int, int], bool, bool]]:
         """The cells that hold something: where, whether by a formula, whether in a hidden row."""
-        for table in self._ods_tables():
+        for table in self._ods_tags(f"{_TABLE}table"):
             if table.get(f"{_TABLE}name") != sheet:
                 continue
             row = 0
@@ -230,8 +191,7 @@ class Marks:
 def _unreadable() -> tuple[type[BaseException], ...]:
     from xml.etree.ElementTree import ParseError
 
-    return (LookupError, ValueError, ParseError, zipfile.BadZipFile, OSError, NotImplementedError,
-            RuntimeError, EOFError, TypeError)  # fmt: skip
+    return (*DAMAGED, LookupError, ParseError, ExpatError, TypeError)
 
 
 _UNREADABLE = _unreadable()

@@ -1,10 +1,11 @@
 """What a cell may hold besides numbers and texts: text that is a number (0,5 and 1.5 and 50 % and $3),
-an error value. Knows no file and no table."""
+an error value. Inputs and what students enter are read by the same rules."""
 
 from __future__ import annotations
 
 import re
 from math import nan
+from typing import TypeGuard
 
 _PLAIN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _CURRENCY = re.compile(r"[$€£¥₹₩₽₺]|(?:USD|EUR|GBP|CHF|JPY|INR)\b|\b(?:USD|EUR|GBP|CHF|JPY|INR)")
@@ -19,6 +20,7 @@ _BODY = re.compile(
     )(?P<exponent>(?:[eE][+-]?\d+)?)""",
     re.ASCII | re.VERBOSE,
 )
+_MINUS = str.maketrans("\u2212\u2013\u2012\ufe63\uff0d", "-----")
 _DOUBTFUL = re.compile(r"[1-9]\d{0,2},\d{3}", re.ASCII)
 MOST_LETTERS = 40
 
@@ -45,6 +47,11 @@ class NumberText(float):
         return self
 
 
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether a cell holds a number; TRUE and FALSE are none."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 def as_text(value: object) -> str:
     """What a cell shows, as a label: 3.0 is `3`, as a spreadsheet has it; "" for nothing."""
     if isinstance(value, NumberText):
@@ -68,7 +75,7 @@ def numeral(text: str, comma: bool | None = None) -> float | None:
         return float(text)
     if len(text) > MOST_LETTERS:
         return None
-    text = text.strip().replace("\u2212", "-")
+    text = text.strip().translate(_MINUS)
     bare = _CURRENCY.sub("", text, count=1).strip()
     percent = bare.endswith("%")
     if percent:

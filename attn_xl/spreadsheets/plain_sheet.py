@@ -11,6 +11,8 @@ from .addresses import MAX_COLUMNS, MAX_ROWS, split_address
 
 WORTH_IT = 2_000_000
 """Bytes of XML; below, nobody would notice."""
+MOST_MIXED = 100
+"""Rows that are read cell by cell: headings, notes. Where there are more, a library is faster."""
 _ROW = re.compile(rb'\s*<row r="(\d{1,7})"[^>]*>')
 _VALUES = re.compile(rb"<v>([^<]*)</v>")
 _CELL = re.compile(
@@ -26,7 +28,8 @@ _DATES = {*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}
 
 
 def plain_rows(xml: bytes, strings: bytes, styles: bytes) -> list[list[Any]] | None:
-    """The values of a sheet, rows of equal length with "" where blank; None if it is not plain.
+    """The values of a sheet, rows of equal length with "" where blank; None if it is not plain: numbers
+    in every column, the first of which may hold a word.
 
     Args:
         xml, strings, styles: the parts of the sheet, of the shared strings, of the styles.
@@ -41,6 +44,7 @@ def plain_rows(xml: bytes, strings: bytes, styles: bytes) -> list[list[Any]] | N
     if lines.pop().strip():
         return None
     rows: list[list[Any]] = []
+    mixed = 0
     try:
         for line in lines:
             head = _ROW.match(line)
@@ -49,6 +53,9 @@ def plain_rows(xml: bytes, strings: bytes, styles: bytes) -> list[list[Any]] | N
             while len(rows) < int(head[1]) - 1:
                 rows.append([])
             values = _fast(line, texts)
+            mixed += values is None and b"<c " in line
+            if mixed > MOST_MIXED:
+                return None
             rows.append(_any(line, len(rows) + 1, texts) if values is None else values)
     except (ValueError, IndexError):
         return None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from attn_xl.text import listed
+
 from .addresses import address
 from .formulas import WIDTH, Ints
 
@@ -17,10 +19,9 @@ def spans(keys: Ints) -> str:
     return ", ".join(parts)
 
 
-def shortened(cells: str, most: int = 4) -> str:
+def shortened_spans(cells: str) -> str:
     """The first of many spans: `B5:B9, C7, D8, E9 and 3 more`."""
-    parts = cells.split(", ")
-    return ", ".join(parts[:most]) + (f" and {len(parts) - most} more" if len(parts) > most else "")
+    return listed(cells.split(", "))
 
 
 def rectangles(keys: Ints) -> list[tuple[int, int, int, int]]:

@@ -13,18 +13,15 @@ import zipfile
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 from xml.parsers import expat
 
 from .addresses import address, split_address
+from .ooxml import LINKS, MAIN, PACKAGE, Attributes, Package, is_true, parse
 
-_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-_LINKS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-_PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
 _HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 STRINGS = "xl/sharedStrings.xml"
 _STYLES = (
-    f'{_HEAD}<styleSheet xmlns="{_MAIN}"><fonts count="1"><font/></fonts>'
+    f'{_HEAD}<styleSheet xmlns="{MAIN}"><fonts count="1"><font/></fonts>'
     '<fills count="1"><fill/></fills><borders count="1"><border/></borders>'
     '<cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="1"><xf/></cellXfs>'
     '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'
@@ -36,10 +33,6 @@ _THEME = (
 )
 _OF_TABLE = ("id", "name", "displayName", "ref", "totalsRowCount", "headerRowCount")
 _EPOCHS = {False: datetime(1899, 12, 30), True: datetime(1904, 1, 1)}
-
-Attributes = dict[str, str]
-Links = dict[str, tuple[str, str]]
-"""By their id: the kind (`worksheet`), and the part that is meant."""
 
 
 class Unreadable(Exception):
@@ -69,100 +62,54 @@ def repack(path: Path, to: Path) -> None:
         raise Unreadable(f"it is not put together as a workbook: {error}") from None
 
 
-def shared_texts(xml: bytes) -> list[str]:
-    """The texts of a table of shared strings, without how they look and how they are spoken."""
-    texts: list[str] = []
-    pieces: list[str] = []
-    aside = False
-
-    def start(tag: str, _: Attributes) -> None:
-        nonlocal aside
-        aside = aside or tag == "rPh"
-
-    def end(tag: str, text: str) -> None:
-        nonlocal aside
-        if tag == "t" and not aside:
-            pieces.append(text)
-        elif tag == "rPh":
-            aside = False
-        elif tag == "si":
-            texts.append("".join(pieces))
-            pieces.clear()
-
-    _parse(xml, start, end)
-    return texts
-
-
 class _Repacked:
     def __init__(self, old: zipfile.ZipFile, new: zipfile.ZipFile) -> None:
-        self._old, self._new = old, new
-        self._parts = set(old.namelist())
+        self._old, self._new = Package(old), new
         self._strings: list[str] = []
         self._places: dict[str, int] = {}
         self._epoch = _EPOCHS[False]
         self._tables = 0
 
     def write(self) -> None:
-        kinds = self._links("").values()
-        main = next((part for kind, part in kinds if kind == "officeDocument"), "xl/workbook.xml")
-        links = self._links(main)
-        for kind, part in links.values():
-            if kind == "sharedStrings" and part in self._parts:
-                self._strings = shared_texts(self._old.read(part))
-        sheets, names = self._workbook(self._old.read(main))
+        links, workbook = self._old.links, self._old.workbook
+        self._strings = list(self._old.shared_texts)
+        self._epoch = _EPOCHS[workbook.since_1904]
         entries, relations = [], []
-        for number, sheet in enumerate(sheets, 1):
-            kind, part = links.get(sheet.pop("link", ""), ("", ""))
-            kind = kind if part in self._parts else "chartsheet"  # which IronCalc passes over
+        for number, sheet in enumerate(workbook.sheets, 1):
+            kind, part = links.get(sheet.get("id", ""), ("", ""))
+            kind = kind if part in self._old.parts else "chartsheet"  # which IronCalc passes over
             if kind == "worksheet":
                 self._sheet(part, number)
-            entries.append(_tag("sheet", {**sheet, "sheetId": str(number), "r:id": f"rId{number}"}))
+            kept = _kept(sheet, "name", "state")
+            entries.append(_tag("sheet", {**kept, "sheetId": str(number), "r:id": f"rId{number}"}))
             relations.append((kind, f"worksheets/sheet{number}.xml"))
+        names = [
+            _text("definedName", text, _kept(name, "name", "localSheetId"))
+            for name, text in workbook.names
+        ]
         self._put(
             "xl/workbook.xml",
-            f'{_HEAD}<workbook xmlns="{_MAIN}" xmlns:r="{_LINKS}"><sheets>{"".join(entries)}</sheets>'
+            f'{_HEAD}<workbook xmlns="{MAIN}" xmlns:r="{LINKS}"><sheets>{"".join(entries)}</sheets>'
             f"<definedNames>{''.join(names)}</definedNames></workbook>",
         )
         self._put_links("xl/workbook.xml", relations)
         strings = "".join(f"<si>{_text('t', text)}</si>" for text in self._strings)
-        self._put(STRINGS, f'{_HEAD}<sst xmlns="{_MAIN}">{strings}</sst>')
+        self._put(STRINGS, f'{_HEAD}<sst xmlns="{MAIN}">{strings}</sst>')
         self._put("xl/styles.xml", _STYLES)
         self._put("xl/theme/theme1.xml", _THEME)
-
-    def _workbook(self, xml: bytes) -> tuple[list[Attributes], list[str]]:
-        sheets: list[Attributes] = []
-        names: list[str] = []
-        open_name: Attributes = {}
-
-        def start(tag: str, attributes: Attributes) -> None:
-            nonlocal open_name
-            if tag == "sheet":
-                kept = _kept(attributes, "name", "state")
-                sheets.append({**kept, "link": attributes.get("id", "")})
-            elif tag == "definedName":
-                open_name = _kept(attributes, "name", "localSheetId")
-            elif tag == "workbookPr":
-                self._epoch = _EPOCHS[attributes.get("date1904") in ("1", "true")]
-
-        def end(tag: str, text: str) -> None:
-            if tag == "definedName":
-                names.append(_text("definedName", text, open_name))
-
-        _parse(xml, start, end)
-        return sheets, names
 
     def _sheet(self, part: str, number: int) -> None:
         name = f"xl/worksheets/sheet{number}.xml"
         relations = []
-        for kind, table in self._links(part).values():
-            if kind == "table" and table in self._parts:
+        for kind, table in self._old.relations(part).values():
+            if kind == "table" and table in self._old.parts:
                 self._tables += 1
                 self._put(f"xl/tables/table{self._tables}.xml", _table(self._old.read(table)))
                 relations.append((kind, f"../tables/table{self._tables}.xml"))
         if relations:
             self._put_links(name, relations)
         with self._new.open(name, "w") as out:
-            out.write(f'{_HEAD}<worksheet xmlns="{_MAIN}"><sheetData>'.encode())
+            out.write(f'{_HEAD}<worksheet xmlns="{MAIN}"><sheetData>'.encode())
             self._rows(self._old.read(part), lambda piece: out.write(piece.encode()))
             out.write(b"</sheetData></worksheet>")
 
@@ -178,7 +125,7 @@ class _Repacked:
             nonlocal row, column, cell, of_formula, formula, value, aside
             if tag == "row":
                 row, column = int(attributes.get("r", row + 1)), 0
-                hidden = ' hidden="1"' if attributes.get("hidden") in ("1", "true") else ""
+                hidden = ' hidden="1"' if is_true(attributes.get("hidden")) else ""
                 out(f'<row r="{row}"{hidden}>')
             elif tag == "c":
                 cell, formula, value = attributes, "", ""
@@ -205,7 +152,7 @@ class _Repacked:
                 at = cell.get("r") or address(row, column)
                 out(self._cell(at, cell.get("t", "n"), formula, value, "".join(texts)))
 
-        _parse(xml, start, end)
+        parse(xml, start, end)
 
     def _cell(self, at: str, kind: str, formula: str, value: str, text: str) -> str:
         if kind == "d":
@@ -236,30 +183,16 @@ class _Repacked:
         days = moment.replace(tzinfo=None) - self._epoch
         return repr(days.total_seconds() / 86400)
 
-    def _links(self, part: str) -> Links:
-        folder, file = posixpath.split(part)
-        name = posixpath.join(folder, "_rels", f"{file}.rels")
-        found: Links = {}
-
-        def start(tag: str, attributes: Attributes) -> None:
-            if tag == "Relationship" and attributes.get("TargetMode") != "External":
-                target = posixpath.normpath(posixpath.join("/", folder, attributes["Target"]))
-                found[attributes["Id"]] = posixpath.basename(attributes["Type"]), target.lstrip("/")
-
-        if name in self._parts:
-            _parse(self._old.read(name), start)
-        return found
-
     def _put(self, name: str, text: str) -> None:
         self._new.writestr(name, text)
 
     def _put_links(self, part: str, relations: list[tuple[str, str]]) -> None:
         folder, file = posixpath.split(part)
         lines = [
-            _tag("Relationship", {"Id": f"rId{n}", "Type": f"{_LINKS}/{kind}", "Target": target})
+            _tag("Relationship", {"Id": f"rId{n}", "Type": f"{LINKS}/{kind}", "Target": target})
             for n, (kind, target) in enumerate(relations, 1)
         ]
-        text = f'{_HEAD}<Relationships xmlns="{_PACKAGE}">{"".join(lines)}</Relationships>'
+        text = f'{_HEAD}<Relationships xmlns="{PACKAGE}">{"".join(lines)}</Relationships>'
         self._put(f"{folder}/_rels/{file}.rels", text)
 
 
@@ -277,11 +210,11 @@ def _table(xml: bytes) -> str:
         kept = _kept(attributes, *_OF_TABLE)
         if tag == "table":
             kept.setdefault("name", attributes.get("displayName", ""))
-            out.append(_tag("table", {"xmlns": _MAIN, **kept}, closed=False) + "<tableColumns>")
+            out.append(_tag("table", {"xmlns": MAIN, **kept}, closed=False) + "<tableColumns>")
         elif tag == "tableColumn":
             out.append(_tag("tableColumn", kept))
 
-    _parse(xml, start)
+    parse(xml, start)
     return "".join(out) + "</tableColumns></table>"
 
 
@@ -300,35 +233,3 @@ def _text(name: str, text: str, attributes: Mapping[str, str] | None = None) -> 
     from xml.sax.saxutils import escape
 
     return f"{_tag(name, attributes or {}, closed=False)}{escape(text)}</{name}>"
-
-
-def _parse(
-    xml: bytes,
-    start: Callable[[str, Attributes], None],
-    end: Callable[[str, str], None] = lambda tag, text: None,
-) -> None:
-    """Run through the XML; names come without their namespaces, and `end` with the text before it."""
-    parser: Any = expat.ParserCreate(namespace_separator=" ")
-    parser.buffer_text = True
-    text: list[str] = []
-
-    def begin(tag: str, attributes: Attributes) -> None:
-        text.clear()
-        start(_local(tag), {_local(name): value for name, value in attributes.items()})
-
-    def close(tag: str) -> None:
-        end(_local(tag), "".join(text))
-        text.clear()
-
-    def refuse(*_: object) -> None:  # no office program writes one; entities and bombs need one
-        raise ValueError("its XML has a document type")
-
-    parser.StartElementHandler = begin
-    parser.EndElementHandler = close
-    parser.CharacterDataHandler = text.append
-    parser.StartDoctypeDeclHandler = refuse
-    parser.Parse(xml, True)
-
-
-def _local(name: str) -> str:
-    return name[name.rfind(" ") + 1 :]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from attn_xl.errors import InputError
+from attn_xl.text import shortened
 
 MOST_PARTS = 10_000
 MOST_UNPACKED = 2_000_000_000
@@ -35,8 +36,8 @@ def damaged(path: Path, detail: str = "") -> InputError:
     Args:
         detail: what is wrong with it, in words for a user.
     """
-    line = " ".join(detail.split())
-    said = f" ({line if len(line) <= 120 else line[:119] + '…'})" if line else ""
+    line = shortened(" ".join(detail.split()), 120)
+    said = f" ({line})" if line else ""
     return InputError(
         f"{path}: is damaged or not a spreadsheet{said}. Open it in a spreadsheet program and "
         "save it again as .xlsx."
@@ -122,8 +123,7 @@ def _pieces(
     except wrong:
         whole = False
     if not whole:
-        name = entry.filename if len(entry.filename) <= 60 else f"{entry.filename[:59]}…"
-        raise damaged(path, f"its part {name!r} is not whole")
+        raise damaged(path, f"its part {shortened(entry.filename, 60)!r} is not whole")
 
 
 def _inflated(packed: memoryview) -> Iterator[bytes]:

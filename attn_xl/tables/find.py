@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from attn_xl.errors import CallError, InputError, nearest
-from attn_xl.spreadsheets.addresses import Place, address
+from attn_xl.spreadsheets.addresses import Place, address, parse_area
 from attn_xl.spreadsheets.book import Book
-from attn_xl.spreadsheets.metadata import Area, Cells, parse_area
-from attn_xl.text import clean
+from attn_xl.spreadsheets.metadata import Area, Cells
+from attn_xl.text import clean, listed, shortened
 
 from .boxes import Grid
 from .labels import LabelsOnlyError, Table, described, numbers_in, read_region
@@ -209,12 +209,11 @@ def _undecided(book: Book, sheet: str, found: Sequence[Found], name: str = "") -
     if any(f.use for f in found):
         return None
     left = doubtful(found)
-    shown = [f"{f.range} ({f.size}{', ' + repr(f.title) if f.title else ''})" for f in left[:4]]
-    more = f" and {len(left) - 4} more" if len(left) > 4 else ""
+    shown = [f"{f.range} ({f.size}{', ' + repr(f.title) if f.title else ''})" for f in left]
     first = f"{name}={left[0].where}" if name else left[0].where
     return InputError(
         f"{book.path}, sheet {sheet!r}: {len(left)} tables may be {name or 'the sentence'}: "
-        f"{', '.join(shown)}{more}. If they are one, delete the empty rows or columns between them; if "
+        f"{listed(shown)}. If they are one, delete the empty rows or columns between them; if "
         f'not, --range "{first}" says which. (attn-xl inspect shows them all.)'
     )
 
@@ -233,7 +232,7 @@ def _asked_tables(book: Book, grid: Grid, plain: str, asked: Sequence[Asked]) ->
         if len(regions) > 1:
             region = _largest_around(regions)
             if region is None:
-                places = ", ".join(r.place(plain).range for r in regions[:4])
+                places = listed([r.place(plain).range for r in regions])
                 raise InputError(
                     f"{book.path}: the range {where} holds {len(regions)} tables: {places}. Name one."
                 )
@@ -275,7 +274,9 @@ def _found(book: Book, grid: Grid, region: Region, sheet: str, formulas: Cells |
         problem = str(error)
     for row, text in region.below[:MOST_NOTES]:
         at = address(row + 1, region.crop[1] + 1)
-        notes.append(f"{clean(text)[:40]!r} in {at} has no numbers beside it and is taken for a note")
+        notes.append(
+            f"{shortened(clean(text))!r} in {at} has no numbers beside it and is taken for a note"
+        )
     if len(region.below) > MOST_NOTES:
         notes.append(f"so are {len(region.below) - MOST_NOTES} more below it")
     if table is not None and formulas is not None:
@@ -323,7 +324,7 @@ def _sums(table: Table, formulas: Cells) -> Iterator[str]:
         given = len(labels) - int(whole[::-1].cumprod().sum())
         if not 0 < given < len(labels) or whole[:given].any():
             continue
-        names = ", ".join(map(repr, labels[given : given + 4])) + ", ..." * (len(labels) > given + 4)
+        names = listed([*map(repr, labels[given:])])
         yield (
             f"its last {what}, {names}, is computed by formulas and read as one more; --range "
             "without it leaves it out"

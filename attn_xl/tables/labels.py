@@ -10,13 +10,13 @@ from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attn_xl.errors import InputError
-from attn_xl.graph.node import Numbers
 from attn_xl.labelled import Labelled
 from attn_xl.spreadsheets.addresses import MAX_TEXT, address, letters, too_long
-from attn_xl.spreadsheets.numerals import ErrorValue, NumberText, as_text, numeral
-from attn_xl.text import clean
+from attn_xl.spreadsheets.numerals import ErrorValue, NumberText, as_text, is_number, numeral
+from attn_xl.text import clean, shortened
 
 from .boxes import DECORATION, NUMBER_TEXT, TEXT, Grid, is_blank, kind_of
 from .regions import LABEL_HEADINGS, TURNED_HEADINGS, Region
@@ -38,7 +38,7 @@ class Table(Labelled):
     """
 
     name: str
-    values: Numbers
+    values: NDArray[np.float64]
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     labelled: tuple[bool, bool]
@@ -86,12 +86,8 @@ def _numbered(kind: str, count: int) -> tuple[str, ...]:
     return tuple(f"{kind} {i}" for i in range(1, count + 1))
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
 def _is_heading(value: Any) -> bool:
-    return not is_blank(value) and not _is_number(value) and not isinstance(value, ErrorValue)
+    return not is_blank(value) and not is_number(value) and not isinstance(value, ErrorValue)
 
 
 def read_region(grid: Grid, region: Region, file: str, sheet: str) -> tuple[Table, int]:
@@ -106,12 +102,12 @@ def read_region(grid: Grid, region: Region, file: str, sheet: str) -> tuple[Tabl
     where = f"{file}, sheet {sheet!r}"
     grid, texts = _cropped(grid, region)
     run = [r for r in range(region.crop[0], region.crop[2] + 1) if not all(map(is_blank, grid[r]))]
-    if not any(_is_number(value) for row in run for value in grid[row]):
+    if not any(is_number(value) for row in run for value in grid[row]):
         raise LabelsOnlyError(f"{where}: {region.place(sheet).range} holds no numbers.")
-    left = min(_first_filled(grid[row]) for row in run if any(map(_is_number, grid[row])))
-    numbers = [row for row in run if any(map(_is_number, grid[row]))]
+    left = min(_first_filled(grid[row]) for row in run if any(map(is_number, grid[row])))
+    numbers = [row for row in run if any(map(is_number, grid[row]))]
     first = next((row for row in numbers if _has_numbers(grid[row], left)), numbers[0])
-    numeric = [column for column, value in enumerate(grid[first]) if _is_number(value)]
+    numeric = [column for column, value in enumerate(grid[first]) if is_number(value)]
     above = [row for row in run if row < first]
     header = next(
         (row for row in reversed(above) if any(not is_blank(_at(grid, row, c)) for c in numeric)), None
@@ -135,7 +131,7 @@ def read_region(grid: Grid, region: Region, file: str, sheet: str) -> tuple[Tabl
         stop += 1
     for row in body:
         for column in range(stop, len(grid[row])):
-            if _is_number(grid[row][column]):
+            if is_number(grid[row][column]):
                 raise InputError(
                     f"{where}, cell {address(row + 1, column + 1)}: a number beside the table, after "
                     "an empty column. Put it on a sheet of its own, or close the gap."
@@ -189,21 +185,21 @@ def _first_of_numbers(rows: Grid, region: Region) -> tuple[int, int]:
     """Where the numbers begin, if text may be one: a row or column of texts beside real numbers holds
     labels, which may look like numbers."""
     top, left, bottom, right = region.box
-    real = any(_is_number(v) for row in rows[top : bottom + 1] for v in row[left : right + 1])
+    real = any(is_number(v) for row in rows[top : bottom + 1] for v in row[left : right + 1])
     if not real:
         return top, left
     beyond = rows[top][left : right + 1]
-    if region.crop[0] == top < bottom and not any(map(_is_number, beyond)):
+    if region.crop[0] == top < bottom and not any(map(is_number, beyond)):
         top += 1
     column = [_at(rows, row, left) for row in range(top, bottom + 1)]
-    if region.crop[1] == left < right and not any(map(_is_number, column)):
+    if region.crop[1] == left < right and not any(map(is_number, column)):
         left += 1
     return top, left
 
 
 def _has_numbers(values: list[Any], left: int) -> bool:
     """Whether a row is one of numbers: not a heading row with a number in its corner."""
-    numbers = [column for column, value in enumerate(values) if _is_number(value)]
+    numbers = [column for column, value in enumerate(values) if is_number(value)]
     headings = any(map(_is_heading, values[left + 1 :]))
     return bool(numbers) and not (numbers == [left] and headings)
 
@@ -247,7 +243,7 @@ def _has_row_labels(grid: Grid, header: int | None, body: list[int], left: int, 
             or is_blank(corner)
             or str(corner).strip().casefold() in (LABEL_HEADINGS | TURNED_HEADINGS)
         )
-    if texts and any(map(_is_number, cells)):
+    if texts and any(map(is_number, cells)):
         raise InputError(
             f"{where}, cell {address(texts[0] + 1, left + 1)}: "
             f"{described(_at(grid, texts[0], left))} in a column of numbers."
@@ -255,8 +251,8 @@ def _has_row_labels(grid: Grid, header: int | None, body: list[int], left: int, 
     first = grid[body[0]][left + 1 :]
     if texts and _counts(first):
         raise InputError(
-            f"{where}, row {body[0] + 1}: {cells[0][:40]!r} with {first[0]:g}, {first[1]:g}, ... may "
-            "be a word or the numbers of the columns. If they number the columns, empty the cell "
+            f"{where}, row {body[0] + 1}: {shortened(cells[0])!r} with {first[0]:g}, {first[1]:g}, ... "
+            "may be a word or the numbers of the columns. If they number the columns, empty the cell "
             f"{address(body[0] + 1, left + 1)}."
         )
     return bool(texts)
@@ -291,13 +287,13 @@ def _labels(
         text = str(value).upper() if isinstance(value, bool) else as_text(value)
         if too_long([text]):
             raise InputError(
-                f"{where}, cell {address(row + 1, column + 1)}: the {kind} {text[:20] + '...'!r} "
+                f"{where}, cell {address(row + 1, column + 1)}: the {kind} {shortened(text, 20)!r} "
                 f"has {len(text):,} letters; a cell of a workbook holds {MAX_TEXT:,}. Shorten it."
             )
         yield clean(text)
 
 
-def _values(grid: Grid, body: list[int], start: int, stop: int, where: str) -> Numbers:
+def _values(grid: Grid, body: list[int], start: int, stop: int, where: str) -> NDArray[np.float64]:
     rows = [grid[row][start:stop] for row in body]
     if all(len(row) == stop - start and {*map(type, row)} <= {float, NumberText} for row in rows):
         values = np.array(rows, dtype=np.float64)
@@ -311,7 +307,7 @@ def _values(grid: Grid, body: list[int], start: int, stop: int, where: str) -> N
 
 def _number(grid: Grid, row: int, column: int, where: str) -> float:
     value = _at(grid, row, column)
-    if _is_number(value) and isfinite(value):
+    if is_number(value) and isfinite(value):
         return float(value)
     raise InputError(
         f"{where}, cell {address(row + 1, column + 1)}: {described(value)} where a number is needed."
@@ -353,10 +349,11 @@ def described(value: Any) -> str:
         return "TRUE" if value else "FALSE"
     if isinstance(value, NumberText) and isnan(value):
         return f"the text {value.text!r}, which may be a number with decimals or with thousands,"
-    if _is_number(value):
+    if is_number(value):
         return f"the number {value:g}" if isfinite(value) else "an infinite number"
     if numbers_in(value):
-        return f"the text {value[:40]!r}, several numbers in one cell (give each a column of its own),"
+        several = "several numbers in one cell (give each a column of its own)"
+        return f"the text {shortened(value)!r}, {several},"
     if isinstance(value, str):
-        return f"the text {value[:40]!r}"
+        return f"the text {shortened(value)!r}"
     return f"the date or time {value}"

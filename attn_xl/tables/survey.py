@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from attn_xl.errors import CallError, InputError
-from attn_xl.labelled import listed
+from attn_xl.labelled import first_and_last
 from attn_xl.settings import SETTINGS
 from attn_xl.spreadsheets.addresses import unique
 from attn_xl.spreadsheets.book import Book, wrote_this
 from attn_xl.spreadsheets.numerals import ErrorValue
-from attn_xl.text import clean
+from attn_xl.text import clean, listed
 from attn_xl.text import plain as on_a_line
 
 from .boxes import Grid, is_blank
@@ -52,7 +52,9 @@ class Tables:
                 f"  {what} {name}: {len(t.rows)} x {len(t.columns)}" for name, t in tables.items()
             ]
         lines += [f"  setting {name}: {value}" for name, value in self.settings.items()]
-        return "\n".join(map(on_a_line, (*listed(lines), *(f"  {remark}" for remark in self.remarks))))
+        return "\n".join(
+            map(on_a_line, (*first_and_last(lines), *(f"  {remark}" for remark in self.remarks)))
+        )
 
 
 @dataclass
@@ -294,7 +296,7 @@ def _remarks(made: Survey) -> Iterator[str]:
         if used and over:
             what = "table is" if len(over) == 1 else "tables are"
             yield (
-                f"On the sheet {sheet.name!r}, {_listed(used)}; {len(over)} other {what} passed over "
+                f"On the sheet {sheet.name!r}, {_uses(used)}; {len(over)} other {what} passed over "
                 "(attn-xl inspect says why)."
             )
         for_columns = [f for f in used if f.turned and not f.parameter]
@@ -311,16 +313,12 @@ def _remarks(made: Survey) -> Iterator[str]:
     if parameters:
         sheets, weights = (list(dict.fromkeys(names)) for names in zip(*parameters))
         yield (
-            f"{_some(sheets)}: read as {_some(weights)} of PyTorch, whose matrices are out x in, and "
-            "so transposed. How many heads they are for is not in them: --heads says it."
+            f"{listed(sheets, 6)}: read as {listed(weights, 6)} of PyTorch, whose matrices are out x "
+            "in, and so transposed. How many heads they are for is not in them: --heads says it."
         )
 
 
-def _some(names: Sequence[str], most: int = 6) -> str:
-    return ", ".join(names[:most]) + (f", ... ({len(names)})" if len(names) > most else "")
-
-
-def _listed(used: Sequence[Found]) -> str:
+def _uses(used: Sequence[Found]) -> str:
     sentences = [f.place.range for f in used if f.use == "sentence"]
     weights = [f"{f.name}" for f in used if f.use == "weights"]
     parts = [f"the sentence is {', '.join(sentences)}"] if sentences else []

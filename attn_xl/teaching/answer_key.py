@@ -15,13 +15,14 @@ from attn_xl.errors import CallError, InputError
 from attn_xl.graph.node import Node
 from attn_xl.models.computation import Computation
 from attn_xl.settings import Settings
-from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address, too_long
-from attn_xl.spreadsheets.numerals import as_text
+from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address, parse_place, too_long
+from attn_xl.spreadsheets.numerals import as_text, is_number
 from attn_xl.tables.survey import Table, Tables
-from attn_xl.tables.written.record import SENTENCE, digest, read_record, record_lines, sources
-from attn_xl.tables.written.written_book import WrittenBook, parsed_place
+from attn_xl.tables.written.record import SENTENCE, read_record
+from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.workbook.layout.layout import Layout, Sheet
 from attn_xl.workbook.layout.page import Cell, Extras
+from attn_xl.workbook.layout.settings_sheet import digest, record_lines, sources
 
 from .roster import Student
 
@@ -104,7 +105,7 @@ def key_of(
 
 def _place_of(name: str, place: str, node: Node) -> Place:
     """Where a table stands; one that is in no sheet, as if it stood on one of its name."""
-    return parsed_place(place) or Place(name, 5, 2, *node.shape)
+    return parse_place(place) or Place(name, 5, 2, *node.shape)
 
 
 def _cell(place: Place, row: int, column: int) -> str:
@@ -239,7 +240,7 @@ def _numbers(book: WrittenBook, sheet: str) -> dict[str, tuple[tuple[str, ...], 
             {
                 cell: float(value)
                 for cell, value in zip(heads[len(KEY_COLUMNS) :], values)
-                if isinstance(value, (int, float)) and not isinstance(value, bool)
+                if is_number(value)
             },
         )
     return found
@@ -270,7 +271,7 @@ def key_tables(keys: Keys, key: Key) -> tuple[Tables, list[tuple[str, str, str]]
 
 
 def _key_table(path: Path, key: Key, name: str, shown: str, rows: str, columns: str) -> Table:
-    place = parsed_place(shown)
+    place = parse_place(shown)
     try:
         labels = tuple(json.loads(rows)), tuple(json.loads(columns))
         assert place is not None

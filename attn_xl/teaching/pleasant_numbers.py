@@ -22,7 +22,7 @@ from attn_xl.models.build import attend
 from attn_xl.settings import Settings
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, MAX_ROWS, MAX_TEXT, MOST_CELLS, too_long
 from attn_xl.tables.survey import Table, Tables
-from attn_xl.text import clean
+from attn_xl.text import clean, shortened
 
 VALUES = (1, 0, 2, 3, -1)
 """What embeddings are made of, and, below, how often: of small numbers and of larger ones in turn."""
@@ -92,7 +92,7 @@ def _check_sentences(sentences: list[list[str]]) -> None:
     word = too_long(word for sentence in sentences for word in sentence)
     if word is not None:
         raise CallError(
-            f"--words: the word {word[:20] + '...'!r} has {len(word):,} letters; a cell holds "
+            f"--words: the word {shortened(word, 20)!r} has {len(word):,} letters; a cell holds "
             f"{MAX_TEXT:,}. Make it shorter."
         )
 

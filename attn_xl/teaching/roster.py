@@ -15,7 +15,7 @@ from attn_xl.outputs import SPREADSHEETS
 from attn_xl.spreadsheets.book import read_book
 from attn_xl.spreadsheets.numerals import ErrorValue, as_text
 from attn_xl.spreadsheets.text_files import decoded, lines
-from attn_xl.text import clean
+from attn_xl.text import clean, shortened
 
 IDS = (
     "id", "student id", "studentid", "student number", "student no", "student nr", "number", "no", "nr",
@@ -88,8 +88,8 @@ def read_roster(path: str | os.PathLike[str]) -> list[Student]:
         longest = max(student, name, key=len)
         if len(longest) > MOST_LETTERS:
             raise InputError(
-                f"{path}, line {line}: {longest[:20] + '...'!r} has {len(longest):,} letters; an id or "
-                f"a name has at most {MOST_LETTERS}. Shorten it."
+                f"{path}, line {line}: {shortened(longest, 20)!r} has {len(longest):,} letters; an id "
+                f"or a name has at most {MOST_LETTERS}. Shorten it."
             )
         students.append(Student(student, name, file_name(student, name, files)))
     if not students:

@@ -13,14 +13,13 @@ from attn_xl.graph.node import Node
 from attn_xl.labels import MOST_LISTED, unambiguous
 from attn_xl.models.computation import Computation
 from attn_xl.settings import SETTINGS
-from attn_xl.spreadsheets.addresses import address, quoted
+from attn_xl.spreadsheets.addresses import Place, address, parse_place, quoted
 from attn_xl.workbook.layout.layout import LINK_ROW, NOTE_ROW, OVERVIEW, TITLE_ROW, Layout, Sheet
 from attn_xl.workbook.layout.placed import Block
 from attn_xl.workbook.xlsx.rows import caption_above
 
 from .selection import Chosen, Steps, select
 
-_ADDRESS = re.compile(r"(?:'((?:[^']|'')+)'|([^'!][^!]*))!\$?([A-Za-z]{1,3})\$?([1-9][0-9]{0,6})")
 _IN_QUOTES = re.compile(r'"((?:[^"]|"")*)"(?:#([0-9]{1,9}))?\s*(,|$)')
 _BARE = re.compile(r"([^,]*)(,|$)")
 _NUMBERED = re.compile(r"(.+)#([0-9]{1,9})")
@@ -28,7 +27,7 @@ _POSITION = re.compile(r"[0-9]{1,9}")
 MOST_TITLES = 12
 
 
-class Cell(NamedTuple):
+class Element(NamedTuple):
     """One number of a matrix; row and column count from 0."""
 
     node: Node
@@ -62,7 +61,7 @@ class CellNames:
         self._labels: dict[tuple[str, ...], list[str]] = {}
         self._steps = Steps((*select(computation, (), sheet), *played_with), computation)
 
-    def name(self, cell: Cell, home: Node | None = None) -> str:
+    def name(self, cell: Element, home: Node | None = None) -> str:
         """`pets.Softmax[mouse, cat]`; without the sentence where it is that of `home`."""
         step = self.step(cell.node, home)
         if cell.node.scalar:
@@ -81,7 +80,7 @@ class CellNames:
         same = home is not None and self._chosen[home].sheet == one.sheet
         return one.name if same else one.title
 
-    def address(self, cell: Cell) -> str:
+    def address(self, cell: Element) -> str:
         """`pets.Softmax!D5`, in the workbook that `convert` writes."""
         place = self._layout.blocks[cell.node].place
         return f"{quoted(place.sheet)}!{address(place.row + cell.row, place.column + cell.column)}"
@@ -92,16 +91,16 @@ class CellNames:
             self._labels[labels] = unambiguous(labels)
         return self._labels[labels]
 
-    def find(self, text: str) -> Cell:
+    def find(self, text: str) -> Element:
         """The cell that a name or an address means.
 
         Raises:
             CallError: if there is none, or more than one.
         """
         text = text.strip()
-        at = _ADDRESS.fullmatch(text)
-        if at and not self._split(text):
-            return self._at(at)
+        place = parse_place(text)
+        if place and place.rows == place.columns == 1 and not self._split(text):
+            return self._at(text, place)
         found = self._split(text)
         if not found:
             raise self._unknown(text)
@@ -143,28 +142,28 @@ class CellNames:
             )
         return ones[0]
 
-    def _within(self, one: Chosen, name: str, inside: str | None) -> Cell:
+    def _within(self, one: Chosen, name: str, inside: str | None) -> Element:
         node = one.node
         n, m = node.shape
-        example = self.name(Cell(node, 0, 0))
+        example = self.name(Element(node, 0, 0))
         if inside is None:
             if n == m == 1:
-                return Cell(node, 0, 0)
+                return Element(node, 0, 0)
             raise CallError(f"{name} has {n} x {m} numbers. Say which one, as in {example}.")
         if node.scalar:
             raise CallError(f"{name} is one number: write {example}.")
         labels = _labels(inside)
         if len(labels) == 1 and m == 1:
-            return Cell(node, self._index(labels[0], node.rows, "row", one), 0)
+            return Element(node, self._index(labels[0], node.rows, "row", one), 0)
         if len(labels) == 1 and n == 1:
-            return Cell(node, 0, self._index(labels[0], node.columns, "column", one))
+            return Element(node, 0, self._index(labels[0], node.columns, "column", one))
         if len(labels) != 2:
             raise CallError(
                 f"{name}[{inside}] names {len(labels)} label{'s' * (len(labels) > 1)}, but it takes a "
                 f"row and a column, as in {example}. A label with a comma goes in quotes."
             )
         row, column = labels
-        return Cell(
+        return Element(
             node,
             self._index(row, node.rows, "row", one),
             self._index(column, node.columns, "column", one),
@@ -203,28 +202,27 @@ class CellNames:
             raise CallError(f"{one.title} has several {what}s {label.text!r}. Say which: {said}.")
         return places[0]
 
-    def _at(self, at: re.Match[str]) -> Cell:
+    def _at(self, text: str, asked: Place) -> Element:
         """The number in a cell of the workbook that `convert` writes."""
         if self._sheet is not None:
-            raise CallError(f"--sheet does not go with {at[0]}, which names its sheet. Leave one out.")
-        name = at[1].replace("''", "'") if at[1] else at[2].strip()
+            raise CallError(f"--sheet does not go with {text}, which names its sheet. Leave one out.")
+        name, row, column = asked.sheet.strip(), asked.row, asked.column
         sheets = {sheet.name.casefold(): sheet for sheet in self._layout.sheets}
         if name.casefold() not in sheets:
             names = [sheet.name for sheet in sheets.values()]
             for about in (OVERVIEW, SETTINGS):
                 if name.casefold() == about.casefold():
-                    raise CallError(f"{at[0]}: {about} has no numbers. {nearest(name, names)}")
+                    raise CallError(f"{text}: {about} has no numbers. {nearest(name, names)}")
             raise CallError(f"the workbook has no sheet {name!r}. {nearest(name, names)}")
         sheet = sheets[name.casefold()]
-        row, column = int(at[4]), _column(at[3])
         for block in sheet.blocks:
             place = block.place
             if place.row <= row <= place.last_row and place.column <= column <= place.last_column:
-                return Cell(block.node, row - place.row, column - place.column)
+                return Element(block.node, row - place.row, column - place.column)
         for there in sheet.extras.cells:
             if there.like and (there.row, there.column) == (row, column):  # it shows one from elsewhere
                 block = next(one for one in self._layout.blocks.values() if one.name == there.like)
-                return Cell(block.node, *there.shows)
+                return Element(block.node, *there.shows)
         if not sheet.blocks:
             raise CallError(
                 f"{quoted(sheet.name)}!{address(row, column)} holds no number. {self._shown(sheet)}"
@@ -240,13 +238,6 @@ class CellNames:
         shown = [cell for cell in sheet.extras.cells if cell.like]
         example = f"{address(shown[0].row, shown[0].column)} ({shown[0].like})" if shown else ""
         return f"One is in {example}." if shown else "It has none."
-
-
-def _column(letters: str) -> int:
-    number = 0
-    for letter in letters.upper():
-        number = 26 * number + ord(letter) - 64
-    return number
 
 
 def _labels(inside: str) -> list[_Label]:

@@ -17,7 +17,7 @@ from attn_xl.settings import Settings
 from attn_xl.workbook.arrange import arranged
 from attn_xl.workbook.layout.layout import Layout
 
-from .cell_names import Cell, CellNames
+from .cell_names import CellNames, Element
 
 Ends = Literal["", "given", "above", "depth", "limit"]
 MOST_CELLS = 2000
@@ -91,9 +91,9 @@ class _Voice:
     most: int | None = None
 
     def __init__(self) -> None:
-        self.cells: dict[Cell, None] = {}
+        self.cells: dict[Element, None] = {}
 
-    def cell(self, cell: Cell) -> Said:
+    def cell(self, cell: Element) -> Said:
         self.cells[cell] = None
         return Said("")
 
@@ -108,7 +108,7 @@ class _Names(_Voice):
     def __init__(self, names: CellNames, home: Node, most: int | None) -> None:
         self._names, self._home, self.most = names, home, most
 
-    def cell(self, cell: Cell) -> Said:
+    def cell(self, cell: Element) -> Said:
         return Said(self._names.name(cell, self._home))
 
     def number(self, value: float, word: str) -> Said:
@@ -125,7 +125,7 @@ class _Numbers(_Voice):
         self._decimals, self.most = decimals, most
         self._others = others or {}
 
-    def cell(self, cell: Cell) -> Said:
+    def cell(self, cell: Element) -> Said:
         return self.number(self.value(*cell), "")
 
     def value(self, node: Node, row: int, column: int) -> float:
@@ -154,7 +154,7 @@ class _Term(Term):
     def at(self, row: int, column: int) -> Said:
         row, column = min(row, self.shape[0] - 1), min(column, self.shape[1] - 1)
         if self._node.name:
-            return self._voice.cell(Cell(self._node, row, column))
+            return self._voice.cell(Element(self._node, row, column))
         return self.worked(row, column)
 
     def value(self, row: int, column: int) -> float:
@@ -189,11 +189,11 @@ class _Explaining:
     ) -> None:
         self._layout, self._names = layout, names
         self._depth, self._decimals, self._most = depth, decimals, most
-        self._explained: set[Cell] = set()
-        self._named: dict[tuple[Cell, Ends], Explanation] = {}
-        self._known: set[Cell] = set()
+        self._explained: set[Element] = set()
+        self._named: dict[tuple[Element, Ends], Explanation] = {}
+        self._known: set[Element] = set()
 
-    def of(self, root: Cell) -> Explanation:
+    def of(self, root: Element) -> Explanation:
         """The explanation of a cell and, in the order of a tree, of what it was made from."""
         if root.node.operation is None:
             return self._record(root, (), "given")
@@ -218,7 +218,7 @@ class _Explaining:
             else:
                 open_cells.append((source, self._sources(source), []))
 
-    def _ends(self, cell: Cell, level: int) -> Ends:
+    def _ends(self, cell: Element, level: int) -> Ends:
         if cell.node.operation is None:
             return "given"
         if cell in self._explained:
@@ -227,17 +227,17 @@ class _Explaining:
             return "depth"
         return "limit" if len(self._known) >= MOST_CELLS else ""
 
-    def _sources(self, cell: Cell) -> Iterator[Cell]:
+    def _sources(self, cell: Element) -> Iterator[Element]:
         self._explained.add(cell)
         seen = _Voice()
         self._said(cell, seen)
         self._known.update(seen.cells)
         return iter(seen.cells)
 
-    def _said(self, cell: Cell, voice: _Voice) -> str:
+    def _said(self, cell: Element, voice: _Voice) -> str:
         return _Term(cell.node, voice, self._names, cell.node).worked(cell.row, cell.column).text
 
-    def _record(self, cell: Cell, sources: tuple[Explanation, ...], ends: Ends) -> Explanation:
+    def _record(self, cell: Element, sources: tuple[Explanation, ...], ends: Ends) -> Explanation:
         node = cell.node
         value = node.texts[cell.row] if node.texts else float(node.values[cell.row, cell.column])
         words = numbers = formula = ""
@@ -318,7 +318,7 @@ def _layout_of(computation: Computation) -> Layout:
 
 
 def worked_with(
-    cell: Cell,
+    cell: Element,
     names: CellNames,
     numbers: Mapping[Node, Numbers],
     *,

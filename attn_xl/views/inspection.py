@@ -12,6 +12,7 @@ from attn_xl.tables.read import survey
 from attn_xl.tables.roles import Found
 from attn_xl.tables.survey import Survey
 from attn_xl.text import as_json as json_text
+from attn_xl.text import count, listed, shortened
 
 MOST_LABELS = 6
 
@@ -60,7 +61,7 @@ def _doubtful(made: Survey) -> list[Found]:
 def as_text(file: str, made: Survey, given: Mapping[str, Any]) -> str:
     """The report for people."""
     tables = sum(len(sheet.found) for sheet in made.sheets)
-    lines = [f"{made.path}: {_count(len(made.sheets), 'sheet')}, {_count(tables, 'table')} of numbers"]
+    lines = [f"{made.path}: {count(len(made.sheets), 'sheet')}, {count(tables, 'table')} of numbers"]
     for sheet in made.sheets:
         lines += ["", f"Sheet {sheet.name!r}" + (f": {sheet.passed}" if sheet.passed else "")]
         used = [f for f in sheet.found if f.use]
@@ -113,7 +114,7 @@ def _used(f: Found) -> Iterator[str]:
             ("rows", "columns"), (table.rows, table.columns), table.labelled
         ):
             if labelled:
-                yield f"    labels of the {kind}: {_listed(labels)}"
+                yield f"    labels of the {kind}: {listed([*map(shortened, labels)], MOST_LABELS)}"
         missing = [kind for kind, there in zip(("rows", "columns"), table.labelled) if not there]
         if missing:
             yield f"    no labels of the {' and the '.join(missing)}"
@@ -176,11 +177,6 @@ def _trial(made: Survey) -> str:
     return ""
 
 
-def _listed(labels: Sequence[str]) -> str:
-    more = f", ... ({len(labels)})" if len(labels) > MOST_LABELS else ""
-    return ", ".join(label[:40] for label in labels[:MOST_LABELS]) + more
-
-
 def _short(f: Found, problem: str) -> str:
     _, _, said = problem.partition(f"sheet {f.place.sheet!r}")
     return (said or problem).lstrip(",: ")
@@ -191,7 +187,3 @@ def _without_path(made: Survey, text: str) -> str:
     return said.replace(" (attn-xl inspect shows them all.)", "").replace(
         " (attn-xl inspect says why)", ""
     )
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from attn_xl.errors import CallError, nearest
 from attn_xl.graph.node import Node
 from attn_xl.models.computation import Computation
-from attn_xl.models.steps import COMPARE
+from attn_xl.settings import COMPARE
 
 MOST_NAMES = 40
 """An error lists no more names of steps in full."""

@@ -19,13 +19,13 @@ from attn_xl.models.computation import Computation, as_computation
 from attn_xl.outputs import writing_all
 from attn_xl.settings import Formulas, Settings
 from attn_xl.spreadsheets.addresses import address, letters, quoted
-from attn_xl.tables.written.record import with_record
-from attn_xl.text import clean
+from attn_xl.text import clean, text_width
 from attn_xl.workbook.layout.layout import OVERVIEW, Layout, Sheet
+from attn_xl.workbook.layout.settings_sheet import with_record
 from attn_xl.workbook.xlsx.package import Rows, save
 from attn_xl.workbook.xlsx.rows import spreadsheet_text
 from attn_xl.workbook.xlsx.sheet import dress
-from attn_xl.workbook.xlsx.styles import Styles, set_text, text_width
+from attn_xl.workbook.xlsx.styles import Styles, set_text
 
 from .arrange import arranged
 from .templates import COVER, DEFAULT, MATRIX, find_template, load_template

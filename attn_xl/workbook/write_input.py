@@ -22,13 +22,13 @@ from openpyxl.cell.cell import Cell
 from openpyxl.styles import Alignment, Border, Font, PatternFill, Side
 from openpyxl.worksheet.dimensions import ColumnDimension
 from openpyxl.worksheet.properties import PageSetupProperties
-from rich.cells import cell_len
 
 from attn_xl.graph.node import Numbers
 from attn_xl.outputs import writing
 from attn_xl.settings import SETTINGS
 from attn_xl.spreadsheets.addresses import CODE_LIKE, MAX_SHEET_NAME, address, letters, unique
 from attn_xl.tables.survey import Table, Tables
+from attn_xl.text import text_width
 from attn_xl.workbook.xlsx.package import Rows, save
 from attn_xl.workbook.xlsx.rows import spreadsheet_text
 
@@ -156,10 +156,10 @@ class _Sheet:
         shown = table.values.ravel()[:10_000].tolist()
         decimals = len(number_format(table.values).partition(".")[2])
         longest = max((len(f"{value:.{decimals}f}") for value in shown), default=1)
-        headings = max(map(cell_len, table.columns)) if table.labelled[1] else 0
+        headings = max(map(text_width, table.columns)) if table.labelled[1] else 0
         width = max(7, min(max(longest, headings) + 3, 24))
         if beside:
-            labels = max(map(cell_len, table.rows))
+            labels = max(map(text_width, table.rows))
             sheet.column_dimensions["A"].width = max(14, min(1.1 * labels + 4, MOST_WIDTH))
         first, last = 1 + beside, table.shape[1] + beside
         sheet.column_dimensions[letters(first)] = ColumnDimension(

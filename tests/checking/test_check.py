@@ -18,12 +18,13 @@ from make_slips import key, slips
 from planting import KINDS, Places, clear, copy, looked_over, put, to_file
 
 import attn_xl
-from attn_xl.checking.check import Engine, check_workbook
+from attn_xl.checking.check import check_workbook
 from attn_xl.checking.findings import KINDS as FINDINGS
 from attn_xl.checking.report import show
 from attn_xl.checking.slips.function_support import lacking
 from attn_xl.cli.main import main
 from attn_xl.errors import CallError, InputError
+from attn_xl.settings import Engine
 from attn_xl.spreadsheets.addresses import split_address
 from attn_xl.spreadsheets.engines import libreoffice
 from attn_xl.spreadsheets.formulas import WIDTH, read_formulas

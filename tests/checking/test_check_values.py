@@ -14,7 +14,8 @@ from test_check import kinds, table
 from test_tables import rewrite
 
 import attn_xl
-from attn_xl.checking.check import Engine, check_workbook
+from attn_xl.checking.check import check_workbook
+from attn_xl.settings import Engine
 from attn_xl.spreadsheets.engines import libreoffice
 from attn_xl.workbook.write import write_workbook
 

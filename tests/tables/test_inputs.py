@@ -14,7 +14,6 @@ from conftest import ROOT
 import attn_xl
 from attn_xl import CallError, InputError, attend, read_tables
 from attn_xl.cli.main import main
-from attn_xl.spreadsheets.numerals import numeral
 from attn_xl.tables.roles import weight_label
 
 INPUTS = ROOT / "tests" / "data" / "inputs"
@@ -258,25 +257,6 @@ def test_damaged_arrays(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_labels_of_weights(text: str, name: str | None) -> None:
     assert weight_label(text) == name
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("1.5", 1.5), ("1,5", 1.5), ("-0,25", -0.25), ("−3", -3.0), ("1e-3", 0.001), ("50%", 0.5),
-        ("12,5 %", 0.125), ("$3.50", 3.5), ("3,50 €", 3.5), ("1,234.5", 1234.5), ("1.234,5", 1234.5),
-        ("1 234,5", 1234.5), ("1'234", 1234.0), ("1,234,567", 1234567.0), ("0,123", 0.123), (".5", 0.5),
-        ("cat", None), ("1_000", None), ("nan", None), ("inf", None), ("1.2.3", None), ("2024-01-02", None),
-        ("", None), ("1,2,3", None), ("--1", None), ("e5", None),
-    ],
-)  # fmt: skip
-def test_text_that_is_a_number(text: str, value: float | None) -> None:
-    assert numeral(text) == value
-
-
-def test_a_comma_that_may_part_thousands() -> None:
-    assert np.isnan(numeral("1,234") or 0)
-    assert (numeral("1,234", comma=True), numeral("1,234", comma=False)) == (1.234, 1234)
 
 
 def test_the_python_name_is_public() -> None:

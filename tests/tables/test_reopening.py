@@ -17,9 +17,9 @@ from attn_xl.errors import InputError
 from attn_xl.models.computation import Computation
 from attn_xl.settings import Arrangement, Settings
 from attn_xl.spreadsheets.engines import libreoffice, recalculated_by_libreoffice
-from attn_xl.tables.written.record import table_digest
 from attn_xl.tables.written.reopen import Reopened, reopened
 from attn_xl.tables.written.written_book import WrittenBook
+from attn_xl.workbook.layout.settings_sheet import table_digest
 from attn_xl.workbook.write import write_workbook
 
 ALL = sorted(path for path in SAMPLES.glob("*.xlsx") if not path.stem.endswith("-attention"))

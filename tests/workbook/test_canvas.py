@@ -20,9 +20,9 @@ from attn_xl.graph.operation import Operation
 from attn_xl.models.computation import as_computation
 from attn_xl.settings import Activation, Arrangement, Model
 from attn_xl.spreadsheets.addresses import row_offsets, row_token, split_address
+from attn_xl.text import text_width
 from attn_xl.workbook.canvas import canvas as canvas_module
 from attn_xl.workbook.canvas.canvas import CANVAS, draw
-from attn_xl.workbook.canvas.drawing import text_columns
 from attn_xl.workbook.canvas.figures import figure_of
 from attn_xl.workbook.layout.layout import Layout, Sheet
 from attn_xl.workbook.layout.place import lay_out
@@ -149,7 +149,7 @@ def test_no_text_is_cut(case: str) -> None:
                 room += widths[column]
                 column += 1
             end = column > max(widths)  # nothing follows
-            assert end or text_columns(cell.value) <= room, cell.value
+            assert end or text_width(cell.value) <= room, cell.value
     labels = [
         (block.place.row + i, block.place.column - 1, label)
         for block in sheet.blocks
@@ -161,7 +161,7 @@ def test_no_text_is_cut(case: str) -> None:
         while column and (row, column) not in taken:
             room += widths[column]
             column -= 1
-        assert text_columns(label) + 1 <= room, label
+        assert text_width(label) + 1 <= room, label
 
 
 @pytest.mark.parametrize("case", CASES)

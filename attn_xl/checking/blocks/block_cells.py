@@ -5,38 +5,38 @@ from __future__ import annotations
 
 import numpy as np
 
-from attn_xl.spreadsheets.formulas import WIDTH, Ints, Sheet
+from attn_xl.spreadsheets.formulas import WIDTH, Ints, SheetCells
 
-from .blocks import Block
+from .blocks import FormulaBlock
 from .references import Lookup, rectangles_of
 from .templates import Coordinates, Forms
 
 
-def values_at(forms: Forms, sheet: Sheet, places: Ints) -> Coordinates:
+def values_at(forms: Forms, sheet: SheetCells, places: Ints) -> Coordinates:
     """The coordinates of cells of one template."""
     keys = sheet.keys[places]
     return forms.coordinates(sheet.formulas[places], keys // WIDTH, keys % WIDTH + 1)
 
 
-def text_at(forms: Forms, sheet: Sheet, place: int) -> str:
+def text_at(forms: Forms, sheet: SheetCells, place: int) -> str:
     """A cell's formula, as it reads there."""
     (values,) = values_at(forms, sheet, np.array([place]))
     return forms.written(int(sheet.formulas[place]), values)
 
 
-def predicted(block: Block, keys: Ints) -> list[Coordinates]:
+def predicted(block: FormulaBlock, keys: Ints) -> list[Coordinates]:
     """The coordinates that a block's pattern has for cells."""
     return [block.predicted(key // WIDTH, key % WIDTH + 1) for key in keys.tolist()]
 
 
-def formula_for(forms: Forms, block: Block, key: int) -> str:
+def formula_for(forms: Forms, block: FormulaBlock, key: int) -> str:
     """The formula that a block's pattern has for a cell."""
     nearest = int(block.places[np.argmin(np.abs(block.keys - key))])
     (values,) = predicted(block, np.array([key]))
     return forms.written(int(block.sheet.formulas[nearest]), values)
 
 
-def cannot_compute(lookup: Lookup, block: Block, key: int, typed: bool = False) -> bool:
+def cannot_compute(lookup: Lookup, block: FormulaBlock, key: int, typed: bool = False) -> bool:
     """Whether the block's formula could not compute a cell: it would use a blank one, or text where
     the cells of the block use none.
 

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_xl.spreadsheets.formulas import WIDTH, Ints, Sheet
+from attn_xl.spreadsheets.formulas import WIDTH, Ints, SheetCells
 from attn_xl.spreadsheets.ranges import spans
 
 from .templates import Coordinates, Forms, Template
@@ -28,7 +28,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass
-class Block:
+class FormulaBlock:
     """Cells of one template that move alike, and those of the same template among or beside them that
     do not.
 
@@ -40,7 +40,7 @@ class Block:
         box: the first and last row and column.
     """
 
-    sheet: Sheet
+    sheet: SheetCells
     template: Template
     places: Ints
     keys: Ints
@@ -74,7 +74,7 @@ class Block:
         return np.asarray(self.slopes[:, axis] != 0)
 
 
-def blocks(sheet: Sheet, forms: Forms) -> Iterator[Block]:
+def blocks(sheet: SheetCells, forms: Forms) -> Iterator[FormulaBlock]:
     """The blocks of a sheet, each cell with a formula in at most one."""
     where = np.flatnonzero(sheet.formulas >= 0)
     if not len(where):
@@ -89,7 +89,7 @@ def blocks(sheet: Sheet, forms: Forms) -> Iterator[Block]:
         yield from _told_apart(sheet, template, region, rows, columns, values, notation)
 
 
-def _regions(sheet: Sheet, templates: Ints, where: Ints) -> list[Ints]:
+def _regions(sheet: SheetCells, templates: Ints, where: Ints) -> list[Ints]:
     """Cells of one template that touch, or that one filled cell parts."""
     keys = sheet.keys
     labels = np.arange(len(keys))
@@ -117,14 +117,14 @@ def _regions(sheet: Sheet, templates: Ints, where: Ints) -> list[Ints]:
 
 
 def _told_apart(
-    sheet: Sheet,
+    sheet: SheetCells,
     template: Template,
     region: Ints,
     rows: Ints,
     columns: Ints,
     values: Coordinates,
     notation: tuple[int, ...],
-) -> Iterator[Block]:
+) -> Iterator[FormulaBlock]:
     left = np.arange(len(region))
     for _ in range(ROUNDS):
         if not len(left):
@@ -147,7 +147,7 @@ def _told_apart(
         places = region[left[fits]]
         box = int(r[fits].min()), int(c[fits].min()), int(r[fits].max()), int(c[fits].max())
         odd = left[~fits]
-        yield Block(sheet, template, places, sheet.keys[places], region[odd], slopes, start, box)
+        yield FormulaBlock(sheet, template, places, sheet.keys[places], region[odd], slopes, start, box)
         left = odd
 
 

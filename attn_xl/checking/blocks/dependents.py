@@ -7,8 +7,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_xl.spreadsheets.addresses import split_address
-from attn_xl.spreadsheets.formulas import ERROR, WIDTH, FormulaBook, Ints, Sheet
+from attn_xl.spreadsheets.addresses import parse_area
+from attn_xl.spreadsheets.formulas import ERROR, WIDTH, FormulaBook, Ints, SheetCells
 
 from .references import Filled, Lookup, rectangles_of, uses
 from .templates import Coordinates, Forms, Template
@@ -49,7 +49,7 @@ def _using(
     book: FormulaBook,
     lookup: Lookup,
     keys: dict[str, Ints],
-    used: tuple[Sheet, Ints, Template, Coordinates],
+    used: tuple[SheetCells, Ints, Template, Coordinates],
 ) -> NDArray[np.bool_]:
     """Which cells of one template use one of the cells `keys`, by sheet."""
     sheet, places, template, values = used
@@ -78,16 +78,13 @@ def origins_of_errors(book: FormulaBook, forms: Forms, lookup: Lookup) -> dict[s
     return {name: np.array(sorted({*keys.tolist()} - made[name])) for name, keys in wrong.items()}
 
 
-def _names_one(book: FormulaBook, sheet: Sheet, name: str, keys: dict[str, Ints]) -> bool:
+def _names_one(book: FormulaBook, sheet: SheetCells, name: str, keys: dict[str, Ints]) -> bool:
     """Whether a defined name means one of these cells."""
     text = book.names.get(f"{sheet.name}!{name}", book.names.get(name, ""))
-    target, _, cells = text.replace("$", "").rpartition("!")
-    target = target.strip("'").replace("''", "'")
-    first, _, last = cells.partition(":")
-    try:
-        (top, left), (bottom, right) = split_address(first), split_address(last or first)
-    except ValueError:
+    area = parse_area(text)
+    if area is None:
         return False
-    here = keys.get(target, np.empty(0, dtype=np.int64))
+    top, left, bottom, right = area[1]
+    here = keys.get(area[0] or "", np.empty(0, dtype=np.int64))
     rows, columns = here // WIDTH, here % WIDTH + 1
     return bool(((rows >= top) & (rows <= bottom) & (columns >= left) & (columns <= right)).any())

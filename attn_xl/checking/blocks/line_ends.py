@@ -10,7 +10,7 @@ import numpy as np
 
 from attn_xl.spreadsheets.formulas import NUMBER, WIDTH
 
-from .blocks import Block
+from .blocks import FormulaBlock
 from .number_lines import NO_NUMBER, STEPS, NumberLines, key_of
 from .references import Lookup, rectangles_of
 from .templates import Coordinates, Forms, Template
@@ -26,7 +26,7 @@ class LineEnds:
     def __init__(self, forms: Forms, lookup: Lookup, lines: NumberLines) -> None:
         self.forms, self.lookup, self.lines = forms, lookup, lines
 
-    def odd(self, block: Block) -> Iterator[tuple[int, bool]]:
+    def odd(self, block: FormulaBlock) -> Iterator[tuple[int, bool]]:
         """The keys of such cells of a line, and whether each holds a constant.
 
         A formula is one if it computes otherwise with just what the line's formula would use there, as
@@ -56,7 +56,7 @@ class LineEnds:
             if len(block.places) > 2 or block.template.text not in template.text:
                 yield key, False  # of two alone, the third may well be rounded
 
-    def _by_turns(self, block: Block, key: int) -> bool:
+    def _by_turns(self, block: FormulaBlock, key: int) -> bool:
         """Whether a formula is one of others that stand among those of the line: SIN, COS, SIN, COS."""
         (number,) = self.lines.of(block.sheet, np.array([key])).tolist()
         if not 0 <= number < len(self.lines.blocks):
@@ -64,7 +64,7 @@ class LineEnds:
         keys = self.lines.blocks[number].keys
         return bool(keys.min() < block.keys.max() and keys.max() > block.keys.min())
 
-    def _belongs(self, block: Block, key: int, expected: Coordinates) -> bool:
+    def _belongs(self, block: FormulaBlock, key: int, expected: Coordinates) -> bool:
         """Whether a cell is one of a line's: the line's formula can compute it, none of the line
         computes from it, and formulas use just the line and it; or none uses the line without it, and
         what the line is computed from ends with it."""
@@ -92,7 +92,7 @@ class LineEnds:
             return True
         return not (across & without).any() and self._ends_with(block, key, expected, along)
 
-    def _ends_with(self, block: Block, key: int, expected: Coordinates, along: int) -> bool:
+    def _ends_with(self, block: FormulaBlock, key: int, expected: Coordinates, along: int) -> bool:
         """Whether a cell is computed from the last, or the first, of the numbers of which the line's
         other cells are; and is none of the usual first values, and not compared with itself."""
         (place,) = block.sheet.find(np.array([key]))

@@ -7,9 +7,9 @@ from collections import defaultdict
 
 import numpy as np
 
-from attn_xl.spreadsheets.formulas import MISSING, NUMBER, WIDTH, Ints, Sheet
+from attn_xl.spreadsheets.formulas import MISSING, NUMBER, WIDTH, Ints, SheetCells
 
-from .blocks import Block
+from .blocks import FormulaBlock
 from .references import Lookup, rectangles_of
 from .templates import Reference
 
@@ -26,22 +26,22 @@ class NumberLines:
         found: the blocks; lookup: the sheets.
     """
 
-    def __init__(self, found: list[Block], lookup: Lookup) -> None:
+    def __init__(self, found: list[FormulaBlock], lookup: Lookup) -> None:
         self.blocks, self.lookup = found, lookup
         self._known: dict[str, Ints] = {}
         self._used: dict[str, tuple[Ints, Ints]] = {}
         self._numbers = {id(block): number for number, block in enumerate(found)}
 
-    def number(self, block: Block) -> int:
+    def number(self, block: FormulaBlock) -> int:
         """The number of a block."""
         return self._numbers[id(block)]
 
-    def of(self, sheet: Sheet, keys: Ints) -> Ints:
+    def of(self, sheet: SheetCells, keys: Ints) -> Ints:
         """For each cell the number of its block, or array formula; that of all constants; that of what
         is no number."""
         return np.asarray(self._tables(sheet)[sheet.find(keys)])
 
-    def begins(self, sheet: Sheet, first: Ints, axis: int, count: int) -> bool:
+    def begins(self, sheet: SheetCells, first: Ints, axis: int, count: int) -> bool:
         """Whether a cell (row, column) is the first of just so many, down or across: of one block, of
         constants, or of numbers of all kinds."""
         tables = self.of(sheet, key_of(first) + STEPS[axis] * np.arange(-1, count + 1))
@@ -52,12 +52,12 @@ class NumberLines:
             for same in (tables == tables[1], tables != NO_NUMBER)
         )
 
-    def goes_on(self, sheet: Sheet, first: Ints, axis: int, count: int) -> bool:
+    def goes_on(self, sheet: SheetCells, first: Ints, axis: int, count: int) -> bool:
         """Whether so many cells, down or across, are all of one block or all constants."""
         tables = self.of(sheet, key_of(first) + STEPS[axis] * np.arange(count))
         return bool(tables[0] != NO_NUMBER and (tables == tables[0]).all())
 
-    def crosses(self, block: Block, key: int) -> bool:
+    def crosses(self, block: FormulaBlock, key: int) -> bool:
         """Whether a cell in a line of formulas is of another line, which crosses it."""
         if not block.flat:
             return False
@@ -66,13 +66,13 @@ class NumberLines:
         return own >= 0 and own in (before, after)
 
     @staticmethod
-    def used_by(block: Block, reference: Reference) -> tuple[int, int, int, int]:
+    def used_by(block: FormulaBlock, reference: Reference) -> tuple[int, int, int, int]:
         """The rectangle that an operand of a block goes over."""
         ends = [block.predicted(r, c) for r in block.box[::2] for c in block.box[1::2]]
         top, left, bottom, right = rectangles_of(reference, np.array(ends))
         return int(top.min()), int(left.min()), int(bottom.max()), int(right.max())
 
-    def used(self, sheet: Sheet) -> tuple[Ints, Ints]:
+    def used(self, sheet: SheetCells) -> tuple[Ints, Ints]:
         """The rectangles (n, 4) of a sheet that the operands of all blocks go over; whose they are."""
         if not self._used:
             found = defaultdict(list)
@@ -87,7 +87,7 @@ class NumberLines:
         none = np.empty((0, 4), dtype=np.int64), np.empty(0, dtype=np.int64)
         return self._used.get(sheet.name, none)
 
-    def _tables(self, sheet: Sheet) -> Ints:
+    def _tables(self, sheet: SheetCells) -> Ints:
         """One more stands at the end, where `find` leads for a cell that is not there."""
         if sheet.name not in self._known:
             numbers = np.isin(sheet.kinds, (NUMBER, MISSING))

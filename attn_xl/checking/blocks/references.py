@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, MAX_ROWS
-from attn_xl.spreadsheets.formulas import TEXT, WIDTH, FormulaBook, Ints, Sheet
+from attn_xl.spreadsheets.formulas import TEXT, WIDTH, FormulaBook, Ints, SheetCells
 
 from .templates import Coordinates, Forms, Reference, Template
 
@@ -90,7 +90,7 @@ Rectangles = tuple[Ints, Ints, Ints, Ints]
 class Filled:
     """Counts the cells of a sheet that are filled, or hold text, in rectangles."""
 
-    def __init__(self, sheet: Sheet) -> None:
+    def __init__(self, sheet: SheetCells) -> None:
         self._all = self._both(sheet.keys)
         self._text = self._both(sheet.keys[sheet.kinds == TEXT])
 
@@ -160,20 +160,20 @@ class Lookup:
         self._sheets = {name.casefold(): sheet for name, sheet in book.sheets.items()}
         self._filled: dict[str, Filled] = {}
 
-    def sheet(self, name: str, own: Sheet | None = None) -> Sheet | None:
+    def sheet(self, name: str, own: SheetCells | None = None) -> SheetCells | None:
         """A sheet by its name; `own` where a formula names none."""
         return self._sheets.get(name.casefold()) if name else own
 
-    def sheets(self) -> Iterable[Sheet]:
+    def sheets(self) -> Iterable[SheetCells]:
         """All sheets, as they come in the book."""
         return self._sheets.values()
 
-    def filled(self, sheet: Sheet) -> Filled:
+    def filled(self, sheet: SheetCells) -> Filled:
         if sheet.name not in self._filled:
             self._filled[sheet.name] = Filled(sheet)
         return self._filled[sheet.name]
 
-    def refers_to_blank(self, template: Template, values: Coordinates, own: Sheet) -> bool:
+    def refers_to_blank(self, template: Template, values: Coordinates, own: SheetCells) -> bool:
         """Whether one formula, with these coordinates (1, m), uses a blank cell."""
         for reference in template.references:
             sheet = self.sheet(reference.sheet, own)
@@ -200,7 +200,7 @@ def asked_about(book: FormulaBook, forms: Forms, lookup: Lookup) -> set[tuple[st
     return asked
 
 
-def uses(book: FormulaBook, forms: Forms) -> Iterator[tuple[Sheet, Ints, Template, Coordinates]]:
+def uses(book: FormulaBook, forms: Forms) -> Iterator[tuple[SheetCells, Ints, Template, Coordinates]]:
     """For each sheet and template that refers to something: the places of its cells, and their
     coordinates."""
     for sheet in book.sheets.values():

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from attn_xl.spreadsheets.formulas import WIDTH, Ints, Sheet
+from attn_xl.spreadsheets.formulas import WIDTH, Ints, SheetCells
 
-from .blocks import Block, Mask
+from .blocks import FormulaBlock, Mask
 
 
 def groups(keys: Ints) -> list[Ints]:
@@ -35,7 +35,7 @@ def beside(key: int) -> Iterable[int]:
     return key - 1, key + 1, key - WIDTH, key + WIDTH
 
 
-def strangers(block: Block) -> Ints:
+def strangers(block: FormulaBlock) -> Ints:
     """The places of filled cells in a block's rectangle that are not of its template."""
     top, left, bottom, right = block.box
     area = block.extents[0] * block.extents[1]
@@ -53,7 +53,7 @@ def strangers(block: Block) -> Ints:
     return np.asarray(inside[sheet.spilled[inside] < 0])
 
 
-def has_its_line(block: Block, group: Ints) -> bool:
+def has_its_line(block: FormulaBlock, group: Ints) -> bool:
     """Whether a group has a line of the block for itself; in a block that is one, several cells."""
     if block.flat:
         return len(group) > 1
@@ -61,7 +61,7 @@ def has_its_line(block: Block, group: Ints) -> bool:
     return not (np.isin(rows, block.keys // WIDTH).all() and np.isin(columns, block.keys % WIDTH).all())
 
 
-def are_in_its_lines(block: Block, keys: Ints) -> Mask:
+def are_in_its_lines(block: FormulaBlock, keys: Ints) -> Mask:
     """Where lines of another kind stand between those of a block, by turns: whether cells stand in the
     block's own."""
     out = np.zeros(len(keys), dtype=np.bool_)
@@ -75,7 +75,7 @@ def are_in_its_lines(block: Block, keys: Ints) -> Mask:
     return out
 
 
-def is_diagonal(block: Block, sheet: Sheet, places: Ints) -> bool:
+def is_diagonal(block: FormulaBlock, sheet: SheetCells, places: Ints) -> bool:
     """Whether numbers are all the same, on a diagonal of a rectangle, from edge to edge of it: how far
     each is from itself."""
     if len(places) < 2 or (sheet.numbers[places] != sheet.numbers[places[0]]).any():

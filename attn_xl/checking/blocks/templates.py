@@ -20,38 +20,85 @@ from numpy.typing import NDArray
 from openpyxl.formula import Tokenizer
 from openpyxl.formula.tokenizer import Token, TokenizerError
 
-from attn_xl.spreadsheets.addresses import letters, quoted, split_address
+from attn_xl.spreadsheets.addresses import REFERENCE, letters, quoted, split_address, unquoted
 from attn_xl.spreadsheets.formulas import Formula, Ints
 
 Coordinates = NDArray[np.float64]
 
-_REFERENCE = re.compile(
-    r"((?:'(?:[^']|'')+'|[^'!]+)!)?(\$?)([A-Za-z]{1,3})(\$?)([0-9]{1,7})"
-    r"(?::(\$?)([A-Za-z]{1,3})(\$?)([0-9]{1,7}))?"
-)
 _PREFIX = re.compile(r"^(?:_xlfn\.|_xlws\.|_xludf\.)+", re.IGNORECASE)
 
 _FAST = re.compile(
     r"(?<![\w.$])(?:(\$?)([A-Z]{1,3})(\$?)([1-9][0-9]{0,6})(?![\w.(!])"
     r"|([0-9]+(?:\.[0-9]*)?(?:E[+-]?[0-9]+)?)(?![\w.(!:$]))"
 )
-TRANSPARENT = frozenset(["TRANSPOSE", "(", "SINGLE", "ABS"])
+TRANSPARENT = frozenset(
+    [
+        "TRANSPOSE",
+        "(",
+        "SINGLE",
+        "ABS",
+    ]
+)
 """What a reference goes through to where it is used."""
-ARRAYS = frozenset(["SUMPRODUCT", "MMULT", "SUMXMY2", "SUMX2MY2", "SUMX2PY2", "MDETERM", "MINVERSE"])
+ARRAYS = frozenset(
+    [
+        "SUMPRODUCT",
+        "MMULT",
+        "SUMXMY2",
+        "SUMX2MY2",
+        "SUMX2PY2",
+        "MDETERM",
+        "MINVERSE",
+    ]
+)
 """Functions that expect arrays, and make what stands in them compute with arrays."""
-# fmt: off
-OF_ONE = frozenset([
-    "ABS", "ACOS", "ASIN", "ATAN", "COS", "COSH", "ERF", "EXP", "IF", "INT", "ISBLANK",
-    "ISNUMBER", "LEN", "LN", "LOG", "LOG10", "MOD", "N", "NORMSDIST", "NOT", "NORM.S.DIST",
-    "POWER", "ROUND", "ROUNDDOWN", "ROUNDUP", "SIGN", "SIN", "SINH", "SQRT", "TAN", "TANH",
-    "TRUNC", "VALUE",
-])
-# fmt: on
+OF_ONE = frozenset(
+    [
+        "ABS",
+        "ACOS",
+        "ASIN",
+        "ATAN",
+        "COS",
+        "COSH",
+        "ERF",
+        "EXP",
+        "IF",
+        "INT",
+        "ISBLANK",
+        "ISNUMBER",
+        "LEN",
+        "LN",
+        "LOG",
+        "LOG10",
+        "MOD",
+        "N",
+        "NORMSDIST",
+        "NOT",
+        "NORM.S.DIST",
+        "POWER",
+        "ROUND",
+        "ROUNDDOWN",
+        "ROUNDUP",
+        "SIGN",
+        "SIN",
+        "SINH",
+        "SQRT",
+        "TAN",
+        "TANH",
+        "TRUNC",
+        "VALUE",
+    ]
+)
 """Functions of single values."""
 CONSTANT = "{"
 """What an array that is written out stands in, as if it were a function."""
 _COMPARING = ("=", "<>", "<", ">", "<=", ">=", "&")
-_RANGES = frozenset(["OFFSET", "INDIRECT"])
+_RANGES = frozenset(
+    [
+        "OFFSET",
+        "INDIRECT",
+    ]
+)
 """Functions that give a range."""
 
 
@@ -262,7 +309,7 @@ def _taken_apart(
     for token in tokens:
         value = token.value
         if token.type == Token.OPERAND and token.subtype == Token.RANGE:
-            found = _REFERENCE.fullmatch(value)
+            found = REFERENCE.fullmatch(value)
             if found and (not found[1] or "[" not in found[1]):
                 pieces[-1] += found[1] or ""
                 for mark in (2, 6):
@@ -309,7 +356,7 @@ def _template(pieces: tuple[str, ...], roles: str, tokens: list[Token]) -> Templ
         elif token.type == Token.OPERAND and token.subtype == Token.NUMBER:
             place += 1
         elif token.type == Token.OPERAND and token.subtype == Token.RANGE:
-            found = _REFERENCE.fullmatch(token.value)
+            found = REFERENCE.fullmatch(token.value)
             if not found or found[7]:
                 arrays.add(_chain(around))
             if not found or (found[1] and "[" in found[1]):
@@ -323,9 +370,7 @@ def _template(pieces: tuple[str, ...], roles: str, tokens: list[Token]) -> Templ
                 if other.type in (Token.OP_IN, Token.OP_PRE, Token.OP_POST)
             }
             operand = not beside.isdisjoint("+-*/^%")
-            sheet = (found[1] or "")[:-1]
-            if sheet.startswith("'"):
-                sheet = sheet[1:-1].replace("''", "'")
+            sheet = unquoted((found[1] or "")[:-1])
             compared = not operand and not beside.isdisjoint(_COMPARING)
             references.append(Reference(sheet, place, cells, function, operand, compared))
             place += 2 * cells

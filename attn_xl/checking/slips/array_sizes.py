@@ -4,7 +4,6 @@ matrix algebra. Knows which functions keep a size, and no values.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -14,15 +13,12 @@ from openpyxl.formula.tokenizer import Token, TokenizerError
 from attn_xl.checking.blocks.references import ADDING
 from attn_xl.checking.blocks.templates import OF_ONE, Forms
 from attn_xl.checking.findings import Finding
-from attn_xl.spreadsheets.addresses import split_address
-from attn_xl.spreadsheets.formulas import WIDTH, FormulaBook, Sheet
+from attn_xl.spreadsheets.addresses import parse_area
+from attn_xl.spreadsheets.formulas import WIDTH, FormulaBook, SheetCells
 from attn_xl.spreadsheets.ranges import spans
 
 Size = tuple[int, int]
 """Rows and columns."""
-_CELLS = re.compile(
-    r"(?:.*!)?\$?([A-Za-z]{1,3})\$?([0-9]{1,7})(?::\$?([A-Za-z]{1,3})\$?([0-9]{1,7}))?", re.DOTALL
-)
 _LONGEST = 8192
 """A formula has so many letters at the most."""
 _OF_ALL = ADDING - OF_ONE - {"MMULT", "MINVERSE"} | {"COUNT", "COUNTA", "ROWS", "COLUMNS"}
@@ -56,7 +52,7 @@ def too_small(book: FormulaBook, forms: Forms) -> Iterator[Finding]:
                 )
 
 
-def size_of(text: str, book: FormulaBook, sheet: Sheet) -> Size | None:
+def size_of(text: str, book: FormulaBook, sheet: SheetCells) -> Size | None:
     """How many rows and columns a formula computes; None where that cannot be told."""
     if len(text) > _LONGEST:
         return None
@@ -75,7 +71,7 @@ class _Unknown(Exception):
     """A size that cannot be told."""
 
 
-def _sum(tokens: list[Token], book: FormulaBook, sheet: Sheet) -> tuple[Size, list[Token]]:
+def _sum(tokens: list[Token], book: FormulaBook, sheet: SheetCells) -> tuple[Size, list[Token]]:
     """The size of operands that operators join, and the tokens after them: whatever the operators, a
     single row, column or number is repeated."""
     size = (1, 1)
@@ -91,7 +87,7 @@ def _sum(tokens: list[Token], book: FormulaBook, sheet: Sheet) -> tuple[Size, li
         tokens = tokens[1:]
 
 
-def _operand(tokens: list[Token], book: FormulaBook, sheet: Sheet) -> tuple[Size, list[Token]]:
+def _operand(tokens: list[Token], book: FormulaBook, sheet: SheetCells) -> tuple[Size, list[Token]]:
     token, tokens = tokens[0], tokens[1:]
     if token.type == Token.OPERAND:
         return (_range(token.value, book, sheet) if token.subtype == Token.RANGE else (1, 1)), tokens
@@ -127,13 +123,10 @@ def _function(name: str, given: list[Size]) -> Size:
     raise _Unknown
 
 
-def _range(text: str, book: FormulaBook, sheet: Sheet) -> Size:
-    found = _CELLS.fullmatch(text)
-    if not found:
-        named = book.names.get(f"{sheet.name}!{text}", book.names.get(text, ""))
-        found = _CELLS.fullmatch(named)
-    if not found or "[" in found[0]:
+def _range(text: str, book: FormulaBook, sheet: SheetCells) -> Size:
+    named = book.names.get(f"{sheet.name}!{text}", book.names.get(text, ""))
+    area = parse_area(text) or parse_area(named)
+    if area is None or "[" in (area[0] or ""):
         raise _Unknown
-    top, left = split_address(found[1].upper() + found[2])
-    bottom, right = split_address(found[3].upper() + found[4]) if found[3] else (top, left)
-    return abs(bottom - top) + 1, abs(right - left) + 1
+    top, left, bottom, right = area[1]
+    return bottom - top + 1, right - left + 1

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_xl.checking.blocks.blocks import Block
+from attn_xl.checking.blocks.blocks import FormulaBlock
 from attn_xl.checking.blocks.references import (
     ADDING,
     CAREFUL,
@@ -28,13 +28,28 @@ from attn_xl.checking.blocks.references import (
 from attn_xl.checking.blocks.templates import Forms, Reference, Template
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.addresses import address
-from attn_xl.spreadsheets.formulas import TEXT, WIDTH, FormulaBook, Ints, Sheet
-from attn_xl.spreadsheets.ranges import shortened, spans
+from attn_xl.spreadsheets.formulas import TEXT, WIDTH, FormulaBook, Ints, SheetCells
+from attn_xl.spreadsheets.ranges import shortened_spans, spans
 
-SKIPPING = frozenset([
-    "SUM", "AVERAGE", "MAX", "MIN", "MEDIAN", "PRODUCT", "SUMSQ", "STDEV", "STDEVP", "STDEV.P",
-    "STDEV.S", "VAR", "VARP", "VAR.P", "VAR.S",
-])  # fmt: skip
+SKIPPING = frozenset(
+    [
+        "SUM",
+        "AVERAGE",
+        "MAX",
+        "MIN",
+        "MEDIAN",
+        "PRODUCT",
+        "SUMSQ",
+        "STDEV",
+        "STDEVP",
+        "STDEV.P",
+        "STDEV.S",
+        "VAR",
+        "VARP",
+        "VAR.P",
+        "VAR.S",
+    ]
+)
 """Functions that leave out what is no number in a range."""
 FREE = 1 / 4
 """So many blanks for each line of a block at least, where a table is filled here and there."""
@@ -49,7 +64,7 @@ class _Read:
     """One reference of the formulas of a template: what is blank, or text, in each."""
 
     reference: Reference
-    target: Sheet
+    target: SheetCells
     corners: Rectangles
     blank: Mask
     text: Mask
@@ -64,7 +79,7 @@ def computed_with_nothing(
     book: FormulaBook,
     forms: Forms,
     lookup: Lookup,
-    blocks: Sequence[Block],
+    blocks: Sequence[FormulaBlock],
     asked: set[tuple[str, int]],
 ) -> list[Finding]:
     """Formulas that compute with blank cells or with text.
@@ -114,7 +129,7 @@ def computed_with_nothing(
             what, do = f"computes with {said}{at}, text", "Refer to numbers only."
         out.append(Finding(name, spans(np.array(keys)), kind, what, do))
     for (name, kind, _), cells in meant.items():
-        said = shortened(", ".join(cells))
+        said = shortened_spans(", ".join(cells))
         what = f"uses {said}, blank, in a table that is filled here and there"
         if kind == "text":
             what = f"leaves out {said}, text that formulas give"
@@ -124,7 +139,7 @@ def computed_with_nothing(
 
 
 def _reads(
-    lookup: Lookup, sheet: Sheet, template: Template, values: NDArray[np.float64]
+    lookup: Lookup, sheet: SheetCells, template: Template, values: NDArray[np.float64]
 ) -> list[_Read]:
     """The references of a template that compute."""
     out = []
@@ -144,7 +159,9 @@ def _reads(
     return out
 
 
-def _free(lookup: Lookup, block: Block, places: Ints, reads: list[_Read], members: Ints) -> list[Mask]:
+def _free(
+    lookup: Lookup, block: FormulaBlock, places: Ints, reads: list[_Read], members: Ints
+) -> list[Mask]:
     """For each reference, which formulas of a block read a cell that is meant to be blank."""
     sheet = block.sheet
     rows, columns = sheet.keys[places[members]] // WIDTH, sheet.keys[places[members]] % WIDTH + 1
@@ -185,7 +202,9 @@ def _free(lookup: Lookup, block: Block, places: Ints, reads: list[_Read], member
     return out
 
 
-def _in_words(sheet: Sheet, box: list[int], kind: str, asked: set[tuple[str, int]]) -> tuple[str, bool]:
+def _in_words(
+    sheet: SheetCells, box: list[int], kind: str, asked: set[tuple[str, int]]
+) -> tuple[str, bool]:
     """Which cells of a rectangle are blank, or text; the rectangle itself where it is large. And
     whether formulas made the text."""
     top, left, bottom, right = box
@@ -197,4 +216,4 @@ def _in_words(sheet: Sheet, box: list[int], kind: str, asked: set[tuple[str, int
     named = [key for key in keys[bad].tolist() if kind == "text" or (sheet.name, key) not in asked]
     at = at[bad & (at >= 0)]
     made = bool(((sheet.formulas[at] >= 0) | (sheet.spilled[at] >= 0)).all())
-    return (shortened(spans(np.array(named))) if named else ""), made
+    return (shortened_spans(spans(np.array(named))) if named else ""), made

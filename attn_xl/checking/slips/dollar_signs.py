@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from attn_xl.checking.blocks.block_cells import text_at, values_at
-from attn_xl.checking.blocks.blocks import Block
+from attn_xl.checking.blocks.blocks import FormulaBlock
 from attn_xl.checking.blocks.number_lines import (
     COLUMN,
     CONSTANT,
@@ -23,7 +23,7 @@ from attn_xl.checking.blocks.number_lines import (
 from attn_xl.checking.blocks.references import ADDING, Lookup, keys_within, rectangles_of
 from attn_xl.checking.blocks.templates import Forms, Reference
 from attn_xl.checking.findings import Finding
-from attn_xl.spreadsheets.formulas import TEXT, WIDTH, Ints, Sheet
+from attn_xl.spreadsheets.formulas import TEXT, WIDTH, Ints, SheetCells
 from attn_xl.spreadsheets.ranges import spans
 
 LINES = ("row", "column")
@@ -60,8 +60,8 @@ class Operands:
 
     def all(self) -> Iterator[Finding]:
         """Blocks of which an operand does not move where it should, or moves where it should not."""
-        alike: dict[str, list[Block]] = defaultdict(list)
-        at: dict[tuple[str, int], Block] = {}
+        alike: dict[str, list[FormulaBlock]] = defaultdict(list)
+        at: dict[tuple[str, int], FormulaBlock] = {}
         for block in self.blocks:
             if len(block.places) > 1:
                 alike[block.template.general].append(block)
@@ -92,7 +92,11 @@ class Operands:
             yield from list(self._sliding(block)) or self._slides_out(block)
 
     def _is_fixed(
-        self, block: Block, axis: int, alike: list[Block], at: dict[tuple[str, int], Block]
+        self,
+        block: FormulaBlock,
+        axis: int,
+        alike: list[FormulaBlock],
+        at: dict[tuple[str, int], FormulaBlock],
     ) -> bool:
         """Whether a block of which no operand moves should have one that does."""
         template = block.template
@@ -108,7 +112,9 @@ class Operands:
             return True
         return self._one_line_of_a_block(block, axis, at)
 
-    def _one_line_of_a_block(self, block: Block, axis: int, at: dict[tuple[str, int], Block]) -> bool:
+    def _one_line_of_a_block(
+        self, block: FormulaBlock, axis: int, at: dict[tuple[str, int], FormulaBlock]
+    ) -> bool:
         """Whether all lines of a block use the first line of a block that has just as many."""
         values = block.predicted(block.box[0], block.box[1])
         for reference in block.template.references:
@@ -120,7 +126,7 @@ class Operands:
                     return True
         return False
 
-    def _one_of_a_line(self, block: Block, axis: int) -> Reference | None:
+    def _one_of_a_line(self, block: FormulaBlock, axis: int) -> Reference | None:
         """The operand that is, for all lines of a block, the first of as many numbers as there are
         lines: of numbers beside them, of computed ones, of a table that is as large as the block, or of
         numbers that nothing else uses.
@@ -160,7 +166,12 @@ class Operands:
         return None
 
     def _is_one_of_a_list(
-        self, block: Block, sheet: Sheet, first: Ints, axis: int, reference: Reference | None
+        self,
+        block: FormulaBlock,
+        sheet: SheetCells,
+        first: Ints,
+        axis: int,
+        reference: Reference | None,
     ) -> bool:
         """Whether an operand with both `$` stands in a list of settings: a column of numbers, each with
         a name of its own (`d_k`, `heads`)."""
@@ -172,7 +183,7 @@ class Operands:
         alone = self.lines.of(sheet, keys) == CONSTANT, self.lines.of(sheet, keys + 1) == NO_NUMBER
         return named and bool(np.all(alone))
 
-    def _half_fixed(self, block: Block, axis: int) -> Reference | None:
+    def _half_fixed(self, block: FormulaBlock, axis: int) -> Reference | None:
         """The operand of a line of formulas that stays on one cell, or line of cells, of the numbers
         beside it, by a `$` before its row or its column only.
 
@@ -205,7 +216,7 @@ class Operands:
         return None
 
     def _is_all_that_is_used(
-        self, block: Block, sheet: Sheet, first: Ints, axis: int, count: int
+        self, block: FormulaBlock, sheet: SheetCells, first: Ints, axis: int, count: int
     ) -> bool:
         """Whether of numbers beside a line of formulas only the first is used, by these."""
         second, last = first.copy(), first.copy()
@@ -220,12 +231,12 @@ class Operands:
         )
 
     @staticmethod
-    def _are_all_one(sheet: Sheet, first: Ints, axis: int, count: int) -> bool:
+    def _are_all_one(sheet: SheetCells, first: Ints, axis: int, count: int) -> bool:
         """Whether numbers are copies of the first: then any of them will do."""
         numbers = sheet.numbers[sheet.find(key_of(first) + STEPS[axis] * np.arange(count))]
         return bool((numbers == numbers[0]).all())
 
-    def _stays_within(self, block: Block, reference: Reference) -> bool:
+    def _stays_within(self, block: FormulaBlock, reference: Reference) -> bool:
         """Whether all that an operand goes over is one table of numbers."""
         sheet = self.lookup.sheet(reference.sheet, block.sheet)
         top, left, bottom, right = self.lines.used_by(block, reference)
@@ -234,10 +245,12 @@ class Operands:
         tables = self.lines.of(sheet, keys_within(top, left, bottom, right))
         return bool(tables[0] != NO_NUMBER and (tables == tables[0]).all())
 
-    def _is_computed(self, sheet: Sheet, cell: Ints) -> bool:
+    def _is_computed(self, sheet: SheetCells, cell: Ints) -> bool:
         return bool(self.lines.of(sheet, np.array([key_of(cell)]))[0] >= 0)
 
-    def _uses(self, block: Block, sheet: Sheet, line: tuple[Ints, Ints], but: Reference | None) -> bool:
+    def _uses(
+        self, block: FormulaBlock, sheet: SheetCells, line: tuple[Ints, Ints], but: Reference | None
+    ) -> bool:
         """Whether a block's formulas use one of the cells of a line with another operand than this."""
         first, last = line
         ends = np.array([block.predicted(r, c) for r in block.box[::2] for c in block.box[1::2]])
@@ -250,11 +263,13 @@ class Operands:
         return False
 
     @staticmethod
-    def _moves(block: Block, reference: Reference, axis: int) -> bool:
+    def _moves(block: FormulaBlock, reference: Reference, axis: int) -> bool:
         place = reference.at
         return bool(block.moving(axis)[place : place + 2 * reference.cells].any())
 
-    def _unlike_those_beside(self, block: Block, axis: int, alike: list[Block]) -> Reference | None:
+    def _unlike_those_beside(
+        self, block: FormulaBlock, axis: int, alike: list[FormulaBlock]
+    ) -> Reference | None:
         """The operand that stays where those of two or more blocks beside this one move."""
         if block.flat or not (block.template.operators or block.template.functions):
             return None
@@ -273,7 +288,7 @@ class Operands:
         stay = [r for r in block.template.references if not self._moves(block, r, axis)]
         return next((r for r in stay if all(self._moves(b, r, axis) for b in beside)), None)
 
-    def _fixed_finding(self, block: Block, axis: int, stays: Reference | None = None) -> Finding:
+    def _fixed_finding(self, block: FormulaBlock, axis: int, stays: Reference | None = None) -> Finding:
         line, sheet = LINES[axis], block.sheet
         first = text_at(self.forms, sheet, int(block.places[0]))
         if stays is not None:
@@ -288,7 +303,7 @@ class Operands:
             do = f"Take the $ before the {line} from the operand that should move, and copy."
         return Finding(sheet.name, spans(block.keys), "fixed", what, do)
 
-    def _sliding(self, block: Block) -> Iterator[Finding]:
+    def _sliding(self, block: FormulaBlock) -> Iterator[Finding]:
         """A range of a product that slides along the side that is added up."""
         template = block.template
         if not (template.is_product and {"SUMPRODUCT", "MMULT", "SUM"} & template.functions):
@@ -315,7 +330,7 @@ class Operands:
                 yield self._sliding_finding(block, along - reference.at, "and leaves its matrix")
                 return
 
-    def _slides_out(self, block: Block) -> Iterator[Finding]:
+    def _slides_out(self, block: FormulaBlock) -> Iterator[Finding]:
         """A range that is all of a table in the first line of a block, and then slides out of it, over
         blank cells."""
         values = block.predicted(block.box[0], block.box[1]).astype(np.int64)
@@ -338,7 +353,7 @@ class Operands:
                     yield self._sliding_finding(block, axis, "out of its table")
                     return
 
-    def _is_whole(self, sheet: Sheet, first: Ints, axis: int, count: int, further: int) -> bool:
+    def _is_whole(self, sheet: SheetCells, first: Ints, axis: int, count: int, further: int) -> bool:
         """Whether a range down or across is filled, with a heading or nothing before it, and so many
         blank cells after it."""
         keys = key_of(first) + STEPS[axis] * np.arange(-1, count + further)
@@ -346,7 +361,7 @@ class Operands:
         goes_before = numbers[0] and numbers[1]
         return bool(filled[1 : 1 + count].all() and not filled[1 + count :].any() and not goes_before)
 
-    def _sliding_finding(self, block: Block, axis: int, where: str) -> Finding:
+    def _sliding_finding(self, block: FormulaBlock, axis: int, where: str) -> Finding:
         first, name = text_at(self.forms, block.sheet, int(block.places[0])), LINES[axis]
         return Finding(
             block.sheet.name,

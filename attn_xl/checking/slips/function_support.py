@@ -14,18 +14,52 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 VOLATILE = frozenset(
-    ["NOW", "TODAY", "RAND", "RANDBETWEEN", "RANDARRAY", "OFFSET", "INDIRECT", "CELL", "INFO"]
+    [
+        "NOW",
+        "TODAY",
+        "RAND",
+        "RANDBETWEEN",
+        "RANDARRAY",
+        "OFFSET",
+        "INDIRECT",
+        "CELL",
+        "INFO",
+    ]
 )
 """Recalculated at every change, whatever changed."""
-UNSTEADY = frozenset(["NOW", "TODAY", "RAND", "RANDBETWEEN", "RANDARRAY", "CELL", "INFO"])
+UNSTEADY = frozenset(
+    [
+        "NOW",
+        "TODAY",
+        "RAND",
+        "RANDBETWEEN",
+        "RANDARRAY",
+        "CELL",
+        "INFO",
+    ]
+)
 """Those whose value is another one the next time."""
 
-# fmt: off
-DATED = frozenset([
-    "DATE", "DATEDIF", "DATEVALUE", "DAY", "DAYS360", "EDATE", "EOMONTH", "ISOWEEKNUM", "MONTH",
-    "NETWORKDAYS", "TEXT", "WEEKDAY", "WEEKNUM", "WORKDAY", "YEAR", "YEARFRAC",
-])
-# fmt: on
+DATED = frozenset(
+    [
+        "DATE",
+        "DATEDIF",
+        "DATEVALUE",
+        "DAY",
+        "DAYS360",
+        "EDATE",
+        "EOMONTH",
+        "ISOWEEKNUM",
+        "MONTH",
+        "NETWORKDAYS",
+        "TEXT",
+        "WEEKDAY",
+        "WEEKNUM",
+        "WORKDAY",
+        "YEAR",
+        "YEARFRAC",
+    ]
+)
 """Those that take or give dates: a number has another date where they are counted from 1904."""
 
 _2010 = frozenset(
@@ -162,9 +196,30 @@ _2019 = frozenset(
     ]
 )
 _2021 = frozenset(
-    ["FILTER", "LET", "RANDARRAY", "SEQUENCE", "SORT", "SORTBY", "UNIQUE", "XLOOKUP", "XMATCH"]
+    [
+        "FILTER",
+        "LET",
+        "RANDARRAY",
+        "SEQUENCE",
+        "SORT",
+        "SORTBY",
+        "UNIQUE",
+        "XLOOKUP",
+        "XMATCH",
+    ]
 )
-_LAMBDA = frozenset(["BYCOL", "BYROW", "ISOMITTED", "LAMBDA", "MAKEARRAY", "MAP", "REDUCE", "SCAN"])
+_LAMBDA = frozenset(
+    [
+        "BYCOL",
+        "BYROW",
+        "ISOMITTED",
+        "LAMBDA",
+        "MAKEARRAY",
+        "MAP",
+        "REDUCE",
+        "SCAN",
+    ]
+)
 _SHAPING = frozenset(
     [
         "CHOOSECOLS",
@@ -180,9 +235,23 @@ _SHAPING = frozenset(
         "WRAPROWS",
     ]
 )
-_TEXT = frozenset(["TEXTAFTER", "TEXTBEFORE", "TEXTSPLIT"])
+_TEXT = frozenset(
+    [
+        "TEXTAFTER",
+        "TEXTBEFORE",
+        "TEXTSPLIT",
+    ]
+)
 _365 = frozenset(
-    ["ARRAYTOTEXT", "GROUPBY", "PERCENTOF", "PIVOTBY", "STOCKHISTORY", "TRIMRANGE", "VALUETOTEXT"]
+    [
+        "ARRAYTOTEXT",
+        "GROUPBY",
+        "PERCENTOF",
+        "PIVOTBY",
+        "STOCKHISTORY",
+        "TRIMRANGE",
+        "VALUETOTEXT",
+    ]
 )
 _SPILL = frozenset(["ANCHORARRAY"])
 """A1#, the range that a formula spills into."""

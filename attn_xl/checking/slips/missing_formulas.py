@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from attn_xl.checking.blocks.block_cells import cannot_compute, formula_for, predicted, values_at
-from attn_xl.checking.blocks.blocks import Block
+from attn_xl.checking.blocks.blocks import FormulaBlock
 from attn_xl.checking.blocks.number_lines import STEPS, NumberLines
 from attn_xl.checking.blocks.references import Lookup
 from attn_xl.checking.blocks.strangers import groups
@@ -17,7 +17,7 @@ from attn_xl.checking.blocks.templates import Forms
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, MAX_ROWS
 from attn_xl.spreadsheets.formulas import WIDTH, Ints
-from attn_xl.spreadsheets.ranges import shortened, spans
+from attn_xl.spreadsheets.ranges import shortened_spans, spans
 
 MOST_BLANK = 1 / 3
 """So many blank cells for each formula, at most."""
@@ -47,7 +47,7 @@ class Holes:
             for line in self._lines(axis):
                 yield from self._in_line(line, axis)
 
-    def _in_rectangle(self, block: Block) -> Iterator[Finding]:
+    def _in_rectangle(self, block: FormulaBlock) -> Iterator[Finding]:
         # Between its lines there may be some of another kind.
         rows, columns = np.unique(block.keys // WIDTH), np.unique(block.keys % WIDTH)
         missing = len(rows) * len(columns) - len(block.places)
@@ -60,11 +60,11 @@ class Holes:
                 if len(group) < max(block.extents):
                     yield from self._hole(block, group, block.keys)
 
-    def _lines(self, axis: int) -> Iterator[list[Block]]:
+    def _lines(self, axis: int) -> Iterator[list[FormulaBlock]]:
         """Blocks of one line each, one after the other with a blank cell between, that go on as the
         largest of them does."""
-        beginning: dict[tuple[str, int], Block] = {}
-        after: dict[int, Block] = {}
+        beginning: dict[tuple[str, int], FormulaBlock] = {}
+        after: dict[int, FormulaBlock] = {}
         follows = set()
         for block in self.lines.blocks:
             if block.extents[1 - axis] == 1:
@@ -86,7 +86,7 @@ class Holes:
                     line.append(after[id(line[-1])])
                 yield line
 
-    def _in_line(self, line: list[Block], axis: int) -> Iterator[Finding]:
+    def _in_line(self, line: list[FormulaBlock], axis: int) -> Iterator[Finding]:
         longest = max(line, key=lambda block: len(block.places))
         sheet, step = longest.sheet, STEPS[axis]
         count = sum(len(block.places) for block in line)
@@ -104,14 +104,14 @@ class Holes:
             for gap in gaps:
                 yield from self._hole(longest, gap[None], among)
 
-    def _is_in_sections(self, line: list[Block], axis: int) -> bool:
+    def _is_in_sections(self, line: list[FormulaBlock], axis: int) -> bool:
         """Whether the parts of a line are of one length, but for the last, and each begins after a
         blank cell: the first of each section has nothing before it to compare with."""
         first, *others = [len(block.places) for block in line]
         alike = all(length == first for length in others[:-1]) and others[-1] <= first
         return alike and (len(line) > 2 or self._begins_after_a_blank(line[0], axis))
 
-    def _begins_after_a_blank(self, block: Block, axis: int) -> bool:
+    def _begins_after_a_blank(self, block: FormulaBlock, axis: int) -> bool:
         """Whether the line before a block has other cells, and none where it would have the block's."""
         top, left = block.box[:2]
         line = (top - 1, 1, top - 1, MAX_COLUMNS) if axis == 0 else (1, left - 1, MAX_ROWS, left - 1)
@@ -120,16 +120,16 @@ class Holes:
         count = self.lookup.filled(block.sheet).filled((a, b, c, d))
         return block.box[axis] > 1 and block.sheet.find(before)[0] < 0 and bool(count[0])
 
-    def _is_asked(self, block: Block, keys: Ints) -> bool:
+    def _is_asked(self, block: FormulaBlock, keys: Ints) -> bool:
         return any((block.sheet.name, key) in self.asked for key in keys.tolist())
 
-    def _hole(self, block: Block, group: Ints, among: Ints) -> Iterator[Finding]:
+    def _hole(self, block: FormulaBlock, group: Ints, among: Ints) -> Iterator[Finding]:
         if not any(cannot_compute(self.lookup, block, key) for key in group.tolist()):
             yield Finding(
                 block.sheet.name,
                 spans(group),
                 "hole",
-                f"blank among the formulas of {shortened(spans(among))}; as there it would be "
+                f"blank among the formulas of {shortened_spans(spans(among))}; as there it would be "
                 f"={formula_for(self.forms, block, int(group[0]))}",
                 "Copy a neighbour's formula into it.",
             )

@@ -19,7 +19,7 @@ from attn_xl.checking.blocks.block_cells import (
     text_at,
     values_at,
 )
-from attn_xl.checking.blocks.blocks import Block
+from attn_xl.checking.blocks.blocks import FormulaBlock
 from attn_xl.checking.blocks.line_ends import LineEnds
 from attn_xl.checking.blocks.number_lines import COLUMN, ROW, NumberLines, key_of
 from attn_xl.checking.blocks.references import Lookup
@@ -34,7 +34,7 @@ from attn_xl.checking.blocks.strangers import (
 from attn_xl.checking.blocks.templates import Coordinates, Forms, Template
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.formulas import NUMBER, TEXT, WIDTH, Ints
-from attn_xl.spreadsheets.ranges import shortened, spans
+from attn_xl.spreadsheets.ranges import shortened_spans, spans
 
 MOST_ODD = 1 / 3
 """So many odd cells for each that fits, at most: one of four."""
@@ -77,11 +77,11 @@ class Slips:
                     cell = np.array([key])
                     yield self._constant(block, cell) if is_constant else self._odd(block, cell)
 
-    def _tells(self, block: Block) -> bool:
+    def _tells(self, block: FormulaBlock) -> bool:
         fewest = FEWEST_IN_LINE if block.flat else FEWEST_IN_RECTANGLE
         return len(block.places) >= fewest or any(self._two_of_three(block, axis) for axis in (0, 1))
 
-    def _two_of_three(self, block: Block, axis: int) -> list[int]:
+    def _two_of_three(self, block: FormulaBlock, axis: int) -> list[int]:
         """Where a block has two lines (rows: axis 0) and is computed from just three lines of numbers:
         the lines that it lacks."""
         first, extent = block.box[axis], block.extents[axis]
@@ -90,7 +90,7 @@ class Slips:
         starts = {first: first + 1} if extent == 3 else {first: first + 2, first - 1: first - 1}
         return [lacks for start, lacks in starts.items() if self._begins(block, axis, start)]
 
-    def _begins(self, block: Block, axis: int, start: int) -> bool:
+    def _begins(self, block: FormulaBlock, axis: int, start: int) -> bool:
         """Whether three lines of numbers begin with what the block's formula has in a line."""
         corner = list(block.box[:2])
         corner[axis] = start
@@ -105,10 +105,10 @@ class Slips:
         )
 
     @staticmethod
-    def _are_few(block: Block, odd: Ints) -> bool:
+    def _are_few(block: FormulaBlock, odd: Ints) -> bool:
         return len(odd) <= MOST_ODD * len(block.places) or len(odd) == 1
 
-    def _odd_formulas(self, block: Block) -> Iterator[Finding]:
+    def _odd_formulas(self, block: FormulaBlock) -> Iterator[Finding]:
         """Formulas of the block's template that move in another way."""
         if not len(block.odd):
             return
@@ -128,7 +128,7 @@ class Slips:
             ) and self._is_slip(block, group):
                 yield self._odd(block, group)
 
-    def _is_one_of_three(self, block: Block, odd: Ints) -> bool:
+    def _is_one_of_three(self, block: FormulaBlock, odd: Ints) -> bool:
         """Whether cells are one of three lines, of which the others compute alike: the middle one, or
         one of as many as what they are computed from has."""
         if block.flat or not (block.template.operators or block.template.functions):
@@ -150,7 +150,7 @@ class Slips:
                 return True
         return False
 
-    def _is_slip(self, block: Block, group: Ints) -> bool:
+    def _is_slip(self, block: FormulaBlock, group: Ints) -> bool:
         rows, columns = group // WIDTH, group % WIDTH + 1
         top, left, bottom, right = block.box
         in_row, in_column = len(set(rows.tolist())) == 1, len(set(columns.tolist())) == 1
@@ -180,7 +180,7 @@ class Slips:
             return False
         return whole and not self._totals(block, group)
 
-    def _counts_in_text(self, block: Block, group: Ints) -> bool:
+    def _counts_in_text(self, block: FormulaBlock, group: Ints) -> bool:
         """Whether texts differ in their own numbers only: `of 15`, `of 20`."""
         places = block.sheet.find(group)
         if "n" not in block.template.roles or (block.sheet.kinds[places] != TEXT).any():
@@ -193,7 +193,7 @@ class Slips:
             )
         )
 
-    def _totals(self, block: Block, group: Ints) -> bool:
+    def _totals(self, block: FormulaBlock, group: Ints) -> bool:
         """Whether a formula beside the block adds up the block: it refers to whole lines of it."""
         top, left, bottom, right = block.box
         for values in values_at(self.forms, block.sheet, block.sheet.find(group)):
@@ -211,7 +211,7 @@ class Slips:
                     return True
         return False
 
-    def _odd(self, block: Block, group: Ints) -> Finding:
+    def _odd(self, block: FormulaBlock, group: Ints) -> Finding:
         cells = spans(group)
         expected = formula_for(self.forms, block, int(group[0]))
         place = block.sheet.find(group[:1])[0]
@@ -220,11 +220,11 @@ class Slips:
             cells,
             "pattern",
             f"={text_at(self.forms, block.sheet, int(place))} breaks the pattern of "
-            f"{shortened(block.spans)}; as there it would be ={expected}",
+            f"{shortened_spans(block.spans)}; as there it would be ={expected}",
             "Copy a neighbour's formula into it.",
         )
 
-    def _strangers(self, block: Block) -> Iterator[Finding]:
+    def _strangers(self, block: FormulaBlock) -> Iterator[Finding]:
         """Constants, and formulas of another kind, among those of the block."""
         strange = self._unlike(block, strangers(block))
         sheet = block.sheet
@@ -258,7 +258,7 @@ class Slips:
                     continue  # what labels the formulas to its right
                 yield self._odd(block, group) if kind == "pattern" else self._constant(block, group)
 
-    def _unlike(self, block: Block, places: Ints) -> Ints:
+    def _unlike(self, block: FormulaBlock, places: Ints) -> Ints:
         """Those of some cells that have not just the formula that the block would have there."""
         sheet, forms = block.sheet, self.forms
         alike = np.zeros(len(places), dtype=np.bool_)
@@ -276,7 +276,7 @@ class Slips:
                 alike[i] = bool(added) and added == _added(block.template, expected)
         return places[~alike]
 
-    def _summarizes(self, block: Block, key: int) -> bool:
+    def _summarizes(self, block: FormulaBlock, key: int) -> bool:
         """Whether a formula in a line computes from others of the line, as those do not: the mean price
         among totals."""
         (place,) = block.sheet.find(np.array([key]))
@@ -290,7 +290,7 @@ class Slips:
             block, block.template, expected
         )
 
-    def _computes_from_others(self, block: Block, key: int) -> bool:
+    def _computes_from_others(self, block: FormulaBlock, key: int) -> bool:
         """Whether the cell beside an end of a line would be computed from other numbers than the line
         is, as what closes a balance is from the totals."""
         axis = ROW if block.extents[ROW] > 1 else COLUMN
@@ -308,7 +308,7 @@ class Slips:
                 return True
         return False
 
-    def _computes_from(self, block: Block, group: Ints) -> bool:
+    def _computes_from(self, block: FormulaBlock, group: Ints) -> bool:
         """Whether formulas of a block's template compute from its cells alone: `C2+C3` under both."""
         at = block.sheet.find(group)
         return any(
@@ -316,13 +316,13 @@ class Slips:
             for values in values_at(self.forms, block.sheet, at)
         )
 
-    def _in_line(self, block: Block, template: Template, values: Coordinates) -> bool:
+    def _in_line(self, block: FormulaBlock, template: Template, values: Coordinates) -> bool:
         """Whether all that a formula uses are cells of a block."""
         keys = [values[r.at] * WIDTH + values[r.at + 1] - 1 for r in template.references]
         single = all(r.cells == 1 and not r.sheet for r in template.references)
         return bool(keys) and single and bool(np.isin(keys, block.keys).all())
 
-    def _constant(self, block: Block, group: Ints) -> Finding:
+    def _constant(self, block: FormulaBlock, group: Ints) -> Finding:
         value = block.sheet.stored(int(block.sheet.find(group[:1])[0]))
         shown = f"{value:.6g}" if isinstance(value, float) else "text"
         many = f"{len(group)} constants" if len(group) > 1 else f"the constant {shown}"
@@ -333,7 +333,7 @@ class Slips:
             block.sheet.name,
             spans(group),
             "restart" if copied else "constant",
-            f"{many} among the formulas of {shortened(block.spans)}; as there it would be "
+            f"{many} among the formulas of {shortened_spans(block.spans)}; as there it would be "
             f"={formula_for(self.forms, block, int(group[0]))}",
             "Copy a neighbour's formula into it.",
         )

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from attn_xl.checking.blocks.block_cells import text_at
-from attn_xl.checking.blocks.blocks import Block
+from attn_xl.checking.blocks.blocks import FormulaBlock
 from attn_xl.checking.blocks.number_lines import COLUMN, CONSTANT, NO_NUMBER, ROW, NumberLines
 from attn_xl.checking.blocks.references import ADDING, Lookup, rectangles_of
 from attn_xl.checking.blocks.templates import Forms, Reference
 from attn_xl.checking.findings import Finding
-from attn_xl.spreadsheets.formulas import WIDTH, Ints, Sheet
+from attn_xl.spreadsheets.formulas import WIDTH, Ints, SheetCells
 from attn_xl.spreadsheets.ranges import spans
 
 SUMMING = ADDING | {"COUNT", "COUNTA", "COUNTIF", "LARGE", "SMALL", "RANK"}
@@ -52,7 +52,7 @@ class ShortRanges:
                         "Take it into the range; or leave a blank line between them.",
                     )
 
-    def _left_out(self, block: Block, reference: Reference) -> Ints | None:
+    def _left_out(self, block: FormulaBlock, reference: Reference) -> Ints | None:
         """The cells beside the ranges of a block that they should have."""
         sheet = self.lookup.sheet(reference.sheet, block.sheet)
         one = rectangles_of(reference, block.predicted(*block.box[:2]).reshape(1, -1))
@@ -81,7 +81,7 @@ class ShortRanges:
         return None
 
     def _is_of_the_range(
-        self, block: Block, sheet: Sheet, box: Ints, along: int, step: int, tables: Ints
+        self, block: FormulaBlock, sheet: SheetCells, box: Ints, along: int, step: int, tables: Ints
     ) -> bool:
         used, owners = self.lines.used(sheet)
         used = used[owners != self.lines.number(block)]
@@ -107,7 +107,7 @@ class ShortRanges:
             and not (touches & beside).any()
         )
 
-    def _goes_over(self, block: Block, sheet: Sheet, box: Ints) -> bool:
+    def _goes_over(self, block: FormulaBlock, sheet: SheetCells, box: Ints) -> bool:
         """Whether the block's formulas have a cell of just a rectangle each: what they divide."""
         return any(
             r.cells == 1
@@ -117,7 +117,7 @@ class ShortRanges:
         )
 
 
-def _counts(sheet: Sheet, keys: Ints, tables: Ints) -> bool:
+def _counts(sheet: SheetCells, keys: Ints, tables: Ints) -> bool:
     """Whether constants only count, as years over a table do."""
     steps = np.diff(sheet.numbers[sheet.find(keys)])
     if (tables != CONSTANT).any() or not len(steps) or (steps != steps[0]).any():

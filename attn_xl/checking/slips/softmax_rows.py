@@ -16,12 +16,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from attn_xl.checking.blocks.blocks import Block, blocks
+from attn_xl.checking.blocks.blocks import FormulaBlock, blocks
 from attn_xl.checking.blocks.references import Lookup, keys_within, rectangles_of
 from attn_xl.checking.blocks.templates import Coordinates, Forms, Reference, Template
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.addresses import split_address
-from attn_xl.spreadsheets.formulas import NUMBER, WIDTH, FormulaBook, Ints, Sheet
+from attn_xl.spreadsheets.formulas import NUMBER, WIDTH, FormulaBook, Ints, SheetCells
 from attn_xl.spreadsheets.ranges import spans
 
 _NAMED = re.compile(r"(?:.*[.!])?Softmax(?:_[0-9]+)?")
@@ -46,7 +46,7 @@ _EXPONENTIAL = re.compile(
 
 
 def not_one(
-    book: FormulaBook, forms: Forms, found: list[Block], lookup: Lookup, tolerance: float
+    book: FormulaBook, forms: Forms, found: list[FormulaBlock], lookup: Lookup, tolerance: float
 ) -> list[Finding]:
     """The lines of attention weights whose stored values do not sum to 1."""
     seen: set[tuple[str, int]] = set()
@@ -80,7 +80,7 @@ def not_one(
     ]
 
 
-def _named(book: FormulaBook, lookup: Lookup) -> Iterator[tuple[Sheet, Ints]]:
+def _named(book: FormulaBook, lookup: Lookup) -> Iterator[tuple[SheetCells, Ints]]:
     """The rows of the matrices that are named Softmax."""
     for name, text in book.names.items():
         found = _RANGE.fullmatch(text) if _NAMED.fullmatch(name) else None
@@ -97,7 +97,7 @@ def _named(book: FormulaBook, lookup: Lookup) -> Iterator[tuple[Sheet, Ints]]:
             yield sheet, row * WIDTH + np.arange(left - 1, right)
 
 
-def _arrays(book: FormulaBook) -> Iterator[tuple[Sheet, Ints]]:
+def _arrays(book: FormulaBook) -> Iterator[tuple[SheetCells, Ints]]:
     """The rows of array formulas of exponentials divided by the sum of all; each row is a word's."""
     masters = {
         n
@@ -139,7 +139,9 @@ def _spelt_out(book: FormulaBook) -> FormulaBook | None:
     return FormulaBook(book.path, sheets, formulas) if sheets else None
 
 
-def _divided(forms: Forms, found: list[Block], lookup: Lookup) -> Iterator[tuple[Sheet, Ints, float]]:
+def _divided(
+    forms: Forms, found: list[FormulaBlock], lookup: Lookup
+) -> Iterator[tuple[SheetCells, Ints, float]]:
     """Lines of shares of exponentials, and how far from 1 their sum may be."""
     for block in found:
         if not _SHARE.match(block.template.general) or len(block.keys) < 2:
@@ -174,7 +176,7 @@ def _divided(forms: Forms, found: list[Block], lookup: Lookup) -> Iterator[tuple
 
 
 def _formula_at(
-    forms: Forms, block: Block, reference: Reference, values: Coordinates, lookup: Lookup
+    forms: Forms, block: FormulaBlock, reference: Reference, values: Coordinates, lookup: Lookup
 ) -> tuple[Template | None, Coordinates]:
     """The formula of the one cell that a block's formula refers to: its template and coordinates."""
     sheet = lookup.sheet(reference.sheet, block.sheet)
@@ -186,7 +188,7 @@ def _formula_at(
     return forms.templates[int(forms.template[formula[0]])], forms.coordinates(formula, row, column)
 
 
-def _is_exponential(forms: Forms, block: Block, lookup: Lookup) -> bool:
+def _is_exponential(forms: Forms, block: FormulaBlock, lookup: Lookup) -> bool:
     """Whether what is divided is an exponential, and what divides a sum."""
     values = block.predicted(int(block.keys[0]) // WIDTH, int(block.keys[0]) % WIDTH + 1).reshape(1, -1)
     text = block.template.general
@@ -201,7 +203,7 @@ def _is_exponential(forms: Forms, block: Block, lookup: Lookup) -> bool:
     return divided and bool(_ADDS.search(added) or "+" in text)
 
 
-def _is_part(forms: Forms, block: Block, keys: Ints, lookup: Lookup) -> bool:
+def _is_part(forms: Forms, block: FormulaBlock, keys: Ints, lookup: Lookup) -> bool:
     """Whether these are the shares of some only of what is summed: then they need not sum to 1."""
     above, *below = block.template.references
     values = np.array([block.predicted(key // WIDTH, key % WIDTH + 1) for key in keys.tolist()])
@@ -228,7 +230,12 @@ def _is_part(forms: Forms, block: Block, keys: Ints, lookup: Lookup) -> bool:
 
 
 def _has_others(
-    forms: Forms, block: Block, above: Reference, divided: set[int], cells: set[int], lookup: Lookup
+    forms: Forms,
+    block: FormulaBlock,
+    above: Reference,
+    divided: set[int],
+    cells: set[int],
+    lookup: Lookup,
 ) -> bool:
     """Whether something else is summed with the exponentials: a formula such as their maximum."""
     sheet = lookup.sheet(above.sheet, block.sheet)

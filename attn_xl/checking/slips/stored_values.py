@@ -24,11 +24,12 @@ from attn_xl.spreadsheets.formulas import (
     WIDTH,
     FormulaBook,
     Ints,
-    Sheet,
+    SheetCells,
     read_formulas,
 )
-from attn_xl.spreadsheets.ranges import shortened, spans
+from attn_xl.spreadsheets.ranges import shortened_spans, spans
 from attn_xl.spreadsheets.recalculate import Recalculated
+from attn_xl.text import listed, shortened
 
 from .function_support import DATED, UNSTEADY
 from .ironcalc_support import doubtful, must_be_entered
@@ -53,10 +54,22 @@ _CIRCLE = "#CIRC!"
 """IronCalc's value of a cell that refers to itself, or to one that does."""
 _ELSEWHERE = re.compile(r"\[[^\]]*\][^!\[\]]*!")
 """In a reference: the file that it leads to, and the sheet."""
-_SPREAD = frozenset([
-    "COVAR", "COVARIANCE.P", "COVARIANCE.S", "DEVSQ", "STDEV", "STDEV.P", "STDEV.S", "STDEVP", "VAR",
-    "VAR.P", "VAR.S", "VARP",
-])  # fmt: skip
+_SPREAD = frozenset(
+    [
+        "COVAR",
+        "COVARIANCE.P",
+        "COVARIANCE.S",
+        "DEVSQ",
+        "STDEV",
+        "STDEV.P",
+        "STDEV.S",
+        "STDEVP",
+        "VAR",
+        "VAR.P",
+        "VAR.S",
+        "VARP",
+    ]
+)
 """Functions of squares, whose sums IronCalc takes from each other: large numbers that hardly differ
 leave it little."""
 _DIGITS = re.compile(r"[0-9]+\.[0-9]{9,}")
@@ -135,7 +148,7 @@ def wrong_values(
     """
     found, checked = [], 0
     origins = origins_of_errors(book, forms, lookup)
-    suspects: list[tuple[Sheet, Ints, list[Value]]] = []
+    suspects: list[tuple[SheetCells, Ints, list[Value]]] = []
     seeds: dict[str, list[int]] = defaultdict(list)
     for sheet in book.sheets.values():
         found += _stored(sheet, compute, origins)
@@ -177,7 +190,7 @@ def wrong_values(
     return found, checked
 
 
-def _stored(sheet: Sheet, compute: Compute | None, origins: dict[str, Ints]) -> list[Finding]:
+def _stored(sheet: SheetCells, compute: Compute | None, origins: dict[str, Ints]) -> list[Finding]:
     """Errors, stored or computed where nothing is stored, and missing values."""
     out = []
     errors: dict[str, list[int]] = defaultdict(list)
@@ -207,7 +220,7 @@ def _stored(sheet: Sheet, compute: Compute | None, origins: dict[str, Ints]) -> 
     return out
 
 
-def _differing(sheet: Sheet, places: Ints, computed: Sequence[Value], tolerance: float) -> Ints:
+def _differing(sheet: SheetCells, places: Ints, computed: Sequence[Value], tolerance: float) -> Ints:
     """Which of the cells (places in `places`) differ, by the sheet's size of numbers."""
     numeric = sheet.kinds[places] == NUMBER
     numbers = np.array([x if type(x) in (float, int) else np.nan for x in computed], dtype=np.float64)
@@ -229,7 +242,7 @@ def _fewer(digits: re.Match[str]) -> str:
     return f"{float(digits[0]):.9g}"
 
 
-def _largest(sheet: Sheet) -> float:
+def _largest(sheet: SheetCells) -> float:
     """The largest of the numbers that a sheet computes, but for those that stand for infinity."""
     computed = ((sheet.formulas >= 0) | (sheet.spilled >= 0)) & (sheet.kinds == NUMBER)
     sizes = np.abs(sheet.numbers[computed])
@@ -238,7 +251,7 @@ def _largest(sheet: Sheet) -> float:
 
 
 def _cancelled(
-    sheet: Sheet, place: int, value: Value, forms: Forms, lookup: Lookup, tolerance: float
+    sheet: SheetCells, place: int, value: Value, forms: Forms, lookup: Lookup, tolerance: float
 ) -> bool:
     """Whether a difference is no larger than what cancelling leaves of what the formula refers to."""
     numbers = _numbers(sheet, place, value)
@@ -254,7 +267,7 @@ def _cancelled(
 
 
 def _lost_squares(
-    sheet: Sheet, place: int, value: Value, forms: Forms, lookup: Lookup, tolerance: float
+    sheet: SheetCells, place: int, value: Value, forms: Forms, lookup: Lookup, tolerance: float
 ) -> bool:
     """Whether a difference, or that of the squares, is what sums of squares lose by cancelling."""
     numbers = _numbers(sheet, place, value)
@@ -269,7 +282,7 @@ def _lost_squares(
     return gap <= tolerance * LEFT_OVER * largest * largest
 
 
-def _numbers(sheet: Sheet, place: int, value: Value) -> tuple[float, float] | None:
+def _numbers(sheet: SheetCells, place: int, value: Value) -> tuple[float, float] | None:
     """The stored and the computed value of a cell with a formula of its own, if both are numbers."""
     stored = sheet.stored(place)
     if type(stored) is not float or type(value) not in (float, int) or sheet.formulas[place] < 0:
@@ -277,14 +290,14 @@ def _numbers(sheet: Sheet, place: int, value: Value) -> tuple[float, float] | No
     return stored, float(value)  # type: ignore[arg-type]
 
 
-def _formula(sheet: Sheet, place: int, forms: Forms) -> tuple[Template, Coordinates]:
+def _formula(sheet: SheetCells, place: int, forms: Forms) -> tuple[Template, Coordinates]:
     formula, key = sheet.formulas[place : place + 1], sheet.keys[place : place + 1]
     values = forms.coordinates(formula, key // WIDTH, key % WIDTH + 1)
     return forms.templates[int(forms.template[formula[0]])], values
 
 
 def _sizes(
-    sheet: Sheet, template: Template, values: Coordinates, lookup: Lookup
+    sheet: SheetCells, template: Template, values: Coordinates, lookup: Lookup
 ) -> NDArray[np.float64]:
     """The sizes of the numbers that a formula refers to."""
     sizes = [np.empty(0)]
@@ -300,12 +313,12 @@ def _sizes(
     return np.asarray(numbers[~np.isnan(numbers)])
 
 
-def same(sheet: Sheet, key: int, computed: Value, tolerance: float) -> bool:
+def same(sheet: SheetCells, key: int, computed: Value, tolerance: float) -> bool:
     """Whether what a cell holds is what an engine computes for it."""
     return not len(_differing(sheet, sheet.find(np.array([key])), [computed], tolerance))
 
 
-def _different(sheet: Sheet, place: int, value: Value, engine: str) -> Finding:
+def _different(sheet: SheetCells, place: int, value: Value, engine: str) -> Finding:
     key = int(sheet.keys[place])
     cell = address(key // WIDTH, key % WIDTH + 1)
     stored = sheet.stored(place)
@@ -326,7 +339,7 @@ def _shown(value: Value) -> str:
         return str(value).upper()
     if isinstance(value, (int, float)):
         return f"{value:.15g}"
-    return "nothing" if value in (None, "") else f"{str(value)[:40]!r}"
+    return "nothing" if value in (None, "") else repr(shortened(str(value)))
 
 
 def _doubts(book: FormulaBook, forms: Forms, engine: str) -> list[frozenset[str]]:
@@ -351,23 +364,29 @@ def _doubts(book: FormulaBook, forms: Forms, engine: str) -> list[frozenset[str]
     return out
 
 
-def _error(sheet: Sheet, text: str, keys: list[int], origins: dict[str, Ints]) -> str:
+def _error(sheet: SheetCells, text: str, keys: list[int], origins: dict[str, Ints]) -> str:
     """An error value in words: where it begins, if that is not all of the cells."""
     here = np.intersect1d(origins[sheet.name], np.array(keys))
     if len(here):
-        return text if len(here) == len(keys) else f"{text}, which begins in {shortened(spans(here))}"
+        return (
+            text
+            if len(here) == len(keys)
+            else f"{text}, which begins in {shortened_spans(spans(here))}"
+        )
     for name, cells in origins.items():
         if len(cells):
-            return f"{text}, which begins in {quoted(name)}!{shortened(spans(cells))}"
+            return f"{text}, which begins in {quoted(name)}!{shortened_spans(spans(cells))}"
     return text
 
 
-def _unchecked(sheet: Sheet, doubts: list[frozenset[str]], places: Ints, engine: str) -> list[Finding]:
+def _unchecked(
+    sheet: SheetCells, doubts: list[frozenset[str]], places: Ints, engine: str
+) -> list[Finding]:
     if not len(places):
         return []
     formulas = np.maximum(sheet.formulas[places], sheet.spilled[places])
     functions = sorted(frozenset[str]().union(*(doubts[formula] for formula in formulas.tolist())))
-    named = f" ({', '.join(functions[:6])})" if functions else ""
+    named = f" ({listed(functions, 6)})" if functions else ""
     many = f"{len(places)} value{'s' * (len(places) > 1)}"
     cells = spans(sheet.keys[places])
     if functions and UNSTEADY.issuperset(functions):

@@ -12,12 +12,12 @@ from functools import lru_cache
 import numpy as np
 
 from attn_xl.checking.blocks.block_cells import text_at
-from attn_xl.checking.blocks.blocks import Block
+from attn_xl.checking.blocks.blocks import FormulaBlock
 from attn_xl.checking.blocks.number_lines import key_of
 from attn_xl.checking.blocks.references import Lookup
 from attn_xl.checking.blocks.templates import Forms, Reference, Template
 from attn_xl.checking.findings import Finding
-from attn_xl.spreadsheets.formulas import NUMBER, Ints, Sheet
+from attn_xl.spreadsheets.formulas import NUMBER, Ints, SheetCells
 from attn_xl.spreadsheets.ranges import spans
 
 _SUM = re.compile(r"(?<![§\w:^/!])§(?:\*§)*(?:\+§(?:\*§)*)+(?![\^:(])")
@@ -36,7 +36,7 @@ class TermSlips:
         forms: the formulas of a book, taken apart; lookup: its sheets; found: its blocks.
     """
 
-    def __init__(self, forms: Forms, lookup: Lookup, found: list[Block]) -> None:
+    def __init__(self, forms: Forms, lookup: Lookup, found: list[FormulaBlock]) -> None:
         self.forms, self.lookup, self.blocks = forms, lookup, found
 
     def all(self) -> Iterator[Finding]:
@@ -54,12 +54,12 @@ class TermSlips:
                     yield self._finding(block, *said)
                     break
 
-    def _finding(self, block: Block, what: str, do: str) -> Finding:
+    def _finding(self, block: FormulaBlock, what: str, do: str) -> Finding:
         first = text_at(self.forms, block.sheet, int(block.places[0]))
         more = ", ..." if len(block.places) > 1 else ""
         return Finding(block.sheet.name, spans(block.keys), "terms", f"={first}{more} {what}", do)
 
-    def _of_itself(self, block: Block) -> bool:
+    def _of_itself(self, block: FormulaBlock) -> bool:
         references = block.template.references
         if len(references) != 2 or references[0].sheet != references[1].sheet:
             return False
@@ -69,7 +69,7 @@ class TermSlips:
             and np.array_equal(block.slopes[at], block.slopes[other])
         )
 
-    def _odd(self, block: Block, terms: Terms) -> Iterator[tuple[str, str]]:
+    def _odd(self, block: FormulaBlock, terms: Terms) -> Iterator[tuple[str, str]]:
         factors = len(terms[0])
         alike = [term for term in terms if len(term) == factors]
         columns = [[term[k] for term in alike] for k in range(factors)]
@@ -88,17 +88,17 @@ class TermSlips:
                 if self._step(block, column):
                     yield from self._twice(block, [*column, *terms[-1]])
 
-    def _repeats(self, block: Block, columns: list[list[Reference]]) -> bool:
+    def _repeats(self, block: FormulaBlock, columns: list[list[Reference]]) -> bool:
         """Whether a term is just the one before it."""
         same = [(np.diff(self._cells(block, column), axis=0) == 0).all(axis=1) for column in columns]
         return bool(np.all(same, axis=0).any())
 
-    def _cells(self, block: Block, column: list[Reference]) -> Ints:
+    def _cells(self, block: FormulaBlock, column: list[Reference]) -> Ints:
         """Where the operands of the first formula are: rows and columns (n, 2)."""
         values = block.predicted(*block.box[:2])
         return np.array([values[r.at : r.at + 2] for r in column]).astype(np.int64)
 
-    def _step(self, block: Block, column: list[Reference]) -> tuple[int, int] | None:
+    def _step(self, block: FormulaBlock, column: list[Reference]) -> tuple[int, int] | None:
         """The step from each of some operands to the next, if they stand side by side in a line."""
         if len(column) < 2:
             return None
@@ -107,7 +107,9 @@ class TermSlips:
         alike = len({r.sheet for r in column}) == 1 and bool((steps == steps[0]).all())
         return one if alike and abs(one[0]) + abs(one[1]) == 1 else None
 
-    def _moves_otherwise(self, block: Block, column: list[Reference]) -> Iterator[tuple[str, str]]:
+    def _moves_otherwise(
+        self, block: FormulaBlock, column: list[Reference]
+    ) -> Iterator[tuple[str, str]]:
         """Operands side by side of which one moves with the rows, or the columns, and no other."""
         if not self._step(block, column):
             return
@@ -124,7 +126,7 @@ class TermSlips:
                     "Give it the $ that the others have, and copy.",
                 )
 
-    def _twice(self, block: Block, column: list[Reference]) -> Iterator[tuple[str, str]]:
+    def _twice(self, block: FormulaBlock, column: list[Reference]) -> Iterator[tuple[str, str]]:
         """Operands side by side, but that one stands there twice and the one that would follow is
         left out."""
         if len(column) < FEWEST or len({r.sheet for r in column}) > 1:
@@ -152,7 +154,7 @@ class TermSlips:
                         "Put that in its place, and copy.",
                     )
 
-    def _sheet_twice(self, block: Block, column: list[Reference]) -> Iterator[tuple[str, str]]:
+    def _sheet_twice(self, block: FormulaBlock, column: list[Reference]) -> Iterator[tuple[str, str]]:
         """One cell of several sheets, of which one is there twice and another is left out."""
         cells, names = self._cells(block, column), [r.sheet for r in column]
         if (cells != cells[0]).any() or len(set(names)) != len(names) - 1 or "" in names:
@@ -168,12 +170,12 @@ class TermSlips:
                     "Put that in its place, and copy.",
                 )
 
-    def _name(self, block: Block, reference: Reference) -> str:
+    def _name(self, block: FormulaBlock, reference: Reference) -> str:
         values = block.predicted(*block.box[:2])
         return self.forms.operand(int(block.sheet.formulas[block.places[0]]), reference, values)
 
 
-def _number(sheet: Sheet, cell: Ints) -> bool:
+def _number(sheet: SheetCells, cell: Ints) -> bool:
     place = int(sheet.find(np.array([key_of(cell)]))[0])
     return bool((cell > 0).all()) and place >= 0 and sheet.kinds[place] == NUMBER
 

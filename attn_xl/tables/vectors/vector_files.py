@@ -18,6 +18,7 @@ from math import isfinite
 from pathlib import Path
 
 from attn_xl.errors import InputError
+from attn_xl.text import shortened
 
 from .byte_blocks import HEAD, Blocks, Progress, blocks_of, head, whole_lines
 
@@ -317,5 +318,4 @@ def _separator(line: bytes) -> bytes:
 
 def _shown(text: bytes) -> str:
     """Some bytes for an error."""
-    short = text[:40].decode("utf-8", "replace").rstrip("\r\n")
-    return repr(short + "..." * (len(text) > 40))
+    return repr(shortened(text[:200].decode("utf-8", "replace").rstrip("\r\n")))

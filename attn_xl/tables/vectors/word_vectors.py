@@ -12,6 +12,7 @@ import numpy as np
 
 from attn_xl.errors import CallError, InputError, wrong_type
 from attn_xl.tables.survey import Table
+from attn_xl.text import listed
 
 from .byte_blocks import Progress
 from .vector_files import VectorFile
@@ -94,8 +95,7 @@ def _missing(file: VectorFile, missing: Sequence[str]) -> str:
     for word in missing[:MOST_NAMED]:
         hint = " or ".join(map(repr, near[word]))
         named.append(repr(word) + (f" (did you mean {hint}?)" if hint else ""))
-    more = len(missing) - len(named)
-    text = ", ".join(named) + (f" and {more} more" if more else "")
+    text = listed([*named, *missing[MOST_NAMED:]], MOST_NAMED)
     verb = "is" if len(missing) == 1 else "are"
     ends = ""
     if not file.form.binary and file.form.count is not None and count < file.form.count:

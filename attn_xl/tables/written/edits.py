@@ -5,17 +5,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from attn_xl.settings import CANVAS, CELLS
 from attn_xl.spreadsheets.addresses import Place
 from attn_xl.spreadsheets.formulas import WIDTH
 from attn_xl.spreadsheets.metadata import Cells, Marks
-from attn_xl.spreadsheets.ranges import shortened, spans
-from attn_xl.workbook.canvas.canvas import CANVAS
+from attn_xl.spreadsheets.numerals import is_number
+from attn_xl.spreadsheets.ranges import shortened_spans, spans
 
 from .record import GIVEN, SENTENCE, WEIGHTS
-from .reopen import SWITCHES, Reopened, record_of
+from .reopen import Reopened, record_of
 from .written_book import WrittenBook
 
-CHOSEN = frozenset(name.casefold() for name in (*SWITCHES, "Word", "Words", "Components"))
+CHOSEN = frozenset(name.casefold() for name in (*CELLS.values(), "Word", "Words", "Components"))
 """How the names of cells end that hold neither a formula nor a table that was given."""
 
 
@@ -70,11 +71,11 @@ def _numbers(book: WrittenBook, sheet: str) -> Cells:
         (row, column)
         for row, line in enumerate(book.grids[sheet], 1)
         for column, value in enumerate(line, 1)
-        if isinstance(value, (int, float)) and not isinstance(value, bool)
+        if is_number(value)
     }
 
 
 def _said(cells: Cells) -> str:
-    return shortened(
+    return shortened_spans(
         spans(np.array([row * WIDTH + column - 1 for row, column in cells], dtype=np.int64))
     )

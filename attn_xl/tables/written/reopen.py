@@ -13,28 +13,34 @@ from typing import Any
 import numpy as np
 
 from attn_xl.errors import CallError, InputError
-from attn_xl.graph.operations.switches import OFF, ON
-from attn_xl.models.masking import drawn_before
-from attn_xl.models.steps import CONTROLS as CONTROLS_SHEET
-from attn_xl.models.steps import OPTIONS
-from attn_xl.settings import ALWAYS_CAUSAL, SETTINGS, Settings
+from attn_xl.settings import CELLS, CONTROLS, OPTIONS, SETTINGS, Settings
 from attn_xl.settings import Switch as Asked
-from attn_xl.spreadsheets.addresses import Place, address
+from attn_xl.spreadsheets.addresses import Place, address, parse_place
+from attn_xl.spreadsheets.numerals import is_number
 from attn_xl.tables.survey import Table, Tables
+from attn_xl.text import OFF, ON, shortened
 
-from .record import CONTROLS, GIVEN, LABELS, NO_CHOICES, SENTENCE, WEIGHTS, read_record
-from .written_book import WrittenBook, parsed_place
+from .record import (
+    CONTROLS_LINE,
+    GIVEN,
+    LABELS,
+    NO_CHOICES,
+    SENTENCE,
+    WEIGHTS,
+    drawn_before,
+    read_record,
+)
+from .written_book import WrittenBook
 
 Line = tuple[str, Any, str]
 KINDS = (SENTENCE, WEIGHTS, GIVEN)
-SWITCHES = ("Scale", "Temperature", "Causal", "p_dropout", "p_residual", "epsilon")
 ENTER = {
-    "Temperature": "a number above 0",
-    "p_dropout": "a share above 0 and below 1",
-    "p_residual": "a share above 0 and below 1",
+    "temperature": "a number above 0",
+    "dropout": "a share above 0 and below 1",
+    "residual_dropout": "a share above 0 and below 1",
     "epsilon": "a small number above 0",
 }
-"""What a cell with a number takes; the others are on or off."""
+"""What the cell of a setting takes that is a number; the others are on or off."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,7 +138,7 @@ def recorded_settings(path: Path, lines: Sequence[Line]) -> Settings:
         InputError: if one is not a choice that there is.
     """
     written = {name: value for name, value, _ in lines if not name.startswith(NO_CHOICES)}
-    controls = str(written.pop(CONTROLS, True)).upper() != "FALSE"
+    controls = str(written.pop(CONTROLS_LINE, True)).upper() != "FALSE"
     try:
         return Settings.chosen(
             {"controls": controls}, written, f"{path}, sheet '{SETTINGS}'", strict=False
@@ -168,16 +174,16 @@ class Switch:
 
 def switches(book: WrittenBook, recorded: Settings) -> Iterator[Switch]:
     """Every switch of a workbook."""
-    for name, (place, value) in _standing(book):
+    for field, place in _standing(book):
+        value = book.value(place.sheet, place.row, place.column)
         cell = f"sheet {place.sheet!r}, cell {address(place.row, place.column)}"
-        field, was = _meaning(name, recorded)
-        needs = ENTER.get(name, f"{ON} or {OFF}")
-        now = _understood(name, value)
-        if name == "Causal" and recorded.model in ALWAYS_CAUSAL:
+        needs = ENTER.get(field, f"{ON} or {OFF}")
+        now = _understood(field, value)
+        if field == "causal" and recorded.model.always_causal:
             needs = f"{ON}: a {recorded.model.value} hides later words always"
             now = now or None
         shown = _entered(value) if now is None else shown_choice(now)
-        yield Switch(name, cell, field, was, now, shown, needs)
+        yield Switch(CELLS[field], cell, field, _recorded(field, recorded), now, shown, needs)
 
 
 def current_settings(book: WrittenBook, recorded: Settings) -> Settings:
@@ -190,51 +196,45 @@ def current_settings(book: WrittenBook, recorded: Settings) -> Settings:
     for switch in switches(book, recorded):
         if switch.now is None:
             raise InputError(f"{book.path}, {switch.cell}: {switch.trouble}")
-        if switch.name == "Causal" and not switch.now:
+        if switch.field == "causal" and not switch.now:
             changed["switches"] = Asked.causal  # the workbook keeps its switch
         if switch.now != switch.was:
-            at_one = switch.name == "Temperature" and switch.now == 1
+            at_one = switch.field == "temperature" and switch.now == 1
             changed[switch.field] = None if at_one else switch.now
     return replace(recorded, **changed)
 
 
-def _standing(book: WrittenBook) -> Iterator[tuple[str, tuple[Place, Any]]]:
-    """Each switch, its cell and what stands there: by its name, or else beside its label."""
-    for name in SWITCHES:
+def _standing(book: WrittenBook) -> Iterator[tuple[str, Place]]:
+    """Each setting that has a cell, and its cell: by its name, or else beside its label."""
+    for field, name in CELLS.items():
         place, _ = book.place(name, None)
         if place is None:
-            for sheet in (CONTROLS_SHEET, OPTIONS):
+            for sheet in (CONTROLS, OPTIONS):
                 labels = [row[0] if row else "" for row in book.grids.get(sheet, [])]
                 if name in labels:
                     place = Place(sheet, labels.index(name) + 1, 2, 1, 1)
                     break
         if place is not None:
-            yield name, (place, book.value(place.sheet, place.row, place.column))
+            yield field, place
 
 
-def _meaning(name: str, settings: Settings) -> tuple[str, Any]:
-    """The choice that a switch stands for, and what it is."""
-    if name == "Temperature":
-        return "temperature", settings.temperature or 1.0
-    if name == "Causal":
-        return "causal", settings.causal or settings.model in ALWAYS_CAUSAL
-    field = {
-        "Scale": "scale",
-        "p_dropout": "dropout",
-        "p_residual": "residual_dropout",
-        "epsilon": "epsilon",
-    }[name]
-    return field, getattr(settings, field)
+def _recorded(field: str, settings: Settings) -> Any:
+    """What the cell of a setting held when the workbook was written."""
+    if field == "temperature":
+        return settings.temperature or 1.0
+    if field == "causal":
+        return settings.causal or settings.model.always_causal
+    return getattr(settings, field)
 
 
-def _understood(name: str, value: Any) -> Any:
-    """What the formulas of a workbook take a switch's cell for; None if for nothing that can be
+def _understood(field: str, value: Any) -> Any:
+    """What the formulas of a workbook take the cell of a setting for; None if for nothing that can be
     chosen. To them only the text `on` is on, in capitals or not; TRUE and `yes` are not."""
-    if name in ("Scale", "Causal"):
+    if field not in ENTER:
         return {ON: True, OFF: False}.get(value.lower()) if isinstance(value, str) else None
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if not is_number(value):
         return None
-    return float(value) if 0 < value < (np.inf if name == "Temperature" else 1.0) else None
+    return float(value) if 0 < value < (np.inf if field == "temperature" else 1.0) else None
 
 
 def shown_choice(value: Any) -> str:
@@ -248,7 +248,7 @@ def _entered(value: Any) -> str:
         return str(value).upper()
     if isinstance(value, (int, float)):
         return f"{value:g}"
-    return repr(str(value)[:40]) if str(value) else "blank"
+    return repr(shortened(str(value))) if str(value) else "blank"
 
 
 # Tables
@@ -259,9 +259,9 @@ def _table(book: WrittenBook, name: str, defined: str, recorded: str, labelled: 
     where = f"{book.path}, sheet '{SETTINGS}'"
     if not defined:
         return unpacked(name, recorded, where)
-    place, told = book.place(defined, parsed_place(recorded))
+    place, told = book.place(defined, parse_place(recorded))
     if place is None:
-        missing = parsed_place(recorded)
+        missing = parse_place(recorded)
         sheet = f" (sheet {missing.sheet!r})" if missing else ""
         raise InputError(f"{book.path}: the table {defined}{sheet} is not there any more. Put it back.")
     return table_at(book, name, place if told or not labelled else _settled(book, place))
@@ -318,7 +318,7 @@ def table_at(book: WrittenBook, name: str, place: Place) -> Table:
     for i, j in np.ndindex(*values.shape):
         value = book.value(place.sheet, place.row + i, place.column + j)
         blank[i, j] = value == "" or value is None
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if is_number(value):
             values[i, j] = value
     # A row or column that was put in and left empty is none.
     kept_rows = [i for i, label in enumerate(rows) if label or not blank[i].all()]
@@ -332,10 +332,11 @@ def table_at(book: WrittenBook, name: str, place: Place) -> Table:
         for j in kept:
             if not isfinite(values[i, j]):
                 cell = address(place.row + i, place.column + j)
-                found = book.text(place.sheet, place.row + i, place.column + j)
+                text = book.text(place.sheet, place.row + i, place.column + j)
+                found = f"the text {shortened(text)!r}" if text else "blank"
                 raise InputError(
                     f"{book.path}, sheet {place.sheet!r}, cell {cell}: "
-                    f"{f'the text {found[:40]!r}' if found else 'blank'} where a number is needed."
+                    f"{found} where a number is needed."
                 )
     return Table(
         name=name,
@@ -366,8 +367,7 @@ def _is_table(book: WrittenBook, place: Place) -> bool:
     """Whether all cells are numbers, and there are labels to their left and above."""
     for row in range(place.row, place.last_row + 1):
         for column in range(place.column, place.last_column + 1):
-            value = book.value(place.sheet, row, column)
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
+            if not is_number(book.value(place.sheet, row, column)):
                 return False
     rows, columns = book.labels(place)
     return all(rows) and all(columns)

@@ -3,27 +3,23 @@ stand now. Knows nothing of what they mean."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from attn_xl.spreadsheets.addresses import Place, split_address
+from attn_xl.spreadsheets.addresses import Place, parse_place
 from attn_xl.spreadsheets.book import Book, read_book
 from attn_xl.spreadsheets.numerals import as_text
 from attn_xl.spreadsheets.values import Grid
 from attn_xl.text import clean
 
-_RANGE = re.compile(
-    r"(?:'((?:[^']|'')+)'|([^'!]+))!\$?([A-Z]{1,3})\$?(\d+)(?::\$?([A-Z]{1,3})\$?(\d+))?"
-)
 _UP, _DOWN = -4, 30
 """So many rows and columns a matrix without a name is looked for above and below its place."""
 
 
 @dataclass(frozen=True)
-class Found:
+class Location:
     """Where a matrix stands now: the sheet, and the rows and columns from 1, None where one is gone.
 
     Attributes:
@@ -60,7 +56,7 @@ class WrittenBook:
     @classmethod
     def of(cls, book: Book) -> WrittenBook:
         """With the names of the file that was read."""
-        names = {n.casefold(): parsed_place(to) for n, to in book.marks.references().items()}
+        names = {n.casefold(): parse_place(to) for n, to in book.marks.references().items()}
         return cls(book.path, book.grids, names)
 
     def value(self, sheet: str, row: int, column: int) -> Any:
@@ -89,7 +85,7 @@ class WrittenBook:
         *,
         labelled: bool = True,
         headed: bool = True,
-    ) -> Found | None:
+    ) -> Location | None:
         """Where a matrix stands whose labels are known; None if its sheet is gone.
 
         Args:
@@ -109,7 +105,7 @@ class WrittenBook:
             return _whole(place, False)
         return self._shifted(place, rows, columns)
 
-    def _picked(self, place: Place, rows: Sequence[str], columns: Sequence[str]) -> Found:
+    def _picked(self, place: Place, rows: Sequence[str], columns: Sequence[str]) -> Location:
         """Within a range that grew or shrank: by labels, which stand in the sheet's first column where
         they are not beside the range."""
         for beside in (place.column - 1, 1):
@@ -121,14 +117,14 @@ class WrittenBook:
             for column in _range(place.column, place.last_column)
         ]
         one_column = place.columns == len(columns)
-        return Found(
+        return Location(
             place.sheet,
             _matched(rows, own, place.row),
             _matched(columns, columns if one_column else above, place.column),
             True,
         )
 
-    def _shifted(self, place: Place, rows: Sequence[str], columns: Sequence[str]) -> Found:
+    def _shifted(self, place: Place, rows: Sequence[str], columns: Sequence[str]) -> Location:
         """By labels, near where it stood; where it stood if they are nowhere."""
         steps = sorted(range(_UP, _DOWN), key=abs)
         for down, right in sorted(
@@ -152,26 +148,13 @@ class WrittenBook:
         )
 
 
-def parsed_place(text: str) -> Place | None:
-    """The range that an absolute address means: `'pets.Scores'!$B$5:$D$8`; None if it is none."""
-    found = _RANGE.fullmatch(text.strip())
-    if found is None:
-        return None
-    sheet = found[1].replace("''", "'") if found[1] else found[2]
-    first_row, first = split_address(f"{found[3]}{found[4]}")
-    last_row, last = split_address(f"{found[5] or found[3]}{found[6] or found[4]}")
-    if last_row < first_row or last < first:
-        return None
-    return Place(sheet, first_row, first, last_row - first_row + 1, last - first + 1)
-
-
 def _range(first: int, last: int) -> range:
     return range(first, last + 1)
 
 
-def _whole(place: Place, moved: bool) -> Found:
+def _whole(place: Place, moved: bool) -> Location:
     rows = tuple(_range(place.row, place.last_row))
-    return Found(place.sheet, rows, tuple(_range(place.column, place.last_column)), moved)
+    return Location(place.sheet, rows, tuple(_range(place.column, place.last_column)), moved)
 
 
 def _matched(wanted: Sequence[str], there: Sequence[str], first: int) -> tuple[int | None, ...]:

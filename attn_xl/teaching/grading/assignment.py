@@ -12,23 +12,25 @@ from attn_xl.graph.node import Node
 from attn_xl.models.build import attend
 from attn_xl.models.computation import Computation
 from attn_xl.settings import SETTINGS, Settings
-from attn_xl.spreadsheets.addresses import Place, address
-from attn_xl.spreadsheets.numerals import as_text
+from attn_xl.spreadsheets.addresses import Place, address, parse_place
+from attn_xl.spreadsheets.numerals import as_text, is_number
 from attn_xl.tables.survey import Tables
-from attn_xl.tables.written.record import NO_CHOICES, digest, sources, table_digest
+from attn_xl.tables.written.record import NO_CHOICES
 from attn_xl.tables.written.reopen import Reopened, recorded_settings
-from attn_xl.tables.written.written_book import WrittenBook, parsed_place
+from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.teaching.answer_key import Key, Keys, key_tables
 from attn_xl.teaching.lessons.lesson import BLANK, LESSON, TABLE
+from attn_xl.text import listed, shortened
 from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.layout.place import lay_out
 from attn_xl.workbook.layout.placed import Block
+from attn_xl.workbook.layout.settings_sheet import digest, sources, table_digest
 
 MOST_LISTED = 6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Asked:
+class Exercise:
     """A matrix with cells to fill in: where it was in the lesson, and which cells of it."""
 
     block: Block
@@ -52,7 +54,7 @@ class Assignment:
     computation: Computation
     settings: Settings
     layout: Layout
-    asked: tuple[Asked, ...]
+    asked: tuple[Exercise, ...]
     tolerance: float
     exam: bool
 
@@ -70,10 +72,10 @@ def from_key(keys: Keys, key: Key) -> Assignment:
     for name, _, where in lines:
         if not name.startswith(f"{BLANK} "):
             continue
-        block, place = _block(blocks, name, f"{keys.path}"), parsed_place(where)
+        block, place = _block(blocks, name, f"{keys.path}"), parse_place(where)
         if place is None or (place.rows, place.columns) != block.node.shape:
             raise InputError(f"{keys.path}: {where!r} is no place for {block.name}. Was it edited?")
-        one = Asked(block, place, np.zeros(block.node.shape, bool))
+        one = Exercise(block, place, np.zeros(block.node.shape, bool))
         for row, column in np.ndindex(*block.node.shape):
             one.cells[row, column] = one.cell(row, column) in key.answers
         if one.cells.any():
@@ -98,7 +100,7 @@ def from_record(opened: Reopened) -> Assignment:
         if name.startswith(f"{BLANK} "):
             block = _block(blocks, name, where)
             cells = _cells(str(value), block.node, where)
-            asked.append(Asked(block, parsed_place(place) or block.place, cells))
+            asked.append(Exercise(block, parse_place(place) or block.place, cells))
     return _assignment(computation, opened.recorded, layout, asked, opened.lines, where)
 
 
@@ -127,7 +129,7 @@ def _cells(said: str, node: Node, where: str) -> np.ndarray:
                 raise ValueError
             cells[row, column] = True
     except (ValueError, IndexError):
-        raise InputError(f"{where}: {said[:40]!r} does not say which cells are blank.") from None
+        raise InputError(f"{where}: {shortened(said)!r} does not say which cells are blank.") from None
     return cells
 
 
@@ -135,7 +137,7 @@ def _assignment(
     computation: Computation,
     settings: Settings,
     layout: Layout,
-    asked: Sequence[Asked],
+    asked: Sequence[Exercise],
     lines: Sequence[tuple[str, object, str]],
     where: str,
 ) -> Assignment:
@@ -157,7 +159,7 @@ def changed_inputs(book: WrittenBook, assignment: Assignment) -> list[str]:
     """Remarks on given numbers that are not those of the key."""
     remarks = []
     for source in sources(assignment.layout, assignment.computation, assignment.settings):
-        place = parsed_place(source.place)
+        place = parse_place(source.place)
         if place is None:
             continue
         node = source.node
@@ -174,13 +176,12 @@ def changed_inputs(book: WrittenBook, assignment: Assignment) -> list[str]:
             value = book.value(found.sheet, *at) if None not in at else ""  # type: ignore[arg-type]
             number = float(node.values[row, column])
             if not _is(value, number):
-                now = "blank" if value == "" else _text(value)[:20]
+                now = "blank" if value == "" else shortened(_text(value), 20)
                 cell = f"{found.sheet}!{address(place.row + row, place.column + column)}"
                 other.append(f"{cell} is {now}, given was {number:g}")
         if other:
-            more = f" and {len(other) - MOST_LISTED} more" if len(other) > MOST_LISTED else ""
             remarks.append(
-                f"Given numbers were changed: {'; '.join(other[:MOST_LISTED])}{more}. Marked with the "
+                f"Given numbers were changed: {listed(other, MOST_LISTED, '; ')}. Marked with the "
                 "original ones."
             )
     return remarks
@@ -188,9 +189,7 @@ def changed_inputs(book: WrittenBook, assignment: Assignment) -> list[str]:
 
 def _is(value: object, number: float) -> bool:
     """Whether a cell holds a number, or that number in the 15 digits that some programs keep."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return False
-    return abs(value - number) <= 1e-9 * max(1.0, abs(number))
+    return is_number(value) and abs(value - number) <= 1e-9 * max(1.0, abs(number))
 
 
 def changed_since(opened: Reopened, assignment: Assignment) -> list[str]:

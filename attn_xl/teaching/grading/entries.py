@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import datetime
-import re
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, isnan
 from typing import Any
 
-from attn_xl.spreadsheets.numerals import ErrorValue
-from attn_xl.text import clean
-
-_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?")
-_MINUS = str.maketrans("\u2212\u2013\u2012\ufe63\uff0d", "-----")
-_MOST_SHOWN = 40
+from attn_xl.spreadsheets.numerals import ErrorValue, numeral
+from attn_xl.text import clean, shortened
 
 
 @dataclass(frozen=True)
@@ -38,7 +33,7 @@ class Entry:
 def read_entry(value: Any) -> Entry:
     """Read what a cell holds: a number, or a text that is meant as one.
 
-    A decimal comma, a percent sign, a true minus and spaces in a text are understood, and remarked.
+    A text is read as one of an input is (`numeral`), and remarked.
     """
     if value is None or (isinstance(value, str) and not value.strip(" \t\n\r\u00a0\u202f'")):
         return Entry()
@@ -58,36 +53,22 @@ def read_entry(value: Any) -> Entry:
         )
     text = clean(value)
     number, why = _read_text(text)
-    shown = text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 1]}…"
+    shown = shortened(text)
     if number is None:
         return Entry(None, shown, f"the text {shown!r}")
     return Entry(number, shown, f"the text {shown!r}, {why}, read as {number:.10g}")
 
 
 def _read_text(text: str) -> tuple[float | None, str]:
-    """The number that a text is meant as, and what is odd about it."""
-    odd = []
-    plain = re.sub(r"\s", "", text).strip("'").translate(_MINUS)
-    if plain.endswith("%"):
-        plain, percent = plain[:-1], 100.0
-        odd.append("a percentage")
-    else:
-        percent = 1.0
-    if "," in plain:
-        plain = _with_a_point(plain)
-        odd.append("a number with a comma")
-    if not _NUMBER.fullmatch(plain):
+    """The number that a text is meant as, and what is odd about it. `1,234`, which may have decimals or
+    thousands, has decimals, as the numbers of lessons do."""
+    plain = text.strip("'")
+    number = numeral(plain)
+    if number is not None and isnan(number):
+        number = numeral(plain, comma=True)
+    if number is None or not isfinite(number):
         return None, ""
-    number = float(plain) / percent
-    return (number, " and ".join(odd) or "a number as text") if isfinite(number) else (None, "")
-
-
-def _with_a_point(text: str) -> str:
-    """A number with commas, without them: of comma and point, the one that comes last is the decimal
-    one, if there is one only; the other parts thousands. "" if the parts are others."""
-    last = max(",.", key=text.rfind)
-    point, between = (last, ",.".replace(last, "")) if text.count(last) == 1 else ("", last)
-    whole, _, rest = text.partition(point) if point else (text, "", "")
-    if between in whole and not re.fullmatch(rf"[+-]?\d{{1,3}}({re.escape(between)}\d{{3}})+", whole):
-        return ""
-    return f"{whole.replace(between, '')}.{rest}"
+    odd = {"%": "a percentage", ",": "a number with a comma"}
+    return number, " and ".join(
+        said for sign, said in odd.items() if sign in text
+    ) or "a number as text"

@@ -21,14 +21,14 @@ from attn_xl.teaching.answer_key import Keys, is_key, read_keys
 from attn_xl.teaching.lessons.blanks import results_of
 from attn_xl.teaching.lessons.pages import COVER
 from attn_xl.teaching.roster import Student, file_name
-from attn_xl.text import clean
-from attn_xl.views.cell_names import Cell, CellNames
+from attn_xl.text import clean, listed
+from attn_xl.views.cell_names import CellNames, Element
 from attn_xl.views.explanation import figure, worked_with
 from attn_xl.workbook.templates import DEFAULT
 
 from .assignment import (
-    Asked,
     Assignment,
+    Exercise,
     changed_inputs,
     changed_record,
     changed_since,
@@ -235,10 +235,13 @@ def _entries(book: WrittenBook, assignment: Assignment) -> tuple[dict[Node, Entr
             entries[row][column] = entry
             if entry.remark:
                 odd.setdefault(_kind(entry), []).append(f"{one.cell(row, column)}: {entry.remark}")
-    return found, [*_sheet_remarks(sheets), *(_listed(kind, cells) for kind, cells in odd.items())]
+    return found, [
+        *_sheet_remarks(sheets),
+        *(f"{kind}: {listed(cells, MOST_LISTED, '; ')}." for kind, cells in odd.items()),
+    ]
 
 
-def _perhaps(book: WrittenBook, one: Asked, assignment: Assignment) -> str:
+def _perhaps(book: WrittenBook, one: Exercise, assignment: Assignment) -> str:
     """A sheet that the lesson did not have, with the labels of one that is gone."""
     known = {sheet.name for sheet in assignment.layout.sheets}
     labels = one.block.node.rows, one.block.node.columns
@@ -250,11 +253,6 @@ def _perhaps(book: WrittenBook, one: Asked, assignment: Assignment) -> str:
 
 def _kind(entry: Entry) -> str:
     return "Numbers typed as text" if entry.number is not None else "No numbers"
-
-
-def _listed(kind: str, cells: list[str]) -> str:
-    more = f"; and {len(cells) - MOST_LISTED} more" if len(cells) > MOST_LISTED else ""
-    return f"{kind}: {'; '.join(cells[:MOST_LISTED])}{more}."
 
 
 def _sheet_remarks(sheets: dict[str, list[str]]) -> list[str]:
@@ -287,7 +285,7 @@ def _cell_marks(assignment: Assignment, marking: Marking) -> list[CellMark]:
             follows = float(expected[row, column])
             known = bool(np.isfinite(follows))
             entry = marking.entries[node][row][column]
-            cell = Cell(node, row, column)
+            cell = Element(node, row, column)
             numbers = own if known else truth
             if verdict is Verdict.wrong and entry.number is not None:
                 entered[row, column] = entry.number, numbers
@@ -310,7 +308,7 @@ def _cell_marks(assignment: Assignment, marking: Marking) -> list[CellMark]:
     return made
 
 
-def _worked(cell: Cell, names: CellNames, numbers: Mapping[Node, Numbers], verdict: Verdict) -> str:
+def _worked(cell: Element, names: CellNames, numbers: Mapping[Node, Numbers], verdict: Verdict) -> str:
     """The calculation with the numbers put in: `2·2.6 + 1.9·0.1 = 5.39`."""
     if verdict is Verdict.blank:
         return ""

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from attn_xl.spreadsheets.text_files import harmless
-from attn_xl.text import forward
+from attn_xl.text import forward, shortened
 
 from .grade_sheets import GOOD, POOR, steps_of
 from .results import Graded, Status
@@ -87,8 +87,8 @@ def _table(found: Sequence[Graded], steps: Sequence[str], room: int | None) -> T
                      max_width=room, style="dim" if room else "")  # fmt: skip
     for one in found:
         remarks = forward(" ".join(one.remarks))
-        if room is not None and len(remarks) > 3 * room:
-            remarks = f"{remarks[: 3 * room - 1]}…"
+        if room is not None:
+            remarks = shortened(remarks, 3 * room)
         cells = [Text(forward(one.id)), Text(forward(_who(one))), _total(one)]
         cells += [
             Text(f"{one.steps[step][0]}/{one.steps[step][1]}" if step in one.steps else "")

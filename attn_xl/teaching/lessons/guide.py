@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from attn_xl.graph.node import Node, referred_to
 from attn_xl.graph.step import Step
-from attn_xl.text import clean
+from attn_xl.text import clean, shortened
 
 INTRODUCTION = (
     "Attention lets every word of a sentence look at the others and take from each what matters to it: "
@@ -89,9 +89,9 @@ def guide(node: Node, *, sentence: Sequence[str], pick: str) -> Guide:
         "note": _sentence(node.note or f"this step is {node.words or 'given'}"),
         "rest": " and of ".join(used[1:]),
         "plus": "".join(f"+cell of {name}" for name in used[1:]),
-        "word": f"“{_cut(word)}”",
-        "words": _listed(node.columns),
-        "others": _listed([one for one in node.columns if one != word]) or "any",
+        "word": f"“{_short(word)}”",
+        "words": _alternatives(node.columns),
+        "others": _alternatives([one for one in node.columns if one != word]) or "any",
         "text": _quoted(sentence if pick in node.rows else node.rows),
         **dict(zip("abcdef", [*used, *["the matrix before"] * 6])),
     }
@@ -99,7 +99,7 @@ def guide(node: Node, *, sentence: Sequence[str], pick: str) -> Guide:
         what=step.purpose.format(**given),
         do=recipe.do.format(**given),
         hint=recipe.hint.format(**given),
-        prompt=_cut(recipe.prompt.format(**given), LONGEST_PROMPT),
+        prompt=_short(recipe.prompt.format(**given), LONGEST_PROMPT),
         question=_led(_lead(node), step.question.format(**given)),
     )
 
@@ -116,10 +116,8 @@ def _led(lead: str, question: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _cut(text: str, longest: int = LONGEST_WORD) -> str:
-    """One line of at most so many characters."""
-    text = clean(text)
-    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+def _short(text: str, longest: int = LONGEST_WORD) -> str:
+    return shortened(clean(text), longest)
 
 
 def _sentence(text: str) -> str:
@@ -128,10 +126,10 @@ def _sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
-def _listed(words: Sequence[str]) -> str:
+def _alternatives(words: Sequence[str]) -> str:
     """`cat, dog or mouse`; as many as there is room for."""
     shown: list[str] = []
-    for word in map(_cut, dict.fromkeys(words)):
+    for word in map(_short, dict.fromkeys(words)):
         if len(", ".join([*shown, word])) > LONGEST_LIST and shown:
             return f"{', '.join(shown)} or another"
         shown.append(word)
@@ -139,4 +137,4 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _quoted(words: Sequence[str]) -> str:
-    return f"“{_cut(' '.join(map(_cut, words)), LONGEST_LIST)}”"
+    return f"“{_short(' '.join(map(_short, words)), LONGEST_LIST)}”"

@@ -12,12 +12,11 @@ import numpy as np
 
 from attn_xl.models.build import attend, foresee
 from attn_xl.models.computation import Computation
-from attn_xl.models.steps import COMPARE
-from attn_xl.settings import Settings
+from attn_xl.settings import COMPARE, Settings
 from attn_xl.tables.survey import Tables
-from attn_xl.tables.written.record import digest, sources, table_digest, with_record
 from attn_xl.workbook.arrange import arranged, check_sizes
 from attn_xl.workbook.layout.layout import Layout
+from attn_xl.workbook.layout.settings_sheet import digest, sources, table_digest, with_record
 from attn_xl.workbook.templates import DEFAULT
 from attn_xl.workbook.write import write_layouts
 

@@ -9,8 +9,7 @@ from itertools import groupby
 
 from attn_xl.errors import InputError
 from attn_xl.graph.node import Node
-from attn_xl.models.steps import COMPARE
-from attn_xl.settings import SETTINGS
+from attn_xl.settings import CANVAS, COMPARE, SETTINGS
 from attn_xl.spreadsheets.addresses import (
     MAX_COLUMNS,
     MAX_ROWS,
@@ -27,7 +26,6 @@ from .measures import FIRST_ROW, Figures
 from .picture import best, by_layer, layer_title
 from .picture_cells import extras_of
 
-CANVAS = "Canvas"
 NOTE = (
     "Left factor to the left, right factor above, their product where they meet. Click a number to see "
     "its formula; change an input and watch."

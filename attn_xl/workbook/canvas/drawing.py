@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
-from unicodedata import east_asian_width
 
 from attn_xl.graph.node import Node
+from attn_xl.text import text_width
 
 COLUMN = 6.5
 """How wide a column is taken to be, in characters, while matrices are put in their places."""
@@ -151,15 +151,10 @@ def moved(what: Placed, row: int, column: int) -> Placed:
     return replace(what, row=what.row + row, column=what.column + column)
 
 
-def text_columns(text: str) -> int:
-    """How many letters wide a text is: East Asian ones count twice."""
-    return len(text) if text.isascii() else sum(1 + (east_asian_width(c) in "WF") for c in text)
-
-
 def bold(text: str) -> float:
     """How wide a text is in bold letters, in digits."""
     narrow, wide = (sum(map(text.count, letters)) for letters in ("iljtfrI.,'|()[]: ", "mwMW%@"))
-    return 1.1 * text_columns(text) - 0.4 * narrow + 0.5 * wide
+    return 1.1 * text_width(text) - 0.4 * narrow + 0.5 * wide
 
 
 def columns_for(characters: float) -> int:

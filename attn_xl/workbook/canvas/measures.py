@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from attn_xl.graph.node import Node
+from attn_xl.text import text_width
 from attn_xl.workbook.layout.layout import Layout, Sheet
 
-from .drawing import GAP, Drawing, Drawn, bold, text_columns
+from .drawing import GAP, Drawing, Drawn, bold
 from .figures import Figure, comes_with_its_use, figure_of, read_by
 from .paging import CHARACTER, Spread, spread
 
@@ -58,7 +59,7 @@ class Figures:
         """About how wide a column of a matrix is, in characters; its template may need more."""
         if node not in self._widths:
             if node.texts:
-                shown = max(map(text_columns, node.texts), default=0)
+                shown = max(map(text_width, node.texts), default=0)
             else:
                 values = self.layout.seen(node)
                 values = values[np.isfinite(values) & ~((values <= -1e8) & node.may_hide)]
@@ -133,7 +134,7 @@ def widths_of(figures: Figures, picture: Drawing) -> dict[int, float]:
         while first and first not in used.get(row, ()):
             room += widths[first]
             first -= 1
-        wanted = max(bold(label) + 1.5, text_columns(label) + 1.0)
+        wanted = max(bold(label) + 1.5, text_width(label) + 1.0)
         widths[column] += max(0.0, wanted - room)
         used.setdefault(row, set()).add(column)
     for top, left, bottom, right in picture.frames.values():
@@ -158,7 +159,7 @@ def heights_of(figures: Figures, picture: Drawing) -> dict[int, float]:
             heights[FIRST_ROW + text.row] = TITLE_LINE
     for drawn in picture.matrices:
         if drawn.headed:
-            longest = max(map(text_columns, figures.headings(drawn)), default=0)
+            longest = max(map(text_width, figures.headings(drawn)), default=0)
             if longest + 2 > LONG_HEADING:
                 row = FIRST_ROW + drawn.row - 1
                 lines = min(4, -(-(longest + 2) // LONG_HEADING))

@@ -9,11 +9,12 @@ from dataclasses import replace
 from attn_xl.graph.node import Node
 from attn_xl.graph.operation import cells_of
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address, quoted
+from attn_xl.text import text_width
 from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.layout.page import Cell, Choice, Extras, Tint
 from attn_xl.workbook.layout.placed import Block
 
-from .drawing import Drawing, Drawn, text_columns
+from .drawing import Drawing, Drawn
 from .measures import FIRST_ROW, LINE, Figures, heights_of, starts_of, widths_of
 
 LEGEND_ROW = 4
@@ -75,7 +76,7 @@ def _legend(widths: dict[int, float]) -> Iterator[Cell]:
     column = 1
     for style, text in LEGEND:
         across, room = 0, 0.0
-        while room < text_columns(text) + 3 and column + across < MAX_COLUMNS:
+        while room < text_width(text) + 3 and column + across < MAX_COLUMNS:
             room += widths.get(column + across, 8.0)
             across += 1
         yield Cell(LEGEND_ROW, column, text, style=style, align="center", across=across)

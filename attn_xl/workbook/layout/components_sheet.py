@@ -17,7 +17,7 @@ from attn_xl.models.explorer import DIRECTIONS_STAY, principal_components
 from attn_xl.settings import Settings
 from attn_xl.spreadsheets.addresses import Place
 from attn_xl.tables.survey import Table
-from attn_xl.tables.written.record import SENTENCE, with_record
+from attn_xl.tables.written.record import SENTENCE
 
 from .controls_sheet import texts_below
 from .layout import FIRST_ROW, HEADER_ROW, Layout, Sheet
@@ -25,6 +25,7 @@ from .page import Chart, Series
 from .place import lay_out
 from .placed import Block
 from .point_labels import with_room
+from .settings_sheet import with_record
 
 PROJECTED, EXPLAINED = "Projected", "Explained"
 MOST_POINTS = 200

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from attn_xl.graph.operations.switches import OFF, ON
 from attn_xl.models.explorer import AXES, COMPONENTS_NOTE, DIRECTIONS_STAY, MOVES, NEXT_NOTE
-from attn_xl.models.steps import COMPARE, CONTROLS, INPUT, OUTPUT
+from attn_xl.models.steps import INPUT, OUTPUT
+from attn_xl.settings import COMPARE, CONTROLS
 from attn_xl.spreadsheets.addresses import Place, address
-from attn_xl.text import clean
+from attn_xl.text import OFF, ON, clean, shortened
 
 from .layout import FIRST_COLUMN, FIRST_ROW, Layout, Sheet
 from .page import Cell, Chart, Choice, Extras, Series
@@ -215,8 +215,7 @@ def _sentence(block: Block) -> str:
 
 
 def _short(text: str) -> str:
-    text = clean(text)
-    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
+    return shortened(clean(text), LONGEST_NAME)
 
 
 def _shown(numbers: Iterable[float]) -> tuple[float | None, ...]:

@@ -10,7 +10,7 @@ from attn_xl.models import steps
 from attn_xl.models.computation import Computation, sentence_of
 from attn_xl.models.formula_words import formula_of
 from attn_xl.models.parts import chosen_parts
-from attn_xl.models.steps import COMPARE, CONTROLS
+from attn_xl.settings import COMPARE, CONTROLS
 from attn_xl.spreadsheets.addresses import (
     MAX_COLUMNS,
     MAX_NAME,
@@ -25,7 +25,7 @@ from attn_xl.spreadsheets.addresses import (
     too_long,
     unique,
 )
-from attn_xl.text import clean
+from attn_xl.text import clean, listed, shortened
 
 from .layout import (
     FIRST_COLUMN,
@@ -161,16 +161,11 @@ def renamed(computation: Computation, layout: Layout) -> tuple[str, ...]:
     cut = [(name, prefix) for name, prefix in pairs if name != prefix]
     if not cut:
         return ()
-    said = ", ".join(f"those of {_short(name)!r} begin with {prefix!r}" for name, prefix in cut[:3])
-    more = f", and {len(cut) - 3} more" if len(cut) > 3 else ""
+    said = listed([f"those of {shortened(name)!r} begin with {prefix!r}" for name, prefix in cut], 3)
     return (
-        f"Names of sheets have at most {MAX_SHEET_NAME} letters, and not every sign: {said}{more}. "
+        f"Names of sheets have at most {MAX_SHEET_NAME} letters, and not every sign: {said}. "
         "Rename the sentences to have it otherwise.",
     )
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 40 else f"{name[:39]}…"
 
 
 def _claimed(name: str, taken: set[str], longest: int = MAX_NAME) -> str:
@@ -204,7 +199,7 @@ def _placed(node: Node, sheet: str, name: str, blocks: list[Block], live: bool) 
     long = too_long((*node.rows, *node.columns, *(node.texts or ())))
     if long is not None:
         raise InputError(
-            f"{node.name} has a label of {len(long):,} letters, {long[:20] + '...'!r}; a cell holds "
+            f"{node.name} has a label of {len(long):,} letters, {shortened(long, 20)!r}; a cell holds "
             f"{MAX_TEXT:,}. Shorten it."
         )
     caption = node.note if node.sheet or node.helper else node.name

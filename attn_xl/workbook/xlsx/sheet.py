@@ -21,6 +21,7 @@ from openpyxl.worksheet.properties import PageSetupProperties
 
 from attn_xl.graph.node import Node
 from attn_xl.spreadsheets.addresses import MAX_LITERAL, address, cut, letters, quoted
+from attn_xl.text import text_width
 from attn_xl.workbook.canvas.measures import NUMBER_ROOM
 from attn_xl.workbook.canvas.paging import A4, CHARACTER, FONT, PAPERS, spread
 from attn_xl.workbook.layout.layout import (
@@ -39,7 +40,7 @@ from attn_xl.workbook.layout.placed import Block
 
 from .package import Rows
 from .rows import Looks, caption_above, sheet_rows, spreadsheet_text
-from .styles import Styles, set_text, text_width
+from .styles import Styles, set_text
 
 MOST_HEADING, MOST_LABEL = 14, 28
 """So many characters wide are columns and row labels at the most; longer headings take more lines."""
@@ -346,4 +347,5 @@ class _Dresser:
 
 
 def _link(cell: str, sheet: str, text: str) -> Any:
-    return Hyperlink(ref=cell, location=f"{quoted(sheet)}!A1", display=spreadsheet_text(text)[:MAX_LITERAL])
+    shown = spreadsheet_text(text)[:MAX_LITERAL]
+    return Hyperlink(ref=cell, location=f"{quoted(sheet)}!A1", display=shown)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from openpyxl.styles.differential import DifferentialStyle
 from attn_xl.graph.node import HIDES, Node, Numbers
 from attn_xl.settings import Settings
 from attn_xl.spreadsheets.addresses import MAX_TEXT, cut
+from attn_xl.text import text_width
 from attn_xl.workbook.layout.page import Cell as PageCell
 from attn_xl.workbook.templates import STAND_INS
 
@@ -180,13 +180,3 @@ def set_text(cell: Any, text: str) -> None:
     """Put a text into an openpyxl cell, whatever it looks like."""
     cell.value = cut(spreadsheet_text(text), MAX_TEXT)
     cell.data_type = "s"
-
-
-@lru_cache(1 << 16)  # the same labels stand on every sheet
-def text_width(text: str) -> int:
-    """How many columns of a fixed-width font a text takes: East Asian letters take two."""
-    from unicodedata import east_asian_width
-
-    if text.isascii():
-        return len(text)
-    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)

@@ -1,0 +1,78 @@
+"""The command `attn-xl show`: the matrices of attention in the terminal."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+from attn_xl.errors import CallError
+from attn_xl.settings import Settings
+from attn_xl.text import forward, say
+
+from .options import File, Force, computed, with_settings
+
+
+@with_settings("formulas", "sheets_for", "controls", "switches", "canvas", "layout")
+def show(
+    file: File,
+    chosen: dict[str, Any],
+    reading: dict[str, Any],
+    step: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            help="Only this matrix: Scores, Softmax (of all heads), Enc1.Softmax_2, Softmax.Sum, "
+            "Compare, ... May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    sheet: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Only this sentence.", show_default=False),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    numbers: Annotated[
+        bool,
+        typer.Option("--numbers", help="Print numbers in place of the map that a long sentence gets."),
+    ] = False,
+    svg: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Save a picture of what would be shown.", show_default=False),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Print the matrices of attention in the terminal."""
+    if json + csv + (svg is not None) > 1:
+        raise CallError("--json, --csv and --svg exclude each other: choose one.")
+    Settings.check_call(chosen)
+    if svg is not None:
+        from attn_xl.outputs import check_output
+
+        check_output(svg, force=force, sources=(file,))
+    computation, settings = computed(file, chosen, reading, sheet, steps=step or ())
+    for remark in computation.remarks:
+        say(remark, file=sys.stderr)
+    wanted: dict[str, Any] = {"steps": step or (), "sheet": sheet}
+    if json or csv:
+        from attn_xl.views.export import to_csv, to_json
+
+        text = (to_json if json else to_csv)(computation, **wanted, decimals=settings.decimals)
+        text = forward(text) if sys.stdout.isatty() else text
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        return
+    from attn_xl.views import terminal
+
+    wanted["numbers"] = numbers
+    wanted["decimals"] = terminal.DECIMALS if settings.decimals is None else settings.decimals
+    if svg is None:
+        terminal.show(computation, **wanted)
+        return
+    from attn_xl.outputs import writing
+
+    picture = terminal.svg(computation, **wanted)
+    with writing(svg) as temporary:
+        temporary.write_text(picture, encoding="utf-8")
+    say(str(svg))

@@ -1,0 +1,203 @@
+"""Office Open XML as any program writes it: a package's parts and relations, its workbook's sheets and
+names, its shared strings. The one reader of the format; what a sheet's cells hold is read elsewhere.
+
+Parts are found by their relations, wherever a program puts them; names of tags and attributes come
+without their namespaces, which Strict Open XML has of its own.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+from xml.parsers import expat
+
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+LINKS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
+
+Attributes = dict[str, str]
+Relations = dict[str, tuple[str, str]]
+"""By their id: the kind (`worksheet`), and the part that is meant."""
+
+
+class Malformed(ValueError):
+    """What no spreadsheet has."""
+
+
+@dataclass
+class Workbook:
+    """What the workbook's own part says.
+
+    Attributes:
+        sheets: the attributes of each sheet; its `id` is that of a relation.
+        names: the attributes and the text of each defined name.
+        since_1904: whether dates are counted from 1904, as Excel for the Mac once did.
+        repeats: whether formulas may refer to themselves, and are computed again and again.
+    """
+
+    sheets: list[Attributes] = field(default_factory=list)
+    names: list[tuple[Attributes, str]] = field(default_factory=list)
+    since_1904: bool = False
+    repeats: bool = False
+
+
+class Package:
+    """A package in an archive, each of whose parts is read when it is asked for."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        """Take an archive that is open for reading, and stays so."""
+        self._archive = archive
+        self.parts = set(archive.namelist())
+
+    def read(self, part: str) -> bytes:
+        """The bytes of a part.
+
+        Raises:
+            KeyError: if there is none.
+        """
+        return self._archive.read(part)
+
+    def relations(self, part: str) -> Relations:
+        """What a part refers to inside the package; the package itself, for ""."""
+        folder, file = posixpath.split(part)
+        name = posixpath.join(folder, "_rels", f"{file}.rels")
+        found: Relations = {}
+
+        def start(tag: str, attributes: Attributes) -> None:
+            if tag == "Relationship" and attributes.get("TargetMode") != "External":
+                target = posixpath.normpath(posixpath.join("/", folder, attributes["Target"]))
+                kind = posixpath.basename(attributes.get("Type", ""))
+                found[attributes["Id"]] = kind, target.lstrip("/")
+
+        if name in self.parts:
+            parse(self.read(name), start)
+        return found
+
+    @cached_property
+    def main(self) -> str:
+        """The part of the workbook."""
+        kinds = self.relations("").values()
+        return next((part for kind, part in kinds if kind == "officeDocument"), "xl/workbook.xml")
+
+    @cached_property
+    def links(self) -> Relations:
+        """What the workbook refers to."""
+        return self.relations(self.main)
+
+    @cached_property
+    def workbook(self) -> Workbook:
+        """The workbook's own part, read.
+
+        Raises:
+            KeyError: if there is none.
+        """
+        book = Workbook()
+        open_name: Attributes = {}
+
+        def start(tag: str, attributes: Attributes) -> None:
+            nonlocal open_name
+            if tag == "sheet":
+                book.sheets.append(attributes)
+            elif tag == "definedName":
+                open_name = attributes
+            elif tag == "workbookPr":
+                book.since_1904 = is_true(attributes.get("date1904"))
+            elif tag == "calcPr":
+                book.repeats = is_true(attributes.get("iterate"))
+
+        def end(tag: str, text: str) -> None:
+            if tag == "definedName":
+                book.names.append((open_name, text))
+
+        parse(self.read(self.main), start, end)
+        return book
+
+    @cached_property
+    def shared_texts(self) -> list[str]:
+        """The table of shared strings; empty if there is none."""
+        tables = (part for kind, part in self.links.values() if kind == "sharedStrings")
+        return next((_shared_texts(self.read(part)) for part in tables if part in self.parts), [])
+
+
+def tag_of(xml: bytes, name: str) -> Attributes:
+    """The attributes of the first tag of a name; none if there is none."""
+    found: list[Attributes] = []
+    parse(xml, lambda tag, attributes: found.append(attributes) if tag == name else None)
+    return found[0] if found else {}
+
+
+def is_true(value: str | None) -> bool:
+    """What an attribute says that is true or false."""
+    return value in ("1", "true")
+
+
+def _shared_texts(xml: bytes) -> list[str]:
+    """The texts of a table of shared strings, without how they look and how they are spoken."""
+    texts: list[str] = []
+    pieces: list[str] = []
+    aside = False
+
+    def start(tag: str, _: Attributes) -> None:
+        nonlocal aside
+        aside = aside or tag == "rPh"
+
+    def end(tag: str, text: str) -> None:
+        nonlocal aside
+        if tag == "t" and not aside:
+            pieces.append(text)
+        elif tag == "rPh":
+            aside = False
+        elif tag == "si":
+            texts.append("".join(pieces))
+            pieces.clear()
+
+    parse(xml, start, end)
+    return texts
+
+
+def parse(
+    xml: bytes,
+    start: Callable[[str, Attributes], None],
+    end: Callable[[str, str], None] = lambda tag, text: None,
+) -> None:
+    """Run through the XML; names come without their namespaces, and `end` with the text before it.
+
+    Raises:
+        Malformed, expat.ExpatError: if it is not XML, or has a document type.
+    """
+    parser = new_parser()
+    text: list[str] = []
+
+    def begin(tag: str, attributes: Attributes) -> None:
+        text.clear()
+        start(local(tag), {local(name): value for name, value in attributes.items()})
+
+    def close(tag: str) -> None:
+        end(local(tag), "".join(text))
+        text.clear()
+
+    parser.StartElementHandler = begin
+    parser.EndElementHandler = close
+    parser.CharacterDataHandler = text.append
+    parser.Parse(xml, True)
+
+
+def new_parser() -> Any:
+    """A parser that refuses document types; names are `namespace name`."""
+    parser = expat.ParserCreate(namespace_separator=" ")
+    parser.buffer_text = True
+
+    def refuse(*_: object) -> None:  # no office program writes one; entities and bombs need one
+        raise Malformed("its XML has a document type, which no spreadsheet has")
+
+    parser.StartDoctypeDeclHandler = refuse
+    return parser
+
+
+def local(name: str) -> str:
+    """A name without its namespace."""
+    return name[name.rfind(" ") + 1 :]

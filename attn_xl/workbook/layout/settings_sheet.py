@@ -1,0 +1,144 @@
+"""The sheet `Settings` of a written workbook: how it was made, for people and for reading it back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from attn_xl.graph.node import Node
+from attn_xl.models.computation import Computation
+from attn_xl.settings import SETTINGS, Settings
+from attn_xl.spreadsheets.addresses import MAX_TEXT
+from attn_xl.tables.written.record import (
+    CONTROLS_LINE,
+    GIVEN,
+    LABELS,
+    NOTE,
+    SENTENCE,
+    WEIGHTS,
+    chosen_lines,
+)
+
+from .layout import Layout, Sheet
+from .page import Cell, Extras
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table that was given, and where it stands in a written workbook.
+
+    Attributes:
+        kind: `sentence`, `weights`, or `given` for what the program made up.
+        name: of the sentence, of the weights.
+        defined: its defined name; place: its address, for programs that lose names. Of a table that
+            is not in the workbook, "", and all of it as JSON.
+        node: the table.
+    """
+
+    kind: str
+    name: str
+    defined: str
+    place: str
+    node: Node
+
+
+def with_record(
+    layout: Layout,
+    computation: Computation,
+    settings: Settings,
+    more: Iterable[tuple[Any, ...]] = (),
+) -> Layout:
+    """A layout with its `Settings` as the last sheet.
+
+    Args:
+        more: further lines, such as what makes it a lesson.
+    """
+    lines = record_lines(layout, computation, settings, more)
+    cells = [Cell(4, column, text, style="attn heading", align="left")
+             for column, text in enumerate(("setting", "value", ""), 1)]  # fmt: skip
+    for row, line in enumerate(lines, 5):
+        styles = ("attn label", "attn text", "attn note")
+        cells += [
+            Cell(row, column, value, style=styles[column - 1], align="left")
+            for column, value in enumerate(line, 1)
+        ]
+    extras = Extras(tuple(cells), widths={1: 30, 2: 30, 3: 40})
+    sheet = Sheet(SETTINGS, SETTINGS, "", SETTINGS, NOTE, (), extras)
+    return replace(layout, sheets=(*layout.sheets, sheet))
+
+
+def record_lines(
+    layout: Layout,
+    computation: Computation,
+    settings: Settings,
+    more: Iterable[tuple[Any, ...]] = (),
+) -> list[tuple[Any, ...]]:
+    """The lines of a record: what was chosen, what more there is, and where each table stands."""
+    lines: list[tuple[Any, ...]] = [*chosen_lines(settings)]
+    if not settings.controls:
+        lines.append((CONTROLS_LINE, "FALSE"))
+    lines += more
+    for source in sources(layout, computation, settings):
+        lines.append((f"{source.kind} {source.name}", source.defined, source.place))
+        block = layout.blocks.get(source.node)
+        if block and not (block.labelled and block.headed):  # drawn without its words beside it
+            rows, columns = json.dumps(source.node.rows), json.dumps(source.node.columns)
+            if max(len(rows), len(columns)) <= MAX_TEXT:
+                lines.append((f"{LABELS} {source.defined}", rows, columns))
+    return lines
+
+
+def sources(layout: Layout, computation: Computation, settings: Settings) -> Iterator[Source]:
+    """Every table that is given rather than computed."""
+    node: Node
+    names: dict[Node, tuple[str, str]] = {}
+    for sentence, graph in computation.items():
+        for node in graph.values():
+            if node.operation is not None or node.scalar or node.sheet:
+                continue
+            source = node.step.source if node.step else ""
+            if source == "sentence":
+                names[node] = SENTENCE, sentence
+            elif source == "memory":
+                names[node] = SENTENCE, settings.memory or node.name
+            elif source == "weights":
+                names[node] = WEIGHTS, node.name
+            else:
+                names[node] = GIVEN, node.name
+    for node, (kind, name) in names.items():
+        block = layout.blocks.get(node)
+        if block is not None:
+            yield Source(kind, name, block.name, block.place.absolute, node)
+        else:  # --sheets-for left it out
+            yield Source(kind, name, "", _packed(node), node)
+
+
+def _packed(node: Node) -> str:
+    """A small table as text; "" for a large one."""
+    table = {"rows": node.rows, "columns": node.columns, "values": node.values.tolist()}
+    text = json.dumps(table)
+    return text if len(text) <= MAX_TEXT else ""
+
+
+def digest(computation: Computation, settings: Settings) -> str:
+    """A short text that differs when any number, word or choice that is given differs."""
+    hashed = hashlib.sha256(repr(sorted(chosen_lines(settings))).encode())
+    for sentence, graph in computation.items():
+        for node in graph.values():
+            if node.operation is None and not node.scalar:
+                sentenced = node.step is not None and node.step.source == "sentence"
+                said = (sentence if sentenced else "", node.name)
+                hashed.update(repr(said).encode())
+                hashed.update(table_digest(node).encode())
+    return hashed.hexdigest()[:16]
+
+
+def table_digest(node: Node) -> str:
+    """A short text that differs when a number or a word of a matrix differs; not where a program kept
+    15 digits of a number."""
+    hashed = hashlib.sha256(repr((node.rows, node.columns)).encode("utf-8", "surrogatepass"))
+    hashed.update(" ".join(f"{number:.12g}" for number in node.values.flat).encode())
+    return hashed.hexdigest()[:16]
