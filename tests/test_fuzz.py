@@ -18,7 +18,7 @@ from random import Random
 
 import openpyxl
 import pytest
-from conftest import SAMPLES, alike
+from conftest import SAMPLES, alike, thorough
 from fuzz import LONGEST, Case, Tally, Verdict, active, fuzz, judged, the_program
 from fuzz_corpus import Corpus, corpus, kinds
 from fuzz_mutations import ALL, PACKAGES, packed
@@ -46,6 +46,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 # Some inputs of the fuzzer
 
 
+@thorough
 @forks
 def test_every_mutation_ends_in_success_or_in_one_clear_message(files: Corpus, tmp_path: Path) -> None:
     tally = Tally()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import ROOT, SAMPLES, alike
+from conftest import ROOT, SAMPLES, alike, by_libreoffice
 from make_slips import key, slips
 from planting import KINDS, Places, clear, copy, looked_over, put, to_file
 
@@ -25,7 +25,6 @@ from attn_xl.checking.slips.function_support import lacking
 from attn_xl.cli.main import main
 from attn_xl.errors import CallError, InputError
 from attn_xl.spreadsheets.addresses import split_address
-from attn_xl.spreadsheets.engines import libreoffice
 from attn_xl.spreadsheets.formulas import WIDTH, read_formulas
 from attn_xl.workbook.write import write_workbook
 
@@ -280,7 +279,7 @@ def test_functions_and_programs() -> None:
     assert lacking(["VAR.P"]) == {"VAR.P": ["Excel 2007"]}
 
 
-@pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
+@by_libreoffice
 def test_the_second_opinion(tmp_path: Path) -> None:
     assert kinds(ROOT / "docs" / "slips.xlsx", engine=Engine.libreoffice)["value"] == "F9"
     assert not kinds(written(tmp_path, "politics"), engine=Engine.libreoffice)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import SAMPLES, alike
+from conftest import SAMPLES, alike, thorough
 from kills import COMMANDS, Killing, start
 
 from attn_xl import outputs as files
@@ -44,6 +44,7 @@ def call(*arguments: object) -> int:
 # Killed
 
 
+@thorough
 @pytest.mark.parametrize(("command", "times"), [("convert", 2), ("class", 1), ("vectors", 1)])
 def test_killed_at_any_moment_it_leaves_old_or_new_outputs(
     command: str, times: int, tmp_path: Path

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, TOLERANCE
+from conftest import ROOT, TOLERANCE, thorough
 from engine_cases import STYLES, VARIANTS, Case, workbook
 from engine_matrix import ENGINES, LIMITS, largest_error, measured, stored
 from judges import relative_error
@@ -49,7 +49,9 @@ def write(tmp_path_factory: pytest.TempPathFactory) -> Write:
     return case
 
 
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize(
+    "name", [name if name == "IronCalc" else pytest.param(name, marks=thorough) for name in ENGINES]
+)
 def test_an_engine_agrees_where_the_page_says_so(
     name: str, write: Write, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:

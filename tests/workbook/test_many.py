@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, make_input, table
+from conftest import SAMPLES, make_input, table, thorough
 
 from attn_xl.cli.main import main
 from attn_xl.errors import CallError, OutputError
@@ -165,6 +165,7 @@ def _children(process: int) -> list[int]:
         return []
 
 
+@thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the processes in /proc")
 @pytest.mark.parametrize("command", ["convert", "check", "grade", "teach"])
 def test_a_run_ends_when_a_process_is_killed(command: str, inputs: list[Path], tmp_path: Path) -> None:
