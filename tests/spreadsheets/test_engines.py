@@ -59,8 +59,8 @@ def test_an_engine_agrees_where_the_page_says_so(
     if not engine.version():
         pytest.skip(f"{name} is not installed")
     places = [(variant, style) for variant in VARIANTS for style in STYLES]
-    step = 1 if pytestconfig.getoption("--thorough") else 2 if engine.quick else 8
-    cases = [write(*place) for place in places[::step]]  # the steps go round the three styles
+    every = engine.every if pytestconfig.getoption("--thorough") else 2
+    cases = [write(*place) for place in places[::every]]  # this goes round the three styles
     says = {(variant, style): cell for variant, style, who, cell in stated() if who == name}
     wrong = []
     for (variant, style), error in measured(name, cases, tmp_path).items():
