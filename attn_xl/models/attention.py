@@ -291,9 +291,9 @@ def compare(sentences: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
         >>> tables = attn_xl.read_tables("samples/mouse.xlsx")
         >>> ends = {name: (g["Input"], g["Output"]) for name, g in attn_xl.attend(tables).items()}
         >>> attn_xl.compare(ends)[3]
-        Compare.mouse.Output.Difference = what differs from 'in cat', 1 x 3
-                                animal   tech  grammar
-        in keyboard − in cat  -0.483  0.507    0.001
+        Compare.mouse.Output.Difference = what differs from 'in pets', 1 x 3
+                           animal   tech  grammar
+        in desk − in pets  -0.483  0.507    0.001
     """
     if not isinstance(sentences, Mapping):
         raise wrong_type(

@@ -287,7 +287,7 @@ def explain(
     Example:
         >>> import attn_xl
         >>> computation = attn_xl.attend("samples/mouse.xlsx")
-        >>> why = attn_xl.explain(computation, "cat.Softmax[mouse, cat]", decimals=3)
+        >>> why = attn_xl.explain(computation, "pets.Softmax[mouse, cat]", decimals=3)
         >>> why.words
         'Softmax.Exponentials[mouse, cat] / Softmax.Sum[mouse]'
         >>> why.numbers

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT, SAMPLES, verify
+from conftest import ROOT, SAMPLES, thorough, verify
 
 import attn_xl
 from attn_xl import AttnXlError, CallError, Computation, Graph, InputError, Matrix, Settings, attend
@@ -217,7 +217,7 @@ def test_how_a_matrix_shows_itself() -> None:
 
 def test_the_page_shows_a_matrix_as_it_shows_itself(mouse: Computation) -> None:
     page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
-    assert f">>> softmax\n{mouse['cat']['Softmax']!r}\n```" in page
+    assert f">>> softmax\n{mouse['pets']['Softmax']!r}\n```" in page
 
 
 def test_a_large_matrix_is_abbreviated() -> None:
@@ -249,17 +249,17 @@ def test_tables_and_settings_show_themselves_in_short() -> None:
 
 
 def test_a_computation_is_a_mapping_of_sentences(mouse: Computation) -> None:
-    assert list(mouse) == ["cat", "keyboard"]
+    assert list(mouse) == ["pets", "desk"]
     assert len(mouse) == 2
-    assert "cat" in mouse
+    assert "pets" in mouse
     assert "Softmax" not in mouse
-    assert mouse["cat"]["Softmax"]["mouse", "cat"] == pytest.approx(0.2073, abs=1e-4)
+    assert mouse["pets"]["Softmax"]["mouse", "cat"] == pytest.approx(0.2073, abs=1e-4)
     assert dict(mouse) == mouse.graphs
     assert mouse.get("Nothing") is None
     shown = repr(mouse)
-    assert "cat: mouse and cat are friends" in shown
+    assert "pets: mouse and cat are friends" in shown
     assert "Softmax               5 x 5  softmax(Scaled)" in shown
-    assert "Softmax               5 x 5" in repr(mouse["cat"])
+    assert "Softmax               5 x 5" in repr(mouse["pets"])
 
 
 def test_a_step_of_a_single_sentence_needs_no_sentence(mouse: Computation) -> None:
@@ -268,15 +268,15 @@ def test_a_step_of_a_single_sentence_needs_no_sentence(mouse: Computation) -> No
     with pytest.raises(CallError) as error:
         mouse["Softmax"]
     assert str(error.value) == (
-        "Softmax is a step of 2 sentences. Say which one: ['cat']['Softmax'], ['keyboard']['Softmax']."
+        "Softmax is a step of 2 sentences. Say which one: ['pets']['Softmax'], ['desk']['Softmax']."
     )
     with pytest.raises(KeyError, match="Did you mean the step 'Softmax'"):
         alone["softmx"]
-    with pytest.raises(KeyError, match="Did you mean 'cat'"):
-        mouse["cats"]
+    with pytest.raises(KeyError, match="Did you mean 'pets'"):
+        mouse["pet"]
     assert mouse["Compare.mouse.Input"] is mouse.comparison["Compare.mouse.Input"]  # type: ignore[comparison-overlap]
     weighted = attend(SAMPLES / "mouse.xlsx", weights={"W_Q": np.eye(3)})
-    assert weighted["W_Q"] is weighted["cat"]["W_Q"]  # of both sentences, so it is clear
+    assert weighted["W_Q"] is weighted["pets"]["W_Q"]  # of both sentences, so it is clear
 
 
 def test_a_long_computation_is_abbreviated() -> None:
@@ -534,6 +534,7 @@ def test_the_example_of_a_docstring_runs(
     assert not runner.failures, "".join(said)
 
 
+@thorough
 def test_types_are_those_a_user_works_with(tmp_path: Path) -> None:
     assert (ROOT / "attn_xl" / "py.typed").exists()
     api = pytest.importorskip("mypy.api")
