@@ -127,10 +127,13 @@ def test_every_control_at_every_setting(sample: str, tmp_path: Path, keep: Keep)
             continue  # which there is not without them
         plain = {
             "controls": False, "scale": bool(scale), "temperature": temperature, **chosen,
-            "causal": bool(causal) if has_causal and s.model not in CAUSAL_ALWAYS else s.causal,
         }  # fmt: skip
-        if s.memory and s.model is Model.attention:
-            plain["causal"] = s.causal
+        if (
+            has_causal
+            and s.model not in CAUSAL_ALWAYS
+            and not (s.memory and s.model is Model.attention)
+        ):
+            plain["causal"] = bool(causal)
         twin = attend(book.tables, Settings.chosen(plain, book.tables.settings, ""))
         for sentence, graph in twin.items():
             own = book.computation[sentence]
