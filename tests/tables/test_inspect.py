@@ -14,7 +14,7 @@ from conftest import ROOT, SAMPLES
 
 from attn_xl import read_tables
 from attn_xl.cli.main import main
-from attn_xl.spreadsheets import book as grids
+from attn_xl.spreadsheets import recalculate
 
 INPUTS = ROOT / "tests" / "data" / "inputs"
 Make = Callable[..., Path]
@@ -93,12 +93,12 @@ def test_a_file_is_computed_once(
     book.save(tmp_path / "a.xlsx")
     opened = []
 
-    class Counted(grids.Recalculated):
+    class Counted(recalculate.Recalculated):
         def __init__(self, path: Path) -> None:
             opened.append(path)
             super().__init__(path)
 
-    monkeypatch.setattr(grids, "Recalculated", Counted)
+    monkeypatch.setattr(recalculate, "Recalculated", Counted)
     out, _ = run("inspect", str(tmp_path / "a.xlsx"), capsys=capsys)
     assert "2 x 2" in out
     assert len(opened) == 1
