@@ -97,6 +97,7 @@ def test_no_false_alarm_on_published_workbooks(path: Path) -> None:
     assert report.checked >= report.formulas > 0
 
 
+@alike
 @pytest.mark.parametrize("sample", sorted(path.stem for path in SAMPLES.glob("*.xlsx")))
 def test_nothing_is_found_in_what_convert_writes(sample: str, tmp_path: Path) -> None:
     if "-" in sample and sample.endswith(("attention", "similarity", "lesson")):
@@ -106,6 +107,7 @@ def test_nothing_is_found_in_what_convert_writes(sample: str, tmp_path: Path) ->
     assert report.checked == report.formulas > 0
 
 
+@alike
 @pytest.mark.parametrize("sample", ["mouse", "encoder-decoder"])
 @pytest.mark.parametrize("level", [1, 2, 3])
 def test_nothing_is_found_in_lessons(sample: str, level: int, tmp_path: Path) -> None:

@@ -64,6 +64,7 @@ def test_the_same_numbers_come_back(sample: Path, tmp_path: Path) -> None:
     same(computation, attended(path))
 
 
+@alike
 @pytest.mark.parametrize("sample", ALL, ids=lambda path: path.stem)
 def test_also_when_it_is_drawn_on_a_canvas(sample: Path, tmp_path: Path) -> None:
     path = tmp_path / "written.xlsx"
@@ -80,6 +81,7 @@ def test_also_when_openpyxl_saved_it(sample: Path, tmp_path: Path) -> None:
     same(computation, attended(again))
 
 
+@alike
 @pytest.mark.parametrize("sample", ALL, ids=lambda path: path.stem)
 def test_also_without_names(sample: Path, tmp_path: Path) -> None:
     path, again = tmp_path / "written.xlsx", tmp_path / "again.xlsx"
