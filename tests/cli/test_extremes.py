@@ -117,6 +117,7 @@ def test_what_no_model_needs_is_left_out(kind: str, tmp_path: Path) -> None:
     assert not any(name.startswith("Compare.") and name.endswith("Moves") for name in made.controls)
 
 
+@alike
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("command", ["explain", "teach"])

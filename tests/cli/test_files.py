@@ -259,6 +259,7 @@ def test_a_disk_that_is_full_when_all_is_written_is_said_too(
     assert not list(tmp_path.iterdir())
 
 
+@alike
 @POSIX
 @pytest.mark.parametrize("command", ["convert", "new", "lesson", "class", "show", "vectors", "pipe"])
 def test_a_file_that_may_not_grow_is_said(command: str, tmp_path: Path) -> None:

@@ -218,6 +218,7 @@ def test_refusals_leave_nothing(
     assert [p.name for p in tmp_path.iterdir()] == ["roster.csv"]
 
 
+@alike
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("jobs", ["1", "2"])

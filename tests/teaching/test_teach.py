@@ -497,6 +497,7 @@ def test_the_same_lesson_gives_the_same_bytes(tmp_path: Path) -> None:
     assert made[0] == made[1]
 
 
+@alike
 @pytest.mark.parametrize(
     "names", [("it's 100%", "a & b"), ("R1C1", "A1"), ("Lesson", "Hints"), ("Controls", "Settings"),
               ("日本", "ünï"), ("x" * 31, "x" * 30 + "y"), ("a.b", "a b"), ("Compare", "Moves")],
