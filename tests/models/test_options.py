@@ -31,7 +31,17 @@ OTHER: dict[str, Any] = {
     "dropout": 0.5, "residual_dropout": 0.5, "seed": 4, "norm": "pre", "norm_variance": "sample",
     "norm_epsilon": "outside", "activation": "gelu", "hidden": 3, "epsilon": 0.25, "random_weights": 2,
 }  # fmt: skip
-SHOWN = {"heads_as_sheets", "model", "sheets_for", "decimals", "controls", "layout", "formulas"}
+SHOWN = {
+    "heads_as_sheets",
+    "model",
+    "sheets_for",
+    "decimals",
+    "controls",
+    "layout",
+    "formulas",
+    "canvas",
+    "switches",
+}
 """What changes what is shown, and no number."""
 MASK = [[0, 0, -1e9], [0, 0, 0], [-1e9, 0, 0]]
 
@@ -421,7 +431,9 @@ def test_a_mask_of_a_sublayer_is_read_back_as_it_was_edited(tmp_path: Path) -> N
     """So is the share; the formulas follow both, which the recalculation shows."""
     path, edited = tmp_path / "written.xlsx", tmp_path / "edited.xlsx"
     tables = read_tables(SAMPLES / "encoder-decoder.xlsx")
-    chosen = {"residual_dropout": 0.25, "seed": 3, "controls": True, "encoder_layers": 1}
+    chosen = {
+        "residual_dropout": 0.25, "seed": 3, "controls": True, "encoder_layers": 1, "layout": "sheets"
+    }  # fmt: skip
     settings = Settings.chosen(chosen, tables.settings, "")
     computation = attend(tables, settings)
     write_workbook(computation, path, settings=settings)
