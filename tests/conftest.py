@@ -151,8 +151,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect what only --thorough runs; a test that is named on the command line runs in full."""
-    if config.getoption("--thorough") or any("::" in argument for argument in config.args):
+    """Deselect what only --thorough runs, unless tests are named on the command line."""
+    named = config.getoption("keyword") or any("::" in argument for argument in config.args)
+    if named or config.getoption("--thorough"):
         return
     similar: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:

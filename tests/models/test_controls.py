@@ -155,6 +155,7 @@ def test_every_control_at_every_setting(sample: str, tmp_path: Path, keep: Keep)
     assert same > 200
 
 
+@alike
 @pytest.mark.parametrize("sample", ALL)
 def test_every_word_that_can_be_chosen(sample: str, tmp_path: Path) -> None:
     chosen = {"activation": Activation.relu} if sample == "encoder" else {}

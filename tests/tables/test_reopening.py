@@ -149,7 +149,6 @@ def test_a_switch_that_was_turned_counts(
     assert opened.remarks == ()
 
 
-@alike
 @pytest.mark.parametrize(
     ("sample", "name", "value", "said"),
     [

@@ -223,6 +223,7 @@ def test_right_answers_are_right_and_nothing_is_said_before(
     book.check(engine.value, {}, {})
 
 
+@alike
 @pytest.mark.parametrize("sample", ["politics", "masks", "multi-head", "mouse", "cross", "dropout"])
 def test_one_slip_with_consistent_work_marks_that_cell_alone(sample: str, tmp_path: Path) -> None:
     level = 3 if sample in ("politics", "masks") else 2
@@ -404,6 +405,7 @@ def test_an_exam_leaves_no_less_blank_than_a_lesson() -> None:
             assert (exam[node] >= cells).all()
 
 
+@alike
 @pytest.mark.parametrize("level", [1, 2, 3])
 @pytest.mark.parametrize("exam", [False, True])
 @pytest.mark.parametrize("template", ["article", "print"])

@@ -81,9 +81,10 @@ def from_files(files: dict[str, Path]) -> Text:
 
 def by_package(name: str) -> Callable[[Sequence[Path], Path], Iterator[Text]]:
     def run(paths: Sequence[Path], folder: Path) -> Iterator[Text]:
-        for path in paths:
-            texts = packaged(name, [key(cell) for cell in cells(path) if is_number(cell)], folder)
-            yield lambda cell, of=texts: of[key(cell)] if is_number(cell) else cell.value or ""
+        numbers = (key(cell) for path in paths for cell in cells(path) if is_number(cell))
+        texts = packaged(name, [*dict.fromkeys(numbers)], folder)
+        for _ in paths:
+            yield lambda cell: texts[key(cell)] if is_number(cell) else cell.value or ""
 
     return run
 
