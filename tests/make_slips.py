@@ -37,7 +37,8 @@ def recalculated(book: FormulaBook, path: Path) -> FormulaBook:
 def slips(folder: Path) -> FormulaBook:
     """The attention of a sample with five slips in it."""
     path = folder / "politics.xlsx"
-    write_workbook(attn_xl.attend(attn_xl.read_tables(SAMPLES / "politics.xlsx")), path)
+    computation = attn_xl.attend(SAMPLES / "politics.xlsx")
+    write_workbook(computation, path, settings=attn_xl.Settings(canvas=False))
     book = copy(read_formulas(path))
     put(book, "Scores", key("D6"), "SUMPRODUCT(Q!$B6:$C6,K!$B$8:$C$8)")
     for row in range(5, 10):

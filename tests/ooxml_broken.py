@@ -5,7 +5,7 @@ its place. `+NAME` adds a part, `-NAME` takes one away."""
 from __future__ import annotations
 
 BOOK, STYLES, TYPES = "xl/workbook.xml", "xl/styles.xml", "[Content_Types].xml"
-LESSON, CONTROLS, SCALED = (f"xl/worksheets/sheet{n}.xml" for n in (1, 3, 10))
+LESSON, CONTROLS, SCALED = (f"xl/worksheets/sheet{n}.xml" for n in (1, 3, 9))
 WEIGHTS = "xl/worksheets/sheet8.xml"
 BARS, MOVES, GIVEN, DRAWN = (
     *(f"xl/charts/chart{n}.xml" for n in (1, 3, 4)), "xl/drawings/drawing1.xml"

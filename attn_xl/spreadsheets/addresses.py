@@ -113,9 +113,10 @@ def _units(text: str) -> bytes:
 def sheet_name(text: str) -> str:
     """`text` with what a sheet's name may not hold replaced: `[ ] : * ? / \\`; and `! # '`, which it
     may hold, but not every engine reads them in a formula. No name is like the code of a letter, which
-    some programs decode in formulas and others do not."""
-    text = CODE_LIKE.sub("-", text)
-    return _NOT_IN_SHEET.sub("_", text).replace("'", "\u2019").strip() or "_"
+    some programs decode in formulas and others do not; none is `History`, which Excel keeps for
+    itself."""
+    name = _NOT_IN_SHEET.sub("_", CODE_LIKE.sub("-", text)).replace("'", "\u2019").strip() or "_"
+    return f"{name}_" if name.casefold() == "history" else name
 
 
 def defined_name(text: str) -> str:

@@ -493,10 +493,10 @@ def test_a_sheet_only_for_what_happens(tmp_path: Path) -> None:
     assert len(openpyxl.load_workbook(plain.path).sheetnames) == 21  # it was 24
     for number, chosen in enumerate(({"causal": True}, {"switches": "causal"})):
         book = Controlled(source, tmp_path / f"{number}.xlsx", **{"switches": None, **chosen})
-        assert {"cat.Mask", "cat.Masked", "keyboard.Masked", "Causal"} <= set(book.blocks)
+        assert {"pets.Mask", "pets.Masked", "desk.Masked", "Causal"} <= set(book.blocks)
         assert book.blocks["Causal"].node.texts == ("on" if "causal" in chosen else "off",)
         engine = Editable(book.path)
-        place = book.blocks["cat.Softmax"].place
+        place = book.blocks["pets.Softmax"].place
         for switch, hidden in (("on", True), ("off", False)):
             engine.enter([book.entry("Causal", switch)])
             assert (engine.value(place.sheet, place.row, place.column + 1) == 0) == hidden

@@ -282,7 +282,7 @@ def test_the_language_model_chooses_a_word(tmp_path: Path, kept: Path) -> None:
     best = graph["Probabilities"].values[-1].argmax()
     assert graph["Next"].texts[-1] == graph["Vocabulary"].rows[best] == "mouse"  # type: ignore[index]
     path = tmp_path / "lm.xlsx"
-    write_workbook(computation, path)
+    write_workbook(computation, path, settings=Settings(layout="sheets"))  # type: ignore[arg-type]
     assert openpyxl.load_workbook(path, data_only=True)["Next"]["B8"].value == "mouse"
 
 
@@ -330,7 +330,7 @@ def test_the_similarity_command(tmp_path: Path, capsys: pytest.CaptureFixture[st
         main(["similarity", str(SAMPLES / "politics.xlsx"), "-o", str(out)])
     assert not end.value.code
     book = openpyxl.load_workbook(out)
-    wanted = ["Overview", "Input", "Dot", "Magnitude", "Cosine", "Angle", "Settings"]
+    wanted = ["Overview", "Canvas", "Input", "Dot", "Magnitude", "Cosine", "Angle", "Settings"]
     assert book.sheetnames == wanted
     assert book["Cosine"]["C5"].value == "=Dot!C5/(Magnitude!$B5*Magnitude!$B$6)"
     check(out)
@@ -467,7 +467,8 @@ def test_a_mask_hides_up_to_the_largest_scores_that_it_takes(make: Make) -> None
 def test_a_switch_that_would_not_hide_is_said(make: Make) -> None:
     large = make({"s": table(np.array([[1e4], [2e4]])), "t": table(np.eye(2))})
     remark = "Leave Causal off: the scores of 's' are too large to be masked."
-    assert remark in attend(read_tables(large), Settings(controls=True)).remarks
+    switched = Settings(controls=True, switches="causal")  # type: ignore[arg-type]
+    assert remark in attend(read_tables(large), switched).remarks
     assert remark not in attend(read_tables(large), Settings()).remarks
     with pytest.raises(attn_xl.InputError, match="too large to be masked"):
         attend(read_tables(large), Settings(controls=True, causal=True))
@@ -583,9 +584,10 @@ def test_the_overview_is_grouped_by_layer_and_head(tmp_path: Path) -> None:
     sheet = openpyxl.load_workbook(path)["Overview"]
     headings = [str(row[0].value).strip() for row in sheet.iter_rows(min_row=11) if row[0].value]
     headings = [text for text in headings if ", head" in text or text in ("Enc1", "Enc2")]
-    assert headings[:4] == ["Enc1", "Enc1, head 1", "Enc1, head 2", "Enc1"]
-    assert "Enc2, head 2" in headings
-    assert sheet.row_dimensions[20].outlineLevel == 1
+    assert headings == [
+        "Enc1", "Enc1, head 1", "Enc1, head 2", "Enc2", "Enc2, head 1", "Enc2, head 2"
+    ]  # fmt: skip
+    assert {sheet.row_dimensions[row].outlineLevel for row in range(11, 60)} >= {0, 1, 2}
 
 
 def test_a_graph_or_a_result_can_be_written_and_shown(
