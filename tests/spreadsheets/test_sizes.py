@@ -101,7 +101,7 @@ def test_a_lesson_with_more_cells_than_the_key_has_columns(
     monkeypatch.setattr(classes, "write_layout", None)
     roster = str(SAMPLES / "class.csv")
     said = refused(70, 2, "teach", "--roster", roster, "-o", "class", "--level", "3")
-    assert "cells a student, more than the key has columns: use a shorter sentence" in said
+    assert "cells per student, more than the key has columns; use a shorter sentence" in said
 
 
 @pytest.mark.parametrize("letters", [32_768, 100_000])
