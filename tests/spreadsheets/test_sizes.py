@@ -126,7 +126,7 @@ def test_names_of_students_that_no_cell_holds(
             ["teach", str(SAMPLES / "by-hand.xlsx"), "--roster", str(tmp_path / "class.csv"), "-o",
              str(tmp_path / "class")]
         )  # fmt: skip
-    assert "line 2: 'nnnnnnnnnnnnnnnnnnnn...' has 40,000 letters" in capsys.readouterr().err
+    assert "has 40,000 characters; an id or a name has at most" in capsys.readouterr().err
     assert not (tmp_path / "class").exists()
 
 

@@ -120,7 +120,7 @@ def test_an_output_that_exists_is_refused_without_force(new: New) -> None:
         (["--words", "a", "--heads", "1001", "--dims", "1001"], "--heads is 1001"),
         (["--words", "a", "--seed", "-1"], "--seed is -1"),
         (["--words", "a", "--heads", "3"], "--dims 4 does not split into --heads 3"),
-        (["--words", "a", "--heads", "3", "--d-k", "2"], "or give --d-k and --d-v"),
+        (["--words", "a", "--heads", "3", "--d-k", "2"], "or set --d-k and --d-v"),
         (["--words", "a", "--heads", "8"], "does not split"),
         (
             ["--words", "a", "--no-weights", "--heads", "2"],
@@ -133,8 +133,8 @@ def test_an_output_that_exists_is_refused_without_force(new: New) -> None:
         (["--words", "a", "--d-v", "99999999"], "a table of 99,999,999 columns"),
         (["--words", "a", "--dims", "9000"], "243,009,000 numbers"),
         (["--words", "a " * 1_048_576, "--dims", "1"], "a table of 1,048,576 rows"),
-        (["--words", "x" * 32_768], "has 32,768 letters"),
-        (["--words", "🐭" * 16_384], "has 16,384 letters"),
+        (["--words", "x" * 32_768], "has 32,768 characters"),
+        (["--words", "🐭" * 16_384], "has 16,384 characters"),
     ],
 )
 def test_refusals(new: New, args: list[str], said: str) -> None:
