@@ -317,7 +317,7 @@ CASES: dict[str, Case] = {
         text,
         (8, 9, 9, 11),
         ("Not numbers: Scores!B5: the text 'twelve'",),
-        {"Scores!B5": "no number", "Output!B5": "no number"},
+        {"Scores!B5": "not a number", "Output!B5": "not a number"},
     ),
     "commas": Case(decimal_commas, (9, 9, 9, 12), ("Numbers typed as text: Softmax!B5: the text '0,",)),
     "percent": Case(

@@ -8,11 +8,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from attn_xl.checking.blocks.block_cells import cannot_compute, formula_for, predicted, values_at
+from attn_xl.checking.blocks.block_cells import (
+    cannot_compute,
+    formula_for,
+    groups,
+    predicted,
+    values_at,
+)
 from attn_xl.checking.blocks.blocks import FormulaBlock
 from attn_xl.checking.blocks.number_lines import STEPS, NumberLines
 from attn_xl.checking.blocks.references import Lookup
-from attn_xl.checking.blocks.strangers import groups
 from attn_xl.checking.blocks.templates import Forms
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, MAX_ROWS

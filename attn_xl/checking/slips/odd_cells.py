@@ -13,8 +13,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from attn_xl.checking.blocks.block_cells import (
+    are_in_its_lines,
+    beside,
     cannot_compute,
     formula_for,
+    groups,
+    has_its_line,
+    is_diagonal,
+    other_cells,
     predicted,
     text_at,
     values_at,
@@ -23,14 +29,6 @@ from attn_xl.checking.blocks.blocks import FormulaBlock
 from attn_xl.checking.blocks.line_ends import LineEnds
 from attn_xl.checking.blocks.number_lines import COLUMN, ROW, NumberLines, key_of
 from attn_xl.checking.blocks.references import Lookup
-from attn_xl.checking.blocks.strangers import (
-    are_in_its_lines,
-    beside,
-    groups,
-    has_its_line,
-    is_diagonal,
-    strangers,
-)
 from attn_xl.checking.blocks.templates import Coordinates, Forms, Template
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.formulas import NUMBER, TEXT, WIDTH, Ints
@@ -70,7 +68,7 @@ class Slips:
         for block in self.blocks:
             if self._is_evidence(block):
                 yield from self._odd_formulas(block)
-                yield from self._strangers(block)
+                yield from self._other_cells(block)
                 for key, is_constant in self.ends.odd(block):
                     cell = np.array([key])
                     yield self._constant(block, cell) if is_constant else self._odd(block, cell)
@@ -224,9 +222,9 @@ class Slips:
             "Copy a neighbour's formula into it.",
         )
 
-    def _strangers(self, block: FormulaBlock) -> Iterator[Finding]:
+    def _other_cells(self, block: FormulaBlock) -> Iterator[Finding]:
         """Constants and formulas of another kind among those of the block."""
-        strange = self._unlike_block(block, strangers(block))
+        strange = self._unlike_block(block, other_cells(block))
         sheet = block.sheet
         given = [
             int(sheet.keys[place])
