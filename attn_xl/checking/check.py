@@ -193,7 +193,9 @@ def _mark_frozen(
             assert sheet is not None
             if not same(sheet, key, value, tolerance):
                 right = False
-                difference = difference or (f", {value:.6g}" if isinstance(value, (int, float)) else "")
+                difference = difference or (
+                    f", which gives {value:.6g}" if isinstance(value, (int, float)) else ""
+                )
         what = finding.what + (", which currently gives the same" if right else difference)
         kind = "frozen" if right else finding.kind
         out.append(Finding(finding.sheet, finding.cells, kind, what, finding.do))
