@@ -1,4 +1,4 @@
-"""A workbook checked: every kind of finding, in order. Knows which checks there are, not how."""
+"""Checking a workbook: runs every check and sorts the findings."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from attn_xl.checking.slips.short_ranges import ShortRanges
 from attn_xl.checking.slips.softmax_rows import not_one
 from attn_xl.checking.slips.stored_values import (
     Compute,
+    formulas_to_reenter,
     ironcalc_values,
     libreoffice_values,
     same,
-    taken_apart_by_mistake,
     wrong_values,
 )
 from attn_xl.checking.slips.unlike_terms import TermSlips
@@ -45,16 +45,16 @@ from .findings import KINDS, Finding
 TOLERANCE = 1e-9
 
 
-_CALLED = {Engine.ironcalc: "IronCalc", Engine.libreoffice: "LibreOffice"}
+_ENGINE_NAMES = {Engine.ironcalc: "IronCalc", Engine.libreoffice: "LibreOffice"}
 
 
 @dataclass(frozen=True)
 class Report:
-    """What was found in a file.
+    """The result of checking one file.
 
     Attributes:
-        formulas: how many there are; checked: how many values were compared.
-        error: why it could not be checked, "" if it was.
+        formulas: number of formulas; checked: number of values that were recalculated and compared.
+        error: why the file could not be checked, "" if it was.
     """
 
     file: Path
@@ -64,15 +64,15 @@ class Report:
     error: str = ""
 
     def count(self, severity: str) -> int:
-        """How many findings of a severity there are."""
+        """The number of findings of a severity."""
         return sum(finding.severity == severity for finding in self.findings)
 
     def fails(self, strict: bool = False) -> bool:
-        """Whether there is an error or a warning; with `strict`, a note."""
+        """Whether checking failed or found an error or a warning; with `strict`, also a note."""
         return bool(self.error) or any(strict or f.severity != "note" for f in self.findings)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The report as a dictionary for JSON."""
         return {
             "file": str(self.file),
             "formulas": self.formulas,
@@ -86,39 +86,41 @@ class Report:
 def check_workbook(
     path: Path, *, engine: Engine = Engine.ironcalc, tolerance: float = TOLERANCE
 ) -> Report:
-    """Recalculate a workbook, ours or anybody's, and look for what is wrong in it.
+    """Recalculate a workbook, whoever wrote it, and look for mistakes.
 
     Args:
-        path: an .xlsx or .xlsm. engine: what recalculates. tolerance: the largest relative error of a
-            stored value.
+        path: an .xlsx or .xlsm file.
+        engine: the engine that recalculates.
+        tolerance: the largest accepted relative error of a stored value.
 
     Raises:
-        CallError: if the tolerance is no number from 0 to 1.
-        InputError: if the file cannot be read, or LibreOffice is asked for and not there.
+        CallError: if the tolerance is not at least 0 and below 1.
+        InputError: if the file cannot be read, or LibreOffice is requested but not installed.
     """
     if not 0 <= tolerance < 1:
-        raise CallError(f"--tolerance is {tolerance}; it takes a number from 0, below 1.")
+        raise CallError(f"--tolerance is {tolerance}; it must be at least 0 and below 1.")
     book = read_formulas(path)
     found: list[Finding] = []
     forms, lookup = Forms(book.formulas), Lookup(book)
     engine = Engine(engine)
     model, compute = _engine(book, forms, engine, found)
-    wrong, checked = wrong_values(book, forms, lookup, compute, tolerance, _CALLED[engine])
+    wrong, checked = wrong_values(book, forms, lookup, compute, tolerance, _ENGINE_NAMES[engine])
     seen, overwritten = look_over(book, forms, lookup, tolerance)
     if overwritten and engine is Engine.libreoffice:
-        with suppress(InputError):  # LibreOffice would have to be started for each of them
+        with suppress(InputError):  # comparing with LibreOffice would start it once for each constant
             model = _ironcalc(book, forms)
-    found += wrong + _weighed(seen, overwritten, book, model, tolerance)
-    return Report(path, tuple(_ordered(book, found)), len(book.formulas), checked)
+    found += wrong + _mark_frozen(seen, overwritten, book, model, tolerance)
+    return Report(path, tuple(_sorted(book, found)), len(book.formulas), checked)
 
 
 def look_over(
     book: FormulaBook, forms: Forms, lookup: Lookup, tolerance: float = TOLERANCE
 ) -> tuple[list[Finding], Overwritten]:
-    """What can be found without recalculating; and of the constants found, what would be there.
+    """The findings that need no recalculation, and the formulas that overwritten cells should hold.
 
     Args:
-        book: the workbook; forms: its formulas taken apart; lookup: its sheets; tolerance: of sums.
+        book: the workbook; forms: its formulas as templates; lookup: its sheets; tolerance: largest
+            accepted deviation of sums.
     """
     all_blocks = [block for sheet in book.sheets.values() for block in blocks(sheet, forms)]
     asked = asked_about(book, forms, lookup)
@@ -138,7 +140,7 @@ def look_over(
 def _engine(
     book: FormulaBook, forms: Forms, engine: Engine, found: list[Finding]
 ) -> tuple[Recalculated | None, Compute | None]:
-    """The engine; what it says when it cannot recalculate the file becomes a finding."""
+    """The engine. If it cannot recalculate the file, its message becomes a finding."""
     path = book.path
     if engine is Engine.libreoffice:
         return None, libreoffice_values(path)
@@ -146,27 +148,28 @@ def _engine(
         model = _ironcalc(book, forms)
     except InputError as error:
         what = str(error).removeprefix(f"{path}: ").rstrip(".")
-        found.append(Finding("", "", "unread", what, "Try --engine libreoffice."))
+        found.append(Finding("", "", "unread", what, "Use --engine libreoffice."))
         return None, None
     return model, ironcalc_values(model)
 
 
 def _ironcalc(book: FormulaBook, forms: Forms) -> Recalculated:
     model = Recalculated(book.path)
-    again = taken_apart_by_mistake(book, forms)
+    again = formulas_to_reenter(book, forms)
     if again:
         model.change(again)
     return model
 
 
-def _weighed(
+def _mark_frozen(
     found: list[Finding],
     overwritten: Overwritten,
     book: FormulaBook,
     model: Recalculated | None,
     tolerance: float,
 ) -> list[Finding]:
-    """Constants among formulas, told apart by whether they are what the formula would give."""
+    """The findings, with each constant among formulas marked as frozen if it equals the formula's
+    current result."""
     if model is None or not overwritten:
         return found
     entered = [
@@ -183,22 +186,24 @@ def _weighed(
         cells = overwritten.get(finding, [])
         sheet = book.sheets.get(finding.sheet)
         right = bool(cells) and sheet is not None
-        said = ""
+        difference = ""
         places = [(key // WIDTH, key % WIDTH + 1) for key, _ in cells]
         computed = model.values(finding.sheet, places) if places else []
         for (key, _), value in zip(cells, computed):
             assert sheet is not None
             if not same(sheet, key, value, tolerance):
                 right = False
-                said = said or (f", {value:.6g}" if isinstance(value, (int, float)) else "")
-        what = finding.what + (", which gives the same now" if right else said)
+                difference = difference or (
+                    f", which gives {value:.6g}" if isinstance(value, (int, float)) else ""
+                )
+        what = finding.what + (", which currently gives the same" if right else difference)
         kind = "frozen" if right else finding.kind
         out.append(Finding(finding.sheet, finding.cells, kind, what, finding.do))
     return out
 
 
 def _functions(book: FormulaBook, forms: Forms) -> list[Finding]:
-    """Functions that change by themselves, or that some programs lack."""
+    """Findings on volatile functions and on functions that some programs lack."""
     used: dict[tuple[str, str], list[int]] = defaultdict(list)
     special = lacking(f for t in forms.templates for f in t.functions)
     wanted = [sorted(t.functions & (VOLATILE | special.keys())) for t in forms.templates]
@@ -212,19 +217,29 @@ def _functions(book: FormulaBook, forms: Forms) -> list[Finding]:
     for (name, function), keys in used.items():
         cells = spans(np.array(keys))
         if function in VOLATILE:
-            what = f"{function} is recalculated at every change, and may change by itself"
+            what = f"{function} is recalculated whenever anything in the workbook changes"
             out.append(
-                Finding(name, cells, "volatile", what, "Keep it out of what must stay the same.")
+                Finding(
+                    name, cells, "volatile", what, "Do not use it for results that must stay the same."
+                )
             )
         if function in special:
-            what = f"{function} is lacking in {', '.join(special[function])}"
-            out.append(Finding(name, cells, "function", what, "Use another if it should run there."))
+            what = f"{function} is not available in {', '.join(special[function])}"
+            out.append(
+                Finding(
+                    name,
+                    cells,
+                    "function",
+                    what,
+                    "Use another function if the workbook must run there.",
+                )
+            )
     return out
 
 
-def _ordered(book: FormulaBook, found: list[Finding]) -> list[Finding]:
-    """By severity, then as the sheets and the kinds come; before all, text of which error values on
-    the same sheet come."""
+def _sorted(book: FormulaBook, found: list[Finding]) -> list[Finding]:
+    """The findings by severity, sheet and kind. Text that causes #VALUE! errors on its sheet comes
+    first."""
     severities, kinds, sheets = ["error", "warning", "note"], list(KINDS), list(book.sheets)
     spoilt = {f.sheet for f in found if f.kind == "error" and f.what.startswith("#VALUE!")}
     return sorted(
@@ -248,17 +263,17 @@ class _Task:
 def check_files(
     files: Sequence[Path], *, engine: Engine, tolerance: float, jobs: int | None
 ) -> list[Report]:
-    """Several files, each as if it were alone; one that cannot be read does not stop the others.
+    """Check several files in parallel. A file that cannot be read does not stop the others.
 
     Raises:
-        CallError: if the tolerance or `jobs` are out of range.
+        CallError: if the tolerance or `jobs` is out of range.
     """
     tasks = [_Task(file, engine, tolerance) for file in files]
-    done = dict(in_parallel(_tried, tasks, jobs=jobs, said="Checking", file_of=attrgetter("file")))
+    done = dict(in_parallel(_check_file, tasks, jobs=jobs, said="Checking", file_of=attrgetter("file")))
     return [done[number] for number in range(len(tasks))]
 
 
-def _tried(task: _Task) -> Report:
+def _check_file(task: _Task) -> Report:
     try:
         return check_workbook(task.file, engine=task.engine, tolerance=task.tolerance)
     except (Interrupted, CallError):

@@ -1,4 +1,4 @@
-"""What a check found, as a table in a terminal, plain lines in a pipe, or JSON. Checks nothing."""
+"""Printing findings: as a table in a terminal, as plain lines in a pipe, or as JSON."""
 
 from __future__ import annotations
 
@@ -20,20 +20,18 @@ from attn_xl.text import as_json, plain
 from .check import Report
 from .findings import Finding
 
-MOST = 12
-"""So many findings of a kind are shown; JSON has all."""
-TABLE_WIDTH = 72
-"""A narrower terminal gets lines, too: four columns would be cut into letters."""
+MOST = 12  # findings printed per kind; JSON has all
+TABLE_WIDTH = 72  # terminal columns; narrower terminals get lines, since four table columns need room
 LOOKS = {"error": "bold red", "warning": "yellow", "note": "dim"}
 
 
 def to_json(reports: Sequence[Report]) -> str:
-    """Every report, with all findings."""
+    """The reports as JSON, with all findings."""
     return as_json([report.as_dict() for report in reports])
 
 
 def show(reports: Sequence[Report], *, file: TextIO | None = None) -> None:
-    """Print reports: a table for each file on a terminal, else lines that `grep` can read."""
+    """Print reports: a table per file on a terminal, otherwise lines that suit `grep`."""
     out = file or sys.stdout
     console = Console(file=out, highlight=False)
     piped = not console.is_terminal or bool(os.environ.get("NO_COLOR"))
@@ -54,7 +52,7 @@ def show(reports: Sequence[Report], *, file: TextIO | None = None) -> None:
 
 
 def _shown(report: Report) -> list[tuple[Finding, str]]:
-    """The findings that are shown, with what is said of those that are not."""
+    """The findings to print, and after the last of a kind how many more there are."""
     of_kind = Counter(finding.kind for finding in report.findings)
     so_far: Counter[str] = Counter()
     shown = []
@@ -62,7 +60,9 @@ def _shown(report: Report) -> list[tuple[Finding, str]]:
         so_far[finding.kind] += 1
         if so_far[finding.kind] <= MOST:
             left = of_kind[finding.kind] - MOST if so_far[finding.kind] == MOST else 0
-            shown.append((finding, f"and {left} more of this kind: --json" if left > 0 else ""))
+            shown.append(
+                (finding, f"and {left} more of this kind; --json lists all" if left > 0 else "")
+            )
     return shown
 
 
@@ -71,7 +71,7 @@ def _where(finding: Finding) -> str:
 
 
 def _lines(report: Report) -> Iterator[tuple[str, str]]:
-    """A line for each finding, with its look."""
+    """A line for each finding, with its style."""
     for finding, more in _shown(report):
         what = f"{finding.severity}: {finding.what}. {finding.do} [{finding.kind}]"
         yield plain(f"{_where(finding)}: {what}"), LOOKS[finding.severity]

@@ -1,4 +1,4 @@
-"""The key to the lessons of a class: what belongs in each cell and what was given, written as a
+"""The answer key of a class: the right answer for each cell and each student's inputs, written as a
 workbook and read back."""
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ ANSWERS, INPUTS, LESSON = "Answers", "Inputs", "Lesson"
 NOTES = {
     ANSWERS: "What belongs in each cell.",
     INPUTS: "What each student was given.",
-    LESSON: "How the lessons were made: attn-xl grade marks by it, whatever a lesson itself says.",
+    LESSON: "How the lessons were made. attn-xl grade goes by this, not by the record in a lesson.",
 }
 OWN_LINES = ("lesson student", "lesson name", "lesson inputs", "lesson table ")
-"""The lines of a record that are each student's own."""
+"""Lines of the record that differ from student to student."""
 
 
 @dataclass(frozen=True)
 class Key:
-    """What a teacher needs to know of one student's lesson.
+    """One student's entry in the answer key.
 
     Attributes:
-        inputs: the digest of all that was given.
-        answers, given: numbers by cell (`Scores!B5`).
-        lines: of its record, those that are the same for everybody; tables with their labels.
+        inputs: digest of all inputs.
+        answers, given: the right answers and the given numbers, by cell (`Scores!B5`).
+        lines: the lines of the record that all students share; tables include their labels.
     """
 
     inputs: str
@@ -55,12 +55,12 @@ class Key:
 
 @dataclass(frozen=True)
 class Keys:
-    """The key to a class, read back.
+    """The answer key of a class, as read from its workbook.
 
     Attributes:
         students: in the order of the roster.
-        keys: by the student's id.
-        lines: of the record of all lessons.
+        keys: each student's key, by student id.
+        lines: the record that all lessons share.
     """
 
     path: Path
@@ -72,7 +72,7 @@ class Keys:
 def key_of(
     computation: Computation, layout: Layout, settings: Settings, more: Sequence[tuple[Any, ...]]
 ) -> Key:
-    """The answers and the given numbers of a lesson by cell; `more` are the lines that make it one."""
+    """The answer key of one lesson; `more` holds the lines that only lessons have in their record."""
     answers: dict[str, float] = {}
     for node, cells in layout.blanks.open.items():
         place = layout.blocks[node].place
@@ -104,7 +104,7 @@ def key_of(
 
 
 def _place_of(name: str, place: str, node: Node) -> Place:
-    """Where a table stands; one that is in no sheet, as if it stood on one of its name."""
+    """The place of a table; a table without a sheet is placed on an imaginary sheet of its own name."""
     return parse_place(place) or Place(name, 5, 2, *node.shape)
 
 
@@ -113,8 +113,8 @@ def _cell(place: Place, row: int, column: int) -> str:
 
 
 def key_layout(students: Sequence[Student], keys: Sequence[Key]) -> Layout:
-    """A workbook with a row for each student: the right answers, and the numbers that were given; and a
-    sheet on how all lessons were made.
+    """The layout of the key: a sheet of right answers and a sheet of inputs, each with one row per
+    student, and a sheet that records how the lessons were made.
 
     Raises:
         CallError: if the lesson has more cells than a sheet has columns.
@@ -125,8 +125,8 @@ def key_layout(students: Sequence[Student], keys: Sequence[Key]) -> Layout:
         columns = list(dict.fromkeys(cell for found in numbers for cell in found))
         if len(columns) + len(KEY_COLUMNS) > MAX_COLUMNS:
             raise CallError(
-                f"the lesson has {len(columns)} cells a student, more than the key has columns: use a "
-                "shorter sentence, or leave less blank."
+                f"the lesson has {len(columns):,} cells per student, more than the key has columns; "
+                "use a shorter sentence or fewer blanks."
             )
         cells = _headings((*KEY_COLUMNS, *columns))
         cells += _rows(students, keys, numbers, columns)
@@ -138,7 +138,7 @@ def key_layout(students: Sequence[Student], keys: Sequence[Key]) -> Layout:
         )
     lines = _all_lines(keys)
     if too_long(text for line in lines for text in line if isinstance(text, str)):
-        raise CallError("the words of a sentence are too long for the key: use a shorter sentence.")
+        raise CallError("the words of a sentence are too long for the key; use a shorter sentence.")
     cells = _headings(("setting", "value", "place", "rows", "columns"))
     cells += [
         Cell(row, column, value, style="attn text", align="left")
@@ -160,7 +160,8 @@ def _headings(names: Sequence[str]) -> list[Cell]:
 
 
 def _all_lines(keys: Sequence[Key]) -> list[tuple[Any, ...]]:
-    """The lines of all lessons; which cells are blank may differ, and is told by the answers."""
+    """The lines of all lessons, without duplicates. The blanks may differ between students; the answers
+    show which cells are blank."""
     found: dict[Any, tuple[Any, ...]] = {}
     for key in keys:
         for line in key.lines:
@@ -187,33 +188,31 @@ def _rows(
 
 
 def is_key(book: WrittenBook) -> bool:
-    """Whether a workbook is the key to a class."""
+    """Whether a workbook is the answer key of a class."""
     return all(any(line and line[0] == NOTES[name] for line in book.grids.get(name, [])[:3])
                for name in (ANSWERS, INPUTS))  # fmt: skip
 
 
 def read_keys(path: Path) -> Keys:
-    """Read the key that was written with the lessons of a class.
+    """Read the answer key of a class.
 
     Raises:
-        InputError: if the file cannot be read, or is none.
+        InputError: if the file cannot be read or is not an answer key.
     """
     book = WrittenBook.read(path)
     if not is_key(book):
-        found = (
-            f"{path}: is not the key to a class, which attn-xl teach --roster writes with the lessons"
-        )
+        found = f"{path}: is not an answer key, as attn-xl teach --roster writes beside the lessons"
         if read_record(book.grids) is None:
             raise InputError(f"{found}.")
         raise InputError(
-            f"{found}. If these lessons were made without --roster, each says itself how it is marked: "
-            "leave out --answers."
+            f"{found}. Lessons made without --roster hold their own answers: to grade them, leave out "
+            "--answers."
         )
     lines = tuple(
         tuple(line) for line in book.grids.get(LESSON, [])[4:] if line and line[0] not in ("", None)
     )
     if not any(str(line[0]).startswith(f"{SENTENCE} ") for line in lines):
-        raise InputError(f"{path}: the sheet {LESSON!r}, by which lessons are marked, is not there.")
+        raise InputError(f"{path}: the sheet {LESSON!r}, which grading needs, is missing.")
     given = _numbers(book, INPUTS)
     students, keys = [], {}
     for row, (texts, answers) in _numbers(book, ANSWERS).items():
@@ -226,7 +225,7 @@ def read_keys(path: Path) -> Keys:
 
 
 def _numbers(book: WrittenBook, sheet: str) -> dict[str, tuple[tuple[str, ...], dict[str, float]]]:
-    """The texts and the numbers of each row, by the student's id."""
+    """The texts and the numbers of each row, by student id."""
     grid = book.grids[sheet]
     heads = [str(head) for head in (grid[3] if len(grid) > 3 else [])]
     found = {}
@@ -247,10 +246,10 @@ def _numbers(book: WrittenBook, sheet: str) -> dict[str, tuple[tuple[str, ...], 
 
 
 def key_tables(keys: Keys, key: Key) -> tuple[Tables, list[tuple[str, str, str]]]:
-    """The tables that a student was given; and the lines of the record as a lesson has them.
+    """The tables that a student was given, and the lines of the record in the form a lesson has them.
 
     Raises:
-        InputError: if the key is not whole.
+        InputError: if the key is incomplete.
     """
     sentences: dict[str, Table] = {}
     weights: dict[str, Table] = {}
@@ -280,8 +279,6 @@ def _key_table(path: Path, key: Key, name: str, shown: str, rows: str, columns: 
             [key.given[_cell(place, row, column)] for row, column in np.ndindex(*shape)]
         ).reshape(shape)
     except (ValueError, KeyError, AssertionError, TypeError):
-        raise InputError(
-            f"{path}: the key does not have all numbers of {name}. Was it edited?"
-        ) from None
+        raise InputError(f"{path}: the key lacks numbers of {name}. Was it edited?") from None
     made = Table(name, values, *labels, (True, True), str(path), place.sheet, place.row, place.column)
     return replace(made, rows=tuple(map(str, made.rows)), columns=tuple(map(str, made.columns)))

@@ -1,8 +1,8 @@
-"""Embeddings and weights that are pleasant to compute with by hand, drawn from a seed. Knows no file.
+"""Random embeddings and weights that are easy to compute with by hand.
 
-What is pleasant: small whole numbers, few factors that are not 0, scores of moderate size, and
-attention that neither goes to one word alone nor to all alike. Candidates are drawn one after the
-other, and the first without a fault is taken, or the one with the fewest.
+Easy means small whole numbers, few nonzero factors, scores of moderate size, and attention that is
+neither concentrated on one word nor uniform. Candidates are drawn from a seed until one has no fault;
+if none is faultless, the one with the fewest faults wins.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from attn_xl.tables.survey import Table, Tables
 from attn_xl.text import clean, shortened
 
 VALUES = (1, 0, 2, 3, -1)
-"""What embeddings are made of, and, below, how often: of small numbers and of larger ones in turn."""
+"""The entries of embeddings. The next line has their probabilities, for candidates with small and with
+larger numbers in turn."""
 _SMALL, _LARGE = (0.33, 0.50, 0.11, 0.02, 0.04), (0.30, 0.38, 0.20, 0.08, 0.04)
 MOST_SCORE, MOST_WEIGHT, MOST_VALUE = 20, 0.97, 6
-"""A score (for up to four products), an attention weight, and an entry of Q, K or V beyond these are
-faults."""
+"""Largest faultless score (of up to four products), attention weight, and entry of Q, K or V."""
 NO_FAULT = 0.02
-"""A few of very many numbers may miss what is wished for."""
+"""Accepted fault rate: in large tables a few numbers may be off."""
 MOST_SEEN = 8
-"""So many different words looked at are enough, however long the sentence."""
+"""Distinct words that need to attract the most attention, however long the sentence."""
 _TRIES, _BUDGET, _LEAST_WORK = 100, 150_000_000, 1_000_000
-"""How many candidates, and how many multiplications for judging them all; what one costs at least."""
+"""Most candidates; multiplications spent on judging them all; least cost of judging one."""
 _JUDGED_WORDS, _JUDGED_SENTENCES = 300, 20
 
 
@@ -52,17 +52,18 @@ def pleasant(
     """An input for a lesson: small whole numbers that show attention well.
 
     Args:
-        sentences: the words of each; the same word has the same embedding wherever it stands.
-        dims: the width d of the embeddings, (n, d) for a sentence of n words.
-        heads: for multi-head attention; then there is W_O (heads · d_v, d), and a setting.
-        d_k: the width of queries and keys, of one head: W_Q and W_K are (d, heads · d_k). Without it
-            d, or d / heads.
-        d_v: the same for the values and W_V.
-        weights: make weights; without them Q = K = V = Input.
-        seed: the same one gives the same numbers.
+        sentences: the words of each sentence; equal words have equal embeddings.
+        dims: the width d of the embeddings; a sentence of n words has shape (n, d).
+        heads: number of heads for multi-head attention; adds W_O (heads · d_v, d) and the setting
+            `heads`.
+        d_k: the width of the queries and keys of one head; W_Q and W_K are (d, heads · d_k). Defaults
+            to d / heads, or d without heads.
+        d_v: the width of the values of one head; W_V is (d, heads · d_v). Defaults like d_k.
+        weights: whether to make weights; without them Q = K = V = Input.
+        seed: seed of the random numbers; equal seeds give equal numbers.
 
     Raises:
-        CallError: for a size that there is not, or that no workbook holds.
+        CallError: if a size is out of range or too large for a workbook.
     """
     words = [[clean(word) for word in sentence] for sentence in sentences]
     _check_sentences(words)
@@ -73,7 +74,7 @@ def pleasant(
     best, fewest = None, float("inf")
     rng = np.random.default_rng(seed)
     for attempt in range(_tries(words, dims, shapes)):
-        tables = _drawn(rng, words, dims, shapes, settings, _LARGE if attempt % 2 else _SMALL)
+        tables = _draw_candidate(rng, words, dims, shapes, settings, _LARGE if attempt % 2 else _SMALL)
         found = _faults(tables)
         if found < fewest:
             best, fewest = tables, found
@@ -83,7 +84,7 @@ def pleasant(
     return best
 
 
-# What is refused
+# Validation
 
 
 def _check_sentences(sentences: list[list[str]]) -> None:
@@ -92,14 +93,14 @@ def _check_sentences(sentences: list[list[str]]) -> None:
     word = too_long(word for sentence in sentences for word in sentence)
     if word is not None:
         raise CallError(
-            f"--words: the word {shortened(word, 20)!r} has {len(word):,} letters; a cell holds "
-            f"{MAX_TEXT:,}. Make it shorter."
+            f"--words: the word {shortened(word, 20)!r} has {len(word):,} characters; a cell holds at "
+            f"most {MAX_TEXT:,}. Shorten it."
         )
 
 
 def _check_seed(seed: int) -> None:
     if seed < 0:
-        raise CallError(f"--seed is {seed}; it takes a number from 0.")
+        raise CallError(f"--seed is {seed}; it must be at least 0.")
 
 
 def _shapes(
@@ -108,20 +109,20 @@ def _shapes(
     """The shape of each weight, by name."""
     for name, value in (("dims", dims), ("d-k", d_k), ("d-v", d_v), ("heads", heads)):
         if value is not None and value < 1:
-            raise CallError(f"--{name} is {value}; it takes a whole number from 1.")
+            raise CallError(f"--{name} is {value}; it must be at least 1.")
     Settings(heads=heads)  # has a limit of its own
     if not weights:
         for name, value in (("heads", heads), ("d-k", d_k), ("d-v", d_v)):
             if value is not None:
                 raise CallError(
-                    f"--{name} does not go with --no-weights: it is about the widths of the weights."
+                    f"--{name} cannot be combined with --no-weights: it sets the shape of the weights."
                 )
         return {}
     parts = heads or 1
     if dims % parts and (d_k is None or d_v is None):
         raise CallError(
-            f"--dims {dims} does not split into --heads {heads} of the same width. Take a multiple of "
-            f"{heads} for --dims, or give --d-k and --d-v, the widths of one head."
+            f"--dims {dims} does not split into --heads {heads} of equal width. Set --dims to a "
+            f"multiple of {heads}, or set --d-k and --d-v, the widths of one head."
         )
     k, v = parts * (d_k or dims // parts), parts * (d_v or dims // parts)
     shapes = {"W_Q": (dims, k), "W_K": (dims, k), "W_V": (dims, v)}
@@ -129,24 +130,24 @@ def _shapes(
 
 
 def _check_sizes(sentences: list[list[str]], dims: int, shapes: dict[str, tuple[int, int]]) -> None:
-    """Refuse what does not fit on a sheet, labels included, or in a workbook that opens."""
+    """Refuse tables that, with their labels, exceed a sheet or a workbook that programs can open."""
     sizes = [(len(sentence), dims) for sentence in sentences] + list(shapes.values())
     rows, columns = max(r for r, _ in sizes), max(c for _, c in sizes)
     if columns >= MAX_COLUMNS:
         raise CallError(
-            f"a table of {columns:,} columns does not fit: beside its labels a sheet holds "
-            f"{MAX_COLUMNS - 1:,}. Make --dims, --d-k or --d-v smaller."
+            f"a table of {columns:,} columns does not fit: beside the labels, a sheet holds at most "
+            f"{MAX_COLUMNS - 1:,}. Reduce --dims, --d-k or --d-v."
         )
     if rows >= MAX_ROWS:
         raise CallError(
-            f"a table of {rows:,} rows does not fit: below its headings a sheet holds "
-            f"{MAX_ROWS - 1:,}. Give fewer --words."
+            f"a table of {rows:,} rows does not fit: below the headings, a sheet holds at most "
+            f"{MAX_ROWS - 1:,}. Use fewer --words."
         )
     numbers = sum(r * c for r, c in sizes)
     if numbers > MOST_CELLS:
         raise CallError(
-            f"that is {numbers:,} numbers; spreadsheet programs do not open more than about "
-            f"{MOST_CELLS:,}. Give fewer --words, or make the widths smaller."
+            f"the input would have {numbers:,} numbers; spreadsheet programs open at most about "
+            f"{MOST_CELLS:,}. Use fewer --words or smaller widths."
         )
 
 
@@ -154,8 +155,8 @@ def _check_sizes(sentences: list[list[str]], dims: int, shapes: dict[str, tuple[
 
 
 def _tries(sentences: list[list[str]], dims: int, shapes: dict[str, tuple[int, int]]) -> int:
-    """How many candidates can be drawn and judged in a moment: counted, not timed, so that the same
-    call gives the same numbers on every machine."""
+    """The number of candidates to draw and judge. It depends on the amount of work, not on the time, so
+    that equal calls give equal numbers on every machine."""
     width = sum(columns for _, columns in shapes.values()) or 2 * dims
     work = sum(len(sentence) * dims for sentence in sentences) + (10 * dims + 1000) * width
     for sentence in sentences[:_JUDGED_SENTENCES]:
@@ -164,7 +165,7 @@ def _tries(sentences: list[list[str]], dims: int, shapes: dict[str, tuple[int, i
     return int(max(1, min(_TRIES, _BUDGET // work)))
 
 
-def _drawn(
+def _draw_candidate(
     rng: np.random.Generator,
     sentences: list[list[str]],
     dims: int,
@@ -199,20 +200,20 @@ def _table(name: str, values: Numbers, rows: Iterable[str], columns: Iterable[st
 
 
 def _embeddings(rng: np.random.Generator, count: int, dims: int, shares: Sequence[float]) -> Numbers:
-    """Rows of `VALUES`, none all 0, and no two alike where there are as many."""
+    """Rows with entries from `VALUES`: none is all zeros; all differ if enough vectors exist."""
 
     def draw(rows: int) -> Numbers:
         return np.asarray(rng.choice(np.array(VALUES, dtype=np.float64), (rows, dims), p=shares))
 
     vectors = draw(count)
-    if len(VALUES) ** dims <= count:  # some must be alike
+    if len(VALUES) ** dims <= count:  # not enough distinct vectors
         vectors[~vectors.any(axis=1), 0] = 1
         return vectors
     for _ in range(4):
         again = _empty_or_repeated(vectors)
         vectors[again] = draw(len(again))
     again = _empty_or_repeated(vectors)
-    if len(again):  # hardly any are left: count through them
+    if len(again):  # few unused vectors are left: enumerate them
         used = set(map(tuple, np.delete(vectors, again, axis=0).tolist())) | {(0,) * dims}
         left = (vector for vector in product(VALUES, repeat=dims) if vector not in used)
         vectors[again] = list(islice(left, len(again)))
@@ -227,7 +228,7 @@ def _empty_or_repeated(vectors: Numbers) -> Any:
 
 
 def _weights(rng: np.random.Generator, rows: int, columns: int) -> Numbers:
-    """One to three numbers a column, mostly 1, the others 0; every row is used where that is enough."""
+    """Weights with one to three nonzero numbers per column, mostly 1; every row is used if possible."""
     weights = np.zeros((rows, columns))
     order = rng.permutation(rows).tolist()
     numbers = rng.choice((1.0, -1.0, 2.0), (columns, 3), p=(0.78, 0.17, 0.05))
@@ -245,23 +246,23 @@ def _weights(rng: np.random.Generator, rows: int, columns: int) -> Numbers:
 
 
 def _faults(tables: Tables) -> float:
-    """How far a candidate is from what is wished for: 0 if in nothing."""
+    """The fault score of a candidate; 0 is faultless."""
     some = islice(tables.sentences.items(), _JUDGED_SENTENCES)
     judged = {name: _beginning(table, _JUDGED_WORDS) for name, table in some}
     computation = attend(replace(tables, sentences=judged))
-    return sum(map(_faults_of_sentence, computation.graphs.values())) / len(judged)
+    return sum(map(_sentence_faults, computation.graphs.values())) / len(judged)
 
 
 def _beginning(table: Table, rows: int) -> Table:
     return replace(table, values=table.values[:rows], rows=table.rows[:rows])
 
 
-def _faults_of_sentence(graph: Graph) -> float:
+def _sentence_faults(graph: Graph) -> float:
     faults, heads = 0.0, 0
     for node in graph.values():
         values = node.values
         if node.role == "attention":
-            faults += _faults_of_attention(values, node.columns)
+            faults += _attention_faults(values, node.columns)
             heads += 1
         elif node.is_step(steps.SCORES):
             products = len(node.parents[0].columns)
@@ -270,18 +271,18 @@ def _faults_of_sentence(graph: Graph) -> float:
         elif node.is_step(steps.QUERIES, steps.KEYS, steps.VALUES):
             faults += float(np.mean(np.abs(values) > MOST_VALUE))
             faults += float(np.mean(~values.any(axis=0)))
-            faults += _share_alike(values, node.rows)
+            faults += _share_of_duplicates(values, node.rows)
     return faults / heads
 
 
-def _share_alike(values: Numbers, words: Sequence[str]) -> float:
-    """The share of the words that attention cannot tell from another."""
+def _share_of_duplicates(values: Numbers, words: Sequence[str]) -> float:
+    """The share of words whose rows equal those of another word: attention cannot distinguish them."""
     different = len(set(words))
     return 1 - min(different, len(np.unique(values, axis=0))) / different
 
 
-def _faults_of_attention(weights: Numbers, words: Sequence[str]) -> float:
-    """Rows that look at one word alone, or at several alike; words that nobody looks at most."""
+def _attention_faults(weights: Numbers, words: Sequence[str]) -> float:
+    """The faults of attention weights: saturated or uniform rows, ties, too few words attended to."""
     different = len(set(words))
     if different == 1:
         return 0.0

@@ -1,4 +1,4 @@
-"""A list of students in, and a safe file name for each out. Knows nothing of what the files are for."""
+"""Reading a class roster, with a safe file name for each student."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ NAMES = ("name", "full name", "fullname", "student name", "student", "display na
 FIRST = ("first name", "firstname", "first", "given name", "given names", "forename", "vorname")
 LAST = ("last name", "lastname", "last", "surname", "family name", "nachname", "familienname")
 MOST_BYTES, MOST_ID = 80, 40
-"""So long, in UTF-8, are a file's name and the id in it at the most."""
-MOST_LETTERS = 255
+"""UTF-8 bytes of a file name, and of the id in it: fits every file system."""
+MOST_CHARACTERS = 255
 ENDING = ".xlsx"
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{i}" for d in ("com", "lpt") for i in range(10))}
-_INVISIBLE = "\u115f\u1160\u3164\uffa0"  # letters, by their category
+_INVISIBLE = "\u115f\u1160\u3164\uffa0"  # category "letter", but blank
 
 Lines = Iterator[tuple[int, list[str]]]
 
 
 @dataclass(frozen=True)
 class Student:
-    """One student: an id that nobody else has, a name or "", and the name of a file for them."""
+    """A student: a unique id, a name or "", and the name of their file."""
 
     id: str
     name: str
@@ -48,16 +48,17 @@ class Student:
 def read_roster(path: str | os.PathLike[str]) -> list[Student]:
     """Read the students of a class from a CSV file or from the first sheet of a spreadsheet.
 
-    A first row with headings (`id`, `student id`, `number`, `matrikel`, ...; `name`, or `first name`
-    and `last name`) says which column is which; without it the first has ids, the second names.
+    The columns are identified by headings in the first row (`id`, `student id`, `number`, `matrikel`,
+    ...; `name`, or `first name` and `last name`). Without headings, the first column has the ids and
+    the second the names.
 
     Args:
-        path: a CSV with commas, semicolons or tabs, in UTF-8, UTF-16 with a mark, or Windows-1252; or
-            any spreadsheet.
+        path: a CSV file with commas, semicolons or tabs, in UTF-8, UTF-16 with a byte order mark, or
+            Windows-1252; or any spreadsheet.
 
     Raises:
-        InputError: if the file cannot be read or lists nobody; if an id is missing or occurs twice,
-            whatever its case; it names the file and the line.
+        InputError: if the file cannot be read or lists no students, or if an id is missing or occurs
+            twice, ignoring case. The message names the file and the line.
     """
     path = Path(path)
     listed = [
@@ -74,22 +75,22 @@ def read_roster(path: str | os.PathLike[str]) -> list[Student]:
     for line, fields in listed[headed:]:
         student = _at(fields, id_column)
         if not student:
-            raise InputError(f"{path}, line {line}: a student without an id. Fill it in.")
+            raise InputError(f"{path}, line {line}: this student has no id. Fill it in.")
         key = unicodedata.normalize("NFC", student).casefold()
         if key in seen:
             first, spelled = seen[key]
             twice = repr(student) if spelled == student else f"{spelled!r} and {student!r}"
             raise InputError(
                 f"{path}, line {line}: the id {twice} is already on line {first}. Each student "
-                "needs an id of their own."
+                "needs a unique id."
             )
         seen[key] = line, student
         name = " ".join(filter(None, (_at(fields, column) for column in name_columns)))
         longest = max(student, name, key=len)
-        if len(longest) > MOST_LETTERS:
+        if len(longest) > MOST_CHARACTERS:
             raise InputError(
-                f"{path}, line {line}: {shortened(longest, 20)!r} has {len(longest):,} letters; an id "
-                f"or a name has at most {MOST_LETTERS}. Shorten it."
+                f"{path}, line {line}: {shortened(longest, 20)!r} has {len(longest):,} characters; an "
+                f"id or a name has at most {MOST_CHARACTERS}. Shorten it."
             )
         students.append(Student(student, name, file_name(student, name, files)))
     if not students:
@@ -102,10 +103,10 @@ def _at(fields: list[str], column: int) -> str:
 
 
 def _columns(path: Path, line: int, fields: list[str]) -> tuple[int, list[int], int]:
-    """The column of the ids, those of the names, and how many rows have headings: 0 or 1.
+    """The column of the ids, the columns of the names, and the number of heading rows: 0 or 1.
 
     Raises:
-        InputError: if there are headings, but none for the ids.
+        InputError: if there are headings, but none names an id column.
     """
     headings = [" ".join(re.findall(r"\w+", text.replace("_", " ").casefold())) for text in fields]
 
@@ -118,8 +119,8 @@ def _columns(path: Path, line: int, fields: list[str]) -> tuple[int, list[int], 
         return 0, [1], 0
     if not ids:
         raise InputError(
-            f"{path}, line {line}: no column of ids among {', '.join(map(repr, fields))}. Give one the "
-            "heading 'id'."
+            f"{path}, line {line}: none of the columns {', '.join(map(repr, fields))} holds ids. Name "
+            "the id column 'id'."
         )
     return ids[0], parts if len(parts) == 2 or not names else names, 1
 
@@ -132,7 +133,7 @@ def _lines(path: Path) -> Lines:
     try:
         content = path.read_bytes()
     except OSError:
-        return _rows(path)  # which says what is wrong
+        return _rows(path)  # reports what is wrong
     if content.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         return _rows(path)
     if not content or path.suffix.casefold() in SPREADSHEETS:
@@ -146,13 +147,13 @@ def _lines(path: Path) -> Lines:
 def _rows(path: Path) -> Lines:
     grid = next(iter(read_book(path).grids.values()), [])
     for number, row in enumerate(grid, 1):
-        if row.count("") < len(row):  # a far cell makes many rows and columns of nothing
+        if row.count("") < len(row):  # one distant cell adds many empty rows and columns
             last = max(i for i, value in enumerate(row, 1) if value != "")
             yield number, [_text(path, number, value) for value in row[:last]]
 
 
 def _text(path: Path, row: int, value: Any) -> str:
-    """A cell as text: an id that the spreadsheet took for a number is that whole number."""
+    """The text of a cell. Numeric ids come without a decimal point."""
     if isinstance(value, ErrorValue):
         raise InputError(f"{path}, line {row}: a cell has the error value {value}.")
     return as_text(value)
@@ -162,10 +163,10 @@ def _text(path: Path, row: int, value: Any) -> str:
 
 
 def file_name(student: str, name: str, taken: set[str]) -> str:
-    """`s017-Ada_Lovelace.xlsx`: a name that every system takes, and that is not in `taken`, to which it
-    is added in its folded form.
+    """A file name that every system accepts and that is not yet taken, as `s017-Ada_Lovelace.xlsx`.
 
-    Letters and digits of all scripts are kept, Latin ones without accents; everything else is `_`.
+    Letters and digits of all scripts are kept, Latin letters without accents; everything else becomes
+    `_`. The folded name is added to `taken`.
     """
     most = MOST_BYTES - len(ENDING)
     parts = [_cut(_safe(student), MOST_ID), _safe(name)]
@@ -182,7 +183,7 @@ def file_name(student: str, name: str, taken: set[str]) -> str:
 
 
 def _folded(stem: str) -> str:
-    """The same for names that some file system takes for the same."""
+    """A form that is equal for names that some file system treats as equal."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", stem).casefold())
 
 
@@ -198,12 +199,12 @@ def _safe(text: str) -> str:
         elif letter in "-_" or ((kind[0] == "L" or kind == "Nd") and letter not in _INVISIBLE):
             kept += letter
         elif kind[0] == "M" and kept and not kept[-1].isascii():
-            kept += letter  # a vowel of a script that writes them so
+            kept += letter  # in some scripts, vowels are marks
         elif kind[0] != "M":
             kept += "_"
     return unicodedata.normalize("NFC", re.sub("_+", "_", kept)).strip("_-")
 
 
 def _cut(text: str, most: int) -> str:
-    """The beginning of `text`, of so many bytes at the most."""
+    """The beginning of `text`, at most `most` bytes long."""
     return text.encode()[:most].decode("utf-8", "ignore").rstrip("_-")

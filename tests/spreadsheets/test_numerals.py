@@ -11,7 +11,7 @@ from openpyxl import Workbook
 from attn_xl import read_tables
 from attn_xl.errors import InputError
 from attn_xl.spreadsheets.numerals import numeral
-from attn_xl.teaching.grading.entries import read_entry
+from attn_xl.teaching.grading.marking import read_entry
 
 NUMBERS = {
     "1.5": 1.5, "1,5": 1.5, "-0,25": -0.25, "−3": -3.0, "–3": -3.0, "- 1.5": -1.5, "+2": 2.0,

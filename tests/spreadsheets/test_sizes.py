@@ -101,7 +101,7 @@ def test_a_lesson_with_more_cells_than_the_key_has_columns(
     monkeypatch.setattr(classes, "write_layout", None)
     roster = str(SAMPLES / "class.csv")
     said = refused(70, 2, "teach", "--roster", roster, "-o", "class", "--level", "3")
-    assert "cells a student, more than the key has columns: use a shorter sentence" in said
+    assert "cells per student, more than the key has columns; use a shorter sentence" in said
 
 
 @pytest.mark.parametrize("letters", [32_768, 100_000])
@@ -126,7 +126,7 @@ def test_names_of_students_that_no_cell_holds(
             ["teach", str(SAMPLES / "by-hand.xlsx"), "--roster", str(tmp_path / "class.csv"), "-o",
              str(tmp_path / "class")]
         )  # fmt: skip
-    assert "line 2: 'nnnnnnnnnnnnnnnnnnn…' has 40,000 letters" in capsys.readouterr().err
+    assert "has 40,000 characters; an id or a name has at most" in capsys.readouterr().err
     assert not (tmp_path / "class").exists()
 
 

@@ -29,10 +29,9 @@ from attn_xl.settings import Settings
 from attn_xl.spreadsheets.engines import libreoffice, recalculated_by_libreoffice
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.teaching.answer_key import key_tables, read_keys
-from attn_xl.teaching.grading.entries import Entry, read_entry
 from attn_xl.teaching.grading.grade_class import grade_class, submitted, summary, together
 from attn_xl.teaching.grading.grade_file import Submission, grade_one, named_after
-from attn_xl.teaching.grading.marking import Verdict, mark, near
+from attn_xl.teaching.grading.marking import Entry, Verdict, mark, near, read_entry
 from attn_xl.teaching.grading.results import Graded, Status
 from attn_xl.teaching.lessons.blanks import Lesson, chosen_cells, results_of
 from attn_xl.teaching.roster import Student
@@ -317,8 +316,8 @@ CASES: dict[str, Case] = {
     "text": Case(
         text,
         (8, 9, 9, 11),
-        ("No numbers: Scores!B5: the text 'twelve'",),
-        {"Scores!B5": "no number", "Output!B5": "no number"},
+        ("Not numbers: Scores!B5: the text 'twelve'",),
+        {"Scores!B5": "not a number", "Output!B5": "not a number"},
     ),
     "commas": Case(decimal_commas, (9, 9, 9, 12), ("Numbers typed as text: Softmax!B5: the text '0,",)),
     "percent": Case(
@@ -330,21 +329,24 @@ CASES: dict[str, Case] = {
     "rounded": Case(rounded, (9, 9, 9, 12)),
     "too rounded": Case(too_rounded, (9, 9, 8, 12), (), {"Softmax!B5": "wrong"}),
     "input changed": Case(
-        changed_input, (9, 9, 9, 12), ("Given numbers were changed: Input!C6 is 55, given was",)
+        changed_input, (9, 9, 9, 12), ("Given numbers were changed: Input!C6 is 55, was",)
     ),
     "switches": Case(
         switch,
         (9, 9, 9, 12),
-        ("Scale was set to off; marked as it was, with on.", "Temperature was set to 2; marked as it"),
+        (
+            "Scale was set to off; marked with the original setting, on.",
+            "Temperature was set to 2; marked",
+        ),
     ),
     "sheet deleted": Case(
         sheet_deleted,
         (9, 9, 0, 12),
-        ("Sheets that are not there any more, whose cells count as blank: Softmax.",),
+        ("Missing sheets, whose cells count as blank: Softmax.",),
         {"Softmax!D7": "blank"},
     ),
     "input deleted": Case(
-        input_deleted, (9, 9, 9, 12), ("The sheet 'Input' with given numbers is not there any more",)
+        input_deleted, (9, 9, 9, 12), ("The sheet 'Input' with given numbers is missing",)
     ),
     "sheet renamed": Case(
         sheet_renamed, (9, 9, 9, 12), ("Sheets were renamed: 'Scaled' to 'My scaled'.",)
@@ -352,31 +354,29 @@ CASES: dict[str, Case] = {
     "renamed, no names": Case(
         sheet_renamed_without_names,
         (9, 0, 9, 12),
-        ("blank: Scaled (perhaps it is 'My scaled' now: give it its name back).",),
+        ("blank: Scaled (perhaps renamed to 'My scaled'; if so, restore its name).",),
     ),
     "errors": Case(
         error_values,
         (9, 7, 9, 12),
         ("Scaled!B5: the error value #DIV/0!", "Scaled!C5: the error value #N/A"),
-        {"Scaled!B5": "no number"},
+        {"Scaled!B5": "not a number"},
     ),
     "record edited": Case(
         record_edited,
         (8, 9, 9, 12),
-        ("The sheet 'Settings' says lesson tolerance = 0.9, the key 0.01; marked by the key.",),
+        ("The sheet 'Settings' has lesson tolerance = 0.9, the key has 0.01; marked by the key.",),
     ),
     "blanks edited": Case(blanks_edited, (9, 0, 0, 0)),
-    "settings deleted": Case(
-        settings_deleted, (9, 9, 9, 12), ("The sheet 'Settings' is not there any more",)
-    ),
+    "settings deleted": Case(settings_deleted, (9, 9, 9, 12), ("The sheet 'Settings' is missing",)),
     "google": Case(like_google, (8, 9, 9, 12), (), GOOGLE),
     "inserted": Case(
-        inserted, (9, 9, 9, 12), ("Rows or columns were put in or taken out on: Output.",)
+        inserted, (9, 9, 9, 12), ("Rows or columns were inserted or deleted on: Output.",)
     ),
-    "inserted, no names": Case(inserted_without_names, (9, 9, 9, 12), ("taken out on: Output.",)),
-    "inserted within": Case(inserted_within, (9, 9, 9, 12), ("taken out on: Output.",)),
-    "row deleted": Case(row_deleted, (9, 9, 9, 8), ("taken out on: Output.",), {"Output!B6": "blank"}),
-    "a date": Case(a_date, (7, 9, 9, 12), ("the date or time 2024-02-01", "TRUE is no number")),
+    "inserted, no names": Case(inserted_without_names, (9, 9, 9, 12), ("deleted on: Output.",)),
+    "inserted within": Case(inserted_within, (9, 9, 9, 12), ("deleted on: Output.",)),
+    "row deleted": Case(row_deleted, (9, 9, 9, 8), ("deleted on: Output.",), {"Output!B6": "blank"}),
+    "a date": Case(a_date, (7, 9, 9, 12), ("the date or time 2024-02-01", "TRUE instead of a number")),
     "not scaled": Case(not_scaled, (9, 0, 9, 12), (), {"Scaled!B5": "wrong", "Softmax!B5": "?"}),
     "over columns": Case(  # the scores are symmetric, so on the diagonal it makes no difference
         over_columns, (9, 9, 3, 12), (), {"Softmax!B6": "wrong", "Softmax!C6": "right"}
@@ -475,10 +475,10 @@ def test_why_a_cell_is_wrong_is_said_with_the_students_own_numbers(
     assert after.right == wrong.right / 2
     assert after.worked == f"{wrong.number:g} / 2 = {wrong.number / 2:g}"
     unscaled = of(graded, "not scaled")["Scaled!B5"]
-    assert unscaled.guess == "dividing by d_k in place of √d_k"
-    assert "What was entered is what you get by dividing by d_k" in unscaled.why
+    assert unscaled.guess == "dividing by d_k instead of √d_k"
+    assert "Likely slip: dividing by d_k" in unscaled.why
     columns = of(graded, "over columns")["Softmax!B6"]
-    assert columns.guess == "the softmax over the column in place of the row"
+    assert columns.guess == "softmax over the column instead of the row"
     blank = of(graded, "blanks")["Softmax!D7"]
     assert (blank.follows, blank.worked, blank.guess) == (None, "", "")
 
@@ -493,20 +493,18 @@ def test_who_is_missing_who_handed_in_twice_and_what_is_broken(
     assert {one.file for one in both} == {path_of(school, len(CASES) + 1).name, "again.xlsx"}
     assert [one.status for one in both] == [Status.marked, Status.repeated]
     assert both[0].remarks[0] == (
-        f"The same lesson was handed in as {both[1].file}, too; the best of them counts: this one."
+        f"The same lesson was also handed in as {both[1].file}. The best one counts: this one."
     )
-    assert both[1].remarks[0].endswith(f"the best of them counts: {both[0].file}.")
+    assert both[1].remarks[0].endswith(f"The best one counts: {both[0].file}.")
     first = graded["s00"]
     assert len(first) == 2
     (borrowed,) = [one for one in first if one.file.startswith("s36") or "Another" in one.file]
     assert borrowed.remarks[0] == (
-        f"By its name the file is {other} (Another'S)'s, but the lesson in it is s00's."
+        f"The file is named after {other} (Another'S), but it holds the lesson of s00."
     )
     (left,) = graded[other]
     assert left.status is Status.missing
-    assert left.remarks == (
-        "No lesson of theirs was handed in; under their name there is that of s00.",
-    )
+    assert left.remarks == ("Nothing was handed in; the file with their name holds the lesson of s00.",)
     (failed,) = graded[""]
     assert failed.status is Status.failed
     assert failed.remarks[0].startswith("Not marked: is damaged or not a spreadsheet")
@@ -518,8 +516,8 @@ def test_without_the_key_a_changed_input_is_said_loudly(school: Path) -> None:
     number = list(CASES).index("input changed")
     one = grade_one(Submission(path_of(school, number)))
     assert one.remarks == (
-        "GIVEN NUMBERS OR WORDS WERE CHANGED in Input: marked by what is there now, since there is no "
-        "key (--answers) that has the original ones.",
+        "GIVEN NUMBERS OR WORDS WERE CHANGED in Input: marked with the changed ones. Only an "
+        "answer key (--answers) has the originals.",
     )
     assert one.steps["Scores"][0] < 9
     same = grade_one(Submission(path_of(school, list(CASES).index("google"))))
@@ -531,7 +529,7 @@ def test_without_the_key_a_changed_input_is_said_loudly(school: Path) -> None:
     assert edited.points == 39  # without the key, the file is trusted
     deleted = grade_one(Submission(path_of(school, list(CASES).index("input deleted"))))
     assert deleted.status is Status.failed
-    assert "is not there any more" in deleted.remarks[0]
+    assert "the table Input" in deleted.remarks[0]
 
 
 def test_feedback_is_right_and_says_why(school: Path, graded: dict[str, list[Graded]]) -> None:
@@ -574,7 +572,7 @@ def test_the_command_writes_what_it_says(
         "--feedback", tmp_path / "fb", "--jobs", 1, "--template", "print",
     )  # fmt: skip
     assert status == 1  # one could not be marked
-    assert "1 not marked; 2 handed in again; 3 missing" in printed
+    assert "1 not marked; 2 superseded; 3 missing" in printed
     assert printed.splitlines()[0].split() == ["id", "name", "total", *CELLS, "remarks"]
     assert "\x1b" not in printed
     verify(out)
@@ -623,8 +621,8 @@ def test_nothing_is_overwritten_unasked(school: Path, tmp_path: Path) -> None:
     shutil.copy(out, tmp_path / "all")
     status, printed, _ = grade(tmp_path / "all", "-o", tmp_path / "all" / "grades.xlsx", "--force")
     assert status == 0
-    assert "1 marked, mean 100.0 %; 1 passed over" in printed
-    assert "Passed over: feedback of an earlier run." in printed
+    assert "1 marked, mean 100.0 %; 1 skipped" in printed
+    assert "Skipped: feedback from an earlier run." in printed
 
 
 @pytest.mark.parametrize(
@@ -653,11 +651,11 @@ def test_files_are_found(school: Path, tmp_path: Path) -> None:
     assert len(submitted([school / "class", school / "class"])) == len(CASES) + 4
     with pytest.raises(CallError, match="no spreadsheets in"):
         submitted([tmp_path])
-    with pytest.raises(CallError, match="--feedback names a folder"):
+    with pytest.raises(CallError, match="--feedback takes a folder"):
         grade_class([path_of(school, 0)], feedback=path_of(school, 1))
-    with pytest.raises(InputError, match=r"is not the key to a class.*: leave out --answers"):
+    with pytest.raises(InputError, match=r"is not an answer key.*leave out "):
         grade_class([path_of(school, 0)], answers=path_of(school, 1))
-    with pytest.raises(InputError, match=r"teach --roster writes with the lessons\.$"):
+    with pytest.raises(InputError, match=r"teach --roster writes beside the lessons\.$"):
         grade_class([path_of(school, 0)], answers=SAMPLES / "mouse.xlsx")
 
 
@@ -666,7 +664,7 @@ def test_the_better_of_two_counts_whatever_its_name(school: Path, tmp_path: Path
     found = [grade_one(Submission(path)) for path in (worse, better)]
     one, other = together([replace(one, id="s1", path=Path(one.file)) for one in found], None)
     assert (one.status, other.status) == (Status.repeated, Status.marked)
-    assert summary([one, other]) == "1 marked, mean 100.0 %; 1 handed in again"
+    assert summary([one, other]) == "1 marked, mean 100.0 %; 1 superseded"
 
 
 def test_a_copy_of_nobodys_lesson_is_remarked(tmp_path: Path) -> None:
@@ -674,8 +672,8 @@ def test_a_copy_of_nobodys_lesson_is_remarked(tmp_path: Path) -> None:
     shutil.copy(tmp_path / "anna.xlsx", tmp_path / "anna2.xlsx")
     found = grade_class([tmp_path], jobs=1)
     assert [one.remarks[0] for one in found] == [
-        "The same file, byte for byte, as anna2.xlsx.",
-        "The same file, byte for byte, as anna.xlsx.",
+        "Identical, byte for byte, to anna2.xlsx.",
+        "Identical, byte for byte, to anna.xlsx.",
     ]
 
 
@@ -726,12 +724,12 @@ def test_files_that_are_no_lessons_are_said_and_never_stop_the_rest(
         ("secret.xlsx", "failed", "protected by a password"),
         ("~$fine.xlsx", "skipped", "a lock file"),
         (".~lock.fine.xlsx", "skipped", "a lock file"),
-        ("key.xlsx", "skipped", "the key to a class"),
+        ("key.xlsx", "skipped", "an answer key"),
         ("mouse.xlsx", "failed", "has no sheet 'Settings'"),
-        ("converted.xlsx", "failed", "is no lesson"),
-        ("odd.xlsx", "failed", "does not say which cells are blank"),
+        ("converted.xlsx", "failed", "is not a lesson"),
+        ("odd.xlsx", "failed", "is not a list of blank cells"),
         ("odd2.xlsx", "failed", "there is no step 'Nothing'"),
-        ("odd3.xlsx", "failed", "no tolerance"),
+        ("odd3.xlsx", "failed", "the tolerance is missing"),
         ("none.xlsx", "failed", "no such file"),
     ):
         assert said[name][0] == status, name
@@ -765,12 +763,12 @@ def test_a_lesson_of_somebody_who_is_not_in_the_key(school: Path, tmp_path: Path
     key = school / "class-answers.xlsx"
     one = grade_one(Submission(tmp_path / "lesson.xlsx", key))
     assert (one.points, one.name, one.id) == (39, "Kim =1+1", "")
-    assert one.remarks[0].startswith("This lesson is of nobody in the key")
+    assert one.remarks[0].startswith("This lesson belongs to nobody in the key")
     roster = tmp_path / "roster.csv"
     roster.write_text("id,name\nx1,Xaver")
     teach(source, "-o", tmp_path / "other", "--roster", roster)
     (other,) = grade_class([tmp_path / "other"], answers=key)[-1:]
-    assert "of 'x1', who is not in the key" in other.remarks[0]
+    assert "belongs to 'x1', who is not in the key" in other.remarks[0]
 
 
 def test_whose_file_it_is_shows_in_its_name_or_its_folder(school: Path, tmp_path: Path) -> None:
@@ -781,17 +779,17 @@ def test_whose_file_it_is_shows_in_its_name_or_its_folder(school: Path, tmp_path
         (f"upload_123_{first.name}", None),
         (f"{first.stem} (1).xlsx", None),
         ("Right_4711_assignsubmission_file/lesson.xlsx", None),
-        ("Slip Followed_4711_assignsubmission_file/lesson.xlsx", "By its name the file is s01"),
-        ("s02 mine.xlsx", "By its name the file is s02"),
+        ("Slip Followed_4711_assignsubmission_file/lesson.xlsx", "The file is named after s01"),
+        ("s02 mine.xlsx", "The file is named after s02"),
         ("s021.xlsx", None),
-        (path_of(school, 3).name, "By its name the file is s03"),
+        (path_of(school, 3).name, "The file is named after s03"),
     ):
         path = tmp_path / "names" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(first, path)
         one = next(one for one in grade_class([path], answers=key, jobs=1) if one.path)
         assert one.id == "s00"
-        said = [text for text in one.remarks if text.startswith("By its name")]
+        said = [text for text in one.remarks if text.startswith("The file is named after")]
         assert said[0].startswith(remark) if remark else not said, name
 
 
@@ -898,9 +896,9 @@ def test_a_blank_stays_blank_whoever_saved_it(tmp_path: Path) -> None:
         ("1/2", None, "the text '1/2'"),
         ("1e999", None, "the text '1e999'"),
         ("x" * 99, None, "…"),
-        (True, None, "TRUE is no number"),
+        (True, None, "TRUE instead of a number"),
         (float("inf"), None, "an infinite number"),
-        (datetime.datetime(2024, 1, 2), None, "a number that the program took for a date?"),
+        (datetime.datetime(2024, 1, 2), None, "was a number turned into a date?"),
         (datetime.time(1, 2), None, "the date or time 01:02:00"),
     ],
 )

@@ -104,12 +104,12 @@ def test_a_spreadsheet(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("id,name\n1,Ada\n,Bo\n", "line 3: a student without an id"),
+        ("id,name\n1,Ada\n,Bo\n", "line 3: this student has no id"),
         ("1,Ada\n\n1,Bo\n", "line 3: the id '1' is already on line 1"),
         ("a1,Ada\nA1,Bo\n", "line 2: the id 'a1' and 'A1' is already on line 1"),
         ('1,"A\nB"\n2,C\n2,D\n', "line 4: the id '2' is already on line 3"),
-        ("name,e-mail\nAda,a@b\n", "line 1: no column of ids among 'name', 'e-mail'"),
-        ("first name,last name\nAda,L\n", "no column of ids"),
+        ("name,e-mail\nAda,a@b\n", "line 1: none of the columns 'name', 'e-mail' holds ids"),
+        ("first name,last name\nAda,L\n", "holds ids"),
         ("id,name\n", "lists no students below them"),
         ("\n\n", "lists no students"),
         ("", "is empty"),

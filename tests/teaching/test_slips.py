@@ -47,48 +47,53 @@ def slip(node: Node, row: int, column: int, entered: float, numbers: Mapping[Nod
 @pytest.mark.parametrize(
     ("node", "cell", "entered", "said"),
     [
-        (XY, (0, 1), sum(x[0] + y[:, 1]), "adding in place of multiplying"),
-        (XY, (0, 1), float(x[0] @ y[1]), "taking a row in place of the column of the second matrix"),
-        (XYT, (0, 1), float(x[0] @ y[:, 1]), "taking a column in place of the row of the second"),
+        (XY, (0, 1), sum(x[0] + y[:, 1]), "adding instead of multiplying"),
+        (XY, (0, 1), float(x[0] @ y[1]), "using a row instead of the column of the second matrix"),
+        (XYT, (0, 1), float(x[0] @ y[:, 1]), "using a column instead of the row of the second"),
         (XY, (0, 1), float(x[0, :2] @ y[:2, 1]), "leaving out the last product"),
         (XY, (0, 1), float(x[0, 1:] @ y[1:, 1]), "leaving out the first product"),
-        (XY, (0, 1), float(np.abs(x[0] * y[:, 1]).sum()), "adding the numbers without their signs"),
-        (XY, (0, 1), float((x[0] * y[:, 1]) @ [1, -1, 1]), "the wrong sign in product 2"),
-        (XY, (1, 0), -float(x[1] @ y[:, 0]), "the wrong sign"),
+        (XY, (0, 1), float(np.abs(x[0] * y[:, 1]).sum()), "ignoring the signs of the products"),
+        (XY, (0, 1), float((x[0] * y[:, 1]) @ [1, -1, 1]), "wrong sign in product 2"),
+        (XY, (1, 0), -float(x[1] @ y[:, 0]), "wrong sign"),
         (XY, (0, 1), float(x[1] @ y[:, 0]), "row and column swapped"),
-        (XY, (0, 1), float(x[0] @ y[:, 2]), "the number of another column (m)"),
-        (XY, (0, 1), float(x[2] @ y[:, 1]), "the number of another row (w)"),
-        (XY, (0, 1), 10 * float(x[0] @ y[:, 1]), "a decimal point one place off"),
-        (XY, (0, 1), float(x[0] @ y[:, 1]) / 10, "a decimal point one place off"),
-        (SCALED, (0, 1), SCORES.values[0, 1] / 3, "dividing by d_k in place of √d_k"),
+        (XY, (0, 1), float(x[0] @ y[:, 2]), "the number from another column (m)"),
+        (XY, (0, 1), float(x[2] @ y[:, 1]), "the number from another row (w)"),
+        (XY, (0, 1), 10 * float(x[0] @ y[:, 1]), "decimal point one place off"),
+        (XY, (0, 1), float(x[0] @ y[:, 1]) / 10, "decimal point one place off"),
+        (SCALED, (0, 1), SCORES.values[0, 1] / 3, "dividing by d_k instead of √d_k"),
         (SCALED, (0, 1), SCORES.values[0, 1], "forgetting to scale"),
-        (SCALED, (0, 1), SCORES.values[0, 1] * math.sqrt(3), "multiplying in place of dividing"),
+        (SCALED, (0, 1), SCORES.values[0, 1] * math.sqrt(3), "multiplying instead of dividing"),
         (SCALED, (0, 1), math.sqrt(3) / SCORES.values[0, 1], "dividing the other way round"),
-        (SOFTMAX, (0, 1), e[0, 1] / e[:, 1].sum(), "the softmax over the column in place of the row"),
+        (SOFTMAX, (0, 1), e[0, 1] / e[:, 1].sum(), "softmax over the column instead of the row"),
         (SOFTMAX, (0, 1), POWERS.values[0, 1] / POWERS.values[:, 1].sum(), "the sum of the column"),
-        (SOFTMAX, (0, 1), POWERS.values[0, 1] / POWERS.values.sum(), "dividing by the sum of all"),
+        (
+            SOFTMAX,
+            (0, 1),
+            POWERS.values[0, 1] / POWERS.values.sum(),
+            "dividing by the sum of the whole matrix",
+        ),
         (SOFTMAX, (0, 1), POWERS.values[0, 1], "forgetting to divide by the sum"),
-        (SOFTMAX, (0, 1), e[0, 1], "e to the power of the score, not divided by the sum"),
-        (SOFTMAX, (0, 1), s[0, 1] / s[0].sum(), "dividing the scores themselves, without e to"),
-        (SOFTMAX, (0, 1), 100 * SOFTMAX.values[0, 1], "a percentage in place of the share"),
+        (SOFTMAX, (0, 1), e[0, 1], "the exponential of the score, not divided by the sum"),
+        (SOFTMAX, (0, 1), s[0, 1] / s[0].sum(), "dividing the scores themselves"),
+        (SOFTMAX, (0, 1), 100 * SOFTMAX.values[0, 1], "a percentage instead of"),
         (POWERS, (0, 1), e[0, 1], "forgetting to subtract the maximum"),
-        (POWERS, (0, 1), s[0, 1] - s[0].max(), "leaving out e to the power of"),
-        (POWERS, (0, 1), 10 ** (s[0, 1] - s[0].max()), "taking 10 in place of e"),
-        (POWERS, (0, 1), 2 ** (s[0, 1] - s[0].max()), "taking 2 in place of e"),
+        (POWERS, (0, 1), s[0, 1] - s[0].max(), "leaving out the exponential"),
+        (POWERS, (0, 1), 10 ** (s[0, 1] - s[0].max()), "using 10 instead of e"),
+        (POWERS, (0, 1), 2 ** (s[0, 1] - s[0].max()), "using 2 instead of e"),
         (POWERS, (0, 1), (s[0, 1] - s[0].max()) * math.e, "multiplying by e"),
-        (MAXIMUM, (0, 0), s[0].min(), "the smallest in place of the largest"),
-        (TOTAL, (0, 0), POWERS.values[0].mean(), "the mean in place of the sum"),
-        (MEAN, (1, 0), x[1].sum(), "the sum in place of the mean"),
-        (SPREAD, (1, 0), x[1].var() * 3 / 2, "dividing by one fewer (the variance of a sample)"),
-        (SPREAD, (1, 0), x[1].std(), "the standard deviation in place of the variance"),
-        (SQUARES, (1, 0), x[1].sum(), "the sum in place of the sum of squares"),
-        (ROOT, (1, 0), SQUARES.values[1, 0], "leaving out the root"),
-        (PLUS, (0, 0), 1 - 0.3, "subtracting in place of adding"),
-        (PLUS, (0, 1), 2 * 1.1, "multiplying in place of adding"),
+        (MAXIMUM, (0, 0), s[0].min(), "the smallest instead of the largest"),
+        (TOTAL, (0, 0), POWERS.values[0].mean(), "the mean instead of the sum"),
+        (MEAN, (1, 0), x[1].sum(), "the sum instead of the mean"),
+        (SPREAD, (1, 0), x[1].var() * 3 / 2, "sample variance"),
+        (SPREAD, (1, 0), x[1].std(), "the standard deviation instead of the variance"),
+        (SQUARES, (1, 0), x[1].sum(), "the sum instead of the sum of squares"),
+        (ROOT, (1, 0), SQUARES.values[1, 0], "leaving out the square root"),
+        (PLUS, (0, 0), 1 - 0.3, "subtracting instead of adding"),
+        (PLUS, (0, 1), 2 * 1.1, "multiplying instead of adding"),
         (PLUS, (0, 1), 2.0, "adding nothing"),
-        (MINUS, (0, 1), 3.1, "adding in place of subtracting"),
+        (MINUS, (0, 1), 3.1, "adding instead of subtracting"),
         (MINUS, (0, 1), 1.1 - 2, "subtracting the other way round"),
-        (PRODUCT, (0, 1), 3.1, "adding in place of multiplying"),
+        (PRODUCT, (0, 1), 3.1, "adding instead of multiplying"),
         (SCALED, (0, 1), 123.456, ""),
         (XY, (0, 1), round(float(x[0] @ y[:, 1]) * 7.7777, 1), ""),
     ],
@@ -105,7 +110,7 @@ def test_the_slip_behind_a_number_is_found(
 def test_a_rounded_number_counts_from_two_decimals_on() -> None:
     numbers = {one: one.values for one in walk([SCALED])}
     third = float(SCORES.values[0, 1]) / 3
-    assert slip(SCALED, 0, 1, round(third, 2), numbers) == "dividing by d_k in place of √d_k"
+    assert slip(SCALED, 0, 1, round(third, 2), numbers) == "dividing by d_k instead of √d_k"
     assert slip(SCALED, 0, 1, round(third + 0.011, 2), numbers) == ""
 
     assert slip(SCALED, 0, 1, round(third, 1), numbers) == ""
@@ -114,7 +119,7 @@ def test_a_rounded_number_counts_from_two_decimals_on() -> None:
 
 @pytest.mark.parametrize(
     ("row", "said"),
-    [([1.5, 7.25, 3], "the number of another column (b)"), ([1.5, 7.25, 7.25], ""),
+    [([1.5, 7.25, 3], "the number from another column (b)"), ([1.5, 7.25, 7.25], ""),
      ([7.25, 7.25, 3], "")],
 )  # fmt: skip
 def test_a_number_that_stands_twice_tells_no_place(row: list[float], said: str) -> None:
@@ -150,18 +155,16 @@ def test_one_slip_that_is_made_everywhere_is_said_everywhere() -> None:
     made = XYT.values
     wrong = {(i, j): (float(made[i, i]), numbers) for i in range(3) for j in range(3) if i != j}
     said = set(slips(XYT, wrong).values())
-    assert said == {
-        "taking the number of the diagonal all along the row (a reference that does not move)"
-    }
+    assert said == {"repeating the diagonal's number along the row (a fixed reference)"}
     turned = {(j, i): number for (i, j), number in wrong.items()}
-    assert {"diagonal all along the column" in said for said in slips(XYT, turned).values()} == {True}
+    assert {"along the column" in said for said in slips(XYT, turned).values()} == {True}
 
 
 def test_what_fits_one_of_many_wrong_numbers_is_a_coincidence_and_not_said() -> None:
     numbers = {one: one.values for one in walk([XY])}
     wrong = {(0, 0): (-float(XY.values[0, 0]), numbers)}
     wrong |= {(i, j): (123.456 + i + 10 * j, numbers) for i in range(3) for j in (1, 2)}
-    assert slips(XY, dict(list(wrong.items())[:4]))[0, 0] == "the wrong sign"
+    assert slips(XY, dict(list(wrong.items())[:4]))[0, 0] == "wrong sign"
     assert slips(XY, dict(list(wrong.items())[:5]))[0, 0] == ""
 
 
@@ -200,7 +203,7 @@ def test_steps_that_do_not_fit_are_left_to_the_workbook(monkeypatch: pytest.Monk
     many = [Graded(Path("a.xlsx"), Status.marked, "s1", "A", {f"Step{n}": (1, 2) for n in range(30)})]
     screen = Screen()
     print_grades(many, screen)
-    assert "Points for each step: in the workbook." in screen.getvalue()
+    assert "The points for each step are in the workbook." in screen.getvalue()
     assert "Step1" not in screen.getvalue()
 
 

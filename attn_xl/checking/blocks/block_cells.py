@@ -1,13 +1,15 @@
-"""What is in a cell of a block, and what the block's pattern would have there. Knows blocks, and what
-is filled; not what is right or wrong."""
+"""The cells within a block: what they hold, what the block's pattern predicts for them, and which
+of them do not belong to it."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import numpy as np
 
 from attn_xl.spreadsheets.formulas import WIDTH, Ints, SheetCells
 
-from .blocks import FormulaBlock
+from .blocks import FormulaBlock, Mask
 from .references import Lookup, rectangles_of
 from .templates import Coordinates, Forms
 
@@ -19,29 +21,29 @@ def values_at(forms: Forms, sheet: SheetCells, places: Ints) -> Coordinates:
 
 
 def text_at(forms: Forms, sheet: SheetCells, place: int) -> str:
-    """A cell's formula, as it reads there."""
+    """The formula of a cell."""
     (values,) = values_at(forms, sheet, np.array([place]))
     return forms.written(int(sheet.formulas[place]), values)
 
 
 def predicted(block: FormulaBlock, keys: Ints) -> list[Coordinates]:
-    """The coordinates that a block's pattern has for cells."""
+    """The coordinates that a block's pattern predicts for cells."""
     return [block.predicted(key // WIDTH, key % WIDTH + 1) for key in keys.tolist()]
 
 
 def formula_for(forms: Forms, block: FormulaBlock, key: int) -> str:
-    """The formula that a block's pattern has for a cell."""
+    """The formula that a block's pattern predicts for a cell."""
     nearest = int(block.places[np.argmin(np.abs(block.keys - key))])
     (values,) = predicted(block, np.array([key]))
     return forms.written(int(block.sheet.formulas[nearest]), values)
 
 
 def cannot_compute(lookup: Lookup, block: FormulaBlock, key: int, typed: bool = False) -> bool:
-    """Whether the block's formula could not compute a cell: it would use a blank one, or text where
-    the cells of the block use none.
+    """Whether the block's formula cannot compute a cell because it would use a blank cell, or text
+    where the rest of the block uses none.
 
-    Where a number is `typed`, a range among those of the block needs some number only: one of the
-    marks may be missing.
+    If the cell holds a `typed` number, a range within those of the block needs only one number, since
+    others may be missing.
     """
     values = block.predicted(key // WIDTH, key % WIDTH + 1).reshape(1, -1)
     ends = np.array(predicted(block, np.array([block.keys.min(), block.keys.max()])))
@@ -62,3 +64,83 @@ def cannot_compute(lookup: Lookup, block: FormulaBlock, key: int, typed: bool = 
         elif filled < area or (texts and not cells.texts(around).any()):
             return True
     return False
+
+
+# Other cells among those of a block
+
+
+def groups(keys: Ints) -> list[Ints]:
+    """Groups of adjacent cells."""
+    left, groups = set(keys.tolist()), []
+    for key in keys.tolist():
+        if key not in left:
+            continue
+        left.remove(key)
+        group, waiting = [], [key]
+        while waiting:
+            cell = waiting.pop()
+            group.append(cell)
+            for other in beside(cell):
+                if other in left:
+                    left.remove(other)
+                    waiting.append(other)
+        groups.append(np.array(sorted(group)))
+    return groups
+
+
+def beside(key: int) -> Iterable[int]:
+    """The keys of the four adjacent cells."""
+    return key - 1, key + 1, key - WIDTH, key + WIDTH
+
+
+def other_cells(block: FormulaBlock) -> Ints:
+    """The places of filled cells in a block's rectangle that do not have its template."""
+    top, left, bottom, right = block.box
+    area = block.extents[0] * block.extents[1]
+    if area > 2 * len(block.places) or area == len(block.places):
+        return np.empty(0, dtype=np.int64)
+    starts = np.arange(top, bottom + 1) * WIDTH + left - 1
+    sheet = block.sheet
+    lows = np.searchsorted(sheet.keys, starts)
+    highs = np.searchsorted(sheet.keys, starts + right - left + 1)
+    if int((highs - lows).sum()) == len(block.places):
+        return np.empty(0, dtype=np.int64)
+    inside = np.concatenate([np.arange(low, high) for low, high in zip(lows, highs)])
+    known = np.concatenate([block.places, block.odd])
+    inside = inside[~np.isin(inside, known)]
+    return np.asarray(inside[sheet.spilled[inside] < 0])
+
+
+def has_its_line(block: FormulaBlock, group: Ints) -> bool:
+    """Whether a group fills lines of its own; in a block of one line, whether it has several cells."""
+    if block.flat:
+        return len(group) > 1
+    rows, columns = group // WIDTH, group % WIDTH
+    return not (np.isin(rows, block.keys // WIDTH).all() and np.isin(columns, block.keys % WIDTH).all())
+
+
+def are_in_its_lines(block: FormulaBlock, keys: Ints) -> Mask:
+    """Whether each cell stands in a line of the block, if lines of another kind alternate with them."""
+    out = np.zeros(len(keys), dtype=np.bool_)
+    for own, others, extent in (
+        (block.keys // WIDTH, keys // WIDTH, block.extents[0]),
+        (block.keys % WIDTH, keys % WIDTH, block.extents[1]),
+    ):
+        lines = np.unique(own)
+        if len(lines) < extent:
+            out |= np.isin(others, lines)
+    return out
+
+
+def is_diagonal(block: FormulaBlock, sheet: SheetCells, places: Ints) -> bool:
+    """Whether equal numbers form a diagonal from edge to edge, as in a table of distances."""
+    if len(places) < 2 or (sheet.numbers[places] != sheet.numbers[places[0]]).any():
+        return False
+    rows, columns = sheet.keys[places] // WIDTH, sheet.keys[places] % WIDTH + 1
+    top, left, bottom, right = block.box
+    return bool(
+        (np.diff(rows) == 1).all()
+        and (np.diff(columns) == 1).all()
+        and (rows[0] == top or columns[0] == left)
+        and (rows[-1] == bottom or columns[-1] == right)
+    )

@@ -1,7 +1,6 @@
-"""Blocks: neighbouring formulas of one template whose coordinates move alike. Knows nothing of what is
-right or wrong: a cell that does not move as its block does is only set apart.
+"""Blocks: adjacent formulas of one template whose coordinates follow one pattern.
 
-All of it is sorting and counting of arrays, so that a million formulas take seconds, whatever they are.
+Everything is done by sorting and counting arrays, so that a million formulas take seconds.
 """
 
 from __future__ import annotations
@@ -18,19 +17,17 @@ from attn_xl.spreadsheets.ranges import spans
 
 from .templates import Coordinates, Forms, Template
 
-ROUNDS = 8
-"""So many blocks of one template that touch each other are told apart."""
+ROUNDS = 8  # adjacent blocks of one template that are separated, at most
 LAGS = (1, 2, 3)
-"""Slopes are counted between cells so far from each other: with four lines of which one is odd, the
-other three agree."""
+"""Distances between the cells whose differences give the slopes: if one of four lines is odd, the other
+three agree."""
 
 Mask = NDArray[np.bool_]
 
 
 @dataclass
 class FormulaBlock:
-    """Cells of one template that move alike, and those of the same template among or beside them that
-    do not.
+    """Cells of one template that follow one pattern, and adjacent cells of that template that do not.
 
     Attributes:
         places: the cells, by their places in the sheet; keys: by their keys.
@@ -62,7 +59,7 @@ class FormulaBlock:
 
     @cached_property
     def spans(self) -> str:
-        """Its cells in words; once, however many others are among them."""
+        """Its cells as text, as `B5:D9`."""
         return spans(self.keys)
 
     def predicted(self, row: int, column: int) -> Coordinates:
@@ -75,7 +72,7 @@ class FormulaBlock:
 
 
 def blocks(sheet: SheetCells, forms: Forms) -> Iterator[FormulaBlock]:
-    """The blocks of a sheet, each cell with a formula in at most one."""
+    """The blocks of a sheet; each formula is in at most one."""
     where = np.flatnonzero(sheet.formulas >= 0)
     if not len(where):
         return
@@ -86,11 +83,11 @@ def blocks(sheet: SheetCells, forms: Forms) -> Iterator[FormulaBlock]:
         rows, columns = sheet.keys[region] // WIDTH, sheet.keys[region] % WIDTH + 1
         values = forms.coordinates(sheet.formulas[region], rows, columns)
         notation = forms.moves(int(sheet.formulas[region[0]]))
-        yield from _told_apart(sheet, template, region, rows, columns, values, notation)
+        yield from _separate_blocks(sheet, template, region, rows, columns, values, notation)
 
 
 def _regions(sheet: SheetCells, templates: Ints, where: Ints) -> list[Ints]:
-    """Cells of one template that touch, or that one filled cell parts."""
+    """Regions of one template: cells that are adjacent or separated by one filled cell."""
     keys = sheet.keys
     labels = np.arange(len(keys))
     links = []
@@ -116,7 +113,7 @@ def _regions(sheet: SheetCells, templates: Ints, where: Ints) -> list[Ints]:
     return np.split(where[order], cuts)
 
 
-def _told_apart(
+def _separate_blocks(
     sheet: SheetCells,
     template: Template,
     region: Ints,
@@ -136,7 +133,7 @@ def _told_apart(
             slopes, start, fits = _fitted_in_any_order(template, r, c, v, notation)
         if not fits.any():
             # As many sums of rows as of columns: what is most common of each coordinate, none has.
-            slopes = _said(notation)
+            slopes = _slopes_by_dollar_signs(notation)
             rest = v - np.outer(r, slopes[:, 0]) - np.outer(c, slopes[:, 1])
             found, counts = np.unique(rest, axis=0, return_counts=True)
             start = found[np.argmax(counts)]
@@ -187,11 +184,11 @@ def _agree(r: Ints, c: Ints, v: Coordinates, slopes: Coordinates, start: Coordin
 def _fitted(
     r: Ints, c: Ints, v: Coordinates, notation: tuple[int, ...]
 ) -> tuple[Coordinates, Coordinates]:
-    """How most of the cells move: slopes (m, 2) and start (m,).
+    """The pattern of most of the cells: slopes (m, 2) and start (m,).
 
-    What the `$` say is tried first; it is so in every block that was filled by copying.
+    The slopes that the `$` give are tried first; they hold in every block filled by copying.
     """
-    said = _said(notation)
+    said = _slopes_by_dollar_signs(notation)
     start = v[0] - said @ np.array([r[0], c[0]], dtype=np.float64)
     if len(r) == 1 or _agree(r, c, v, said, start).all():
         return said, start
@@ -205,8 +202,8 @@ def _fitted(
     return slopes, np.array([_mode(rest[:, j], rest[0, j]) for j in range(v.shape[1])])
 
 
-def _said(notation: tuple[int, ...]) -> Coordinates:
-    """The slopes that the `$` say."""
+def _slopes_by_dollar_signs(notation: tuple[int, ...]) -> Coordinates:
+    """The slopes that the `$` of a formula give."""
     moves = [[move == 1, move == 2] for move in notation]
     return np.array(moves, dtype=np.float64).reshape(-1, 2)
 
@@ -225,7 +222,7 @@ def _differences(keys: Ints, v: Coordinates) -> Coordinates | None:
 
 
 def _mode(numbers: Coordinates, preferred: float) -> float:
-    """The number that is there most often; of several, the preferred, then the one nearest to 0."""
+    """The most frequent number; of several, the preferred one, then the one nearest to 0."""
     found, counts = np.unique(np.round(numbers, 9), return_counts=True)
     best = found[counts == counts.max()]
     if preferred in best:

@@ -1,5 +1,5 @@
-"""What is made from which cells, over all sheets: what a wrong or an unsure value touches, and where an
-error value begins. Knows formulas, and computes none.
+"""Dependents of cells across all sheets: what an uncertain value affects, and where an error value
+begins.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .templates import Coordinates, Forms, Template
 
 
 def cells_with(book: FormulaBook, forms: Forms, functions: frozenset[str]) -> dict[str, list[int]]:
-    """The cells whose formulas have one of some functions."""
+    """The cells whose formulas use one of the functions, by sheet."""
     have = np.array([bool(t.functions & functions) for t in forms.templates], dtype=np.bool_)
     found = {}
     for name, sheet in book.sheets.items():
@@ -28,7 +28,7 @@ def cells_with(book: FormulaBook, forms: Forms, functions: frozenset[str]) -> di
 def made_from(
     book: FormulaBook, forms: Forms, lookup: Lookup, seeds: dict[str, list[int]]
 ) -> dict[str, set[int]]:
-    """Cells, and all that is made from them, by sheet."""
+    """Cells and all cells that depend on them, by sheet."""
     touched = {name: set(seeds.get(name, ())) for name in book.sheets}
     if not any(touched.values()):
         return touched
@@ -64,7 +64,7 @@ def _using(
 
 
 def origins_of_errors(book: FormulaBook, forms: Forms, lookup: Lookup) -> dict[str, Ints]:
-    """The cells of each sheet whose error value comes from no other cell's."""
+    """The cells of each sheet whose error value does not come from another cell."""
     wrong = {name: sheet.keys[sheet.kinds == ERROR] for name, sheet in book.sheets.items()}
     made: dict[str, set[int]] = {name: set() for name in book.sheets}
     if any(len(keys) for keys in wrong.values()):

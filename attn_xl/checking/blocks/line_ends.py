@@ -1,5 +1,5 @@
-"""What stands beside the two ends of a line of formulas: a total, a first value that is given, or one
-of its cells with something else in it. Knows blocks, and what the formulas of others use.
+"""The cells beside the two ends of a line of formulas: a total, a given first value, or a cell of the
+line with something else in it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .templates import Coordinates, Forms, Template
 
 
 class LineEnds:
-    """Finds the cells beside the ends of lines that should be as the line is.
+    """Finds the cells beside the ends of lines that should continue the line.
 
     Args:
         forms: the formulas of a book, taken apart; lookup: its sheets; lines: its numbers.

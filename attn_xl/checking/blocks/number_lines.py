@@ -1,5 +1,4 @@
-"""Which numbers of a sheet belong together: one block of formulas, one array, or constants that touch.
-Knows blocks, and nothing of what is right or wrong."""
+"""Numbers that belong together: those of one block of formulas, of one array, or adjacent constants."""
 
 from __future__ import annotations
 

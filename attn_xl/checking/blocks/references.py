@@ -1,6 +1,7 @@
-"""What formulas refer to: whether it is filled, blank or text.
+"""Looking up what formulas refer to: filled cells, blank cells and text.
 
-Counts cells of whole rectangles by binary search in sorted keys: nothing grows with what a sheet spans.
+Cells of rectangles are counted by binary search in sorted keys, so the cost does not depend on the
+extent of a sheet.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ ADDING = frozenset(
         "MINVERSE",
     ]
 )
-"""Functions of numbers: what is blank or text among their arguments is left out or taken for 0."""
+"""Functions of numbers, which skip blank cells and text or take them as 0."""
 CAREFUL = frozenset(
     [
         "IF",
@@ -81,7 +82,7 @@ CAREFUL = frozenset(
         "FILTER",
     ]
 )
-"""A formula with one of these may well have asked first whether there is a number."""
+"""Functions that can test for a number; a formula with one of them may handle blanks."""
 ASKING = frozenset(["ISBLANK", "ISNUMBER", "COUNT", "COUNTA", "COUNTBLANK"])
 
 Rectangles = tuple[Ints, Ints, Ints, Ints]
@@ -188,8 +189,8 @@ class Lookup:
 
 
 def asked_about(book: FormulaBook, forms: Forms, lookup: Lookup) -> set[tuple[str, int]]:
-    """The cells, by sheet and key, of which some formula asks whether they are blank (ISBLANK, COUNT):
-    they are there to be filled in."""
+    """The cells, by sheet and key, that some formula tests for being blank (ISBLANK, COUNT): they are
+    there to be filled in."""
     asked: set[tuple[str, int]] = set()
     for sheet, _, template, values in uses(book, forms):
         for reference in template.references:

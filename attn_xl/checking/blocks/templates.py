@@ -1,5 +1,5 @@
-"""Formulas by what they have in common: their text with the places of cells taken out, and how those
-places move from cell to cell of a block. Knows nothing of what is right or wrong.
+"""Templates of formulas: their text without cell addresses and numbers, and how the addresses move from
+cell to cell of a block.
 
 A formula is a template (`MMULT(§,§)`) and coordinates: the row and the column of each cell it refers
 to, and the numbers in it. In a block that was filled by copying, each coordinate v is affine in the
@@ -39,7 +39,7 @@ TRANSPARENT = frozenset(
         "ABS",
     ]
 )
-"""What a reference goes through to where it is used."""
+"""Functions that pass a reference on to the function around them."""
 ARRAYS = frozenset(
     [
         "SUMPRODUCT",
@@ -51,7 +51,7 @@ ARRAYS = frozenset(
         "MINVERSE",
     ]
 )
-"""Functions that expect arrays, and make what stands in them compute with arrays."""
+"""Functions that take arrays and make their arguments compute with arrays."""
 OF_ONE = frozenset(
     [
         "ABS",
@@ -91,7 +91,7 @@ OF_ONE = frozenset(
 )
 """Functions of single values."""
 CONSTANT = "{"
-"""What an array that is written out stands in, as if it were a function."""
+"""Stands for an array constant, as if it were a function."""
 _COMPARING = ("=", "<>", "<", ">", "<=", ">=", "&")
 _RANGES = frozenset(
     [
@@ -99,7 +99,7 @@ _RANGES = frozenset(
         "INDIRECT",
     ]
 )
-"""Functions that give a range."""
+"""Functions that return a range."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
-"""Array formulas that fill fewer cells than they compute: how many rows and columns a formula has, by
-matrix algebra. Knows which functions keep a size, and no values.
+"""Array formulas that fill fewer cells than they compute. The number of rows and columns of a formula
+follows from the rules of matrix algebra.
 """
 
 from __future__ import annotations
@@ -19,16 +19,15 @@ from attn_xl.spreadsheets.ranges import spans
 
 Size = tuple[int, int]
 """Rows and columns."""
-_LONGEST = 8192
-"""A formula has so many letters at the most."""
+_LONGEST = 8192  # characters: the limit of spreadsheet programs for a formula
 _OF_ALL = ADDING - OF_ONE - {"MMULT", "MINVERSE"} | {"COUNT", "COUNTA", "ROWS", "COLUMNS"}
-"""Functions that make one number of all they are given."""
+"""Functions that reduce all their arguments to one number."""
 _MATRIX = ("MMULT(", "TRANSPOSE(")
 
 
 def too_small(book: FormulaBook, forms: Forms) -> Iterator[Finding]:
-    """The array formulas that compute more rows or columns than they fill; and the single cells that
-    show the first number of a matrix product, of those that are alike the first."""
+    """Array formulas that compute more rows or columns than they fill, and single cells that show only
+    the first number of a matrix product; of cells with equal templates, only the first."""
     alike: set[int] = set()
     for sheet in book.sheets.values():
         for key, place in zip(sheet.keys.tolist(), sheet.formulas.tolist()):
@@ -48,12 +47,12 @@ def too_small(book: FormulaBook, forms: Forms) -> Iterator[Finding]:
                     "array",
                     f"={formula.text} computes {size[0]} × {size[1]} numbers and fills "
                     f"{formula.rows} × {formula.columns} cells",
-                    "Enter it again over as many cells (Ctrl+Shift+Enter).",
+                    "Select that many cells and enter it again (Ctrl+Shift+Enter).",
                 )
 
 
 def size_of(text: str, book: FormulaBook, sheet: SheetCells) -> Size | None:
-    """How many rows and columns a formula computes; None where that cannot be told."""
+    """The number of rows and columns that a formula computes; None if unknown."""
     if len(text) > _LONGEST:
         return None
     try:
@@ -68,12 +67,12 @@ def size_of(text: str, book: FormulaBook, sheet: SheetCells) -> Size | None:
 
 
 class _Unknown(Exception):
-    """A size that cannot be told."""
+    """The size of an expression is unknown."""
 
 
 def _sum(tokens: list[Token], book: FormulaBook, sheet: SheetCells) -> tuple[Size, list[Token]]:
-    """The size of operands that operators join, and the tokens after them: whatever the operators, a
-    single row, column or number is repeated."""
+    """The size of a sequence of operands and operators, and the tokens after it. Single rows, columns
+    and numbers are broadcast."""
     size = (1, 1)
     while True:
         while tokens[0].type == Token.OP_PRE:

@@ -1,9 +1,9 @@
-"""Formulas that compute with blank cells or with text: slips, or tables filled here and there.
+"""Formulas that compute with blank cells or with text.
 
-What is blank is meant to be where the lines of a block have blanks and numbers by turns, where a
-labelled line of it is free, where a triangle ends, and where a function reads a range of numbers that
-skips what is none. A lone blank, one that all of a block reads, and the blanks after the last number,
-which a sliding operand reads, are none of these.
+Blanks are taken as intended where blanks and numbers alternate along the lines of a block, where a
+labelled line is empty, at the edge of a triangle, and in ranges of functions that skip blanks. A single
+blank, a blank that every formula of a block reads, and blanks after the last number, which a sliding
+operand reads, are not.
 """
 
 from __future__ import annotations
@@ -50,18 +50,16 @@ SKIPPING = frozenset(
         "VAR.S",
     ]
 )
-"""Functions that leave out what is no number in a range."""
-FREE = 1 / 4
-"""So many blanks for each line of a block at least, where a table is filled here and there."""
-_MOST = 1_000_000
-"""Larger ranges, whole columns and rows, are given for what may come."""
+"""Functions that skip the non-numeric cells of a range."""
+FREE = 1 / 4  # blanks per line of a block, at least, in a sparsely filled table
+_MOST = 1_000_000  # cells; larger ranges, as whole columns, leave room for future entries
 
 Mask = NDArray[np.bool_]
 
 
 @dataclass
 class _Read:
-    """One reference of the formulas of a template: what is blank, or text, in each."""
+    """One reference of a template's formulas, with the blank and the text cells it reads in each."""
 
     reference: Reference
     target: SheetCells
@@ -84,8 +82,8 @@ def computed_with_nothing(
 ) -> list[Finding]:
     """Formulas that compute with blank cells or with text.
 
-    A blank cell that some formula asks about is there to be filled in, and a formula that asks (IF,
-    COUNT, ...) is taken to know.
+    Blank cells that some formula tests (ISBLANK, COUNT) are there to be filled in, and formulas with a
+    test (IF, COUNT, ...) are assumed to handle blanks; both are left out.
     """
     found: dict[tuple[str, str, str, str], list[int]] = defaultdict(list)
     meant: dict[tuple[str, str, int], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
@@ -124,24 +122,24 @@ def computed_with_nothing(
     out = []
     for (name, kind, at, said), keys in found.items():
         if kind == "blank":
-            what, do = f"uses {said}{at}, blank", "Fill it in, or take it out of the formula."
+            what, do = f"uses the blank {said}{at}", "Fill it in or remove it from the formula."
         else:
-            what, do = f"computes with {said}{at}, text", "Refer to numbers only."
+            what, do = f"computes with the text in {said}{at}", "Refer to numbers only."
         out.append(Finding(name, spans(np.array(keys)), kind, what, do))
     for (name, kind, _), cells in meant.items():
         said = shortened_spans(", ".join(cells))
-        what = f"uses {said}, blank, in a table that is filled here and there"
+        what = f"uses the blank {said} in a sparsely filled table"
         if kind == "text":
-            what = f"leaves out {said}, text that formulas give"
+            what = f"skips {said}, where formulas give text"
         where = spans(np.unique([key for keys in cells.values() for key in keys]))
-        out.append(Finding(name, where, "sparse", what, "Nothing, if that is meant."))
+        out.append(Finding(name, where, "sparse", what, "Nothing, if intended."))
     return out
 
 
 def _reads(
     lookup: Lookup, sheet: SheetCells, template: Template, values: NDArray[np.float64]
 ) -> list[_Read]:
-    """The references of a template that compute."""
+    """The references of a template that take part in computing."""
     out = []
     copied = template.text.rpartition("!")[2] in ("§", "§:§")
     for reference in template.references:
@@ -162,7 +160,7 @@ def _reads(
 def _free(
     lookup: Lookup, block: FormulaBlock, places: Ints, reads: list[_Read], members: Ints
 ) -> list[Mask]:
-    """For each reference, which formulas of a block read a cell that is meant to be blank."""
+    """For each reference, which formulas of a block read a cell that is intentionally blank."""
     sheet = block.sheet
     rows, columns = sheet.keys[places[members]] // WIDTH, sheet.keys[places[members]] % WIDTH + 1
     out = [np.zeros(len(members), dtype=np.bool_) for _ in reads]
@@ -178,7 +176,7 @@ def _free(
         height, width = block.extents
         of_itself = np.isin(read.keys[members][~blank], block.keys)
         if read.target is sheet and len(block.places) < height * width and of_itself.any():
-            mask |= blank & (2 * of_itself.sum() > len(of_itself))  # a triangle's edge
+            mask |= blank & (2 * of_itself.sum() > len(of_itself))  # the edge of a triangle
     blanks = sum(int(blank.sum()) for _, blank, *_ in own)
     here_and_there = blanks > 1 and blanks >= FREE * len(members)
     of_its_line = bool(own) and len(own) == sum(read.reference.cells == 1 for read in reads)
@@ -205,8 +203,8 @@ def _free(
 def _in_words(
     sheet: SheetCells, box: list[int], kind: str, asked: set[tuple[str, int]]
 ) -> tuple[str, bool]:
-    """Which cells of a rectangle are blank, or text; the rectangle itself where it is large. And
-    whether formulas made the text."""
+    """The blank cells, or the text cells, of a rectangle as text (for large rectangles, the rectangle
+    itself), and whether formulas gave the text."""
     top, left, bottom, right = box
     if (bottom - top + 1) * (right - left + 1) > 10_000:
         return f"cells of {address(top, left)}:{address(bottom, right)}", False

@@ -1,5 +1,5 @@
-"""Operands that stay or move where they should not: a `$` too many or too few, in a whole block, so
-that no cell of it differs from its neighbours. Knows blocks, and what a matrix product needs.
+"""Missing or superfluous `$` in the formulas of a whole block, where no cell differs from its
+neighbours: an operand is fixed that should move, or moves that should be fixed.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ from attn_xl.spreadsheets.formulas import TEXT, WIDTH, Ints, SheetCells
 from attn_xl.spreadsheets.ranges import spans
 
 LINES = ("row", "column")
-MOST_CELLS = 1_000_000
-"""So many cells of an operand are looked at."""
+MOST_CELLS = 1_000_000  # of an operand; larger ones are not examined
 LOOKING_UP = frozenset(["VLOOKUP", "HLOOKUP", "XLOOKUP", "LOOKUP", "INDEX"])
 MOVING = frozenset(
     [
@@ -45,21 +44,22 @@ MOVING = frozenset(
         "RANDARRAY",
     ]
 )
-"""With these a formula may move though no operand does: `INDEX(B$3:B$5,ROW()-8)`."""
+"""Functions that can vary from cell to cell without a moving operand: `INDEX(B$3:B$5,ROW()-8)`."""
 
 
 class Operands:
-    """Finds the blocks whose operands are out of place.
+    """Finds blocks with a missing or superfluous `$`.
 
     Args:
-        forms: the formulas taken apart; lookup: the sheets; lines: the numbers, and the blocks.
+        forms: the formulas of a workbook as templates; lookup: its sheets; lines: its numbers and
+            blocks.
     """
 
     def __init__(self, forms: Forms, lookup: Lookup, lines: NumberLines) -> None:
         self.forms, self.blocks, self.lookup, self.lines = forms, lines.blocks, lookup, lines
 
     def all(self) -> Iterator[Finding]:
-        """Blocks of which an operand does not move where it should, or moves where it should not."""
+        """All findings."""
         alike: dict[str, list[FormulaBlock]] = defaultdict(list)
         at: dict[tuple[str, int], FormulaBlock] = {}
         for block in self.blocks:
@@ -82,7 +82,7 @@ class Operands:
                 if block.flat:
                     stays = self._half_fixed(block, axis)
                 elif moves:
-                    stays = self._unlike_those_beside(block, axis, like) or self._one_of_a_line(
+                    stays = self._fixed_unlike_neighbours(block, axis, like) or self._fixed_on_first(
                         block, axis
                     )
                 else:
@@ -98,7 +98,7 @@ class Operands:
         alike: list[FormulaBlock],
         at: dict[tuple[str, int], FormulaBlock],
     ) -> bool:
-        """Whether a block of which no operand moves should have one that does."""
+        """Whether a block without a moving operand should have one."""
         template = block.template
         if MOVING & template.functions:
             return False
@@ -115,7 +115,7 @@ class Operands:
     def _one_line_of_a_block(
         self, block: FormulaBlock, axis: int, at: dict[tuple[str, int], FormulaBlock]
     ) -> bool:
-        """Whether all lines of a block use the first line of a block that has just as many."""
+        """Whether all lines of a block use the first line of a block of the same size."""
         values = block.predicted(block.box[0], block.box[1])
         for reference in block.template.references:
             target = self.lookup.sheet(reference.sheet, block.sheet)
@@ -126,13 +126,13 @@ class Operands:
                     return True
         return False
 
-    def _one_of_a_line(self, block: FormulaBlock, axis: int) -> Reference | None:
-        """The operand that is, for all lines of a block, the first of as many numbers as there are
-        lines: of numbers beside them, of computed ones, of a table that is as large as the block, or of
-        numbers that nothing else uses.
+    def _fixed_on_first(self, block: FormulaBlock, axis: int) -> Reference | None:
+        """The operand that stays on the first of a series of numbers, one for each line of the block.
+        The series stands beside the block, is computed, is part of a table of the block's size, or is
+        used by nothing else.
 
-        Not where another operand is a cell of the same numbers: then they are compared with the first
-        (`B5/B$5`), or they are the weights of a sum (`$B5*E$1+$C5*E$2`).
+        An operand is not reported if another one is a cell of the same series: then the numbers are
+        compared with the first (`B5/B$5`), or they are the weights of a sum (`$B5*E$1+$C5*E$2`).
         """
         if block.flat:
             return None
@@ -152,7 +152,7 @@ class Operands:
             last[axis] += block.extents[axis] - 1
             if reference.cells == 1 and (
                 self._uses(block, sheet, (first, last), reference)
-                or self._is_one_of_a_list(block, sheet, first, axis, reference)
+                or self._is_setting(block, sheet, first, axis, reference)
             ):
                 continue
             beside = sheet is block.sheet and first[axis] == block.box[axis]
@@ -165,7 +165,7 @@ class Operands:
                 return reference
         return None
 
-    def _is_one_of_a_list(
+    def _is_setting(
         self,
         block: FormulaBlock,
         sheet: SheetCells,
@@ -173,8 +173,8 @@ class Operands:
         axis: int,
         reference: Reference | None,
     ) -> bool:
-        """Whether an operand with both `$` stands in a list of settings: a column of numbers, each with
-        a name of its own (`d_k`, `heads`)."""
+        """Whether an operand with both `$` is one of a list of settings: a column of numbers, each with
+        a label (`d_k`, `heads`)."""
         if axis == COLUMN or (reference and block.slopes[reference.at : reference.at + 2].any()):
             return False
         keys = key_of(first) + WIDTH * np.arange(block.extents[axis])
@@ -184,11 +184,12 @@ class Operands:
         return named and bool(np.all(alone))
 
     def _half_fixed(self, block: FormulaBlock, axis: int) -> Reference | None:
-        """The operand of a line of formulas that stays on one cell, or line of cells, of the numbers
-        beside it, by a `$` before its row or its column only.
+        """The operand of a line of formulas that stays on one cell, or one line of cells, of the
+        adjacent numbers because its row or its column has a `$`.
 
-        With both, it is meant to stay, but where nothing uses the other numbers; and what stays on the
-        first of the numbers that another operand goes over is compared with them (`B5/B$5`).
+        An operand with both `$` is fixed on purpose, unless nothing uses the other numbers. One that
+        stays on the first of the numbers that another operand runs over is compared with them
+        (`B5/B$5`).
         """
         own = block.predicted(block.box[0], block.box[1]).astype(np.int64)
         moves = self.forms.moves(int(block.sheet.formulas[block.places[0]]))
@@ -207,18 +208,19 @@ class Operands:
                 continue
             last = own[corners[-1] : corners[-1] + 2].copy()
             last[axis] += block.extents[axis] - 1
-            if self._are_all_one(*line):
+            if self._are_all_equal(*line):
                 continue
-            if not half and not (begins and self._is_all_that_is_used(block, *line)):
+            if not half and not (begins and self._is_only_one_used(block, *line)):
                 continue
             if not block.moving(axis).any() or not self._uses(block, sheet, (first, last), reference):
                 return reference
         return None
 
-    def _is_all_that_is_used(
+    def _is_only_one_used(
         self, block: FormulaBlock, sheet: SheetCells, first: Ints, axis: int, count: int
     ) -> bool:
-        """Whether of numbers beside a line of formulas only the first is used, by these."""
+        """Whether, of the numbers beside a line of formulas, only the first is used, and only by that
+        line."""
         second, last = first.copy(), first.copy()
         second[axis] += 1
         last[axis] += count - 1
@@ -226,18 +228,18 @@ class Operands:
         return (
             beside
             and bool(block.moving(axis).any())
-            and not self._is_one_of_a_list(block, sheet, first, axis, None)
+            and not self._is_setting(block, sheet, first, axis, None)
             and not any(self._uses(b, sheet, (second, last), None) for b in self.blocks)
         )
 
     @staticmethod
-    def _are_all_one(sheet: SheetCells, first: Ints, axis: int, count: int) -> bool:
-        """Whether numbers are copies of the first: then any of them will do."""
+    def _are_all_equal(sheet: SheetCells, first: Ints, axis: int, count: int) -> bool:
+        """Whether all numbers equal the first, so that any of them serves."""
         numbers = sheet.numbers[sheet.find(key_of(first) + STEPS[axis] * np.arange(count))]
         return bool((numbers == numbers[0]).all())
 
     def _stays_within(self, block: FormulaBlock, reference: Reference) -> bool:
-        """Whether all that an operand goes over is one table of numbers."""
+        """Whether everything that an operand runs over is one table of numbers."""
         sheet = self.lookup.sheet(reference.sheet, block.sheet)
         top, left, bottom, right = self.lines.used_by(block, reference)
         if sheet is None or (bottom - top + 1) * (right - left + 1) > MOST_CELLS:
@@ -251,7 +253,7 @@ class Operands:
     def _uses(
         self, block: FormulaBlock, sheet: SheetCells, line: tuple[Ints, Ints], but: Reference | None
     ) -> bool:
-        """Whether a block's formulas use one of the cells of a line with another operand than this."""
+        """Whether a block's formulas use a cell of a line through an operand other than `but`."""
         first, last = line
         ends = np.array([block.predicted(r, c) for r in block.box[::2] for c in block.box[1::2]])
         for other in block.template.references:
@@ -267,10 +269,10 @@ class Operands:
         place = reference.at
         return bool(block.moving(axis)[place : place + 2 * reference.cells].any())
 
-    def _unlike_those_beside(
+    def _fixed_unlike_neighbours(
         self, block: FormulaBlock, axis: int, alike: list[FormulaBlock]
     ) -> Reference | None:
-        """The operand that stays where those of two or more blocks beside this one move."""
+        """The operand that is fixed here but moves in two or more adjacent blocks like this."""
         if block.flat or not (block.template.operators or block.template.functions):
             return None
         side = slice(axis, None, 2)
@@ -295,16 +297,19 @@ class Operands:
             (values,) = values_at(self.forms, sheet, block.places[:1])
             operand = self.forms.operand(int(sheet.formulas[block.places[0]]), stays, values)
             what = f"{operand} in ={first}, ... stays the same in every {line}"
-            do = f"Take the $ before its {line}, so that it moves, and copy."
+            do = f"Remove the $ before its {line} and copy the formula again."
         else:
             what = (
-                f"every {line} has the same formulas, ={first}, ...: no operand moves with the {line}s"
+                f"every {line} has the same formulas, ={first}, ...: no operand moves with the {line}"
             )
-            do = f"Take the $ before the {line} from the operand that should move, and copy."
+            do = (
+                f"Remove the $ before the {line} of the operand that should move, and copy the "
+                "formula again."
+            )
         return Finding(sheet.name, spans(block.keys), "fixed", what, do)
 
     def _sliding(self, block: FormulaBlock) -> Iterator[Finding]:
-        """A range of a product that slides along the side that is added up."""
+        """A range of a product that slides along the dimension that is summed."""
         template = block.template
         if not (template.is_product and {"SUMPRODUCT", "MMULT", "SUM"} & template.functions):
             return
@@ -321,7 +326,7 @@ class Operands:
                 for a in (ROW, COLUMN)
                 if block.extents[a] > 1 and (np.abs(block.slopes[[along, along + 2], a]) == 1).all()
             ]
-            # A window that slides over a fixed range, or within its numbers, is a convolution.
+            # A window that slides over a fixed range, or within its table, is a convolution.
             if (
                 slides
                 and any(self._moves(block, o, a) for o in others for a in (ROW, COLUMN))
@@ -331,7 +336,7 @@ class Operands:
                 return
 
     def _slides_out(self, block: FormulaBlock) -> Iterator[Finding]:
-        """A range that is all of a table in the first line of a block, and then slides out of it, over
+        """A range that covers a whole table in the first line of a block and then slides off it, onto
         blank cells."""
         values = block.predicted(block.box[0], block.box[1]).astype(np.int64)
         for reference in block.template.references:
@@ -354,8 +359,8 @@ class Operands:
                     return
 
     def _is_whole(self, sheet: SheetCells, first: Ints, axis: int, count: int, further: int) -> bool:
-        """Whether a range down or across is filled, with a heading or nothing before it, and so many
-        blank cells after it."""
+        """Whether a range is filled, with a heading or a blank before it and `further` blank cells
+        after it."""
         keys = key_of(first) + STEPS[axis] * np.arange(-1, count + further)
         filled, numbers = sheet.find(keys) >= 0, self.lines.of(sheet, keys) != NO_NUMBER
         goes_before = numbers[0] and numbers[1]
@@ -367,6 +372,6 @@ class Operands:
             block.sheet.name,
             spans(block.keys),
             "sliding",
-            f"in ={first}, ... a range slides along its {name}s from cell to cell, {where}",
-            f"Put a $ before its {name}s, and copy.",
+            f"in ={first}, ... a range slides along its {name}s from cell to cell {where}",
+            f"Put a $ before its {name}s and copy the formula again.",
         )

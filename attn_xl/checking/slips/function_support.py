@@ -1,12 +1,13 @@
-"""Functions that change by themselves, and functions that some spreadsheet programs lack. Words only.
+"""Lists of volatile functions and of functions that some spreadsheet programs lack.
 
-Sources: which version of Excel brought a function, Microsoft, "Excel functions (alphabetical)" and
-"Lookup and reference functions (reference)", support.microsoft.com, by their version markers, and the
-list of future functions in the documentation of XlsxWriter, "Working with Formulas"; LibreOffice, the
-release notes of 24.8 and 25.8 and the history of sc/inc/scfuncs.hrc; Google, "Google Sheets function
-list", support.google.com/docs/table/25273; Apple, "What's new in Numbers" of 14.4 and "Formulas and
-Functions Help"; Gnumeric, tried in 1.12.55, which answers #NAME?. Only what these say is here: a
-function that is not may be missing somewhere, too.
+Sources: for the version of Excel that introduced a function, Microsoft, "Excel functions
+(alphabetical)" and "Lookup and reference functions (reference)", support.microsoft.com, by their
+version markers, and the list of future functions in the documentation of XlsxWriter, "Working with
+Formulas"; LibreOffice, the release notes of 24.8 and 25.8 and the history of sc/inc/scfuncs.hrc;
+Google, "Google Sheets function list", support.google.com/docs/table/25273; Apple, "What's new in
+Numbers" of 14.4 and "Formulas and Functions Help"; Gnumeric, tested in 1.12.55, which returns #NAME?.
+The lists are limited to what these sources state; other functions may be missing in some programs as
+well.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ VOLATILE = frozenset(
         "INFO",
     ]
 )
-"""Recalculated at every change, whatever changed."""
+"""Functions that are recalculated whenever anything changes."""
 UNSTEADY = frozenset(
     [
         "NOW",
@@ -38,7 +39,7 @@ UNSTEADY = frozenset(
         "INFO",
     ]
 )
-"""Those whose value is another one the next time."""
+"""Functions whose value differs from one calculation to the next."""
 
 DATED = frozenset(
     [
@@ -60,7 +61,7 @@ DATED = frozenset(
         "YEARFRAC",
     ]
 )
-"""Those that take or give dates: a number has another date where they are counted from 1904."""
+"""Functions of dates; their results depend on the date system, 1900 or 1904."""
 
 _2010 = frozenset(
     [
@@ -274,13 +275,13 @@ LACKING: dict[str, frozenset[str]] = {
     "Gnumeric": (_MODERN - {"SORT"}) | {"AGGREGATE", "FILTERXML", "WEBSERVICE"},
     "Numbers before 14.4": _LAMBDA | _SHAPING | (_2021 - {"XLOOKUP", "XMATCH"}),
 }
-"""For each program the functions that it lacks, as far as its makers, or a trial, say so."""
+"""The functions that each program lacks, according to its makers or to a test."""
 
 
 def lacking(functions: Iterable[str]) -> dict[str, list[str]]:
-    """For each function that is not everywhere, the programs that lack it.
+    """The programs that lack each function; functions that no program lacks are left out.
 
-    Excel's own versions are named by the newest: what Excel 2016 lacks, 2010 lacks.
+    Of the versions of Excel, only the newest one that lacks it is named, as "Excel 2016 and older".
     """
     found: dict[str, list[str]] = {}
     for function in sorted(set(functions)):

@@ -1,5 +1,6 @@
-"""Where IronCalc computes what other programs do: functions and ways to use them, as tried against
-LibreOffice (tests/test_check_engines.py). What is not here may be right, but proves nothing wrong."""
+"""Functions, and uses of functions, for which IronCalc agrees with other programs, as tested against
+LibreOffice (tests/checking/test_check_engines.py). Results of other functions are not evidence of a
+mistake."""
 
 from __future__ import annotations
 
@@ -273,7 +274,7 @@ ALIKE = _names("""
     YEAR
     YEARFRAC
 """)
-"""Functions that agree when each argument is what they take: a single value, or a range."""
+"""Functions that agree if each argument has the kind they expect, a single value or a range."""
 EACH = _names("""
     ABS
     ACOS
@@ -329,7 +330,7 @@ EACH = _names("""
     WEEKDAY
     YEAR
 """)
-"""Functions of single values that agree, too, when they compute each cell of an array."""
+"""Functions of single values that also agree when applied to each cell of an array."""
 _WHOLE = _names("""
     AND
     AVEDEV
@@ -379,9 +380,9 @@ _WHOLE = _names("""
     VAR.S
     VARP
 """)
-"""Functions that make one value from a whole array."""
+"""Functions that reduce a whole array to one value."""
 _THROUGH = frozenset(["TRANSPOSE", "MMULT", "MINVERSE", "ROW", "COLUMN", "SINGLE", CONSTANT])
-"""What takes a whole array and gives one; INDEX does, of its first argument."""
+"""Functions from arrays to arrays. INDEX is one in its first argument."""
 _OF_FIRST = _names("""
     COUNTIF
     LARGE
@@ -409,46 +410,47 @@ _RANGES = {
     **{name: {0, *range(1, 254, 2)} for name in _names("AVERAGEIFS MAXIFS MINIFS SUMIFS")},
     "COUNTIFS": set(range(0, 254, 2)),
 }
-"""Functions that make one value from ranges, the arguments with these numbers, and single values."""
-_OTHERWISE = (
-    # Blank cells are not "x", and do count.
+"""Functions that compute one value from ranges and single values; the numbers are those of the range
+arguments."""
+_EXCEPTIONS = (
+    # Blank cells differ from "x" and do count.
     (
         re.compile(r'\b(?:COUNT|SUM|AVERAGE|MAX|MIN)IFS?\([^()]*"<>[^"&]'),
         _names("COUNTIF COUNTIFS SUMIF SUMIFS AVERAGEIF AVERAGEIFS MAXIFS MINIFS"),
     ),
-    # The sum's range is as large as the criterion's.
+    # The sum range is extended to the size of the criterion's range.
     (re.compile(r"\bSUMIF\([^()]*,[^()]*,[^():,]*§\)"), _names("SUMIF")),
-    # Where no other value is given, FALSE is none to AVERAGE.
+    # Without a third argument, the FALSE is skipped by AVERAGE.
     (re.compile(r"\bIF\((?:[^(),]|\([^()]*\))*,(?:[^(),]|\([^()]*\))*\)"), _names("IF")),
-    # A list picks several.
+    # A list picks several values.
     (re.compile(r"\bCHOOSE\(\{"), _names("CHOOSE")),
-    # Errors are passed over.
+    # Errors are skipped.
     (re.compile(r"\bLOOKUP\([^,]*,[^,]*/"), _names("LOOKUP")),
 )  # fmt: skip
-"""Ways to use functions that are ALIKE on arrays in which IronCalc does otherwise."""
+"""Uses of functions in ALIKE on arrays for which IronCalc differs."""
 
 
 def doubtful(template: Template, array: bool) -> frozenset[str]:
-    """The functions of a formula for which IronCalc proves nothing.
+    """The functions of a formula for which IronCalc's result is unreliable.
 
     Args:
-        array: whether it is an array formula, in which all compute with arrays.
+        array: whether the formula is an array formula, where every function computes with arrays.
     """
     found = template.functions - ALIKE
     on_arrays = {name for chain in template.arrays for name, _ in chain}
-    for way, names in _OTHERWISE:
-        if not on_arrays.isdisjoint(names) and way.search(template.text):
+    for use, names in _EXCEPTIONS:
+        if not on_arrays.isdisjoint(names) and use.search(template.text):
             found |= names & on_arrays
     return found.union(*(_of_each(chain, array) - EACH for chain in template.arrays))
 
 
 def must_be_entered(template: Template) -> bool:
-    """Whether IronCalc would take one cell of an array in a formula that it reads from a file."""
+    """Whether IronCalc, reading the formula from a file, would reduce an array in it to one cell."""
     return any(_of_each(chain, False) for chain in template.arrays)
 
 
 def _of_each(chain: tuple[tuple[str, int], ...], array: bool) -> frozenset[str]:
-    """The functions of single values that get an array, which stands in `chain`, cell by cell."""
+    """The functions of single values that are applied to each cell of the array inside `chain`."""
     names = {name for name, _ in chain}
     if not array and CONSTANT not in names and ARRAYS.isdisjoint(names):
         return frozenset()

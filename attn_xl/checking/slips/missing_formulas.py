@@ -1,5 +1,5 @@
-"""Blank cells where a formula is missing: within the rectangle of a block, or between the two parts of
-a line. Knows blocks, and what is asked about.
+"""Blank cells where a formula is missing: inside the rectangle of a block, or between two parts of a
+line.
 """
 
 from __future__ import annotations
@@ -8,29 +8,32 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from attn_xl.checking.blocks.block_cells import cannot_compute, formula_for, predicted, values_at
+from attn_xl.checking.blocks.block_cells import (
+    cannot_compute,
+    formula_for,
+    groups,
+    predicted,
+    values_at,
+)
 from attn_xl.checking.blocks.blocks import FormulaBlock
 from attn_xl.checking.blocks.number_lines import STEPS, NumberLines
 from attn_xl.checking.blocks.references import Lookup
-from attn_xl.checking.blocks.strangers import groups
 from attn_xl.checking.blocks.templates import Forms
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, MAX_ROWS
 from attn_xl.spreadsheets.formulas import WIDTH, Ints
 from attn_xl.spreadsheets.ranges import shortened_spans, spans
 
-MOST_BLANK = 1 / 3
-"""So many blank cells for each formula, at most."""
-FEWEST, FEWEST_IN_RECTANGLE = 4, 5
-"""So many formulas of a line, or of a rectangle, have a hole among them."""
+MOST_BLANK = 1 / 3  # blank cells per formula; with more, the blanks look intended
+FEWEST, FEWEST_IN_RECTANGLE = 4, 5  # formulas of a line or a rectangle that can have a hole
 
 
 class Holes:
-    """Finds the blank cells that a block's formula could compute, and that no formula asks about.
+    """Finds blank cells that a block's formula could compute and that no formula tests for blanks.
 
     Args:
-        forms: the formulas of a book, taken apart; lookup: its sheets; lines: its numbers, and blocks;
-            asked: the cells (sheet and key) that formulas ask about before they use them.
+        forms: the formulas of a workbook as templates; lookup: its sheets; lines: its numbers and
+            blocks; asked: the cells (sheet and key) that formulas test before they use them.
     """
 
     def __init__(
@@ -39,7 +42,7 @@ class Holes:
         self.forms, self.lookup, self.lines, self.asked = forms, lookup, lines, asked
 
     def all(self) -> Iterator[Finding]:
-        """Every one."""
+        """All findings."""
         for block in self.lines.blocks:
             if len(block.places) >= (FEWEST if block.flat else FEWEST_IN_RECTANGLE):
                 yield from self._in_rectangle(block)
@@ -48,7 +51,7 @@ class Holes:
                 yield from self._in_line(line, axis)
 
     def _in_rectangle(self, block: FormulaBlock) -> Iterator[Finding]:
-        # Between its lines there may be some of another kind.
+        # Lines of another kind may stand between its lines.
         rows, columns = np.unique(block.keys // WIDTH), np.unique(block.keys % WIDTH)
         missing = len(rows) * len(columns) - len(block.places)
         if not 0 < missing <= MOST_BLANK * len(block.places):
@@ -61,8 +64,7 @@ class Holes:
                     yield from self._hole(block, group, block.keys)
 
     def _lines(self, axis: int) -> Iterator[list[FormulaBlock]]:
-        """Blocks of one line each, one after the other with a blank cell between, that go on as the
-        largest of them does."""
+        """Successive blocks in one line, with the same template and one blank cell between them."""
         beginning: dict[tuple[str, int], FormulaBlock] = {}
         after: dict[int, FormulaBlock] = {}
         follows = set()
@@ -105,14 +107,14 @@ class Holes:
                 yield from self._hole(longest, gap[None], among)
 
     def _is_in_sections(self, line: list[FormulaBlock], axis: int) -> bool:
-        """Whether the parts of a line are of one length, but for the last, and each begins after a
-        blank cell: the first of each section has nothing before it to compare with."""
+        """Whether the parts of a line have equal lengths, except for a shorter last one, and each
+        begins after a blank cell: the first cell of a section has no predecessor to compare with."""
         first, *others = [len(block.places) for block in line]
         alike = all(length == first for length in others[:-1]) and others[-1] <= first
         return alike and (len(line) > 2 or self._begins_after_a_blank(line[0], axis))
 
     def _begins_after_a_blank(self, block: FormulaBlock, axis: int) -> bool:
-        """Whether the line before a block has other cells, and none where it would have the block's."""
+        """Whether the line before a block is in use, but blank where it would continue the block."""
         top, left = block.box[:2]
         line = (top - 1, 1, top - 1, MAX_COLUMNS) if axis == 0 else (1, left - 1, MAX_ROWS, left - 1)
         a, b, c, d = (np.array([x]) for x in line)
@@ -129,7 +131,7 @@ class Holes:
                 block.sheet.name,
                 spans(group),
                 "hole",
-                f"blank among the formulas of {shortened_spans(spans(among))}; as there it would be "
+                f"blank among the formulas of {shortened_spans(spans(among))}; their formula here is "
                 f"={formula_for(self.forms, block, int(group[0]))}",
                 "Copy a neighbour's formula into it.",
             )

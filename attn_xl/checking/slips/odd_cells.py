@@ -1,8 +1,8 @@
-"""Cells that differ from their neighbours: a formula unlike the others of its block, a constant among
-formulas. Knows blocks, and nothing of attention.
+"""Cells that differ from their neighbours: formulas unlike the others of their block, and constants
+among formulas.
 
-What cannot be seen: in a block of fewer than four cells in a line, or of fewer than six in a rectangle,
-nobody can say which cell is the odd one; nor where a quarter of a block or more is odd.
+Limits: in a line of fewer than four cells, or a rectangle of fewer than six, the odd cell cannot be
+identified; nor can it if a quarter of a block or more is odd.
 """
 
 from __future__ import annotations
@@ -13,8 +13,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from attn_xl.checking.blocks.block_cells import (
+    are_in_its_lines,
+    beside,
     cannot_compute,
     formula_for,
+    groups,
+    has_its_line,
+    is_diagonal,
+    other_cells,
     predicted,
     text_at,
     values_at,
@@ -23,37 +29,27 @@ from attn_xl.checking.blocks.blocks import FormulaBlock
 from attn_xl.checking.blocks.line_ends import LineEnds
 from attn_xl.checking.blocks.number_lines import COLUMN, ROW, NumberLines, key_of
 from attn_xl.checking.blocks.references import Lookup
-from attn_xl.checking.blocks.strangers import (
-    are_in_its_lines,
-    beside,
-    groups,
-    has_its_line,
-    is_diagonal,
-    strangers,
-)
 from attn_xl.checking.blocks.templates import Coordinates, Forms, Template
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.formulas import NUMBER, TEXT, WIDTH, Ints
 from attn_xl.spreadsheets.ranges import shortened_spans, spans
 
-MOST_ODD = 1 / 3
-"""So many odd cells for each that fits, at most: one of four."""
+MOST_ODD = 1 / 3  # odd cells per fitting cell, at most: one in four is odd
 Overwritten = dict[Finding, list[tuple[int, str]]]
-"""For findings of constants: the keys of the cells, and the formulas that would be there."""
-MOST_ADDED = 1_000
-"""So many cells are compared, at most, with those that someone added one by one."""
-FEWEST_IN_LINE, FEWEST_IN_RECTANGLE = 3, 5
-"""So many cells must fit before another is odd."""
+"""For each finding of constants, the keys of the cells and the formulas that belong there."""
+MOST_ADDED = 1_000  # cells of a sum; larger sums are not compared term by term
+FEWEST_IN_LINE, FEWEST_IN_RECTANGLE = 3, 5  # fitting cells that make another one odd
 
 
 class Slips:
-    """Finds the cells of a book that are unlike their neighbours.
+    """Finds the cells of a workbook that differ from their neighbours.
 
     Args:
-        forms: the formulas of a book, taken apart; lookup: its sheets; lines: its numbers, and blocks.
+        forms: the formulas of a workbook as templates; lookup: its sheets; lines: its numbers and
+            blocks.
 
     Attributes:
-        overwritten: for each finding of constants the cells, and the formulas that would be there.
+        overwritten: for each finding of constants, the cells and the formulas that belong there.
     """
 
     def __init__(
@@ -68,22 +64,24 @@ class Slips:
         self.overwritten: Overwritten = {}
 
     def all(self) -> Iterator[Finding]:
-        """Every slip."""
+        """All findings."""
         for block in self.blocks:
-            if self._tells(block):
+            if self._is_evidence(block):
                 yield from self._odd_formulas(block)
-                yield from self._strangers(block)
+                yield from self._other_cells(block)
                 for key, is_constant in self.ends.odd(block):
                     cell = np.array([key])
                     yield self._constant(block, cell) if is_constant else self._odd(block, cell)
 
-    def _tells(self, block: FormulaBlock) -> bool:
+    def _is_evidence(self, block: FormulaBlock) -> bool:
         fewest = FEWEST_IN_LINE if block.flat else FEWEST_IN_RECTANGLE
-        return len(block.places) >= fewest or any(self._two_of_three(block, axis) for axis in (0, 1))
+        return len(block.places) >= fewest or any(
+            self._missing_third_lines(block, axis) for axis in (0, 1)
+        )
 
-    def _two_of_three(self, block: FormulaBlock, axis: int) -> list[int]:
-        """Where a block has two lines (rows: axis 0) and is computed from just three lines of numbers:
-        the lines that it lacks."""
+    def _missing_third_lines(self, block: FormulaBlock, axis: int) -> list[int]:
+        """The lines that a block lacks if it has two lines (rows: axis 0) and is computed from exactly
+        three lines of numbers."""
         first, extent = block.box[axis], block.extents[axis]
         if extent not in (2, 3) or len(block.places) != 2 * block.extents[1 - axis]:
             return []
@@ -91,7 +89,7 @@ class Slips:
         return [lacks for start, lacks in starts.items() if self._begins(block, axis, start)]
 
     def _begins(self, block: FormulaBlock, axis: int, start: int) -> bool:
-        """Whether three lines of numbers begin with what the block's formula has in a line."""
+        """Whether exactly three lines of numbers begin at an operand in line `start` of the block."""
         corner = list(block.box[:2])
         corner[axis] = start
         first = block.predicted(*corner).astype(np.int64)
@@ -109,17 +107,17 @@ class Slips:
         return len(odd) <= MOST_ODD * len(block.places) or len(odd) == 1
 
     def _odd_formulas(self, block: FormulaBlock) -> Iterator[Finding]:
-        """Formulas of the block's template that move in another way."""
+        """Formulas of the block's template whose references do not follow the block."""
         if not len(block.odd):
             return
         odd = block.sheet.keys[block.odd]
         rows, columns = odd // WIDTH, odd % WIDTH + 1
         top, left, bottom, right = block.box
         near = (rows >= top - 1) & (rows <= bottom + 1) & (columns >= left - 1) & (columns <= right + 1)
-        # The totals of the rows are no slips in those of the columns.
+        # Row totals are not slips among column totals.
         near &= [not self.lines.crosses(block, key) for key in odd.tolist()]
         within = odd[near]
-        if not self._are_few(block, within) and not self._is_one_of_three(block, within):
+        if not self._are_few(block, within) and not self._is_odd_third_line(block, within):
             return
         beyond = set(odd[~near].tolist())
         for group in groups(within):
@@ -128,9 +126,9 @@ class Slips:
             ) and self._is_slip(block, group):
                 yield self._odd(block, group)
 
-    def _is_one_of_three(self, block: FormulaBlock, odd: Ints) -> bool:
-        """Whether cells are one of three lines, of which the others compute alike: the middle one, or
-        one of as many as what they are computed from has."""
+    def _is_odd_third_line(self, block: FormulaBlock, odd: Ints) -> bool:
+        """Whether cells form one of three lines of which the other two agree: the middle line, or a
+        line required by three lines of operands."""
         if block.flat or not (block.template.operators or block.template.functions):
             return False
         for axis, at in enumerate((odd // WIDTH, odd % WIDTH + 1)):
@@ -140,9 +138,9 @@ class Slips:
             whole = len(odd) == across and len(block.places) == 2 * across
             if whole and block.extents[axis] == 3 and line == block.box[axis] + 1:
                 return True
-            if whole and line in self._two_of_three(block, axis):
+            if whole and line in self._missing_third_lines(block, axis):
                 return True
-            # Its first cell agrees with the others by chance: `$A$1` is `A1` there.
+            # The first cell agrees by chance: there, `$A$1` and `A1` are the same.
             if (
                 block.extents[axis] == 3
                 and len(block.places) == 3 * across - len(odd) == 2 * across + 1
@@ -175,13 +173,13 @@ class Slips:
                 or (in_column and (rows.min(), rows.max()) == (top, bottom))
             )
         if all(cannot_compute(self.lookup, block, key) for key in group.tolist()):
-            return False  # what the block is made from ends where it does
+            return False  # the operands of the block end where it does
         if block.flat and self._computes_from_others(block, int(group[0])):
             return False
         return whole and not self._totals(block, group)
 
     def _counts_in_text(self, block: FormulaBlock, group: Ints) -> bool:
-        """Whether texts differ in their own numbers only: `of 15`, `of 20`."""
+        """Whether text formulas differ only in the numbers they contain: `of 15`, `of 20`."""
         places = block.sheet.find(group)
         if "n" not in block.template.roles or (block.sheet.kinds[places] != TEXT).any():
             return False
@@ -194,7 +192,7 @@ class Slips:
         )
 
     def _totals(self, block: FormulaBlock, group: Ints) -> bool:
-        """Whether a formula beside the block adds up the block: it refers to whole lines of it."""
+        """Whether a formula beside the block totals it, that is, refers to whole lines of it."""
         top, left, bottom, right = block.box
         for values in values_at(self.forms, block.sheet, block.sheet.find(group)):
             for reference in block.template.references:
@@ -220,13 +218,13 @@ class Slips:
             cells,
             "pattern",
             f"={text_at(self.forms, block.sheet, int(place))} breaks the pattern of "
-            f"{shortened_spans(block.spans)}; as there it would be ={expected}",
+            f"{shortened_spans(block.spans)}; their formula here is ={expected}",
             "Copy a neighbour's formula into it.",
         )
 
-    def _strangers(self, block: FormulaBlock) -> Iterator[Finding]:
-        """Constants, and formulas of another kind, among those of the block."""
-        strange = self._unlike(block, strangers(block))
+    def _other_cells(self, block: FormulaBlock) -> Iterator[Finding]:
+        """Constants and formulas of another kind among those of the block."""
+        strange = self._unlike_block(block, other_cells(block))
         sheet = block.sheet
         given = [
             int(sheet.keys[place])
@@ -255,11 +253,11 @@ class Slips:
                 if self.lines.crosses(block, int(group[0])) or self._summarizes(block, int(group[0])):
                     continue
                 if kind == "constant" and block.extents[0] == 1:
-                    continue  # what labels the formulas to its right
+                    continue  # a label of the formulas to its right
                 yield self._odd(block, group) if kind == "pattern" else self._constant(block, group)
 
-    def _unlike(self, block: FormulaBlock, places: Ints) -> Ints:
-        """Those of some cells that have not just the formula that the block would have there."""
+    def _unlike_block(self, block: FormulaBlock, places: Ints) -> Ints:
+        """The cells whose formula differs from the one that the block has there."""
         sheet, forms = block.sheet, self.forms
         alike = np.zeros(len(places), dtype=np.bool_)
         for i, place in enumerate(places.tolist()):
@@ -277,8 +275,8 @@ class Slips:
         return places[~alike]
 
     def _summarizes(self, block: FormulaBlock, key: int) -> bool:
-        """Whether a formula in a line computes from others of the line, as those do not: the mean price
-        among totals."""
+        """Whether a formula in a line is computed from other cells of the line, while those are not: a
+        mean price among totals."""
         (place,) = block.sheet.find(np.array([key]))
         formula = int(block.sheet.formulas[place])
         if not block.flat or formula < 0:
@@ -291,8 +289,8 @@ class Slips:
         )
 
     def _computes_from_others(self, block: FormulaBlock, key: int) -> bool:
-        """Whether the cell beside an end of a line would be computed from other numbers than the line
-        is, as what closes a balance is from the totals."""
+        """Whether the cell beside an end of a line would be computed from other numbers than the line,
+        as the closing line of a balance is computed from totals."""
         axis = ROW if block.extents[ROW] > 1 else COLUMN
         last = int(block.keys.max() if key > block.keys.max() else block.keys.min())
         own, beside = predicted(block, np.array([last, key]))
@@ -309,7 +307,8 @@ class Slips:
         return False
 
     def _computes_from(self, block: FormulaBlock, group: Ints) -> bool:
-        """Whether formulas of a block's template compute from its cells alone: `C2+C3` under both."""
+        """Whether formulas of a block's template are computed from the block's cells alone: `C2+C3`
+        below both."""
         at = block.sheet.find(group)
         return any(
             self._in_line(block, block.template, values)
@@ -317,7 +316,7 @@ class Slips:
         )
 
     def _in_line(self, block: FormulaBlock, template: Template, values: Coordinates) -> bool:
-        """Whether all that a formula uses are cells of a block."""
+        """Whether a formula uses cells of a block only."""
         keys = [values[r.at] * WIDTH + values[r.at + 1] - 1 for r in template.references]
         single = all(r.cells == 1 and not r.sheet for r in template.references)
         return bool(keys) and single and bool(np.isin(keys, block.keys).all())
@@ -333,7 +332,7 @@ class Slips:
             block.sheet.name,
             spans(group),
             "restart" if copied else "constant",
-            f"{many} among the formulas of {shortened_spans(block.spans)}; as there it would be "
+            f"{many} among the formulas of {shortened_spans(block.spans)}; their formula here is "
             f"={formula_for(self.forms, block, int(group[0]))}",
             "Copy a neighbour's formula into it.",
         )
@@ -344,7 +343,7 @@ class Slips:
 
 
 def _added(template: Template, values: Coordinates) -> list[tuple[str, float, float]]:
-    """The cells that a formula adds, if it does nothing else: `SUM(B2:B4)`, `B2+B3+B4`."""
+    """The cells that a pure sum adds: `SUM(B2:B4)`, `B2+B3+B4`."""
     if template.general == "SUM(§:§)":
         top, left, bottom, right = values.tolist()
         rows, columns = np.arange(top, bottom + 1), np.arange(left, right + 1)

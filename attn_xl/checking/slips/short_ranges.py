@@ -1,5 +1,5 @@
-"""Ranges that leave out the number next to them, in every formula of a line: a sum that begins a row
-too late. Knows blocks, and what else uses the same numbers.
+"""Ranges that leave out the adjacent number in every formula of a line: for example, a sum that begins
+one row too late.
 """
 
 from __future__ import annotations
@@ -18,26 +18,27 @@ from attn_xl.spreadsheets.formulas import WIDTH, Ints, SheetCells
 from attn_xl.spreadsheets.ranges import spans
 
 SUMMING = ADDING | {"COUNT", "COUNTA", "COUNTIF", "LARGE", "SMALL", "RANK"}
-"""Functions of as many numbers as there are."""
+"""Functions of any number of arguments."""
 
 
 class ShortRanges:
-    """Finds the blocks whose range ends one number too soon.
+    """Finds blocks whose range is one number too short.
 
-    The number is one of the range's if it is of the same block or array; if some other formulas use
-    just the range with it, or these have a cell of it each; if it stands between the range and its sum;
-    or if the formulas stand beside the range, one for each number of it and one for this. It is not if
-    other formulas use just the range without it.
+    The adjacent number belongs to the range if it is of the same block or array; if other formulas use
+    exactly the range with it, or the block's formulas use one cell of the longer range each; if it
+    stands between the range and its sum; or if the block stands beside the range, one formula for each
+    number including this one. It does not if other formulas use exactly the range without it.
 
     Args:
-        forms: the formulas of a book, taken apart; lookup: its sheets; lines: its numbers, and blocks.
+        forms: the formulas of a workbook as templates; lookup: its sheets; lines: its numbers and
+            blocks.
     """
 
     def __init__(self, forms: Forms, lookup: Lookup, lines: NumberLines) -> None:
         self.forms, self.lookup, self.lines = forms, lookup, lines
 
     def all(self) -> Iterator[Finding]:
-        """Every one."""
+        """All findings."""
         for block in self.lines.blocks:
             ranges = [r for r in block.template.references if r.cells == 2]
             if len(block.places) > 1 and len(ranges) == 1 and ranges[0].function in SUMMING:
@@ -49,11 +50,11 @@ class ShortRanges:
                         spans(block.keys),
                         "short",
                         f"={first}, ... leaves out {spans(left_out)} beside its range",
-                        "Take it into the range; or leave a blank line between them.",
+                        "Include it in the range, or leave a blank line between them.",
                     )
 
     def _left_out(self, block: FormulaBlock, reference: Reference) -> Ints | None:
-        """The cells beside the ranges of a block that they should have."""
+        """The cells beside the ranges of a block that the ranges should include, if any."""
         sheet = self.lookup.sheet(reference.sheet, block.sheet)
         one = rectangles_of(reference, block.predicted(*block.box[:2]).reshape(1, -1))
         sides = int((one[2] - one[0])[0]), int((one[3] - one[1])[0])
@@ -62,7 +63,7 @@ class ShortRanges:
         along = 0 if sides[0] else 1
         ends = [reference.at + along, reference.at + 2 + along]
         if any(block.slopes[ends, axis].any() for axis in (ROW, COLUMN) if block.extents[axis] > 1):
-            return None  # a window that moves, or grows
+            return None  # a moving or growing window
         box = np.array(self.lines.used_by(block, reference))
         for step, end in ((-1, box[along]), (1, box[2 + along])):
             cells = [_line(box, along, end + step * far) for far in range(3)]
@@ -108,7 +109,7 @@ class ShortRanges:
         )
 
     def _goes_over(self, block: FormulaBlock, sheet: SheetCells, box: Ints) -> bool:
-        """Whether the block's formulas have a cell of just a rectangle each: what they divide."""
+        """Whether each formula of the block refers to one cell of exactly this rectangle."""
         return any(
             r.cells == 1
             and self.lookup.sheet(r.sheet, block.sheet) is sheet
@@ -118,7 +119,7 @@ class ShortRanges:
 
 
 def _counts(sheet: SheetCells, keys: Ints, tables: Ints) -> bool:
-    """Whether constants only count, as years over a table do."""
+    """Whether constants are mere counters, as years above a table."""
     steps = np.diff(sheet.numbers[sheet.find(keys)])
     if (tables != CONSTANT).any() or not len(steps) or (steps != steps[0]).any():
         return False

@@ -1,10 +1,9 @@
-"""Attention weights that should sum to 1: found by their defined names in our workbooks, by their
-formulas in anybody's. Knows blocks and stored values.
+"""Attention weights that do not sum to 1.
 
-Anybody's: a block of divisions of one cell by another, where what is divided is an exponential and what
-divides is a sum (or by mistake a mean), be it written as a cell, a range or a name. The weights of a
-word are the cells of a line along which what divides stays the same. Or one array formula that divides
-exponentials by their sum.
+In workbooks of attn-xl the weights are found by their defined names, in other workbooks by their
+formulas: a block of quotients whose dividend is an exponential and whose divisor is a sum (or, by
+mistake, a mean), written as a cell, a range or a name; or one array formula that divides exponentials
+by their sum. The weights of one word are the cells along which the divisor stays the same.
 """
 
 from __future__ import annotations
@@ -30,15 +29,13 @@ _SHARE = re.compile(
     r"§/(?:(?:SUM|AVERAGE)\(|\()?§(?:[:+]§)*\)?$"
     r"|EXP\([^()]*(?:\([^()]*\))?\)/(?:SUM|SUMPRODUCT|AVERAGE)?\((?:EXP\([^()]*(?:\([^()]*\))?\)[+,]?)+\)$"
 )
-"""A cell divided by another, or by a sum; an exponential by a sum of exponentials."""
+"""A cell divided by a cell or a sum, or an exponential divided by a sum of exponentials."""
 _ARRAY = re.compile(r"(?P<x>EXP\(.+\))/(?:SUM|AVERAGE|MAX)\((?P=x)\)")
-"""Exponentials divided by what is one number for all of them."""
+"""Exponentials divided by one number."""
 _SUM = re.compile(r"(?:SUM|AVERAGE)\(§:§\)(?:[+*/]§)?|§(?:\+§)+")
 _ADDS = re.compile(r"(?:SUM|SUMPRODUCT|AVERAGE)\(")
-EPSILON = 1e-4
-"""So much may be added to a sum, that nothing is divided by 0."""
-LONGEST = 8_192
-"""Longer formulas no spreadsheet program takes."""
+EPSILON = 1e-4  # may be added to a sum to avoid division by 0
+LONGEST = 8_192  # characters: the limit of spreadsheet programs for a formula
 MOST_SUMMED = 1_000_000
 _EXPONENTIAL = re.compile(
     r"EXP\(.*\)|POWER\([^,]*,[^,]*\)|[^+\-*/]+\^[^+\-*/]+|(?:IF|ROUND)\(.*EXP\(.*\)"
@@ -48,7 +45,7 @@ _EXPONENTIAL = re.compile(
 def not_one(
     book: FormulaBook, forms: Forms, found: list[FormulaBlock], lookup: Lookup, tolerance: float
 ) -> list[Finding]:
-    """The lines of attention weights whose stored values do not sum to 1."""
+    """Findings on lines of attention weights whose stored values do not sum to 1."""
     seen: set[tuple[str, int]] = set()
     wrong: dict[str, list[tuple[Ints, float]]] = defaultdict(list)
     whole = [(sheet, keys, 1e-9) for sheet, keys in (*_named(book, lookup), *_arrays(book))]
@@ -72,16 +69,16 @@ def not_one(
             name,
             spans(np.concatenate([keys for keys, _ in lines])),
             "softmax",
-            f"these attention weights sum to {lines[0][1]:.12g}, not to 1"
+            f"these attention weights sum to {lines[0][1]:.12g}, not 1"
             + f" ({len(lines)} lines like this)" * (len(lines) > 1),
-            "Look at what they are divided by: the sum of all their exponentials, and of no others.",
+            "Divide by the sum of exactly their exponentials.",
         )
         for name, lines in wrong.items()
     ]
 
 
 def _named(book: FormulaBook, lookup: Lookup) -> Iterator[tuple[SheetCells, Ints]]:
-    """The rows of the matrices that are named Softmax."""
+    """The rows of the matrices with the defined name Softmax."""
     for name, text in book.names.items():
         found = _RANGE.fullmatch(text) if _NAMED.fullmatch(name) else None
         if not found:
@@ -98,7 +95,7 @@ def _named(book: FormulaBook, lookup: Lookup) -> Iterator[tuple[SheetCells, Ints
 
 
 def _arrays(book: FormulaBook) -> Iterator[tuple[SheetCells, Ints]]:
-    """The rows of array formulas of exponentials divided by the sum of all; each row is a word's."""
+    """The rows of array formulas that divide exponentials by their sum; a row belongs to one word."""
     masters = {
         n
         for n, f in enumerate(book.formulas)
@@ -116,8 +113,8 @@ def _arrays(book: FormulaBook) -> Iterator[tuple[SheetCells, Ints]]:
 
 
 def _spelt_out(book: FormulaBook) -> FormulaBook | None:
-    """The book with cells and ranges in place of the names by which its formulas divide; None where
-    none does."""
+    """The workbook with the names in divisors replaced by their cells and ranges; None if there are no
+    such names."""
     cells = {
         name: text for name, text in book.names.items() if "!" not in name and _RANGE.fullmatch(text)
     }
@@ -142,7 +139,7 @@ def _spelt_out(book: FormulaBook) -> FormulaBook | None:
 def _divided(
     forms: Forms, found: list[FormulaBlock], lookup: Lookup
 ) -> Iterator[tuple[SheetCells, Ints, float]]:
-    """Lines of shares of exponentials, and how far from 1 their sum may be."""
+    """Lines of quotients of exponentials, and how far from 1 their sum may be."""
     for block in found:
         if not _SHARE.match(block.template.general) or len(block.keys) < 2:
             continue
@@ -165,7 +162,7 @@ def _divided(
         sums, _ = _formula_at(forms, block, below[0], first, lookup)
         exact = len(below) > 1 or sums is None or sums.general in ("SUM(§:§)", "§+§")
         least = 1e-9 if exact and "n" not in block.template.roles else EPSILON
-        # What divides all is taken for a sum of all.
+        # One divisor for all cells is taken as their sum.
         number = (block.keys // WIDTH, block.keys % WIDTH, 0 * block.keys)[
             2 if len(lines) == 2 else 1 - lines[0]
         ]
@@ -178,7 +175,7 @@ def _divided(
 def _formula_at(
     forms: Forms, block: FormulaBlock, reference: Reference, values: Coordinates, lookup: Lookup
 ) -> tuple[Template | None, Coordinates]:
-    """The formula of the one cell that a block's formula refers to: its template and coordinates."""
+    """The template and the coordinates of the formula in the cell that a block's formula refers to."""
     sheet = lookup.sheet(reference.sheet, block.sheet)
     row, column, _, _ = rectangles_of(reference, values)
     place = int(sheet.find(row * WIDTH + column - 1)[0]) if sheet is not None else -1
@@ -189,7 +186,7 @@ def _formula_at(
 
 
 def _is_exponential(forms: Forms, block: FormulaBlock, lookup: Lookup) -> bool:
-    """Whether what is divided is an exponential, and what divides a sum."""
+    """Whether the dividend is an exponential and the divisor a sum."""
     values = block.predicted(int(block.keys[0]) // WIDTH, int(block.keys[0]) % WIDTH + 1).reshape(1, -1)
     text = block.template.general
     above, below = (
@@ -204,7 +201,7 @@ def _is_exponential(forms: Forms, block: FormulaBlock, lookup: Lookup) -> bool:
 
 
 def _is_part(forms: Forms, block: FormulaBlock, keys: Ints, lookup: Lookup) -> bool:
-    """Whether these are the shares of some only of what is summed: then they need not sum to 1."""
+    """Whether the cells cover only a part of what is summed; then they need not sum to 1."""
     above, *below = block.template.references
     values = np.array([block.predicted(key // WIDTH, key % WIDTH + 1) for key in keys.tolist()])
     top, left, _, _ = rectangles_of(above, values)
@@ -215,11 +212,11 @@ def _is_part(forms: Forms, block: FormulaBlock, keys: Ints, lookup: Lookup) -> b
         if template is None or not _SUM.fullmatch(template.general):
             return True
         if template.general.endswith("+§") and "n" in template.roles and numbers[0, -1] > EPSILON:
-            return True  # one more, that nobody gets
+            return True  # an extra term without a weight
         summed, own = list(template.references), lookup.sheet(below[0].sheet, block.sheet) or own
     source = lookup.sheet(above.sheet, block.sheet)
     if any(lookup.sheet(r.sheet, own) is not source for r in summed):
-        return True  # of copies elsewhere
+        return True  # a sum of copies elsewhere
     cells: set[int] = set()
     for reference in summed:
         first, start, last, end = (int(x[0]) for x in rectangles_of(reference, numbers))
@@ -237,7 +234,7 @@ def _has_others(
     cells: set[int],
     lookup: Lookup,
 ) -> bool:
-    """Whether something else is summed with the exponentials: a formula such as their maximum."""
+    """Whether something other than exponentials is summed with them, such as their maximum."""
     sheet = lookup.sheet(above.sheet, block.sheet)
     if sheet is None:
         return False

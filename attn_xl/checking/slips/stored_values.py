@@ -1,4 +1,4 @@
-"""Stored values against what an engine computes, cell by cell. Knows engines, and nothing of slips."""
+"""Comparing stored values with those that an engine computes, cell by cell."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ from .function_support import DATED, UNSTEADY
 from .ironcalc_support import doubtful, must_be_entered
 
 CANCELLED = 1e-4
-"""A number below this share of its sheet's largest is what cancelling left: it counts as that large."""
+"""Fraction of a sheet's largest number below which a number counts as that large: it may be the
+rounding error left by cancellation."""
 LEFT_OVER = 1e-2
-"""The same, where what the formula refers to is known: rounding errors of several steps add up."""
+"""The same fraction, of the largest operand of a formula: rounding errors of several steps add up."""
 INFINITE = 1e8
-"""Numbers from here on stand for infinity, in masks, and say nothing of how large the others are."""
+"""Numbers this large stand for infinity, as in masks, and do not indicate the scale of the others."""
 _NO_ANSWER = ("#NAME?", "#N/IMPL!", "#ERROR!", "#SPILL!", "#CALC!")
-"""What an engine says to what it does not know, and to what is made from that."""
+"""Error values of an engine for formulas that it does not support, and for their dependents."""
 
 _ERRORS = ("#DIV/0!", "#VALUE!", "#REF!", "#N/A", "#NUM!", "#NULL!", "#CIRC!")
 
 _ROUGH = {"IronCalc": frozenset(["NORMSDIST", "NORM.S.DIST"])}
-"""Functions that an engine computes to ten digits only; layers add to what is wrong in the last."""
-ROUGHLY = 1e-6
-"""How far from right a number may be that is made from them."""
+"""Functions that an engine computes to ten digits only; the error grows with each layer."""
+ROUGHLY = 1e-6  # relative tolerance for cells that depend on these functions
 
 _CIRCLE = "#CIRC!"
-"""IronCalc's value of a cell that refers to itself, or to one that does."""
+"""IronCalc's value for a circular reference, and for cells that depend on one."""
 _ELSEWHERE = re.compile(r"\[[^\]]*\][^!\[\]]*!")
-"""In a reference: the file that it leads to, and the sheet."""
+"""The file and the sheet in a reference to another workbook."""
 _SPREAD = frozenset(
     [
         "COVAR",
@@ -70,17 +70,17 @@ _SPREAD = frozenset(
         "VARP",
     ]
 )
-"""Functions of squares, whose sums IronCalc takes from each other: large numbers that hardly differ
-leave it little."""
+"""Functions that IronCalc computes as a difference of sums of squares, which loses digits if the
+numbers are large and close together."""
 _DIGITS = re.compile(r"[0-9]+\.[0-9]{9,}")
-"""A number within a text (`="a"&1/3`), of which programs write 15 digits or more."""
+"""A number within a text (`="a"&1/3`), which programs write with 15 or more digits."""
 
 Compute = Callable[[str, Ints], Sequence[Value]]
-"""The values that an engine has for cells of a sheet, by their keys."""
+"""Returns the values that an engine computes for cells of a sheet, given by their keys."""
 
 
 def ironcalc_values(engine: Recalculated) -> Compute:
-    """What IronCalc computes."""
+    """A function that returns what IronCalc computes."""
 
     def compute(sheet: str, keys: Ints) -> list[Value]:
         if sheet not in engine.sheets:
@@ -91,10 +91,10 @@ def ironcalc_values(engine: Recalculated) -> Compute:
     return compute
 
 
-def taken_apart_by_mistake(book: FormulaBook, forms: Forms) -> list[tuple[str, int, int, str]]:
-    """The formulas that IronCalc reads otherwise than all other programs: of `SUMPRODUCT(EXP(B5:F5))`
-    in a file it takes one cell of the range, and all if the formula is entered. By sheet, row and
-    column, with the text."""
+def formulas_to_reenter(book: FormulaBook, forms: Forms) -> list[tuple[str, int, int, str]]:
+    """The formulas that IronCalc must be given again after loading, by sheet, row and column, with
+    their text. When it loads `SUMPRODUCT(EXP(B5:F5))` from a file, it reduces the range to one
+    cell, unlike every other program; when the formula is entered, it does not."""
     found = []
     for sheet in book.sheets.values():
         where = np.flatnonzero(sheet.formulas >= 0)
@@ -111,10 +111,10 @@ def taken_apart_by_mistake(book: FormulaBook, forms: Forms) -> list[tuple[str, i
 
 
 def libreoffice_values(path: Path) -> Compute:
-    """What LibreOffice computes.
+    """A function that returns what LibreOffice computes.
 
     Raises:
-        InputError: if it is not there, or does not convert the file.
+        InputError: if LibreOffice is not installed, or does not convert the file.
     """
     with tempfile.TemporaryDirectory() as out:
         (result,) = recalculated_by_libreoffice([path], Path(out))
@@ -137,21 +137,21 @@ def wrong_values(
     tolerance: float,
     engine: str,
 ) -> tuple[list[Finding], int]:
-    """The cells whose stored value is missing, an error, or not what the engine computes; and how many
-    were computed.
+    """Findings on cells whose stored value is missing, an error, or not what the engine computes; and
+    the number of values compared.
 
     Args:
-        compute: the engine, None if there is none: then only what is stored is looked at.
-        tolerance: the largest relative error; of a number that cancelling left, in relation to what it
-            was made from.
-        engine: its name.
+        compute: returns the engine's values; None to examine the stored values only.
+        tolerance: the largest accepted relative error; for a number left by cancellation, relative to
+            its operands.
+        engine: the name of the engine.
     """
     found, checked = [], 0
     origins = origins_of_errors(book, forms, lookup)
     suspects: list[tuple[SheetCells, Ints, list[Value]]] = []
     seeds: dict[str, list[int]] = defaultdict(list)
     for sheet in book.sheets.values():
-        found += _stored(sheet, compute, origins)
+        found += _stored_findings(sheet, compute, origins)
         places = np.flatnonzero((sheet.formulas >= 0) | (sheet.spilled >= 0))
         places = places[(sheet.kinds[places] != MISSING) & (sheet.kinds[places] != ERROR)]
         if compute is None or not len(places):
@@ -161,7 +161,7 @@ def wrong_values(
         differ = _differing(sheet, places, computed, tolerance)
         suspects.append((sheet, places[differ], [computed[i] for i in differ.tolist()]))
     if any(len(places) for _, places, _ in suspects):
-        doubts = _doubts(book, forms, engine)
+        doubts = _doubtful_functions(book, forms, engine)
         for sheet, places, values in suspects:
             formulas = np.maximum(sheet.formulas[places], sheet.spilled[places])
             lost = [
@@ -170,7 +170,7 @@ def wrong_values(
                 or (value == _CIRCLE and book.repeats)
                 or (
                     engine == "IronCalc"
-                    and _lost_squares(sheet, place, value, forms, lookup, tolerance)
+                    and _is_lost_in_squares(sheet, place, value, forms, lookup, tolerance)
                 )
                 for formula, place, value in zip(formulas.tolist(), places.tolist(), values)
             ]
@@ -180,18 +180,20 @@ def wrong_values(
         for sheet, places, values in suspects:
             unsure = np.isin(sheet.keys[places], np.array(sorted(touched[sheet.name]), dtype=np.int64))
             checked -= int(unsure.sum())
-            found += _unchecked(sheet, doubts, places[unsure], engine)
+            found += _unchecked_findings(sheet, doubts, places[unsure], engine)
             for place, value in zip(places[~unsure].tolist(), np.array(values, dtype=object)[~unsure]):
                 key = int(sheet.keys[place])
                 if key in rough[sheet.name] and same(sheet, key, value, max(tolerance, ROUGHLY)):
                     continue
-                if not _cancelled(sheet, place, value, forms, lookup, tolerance):
-                    found.append(_different(sheet, place, value, engine))
+                if not _is_left_by_cancellation(sheet, place, value, forms, lookup, tolerance):
+                    found.append(_wrong_value_finding(sheet, place, value, engine))
     return found, checked
 
 
-def _stored(sheet: SheetCells, compute: Compute | None, origins: dict[str, Ints]) -> list[Finding]:
-    """Errors, stored or computed where nothing is stored, and missing values."""
+def _stored_findings(
+    sheet: SheetCells, compute: Compute | None, origins: dict[str, Ints]
+) -> list[Finding]:
+    """Findings on error values, stored or computed for cells without a value, and on missing values."""
     out = []
     errors: dict[str, list[int]] = defaultdict(list)
     for place in np.flatnonzero(sheet.kinds == ERROR).tolist():
@@ -202,9 +204,11 @@ def _stored(sheet: SheetCells, compute: Compute | None, origins: dict[str, Ints]
             if isinstance(value, str) and value in _ERRORS:
                 errors[value].append(key)
     for text, keys in errors.items():
-        what = _error(sheet, text, keys, origins)
+        what = _error_text(sheet, text, keys, origins)
         out.append(
-            Finding(sheet.name, spans(np.array(keys)), "error", what, "Mend what it is made from.")
+            Finding(
+                sheet.name, spans(np.array(keys)), "error", what, "Fix the cells it is computed from."
+            )
         )
     if len(missing):
         out.append(
@@ -213,15 +217,15 @@ def _stored(sheet: SheetCells, compute: Compute | None, origins: dict[str, Ints]
                 spans(missing),
                 "no value",
                 f"{len(missing)} formula{'s' * (len(missing) > 1)} without a stored value: blank in "
-                "previews, and for programs that read values",
-                "Open it in a spreadsheet program and save it.",
+                "previews and in programs that read values only",
+                "Open the workbook in a spreadsheet program and save it.",
             )
         )
     return out
 
 
 def _differing(sheet: SheetCells, places: Ints, computed: Sequence[Value], tolerance: float) -> Ints:
-    """Which of the cells (places in `places`) differ, by the sheet's size of numbers."""
+    """The indices into `places` of the cells that differ, relative to the scale of the sheet."""
     numeric = sheet.kinds[places] == NUMBER
     numbers = np.array([x if type(x) in (float, int) else np.nan for x in computed], dtype=np.float64)
     stored = sheet.numbers[places]
@@ -233,27 +237,27 @@ def _differing(sheet: SheetCells, places: Ints, computed: Sequence[Value], toler
     for place in np.flatnonzero(~same & ~(numeric & ~np.isnan(numbers))).tolist():
         ours, theirs = sheet.stored(int(places[place])), computed[place]
         if isinstance(ours, str) and isinstance(theirs, str):
-            ours, theirs = _DIGITS.sub(_fewer, ours), _DIGITS.sub(_fewer, theirs)
+            ours, theirs = _DIGITS.sub(_with_nine_digits, ours), _DIGITS.sub(_with_nine_digits, theirs)
         same[place] = ours == theirs or {ours, theirs} <= {"", None}
     return np.flatnonzero(~same)
 
 
-def _fewer(digits: re.Match[str]) -> str:
+def _with_nine_digits(digits: re.Match[str]) -> str:
     return f"{float(digits[0]):.9g}"
 
 
 def _largest(sheet: SheetCells) -> float:
-    """The largest of the numbers that a sheet computes, but for those that stand for infinity."""
+    """The largest number that a sheet computes, apart from those that stand for infinity."""
     computed = ((sheet.formulas >= 0) | (sheet.spilled >= 0)) & (sheet.kinds == NUMBER)
     sizes = np.abs(sheet.numbers[computed])
     finite = sizes[sizes < INFINITE]
     return float((finite if len(finite) else sizes).max(initial=0.0))
 
 
-def _cancelled(
+def _is_left_by_cancellation(
     sheet: SheetCells, place: int, value: Value, forms: Forms, lookup: Lookup, tolerance: float
 ) -> bool:
-    """Whether a difference is no larger than what cancelling leaves of what the formula refers to."""
+    """Whether a difference is within the rounding error that cancellation of the operands can leave."""
     numbers = _numbers(sheet, place, value)
     if numbers is None:
         return False
@@ -266,10 +270,11 @@ def _cancelled(
     return abs(stored - computed) <= tolerance * LEFT_OVER * largest
 
 
-def _lost_squares(
+def _is_lost_in_squares(
     sheet: SheetCells, place: int, value: Value, forms: Forms, lookup: Lookup, tolerance: float
 ) -> bool:
-    """Whether a difference, or that of the squares, is what sums of squares lose by cancelling."""
+    """Whether a difference, or that of the squares, is within what sums of squares lose by
+    cancellation."""
     numbers = _numbers(sheet, place, value)
     if numbers is None:
         return False
@@ -283,7 +288,7 @@ def _lost_squares(
 
 
 def _numbers(sheet: SheetCells, place: int, value: Value) -> tuple[float, float] | None:
-    """The stored and the computed value of a cell with a formula of its own, if both are numbers."""
+    """The stored and the computed value of a cell with its own formula, if both are numbers."""
     stored = sheet.stored(place)
     if type(stored) is not float or type(value) not in (float, int) or sheet.formulas[place] < 0:
         return None
@@ -299,7 +304,7 @@ def _formula(sheet: SheetCells, place: int, forms: Forms) -> tuple[Template, Coo
 def _sizes(
     sheet: SheetCells, template: Template, values: Coordinates, lookup: Lookup
 ) -> NDArray[np.float64]:
-    """The sizes of the numbers that a formula refers to."""
+    """The absolute values of the numbers that a formula refers to."""
     sizes = [np.empty(0)]
     for reference in template.references:
         target = lookup.sheet(reference.sheet, sheet)
@@ -314,23 +319,23 @@ def _sizes(
 
 
 def same(sheet: SheetCells, key: int, computed: Value, tolerance: float) -> bool:
-    """Whether what a cell holds is what an engine computes for it."""
+    """Whether a cell holds what an engine computes for it."""
     return not len(_differing(sheet, sheet.find(np.array([key])), [computed], tolerance))
 
 
-def _different(sheet: SheetCells, place: int, value: Value, engine: str) -> Finding:
+def _wrong_value_finding(sheet: SheetCells, place: int, value: Value, engine: str) -> Finding:
     key = int(sheet.keys[place])
     cell = address(key // WIDTH, key % WIDTH + 1)
     stored = sheet.stored(place)
     if value == _CIRCLE:
-        what = "refers to itself, or to a cell that does: no program computes it"
-        return Finding(sheet.name, cell, "error", what, "Take it out of what it is made from.")
+        what = "circular reference: depends on itself, or on a cell that does"
+        return Finding(sheet.name, cell, "error", what, "Remove the cell from its own operands.")
     return Finding(
         sheet.name,
         cell,
         "value",
         f"stored {_shown(stored)}, {engine} computes {_shown(value)}",
-        "Recalculate and save it (F9, in Excel Ctrl+Alt+F9).",
+        "Recalculate the workbook (F9, in Excel Ctrl+Alt+F9) and save it.",
     )
 
 
@@ -342,9 +347,9 @@ def _shown(value: Value) -> str:
     return "nothing" if value in (None, "") else repr(shortened(str(value)))
 
 
-def _doubts(book: FormulaBook, forms: Forms, engine: str) -> list[frozenset[str]]:
-    """For each formula the functions whose value is another one each time, or that no engine computes,
-    or not this one."""
+def _doubtful_functions(book: FormulaBook, forms: Forms, engine: str) -> list[frozenset[str]]:
+    """For each formula, its functions whose value varies from one calculation to the next, or that
+    engines, or this engine, do not compute reliably."""
     known: dict[tuple[int, bool, bool], frozenset[str]] = {}
     out = []
     for formula, kind in zip(book.formulas, forms.template.tolist()):
@@ -364,8 +369,8 @@ def _doubts(book: FormulaBook, forms: Forms, engine: str) -> list[frozenset[str]
     return out
 
 
-def _error(sheet: SheetCells, text: str, keys: list[int], origins: dict[str, Ints]) -> str:
-    """An error value in words: where it begins, if that is not all of the cells."""
+def _error_text(sheet: SheetCells, text: str, keys: list[int], origins: dict[str, Ints]) -> str:
+    """An error value and, unless it arises in all of the cells, where it begins."""
     here = np.intersect1d(origins[sheet.name], np.array(keys))
     if len(here):
         return (
@@ -379,7 +384,7 @@ def _error(sheet: SheetCells, text: str, keys: list[int], origins: dict[str, Int
     return text
 
 
-def _unchecked(
+def _unchecked_findings(
     sheet: SheetCells, doubts: list[frozenset[str]], places: Ints, engine: str
 ) -> list[Finding]:
     if not len(places):
@@ -390,9 +395,11 @@ def _unchecked(
     many = f"{len(places)} value{'s' * (len(places) > 1)}"
     cells = spans(sheet.keys[places])
     if functions and UNSTEADY.issuperset(functions):
-        what = f"{many} not checked: another one each time{named}"
-        return [Finding(sheet.name, cells, "unchecked", what, "Paste as a value what should stay.")]
-    what = (
-        f"{many} not checked: {engine} does not compute this as other programs do, or not at all{named}"
-    )
-    return [Finding(sheet.name, cells, "unchecked", what, "Try the other --engine.")]
+        what = f"{many} not checked: different at each calculation{named}"
+        return [
+            Finding(
+                sheet.name, cells, "unchecked", what, "Paste results that must not change as values."
+            )
+        ]
+    what = f"{many} not checked: {engine} does not compute this, or not as other programs do{named}"
+    return [Finding(sheet.name, cells, "unchecked", what, "Use the other --engine.")]

@@ -1,6 +1,6 @@
-"""Sums whose own terms do not go together: a `$` in one term that the others have not, a cell or a
-sheet that is added twice while the next one is left out, a cell taken from itself. It stands so in
-every cell of a block, so that none differs from its neighbours. Knows blocks.
+"""Sums with inconsistent terms: a `$` that only one term has or lacks, a cell or a sheet that is added
+twice while the next one is left out, a cell subtracted from itself. Every cell of the block has the
+same slip, so that none differs from its neighbours.
 """
 
 from __future__ import annotations
@@ -21,37 +21,36 @@ from attn_xl.spreadsheets.formulas import NUMBER, Ints, SheetCells
 from attn_xl.spreadsheets.ranges import spans
 
 _SUM = re.compile(r"(?<![§\w:^/!])§(?:\*§)*(?:\+§(?:\*§)*)+(?![\^:(])")
-"""Cells, or products of cells, that are added."""
+"""A sum of cells or of products of cells."""
 _ARGUMENTS = re.compile(r"(?<=SUM\()§(?:,§)+(?=\))|(?<=AVERAGE\()§(?:,§)+(?=\))")
-"""Cells that a function adds."""
-FEWEST = 3
-"""Of so many terms that one differs from the others can be said."""
+"""A list of cells as arguments of SUM or AVERAGE."""
+FEWEST = 3  # terms; of two, neither is the odd one
 Terms = list[list[Reference]]
 
 
 class TermSlips:
-    """Finds the blocks whose formulas add terms that do not go together.
+    """Finds blocks whose formulas add inconsistent terms.
 
     Args:
-        forms: the formulas of a book, taken apart; lookup: its sheets; found: its blocks.
+        forms: the formulas of a workbook as templates; lookup: its sheets; found: its blocks.
     """
 
     def __init__(self, forms: Forms, lookup: Lookup, found: list[FormulaBlock]) -> None:
         self.forms, self.lookup, self.blocks = forms, lookup, found
 
     def all(self) -> Iterator[Finding]:
-        """Every one."""
+        """All findings."""
         for block in self.blocks:
             if block.template.general in ("§-§", "§/§") and self._of_itself(block):
                 yield self._finding(
                     block,
                     "has the same cell on both sides",
-                    "Let one of them be the cell that is meant.",
+                    "Replace one of them with the intended cell.",
                 )
             for terms in _sums(block.template):
-                said = next(self._odd(block, terms), None)
-                if said:
-                    yield self._finding(block, *said)
+                slip = next(self._odd(block, terms), None)
+                if slip:
+                    yield self._finding(block, *slip)
                     break
 
     def _finding(self, block: FormulaBlock, what: str, do: str) -> Finding:
@@ -78,7 +77,7 @@ class TermSlips:
                 yield from self._sheet_twice(block, columns[0])
             elif len(block.places) > 1:
                 for column in columns:
-                    yield from self._moves_otherwise(block, column)
+                    yield from self._one_moves_differently(block, column)
             steps = [self._step(block, column) for column in columns]
             for column in columns:
                 if factors == 1 or any(steps) or self._repeats(block, columns):
@@ -89,17 +88,17 @@ class TermSlips:
                     yield from self._twice(block, [*column, *terms[-1]])
 
     def _repeats(self, block: FormulaBlock, columns: list[list[Reference]]) -> bool:
-        """Whether a term is just the one before it."""
+        """Whether a term equals the one before it."""
         same = [(np.diff(self._cells(block, column), axis=0) == 0).all(axis=1) for column in columns]
         return bool(np.all(same, axis=0).any())
 
     def _cells(self, block: FormulaBlock, column: list[Reference]) -> Ints:
-        """Where the operands of the first formula are: rows and columns (n, 2)."""
+        """The rows and columns (n, 2) of operands in the first formula."""
         values = block.predicted(*block.box[:2])
         return np.array([values[r.at : r.at + 2] for r in column]).astype(np.int64)
 
     def _step(self, block: FormulaBlock, column: list[Reference]) -> tuple[int, int] | None:
-        """The step from each of some operands to the next, if they stand side by side in a line."""
+        """The step from each operand to the next, if they are adjacent cells in a line."""
         if len(column) < 2:
             return None
         steps = np.diff(self._cells(block, column), axis=0)
@@ -107,10 +106,10 @@ class TermSlips:
         alike = len({r.sheet for r in column}) == 1 and bool((steps == steps[0]).all())
         return one if alike and abs(one[0]) + abs(one[1]) == 1 else None
 
-    def _moves_otherwise(
+    def _one_moves_differently(
         self, block: FormulaBlock, column: list[Reference]
     ) -> Iterator[tuple[str, str]]:
-        """Operands side by side of which one moves with the rows, or the columns, and no other."""
+        """Adjacent operands of which exactly one moves differently with the rows or the columns."""
         if not self._step(block, column):
             return
         for axis in (0, 1):
@@ -122,13 +121,12 @@ class TermSlips:
                 names = [self._name(block, r) for r in column]
                 others = [name for k, name in enumerate(names) if k != odd[0]]
                 yield (
-                    f"moves {names[odd[0]]} otherwise than {', '.join(others)} beside it",
-                    "Give it the $ that the others have, and copy.",
+                    f"moves {names[odd[0]]} differently from {', '.join(others)} beside it",
+                    "Give it the same $ as the others and copy the formula again.",
                 )
 
     def _twice(self, block: FormulaBlock, column: list[Reference]) -> Iterator[tuple[str, str]]:
-        """Operands side by side, but that one stands there twice and the one that would follow is
-        left out."""
+        """Adjacent operands of which one occurs twice while the next one is left out."""
         if len(column) < FEWEST or len({r.sheet for r in column}) > 1:
             return
         cells = self._cells(block, column)
@@ -151,11 +149,11 @@ class TermSlips:
                     left_out = spans(np.array([key_of(meant)]))
                     yield (
                         f"has {name} twice and leaves out {left_out}",
-                        "Put that in its place, and copy.",
+                        "Replace one with the other and copy the formula again.",
                     )
 
     def _sheet_twice(self, block: FormulaBlock, column: list[Reference]) -> Iterator[tuple[str, str]]:
-        """One cell of several sheets, of which one is there twice and another is left out."""
+        """The same cell of several sheets, where one sheet occurs twice and another is left out."""
         cells, names = self._cells(block, column), [r.sheet for r in column]
         if (cells != cells[0]).any() or len(set(names)) != len(names) - 1 or "" in names:
             return
@@ -167,7 +165,7 @@ class TermSlips:
             if name != own and name not in known and _number(sheet, cells[0]):
                 yield (
                     f"adds {twice} twice and leaves out {sheet.name}",
-                    "Put that in its place, and copy.",
+                    "Replace one with the other and copy the formula again.",
                 )
 
     def _name(self, block: FormulaBlock, reference: Reference) -> str:
@@ -181,7 +179,7 @@ def _number(sheet: SheetCells, cell: Ints) -> bool:
 
 
 def _sums(template: Template) -> list[Terms]:
-    """The sums of a formula: their terms, each the cells that are multiplied."""
+    """The sums of a formula, as lists of terms; a term lists the cells that are multiplied."""
     return _sums_of(template.general, template.roles, template.references)
 
 

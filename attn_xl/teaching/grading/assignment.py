@@ -1,4 +1,5 @@
-"""What a lesson asks of a student: told by the key to the class, or else by the lesson's own record."""
+"""The assignment that a lesson sets, restored from the answer key of the class or from the lesson's own
+record."""
 
 from __future__ import annotations
 
@@ -31,77 +32,79 @@ MOST_LISTED = 6
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Exercise:
-    """A matrix with cells to fill in: where it was in the lesson, and which cells of it."""
+    """A matrix to fill in: its original place in the lesson and a mask of its blank cells."""
 
     block: Block
     place: Place
     cells: np.ndarray
 
     def cell(self, row: int, column: int) -> str:
-        """`Scores!B5`; row and column count from 0."""
+        """The address of a cell, as `Scores!B5`; row and column count from 0."""
         return f"{self.place.sheet}!{address(self.place.row + row, self.place.column + column)}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Assignment:
-    """What a lesson asks, with the numbers it was made with.
+    """What a lesson asks for, with the numbers that it was made with.
 
     Attributes:
-        asked: the matrices with cells to fill in, in their order.
-        exam: whether it is an exam.
+        exercises: the matrices to fill in, in order.
+        tolerance: relative tolerance of a right answer.
+        exam: whether the lesson is an exam.
     """
 
     computation: Computation
     settings: Settings
     layout: Layout
-    asked: tuple[Exercise, ...]
+    exercises: tuple[Exercise, ...]
     tolerance: float
     exam: bool
 
 
 def from_key(keys: Keys, key: Key) -> Assignment:
-    """What the key to a class says of one student's lesson.
+    """The assignment of one student, from the answer key.
 
     Raises:
-        InputError: if the key is not whole.
+        InputError: if the key is incomplete.
     """
     tables, lines = key_tables(keys, key)
     settings = recorded_settings(keys.path, lines)
     computation, layout, blocks = _computed(tables, settings)
-    asked = []
+    exercises = []
     for name, _, where in lines:
         if not name.startswith(f"{BLANK} "):
             continue
         block, place = _block(blocks, name, f"{keys.path}"), parse_place(where)
         if place is None or (place.rows, place.columns) != block.node.shape:
-            raise InputError(f"{keys.path}: {where!r} is no place for {block.name}. Was it edited?")
+            raise InputError(
+                f"{keys.path}: {where!r} does not fit the matrix {block.name}. Was the key edited?"
+            )
         one = Exercise(block, place, np.zeros(block.node.shape, bool))
         for row, column in np.ndindex(*block.node.shape):
             one.cells[row, column] = one.cell(row, column) in key.answers
         if one.cells.any():
-            asked.append(one)
-    return _assignment(computation, settings, layout, asked, lines, f"{keys.path}")
+            exercises.append(one)
+    return _assignment(computation, settings, layout, exercises, lines, f"{keys.path}")
 
 
 def from_record(opened: Reopened) -> Assignment:
-    """What a lesson says of itself: with the numbers that stand in it now, the switches as they were.
+    """The assignment that a lesson's own record describes, with the lesson's current inputs and its
+    original switches.
 
     Raises:
-        InputError: if it is no lesson, or its record was edited so that it makes no sense.
+        InputError: if the workbook is not a lesson, or its record is inconsistent.
     """
     where = f"{opened.book.path}, sheet '{SETTINGS}'"
     if not any(line[0].startswith(f"{BLANK} ") for line in opened.lines):
-        raise InputError(
-            f"{opened.book.path}: is no lesson, but a workbook of attn-xl with nothing to fill in."
-        )
+        raise InputError(f"{opened.book.path}: is not a lesson: it has no cells to fill in.")
     computation, layout, blocks = _computed(opened.tables, opened.recorded)
-    asked = []
+    exercises = []
     for name, value, place in opened.lines:
         if name.startswith(f"{BLANK} "):
             block = _block(blocks, name, where)
-            cells = _cells(str(value), block.node, where)
-            asked.append(Exercise(block, parse_place(place) or block.place, cells))
-    return _assignment(computation, opened.recorded, layout, asked, opened.lines, where)
+            cells = _blank_cells(str(value), block.node, where)
+            exercises.append(Exercise(block, parse_place(place) or block.place, cells))
+    return _assignment(computation, opened.recorded, layout, exercises, opened.lines, where)
 
 
 def _computed(tables: Tables, settings: Settings) -> tuple[Computation, Layout, dict[str, Block]]:
@@ -113,23 +116,23 @@ def _computed(tables: Tables, settings: Settings) -> tuple[Computation, Layout, 
 def _block(blocks: dict[str, Block], name: str, where: str) -> Block:
     called = name.partition(" ")[2]
     if called not in blocks:
-        raise InputError(f"{where}: there is no step {called!r} to fill in. Was it edited?")
+        raise InputError(f"{where}: there is no step {called!r} to fill in. Was the record edited?")
     return blocks[called]
 
 
-def _cells(said: str, node: Node, where: str) -> np.ndarray:
-    """Which cells `all` or `1,2; 3,1` means."""
-    if said == "all":
+def _blank_cells(text: str, node: Node, where: str) -> np.ndarray:
+    """The mask of the cells that `all` or `1,2; 3,1` lists."""
+    if text == "all":
         return np.ones(node.shape, bool)
     cells = np.zeros(node.shape, bool)
     try:
-        for part in said.split(";"):
+        for part in text.split(";"):
             row, column = (int(number) - 1 for number in part.split(","))
             if min(row, column) < 0:
                 raise ValueError
             cells[row, column] = True
     except (ValueError, IndexError):
-        raise InputError(f"{where}: {shortened(said)!r} does not say which cells are blank.") from None
+        raise InputError(f"{where}: {shortened(text)!r} is not a list of blank cells.") from None
     return cells
 
 
@@ -137,26 +140,26 @@ def _assignment(
     computation: Computation,
     settings: Settings,
     layout: Layout,
-    asked: Sequence[Exercise],
+    exercises: Sequence[Exercise],
     lines: Sequence[tuple[str, object, str]],
     where: str,
 ) -> Assignment:
-    said = {name: value for name, value, _ in lines}
+    record = {name: value for name, value, _ in lines}
     try:
-        tolerance = float(str(said.get(f"{LESSON} tolerance")))
+        tolerance = float(str(record.get(f"{LESSON} tolerance")))
     except ValueError:
         tolerance = -1.0
     if not 0 < tolerance < 1:
-        raise InputError(f"{where}: there is no tolerance above 0 and below 1 to mark by.")
-    exam = said.get(f"{LESSON} kind") == "exam"
-    return Assignment(computation, settings, layout, tuple(asked), tolerance, exam)
+        raise InputError(f"{where}: the tolerance is missing or not between 0 and 1.")
+    exam = record.get(f"{LESSON} kind") == "exam"
+    return Assignment(computation, settings, layout, tuple(exercises), tolerance, exam)
 
 
-# What was changed in a lesson
+# Changes to a lesson
 
 
 def changed_inputs(book: WrittenBook, assignment: Assignment) -> list[str]:
-    """Remarks on given numbers that are not those of the key."""
+    """Remarks on inputs that differ from those in the key."""
     remarks = []
     for source in sources(assignment.layout, assignment.computation, assignment.settings):
         place = parse_place(source.place)
@@ -166,56 +169,56 @@ def changed_inputs(book: WrittenBook, assignment: Assignment) -> list[str]:
         found = book.find(source.defined, place, node.rows, node.columns)
         if found is None:
             remarks.append(
-                f"The sheet {place.sheet!r} with given numbers is not there any more; marked with "
-                "those of the key."
+                f"The sheet {place.sheet!r} with given numbers is missing; marked with the numbers in "
+                "the key."
             )
             continue
-        other = []
+        changed = []
         for row, column in np.ndindex(*node.shape):
             at = found.rows[row], found.columns[column]
             value = book.value(found.sheet, *at) if None not in at else ""  # type: ignore[arg-type]
             number = float(node.values[row, column])
-            if not _is(value, number):
+            if not _holds(value, number):
                 now = "blank" if value == "" else shortened(_text(value), 20)
                 cell = f"{found.sheet}!{address(place.row + row, place.column + column)}"
-                other.append(f"{cell} is {now}, given was {number:g}")
-        if other:
+                changed.append(f"{cell} is {now}, was {number:g}")
+        if changed:
             remarks.append(
-                f"Given numbers were changed: {listed(other, MOST_LISTED, '; ')}. Marked with the "
-                "original ones."
+                f"Given numbers were changed: {listed(changed, MOST_LISTED, '; ')}. Marked with the "
+                "original numbers."
             )
     return remarks
 
 
-def _is(value: object, number: float) -> bool:
-    """Whether a cell holds a number, or that number in the 15 digits that some programs keep."""
+def _holds(value: object, number: float) -> bool:
+    """Whether a cell holds a number, up to the 15 digits that some programs keep."""
     return is_number(value) and abs(value - number) <= 1e-9 * max(1.0, abs(number))
 
 
 def changed_since(opened: Reopened, assignment: Assignment) -> list[str]:
-    """A remark if the given numbers, words or choices are not those of the record."""
-    said = {name: value for name, value, _ in opened.lines}
+    """A remark if the inputs, words or settings differ from those that the record has a digest of."""
+    record = {name: value for name, value, _ in opened.lines}
     computation, settings = assignment.computation, assignment.settings
-    if said.get(f"{LESSON} inputs") == digest(computation, settings):
+    if record.get(f"{LESSON} inputs") == digest(computation, settings):
         return []
     names = [
         source.defined or source.name
         for source in sources(assignment.layout, computation, settings)
-        if said.get(f"{TABLE} {source.defined or source.name}") != table_digest(source.node)
+        if record.get(f"{TABLE} {source.defined or source.name}") != table_digest(source.node)
     ]
     which = f" in {', '.join(names)}" if names else ""
     return [
-        f"GIVEN NUMBERS OR WORDS WERE CHANGED{which}: marked by what is there now, since there is no "
-        "key (--answers) that has the original ones."
+        f"GIVEN NUMBERS OR WORDS WERE CHANGED{which}: marked with the changed ones. Only an answer key "
+        "(--answers) has the originals."
     ]
 
 
 def changed_record(lines: Sequence[tuple[str, object, str]], keys: Keys) -> list[str]:
-    """Remarks on what the record in a lesson says otherwise than the key."""
+    """Remarks on settings in the lesson's record that differ from those in the key."""
     in_key = {str(line[0]): _text(line[1]) for line in keys.lines if _is_choice(str(line[0]))}
     here = {name: _text(value) for name, value, _ in lines if _is_choice(name)}
     remarks = [
-        f"The sheet {SETTINGS!r} says {name} = {here.get(name, 'nothing')}, the key "
+        f"The sheet {SETTINGS!r} has {name} = {here.get(name, 'nothing')}, the key has "
         f"{in_key.get(name, 'nothing')}; marked by the key."
         for name in dict.fromkeys([*in_key, *here])
         if in_key.get(name) != here.get(name)

@@ -1,4 +1,4 @@
-"""A student's marked copy: what they entered, how it is marked, and for each mistake why."""
+"""Feedback: a copy of a student's lesson with a mark for each cell and a reason for each mistake."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from attn_xl.workbook.write import write_layout
 
 from .assignment import Assignment
 from .marking import Marking, Verdict
-from .results import Graded
+from .results import Graded, sentence
 
 FEEDBACK = "Feedback"
 NOTE = "Your marks. On each sheet they stand beside what you entered."
@@ -30,12 +30,13 @@ MARKS = {
     Verdict.followed: "(✓)",
     Verdict.wrong: "✗",
     Verdict.blank: "–",
-    Verdict.no_number: "#",
+    Verdict.not_a_number: "#",
 }
 LEGEND = (
-    "✓ right   (✓) follows from your own earlier numbers: full credit   ✗ wrong   – blank   # no number"
+    "✓ right   (✓) follows from your own earlier numbers: full credit   ✗ wrong   – blank   "
+    "# not a number"
 )
-WIDTHS = {1: 22.0, 2: 34.0, 3: 13.0, 4: 13.0, 5: 13.0, 6: 2.0, 7: 56.0, 8: 62.0}
+WIDTHS = {1: 22.0, 2: 34.0, 3: 13.0, 4: 18.0, 5: 13.0, 6: 2.0, 7: 56.0, 8: 62.0}
 NUMERIC = (3, 4, 5)
 DECIMALS = 4
 MOST_ROWS = 2000
@@ -44,17 +45,18 @@ MOST_ROWS = 2000
 def write_feedback(
     graded: Graded, assignment: Assignment, marking: Marking, path: Path, template: str | Path
 ) -> None:
-    """Write the marked copy of what a student handed in.
+    """Write the marked copy of a submission.
 
     Raises:
-        OutputError: if it cannot be written.
+        OutputError: if the file cannot be written.
     """
     layout = feedback_layout(graded, assignment, marking)
     write_layout(layout, path, template=template, settings=assignment.settings, source=graded.file)
 
 
 def feedback_layout(graded: Graded, assignment: Assignment, marking: Marking) -> Layout:
-    """All sheets of the lesson with what was entered, marked, after a page on what was wrong."""
+    """The layout of a marked copy: a page of feedback, then the sheets of the lesson with the student's
+    entries and their marks."""
     results = results_of(assignment.computation)
     opened = dict(marking.opened)
     blanks = Blanks(
@@ -62,11 +64,11 @@ def feedback_layout(graded: Graded, assignment: Assignment, marking: Marking) ->
     )
     layout = staged(replace(assignment.layout, blanks=blanks))
     sheets = tuple(_marked(sheet, marking) for sheet in layout.sheets)
-    return replace(layout, sheets=sheets, cover=_page(graded, assignment))
+    return replace(layout, sheets=sheets, cover=_feedback_page(graded, assignment))
 
 
 def _marked(sheet: Sheet, marking: Marking) -> Sheet:
-    """A sheet with a mark for each cell, to the right of all that is on it."""
+    """A sheet with the marks of its cells added to the right of its content."""
     blocks = [block for block in sheet.blocks if block.node in marking.verdicts]
     if not blocks:
         return sheet
@@ -100,14 +102,14 @@ def _marks(block: Block, marks: Place, marking: Marking) -> list[Cell]:
 def _tints(block: Block, marks: Place) -> list[Tint]:
     mark, there = address(marks.row, marks.column), block.place.range
     good = f'OR({mark}="{MARKS[Verdict.right]}",{mark}="{MARKS[Verdict.followed]}")'
-    bad = f'OR({mark}="{MARKS[Verdict.wrong]}",{mark}="{MARKS[Verdict.no_number]}")'
+    bad = f'OR({mark}="{MARKS[Verdict.wrong]}",{mark}="{MARKS[Verdict.not_a_number]}")'
     return [Tint(there, good, "attn right"), Tint(there, bad, "attn wrong")]
 
 
-# The page on what was wrong
+# The feedback page
 
 
-def _page(graded: Graded, assignment: Assignment) -> Sheet:
+def _feedback_page(graded: Graded, assignment: Assignment) -> Sheet:
     cells: list[Cell] = []
     heights: dict[int, float] = {}
     share = graded.share or 0.0
@@ -122,7 +124,7 @@ def _page(graded: Graded, assignment: Assignment) -> Sheet:
     row = 7
     cells += _heads(row, ("step", "", "points", "cells", "share"))
     for number, (step, (points, most)) in enumerate(graded.steps.items(), row + 1):
-        block = next(one.block for one in assignment.asked if one.block.name == step)
+        block = next(one.block for one in assignment.exercises if one.block.name == step)
         cells += [
             Cell(number, 1, step, style="attn link", link=block.place.sheet),
             Cell(number, 3, float(points), style="attn text", number_format="0"),
@@ -145,19 +147,19 @@ def _page(graded: Graded, assignment: Assignment) -> Sheet:
 def _mistakes(
     graded: Graded, assignment: Assignment, row: int, heights: dict[int, float]
 ) -> list[Cell]:
-    """What was wrong, line by line; what was left blank only by how many."""
-    places = {one.block.name: one.block.place for one in assignment.asked}
-    told = [one for one in graded.cells if one.verdict in (Verdict.wrong, Verdict.no_number)]
-    if not told:
+    """The table of mistakes. Blank cells are not listed."""
+    places = {one.block.name: one.block.place for one in assignment.exercises}
+    mistakes = [one for one in graded.cells if one.verdict in (Verdict.wrong, Verdict.not_a_number)]
+    if not mistakes:
         blank = any(one.verdict is Verdict.blank for one in graded.cells)
-        said = "Nothing is wrong; some cells are blank." if blank else "Nothing is wrong. Well done!"
-        return [Cell(row, 1, said, style="attn step")]
+        text = "No mistakes; some cells are blank." if blank else "No mistakes. Well done!"
+        return [Cell(row, 1, text, style="attn step")]
     cells = _heads(
         row,
-        ("cell", "which", "you entered", "by your own", "right", "", "how it comes about", "a guess"),
+        ("cell", "name", "you entered", "from your numbers", "right", "", "calculation", "likely slip"),
     )
-    for number, one in enumerate(told[:MOST_ROWS], row + 1):
-        guess = f"This is what you get by {one.guess}." if one.guess else ""
+    for number, one in enumerate(mistakes[:MOST_ROWS], row + 1):
+        guess = sentence(one.guess)
         entered: float | str = one.entered if one.number is None else one.number
         link = places[one.step].sheet
         cells.append(Cell(number, 1, one.cell, style="attn link", wrap=True, link=link))
@@ -172,13 +174,13 @@ def _mistakes(
             cells.append(Cell(number, column, text, style="attn text", wrap=True))
         texts = ((one.name, 2), (one.worked, 7), (guess, 8))
         heights[number] = max(row_height(text, WIDTHS[column]) for text, column in texts)
-    if len(told) > MOST_ROWS:
-        cells.append(Cell(row + MOST_ROWS + 1, 1, f"and {len(told) - MOST_ROWS} more"))
+    if len(mistakes) > MOST_ROWS:
+        cells.append(Cell(row + MOST_ROWS + 1, 1, f"and {len(mistakes) - MOST_ROWS} more"))
     return cells
 
 
 def number_format(value: float | str) -> str:
-    """As many digits as a number needs, four after the point at the most."""
+    """The number format that shows a number with the decimals it needs, at most four."""
     if isinstance(value, str):
         return ""
     digits = figure(value, DECIMALS)
@@ -196,5 +198,5 @@ def _heads(row: int, heads: tuple[str, ...]) -> list[Cell]:
 
 
 def is_feedback(book: WrittenBook) -> bool:
-    """Whether a workbook is a marked copy."""
+    """Whether a workbook is a marked copy written by `write_feedback`."""
     return any(line and line[0] == NOTE for line in book.grids.get(FEEDBACK, [])[:3])

@@ -1,5 +1,4 @@
-"""All that a class handed in, marked: files in, results out, in several processes; and what is odd
-about them taken together."""
+"""Marking the submissions of a class in parallel, with remarks on duplicates and swapped files."""
 
 from __future__ import annotations
 
@@ -30,51 +29,51 @@ def grade_class(
     jobs: int | None = None,
     force: bool = False,
 ) -> list[Graded]:
-    """Mark what the students of a class handed in.
+    """Mark the submissions of a class.
 
     Args:
-        files: the workbooks; a folder stands for all spreadsheets in it and below.
-        answers: the key that was written with the lessons.
-        feedback: a folder for marked copies; it is made if it is not there.
+        files: the workbooks; a folder stands for all spreadsheets in it and its subfolders.
+        answers: the answer key of the class.
+        feedback: a folder for marked copies; created if missing.
         template: the look of the marked copies.
-        jobs: so many at a time.
-        force: replace marked copies that exist.
+        jobs: number of files to mark in parallel.
+        force: whether to replace existing marked copies.
 
     Returns:
-        What each file came to, in the order of the key or of the files; then the students of the key
-        without a file.
+        The result of each file, in the order of the key or, without a key, of the files. Students in
+        the key who handed nothing in are included.
 
     Raises:
-        CallError: if there is no file, or a marked copy exists already.
+        CallError: if there are no files, or a marked copy exists already.
         InputError: if the key cannot be used.
-        OutputError: if the folder cannot be made.
+        OutputError: if the folder cannot be created.
     """
     paths = submitted(files)
     keys = read_keys(answers) if answers else None
     look = find_template(template)
-    copies = _copies(paths, feedback, force, [*filter(None, [answers]), look])
+    copies = _feedback_paths(paths, feedback, force, [*filter(None, [answers]), look])
     tasks = [Submission(path, answers, copies.get(path), look) for path in paths]
     found = dict(in_parallel(grade_one, tasks, jobs=jobs, said="Marking", file_of=attrgetter("path")))
     return together([found[number] for number in range(len(paths))], keys)
 
 
 def submitted(files: Sequence[Path]) -> list[Path]:
-    """The files that some paths mean, each once: of a folder its spreadsheets, of a pattern (`*.xlsx`)
-    that the shell left as it is what it matches.
+    """The files that paths stand for, without duplicates: a folder stands for its spreadsheets, and a
+    pattern (`*.xlsx`) that the shell did not expand for its matches.
 
     Raises:
-        CallError: if there are none.
+        CallError: if there are no files.
     """
     found: dict[Path, Path] = {}
     for path in files:
-        for one in _meant(path):
+        for one in _expand(path):
             found.setdefault(one.resolve(), one)
     if not found:
-        raise CallError(f"no spreadsheets in {', '.join(map(str, files))}.")
+        raise CallError(f"found no spreadsheets in {', '.join(map(str, files))}.")
     return list(found.values())
 
 
-def _meant(path: Path) -> list[Path]:
+def _expand(path: Path) -> list[Path]:
     if path.is_dir():
         return sorted(one for one in path.rglob("*") if one.suffix.lower() in SPREADSHEETS)
     if not path.exists() and any(letter in path.name for letter in "*?"):
@@ -82,19 +81,19 @@ def _meant(path: Path) -> list[Path]:
     return [path]
 
 
-def _copies(
+def _feedback_paths(
     paths: Sequence[Path], folder: Path | None, force: bool, others: Sequence[Path]
 ) -> dict[Path, Path]:
-    """Where each marked copy goes, under the name of its file."""
+    """The path of each marked copy, named after its file."""
     if folder is None:
         return {}
     if folder.exists() and not folder.is_dir():
-        raise CallError(f"{folder}: is a file; --feedback names a folder.")
+        raise CallError(f"{folder}: is a file; --feedback takes a folder.")
     taken: set[str] = set()
     copies = {}
     for path in paths:
         stem = path.stem
-        if stem.casefold() in taken:  # files of the same name, each in the folder of its student
+        if stem.casefold() in taken:  # equal file names in one folder per student
             stem = f"{path.parent.name}-{stem}"
         stem = unique(stem, taken)
         taken.add(stem.casefold())
@@ -103,14 +102,14 @@ def _copies(
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(f"{folder}: cannot be made ({error.strerror or error}).") from None
+        raise OutputError(f"{folder}: cannot be created ({error.strerror or error}).") from None
     return copies
 
 
 def together(found: Sequence[Graded], keys: Keys | None) -> list[Graded]:
-    """The results with remarks on what only shows beside the others: a lesson that was handed in twice,
-    of which the best counts; a file named after somebody else; and with a line for each student of the
-    key without one."""
+    """The results of a class, with remarks that need all submissions: if a lesson was handed in twice,
+    the best one counts; files named after another student, and identical files, get a remark. Students
+    in the key who handed nothing in are added."""
     marked = [one for one in found if one.status is Status.marked]
     if keys:
         students = list(keys.students)
@@ -121,9 +120,9 @@ def together(found: Sequence[Graded], keys: Keys | None) -> list[Graded]:
     for one in marked:
         if one.id:
             files.setdefault(one.id, []).append(one)
-    copies = _copied([one for one in marked if not one.id])
+    copies = _identical_files([one for one in marked if not one.id])
     instead: dict[str, str] = {}
-    made = []
+    results = []
     for one in found:
         remarks, status = list(one.remarks), one.status
         own = files.get(one.id, []) if status is Status.marked else []
@@ -133,29 +132,29 @@ def together(found: Sequence[Graded], keys: Keys | None) -> list[Graded]:
             counts = "this one" if best is one else best.file
             remarks.insert(
                 0,
-                f"The same lesson was handed in as {', '.join(others)}, too; the best of them counts: "
+                f"The same lesson was also handed in as {', '.join(others)}. The best one counts: "
                 f"{counts}.",
             )
             status = status if best is one else Status.repeated
         if one.path in copies:
-            remarks.insert(0, f"The same file, byte for byte, as {', '.join(copies[one.path])}.")
+            remarks.insert(0, f"Identical, byte for byte, to {', '.join(copies[one.path])}.")
         named = named_after(one.path, students) if one.path and one.id else None
         if named and named.id != one.id:
             who = f"{named.id} ({named.name})" if named.name else named.id
-            remarks.insert(0, f"By its name the file is {who}'s, but the lesson in it is {one.id}'s.")
+            remarks.insert(0, f"The file is named after {who}, but it holds the lesson of {one.id}.")
             instead[named.id] = one.id
-        made.append(replace(one, status=status, remarks=tuple(remarks)))
+        results.append(replace(one, status=status, remarks=tuple(remarks)))
     if keys is None:
-        return made
+        return results
     rank = {student.id: number for number, student in enumerate(students)}
     for student in students:
         if student.id not in files:
-            made.append(_missing(student, instead.get(student.id), found))
-    return sorted(made, key=lambda one: rank.get(one.id, len(rank)))
+            results.append(_missing(student, instead.get(student.id), found))
+    return sorted(results, key=lambda one: rank.get(one.id, len(rank)))
 
 
-def _copied(found: Sequence[Graded]) -> dict[Path | None, list[str]]:
-    """The files that are others byte for byte, with the names of those."""
+def _identical_files(found: Sequence[Graded]) -> dict[Path | None, list[str]]:
+    """For each file with identical copies, the names of the copies."""
     same: dict[bytes, list[Path]] = {}
     for one in found:
         if one.path is not None and one.path.is_file():
@@ -169,34 +168,34 @@ def _copied(found: Sequence[Graded]) -> dict[Path | None, list[str]]:
 
 
 def _missing(student: Student, instead: str | None, found: Sequence[Graded]) -> Graded:
-    said = "Nothing was handed in."
+    remark = "Nothing was handed in."
     if instead:
-        said = f"No lesson of theirs was handed in; under their name there is that of {instead}."
+        remark = f"Nothing was handed in; the file with their name holds the lesson of {instead}."
     broken = [
         one.file
         for one in found
         if one.status is Status.failed and one.path and named_after(one.path, [student])
     ]
     if broken:
-        said = f"{broken[0]}, which is theirs by its name, could not be marked."
-    return Graded(None, Status.missing, student.id, student.name, remarks=(said,))
+        remark = f"{broken[0]}, which has their name, could not be marked."
+    return Graded(None, Status.missing, student.id, student.name, remarks=(remark,))
 
 
 def summary(found: Sequence[Graded]) -> str:
-    """How many were marked, how many not, and their mean."""
+    """A line that counts the submissions by outcome and gives the mean of those marked."""
     shares = [one.share for one in found if one.status is Status.marked and one.share is not None]
     counts = {status: sum(one.status is status for one in found) for status in Status}
-    said = [f"{counts[Status.marked]} marked"]
+    parts = [f"{counts[Status.marked]} marked"]
     if shares:
-        said[0] += f", mean {100 * sum(shares) / len(shares):.1f} %"
-    said += [
+        parts[0] += f", mean {100 * sum(shares) / len(shares):.1f} %"
+    parts += [
         f"{counts[status]} {text}"
         for status, text in (
             (Status.failed, "not marked"),
-            (Status.repeated, "handed in again"),
+            (Status.repeated, "superseded"),
             (Status.missing, "missing"),
-            (Status.skipped, "passed over"),
+            (Status.skipped, "skipped"),
         )
         if counts[status]
     ]
-    return "; ".join(said)
+    return "; ".join(parts)

@@ -1,5 +1,4 @@
-"""One workbook that was handed in, marked: whose it is, what it earned, what is odd about it. Whatever
-is wrong with it becomes a remark."""
+"""Marking one submission: its owner, its points, and remarks on everything unusual about it."""
 
 from __future__ import annotations
 
@@ -35,10 +34,9 @@ from .assignment import (
     from_key,
     from_record,
 )
-from .entries import Entry, read_entry
 from .feedback import is_feedback, write_feedback
 from .known_slips import Wrong, slips
-from .marking import Entries, Marking, Verdict, mark, no_entries
+from .marking import Entries, Entry, Marking, Verdict, mark, no_entries, read_entry
 from .results import CellMark, Graded, Status, is_grades
 
 DECIMALS, MOST_TERMS, MOST_LISTED = 4, 12, 5
@@ -49,8 +47,8 @@ class Submission:
     """A file to mark.
 
     Attributes:
-        path: the file; key: the key to its class.
-        feedback: where its marked copy goes; template: the look of it.
+        path: the file; key: the answer key of its class.
+        feedback: the path of its marked copy; template: the look of that copy.
     """
 
     path: Path
@@ -60,13 +58,13 @@ class Submission:
 
 
 def grade_one(submission: Submission) -> Graded:
-    """Mark one file. Never raises for anything that is wrong with the file: that is a remark."""
+    """Mark one file. Whatever is wrong with the file becomes a remark, not an exception."""
     path = submission.path
     try:
         return _graded(submission)
     except AttnXlError as error:
-        said = str(error).removeprefix(f"{path}").lstrip(":, ")
-        return Graded(path, Status.failed, remarks=(f"Not marked: {said}",))
+        reason = str(error).removeprefix(f"{path}").lstrip(":, ")
+        return Graded(path, Status.failed, remarks=(f"Not marked: {reason}",))
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a panic in a reader is not an Exception
@@ -76,32 +74,32 @@ def grade_one(submission: Submission) -> Graded:
 def _graded(submission: Submission) -> Graded:
     path = submission.path
     if path.name.startswith(("~$", ".~lock.")):
-        return _skipped(path, "a lock file that a spreadsheet program left there")
+        return _skipped(path, "a lock file of a spreadsheet program")
     book = WrittenBook.read(path)
     for known, what in (
-        (is_key, "the key to a class"),
-        (is_grades, "the grades of an earlier run"),
-        (is_feedback, "feedback of an earlier run"),
+        (is_key, "an answer key"),
+        (is_grades, "grades from an earlier run"),
+        (is_feedback, "feedback from an earlier run"),
     ):
         if known(book):
             return _skipped(path, what)
     keys = _keys(submission.key) if submission.key else None
     lines = read_record(book.grids)
-    said = {name: value for name, value, _ in lines or ()}
-    student = Student(clean(_id(said)), clean(said.get("lesson name", "")), "")
+    record = {name: value for name, value, _ in lines or ()}
+    student = Student(clean(_student_id(record)), clean(record.get("lesson name", "")), "")
     remarks: list[str] = []
     owner = _in_key(keys, student.id, path) if keys else None
     if keys and owner:
         assignment = from_key(keys, keys.keys[owner.id])
         if lines is None:
-            remarks.append("The sheet 'Settings' is not there any more; marked by the key.")
-            if not any(one.place.sheet in book.grids for one in assignment.asked):
-                raise InputError(f"{path}: is no lesson: none of its sheets is there.")
+            remarks.append("The sheet 'Settings' is missing; marked by the key.")
+            if not any(one.place.sheet in book.grids for one in assignment.exercises):
+                raise InputError(f"{path}: is not a lesson: it has none of the lesson's sheets.")
         else:
             remarks += changed_record(lines, keys)
             if not student.id:
                 remarks.append(
-                    "The sheet 'Settings' does not say whose lesson it is; its file name does."
+                    "The sheet 'Settings' does not name the student; identified by the file name."
                 )
         remarks += changed_inputs(book, assignment)
         remarks += _switches(book, assignment.settings)
@@ -110,14 +108,16 @@ def _graded(submission: Submission) -> Graded:
         opened = reopened(book)
         assignment = from_record(opened)
         if keys:
-            whose = (
-                f"of {student.id!r}, who is not in the key" if student.id else "of nobody in the key"
+            owner_text = (
+                f"belongs to {student.id!r}, who is not in the key"
+                if student.id
+                else "belongs to nobody in the key"
             )
-            remarks.append(f"This lesson is {whose}: marked by what the file itself says.")
+            remarks.append(f"This lesson {owner_text}; marked by its own record.")
         remarks += changed_since(opened, assignment)
         remarks += _switches(book, assignment.settings)
     entries, odd = _entries(book, assignment)
-    opened_cells = {one.block.node: one.cells for one in assignment.asked}
+    opened_cells = {one.block.node: one.cells for one in assignment.exercises}
     marking = mark(results_of(assignment.computation), opened_cells, entries, assignment.tolerance)
     cells = tuple(_cell_marks(assignment, marking))
     graded = Graded(
@@ -125,7 +125,7 @@ def _graded(submission: Submission) -> Graded:
         status=Status.marked,
         id=student.id,
         name=student.name or _written_name(book),
-        steps={one.block.name: marking.points(one.block.node) for one in assignment.asked},
+        steps={one.block.name: marking.points(one.block.node) for one in assignment.exercises},
         cells=cells,
         remarks=(*remarks, *odd),
     )
@@ -139,7 +139,7 @@ def _graded(submission: Submission) -> Graded:
 
 
 def _skipped(path: Path, what: str) -> Graded:
-    return Graded(path, Status.skipped, remarks=(f"Passed over: {what}.",))
+    return Graded(path, Status.skipped, remarks=(f"Skipped: {what}.",))
 
 
 @lru_cache(maxsize=4)
@@ -147,12 +147,12 @@ def _keys(path: Path) -> Keys:
     return read_keys(path)
 
 
-def _id(said: Mapping[str, object]) -> str:
-    return as_text(said.get("lesson student", ""))
+def _student_id(record: Mapping[str, object]) -> str:
+    return as_text(record.get("lesson student", ""))
 
 
 def _in_key(keys: Keys, student: str, path: Path) -> Student | None:
-    """The student of the key whose lesson it is: by the record or, if that is silent, by the name."""
+    """The student in the key who owns the lesson, by its record or, failing that, by the file name."""
     for one in keys.students:
         if one.id == student:
             return one
@@ -160,7 +160,7 @@ def _in_key(keys: Keys, student: str, path: Path) -> Student | None:
 
 
 def named_after(path: Path, students: Sequence[Student]) -> Student | None:
-    """The student whose file a path names: by the file's name or, if that is silent, the folder's."""
+    """The student whom a file is named after or, failing that, its folder."""
     for text in (path.stem, path.parent.name):
         folded = text.casefold()
         meant = [one for one in students if _expected(one).casefold() in folded]
@@ -175,7 +175,7 @@ def _expected(student: Student) -> str:
 
 
 def _begins(text: str, *beginnings: str) -> bool:
-    """Whether a text begins with one of these as a word of its own."""
+    """Whether a text begins with one of these as a whole word."""
     folded = [start.casefold() for start in beginnings if start]
     return any(
         text == start or (text.startswith(start) and not text[len(start)].isalnum()) for start in folded
@@ -183,7 +183,7 @@ def _begins(text: str, *beginnings: str) -> bool:
 
 
 def _written_name(book: WrittenBook) -> str:
-    """What a student wrote beside `name` on the first page."""
+    """The name that a student wrote on the first page."""
     for row in range(1, 9):
         if book.text(COVER, row, 1) == "name":
             return book.text(COVER, row, 2)[:100]
@@ -191,26 +191,28 @@ def _written_name(book: WrittenBook) -> str:
 
 
 def _switches(book: WrittenBook, settings: Settings) -> list[str]:
-    """Remarks on switches that were turned."""
+    """Remarks on switches that the student changed."""
     remarks = []
     for switch in switches(book, settings):
         was = shown_choice(switch.was)
         if switch.trouble:
-            remarks.append(f"{switch.trouble} Marked as it was, with {was}.")
+            remarks.append(f"{switch.trouble} Marked with the original setting, {was}.")
         elif switch.now != switch.was:
-            remarks.append(f"{switch.name} was set to {switch.shown}; marked as it was, with {was}.")
+            remarks.append(
+                f"{switch.name} was set to {switch.shown}; marked with the original setting, {was}."
+            )
     return remarks
 
 
-# What was entered
+# Entries
 
 
 def _entries(book: WrittenBook, assignment: Assignment) -> tuple[dict[Node, Entries], list[str]]:
-    """What stands in the cells to fill in, and what is odd about it."""
+    """The student's entries, and remarks on unusual ones."""
     found: dict[Node, Entries] = {}
     odd: dict[str, list[str]] = {}
     sheets: dict[str, list[str]] = {"gone": [], "moved": [], "renamed": []}
-    for one in assignment.asked:
+    for one in assignment.exercises:
         node, block = one.block.node, one.block
         entries = found[node] = no_entries(node)
         labelled = block.labelled and block.headed
@@ -218,7 +220,7 @@ def _entries(book: WrittenBook, assignment: Assignment) -> tuple[dict[Node, Entr
             block.name, one.place, node.rows, node.columns, labelled=labelled, headed=block.headed
         )
         if at is None:
-            sheets["gone"].append(one.place.sheet + _perhaps(book, one, assignment))
+            sheets["gone"].append(one.place.sheet + _renamed_hint(book, one, assignment))
             continue
         if at.moved:
             sheets["moved"].append(at.sheet)
@@ -241,39 +243,41 @@ def _entries(book: WrittenBook, assignment: Assignment) -> tuple[dict[Node, Entr
     ]
 
 
-def _perhaps(book: WrittenBook, one: Exercise, assignment: Assignment) -> str:
-    """A sheet that the lesson did not have, with the labels of one that is gone."""
+def _renamed_hint(book: WrittenBook, one: Exercise, assignment: Assignment) -> str:
+    """A hint at a sheet that may be the missing one, renamed: it is new and has the same labels."""
     known = {sheet.name for sheet in assignment.layout.sheets}
     labels = one.block.node.rows, one.block.node.columns
     for name in book.grids:
         if name not in known and book.labels(replace(one.place, sheet=name)) == labels:
-            return f" (perhaps it is {name!r} now: give it its name back)"
+            return f" (perhaps renamed to {name!r}; if so, restore its name)"
     return ""
 
 
 def _kind(entry: Entry) -> str:
-    return "Numbers typed as text" if entry.number is not None else "No numbers"
+    return "Numbers typed as text" if entry.number is not None else "Not numbers"
 
 
 def _sheet_remarks(sheets: dict[str, list[str]]) -> list[str]:
-    said = {
-        "gone": "Sheets that are not there any more, whose cells count as blank: {}.",
-        "moved": "Rows or columns were put in or taken out on: {}.",
+    messages = {
+        "gone": "Missing sheets, whose cells count as blank: {}.",
+        "moved": "Rows or columns were inserted or deleted on: {}.",
         "renamed": "Sheets were renamed: {}.",
     }
-    return [said[key].format(", ".join(dict.fromkeys(names))) for key, names in sheets.items() if names]
+    return [
+        messages[key].format(", ".join(dict.fromkeys(names))) for key, names in sheets.items() if names
+    ]
 
 
-# Each cell
+# Results by cell
 
 
 def _cell_marks(assignment: Assignment, marking: Marking) -> list[CellMark]:
-    """All cells but the right ones, with the reasons."""
+    """The cells that are not right, each with its calculation and likely slip."""
     names = CellNames(assignment.computation, assignment.layout)
     own = marking.numbers.shown
     truth = {node: node.values for node in walk(results_of(assignment.computation))}
-    made = []
-    for one in assignment.asked:
+    cell_marks = []
+    for one in assignment.exercises:
         node = one.block.node
         expected = marking.numbers.expected[node]
         entered: dict[tuple[int, int], Wrong] = {}
@@ -304,17 +308,17 @@ def _cell_marks(assignment: Assignment, marking: Marking) -> list[CellMark]:
                 )
             )
         guesses = slips(node, entered)
-        made += [replace(mark, guess=guesses.get(cell, "")) for cell, mark in zip(at, marks)]
-    return made
+        cell_marks += [replace(mark, guess=guesses.get(cell, "")) for cell, mark in zip(at, marks)]
+    return cell_marks
 
 
 def _worked(cell: Element, names: CellNames, numbers: Mapping[Node, Numbers], verdict: Verdict) -> str:
-    """The calculation with the numbers put in: `2·2.6 + 1.9·0.1 = 5.39`."""
+    """The calculation with the values substituted: `2·2.6 + 1.9·0.1 = 5.39`."""
     if verdict is Verdict.blank:
         return ""
-    said = worked_with(cell, names, numbers, decimals=DECIMALS, most=MOST_TERMS)
+    calculation = worked_with(cell, names, numbers, decimals=DECIMALS, most=MOST_TERMS)
     operands = [numbers[parent] for parent in cell.node.parents]
     with np.errstate(all="ignore"):
         value = float(np.asarray(cell.node.operation.numbers(*operands))[cell.row, cell.column])  # type: ignore[union-attr]
     result = figure(value, DECIMALS)
-    return f"{said} = {result}" if said != result else said
+    return f"{calculation} = {result}" if calculation != result else calculation

@@ -1,4 +1,5 @@
-"""Grades as sheets: a row a student, and a row for each cell that is not right. Knows no format."""
+"""The workbook of grades: a sheet with a row per student, and a sheet with a row per cell that is not
+right."""
 
 from __future__ import annotations
 
@@ -14,8 +15,9 @@ from .results import CELLS, GRADES, GRADES_NOTE, Graded, Status
 
 HEADS = ("id", "name", "file", "status", "total", "points", "cells")
 LAST = "remarks"
-CELLS_NOTE = "Every cell that is not right: what was entered, what is right, and why."
-CELL_HEADS = ("id", "name", "cell", "which", "mark", "entered", "right", "by their own", "", "why")
+CELLS_NOTE = "Every cell that is not right: what was entered, the right number, and the reason."
+CELL_HEADS = ("id", "name", "cell", "name of cell", "mark", "entered", "right",
+              "from their numbers", "", "reason")  # fmt: skip
 STATUS, TOTAL, POINTS, MOST = range(4, 8)
 FIRST_ROW, FIRST_STEP = 6, 8
 OF_ROW = 5
@@ -25,12 +27,12 @@ GOOD, POOR = 0.85, 0.5
 
 
 def grades_layout(found: Sequence[Graded]) -> Layout:
-    """The workbook of grades."""
+    """The layout of the workbook of grades."""
     return Layout("Grades", {}, (_grades(found), _cells(found)), overview=False)
 
 
 def steps_of(found: Sequence[Graded]) -> list[str]:
-    """All steps, in order."""
+    """The names of all steps, in order."""
     return list(dict.fromkeys(step for one in found for step in one.steps))
 
 
@@ -43,7 +45,7 @@ def _grades(found: Sequence[Graded]) -> Sheet:
         for column, head in enumerate(heads[:-1], 1)
     ]
     cells.append(Cell(4, remarks_at, LAST, style="attn heading", align="left"))
-    cells.append(Cell(OF_ROW, 3, "points that there are", style="attn note", align="right"))
+    cells.append(Cell(OF_ROW, 3, "points possible", style="attn note", align="right"))
     of = {step: _of(step, found) for step in steps}
     for column, step in enumerate(steps, FIRST_STEP):
         most = of[step]
@@ -80,7 +82,7 @@ def _grades(found: Sequence[Graded]) -> Sheet:
 
 
 def _of(step: str, found: Sequence[Graded]) -> int | None:
-    """How many points there are for a step; None if not for all the same."""
+    """The points possible for a step; None if they differ between students."""
     counts = {one.steps[step][1] for one in found if step in one.steps}
     return counts.pop() if len(counts) == 1 else None
 
@@ -149,8 +151,8 @@ def _row(one: Graded, row: int, steps: Sequence[str], remarks_at: int) -> list[C
 def _means(
     found: Sequence[Graded], steps: Sequence[str], of: dict[str, int | None], last: int
 ) -> list[Cell]:
-    """The mean of all that were marked, in all and for each step: by the status, so that what does not
-    count may stand there, too."""
+    """The row of means, in total and by step. Its formulas select the rows by status, since submissions
+    that do not count are listed as well."""
     marked = [one for one in found if one.status is Status.marked and one.share is not None]
     if not marked:
         return []
@@ -176,7 +178,7 @@ def _means(
 
 
 def _tints(steps: Sequence[str], of: dict[str, int | None], last: int) -> list[Tint]:
-    """High and low totals, and steps of which hardly anything is there."""
+    """Colors for high totals, low totals and low steps."""
     first = address(FIRST_ROW, TOTAL)
     there = f"{first}:{address(last, TOTAL)}"
     tints = [
@@ -229,7 +231,7 @@ def _cells(found: Sequence[Graded]) -> Sheet:
         5: 11.0,
         6: 14.0,
         7: 14.0,
-        8: 14.0,
+        8: 18.0,
         9: 2.0,
         10: WHY_WIDTH,
     }

@@ -1,4 +1,4 @@
-"""Grades as text: a table for the terminal, and CSV."""
+"""Grades as a table for the terminal and as CSV."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_STEPS, MOST_REMARK, LEAST_REMARK = 10, 100, 24
 
 
 def grades_csv(found: Sequence[Graded]) -> str:
-    """The table of grades as CSV, shares in percent; no text in it is a formula to a spreadsheet."""
+    """The table of grades as CSV, totals in percent. No text in it can run as a spreadsheet formula."""
     steps = steps_of(found)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -41,7 +41,7 @@ def grades_csv(found: Sequence[Graded]) -> str:
 
 
 def print_grades(found: Sequence[Graded], file: TextIO | None = None) -> None:
-    """Print the table of grades: on a terminal within its width, elsewhere whole and plain."""
+    """Print the table of grades: fitted to the terminal, or in full as plain text elsewhere."""
     plain = bool(os.environ.get("NO_COLOR"))
     file = file or sys.stdout
     console = Console(file=file, highlight=False, color_system=None if plain else "auto")
@@ -61,11 +61,11 @@ def print_grades(found: Sequence[Graded], file: TextIO | None = None) -> None:
     room = console.width - _needed(found, shown)
     console.print(_table(found, shown, max(LEAST_REMARK, room)))
     if shown != steps:
-        console.print(Text("Points for each step: in the workbook.", "dim"))
+        console.print(Text("The points for each step are in the workbook.", "dim"))
 
 
 def _needed(found: Sequence[Graded], steps: Sequence[str]) -> int:
-    """How wide the table is without its remarks."""
+    """The width of the table without its remarks."""
     widths = [max(map(cell_len, ["id", *(one.id for one in found)]))]
     widths.append(max(map(cell_len, ["name", *(_who(one) for one in found)])))
     widths += [7, *(max(5, len(step)) for step in steps)]

@@ -1,4 +1,4 @@
-"""Which typical slip gives exactly the number that was entered. Works on matrices; knows no file."""
+"""Guessing which typical slip produced a wrong number."""
 
 from __future__ import annotations
 
@@ -30,43 +30,43 @@ Place = tuple[int, int]
 """A cell of a matrix by row and column, from 0."""
 Wrong = tuple[float, Mapping[Node, Numbers]]
 MOST_DECIMALS = 6
-OF_SO_MANY = 4
-"""A slip is said if it gives one at least of so many wrong numbers."""
+LEAST_SHARE = 1 / 4  # of the wrong numbers of a matrix: a slip that explains fewer is a coincidence
 
 
 def slips(node: Node, entered: Mapping[Place, Wrong]) -> dict[Place, str]:
-    """What gives the numbers that were entered: "this is what you get by ...".
+    """The slips that give the wrong numbers of a matrix.
 
-    Of what gives a number, that is said which gives most of the others, too: one slip that is made
-    everywhere, rather than a coincidence in each cell. What gives few of many is one, and not said.
+    If several slips give a number, the one that explains most of the matrix's wrong numbers wins: one
+    slip made throughout is more likely than a coincidence in each cell. A slip that explains few of
+    them counts as a coincidence and is not reported.
 
     Args:
         node: the matrix.
-        entered: the wrong numbers in it, each with the numbers of each matrix, as the student has them;
-            of those without a name, too.
+        entered: the wrong numbers in it, each with the student's numbers of every matrix, intermediate
+            ones included.
 
     Returns:
-        The words for each cell; "" where nothing known gives the number.
+        A phrase for each cell; "" if no known slip gives its number.
     """
     with np.errstate(all="ignore"):
         fitting = {
             (row, column): [
-                said
-                for said, value in _slips(node, row, column, numbers)
+                slip
+                for slip, value in _slips(node, row, column, numbers)
                 if math.isfinite(value) and _same(number, value)
             ]
             for (row, column), (number, numbers) in entered.items()
         }
-    cells = Counter(said for found in fitting.values() for said in set(found))
-    made = {}
+    cells = Counter(slip for found in fitting.values() for slip in set(found))
+    found_slips = {}
     for cell, found in fitting.items():
-        said = max(found, key=lambda said: cells[said], default="")
-        made[cell] = said if cells[said] * OF_SO_MANY >= len(entered) else ""
-    return made
+        slip = max(found, key=lambda slip: cells[slip], default="")
+        found_slips[cell] = slip if cells[slip] >= LEAST_SHARE * len(entered) else ""
+    return found_slips
 
 
 def _same(entered: float, value: float) -> bool:
-    """Whether a number is another, or that one rounded to no fewer than two decimals."""
+    """Whether a number equals another, or that number rounded to two or more decimals."""
     if math.isclose(entered, value, rel_tol=1e-9, abs_tol=1e-9):
         return True
     digits = repr(float(entered)).partition("e")[0].partition(".")[2].rstrip("0")
@@ -77,12 +77,12 @@ def _same(entered: float, value: float) -> bool:
 def _slips(node: Node, row: int, column: int, numbers: Mapping[Node, Numbers]) -> Iterator[Slip]:
     operation = operation_of(node)
     parents = [numbers[parent] for parent in node.parents]
-    made = np.asarray(operation.numbers(*parents))
-    yield from _own(node, row, column, parents, numbers)
-    yield from _anywhere(node, made, row, column)
+    results = np.asarray(operation.numbers(*parents))
+    yield from _slips_of_operation(node, row, column, parents, numbers)
+    yield from _slips_of_any_number(node, results, row, column)
 
 
-def _own(
+def _slips_of_operation(
     node: Node, row: int, column: int, parents: list[Numbers], numbers: Mapping[Node, Numbers]
 ) -> Iterator[Slip]:
     operation = operation_of(node)
@@ -94,29 +94,29 @@ def _own(
         yield from _quotient(node, row, column, parents, numbers)
     elif operation in (ADD, SUBTRACT, MULTIPLY):
         x, y = (_at(parent, row, column) for parent in parents)
-        yield from _two(x, y, node)
+        yield from _slips_of_two_operands(x, y, node)
     elif operation is EXP:
         yield from _power(node, row, column, parents[0], numbers)
     elif operation is SQRT:
-        yield "leaving out the root", _at(parents[0], row, column)
+        yield "leaving out the square root", _at(parents[0], row, column)
     elif operation in (MAXIMUM, SUM, MEAN, VARIANCE, SQUARES):
         yield from _row(node, parents[0][row])
 
 
 def _product(left: Numbers, right: Numbers, row: int, column: int, turned: bool) -> Iterator[Slip]:
     x, y = left[row], right[:, column]
-    yield "adding in place of multiplying", float(np.sum(x + y))
+    yield "adding instead of multiplying", float(np.sum(x + y))
     if len(x) > 1:
         if right.shape[0] == right.shape[1]:
-            what = "a column in place of the row" if turned else "a row in place of the column"
-            yield f"taking {what} of the second matrix", float(x @ right[column])
+            what = "a column instead of the row" if turned else "a row instead of the column"
+            yield f"using {what} of the second matrix", float(x @ right[column])
         yield "leaving out the last product", float(x[:-1] @ y[:-1])
         yield "leaving out the first product", float(x[1:] @ y[1:])
-        yield "adding the numbers without their signs", float(np.abs(x * y).sum())
+        yield "ignoring the signs of the products", float(np.abs(x * y).sum())
         for k in range(len(x)):
             flipped = x * y
             flipped[k] = -flipped[k]
-            yield f"the wrong sign in product {k + 1}", float(flipped.sum())
+            yield f"wrong sign in product {k + 1}", float(flipped.sum())
 
 
 def _quotient(
@@ -127,15 +127,15 @@ def _quotient(
     if root is not None:
         inside = _at(numbers[root.parents[0]], row, column)
         name = root.parents[0].name or "the number under the root"
-        yield f"dividing by {name} in place of √{name}", above / (below * np.sqrt(inside))
+        yield f"dividing by {name} instead of √{name}", above / (below * np.sqrt(inside))
     what = "forgetting to scale" if root is not None else "forgetting to divide"
     yield what, above
-    yield "multiplying in place of dividing", above * below
+    yield "multiplying instead of dividing", above * below
     yield "dividing the other way round", below / above
 
 
 def _root_in(node: Node) -> Node | None:
-    """The root that a divisor has in it."""
+    """The square root in a divisor, if it has one."""
     waiting = [node]
     while waiting:
         one = waiting.pop()
@@ -147,7 +147,7 @@ def _root_in(node: Node) -> Node | None:
 
 
 def _softmax(node: Node, row: int, column: int, numbers: Mapping[Node, Numbers]) -> Iterator[Slip]:
-    """Of exponentials divided by their sum."""
+    """Slips in dividing exponentials by their sum."""
     above = node.parents[0]
     if above.operation is not EXP:
         return
@@ -155,13 +155,16 @@ def _softmax(node: Node, row: int, column: int, numbers: Mapping[Node, Numbers])
     scores = numbers[shifted.parents[0]] if shifted.operation is SUBTRACT else numbers[shifted]
     exponentials = numbers[above]
     raw = np.exp(scores)
-    yield "the softmax over the column in place of the row", _share(raw, row, column)
+    yield "softmax over the column instead of the row", _share(raw, row, column)
     yield "dividing by the sum of the column", _share(exponentials, row, column)
-    yield "dividing by the sum of all", float(exponentials[row, column] / exponentials.sum())
-    yield "forgetting to divide by the sum", float(exponentials[row, column])
-    yield "e to the power of the score, not divided by the sum", float(raw[row, column])
     yield (
-        "dividing the scores themselves, without e to their power",
+        "dividing by the sum of the whole matrix",
+        float(exponentials[row, column] / exponentials.sum()),
+    )
+    yield "forgetting to divide by the sum", float(exponentials[row, column])
+    yield "the exponential of the score, not divided by the sum", float(raw[row, column])
+    yield (
+        "dividing the scores themselves, without taking exponentials",
         float(scores[row, column] / scores[row].sum()),
     )
 
@@ -170,13 +173,13 @@ def _share(x: Numbers, row: int, column: int) -> float:
     return float(x[row, column] / x[:, column].sum())
 
 
-def _two(x: float, y: float, node: Node) -> Iterator[Slip]:
+def _slips_of_two_operands(x: float, y: float, node: Node) -> Iterator[Slip]:
     operation = operation_of(node)
-    said = {ADD: "adding", SUBTRACT: "subtracting", MULTIPLY: "multiplying"}
-    here = said[operation]  # type: ignore[index]
+    verbs = {ADD: "adding", SUBTRACT: "subtracting", MULTIPLY: "multiplying"}
+    here = verbs[operation]  # type: ignore[index]
     for other, value in ((ADD, x + y), (SUBTRACT, x - y), (MULTIPLY, x * y)):
         if other is not operation:
-            yield f"{said[other]} in place of {here}", value
+            yield f"{verbs[other]} instead of {here}", value
     if operation is SUBTRACT:
         yield "subtracting the other way round", y - x
     yield f"{here} nothing", x
@@ -190,61 +193,61 @@ def _power(
     if shifted.operation is SUBTRACT:
         score = _at(numbers[shifted.parents[0]], row, column)
         yield "forgetting to subtract the maximum", float(np.exp(score))
-    yield "leaving out e to the power of", power
-    yield "taking 10 in place of e", float(np.power(10.0, power))
-    yield "taking 2 in place of e", float(np.power(2.0, power))
+    yield "leaving out the exponential", power
+    yield "using 10 instead of e as the base", float(np.power(10.0, power))
+    yield "using 2 instead of e as the base", float(np.power(2.0, power))
     yield "multiplying by e", power * math.e
 
 
 def _row(node: Node, x: Numbers) -> Iterator[Slip]:
     operation = node.operation
     others = {
-        "the smallest in place of the largest": (MAXIMUM, x.min()),
-        "the largest without its sign": (MAXIMUM, np.abs(x).max()),
-        "the mean in place of the sum": (SUM, x.mean()),
-        "the sum in place of the mean": (MEAN, x.sum()),
-        "dividing by one fewer (the variance of a sample)": (VARIANCE, _sample(x)),
-        "the standard deviation in place of the variance": (VARIANCE, x.std()),
-        "the sum in place of the sum of squares": (SQUARES, x.sum()),
+        "the smallest instead of the largest number": (MAXIMUM, x.min()),
+        "the largest absolute value": (MAXIMUM, np.abs(x).max()),
+        "the mean instead of the sum": (SUM, x.mean()),
+        "the sum instead of the mean": (MEAN, x.sum()),
+        "dividing by n − 1 instead of n (sample variance)": (VARIANCE, _sample(x)),
+        "the standard deviation instead of the variance": (VARIANCE, x.std()),
+        "the sum instead of the sum of squares": (SQUARES, x.sum()),
     }
-    for said, (own, value) in others.items():
+    for slip, (own, value) in others.items():
         if own is operation:
-            yield said, float(value)
+            yield slip, float(value)
 
 
 def _sample(x: Numbers) -> float:
     return float(x.var() * len(x) / (len(x) - 1)) if len(x) > 1 else math.nan
 
 
-def _anywhere(node: Node, made: Numbers, row: int, column: int) -> Iterator[Slip]:
-    """What goes wrong with any number: its sign, its place, its decimal point."""
-    number = float(made[row, column])
-    yield "the wrong sign", -number
-    n, m = made.shape
+def _slips_of_any_number(node: Node, results: Numbers, row: int, column: int) -> Iterator[Slip]:
+    """Slips possible with any number: its sign, its place, its decimal point."""
+    number = float(results[row, column])
+    yield "wrong sign", -number
+    n, m = results.shape
     if n > 1 and m > 1 and row != column and column < n and row < m:
-        yield "row and column swapped", float(made[column, row])
+        yield "row and column swapped", float(results[column, row])
     if node.role == "attention":
-        yield "a percentage in place of the share", 100 * number
-    yield "a decimal point one place off", 10 * number
-    yield "a decimal point one place off", number / 10
+        yield "a percentage instead of a fraction", 100 * number
+    yield "decimal point one place off", 10 * number
+    yield "decimal point one place off", number / 10
     if n == m > 1 and row != column:
         for along, k in (("row", row), ("column", column)):
-            said = f"taking the number of the diagonal all along the {along}"
-            yield f"{said} (a reference that does not move)", float(made[k, k])
+            slip = f"repeating the diagonal's number along the {along}"
+            yield f"{slip} (a fixed reference)", float(results[k, k])
     for j in range(m):
-        if j != column and _once(made, row, j):
-            yield f"the number of another column ({node.columns[j]})", float(made[row, j])
+        if j != column and _once(results, row, j):
+            yield f"the number from another column ({node.columns[j]})", float(results[row, j])
     for i in range(n):
-        if i != row and _once(made, i, column):
-            yield f"the number of another row ({node.rows[i]})", float(made[i, column])
+        if i != row and _once(results, i, column):
+            yield f"the number from another row ({node.rows[i]})", float(results[i, column])
 
 
 def _once(x: Numbers, row: int, column: int) -> bool:
-    """Whether a number stands in one cell only: else it says nothing about where it was taken from."""
+    """Whether a number occurs in one cell only; otherwise its origin is ambiguous."""
     return int(np.isclose(x, x[row, column], rtol=1e-9, atol=1e-9).sum()) == 1
 
 
 def _at(x: Numbers, row: int, column: int) -> np.float64:
-    """The number that goes with a cell; of a single row or column, the one that goes with each. It
-    divides by 0 without an error."""
+    """The entry at a row and column; a single row or column is broadcast. A NumPy float, so that
+    dividing by 0 raises no error."""
     return np.float64(x[min(row, x.shape[0] - 1), min(column, x.shape[1] - 1)])

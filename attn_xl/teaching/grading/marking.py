@@ -1,39 +1,107 @@
-"""What was filled in, marked against what is right and against what follows from the student's own
-numbers. Knows neither files nor students."""
+"""Reading what students entered, and marking it against the right numbers and against what follows from
+the student's own earlier numbers."""
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from math import isfinite, isnan
+from typing import Any
 
 import numpy as np
 
 from attn_xl.graph.node import Node
 from attn_xl.graph.operation import Entered, Recomputed, recompute
+from attn_xl.spreadsheets.numerals import ErrorValue, numeral
+from attn_xl.text import clean, shortened
 
-from .entries import Entry
+
+@dataclass(frozen=True)
+class Entry:
+    """What a student entered in a cell.
+
+    Attributes:
+        number: the number, None if the cell holds no number.
+        shown: the cell's content as text; "" for a blank cell.
+        remark: what is unusual about the entry; "" if nothing.
+    """
+
+    number: float | None = None
+    shown: str = ""
+    remark: str = ""
+
+    @property
+    def blank(self) -> bool:
+        return not self.shown
+
+
+def read_entry(value: Any) -> Entry:
+    """Read the content of a cell as a number.
+
+    Numbers typed as text are read by the same rules as inputs (`numeral`), and get a remark.
+    """
+    if value is None or (isinstance(value, str) and not value.strip(" \t\n\r\u00a0\u202f'")):
+        return Entry()
+    if isinstance(value, ErrorValue):
+        return Entry(None, str(value), f"the error value {value}")
+    if isinstance(value, bool):
+        text = str(value).upper()
+        return Entry(None, text, f"{text} instead of a number")
+    if isinstance(value, (int, float)):
+        if isfinite(value):
+            return Entry(float(value), f"{value:.10g}")
+        return Entry(None, str(value), "an infinite number")
+    if isinstance(value, (datetime.date, datetime.time, datetime.timedelta)):
+        text = str(value)
+        return Entry(None, text, f"the date or time {text} (was a number turned into a date?)")
+    text = clean(value)
+    number, why = _read_text(text)
+    shown = shortened(text)
+    if number is None:
+        return Entry(None, shown, f"the text {shown!r}")
+    return Entry(number, shown, f"the text {shown!r}, {why}, read as {number:.10g}")
+
+
+def _read_text(text: str) -> tuple[float | None, str]:
+    """The number that a text stands for, and what is unusual about it. In the ambiguous `1,234` the
+    comma is a decimal comma, since the numbers of lessons are small."""
+    plain = text.strip("'")
+    number = numeral(plain)
+    if number is not None and isnan(number):
+        number = numeral(plain, comma=True)
+    if number is None or not isfinite(number):
+        return None, ""
+    odd = {"%": "a percentage", ",": "a number with a comma"}
+    return number, " and ".join(
+        description for sign, description in odd.items() if sign in text
+    ) or "a number as text"
+
+
+# Marking
+
 
 Entries = list[list[Entry]]
 
 
 class Verdict(str, Enum):
-    """What a cell is marked as."""
+    """The mark of a cell."""
 
     right = "right"
-    """it is the right number"""
+    """the right number"""
     followed = "followed"
-    """it follows from the student's own numbers, which are not the right ones"""
+    """follows from the student's own earlier numbers, some of which are wrong"""
     wrong = "wrong"
-    """it is neither"""
+    """neither right nor a consequence of earlier numbers"""
     blank = "blank"
     """nothing was entered"""
-    no_number = "no number"
-    """what was entered is no number"""
+    not_a_number = "not a number"
+    """something other than a number was entered"""
 
     @property
     def credit(self) -> int:
-        """1 for what is right or follows, 0 for the rest."""
+        """Points for the cell: 1 for `right` and `followed`, otherwise 0."""
         return int(self in (Verdict.right, Verdict.followed))
 
 
@@ -42,10 +110,10 @@ class Marking:
     """The marks of one submission.
 
     Attributes:
-        opened: the cells that were to be filled in, a mask for each matrix.
-        entries: what was entered, for each matrix, of its shape.
-        verdicts: for each matrix an array of its shape; None where nothing was to be filled in.
-        numbers: what follows from what was entered.
+        opened: for each matrix, a mask of the cells to fill in.
+        entries: for each matrix, what was entered, in the matrix's shape.
+        verdicts: for each matrix, the marks in its shape; None for cells that were not blank.
+        numbers: what follows from the student's entries.
     """
 
     opened: Mapping[Node, np.ndarray]
@@ -54,7 +122,7 @@ class Marking:
     numbers: Recomputed
 
     def points(self, node: Node) -> tuple[int, int]:
-        """The credit for a matrix, and for how many cells."""
+        """The points for a matrix, and the number of its cells."""
         verdicts = [verdict for row in self.verdicts[node] for verdict in row if verdict]
         return sum(verdict.credit for verdict in verdicts), len(verdicts)
 
@@ -65,22 +133,20 @@ def mark(
     entries: Mapping[Node, Entries],
     tolerance: float,
 ) -> Marking:
-    """Mark what was entered.
+    """Mark a student's entries.
 
-    A cell is right if it is within the tolerance of the right number, as the marks of a lesson have
-    it:
-    |entered − right| ≤ tolerance · max(1, |right|). If not, it followed if it is that near to what
-    its operation gives from the numbers that the student has in the cells before. Where one of those is
-    blank, there is only the right number to compare with.
+    A cell is `right` if |entered − right| ≤ tolerance · max(1, |right|), the rule of the live marks in
+    a lesson. Otherwise it `followed` if it is that close to what its operation gives for the
+    student's own earlier numbers. If one of those is blank, only the right number counts.
 
     Args:
         results: the matrices of a computation.
-        opened: the cells that were to be filled in, a mask (n, m) for each matrix.
-        entries: what was entered there, n rows of m for each.
-        tolerance: above 0.
+        opened: for each matrix, a mask (n, m) of the cells to fill in.
+        entries: for each matrix, n rows of m entries.
+        tolerance: relative tolerance, above 0.
 
     Raises:
-        ValueError: if the entries of a matrix are not of its shape.
+        ValueError: if the entries of a matrix do not have its shape.
     """
     entered = {}
     for node, cells in opened.items():
@@ -91,7 +157,9 @@ def mark(
             ]
         )
         if numbers.shape != node.shape:
-            raise ValueError(f"{node.name} is {node.shape}, but {numbers.shape} entries are there")
+            raise ValueError(
+                f"{node.name} has shape {node.shape}, its entries have shape {numbers.shape}"
+            )
         entered[node] = Entered(cells, numbers)
     found = recompute(results, entered)
     verdicts = {
@@ -115,18 +183,18 @@ def mark(
 
 
 def near(entered: float, right: float, tolerance: float) -> bool:
-    """Whether a number counts as another, as the marks of a lesson have it."""
+    """Whether a number is within the tolerance of the right one, by the rule of the live marks."""
     return round(abs(entered - right) - tolerance * max(1.0, abs(right)), 12) <= 0
 
 
 def _verdict(entry: Entry, right: float, follows: float, tolerance: float) -> Verdict:
     if entry.number is None:
-        return Verdict.blank if entry.blank else Verdict.no_number
+        return Verdict.blank if entry.blank else Verdict.not_a_number
     if near(entry.number, right, tolerance):
         return Verdict.right
     return Verdict.followed if near(entry.number, follows, tolerance) else Verdict.wrong
 
 
 def no_entries(node: Node) -> Entries:
-    """A matrix in which nothing was filled in."""
+    """The entries of a matrix in which nothing was filled in."""
     return [[Entry()] * node.shape[1] for _ in range(node.shape[0])]

@@ -1,4 +1,4 @@
-"""What marking one file came to: frozen records that travel between processes. Knows no matrix."""
+"""The result of marking one file, in frozen records that can be sent between processes."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ GRADES_NOTE = "What was handed in, marked: points for each step, and what share 
 
 
 class Status(str, Enum):
-    """What became of a file, or of a student."""
+    """The outcome for a file, or for a student without one."""
 
     marked = "marked"
     failed = "failed"
     """it could not be marked"""
     skipped = "skipped"
-    """it is not for marking: a key, a lock file"""
+    """it is not a submission, but an answer key, a lock file, or the like"""
     repeated = "repeated"
-    """it was marked, but another file of the same student counts"""
+    """it was marked, but another submission of the same lesson counts"""
     missing = "missing"
-    """a student of the key who handed nothing in"""
+    """a student in the key who handed nothing in"""
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,11 @@ class CellMark:
 
     Attributes:
         step: its matrix; cell: `Scores!B5`; name: `Scores[the, cat]`.
-        entered: what stands there; number: as a number, None for none.
-        right: the right number; follows: what follows from the student's own, if all are there.
-        worked: how it comes about, with the numbers put in.
-        guess: by what slip one gets what was entered.
+        entered: the cell's content; number: its number, None if it holds none.
+        right: the right number; follows: what follows from the student's earlier numbers, None if one
+            of them is blank.
+        worked: the calculation with the values substituted.
+        guess: the slip that gives exactly the number entered, "" if none is known.
     """
 
     step: str
@@ -54,19 +55,19 @@ class CellMark:
 
     @property
     def why(self) -> str:
-        """The reasons in a line."""
-        guess = f"What was entered is what you get by {self.guess}." if self.guess else ""
+        """The calculation and the likely slip, in one line."""
+        guess = f"Likely slip: {self.guess}." if self.guess else ""
         return ". ".join(filter(None, (self.worked, guess)))
 
 
 @dataclass(frozen=True)
 class Graded:
-    """What marking one file came to.
+    """The result of marking one file.
 
     Attributes:
-        id, name: of the student; "" where nothing says.
-        steps: for each step the points, and for how many cells.
-        cells: all that are not right.
+        id, name: of the student; "" if unknown.
+        steps: for each step, its points and the number of its cells.
+        cells: the cells that are not right.
         feedback: the name of the marked copy.
     """
 
@@ -81,17 +82,17 @@ class Graded:
 
     @property
     def points(self) -> int:
-        """How many cells earned credit."""
+        """The number of cells that earned credit."""
         return sum(points for points, _ in self.steps.values())
 
     @property
     def most(self) -> int:
-        """How many cells there were."""
+        """The number of cells to fill in."""
         return sum(cells for _, cells in self.steps.values())
 
     @property
     def share(self) -> float | None:
-        """Points by cells; None where nothing was marked."""
+        """Points divided by cells; None if nothing was marked."""
         return self.points / self.most if self.most else None
 
     @property
@@ -99,6 +100,11 @@ class Graded:
         return clean(self.path.name) if self.path else ""
 
 
+def sentence(text: str) -> str:
+    """A phrase as a sentence, with a capital and a full stop; "" stays ""."""
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
 def is_grades(book: WrittenBook) -> bool:
-    """Whether a workbook is one of grades."""
+    """Whether a workbook is a table of grades written by attn-xl."""
     return any(line and line[0] == GRADES_NOTE for line in book.grids.get(GRADES, [])[:3])
