@@ -101,7 +101,7 @@ def _normed(
 def _how(a: Architecture) -> str:
     """In which way a norm is computed, where that is not the usual one."""
     sample, outside = a.norm_variance == "sample", a.norm_epsilon == "outside"
-    how = ["a sample's, by n − 1"] * sample + ["epsilon outside the root"] * outside
+    how = ["sample, n − 1"] * sample + ["epsilon outside the root"] * outside
     return f" ({'; '.join(how)})" if how else ""
 
 
