@@ -240,7 +240,7 @@ MASKED = Step(
 )
 MAXIMUM = Step(
     "Maximum",
-    note="the largest score of the row",
+    note="the largest score in the row",
     purpose=(
         "The largest score in each row. The next step subtracts it from the whole row, so "
         "that the exponentials cannot get too large; the weights come out the same."
@@ -265,7 +265,7 @@ EXPONENTIALS = Step(
 )
 SUM = Step(
     "Sum",
-    note="what the exponentials add up to",
+    note="the sum of the exponentials",
     purpose=(
         "The sum of the exponentials in a row: the whole cake, which the next step cuts into slices."
     ),
@@ -292,7 +292,7 @@ SOFTMAX = Step(
 )
 PLAIN_SUM = Step(
     "Sum",
-    note="what the scores add up to",
+    note="the sum of the scores",
     purpose=("The sum of the scores in a row: the whole cake, which the next step cuts into slices."),
     question="what would go wrong in the next step if the scores of {word} added up to 0?",
     recipe=recipes.ADD_UP,
