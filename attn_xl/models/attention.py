@@ -21,7 +21,7 @@ from . import recipes, steps
 from .softmax import softmax
 
 Dropout = Callable[[Matrix, Step, Part], "tuple[Matrix, Matrix]"]
-"""Returns, for a matrix, a mask of zeros and ones of its shape, as a step of a part, and the scalar p."""
+"""Returns, for a matrix and as a step of a part, a mask of zeros and ones of its shape, and p."""
 
 
 class Weights:
@@ -104,8 +104,8 @@ class Attending:
         for word, number in zip(scores.rows, total.values[:, 0]):
             if not number:
                 raise InputError(
-                    f"the scores of {word!r} add up to 0, so they cannot be divided by their sum. Change "
-                    "its numbers, or use --normalize softmax."
+                    f"the scores of {word!r} add up to 0, so they cannot be divided by it. Change its "
+                    "numbers, or use --normalize softmax."
                 )
         return (scores / total).as_step(steps.SHARES, part)
 

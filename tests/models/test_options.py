@@ -100,7 +100,7 @@ def test_an_option_has_an_effect_or_is_refused(model: Model, tables: Tables) -> 
             Model.encoder_decoder,
             Model.decoder_only,
         ):
-            with pytest.raises(InputError, match="does not go with a mask"):
+            with pytest.raises(InputError, match="does not work with a mask"):
                 numbers(tables, options)
         elif belongs:
             assert numbers(tables, options) != unlike, (model, name)
@@ -251,7 +251,7 @@ def test_a_mask_is_used_where_it_belongs(
             "encoder",
             "Enc3.Mask",
             (3, 3),
-            "Enc3.Mask names no attention of this model. Call the mask Enc.M",
+            "Enc3.Mask names no attention of this model. Name the mask Enc.M",
         ),
         ("encoder", "Dec.Mask", (3, 3), "Dec.Mask names no attention"),
         ("decoder", "Enc.Mask", (3, 3), "Call the mask Dec.Self.Mask or Dec.Cross.Mask"),

@@ -493,7 +493,7 @@ def test_depth_all_goes_down_to_the_inputs(run: Callable[..., Run]) -> None:
     out = run(MOUSE, "pets.Softmax[mouse, cat]", "--depth", "all").out
     assert "pets.Input[mouse, animal] = 2" in out
     assert "(explained above)" in out
-    assert out.count("The scores brought down") == 1
+    assert out.count("The scores, scaled down") == 1
     assert len(run(MOUSE, "pets.Softmax[mouse, cat]").out.splitlines()) == 6
 
 
