@@ -100,7 +100,7 @@ class Said(NamedTuple):
 
 
 class Term:
-    """A matrix as a calculation refers to it: its cells by name, or with the values substituted. Rows and
+    """A matrix as a calculation refers to it: its cells by name, or with values substituted. Rows and
     columns count from 0."""
 
     shape: tuple[int, int]
@@ -222,7 +222,7 @@ class Operation(MadeBy, ABC):
         """How one cell was computed, in the terms of the operands. `own` is the result."""
 
     def cells(self, of: Cells) -> Cells | None:
-        """The cells of its numbers among the cells `of` its operand; None if it computes new numbers."""
+        """The cells of its numbers among the cells `of` its operand; None if it computes new ones."""
         return None
 
     def reads_of(self, number: int) -> Reads:
@@ -237,7 +237,7 @@ def operation_of(node: Node) -> Operation:
 
 
 def formula_size(node: Node) -> int:
-    """The number of references and operations that `node` adds to the formula of a cell that reads it."""
+    """The number of references and operations that `node` adds to a formula that reads it."""
     if node.name or node.operation is None:
         return 1
     operation = operation_of(node)

@@ -158,8 +158,8 @@ class Function(Operation):
 
     A subclass adds `of`, the function of one number, and four texts in which the operand replaces
     `{x}`: `in_cell` and `in_array`, its formulas ("" where not every program's function takes
-    an array); `in_words`, the step; `in_full`, the calculation of one cell, with `{atom}` where the number
-    stands beside an operator.
+    an array); `in_words`, the step; `in_full`, the calculation of one cell, with `{atom}` where the
+    number stands beside an operator.
     """
 
     in_cell: ClassVar[str]

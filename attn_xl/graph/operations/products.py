@@ -57,7 +57,7 @@ class Product(Operation):
 
 
 class Transpose(Operation):
-    """Rows become columns. Formulas read the original cells; with a name, each cell repeats one: `=X!C5`."""
+    """Rows become columns. Formulas read the original cells; if named, cells repeat them: `=X!C5`."""
 
     noun: ClassVar[str] = "Transposed"
     same_in_every_row: ClassVar[bool] = False
