@@ -1,5 +1,4 @@
-"""What models are written in, besides arithmetic: a function for each operation (`operations/`), and
-what is composed of them, such as softmax."""
+"""Functions that models are written in, besides arithmetic: one for each operation in `operations/`."""
 
 from __future__ import annotations
 
@@ -38,8 +37,8 @@ from .node import HIDES
 def option(
     value: float, name: str, note: str, *, sheet: str = "Options", text: str | None = None
 ) -> Matrix:
-    """A scalar that is given and may be edited, such as the temperature: a line on the sheet
-    `sheet`, named `name`; `text` is what it shows where that is no number."""
+    """A given scalar that a reader can edit, such as the temperature: a line on `sheet`, named `name`;
+    `text` is what the cell shows if not a number."""
     return Matrix(
         np.array([[value]]), (name,), ("value",), name=name, note=note, role="input",
         sheet=sheet, scalar=True, texts=None if text is None else (text,),
@@ -52,13 +51,13 @@ def switch(on: bool, name: str, note: str, *, sheet: str) -> Matrix:
 
 
 def when(chosen: Matrix, if_on: Matrix | float, if_off: Matrix | float) -> Matrix:
-    """A scalar that depends on a switch."""
+    """A scalar whose value depends on a switch."""
     choices = (side if isinstance(side, Matrix) else constant(side) for side in (if_on, if_off))
     return made(When(), (chosen, *choices), ("",), ("",), scalar=True)
 
 
 def find(word: Matrix, words: Matrix) -> Matrix:
-    """Where a chosen word stands in a column of words, from 1, as a scalar."""
+    """The position of a chosen word in a column of words, from 1, as a scalar."""
     plain = not any(len(text) > 255 or set(text) & set("*?~") for text in words.texts or ())
     return made(Find(plain), (word, words), ("",), ("",), scalar=True)
 
@@ -69,7 +68,7 @@ def picked(x: Matrix, row: Matrix) -> Matrix:
 
 
 def column_mean(parts: Sequence[Matrix]) -> Matrix:
-    """(n, m), (k, m), ... to (1, m): the mean of each column over the rows of all."""
+    """(n, m), (k, m), ... to (1, m): the mean of each column over the rows of all parts."""
     return made(ColumnMean(), tuple(parts), ("mean",), parts[0].columns)
 
 
@@ -109,7 +108,7 @@ def width(x: Matrix) -> Matrix:
 
 
 def gather(picks: Sequence[tuple[Matrix, int]], rows: Sequence[str]) -> Matrix:
-    """A matrix of rows picked out of others: row i is `picks[i] = (matrix, its row)`."""
+    """A matrix of rows from other matrices: row i is `picks[i] = (matrix, its row)`."""
     sources = tuple(dict.fromkeys(matrix for matrix, _ in picks))
     chosen = tuple((sources.index(matrix), row) for matrix, row in picks)
     return made(Gather(chosen), sources, rows, sources[0].columns)
@@ -139,18 +138,18 @@ def mask(
     causal: bool | Matrix = False,
     padding: Sequence[str] = (),
 ) -> Matrix:
-    """(n, m): what to add to the scores so that no word looks at later ones (`causal`, or as a switch
-    says), or at padding."""
+    """(n, m): the mask to add to the scores so that no word looks at later ones (`causal`: True, False
+    or a switch) or at padding."""
     switches = (causal,) if isinstance(causal, Matrix) else ()
     operation = Mask(len(rows), tuple(words), causal is True, tuple(padding))
     return made(operation, switches, rows, words)
 
 
 def masked(scores: Matrix, masks: Sequence[Matrix]) -> Matrix:
-    """(n, m): the scores with masks, (n, m) each, added.
+    """(n, m): the scores plus masks, (n, m) each.
 
     Raises:
-        InputError: if the scores are so large that what a mask adds would not hide a word.
+        InputError: if the scores are too large for a mask to hide a word.
     """
     if scores.largest > -HIDES and any(one.hides for one in masks):
         raise InputError(
@@ -179,7 +178,7 @@ def row_variance(x: Matrix, *, sample: bool = False) -> Matrix:
     """(n, m) to (n, 1): the variance of each row, divided by m, or by m − 1 (`sample`).
 
     Raises:
-        InputError: for the sample variance of a single number.
+        InputError: if a single number has to give a sample variance.
     """
     if sample and len(x.columns) < 2:
         raise InputError(

@@ -1,4 +1,4 @@
-"""The arithmetic of matrices that remember, and how each is made: computed, or only foreseen."""
+"""The arithmetic of matrices that record how they were computed, with or without their numbers."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from .operation import Operation, Reads, cells_of, formula_size, operation_of
 from .step import WHOLE, Part, Role, Step
 
 MOST_NUMBERS = 100_000_000
-"""So many numbers are computed at once: 0.8 GB of them."""
+"""Numbers in one computation, at most: 0.8 GB."""
 LONGEST_FORMULA = 50
-"""References and operations in one formula: a spreadsheet takes 64 nested functions and 8,192
-characters."""
+"""References and operations in one formula, at most; a spreadsheet takes 64 nested functions and
+8,192 characters."""
 _foreseen: ContextVar[list[int] | None] = ContextVar("numbers so far", default=None)
 
 
@@ -33,7 +33,7 @@ class Matrix(Node):
     """A node with arithmetic: `q @ k.T`, `scores / sqrt(d_k)`, `x - maximum`."""
 
     __array_ufunc__ = None
-    """A number of numpy's, on the left, leaves the arithmetic to the matrix."""
+    """Makes a NumPy number on the left defer to the arithmetic of the matrix."""
 
     @property
     def T(self) -> Matrix:
@@ -42,7 +42,7 @@ class Matrix(Node):
 
     @cached_property
     def in_cells(self) -> Matrix:
-        """The same matrix with cells of its own: itself if it has a name; otherwise a helper, shown
+        """The same matrix with its own cells: itself if it has a name, otherwise a helper that is shown
         beside the step that reads it."""
         if self.name:
             return self
@@ -55,8 +55,8 @@ class Matrix(Node):
             return NotImplemented
         if len(self.columns) != len(other.rows):
             raise ShapeError(
-                f"cannot multiply {self.shape} by {other.shape}: the columns of the first are not as "
-                "many as the rows of the second."
+                f"cannot multiply {self.shape} by {other.shape}: the number of columns of the first "
+                "differs from the number of rows of the second."
             )
         return made(Product(), (self, other), self.rows, other.columns)
 
@@ -89,15 +89,15 @@ class Matrix(Node):
 
 
 def check_matrices(**given: object) -> None:
-    """Refuse what is no matrix, by its name; None is none that is missing.
+    """Check that all arguments are matrices or None.
 
     Raises:
-        WrongTypeError: for anything else.
+        WrongTypeError: if one is not; the message has its name.
     """
     for name, what in given.items():
         if what is not None and not isinstance(what, Matrix):
             raise wrong_type(
-                name, what, "a matrix: attn_xl.given(values, rows, columns, name) makes one"
+                name, what, "a matrix: attn_xl.given(values, rows, columns, name) creates one"
             )
 
 
@@ -119,7 +119,7 @@ def _elementwise(operation: Operation, left: Matrix | float, right: Matrix | flo
 
 
 def constant(value: float) -> Matrix:
-    """A number, written into the formula."""
+    """A number that is written into the formula."""
     return made(Constant(value), (), ("",), ("",), scalar=True)
 
 
@@ -131,12 +131,12 @@ def made(
     *,
     scalar: bool = False,
 ) -> Matrix:
-    """The matrix that an operation makes of others; in `shapes_only`, without its numbers.
+    """The result of an operation on other matrices; inside `shapes_only`, without its numbers.
 
-    An operand without a name whose formula cannot stand in for its cells gets cells of its own.
+    An unnamed operand gets its own cells if the operation cannot use its formula in their place.
 
     Raises:
-        InputError: if it has too many numbers, or one that is infinite or not a number.
+        InputError: if the result has too many numbers, or one that is infinite or NaN.
         TypeError: if an operand holds words.
     """
     parents = tuple(_readable(operation, number, parent) for number, parent in enumerate(parents))
@@ -151,15 +151,15 @@ def made(
 
 
 def _readable(operation: Operation, number: int, operand: Matrix) -> Matrix:
-    """An operand as a formula can read it: the one given, or the same with cells of its own."""
+    """The operand in a form that a formula can read: unchanged, or with its own cells."""
     if operand.texts and not operation.reads_texts:
-        raise TypeError(f"{operand.name or 'a matrix'} holds words, with which nothing is computed")
+        raise TypeError(f"{operand.name or 'a matrix'} holds words, which cannot be computed with")
     if operand.name:
         return operand
     reads = operation.reads_of(number)
     needs_cells = (
         operand.operation is None
-        or "in_cells" in vars(operand)  # another step reads its cells
+        or "in_cells" in vars(operand)  # another step already reads its cells
         or operation_of(operand).reads_labels
         or reads is Reads.table
         or (reads is not Reads.number and cells_of(operand) is None)
@@ -171,21 +171,21 @@ def _readable(operation: Operation, number: int, operand: Matrix) -> Matrix:
 def _check_size(
     operation: Operation, parents: tuple[Matrix, ...], shape: tuple[int, int], so_far: list[int]
 ) -> None:
-    """Refuse a matrix before its numbers are computed, counting those of the ones before it."""
+    """Refuse a matrix before computing it if all numbers so far would be too many."""
     so_far[0] += shape[0] * shape[1]
     if so_far[0] > MOST_NUMBERS:
         words = operation.words(*(parent.as_operand for parent in parents))
         raise InputError(
-            f"the step {words!r} has {shape[0]:,} x {shape[1]:,} numbers, with which there are "
-            f"{so_far[0]:,} to compute; {MOST_NUMBERS:,} are the most. Use fewer words (--range takes "
-            "a part of a table), layers or heads."
+            f"the step {words!r} has {shape[0]:,} x {shape[1]:,} numbers, which makes "
+            f"{so_far[0]:,} to compute; the most is {MOST_NUMBERS:,}. Use fewer words (--range selects "
+            "part of a table), layers or heads."
         )
 
 
 @contextmanager
 def shapes_only() -> Iterator[None]:
-    """In the block, matrices are made without computing: their numbers are all 1 and take no memory. So
-    it is seen how large they will be.
+    """In the block, create matrices without computing them, to find their sizes: all numbers are 1 and
+    take no memory.
 
     Raises:
         InputError: as soon as there are more than 100,000,000 numbers.
@@ -208,15 +208,15 @@ def given(
     """A matrix that is given, not computed.
 
     Args:
-        values: anything numpy takes, of shape (rows, columns).
+        values: anything that NumPy accepts, of shape (rows, columns).
         rows, columns: their labels.
         name: its symbol.
-        note: one plain sentence on what it shows.
-        role: "input" for what a reader edits, "weight" for what was learned.
+        note: a plain sentence on what it shows.
+        role: "input" for numbers that a reader edits, "weight" for learned ones.
 
     Raises:
         ShapeError: if the labels do not fit the shape. It is a CallError and a ValueError.
-        InputError: for what is no number, or infinite or not a number.
+        InputError: if a value is not a number, infinite or NaN.
 
     Example:
         >>> import attn_xl

@@ -1,7 +1,7 @@
-"""Matrices that remember how they were made, and the graph they leave. Knows no operation.
+"""Matrices that record how they were computed, and the graph that they form.
 
-A `Node` is what every renderer sees: numbers, labels, a name, and the operation and parents it came
-from. `attn_xl.graph.matrix.Matrix` adds the arithmetic.
+Every renderer reads a `Node`: numbers, labels, a name, and the operation and parents that produced
+it. `attn_xl.graph.matrix.Matrix` adds the arithmetic.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ Numbers = NDArray[np.float64]
 N = TypeVar("N", bound="Node")
 
 HIDES = -1e8
-"""Scores below this are hidden by a mask."""
+"""A mask hides scores at or below this number."""
 LONGEST_OPERAND = 60
-"""Letters of a step without a name of its own that are put into the words of the next."""
+"""Characters of an unnamed step's words, at most, to include in the words of the next step."""
 _made = itertools.count()
 
 
 class MadeBy:
-    """What a node asks of the operation that made it."""
+    """The interface of a node to the operation that produced it."""
 
     def words(self, *operands: str) -> str:
         raise NotImplementedError
@@ -44,27 +44,27 @@ class MadeBy:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Node(Labelled):
-    """A matrix, its labels, and how it was made; never changed after it is made.
+    """A matrix, its labels, and how it was computed; immutable.
 
     Attributes:
         values: shape (rows, columns), float64, read-only.
         rows, columns: a label for each row and column.
-        operation: what made it, or None if it was given.
+        operation: the operation that produced it, or None if it was given.
         parents: the operands, in order.
         name: the symbol (`Scores`), or "" for a step inside a larger formula.
-        note: one plain sentence on what it shows.
+        note: a plain sentence on what it shows.
         role: what it is to the reader: an input to edit, a learned weight, a computed value, or
             attention weights.
-        sheet: the sheet it is shown on, where that is not its own.
-        helper: it is shown beside the step it was made for (a row's maximum beside the softmax).
-        scalar: one number that belongs to no word and goes by its name in formulas: `d_k`.
-        texts: what its single column shows in place of numbers: words.
-        description: the step in words, where the operation's own would say less.
-        noun: what it is called where it needs cells and was given no name, if the operation's own
-            noun would say less: `Softmax`, not `Quotient`.
-        unnamed: its name was made up, since it needs cells.
-        step: what step of a model it is; None for a matrix that belongs to none.
-        part: where in the model it stands: its layer, its head.
+        sheet: the sheet it is shown on, if not its own.
+        helper: whether it is shown beside the step that uses it (a row's maximum beside the softmax).
+        scalar: whether it is one number, belongs to no word and appears in formulas by name: `d_k`.
+        texts: words that its single column shows instead of numbers.
+        description: the step in words, if more precise than the operation's own.
+        noun: its name if it needs cells but has no name, if more precise than the operation's own
+            noun: `Softmax`, not `Quotient`.
+        unnamed: whether its name was generated because it needs cells.
+        step: its step of a model; None for a matrix outside models.
+        part: its place in the model: layer and head.
     """
 
     values: Numbers
@@ -105,9 +105,9 @@ class Node(Labelled):
         if not np.isfinite(seen).all():
             row, column = np.argwhere(~np.isfinite(seen))[0]
             why = (
-                "no number comes of 0 / 0, of the root of a negative number, or of numbers too large"
+                "0 / 0, the root of a negative number and numbers that are too large give no result"
                 if np.isnan(values[row, column])
-                else "the numbers are too large to compute with, or divided by 0"
+                else "the numbers are too large to compute with, or were divided by 0"
             )
             raise NotFinite(
                 f"{self.words or self.name or 'a step'} gives {values[row, column]} at "
@@ -123,7 +123,7 @@ class Node(Labelled):
         return super()._cells() if self.texts is None else np.array([[text] for text in self.texts])
 
     def is_step(self, *steps: Step) -> bool:
-        """Whether it is one of these steps, in whatever layer and head, and however it was computed."""
+        """Whether it is one of these steps, in any layer and head and with any recipe."""
         return self.step is not None and self.step.symbol in {step.symbol for step in steps}
 
     @property
@@ -137,24 +137,24 @@ class Node(Labelled):
 
     @property
     def largest(self) -> float:
-        """The largest of its numbers, without their signs."""
+        """The largest absolute value of its numbers."""
         return float(max(self.values.max(), -self.values.min()))
 
     @property
     def hides(self) -> bool:
-        """Whether some of its numbers are such as a mask puts where a word may not look."""
+        """Whether any of its numbers is low enough to hide a word."""
         return bool((self.values <= HIDES).any())
 
     @property
     def may_hide(self) -> bool:
-        """Whether it is a mask, or has one added, so that such numbers hide something: now, or once a
-        switch is turned."""
+        """Whether it is a mask or has one added, so that low numbers hide words, now or after a switch
+        changes."""
         return self.step is not None and self.step.hides
 
     def needs_exponent(self, decimals: int, seen: Numbers | None = None) -> bool:
-        """Whether, with so many digits after the point, it would show as nothing but zeros, or as
-        rows of digits that no column holds; not counting what a mask hides. With `seen`, going by
-        those numbers only, without NaN."""
+        """Whether, with `decimals` digits after the point, it would show only zeros, or more digits
+        than a column holds; hidden numbers do not count. With `seen`, only these numbers count, without
+        NaN."""
         values = self.values if seen is None else seen
         counted = values[values > HIDES] if self.may_hide else values[~np.isnan(values)]
         largest = float(np.abs(counted).max(initial=0.0))
@@ -167,14 +167,14 @@ class Node(Labelled):
 
     @property
     def words(self) -> str:
-        """How it was made, in the symbols of a textbook: `Q × Kᵀ`."""
+        """How it was computed, in the symbols of a textbook: `Q × Kᵀ`."""
         if self.description or self.operation is None:
             return self.description
         return self.operation.words(*(parent.as_operand for parent in self.parents))
 
     @cached_property
     def as_operand(self) -> str:
-        """What the words of a step that reads it call it: its name, or how it was made."""
+        """The text for it in the words of a step that reads it: its name, or its own words."""
         if self.name and not (self.unnamed and 0 < len(self.words) <= LONGEST_OPERAND):
             return self.name
         return self.words
@@ -188,7 +188,7 @@ class Node(Labelled):
         sheet: str = "",
         helper: bool = False,
     ) -> N:
-        """The same matrix under a name, which gives it cells of its own in a workbook."""
+        """The same matrix under a name, which gives it its own cells in a workbook."""
         return replace(
             self,
             name=name,
@@ -201,19 +201,19 @@ class Node(Labelled):
         )
 
     def as_step(self: N, step: Step, part: Part = WHOLE, *, note: str = "") -> N:
-        """The same matrix as a step of a model, named by its symbol and where it stands.
+        """The same matrix as a step of a model, named after the step's symbol and its part.
 
         Args:
-            step: what it is.
-            part: the layer and head that it belongs to.
-            note: what it shows, where that differs from the step's own note.
+            step: the step.
+            part: its layer and head.
+            note: what it shows, if that differs from the step's own note.
         """
         name = part.name(step.symbol)
         made = self.named(name, note or step.note, role=step.role, helper=step.helper)
         return replace(made, step=step, part=part)
 
     def described(self: N, words: str, noun: str = "") -> N:
-        """The same matrix with the step that made it put in other words."""
+        """The same matrix with a different description of how it was computed."""
         return replace(self, description=words, noun=noun)
 
     def _repr_html_(self) -> str:
@@ -227,9 +227,10 @@ class Node(Labelled):
 
 
 class Graph(Mapping[str, "Matrix"]):
-    """The named matrices that lead to some results, by name, in the order they were made.
+    """The named matrices that lead to some results, by name, in the order of their creation.
 
-    `graph["Softmax"].values` is an array; helpers go by their step: `graph["Softmax.Sum"]`.
+    `graph["Softmax"].values` is an array; the name of a helper includes its step:
+    `graph["Softmax.Sum"]`.
     """
 
     def __init__(self, *results: Node) -> None:
@@ -238,7 +239,7 @@ class Graph(Mapping[str, "Matrix"]):
         self._full_names: dict[Node, str] = {}
         for result in results:
             if not isinstance(result, Node):
-                raise wrong_type("a result", result, "the matrix that a model returned")
+                raise wrong_type("a result", result, "a matrix that a model returned")
         nodes = [node for node in walk(results) if node.name]
         for node in nodes:
             if not node.helper:
@@ -270,8 +271,8 @@ class Graph(Mapping[str, "Matrix"]):
         return self._owners.get(node, node)
 
     def full_name(self, node: Node) -> str:
-        """`Softmax.Sum` for a helper, `Softmax.Sum_2` for a second one of that name; a scalar and every
-        other matrix go by their own name."""
+        """`Softmax.Sum` for a helper, `Softmax.Sum_2` for a second one of that name; for a scalar and
+        every other matrix, its own name."""
         if node in self._full_names:
             return self._full_names[node]
         if node.helper and not node.scalar:
@@ -297,7 +298,7 @@ class Graph(Mapping[str, "Matrix"]):
         return "\n".join([f"Graph of {len(self)} matrices", *first_and_last(self.lines())])
 
     def lines(self) -> list[str]:
-        """A line for each matrix: its name, its shape, how it was made."""
+        """A line for each matrix: its name, its shape, how it was computed."""
         width = max((len(name) for name in self), default=0)
         shapes = [f"{n} x {m}" for n, m in (node.shape for node in self.values())]
         wide = max(map(len, shapes), default=0)
@@ -311,13 +312,13 @@ class Graph(Mapping[str, "Matrix"]):
 
 
 class UnknownStepError(CallError, KeyError):
-    """A step that the model does not have."""
+    """A step that does not exist in the model."""
 
     __str__ = Exception.__str__
 
 
 def referred_to(node: Node) -> Iterator[Node]:
-    """The named matrices in a node's formula, in their order."""
+    """The named matrices in a node's formula, in order."""
     for parent in node.parents:
         if parent.name:
             yield parent
@@ -326,7 +327,7 @@ def referred_to(node: Node) -> Iterator[Node]:
 
 
 def walk(results: Iterable[Node]) -> list[Node]:
-    """Every node that leads to `results`, once, in the order they were made."""
+    """Every node that leads to `results`, once, in the order of creation."""
     seen: set[Node] = set()
     waiting = list(results)
     while waiting:

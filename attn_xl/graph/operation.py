@@ -1,7 +1,7 @@
-"""What an operation is: what it does to numbers, what a spreadsheet writes for it, how people say it.
+"""Operations: how each computes numbers, writes a spreadsheet formula and describes itself in words.
 
-Knows no file format: a formula is text about operands, which say themselves where they stand; a
-calculation is text about terms, which say themselves what they are called or what their numbers are.
+A formula is composed of `Operand` objects, which supply their own references; a calculation is composed
+of `Term` objects, which supply their names or numbers.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ ATOM = 9  # binds tighter than any operator: a cell, a number, a function call
 
 
 class NoArray(Exception):
-    """A step that has no formula for the whole matrix at once."""
+    """Raised by a step without a formula for the whole matrix."""
 
 
 class Operand:
-    """How a formula speaks of a matrix. `column` counts from 0; the row is the formula's own,
-    unless it is given."""
+    """A matrix as a formula refers to it. `column` counts from 0; the row is the formula's own unless
+    given."""
 
     shape: tuple[int, int]
 
@@ -64,7 +64,7 @@ class Operand:
         raise NotImplementedError
 
     def literal(self, text: str) -> str:
-        """A text as a formula holds it."""
+        """A text as a literal in a formula."""
         raise NotImplementedError
 
     def heading(self, column: int) -> str:
@@ -100,7 +100,7 @@ class Said(NamedTuple):
 
 
 class Term:
-    """How a calculation speaks of a matrix: of its cells by name, or with the numbers put in. Rows and
+    """A matrix as a calculation refers to it: its cells by name, or with values substituted. Rows and
     columns count from 0."""
 
     shape: tuple[int, int]
@@ -108,11 +108,11 @@ class Term:
     columns: tuple[str, ...]
 
     def at(self, row: int, column: int) -> Said:
-        """One number; of a single row or column, or a scalar, the one that goes with each."""
+        """One number; a single row, a single column or a scalar is repeated for every row or column."""
         raise NotImplementedError
 
     def value(self, row: int, column: int) -> float:
-        """What it is."""
+        """The number itself."""
         raise NotImplementedError
 
     def whole(self) -> str:
@@ -120,15 +120,15 @@ class Term:
         raise NotImplementedError
 
     def number(self, value: float, word: str) -> Said:
-        """A number that stands in no cell: itself, or by name `word`."""
+        """A number that is in no cell: itself, or the name `word`."""
         raise NotImplementedError
 
     def several(self, count: int, part: Callable[[int], str], between: str) -> str:
-        """`part(0)`, `part(1)`, ...; those in the middle may be left out."""
+        """`part(0)`, `part(1)`, ...; parts in the middle may be omitted."""
         raise NotImplementedError
 
     def total(self, count: int, part: Callable[[int], str]) -> Said:
-        """The sum of parts that bind at least as tightly as a sum."""
+        """The sum of parts, each of which binds at least as tightly as a sum."""
         return Said(self.several(count, part, " + "), 1)
 
     def listed(self, row: int) -> str:
@@ -137,12 +137,12 @@ class Term:
 
 
 class Reads(Enum):
-    """What a formula reads of an operand, and so what the operand must be.
+    """The cells of an operand that a formula reads, and so what the operand must have.
 
     Attributes:
-        number: one number in the same place: a formula may stand there in place of a cell.
-        row, column: cells of one row, or of one column: it has cells, or is part of a matrix that has.
-        table: all of it by name, or its labels: it has cells of its own.
+        number: one number in the same place; a formula can replace the cell.
+        row, column: cells of one row or column; it has cells, or is part of a matrix that has.
+        table: the whole matrix by name, or its labels; it has its own cells.
     """
 
     number = "number"
@@ -153,13 +153,13 @@ class Reads(Enum):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cells:
-    """The cells where the numbers of a matrix stand: all of its own, or a part of another matrix's.
+    """The cells that hold the numbers of a matrix: its own, or some of another matrix's.
 
     Attributes:
         node: the matrix that has cells.
-        shape: how many rows and columns are read, as the reader sees them.
-        row, column: the first cell's, within `node`, from 0.
-        turned: they are read with rows and columns swapped.
+        shape: the numbers of rows and columns, as the reader sees them.
+        row, column: the position of the first cell within `node`, from 0.
+        turned: whether rows and columns are swapped.
     """
 
     node: Node
@@ -170,22 +170,22 @@ class Cells:
 
 
 class Operation(MadeBy, ABC):
-    """A primitive: all that is ever asked of it, in one class.
+    """A primitive operation, with everything about it in one class.
 
-    In this order: `numbers`, from arrays to an array; `formula`, of one cell; `array`, the formula of
-    the whole matrix at once; `words`, the step as a textbook has it; `worked`, how one cell was
-    computed. Its derivative, written in the same operations, has its place after these.
+    In this order: `numbers`, from arrays to an array; `formula`, for one cell; `array`, the formula
+    for the whole matrix; `words`, the step as in a textbook; `worked`, how one cell was computed. A
+    derivative, written in the same operations, would come after these.
 
     Attributes:
-        noun: what its result is called where it needs cells and was given no name.
+        noun: the name of an unnamed result that needs cells.
         binds: how tightly its formula binds.
-        reads: what its formula reads of each operand; the last one holds for all further ones.
-        repeats: how often its formula holds an operand's.
-        reads_one: each of its cells reads one operand only.
-        same_in_every_row: whether the rows of its formulas differ in their numbers only.
-        reads_labels: its formula needs to know its own row and column: it has cells of its own, and
-            gets itself as the last operand.
-        reads_texts: an operand may hold words: a switch, a chosen word.
+        reads: what its formula reads of each operand; the last entry applies to all further operands.
+        repeats: how many times its formula contains that of an operand.
+        reads_one: whether each of its cells reads only one operand.
+        same_in_every_row: whether its formulas differ between rows only in row numbers.
+        reads_labels: whether its formula needs its own row and column; then it has its own cells and
+            receives itself as the last operand.
+        reads_texts: whether an operand may hold words: a switch, a chosen word.
     """
 
     noun: ClassVar[str]
@@ -206,10 +206,10 @@ class Operation(MadeBy, ABC):
         `same_in_every_row` is False."""
 
     def array(self, *operands: Operand) -> str:
-        """The formula of the whole matrix at once, without the equals sign.
+        """The formula for the whole matrix, without the equals sign.
 
         Raises:
-            NoArray: if spreadsheets have none that all of them compute: its cells have their own.
+            NoArray: if there is none that all spreadsheet programs compute; cells have their own.
         """
         raise NoArray
 
@@ -219,25 +219,25 @@ class Operation(MadeBy, ABC):
 
     @abstractmethod
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        """How one cell came about, said in the terms of the operands. `own` is the result."""
+        """How one cell was computed, in the terms of the operands. `own` is the result."""
 
     def cells(self, of: Cells) -> Cells | None:
-        """Where its numbers stand among the cells `of` its operand; None if it computes new ones."""
+        """The cells of its numbers among the cells `of` its operand; None if it computes new ones."""
         return None
 
     def reads_of(self, number: int) -> Reads:
-        """What its formula reads of an operand; `number` counts from 0."""
+        """What its formula reads of operand `number`, counted from 0."""
         return self.reads[min(number, len(self.reads) - 1)]
 
 
 def operation_of(node: Node) -> Operation:
-    """What made a computed matrix."""
+    """The operation that produced a computed matrix."""
     assert isinstance(node.operation, Operation)
     return node.operation
 
 
 def formula_size(node: Node) -> int:
-    """How many references and operations the formula of a cell that reads `node` holds for it."""
+    """The number of references and operations that `node` adds to a formula that reads it."""
     if node.name or node.operation is None:
         return 1
     operation = operation_of(node)
@@ -246,8 +246,8 @@ def formula_size(node: Node) -> int:
 
 
 def cells_of(node: Node) -> Cells | None:
-    """The cells where a matrix stands: its own if it has a name; those of another that it is only a
-    part or a view of; None if a formula has to compute it."""
+    """The cells of a matrix: its own if it has a name; those of the matrix that it is a part or a view
+    of; None if a formula has to compute it."""
     if node.name:
         return Cells(node, node.shape)
     if node.operation is None or len(node.parents) != 1:
@@ -258,11 +258,11 @@ def cells_of(node: Node) -> Cells | None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Entered:
-    """Numbers that were put into some cells of a matrix in place of its own.
+    """Numbers entered into some cells of a matrix instead of its own.
 
     Attributes:
-        cells: which, of the matrix's shape.
-        numbers: of the same shape; NaN for a blank.
+        cells: Boolean mask of the matrix's shape.
+        numbers: the numbers, of the same shape; NaN for a blank.
     """
 
     cells: np.ndarray
@@ -271,11 +271,11 @@ class Entered:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Recomputed:
-    """What follows when some cells have other numbers.
+    """The numbers of all matrices after some cells have changed.
 
     Attributes:
-        expected: for every matrix what its operation gives, made from what its operands show.
-        shown: the same with what was entered in its place.
+        expected: the result of every matrix's operation, computed from what its operands show.
+        shown: the same, with the entered numbers in their cells.
     """
 
     expected: dict[Node, Numbers]
@@ -283,9 +283,9 @@ class Recomputed:
 
 
 def recompute(results: Iterable[Node], entered: Mapping[Node, Entered]) -> Recomputed:
-    """The numbers of every node that leads to `results`, if some cells have other numbers.
+    """The numbers of every node that leads to `results` after some cells have changed.
 
-    Not a number (NaN) stands for what is not there: a blank, what is made from one, and what cannot be
+    NaN stands for a missing number: a blank, a number that depends on one, or a number that cannot be
     computed, such as a division by 0.
     """
     expected: dict[Node, Numbers] = {}
@@ -308,7 +308,7 @@ def recompute(results: Iterable[Node], entered: Mapping[Node, Entered]) -> Recom
 
 
 def follows(results: Iterable[Node], changed: Iterable[Node]) -> set[Node]:
-    """Which of the nodes that lead to `results` are made from one of `changed`."""
+    """The nodes that lead to `results` and depend on one of `changed`."""
     found = set(changed)
     for node in walk(results):
         if not found.isdisjoint(node.parents):

@@ -1,5 +1,5 @@
-"""What a step of a model is and where in the model it stands: records that a node carries, so that no
-reader has to guess them from its name. Knows no model."""
+"""Steps of a model and their places in it: records that a node carries, so that readers need not parse
+its name."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Source = Literal["", "sentence", "memory", "weights"]
 
 
 class Recipe(NamedTuple):
-    """How a cell is computed by hand.
+    """How to compute a cell by hand.
 
-    In the texts `{own}` is the matrix, `{a}`, `{b}`, ... what its formula refers to, `{made}` the
-    step in symbols, `{rest}` all but the first of what it refers to, `{plus}` their cells.
+    In the texts `{own}` is the matrix, `{a}`, `{b}`, ... the matrices in its formula, `{made}` the
+    step in symbols, `{rest}` all of these matrices but the first, `{plus}` their cells.
 
     Attributes:
         do: the mathematics in words, for any cell.
-        hint: the spreadsheet's function in general form, and the usual mistakes.
+        hint: the spreadsheet function in general form, and common mistakes.
         prompt: the shortest form of the hint.
     """
 
@@ -28,20 +28,20 @@ class Recipe(NamedTuple):
 
 
 ARITHMETIC = Recipe(
-    do="Work out {made}, cell by cell, from the numbers in the same row and column. A single row, "
-    "column or number serves for all.",
-    hint="Write a formula that begins with = and points at one cell of each matrix. Common mistakes: "
-    "cells of different rows; forgetting parentheses.",
+    do="Compute {made}, cell by cell, from the numbers in the same row and column. A single row, "
+    "column or number applies to all.",
+    hint="Write a formula that starts with = and refers to one cell of each matrix. Common mistakes: "
+    "using cells of different rows; forgetting parentheses.",
     prompt="{made}, from the cells in the same row and column",
 )
-"""For a step that has no recipe of its own."""
+"""The recipe of a step without its own."""
 
 
 @dataclass(frozen=True)
 class Step:
     """One step of a model: declared once, read by the workbook, `explain`, lessons and grading.
 
-    In `purpose` and `question`, `{own}` is the matrix, `{a}`, `{b}` what it is made from, `{word}` a
+    In `purpose` and `question`, `{own}` is the matrix, `{a}`, `{b}` its operands, `{word}` a
     word of the sentence, `{words}` the words of its columns, `{others}` the same without `{word}`,
     `{text}` the sentence, `{note}` the note.
 
@@ -52,11 +52,11 @@ class Step:
         question: what to predict before computing it.
         recipe: how a cell is computed by hand.
         role: what it is to the reader.
-        helper: it is shown beside the step it was made for (a row's maximum beside the softmax).
-        hides: a mask puts large negative numbers into it, where a word may not look.
-        is_read_off: its cells are read off rather than computed: a mask, the columns of given weights.
-        source: which table of the input it is, where it is given: a sentence, the one that others
-            attend to, or weights.
+        helper: whether it is shown beside the step that uses it (a row's maximum beside the softmax).
+        hides: whether it has large negative numbers from a mask where a word may not look.
+        is_read_off: whether its cells are read off, not computed: a mask, columns of given weights.
+        source: the input table of a given step: a sentence, the sentence that others attend to, or
+            weights.
     """
 
     symbol: str
@@ -74,19 +74,19 @@ class Step:
     source: Source = ""
 
     def by(self, recipe: Recipe) -> Step:
-        """The same step, computed in another way."""
+        """The same step with another recipe."""
         return replace(self, recipe=recipe)
 
 
 class Scope(NamedTuple):
-    """A part of a model that has steps of its own: a stack of layers, a layer, one of its sublayers."""
+    """A part of a model with its own steps: a stack of layers, a layer, a sublayer."""
 
     symbol: str
-    """as names have it: `Enc`"""
+    """the form in names: `Enc`"""
     words: str
-    """as people say it: `encoder`"""
+    """the form in text: `encoder`"""
     layer: int = 0
-    """the number of the layer, from 1; 0 for all of it"""
+    """the number of the layer, from 1; 0 for the whole scope"""
 
     @property
     def name(self) -> str:
@@ -101,12 +101,12 @@ class Scope(NamedTuple):
 
 @dataclass(frozen=True)
 class Part:
-    """Where in a model a step stands.
+    """The place of a step in a model.
 
     Attributes:
         scopes: from the outermost in: the layer, the sublayer.
         head: the number of the attention head, from 1; 0 for none.
-        number: tells steps of one symbol in the same scopes apart (`Norm_1`, `Norm_2`); 0 for none.
+        number: distinguishes steps with one symbol in the same scopes (`Norm_1`, `Norm_2`); 0 for none.
     """
 
     scopes: tuple[Scope, ...] = ()
@@ -120,7 +120,7 @@ class Part:
 
     @property
     def prefix(self) -> str:
-        """What stands before a symbol: `Enc1.Self.`."""
+        """The prefix of symbols: `Enc1.Self.`."""
         return "".join(f"{scope.name}." for scope in self.scopes)
 
     @property
@@ -130,7 +130,7 @@ class Part:
 
     @property
     def every_layer(self) -> Part:
-        """The same place in every layer of its stack: what all layers share stands there."""
+        """The same place in every layer of its stack, for what all layers share."""
         return replace(self, scopes=tuple(scope._replace(layer=0) for scope in self.scopes), head=0)
 
     @property

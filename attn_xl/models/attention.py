@@ -1,4 +1,4 @@
-"""Attention as the paper has it, one short function each. Knows nothing of files or sheets.
+"""Attention as in the paper, one short function per step.
 
 Shapes: n words; d dimensions of an embedding; d_k of queries and keys; d_v of values.
 Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2; equation (1) is
@@ -21,14 +21,14 @@ from . import recipes, steps
 from .softmax import softmax
 
 Dropout = Callable[[Matrix, Step, Part], "tuple[Matrix, Matrix]"]
-"""Makes, for a matrix, a mask of 0 and 1 of its shape, as a step of a part, and the scalar p."""
+"""Returns, for a matrix and as a step of a part, a mask of zeros and ones of its shape, and p."""
 
 
 class Weights:
-    """Where a model gets what was learned.
+    """Source of the learned weights of a model.
 
     Attributes:
-        heads_as_sheets: the columns of a matrix that belong to a head are a matrix of their own.
+        heads_as_sheets: whether the columns that belong to a head form a matrix of their own.
     """
 
     heads_as_sheets: bool = False
@@ -36,12 +36,12 @@ class Weights:
     def matrix(
         self, step: Step, part: Part, rows: Sequence[str], width: int, columns: Sequence[str] = ()
     ) -> Matrix:
-        """Weights, one row for each of `rows`; `width` is how many columns to make up where weights are
-        made up; `columns` are their labels, where they have none of their own."""
+        """Weights, one row for each of `rows`. `width` is the number of columns of generated weights;
+        `columns` are the labels of weights without labels."""
         raise NotImplementedError
 
     def row(self, step: Step, part: Part, columns: Sequence[str]) -> Matrix | None:
-        """A single row, such as a bias, or None if there is none."""
+        """A single row, such as a bias, or None if it is not given."""
         raise NotImplementedError
 
     def __contains__(self, name: str) -> bool:
@@ -53,12 +53,12 @@ class Attending:
     """How the scores become weights.
 
     Attributes:
-        scale: divide the scores by √d_k; a cell that says so, where a reader can switch it.
-        temperature: a scalar that the scores are divided by, too.
+        scale: whether to divide the scores by √d_k; a switch cell if a reader can change it.
+        temperature: a scalar that also divides the scores.
         normalize: "softmax", or "sum": divide each row by its plain sum.
-        masks: what is added to the scores, (n, m) each; or what makes it, for the words of the rows and
-            of the columns and the place in the model.
-        dropout: drops some of the weights.
+        masks: matrices to add to the scores, (n, m) each; or a function that returns them for the words
+            of the rows, the words of the columns and the part of the model.
+        dropout: sets some of the weights to 0.
     """
 
     scale: bool | Matrix = True
@@ -68,11 +68,11 @@ class Attending:
     dropout: Dropout | None = None
 
     def between(self, rows: Sequence[str], columns: Sequence[str], part: Part) -> Attending:
-        """The same with masks for these words: all heads share them."""
+        """A copy with the masks for these words, which all heads share."""
         return replace(self, masks=self.masks(rows, columns, part)) if callable(self.masks) else self
 
     def scaled(self, scores: Matrix, k: Matrix, part: Part) -> Matrix:
-        """The scores (n, m) divided by √d_k and the temperature, as far as these are asked for."""
+        """The scores (n, m) divided by √d_k and the temperature, where these are set."""
         d_k = width(k).as_step(steps.KEY_WIDTH, part)
         if isinstance(self.scale, Matrix):
             divisor = when(self.scale, sqrt(d_k), 1)
@@ -87,16 +87,16 @@ class Attending:
         return (scores / self.temperature).as_step(steps.TEMPERED, part)
 
     def masked(self, scores: Matrix, part: Part) -> Matrix:
-        """The scores (n, m) with what hides words added."""
+        """The scores (n, m) plus the masks."""
         masks = self.between(scores.rows, scores.columns, part).masks
         assert not callable(masks)
         return masked(scores, masks).as_step(steps.MASKED, part) if masks else scores
 
     def normalized(self, scores: Matrix, part: Part = WHOLE) -> Matrix:
-        """The scores (n, m) as weights, each row of which sums to 1.
+        """The weights (n, m) of the scores; each row sums to 1.
 
         Raises:
-            InputError: for a row whose plain sum is 0.
+            InputError: if the plain sum of a row is 0.
         """
         if self.normalize == "softmax":
             return softmax(scores).as_step(steps.SOFTMAX, part)
@@ -104,8 +104,8 @@ class Attending:
         for word, number in zip(scores.rows, total.values[:, 0]):
             if not number:
                 raise InputError(
-                    f"the scores of {word!r} add up to 0, by which they cannot be divided. Change its "
-                    "numbers, or normalize by softmax."
+                    f"the scores of {word!r} add up to 0, so they cannot be divided by it. Change its "
+                    "numbers, or use --normalize softmax."
                 )
         return (scores / total).as_step(steps.SHARES, part)
 
@@ -122,13 +122,13 @@ def scaled_dot_product_attention(
     attending: Attending | None = None,
     part: Part = WHOLE,
 ) -> Matrix:
-    """softmax(Q Kᵀ / √d_k + Mask) V, each step named.
+    """softmax(Q Kᵀ / √d_k + Mask) V, with a name for each step.
 
     Args:
         q: queries, (n, d_k).
         k: keys, (m, d_k).
         v: values, (m, d_v).
-        attending: how the scores become weights; scaled, then softmax, if None.
+        attending: how the scores become weights; scaling and softmax if None.
         part: the layer and head that the steps belong to.
 
     Returns:
@@ -136,8 +136,7 @@ def scaled_dot_product_attention(
 
     Raises:
         ValueError: if the shapes do not fit.
-        InputError: if a number grows beyond what a spreadsheet holds, or a score beyond what a mask
-            hides.
+        InputError: if a number exceeds what a spreadsheet holds, or a score what a mask can hide.
 
     Example:
         >>> import attn_xl
@@ -171,25 +170,25 @@ def self_attention(
     memory: Matrix | None = None,
     attending: Attending | None = None,
 ) -> Matrix:
-    """Every word of a sentence attends to every word of it, or of another one (cross-attention).
+    """Let every word of a sentence attend to all its words, or to those of another (cross-attention).
 
-    A projection that is not given leaves the embeddings as they are, so without weights
+    Without its weights, a projection leaves the embeddings unchanged, so without any weights
     Q = K = V = Input.
 
     Args:
-        x: embeddings, (n, d), one word a row.
+        x: embeddings, (n, d), one word per row.
         w_q, w_k: (d, d_k) each.
         w_v: (d, d_v).
-        biases: a row to add to Q, K and V each, (1, d_k), (1, d_k), (1, d_v).
-        memory: the embeddings, (m, d'), that keys and values come from; x if None.
-        attending: how the scores become weights; scaled, then softmax, if None.
+        biases: rows to add to Q, K and V, (1, d_k), (1, d_k), (1, d_v).
+        memory: the embeddings, (m, d'), for the keys and values; x if None.
+        attending: how the scores become weights; scaling and softmax if None.
 
     Returns:
-        The output, (n, d_v); `Graph(output)` has every step by name.
+        The output, (n, d_v); `Graph(output)` maps every step by name.
 
     Raises:
         ValueError: if the shapes do not fit.
-        InputError: if a number grows beyond what a spreadsheet holds.
+        InputError: if a number exceeds what a spreadsheet holds.
 
     Example:
         >>> import attn_xl
@@ -214,7 +213,7 @@ def self_attention(
 def projected(
     x: Matrix, weights: Matrix | None, bias: Matrix | None, step: Step, part: Part = WHOLE
 ) -> Matrix:
-    """x W + b as a step of a model, (n, d) to (n, k); x itself where nothing is learned."""
+    """x W + b as a step of a model, (n, d) to (n, k); a copy of x without weights."""
     product = copy(x) if weights is None else x @ weights
     if weights is None:
         step = steps.COPIED[step] if bias is None else steps.COPIED[step].by(recipes.ADD)
@@ -224,10 +223,10 @@ def projected(
 
 
 def softmax_alone(scores: Matrix, how: Attending) -> Matrix:
-    """The weights (n, m) of given scores (n, m), which a temperature may divide first.
+    """The weights (n, m) of given scores (n, m), divided by the temperature if there is one.
 
     Raises:
-        InputError: for a row whose plain sum is 0.
+        InputError: if the plain sum of a row is 0.
     """
     if how.temperature is not None:
         scores = (scores / how.temperature).as_step(steps.TEMPERED)
@@ -246,11 +245,11 @@ def dropped(x: Matrix, dropout: Dropout | None, mask: Step, step: Step, part: Pa
 
 
 def positioned(x: Matrix, dropout: Dropout | None = None) -> Matrix:
-    """Embeddings with their positions added: the model sees the order of the words.
+    """Add positions to embeddings, so that the model sees the order of the words.
 
     Args:
         x: (n, d).
-        dropout: drops some of the result's numbers.
+        dropout: sets some numbers of the result to 0.
 
     Returns:
         (n, d).
@@ -272,32 +271,32 @@ def attention_mask(
     causal: bool | Matrix,
     padding: Sequence[str],
 ) -> Matrix:
-    """What to add to scores (n, m), so that no word of `rows` looks at later ones of `words` (`causal`)
-    or at those that fill up a sentence (`padding`)."""
+    """The mask to add to scores (n, m), so that no word of `rows` looks at later ones of `words`
+    (`causal`) or at words that fill up a sentence (`padding`)."""
     hides = mask(rows, words, causal=causal, padding=padding)
     recipe = recipes.MASKS[causal is not False, bool(padding)]
     return hides.as_step(step.by(recipe), part)
 
 
 def compare(sentences: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
-    """What attention made of the words that several sentences share.
+    """Compare what attention made of the words that several sentences share.
 
     Args:
-        sentences: for each sentence its input, (n, d), and its output, (n, d_v).
+        sentences: the input, (n, d), and the output, (n, d_v), of each sentence, by its name.
 
     Returns:
-        For each word that occurs in more than one of the sentences: its input vectors, its output
-        vectors, one row for each occurrence, and how each differs from the first.
+        For each word that occurs in more than one sentence: its input vectors and its output vectors,
+        one row per occurrence, and their differences from the first.
 
     Raises:
-        ValueError: if the sentences do not have the same dimensions.
+        ValueError: if the sentences have different dimensions.
 
     Example:
         >>> import attn_xl
         >>> tables = attn_xl.read_tables("samples/mouse.xlsx")
         >>> ends = {name: (g["Input"], g["Output"]) for name, g in attn_xl.attend(tables).items()}
         >>> attn_xl.compare(ends)[3]
-        Compare.mouse.Output.Difference = what differs from 'in pets', 1 x 3
+        Compare.mouse.Output.Difference = difference from 'in pets', 1 x 3
                            animal   tech  grammar
         in desk − in pets  -0.483  0.507    0.001
     """
@@ -332,7 +331,7 @@ def compare(sentences: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
                 [f"{labels[row]} − {labels[0]}" for row in others],
             )
             difference = later - gather([(vectors, 0) for _ in others], later.rows)
-            difference = difference.described(f"what differs from {labels[0]!r}")
+            difference = difference.described(f"difference from {labels[0]!r}")
             difference = difference.as_step(steps.COMPARED.by(recipes.SUBTRACT_FIRST)).named(
                 f"{COMPARE}.{word}.{step}.Difference",
                 f"{word}: {step.lower()}, difference",

@@ -1,4 +1,4 @@
-"""From tables to graphs: which table plays which part in the model, and whether they fit together."""
+"""Build the graphs of a model from tables: assign tables to its parts and check that they fit."""
 
 from __future__ import annotations
 
@@ -41,24 +41,24 @@ TITLES = {
     Model.similarity: "Similarity",
 }
 Ends = Mapping[str, tuple[Matrix, Matrix]]
-"""The input and the output of each sentence."""
+"""The input and the output of each sentence, by its name."""
 
 
 WEIGHTLESS = (Model.similarity, Model.softmax, Model.positions)
-"""Models that have no weights: those of a file are left aside, with a remark."""
+"""Models without weights: weights in a file are ignored, with a remark."""
 
 
 def attend(tables: Tables, settings: Settings | None = None) -> Computation:
-    """Compute a model for every sentence of a workbook, with its weights where it has them.
+    """Compute a model for every sentence of a workbook, with the workbook's weights if it has any.
 
     Args:
-        tables: what `read_tables` found: sentences (n, d), weights by name.
-        settings: the model and its choices; those written in the workbook if None.
+        tables: what `read_tables` returned: sentences (n, d), weights by name.
+        settings: the model and its options; those written in the workbook if None.
 
     Raises:
         InputError: if a weight is missing or does not fit a sentence or another weight.
-        CallError: for a sheet or a combination of choices that there is not, or a choice that has no
-            effect.
+        CallError: for a sheet that does not exist, options that do not go together, or an option that
+            has no effect.
     """
     if settings is None:
         settings = Settings.chosen({}, tables.settings, f"{tables.path}, sheet 'Settings'")
@@ -72,12 +72,12 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
         except MissingWeightsError as error:
             raise InputError(f"{error}{use_for(tables, settings, _used_with)}") from None
         except InputError as error:
-            said = str(error)
-            if said.startswith(str(tables.path)):
+            message = str(error)
+            if message.startswith(str(tables.path)):
                 raise
             cell = tables.sentences[name].largest()
-            hint = f" The largest is in cell {cell}." if "too large" in said else ""
-            raise InputError(f"{tables.path}, sheet {name!r}: {said}{hint}") from None
+            hint = f" The largest is in cell {cell}." if "too large" in message else ""
+            raise InputError(f"{tables.path}, sheet {name!r}: {message}{hint}") from None
         graphs[name] = Graph(*output)
         ends[name] = x, end
     run.check_hidden()
@@ -105,7 +105,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
 
 
 def _used_with(tables: Tables, settings: Settings) -> set[str]:
-    """The weights that these settings would use if all others that they need were given, too."""
+    """The weights that these settings would use if all other necessary weights were given."""
     settings.refuse_idle()
     run = Run(tables, replace(settings, random_weights=settings.random_weights or 0))
     with shapes_only():
@@ -118,11 +118,11 @@ def _used_with(tables: Tables, settings: Settings) -> set[str]:
 
 
 def foresee(tables: Tables, settings: Settings) -> Computation:
-    """What `attend` will make of the tables, in its shapes, before anything is computed: all numbers
-    that are not given are 1. Takes hardly any time or memory.
+    """The result of `attend` in its shapes only: every computed number is 1. Takes hardly any time or
+    memory.
 
     Raises:
-        InputError, CallError: as `attend`; and if there would be too many numbers.
+        InputError, CallError: as `attend`, and if the model would have too many numbers.
     """
     with shapes_only():
         return attend(tables, settings)
@@ -151,7 +151,7 @@ class Run:
         self._vocabulary: Matrix | None = None
 
     def _memory(self, tables_of_words: dict[str, Table]) -> Matrix | None:
-        """The sentence that the others attend to, taken out of `tables_of_words`."""
+        """The sentence that the others attend to; it is removed from `tables_of_words`."""
         name = self.settings.memory
         if name is None:
             return None
@@ -162,7 +162,9 @@ class Run:
             )
         table = tables_of_words.pop(name)
         if not tables_of_words:
-            raise CallError(f"--memory: {name!r} is the only sentence; another one is to attend to it.")
+            raise CallError(
+                f"--memory: {name!r} is the only sentence; it needs another one that attends to it."
+            )
         step = steps.SOURCE if self.settings.model is Model.encoder_decoder else steps.MEMORY
         note = step.note.format(name)
         return given_step(table.values, table.rows, table.columns, step, note=note)
@@ -176,11 +178,11 @@ class Run:
             )
         if s.normalize is Normalize.sum and (s.causal or s.padding or OwnMasks.given(self.tables)):
             raise CallError(
-                "--normalize sum does not go with a mask, which only a softmax turns into 0."
+                "--normalize sum does not work with a mask: only a softmax gives hidden words weight 0."
             )
 
     def output(self, name: str, x: Matrix) -> tuple[Matrix, ...]:
-        """The results of the model for one sentence, and last what its words have become."""
+        """The results of the model for one sentence, followed by the final vectors of its words."""
         s = self.settings
         if s.positions is Positions.sinusoidal or s.model is Model.positions:
             x = positioned(x, self.scoring.residual)
@@ -188,8 +190,8 @@ class Run:
 
     @cached_property
     def attended(self) -> Matrix | None:
-        """What the other sentences attend to: made once, for all of them. A decoder's is the output of
-        an encoder, which has seen positions already."""
+        """What the other sentences attend to, computed once for all of them. For a decoder it is the
+        output of an encoder, which has already seen positions."""
         memory, model = self.memory, self.settings.model
         if memory is None or model is Model.decoder:
             return memory
@@ -200,7 +202,7 @@ class Run:
         return memory
 
     def _attended_words(self) -> Iterator[Attended]:
-        """Every attention of the run: the words that look, and those that are looked at."""
+        """Every attention of the run, with the words that look and the words that are looked at."""
         s, memory = self.settings, self.memory
         looked_at = memory.rows if memory is not None else ()
         encoder_layers, decoder_layers = s.encoder_layers or s.layers, s.decoder_layers or s.layers
@@ -219,7 +221,7 @@ class Run:
                 yield Attended(decoder.within(steps.CROSS), decoder_layers, x.rows, looked_at)
 
     def title(self, sentences: Iterable[str]) -> str:
-        """What is computed, and for which sentences."""
+        """The title: what is computed, and for which sentences."""
         s, named = self.settings, ", ".join(sentences)
         what = TITLES.get(s.model, str(s.model))
         if s.model is Model.attention:
@@ -228,19 +230,19 @@ class Run:
         return f"{what}: {named}{f', attending to {s.memory}' if s.memory else ''}"
 
     def check_hidden(self) -> None:
-        """Refuse a width for weights that are given.
+        """Refuse --hidden if the weights are given.
 
         Raises:
-            CallError: if no first layer of a feed-forward network was made up.
+            CallError: if no first layer of a feed-forward network was generated.
         """
         if self.settings.hidden is not None and steps.W_1 not in self.weights.made_up:
-            raise CallError("--hidden has no effect: W_1 is given, and its columns say the width.")
+            raise CallError("--hidden has no effect: W_1 is given, and its columns set the width.")
 
     def attention(self, name: str, x: Matrix) -> Matrix:
-        """Attention of one sentence to itself, or to the one that all attend to."""
+        """Attention of one sentence to itself, or to the memory."""
         s, weights, memory = self.settings, self.tables.weights, self.attended
-        asked = s.causal or s.switches is not None
-        how = self.scoring.attending(causal=s.causal, switchable=memory is None or asked)
+        wants_switch = s.causal or s.switches is not None
+        how = self.scoring.attending(causal=s.causal, switchable=memory is None or wants_switch)
         if s.heads is not None or steps.W_O.symbol in weights:
             source = x if memory is None else memory
             return multi_head_attention(
@@ -292,8 +294,8 @@ class Run:
         )
 
     def next_words(self, x: Matrix) -> tuple[Matrix, ...]:
-        """Probabilities over the vocabulary: by weights of its own, `W_U`, or by the embeddings on the
-        sheet `Vocabulary`, which has a word a row, as the sentences do."""
+        """Probabilities over the vocabulary: from the weights `W_U`, or from the embeddings on the
+        sheet `Vocabulary`, one word per row as in the sentences."""
         table = self.tables.weights.get(steps.VOCABULARY.symbol)
         b_u = steps.BIASES[steps.W_U]
         d = len(x.columns)
@@ -310,9 +312,9 @@ class Run:
             return next_words(x, None, w_u, self.weights.row(b_u, WHOLE, w_u.columns))
         if table is None:
             raise InputError(
-                f"{self.tables.path}: the sheet Vocabulary is missing: a word a row with its "
-                f"embedding in {count(d, 'dimension')}, as the sentences have them. Or give W_U: a "
-                "word a column."
+                f"{self.tables.path}: the sheet Vocabulary is missing: one word per row, with "
+                f"its embedding in {count(d, 'dimension')}, as in the sentences. Or give W_U, with one "
+                "word per column."
             )
         if table.shape[1] != d:
             raise InputError(
@@ -324,7 +326,7 @@ class Run:
         return next_words(x, self._vocabulary, None, self.weights.row(b_u, WHOLE, words))
 
     def unused(self) -> tuple[str, ...]:
-        """A remark on tables that the model has no place for."""
+        """A remark on weights that the model does not use."""
         unused = [name for name in self.tables.weights if name not in self.weights.used]
         if not unused:
             return ()
@@ -334,15 +336,15 @@ class Run:
 def _unless_too_large(
     what: str, make: Callable[[Ends], list[Matrix]], ends: Ends
 ) -> tuple[list[Matrix], str]:
-    """Matrices that no model needs; none, and a remark, if their numbers are too large."""
+    """Optional matrices and no remark; or none and a remark if their numbers are too large."""
     try:
         return make(ends), ""
     except NotFinite:
-        return [], f"Left out: {what}. The numbers are too large to compute it with."
+        return [], f"Left out: {what}. The numbers are too large to compute it."
 
 
 Results = tuple[Matrix, ...]
-"""What a model gives for a sentence, and last what its words have become."""
+"""The results of a model for a sentence, followed by the final vectors of its words."""
 
 
 def _both(output: Matrix) -> Results:
@@ -366,18 +368,18 @@ MODELS: dict[Model, Callable[[Run, str, Matrix], Results]] = {
     Model.positions: lambda run, _, x: _both(x),
     Model.similarity: lambda run, _, x: (similarity(x), x),
 }
-"""The function of each model: from a run, a sentence's name and its words (n, d) to its results."""
+"""The function of each model: it takes a run, the name of a sentence and its words (n, d)."""
 
 
 def add_model(
     name: str, function: Callable[[Run, Matrix], Matrix], like: Model = Model.attention
 ) -> Model:
-    """Add a model of one's own: workbooks, explanations, lessons and grading then know it by its name.
+    """Add your own model: workbooks, explanations, lessons and grading then accept its name.
 
     Args:
-        name: as in `Settings(model=name)`.
-        function: from a run, which has weights and settings, and a sentence (n, d) to the result.
-        like: the model whose options it takes.
+        name: the name for `Settings(model=name)`.
+        function: takes a run, with its weights and settings, and a sentence (n, d); returns the result.
+        like: the model whose options it accepts.
     """
     model = Model.add(name, like)
     MODELS[model] = lambda run, _, x: _both(function(run, x))
@@ -399,7 +401,7 @@ def _explorers(graphs: Mapping[str, Graph], ends: Ends, settings: Settings) -> l
 
 
 def _not_to_be_masked(graphs: Mapping[str, Graph]) -> tuple[str, ...]:
-    """A remark on the sentences whose later words the switch Causal, if turned on, would not hide."""
+    """A remark on sentences whose scores are too large for the switch Causal to hide later words."""
     large = [
         name
         for name, graph in graphs.items()
@@ -414,7 +416,7 @@ def _not_to_be_masked(graphs: Mapping[str, Graph]) -> tuple[str, ...]:
 def _comparable(
     ends: dict[str, tuple[Matrix, Matrix]],
 ) -> tuple[dict[str, tuple[Matrix, Matrix]], tuple[str, ...]]:
-    """The sentences with the dimensions of the first, and a remark on those that have others."""
+    """The sentences with the same dimensions as the first, and a remark on the others."""
     first, (x, _) = next(iter(ends.items()))
     same = {name: end for name, end in ends.items() if end[0].columns == x.columns}
     others = [name for name in ends if name not in same]

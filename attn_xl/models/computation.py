@@ -1,5 +1,4 @@
-"""What a model makes of the sentences of a workbook: their graphs, and what compares them. Knows no
-model."""
+"""The result of a model for the sentences of a workbook: their graphs and their comparison."""
 
 from __future__ import annotations
 
@@ -17,9 +16,9 @@ from attn_xl.tables.survey import Tables
 from attn_xl.text import plain
 
 MOST_NAMED = 6
-"""Sentences that an error names at most."""
+"""Sentences listed in an error, at most."""
 MOST_SHOWN, MOST_WORDS = 5, 20
-"""Sentences of a repr, and words of each."""
+"""Sentences in a repr, and words of each, at most."""
 _Step = Literal[
     "Input", "Q", "K", "V", "Scores", "d_k", "Scaled", "Mask", "Masked", "Softmax", "Dropped", "Output"
 ]  # tells a type checker that it gets a matrix
@@ -27,19 +26,19 @@ _Step = Literal[
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Computation(Mapping[str, Graph]):
-    """The graph of every sentence, by the sentence's name, and what compares them.
+    """The graph of every sentence, by the sentence's name, and their comparison.
 
-    `computation["pets"]["Softmax"]` is a matrix; of a single sentence, or of a matrix that all
-    sentences share, so is `computation["Softmax"]`.
+    `computation["pets"]["Softmax"]` is a matrix. `computation["Softmax"]` works too if there is one
+    sentence, or if all sentences share the matrix.
 
     Attributes:
-        title: what was computed, and for what.
+        title: what was computed, and for which sentences.
         graphs: the graph of each sentence.
-        comparison: the matrices of `Compare` by name; none where no word is shared.
-        controls: what a reader plays with, by name: the word to look at, where words move to.
-        remarks: what a reader should know, such as why sentences are not compared.
-        settings: what was chosen, where it was made from a workbook.
-        tables: what it was made from, where that is known.
+        comparison: the matrices of `Compare` by name; empty if the sentences share no word.
+        controls: the interactive matrices by name: the word to look at, where words move to.
+        remarks: notes for the reader, such as why sentences are not compared.
+        settings: the settings used, if it was computed from a workbook.
+        tables: the tables it was computed from, if known.
     """
 
     title: str
@@ -105,7 +104,7 @@ class Computation(Mapping[str, Graph]):
         return len(self.graphs)
 
     def shared(self) -> set[Node]:
-        """The matrices that belong to more than one sentence: the weights."""
+        """The matrices that several sentences share, such as weights."""
         seen: set[Node] = set()
         several: set[Node] = set()
         for graph in self.graphs.values():
@@ -114,20 +113,20 @@ class Computation(Mapping[str, Graph]):
         return several
 
     def _repr_html_(self) -> str:
-        from html import escape  # loaded only where there is a notebook
+        from html import escape  # imported only in notebooks
 
         return "".join(f"<h4>{escape(name)}</h4>{graph._repr_html_()}" for name, graph in self.items())
 
 
 def sentence_of(graph: Graph) -> tuple[str, ...]:
-    """The words that a graph computes with: those of its input, or of what comes first."""
+    """The words of a graph: the rows of its input, or of its first matrix."""
     nodes = [node for node in graph.values() if not node.scalar] or list(graph.values())
     return next((node.rows for node in nodes if node.name == "Input"), nodes[0].rows)
 
 
 def as_computation(what: Computation | Graph | Node) -> Computation:
-    """A computation as it is; a graph, or the matrix that a model returned, as one of one sentence. A
-    matrix without a name is called `Result`.
+    """The computation itself, or a computation of one sentence for a graph or a matrix from a model. A
+    matrix without a name becomes `Result`.
 
     Raises:
         WrongTypeError: for anything else.
@@ -136,7 +135,7 @@ def as_computation(what: Computation | Graph | Node) -> Computation:
         raise wrong_type(
             "the computation",
             what,
-            "what attend returned, a graph, or the matrix that a model returned",
+            "the result of attend, a graph, or a matrix that a model returned",
         )
     if isinstance(what, Computation):
         return what
@@ -146,6 +145,6 @@ def as_computation(what: Computation | Graph | Node) -> Computation:
 
 
 class UnknownSheetError(CallError, KeyError):
-    """A sentence that the workbook does not have."""
+    """A sentence or step that the computation does not have."""
 
     __str__ = Exception.__str__

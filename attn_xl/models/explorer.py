@@ -1,5 +1,4 @@
-"""What a reader plays with: a word to look at, and where words move to. Matrices made of a model's own;
-knows nothing of sheets but their names."""
+"""The interactive matrices: a chosen word and what it looks at, and where words move to."""
 
 from __future__ import annotations
 
@@ -21,30 +20,31 @@ WORDS_NOTE = "the words to choose from"
 LOOKS_NOTE, NEXT_NOTE = "how much it looks at", "what comes next"
 AXES = ("x before", "x after", "y before", "y after")
 AXES_APART = ("x of input", "x of output", "y of input", "y of output")
-"""Where inputs and outputs lie in different spaces: each pair of axes is a plane of its own."""
+"""Axes if inputs and outputs lie in different spaces: each has its own plane."""
 COMPONENTS_NOTE = "principal components"
 DIRECTIONS_STAY = (
-    "The directions (principal components) were computed from the original numbers. They stay as they "
-    "are when an input is changed."
+    "The directions (principal components) were computed from the original numbers. They do not "
+    "change when an input is changed."
 )
 MOST_CENTRED = 50
-"""So many sentences make the mean that a projection is centred at: a formula takes 255 ranges."""
+"""Sentences in the mean that centres a projection, at most; a formula takes 255 ranges."""
 DIGITS = 12
-"""Decimals of the principal components: further ones differ from machine to machine."""
+"""Decimals of the principal components; further ones differ between machines."""
 
 
 def explorer(name: str, x: Matrix, output: Matrix, weights: Sequence[Node]) -> list[Matrix]:
-    """What one chosen word of a sentence looks at, and what it becomes.
+    """What a chosen word of a sentence looks at, and what it becomes.
 
     Args:
-        name: of the sentence; "" if there is only one.
-        x: its input, (n, d); output: (n, d_v).
-        weights: attention weights, (n, m) each, of all heads and layers.
+        name: the name of the sentence; "" if there is only one.
+        x: its input, (n, d).
+        output: its output, (n, d_v).
+        weights: the attention weights of all heads and layers, (n, m) each.
 
     Returns:
-        `Words`, the words to choose from; `Word`, the one that is chosen; `Place`, where it stands;
-        `Looks`, (m, heads), its row of each of the weights, one matrix for each set of words that are
-        looked at; `Change`, its input and its output.
+        `Words`, the words to choose from; `Word`, the chosen one; `Place`, its position; `Looks`,
+        (m, heads), its row in each of the weights, one matrix for each set of words that are looked
+        at; `Change`, its input and its output.
     """
     at = f"{name}." if name else ""
     labels = choices(x.rows)
@@ -81,9 +81,9 @@ def explorer(name: str, x: Matrix, output: Matrix, weights: Sequence[Node]) -> l
 
 
 def choices(words: Sequence[str]) -> tuple[str, ...]:
-    """The words, each told apart from those that read the same: `the (1)`, `the (4)`."""
+    """The words, with numbers that distinguish equal ones: `the (1)`, `the (4)`."""
     made = list(words)
-    while True:  # a word may read like one that was told apart: `the (1)`
+    while True:  # a numbered word may equal another word: `the (1)`
         times = Counter(text.casefold() for text in made)
         alike = [i for i, text in enumerate(made) if times[text.casefold()] > 1 or not text]
         if not alike:
@@ -93,21 +93,21 @@ def choices(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def moves(ends: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
-    """Where words stand in a plane before and after attention.
+    """The positions of words in a plane before and after attention.
 
-    Inputs and outputs share a plane only if they lie in the same space: if their dimensions have the
-    same names. Values that `W_V` projects have dimensions of their own (`v1`, `v2`, ...).
+    Inputs and outputs share a plane only if they lie in the same space, that is, if their dimensions
+    have the same names. Values that `W_V` projects have their own dimensions (`v1`, `v2`, ...).
 
-    Two dimensions are shown as they are; more are projected on two principal components, those of the
-    inputs where outputs share their plane. The centring and the projection are computed; the components
-    are given numbers, which do not change with the words.
+    Two dimensions are used directly; more are projected onto two principal components, those of the
+    inputs if outputs share their plane. Centring and projection are formulas; the components are fixed
+    numbers, which do not change with the words.
 
     Args:
-        ends: for each sentence its input, (n, d), and its output, (n, d_v); all of the same d and d_v.
+        ends: the input, (n, d), and the output, (n, d_v), of each sentence; all of the same d and d_v.
 
     Returns:
         For each sentence `Compare.NAME.Moves`, (n, 4), with the columns `AXES`, or `AXES_APART` for two
-        planes; and what the projection needs.
+        planes; and the matrices of the projection.
 
     Source: Jolliffe, "Principal Component Analysis" (2002), chapter 1.
     """
@@ -148,8 +148,8 @@ def _projection(name: str, parts: list[Matrix]) -> tuple[list[Matrix], Callable[
 def principal_components(x: Numbers, count: int) -> Numbers:
     """The first principal components of the rows of `x`, (n, d), as rows, (count, d), each of length 1.
 
-    The largest number of each is positive. Finite numbers of any size will do: directions do not change
-    when all numbers are divided by the largest, which keeps sums and squares finite.
+    The largest number of each is positive. Finite numbers of any size are accepted: dividing all of
+    them by the largest does not change the directions and keeps sums and squares finite.
 
     Source: Jolliffe, "Principal Component Analysis" (2002), 3.5, by singular values.
     """
@@ -163,6 +163,6 @@ def principal_components(x: Numbers, count: int) -> Numbers:
 
 
 def _scaled(x: Numbers) -> Numbers:
-    """`x` times the power of two that brings its largest number near 1, with exact digits."""
+    """`x` times the power of two that brings its largest number close to 1, without rounding."""
     _, power = np.frexp(np.abs(x).max(initial=0.0))
     return np.asarray(np.ldexp(np.ldexp(x, -(power // 2)), power // 2 - power))

@@ -1,5 +1,5 @@
-"""What a graph computes as one formula in words, composed of its steps' own:
-`softmax(Q × Kᵀ / √d_k) × V`. Knows no model."""
+"""The formula that a graph computes, composed of the words of its steps:
+`softmax(Q × Kᵀ / √d_k) × V`."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from attn_xl.graph.operations.products import Product, Transpose
 from attn_xl.graph.operations.reductions import Width
 
 MOST_STEPS = 12
-"""More steps than these make no formula that one reads: the one before them goes by its name."""
+"""Steps in one formula, at most, so that it stays readable; earlier ones appear by name."""
 
 
 def formula_of(graphs: Iterable[Graph]) -> str:
-    """How attention, or what there is in its place, is computed.
+    """The formula of attention, or of the model's last step without attention.
 
     Args:
-        graphs: of all sentences; where they compute differently, or stacks of layers do, each formula
-            is there with the stack or the sentence's number.
+        graphs: the graphs of all sentences. If sentences or stacks of layers differ, the result has
+            each formula with the stack or the number of the sentence.
 
     Returns:
-        "" where nothing is computed.
+        The formula; "" if nothing is computed.
     """
     found: dict[tuple[str, str], list[str]] = {}
     where: dict[str, set[str]] = {}
     for number, graph in enumerate(graphs, 1):
         for result, weights in _results(graph):
-            composing = _Composing(where)
+            composing = _FormulaComposer(where)
             attends = weights is not result
             name = "Attention(Q, K, V)" if attends else composing.name(result)
-            said = composing.words(result)
+            formula = composing.words(result)
             stack = weights.part.every_layer.prefix.strip(".")
-            places = found.setdefault((name, said), [])
+            places = found.setdefault((name, formula), [])
             places += [place for place in [stack or f"sentence {number}"] if place not in places]
     several = len(found) > 1
     formulas = [
-        f"{name} = {said}{f' in {_listed(places)}' if several else ''}"
-        for (name, said), places in found.items()
+        f"{name} = {formula}{f' in {_listed(places)}' if several else ''}"
+        for (name, formula), places in found.items()
     ]
     known = [next(iter(meanings)) for meanings in where.values() if len(meanings) == 1]
     return "; ".join(formulas) + (f", where {'; '.join(known)}" if known else "")
@@ -49,14 +49,14 @@ def _listed(places: list[str]) -> str:
 
 
 def _results(graph: Graph) -> Sequence[tuple[Node, Node]]:
-    """What each attention ends with, and its weights; without attention, the last step, twice."""
+    """The result and the weights of each attention; without attention, the last step twice."""
     nodes = [node for node in graph.values() if not node.helper and not node.scalar]
     found = []
     for number, weights in enumerate(nodes, 1):
         if weights.role != "attention":
             continue
         result = weights
-        for node in nodes[number:]:  # in the order they were made
+        for node in nodes[number:]:  # in the order they were computed
             if isinstance(result.operation, Product):
                 break
             if next(referred_to(node), None) is result and not node.texts:
@@ -67,11 +67,11 @@ def _results(graph: Graph) -> Sequence[tuple[Node, Node]]:
     return found or [(node, node) for node in made[-1:]]
 
 
-class _Composing:
-    """One formula.
+class _FormulaComposer:
+    """Composer of one formula.
 
     Args:
-        where: takes what the names in it stand for.
+        where: collects the meanings of the names in the formula.
     """
 
     def __init__(self, where: dict[str, set[str]]) -> None:
@@ -83,10 +83,10 @@ class _Composing:
         return node.base_name
 
     def words(self, node: Node) -> str:
-        """How a matrix was made, down to what is given and to what is matched."""
+        """The formula of a matrix, down to given matrices and to those that are matched."""
         first = next(referred_to(node), None)
-        worked_out = first is not None and first.helper and not first.scalar and not first.unnamed
-        if first is not None and worked_out:  # in helpers
+        has_helpers = first is not None and first.helper and not first.scalar and not first.unnamed
+        if first is not None and has_helpers:
             inner = first
             while inner.helper and (deeper := next(referred_to(inner), None)) is not None:
                 inner = deeper
@@ -94,15 +94,15 @@ class _Composing:
         return self.unfolded(node, follow=True)
 
     def words_or_name(self, node: Node) -> str:
-        """What stands for a matrix in the main line of the formula."""
+        """The text for a matrix in the main line of the formula."""
         self._steps += 1
         if node.operation is None or node.scalar or self._steps > MOST_STEPS:
             return self.name(node)
         return self.words(node)
 
     def unfolded(self, node: Node, *, follow: bool) -> str:
-        """The words of a matrix's own operation; its first operand's are put in (`follow`), unless it
-        is matched with another."""
+        """The words of a matrix's own operation, with those of its first operand substituted (`follow`)
+        unless that is matched with another."""
         operation = operation_of(node)
         if isinstance(operation, Product) and isinstance(node.parents[1].operation, Transpose):
             follow = False
@@ -110,7 +110,7 @@ class _Composing:
         return operation.words(*(self.operand(p, follow=follow and i == 0) for i, p in parents))
 
     def operand(self, node: Node, *, follow: bool) -> str:
-        """What stands for an operand: its name, or how it was made."""
+        """The text for an operand: its name or its formula."""
         if not node.name:
             return self.unfolded(node, follow=follow)
         if node.unnamed:

@@ -1,4 +1,4 @@
-"""How the scores of a run become weights: what its settings and its `Mask` sheet ask for."""
+"""How the scores of a run become weights, according to its settings and its `Mask` sheets."""
 
 from __future__ import annotations
 
@@ -22,19 +22,22 @@ from .own_masks import Attended, OwnMasks
 PADDING = ("<PAD>", "<PADDING>")
 SCALE_NOTE = "on: the scores are divided by √d_k, which keeps the softmax soft."
 CAUSAL_NOTE = "on: no word looks at later ones."
-TEMPERATURE = (CELLS["temperature"], "the scores are divided by it: below 1 sharper, above 1 softer.")
+TEMPERATURE = (
+    CELLS["temperature"],
+    "the scores are divided by it: below 1 is sharper, above 1 is softer.",
+)
 
 
 class Scoring:
-    """Masks, temperature and dropout, each made once for all heads and layers that share them.
+    """Masks, temperature and dropout, each created once for all heads and layers that share them.
 
     Args:
-        used: takes the names of the sheets that serve.
+        used: collects the names of the sheets used.
         attended: every attention of the run.
 
     Raises:
-        InputError: for a mask that fits no attention.
-        CallError: for a word of padding that nobody would look at anyway.
+        InputError: if a mask fits no attention.
+        CallError: if no attention looks at the padding word.
     """
 
     def __init__(
@@ -72,12 +75,12 @@ class Scoring:
 
     @property
     def sheet(self) -> str:
-        """The sheet of the choices that the formulas obey."""
+        """The sheet with the options that formulas read."""
         return CONTROLS if self._settings.controls else OPTIONS
 
     def attending(self, *, causal: bool, switchable: bool = False) -> Attending:
-        """How scores become weights where later words are hidden, or not; if `switchable` and there
-        are controls, as the switch says."""
+        """How scores become weights, with later words hidden or not; if `switchable` and there are
+        controls, the switch decides."""
         s = self._settings
         hides = self._causal if switchable and self._causal is not None else causal
         return Attending(
@@ -91,7 +94,7 @@ class Scoring:
     def _masks_for(
         self, rows: Sequence[str], columns: Sequence[str], part: Part, causal: bool | Matrix
     ) -> list[Matrix]:
-        """The user's mask where its words are these, and what hides later words and padding."""
+        """The user's mask for these words, and the mask that hides later words and padding."""
         place = part.every_layer
         words = {*PADDING, *([self._settings.padding] if self._settings.padding else [])}
         folded = {word.casefold() for word in words}
@@ -110,15 +113,16 @@ class Scoring:
             masks.append(self._masks[key])
         if masks and self._settings.normalize is Normalize.sum:
             raise InputError(
-                "a mask hides words such as padding, but --normalize sum does not go with a mask, "
-                "which only a softmax turns into 0. Take the words out, or normalize by softmax."
+                "a mask hides words such as padding, but --normalize sum does not work with a mask: "
+                "only a softmax gives hidden words weight 0. Remove the words, or use --normalize "
+                "softmax."
             )
         if masks:
             total = np.sum([mask.values for mask in masks], axis=0)
             for word, hidden in zip(rows, (total <= HIDES).all(axis=1)):
                 if hidden:
                     raise InputError(
-                        f"the mask hides every word from {word!r}, which then has nothing to look at. "
+                        f"the mask hides every word from {word!r}, which leaves it nothing to look at. "
                         "Let it see at least one word."
                     )
         return masks
@@ -129,8 +133,8 @@ class Scoring:
         self._used.add(table.name)
         if set(table.values.ravel().tolist()) == {0.0, 1.0}:
             raise InputError(
-                f"{table.file}, sheet {table.sheet!r}: the mask has only 0 and 1. It is added to the "
-                "scores: write 0 where a word may look, and -1E9 where it may not."
+                f"{table.file}, sheet {table.sheet!r}: the mask contains only 0 and 1. It is added to "
+                "the scores: write 0 where a word may look and -1E9 where it may not."
             )
         key = ("own", table.name, tuple(rows), tuple(columns))
         if key not in self._masks:
@@ -139,7 +143,7 @@ class Scoring:
 
     @property
     def residual(self) -> Dropout | None:
-        """Drops some numbers of a sublayer's output; None without such dropout."""
+        """Dropout for the outputs of sublayers; None without such dropout."""
         return self._dropping(self._p_residual, self._settings.residual_dropout)
 
     def _dropping(self, p: Matrix | None, share: float) -> Dropout | None:
@@ -148,7 +152,7 @@ class Scoring:
         return lambda x, step, part: (self._kept(x, step, part, share), p)
 
     def _kept(self, x: Matrix, step: Step, part: Part, share: float) -> Matrix:
-        """A mask for `x` with that share of 0: as the tables have it, or drawn."""
+        """A mask for `x` with this share of zeros: from the tables, or drawn at random."""
         rng = np.random.default_rng([self._settings.seed, self._dropouts])
         self._dropouts += 1
         own = self._tables.weights.get(drawn_before(self._dropouts))
@@ -161,7 +165,7 @@ class Scoring:
 
 
 def _check_padding(padding: str | None, attended: Sequence[Attended]) -> None:
-    """Refuse a word of padding that no attention looks at."""
+    """Refuse a padding word that no attention looks at."""
     words = dict.fromkeys(word for one in attended for word in one.columns)
     if padding is not None and padding.casefold() not in {word.casefold() for word in words}:
         raise CallError(

@@ -1,4 +1,4 @@
-"""Multi-head attention: several attentions side by side. Knows nothing of files or sheets."""
+"""Multi-head attention: several attentions side by side."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ def multi_head_attention(
     part: Part = WHOLE,
     result: Step = steps.ATTENTION,
 ) -> Matrix:
-    """Several attentions side by side, each with projections of its own; their outputs mixed by W_O.
+    """Several attentions side by side, each with its own projections; W_O mixes their outputs.
 
     Args:
-        x: (n, d), where the queries come from.
-        memory: (m, d'), where the keys and values come from.
-        weights: `W_Q` (d, heads · d_k), `W_K` and `W_V`, of which each head reads its block of
-            columns, or `W_Q_1`, `W_Q_2`, ... for each head; `W_O` (heads · d_v, d); biases `b_Q`, ...
-            where there are.
-        heads: how many.
+        x: embeddings for the queries, (n, d).
+        memory: embeddings for the keys and values, (m, d').
+        weights: `W_Q` (d, heads · d_k), `W_K` and `W_V`, each split into one block of
+            columns per head, or `W_Q_1`, `W_Q_2`, ... for each head; `W_O` (heads · d_v, d); optional
+            biases `b_Q`, ...
+        heads: number of heads.
         attending: how scores become weights.
         part: the layer that the steps belong to.
-        result: the step that the result is.
+        result: the step of the result.
 
     Returns:
         (n, d).
 
     Raises:
-        InputError: if a weight is missing or does not fit.
+        InputError: if a weight is missing or has the wrong shape.
 
     Source: Vaswani et al. (2017), 3.2.2.
     """
     d = len(x.columns)
-    made_up = max(1, d // heads)
+    generated = max(1, d // heads)
     q_w, k_w, v_w = (
-        _PerHead(step, part, weights, heads, source.columns, made_up)
+        _PerHead(step, part, weights, heads, source.columns, generated)
         for step, source in ((steps.W_Q, x), (steps.W_K, memory), (steps.W_V, memory))
     )
     how = (attending or Attending()).between(x.rows, memory.rows, part)
@@ -60,8 +60,8 @@ def multi_head_attention(
         if len(q.columns) != len(k.columns):
             raise InputError(
                 f"{part.name('W_Q')} gives head {h} queries of {len(q.columns)} dimensions, but "
-                f"{part.name('W_K')} keys of {len(k.columns)}. They are multiplied with each other: "
-                "make them as wide."
+                f"{part.name('W_K')} keys of {len(k.columns)}. Queries and keys are multiplied: give "
+                "them the same number of dimensions."
             )
         outputs.append(scaled_dot_product_attention(q, k, v, attending=how, part=head))
     together = concat(outputs).as_step(steps.CONCAT, part)
@@ -74,24 +74,26 @@ class _PerHead:
     """The projection of each head: its own weights, or its block of the columns of one matrix."""
 
     def __init__(
-        self, step: Step, part: Part, weights: Weights, heads: int, rows: Sequence[str], made_up: int
+        self, step: Step, part: Part, weights: Weights, heads: int, rows: Sequence[str], generated: int
     ) -> None:
         self._step, self._part, self._weights, self._heads = step, part, weights, heads
-        self._rows, self._made_up = rows, made_up
+        self._rows, self._generated = rows, generated
         self._whole: Matrix | None = None
         if part.of_head(1).name(step.symbol) not in weights:
-            self._whole = weights.matrix(step, part, rows, heads * made_up)
+            self._whole = weights.matrix(step, part, rows, heads * generated)
             if len(self._whole.columns) % heads:
                 name = part.name(step.symbol)
                 raise InputError(
                     f"{name} has {len(self._whole.columns)} columns, which do not split into {heads} "
-                    f"heads of the same width. Give it {heads} · d_k columns, or each head its own: "
+                    f"heads of equal width. Give it {heads} · d_k columns, or each head its own: "
                     f"{name}_1, {name}_2, ..."
                 )
 
     def of(self, head: int) -> Matrix:
         if self._whole is None:
-            return self._weights.matrix(self._step, self._part.of_head(head), self._rows, self._made_up)
+            return self._weights.matrix(
+                self._step, self._part.of_head(head), self._rows, self._generated
+            )
         if self._heads == 1:
             return self._whole
         return self._block(self._whole, self._step, head)
@@ -108,8 +110,8 @@ class _PerHead:
 
     def _block(self, whole: Matrix, step: Step, head: int) -> Matrix:
         size = len(whole.columns) // self._heads
-        taken = columns(whole, (head - 1) * size, head * size)
+        block = columns(whole, (head - 1) * size, head * size)
         if not self._weights.heads_as_sheets:
-            return taken  # read where they stand
+            return block  # formulas read them in place
         name = self._part.name(step.symbol)
-        return taken.as_step(steps.columns_of_head(step, name, head), self._part.of_head(head))
+        return block.as_step(steps.columns_of_head(step, name, head), self._part.of_head(head))

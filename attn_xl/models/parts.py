@@ -1,4 +1,4 @@
-"""Which layers and heads of a model a reader asks for."""
+"""Selection of the layers and heads of a model."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from attn_xl.graph.step import Part
 
 
 def chosen_parts(wanted: str, parts: Iterable[Part]) -> set[Part]:
-    """The parts of a model that belong to the wanted layers and heads, or to none.
+    """The parts of a model in the wanted layers and heads, and those outside any layer or head.
 
     Args:
-        wanted: `Enc1,head2`.
-        parts: those of a model.
+        wanted: layers and heads, such as `Enc1,head2`.
+        parts: all parts of the model.
 
     Raises:
         CallError: for a layer or head that the model does not have.

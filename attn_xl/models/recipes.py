@@ -1,5 +1,5 @@
-"""How a cell is computed by hand, one record for each kind of calculation: in words, in the functions
-of a spreadsheet, with the usual mistakes. Plain text; knows no matrix."""
+"""How to compute a cell by hand, one `Recipe` for each kind of calculation: in words, with spreadsheet
+functions, and with the common mistakes. Plain text, without matrices."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ GIVEN = Recipe(
 )
 COPY = Recipe(
     do=(
-        "Copy every number of {a} into the same place: the same row, the same column. "
-        "There are no weights, so nothing is multiplied."
+        "Copy every number of {a} into the same row and column. There are no weights, so "
+        "nothing is multiplied."
     ),
     hint=(
-        "Point at the cell: =cell of {a}. Common mistake: starting one row too low, so "
-        "that every word gets the numbers of its neighbour."
+        "Refer to the cell: =cell of {a}. Common mistake: starting one row too low, so that "
+        "every word gets the numbers of its neighbour."
     ),
     prompt="The number of {a} in the same row and column: =cell of {a}",
 )
 PROJECT = Recipe(
     do=(
-        "Row of {a} times column of {b}: multiply pair by pair and add up the products. "
-        "The row of the cell says which row of {a}, its column which column of {b}."
+        "Row of {a} times column of {b}: multiply pair by pair and add up the products. The "
+        "cell's row gives the row of {a}, its column the column of {b}."
     ),
     hint=(
-        "Use =SUM(MMULT(row of {a}, column of {b})). Common mistakes: rows and columns "
-        "mixed up, such as a row of {b} in place of a column; no $ before what should stay "
+        "Use =SUM(MMULT(row of {a}, column of {b})). Common mistakes: mixing up rows and "
+        "columns, such as a row of {b} instead of a column; no $ before what must not move "
         "when you copy."
     ),
     prompt="Row of {a} times column of {b}, pair by pair, added up: =SUM(MMULT(row, column))",
@@ -50,25 +50,25 @@ PROJECT_AND_ADD = Recipe(
 MIX = Recipe(
     do=(
         "Row of {a} times column of {b}: multiply the weight of each word by that word's "
-        "number in the column, and add up. It is an average in which some words count for "
-        "more."
+        "number in the column, and add up. It is an average in which some words count more "
+        "than others."
     ),
     hint=(
-        "Use =SUM(MMULT(row of {a}, column of {b})). Common mistake: a row of {b} in place "
-        "of a column. With weights that are shares of 1, the result lies between the "
-        "smallest and the largest number of the column: check that."
+        "Use =SUM(MMULT(row of {a}, column of {b})). Common mistake: a row of {b} instead of "
+        "a column. If the weights are shares of 1, the result lies between the smallest and "
+        "the largest number of the column: check that."
     ),
     prompt=("Weights (row of {a}) times values (column of {b}), added up: =SUM(MMULT(row, column))"),
 )
 MATCH = Recipe(
     do=(
-        "Row of {a} times row of {b}: multiply pair by pair and add up (the dot product). "
-        "The row of the cell says which row of {a}, its column which row of {b}."
+        "Row of {a} times row of {b}: multiply pair by pair and add up (the dot product). The "
+        "cell's row gives the row of {a}, its column the row of {b}."
     ),
     hint=(
-        "Use =SUMPRODUCT(row of {a}, row of {b}): both are rows. Common mistakes: rows and "
-        "columns mixed up, the two words swapped, no $ before the row of {b} when you copy "
-        "to the side."
+        "Use =SUMPRODUCT(row of {a}, row of {b}): both are rows. Common mistakes: mixing up "
+        "rows and columns, swapping the two words, no $ before the row of {b} when you copy "
+        "across."
     ),
     prompt="Row of {a} times row of {b}, pair by pair, added up: =SUMPRODUCT(row, row)",
 )
@@ -81,12 +81,12 @@ MATCH_AND_ADD = Recipe(
 )
 MATCH_THEMSELVES = Recipe(
     do=(
-        "Take the rows of two words in {a}: the row of the cell names one, its column the "
-        "other. Multiply pair by pair and add up (the dot product)."
+        "Take the rows of two words in {a}: the cell's row gives one, its column the other. "
+        "Multiply pair by pair and add up (the dot product)."
     ),
     hint=(
-        "Use =SUMPRODUCT(row of {a}, another row of {a}). Common mistakes: rows and "
-        "columns mixed up; no $ before the second row when you copy to the side."
+        "Use =SUMPRODUCT(row of {a}, another row of {a}). Common mistakes: mixing up rows and "
+        "columns; no $ before the second row when you copy across."
     ),
     prompt="Two rows of {a}, pair by pair, added up: =SUMPRODUCT(row, row)",
 )
@@ -96,55 +96,54 @@ SCALE = Recipe(
         "of columns of the keys."
     ),
     hint=(
-        "Use =cell of {a}/SQRT({b}). Common mistakes: dividing by {b} and not by its "
-        "square root; forgetting the parentheses of SQRT; no $ before {b} when you copy."
+        "Use =cell of {a}/SQRT({b}). Common mistakes: dividing by {b} instead of its square "
+        "root; forgetting the parentheses of SQRT; no $ before {b} when you copy."
     ),
     prompt="The cell of {a} divided by the square root of {b}: =cell/SQRT({b})",
 )
 SCALE_AND_TEMPER = Recipe(
     do=(
-        "Divide the number of {a} in the same place by the square root of {b}, the number "
-        "of columns of the keys; divide the result by {c}, too."
+        "Divide the number of {a} in the same place by the square root of {b}, the number of "
+        "columns of the keys; then divide the result by {c}."
     ),
     hint=(
-        "Use =cell of {a}/SQRT({b})/{c}. Common mistakes: dividing by {b} and not by its "
-        "square root; forgetting parentheses: what is divided by a product needs them, "
-        "x/(y*z)."
+        "Use =cell of {a}/SQRT({b})/{c}. Common mistakes: dividing by {b} instead of its "
+        "square root; forgetting parentheses: to divide by a product, write x/(y*z)."
     ),
     prompt="The cell of {a}, divided by the root of {b} and by {c}: =cell/SQRT({b})/{c}",
 )
 TEMPER = Recipe(
     do="Divide the number of {a} in the same place by {b}. It is the same for all cells.",
     hint=(
-        "Use =cell of {a}/{b}. Common mistakes: multiplying in place of dividing; taking a "
+        "Use =cell of {a}/{b}. Common mistakes: multiplying instead of dividing; taking a "
         "square root, which belongs to d_k and not to {b}."
     ),
     prompt="The cell of {a} divided by {b}: =cell/{b}",
 )
 HIDE = Recipe(
     do=(
-        "Add to the number of {a} the number of {rest} in the same place. Adding 0 changes "
+        "Add the number of {rest} in the same place to the number of {a}. Adding 0 changes "
         "nothing; adding a huge negative number hides the word."
     ),
     hint=(
-        "Use =cell of {a}{plus}. Common mistakes: multiplying by the mask in place of "
-        "adding it; writing 0 for a hidden word, which is a score like any other."
+        "Use =cell of {a}{plus}. Common mistakes: multiplying by the mask instead of adding "
+        "it; writing 0 for a hidden word, since 0 is a score like any other."
     ),
     prompt="Add, in the same row and column: =cell of {a}{plus}",
 )
 ADD = Recipe(
-    do="Add the numbers of {a} and {b} that stand in the same row and column.",
+    do="Add the numbers of {a} and {b} that are in the same row and column.",
     hint=(
-        "Use =cell of {a}+cell of {b}. Common mistakes: cells of two different rows; "
-        "adding up a whole row, when only two numbers belong together."
+        "Use =cell of {a}+cell of {b}. Common mistakes: adding cells of different rows; "
+        "adding up a whole row when only two numbers belong together."
     ),
     prompt="Add, in the same row and column: =cell of {a}+cell of {b}",
 )
 ADD_UP = Recipe(
-    do="Add up all numbers of the row of {a}. Each row has its own sum.",
+    do="Add up all the numbers in the row of {a}. Each row has its own sum.",
     hint=(
-        "Use =SUM(row of {a}). Common mistakes: summing down a column in place of along a "
-        "row; taking the row's label or the next matrix along."
+        "Use =SUM(row of {a}). Common mistakes: summing down a column instead of along a row; "
+        "including the row's label or the matrix beside it."
     ),
     prompt="Add up the row: =SUM(row of {a})",
 )
@@ -154,17 +153,17 @@ SHARE = Recipe(
         "share of the row."
     ),
     hint=(
-        "Use =cell of {a}/{b} of its row. Common mistakes: dividing down the columns in "
-        "place of along the rows; no $ before the column of {b} when you copy. Check: "
-        "every row adds up to 1."
+        "Use =cell of {a}/{b} of its row. Common mistakes: dividing down the columns instead "
+        "of along the rows; no $ before the column of {b} when you copy. Check: every row "
+        "adds up to 1."
     ),
     prompt="The cell of {a} divided by the {b} of its row (not of its column): =cell/sum",
 )
 LARGEST = Recipe(
-    do=("Find the largest number of the row of {a}. Each row has its own; less negative is larger."),
+    do=("Find the largest number in the row of {a}. Each row has its own; less negative is larger."),
     hint=(
-        "Use =MAX(row of {a}). Common mistakes: the largest of a column, or of the whole "
-        "matrix; passing over the minus signs."
+        "Use =MAX(row of {a}). Common mistakes: taking the largest of a column, or of the "
+        "whole matrix; ignoring the minus signs."
     ),
     prompt="The largest number of the row: =MAX(row of {a})",
 )
@@ -174,15 +173,15 @@ EXPONENTIAL = Recipe(
         "(about 2.7) to the power of the result."
     ),
     hint=(
-        "Use =EXP(cell of {a}-{b} of its row). Common mistakes: forgetting the "
-        "parentheses, so that the subtraction comes after EXP; the {b} of another row."
+        "Use =EXP(cell of {a}-{b} of its row). Common mistakes: forgetting the parentheses, "
+        "so that the subtraction comes after EXP; using the {b} of another row."
     ),
     prompt="e to the power of (score minus maximum of its row): =EXP(cell-maximum)",
 )
 MEAN = Recipe(
-    do="Add up all numbers of the row of {a} and divide by how many there are.",
+    do="Add up all the numbers in the row of {a} and divide by how many there are.",
     hint=(
-        "Use =AVERAGE(row of {a}). Common mistakes: the mean of a column in place of a "
+        "Use =AVERAGE(row of {a}). Common mistakes: taking the mean of a column instead of a "
         "row; dividing by the number of words, not of dimensions."
     ),
     prompt="The mean of the row: =AVERAGE(row of {a})",
@@ -193,23 +192,29 @@ VARIANCE = Recipe(
         "and take the mean of the squares."
     ),
     hint=(
-        "Use =VARP(row of {a}). Common mistakes: VAR, which divides by one less; "
-        "forgetting to square; taking the root, which comes later."
+        "Use =VARP(row of {a}). Common mistakes: VAR, which divides by one less; forgetting "
+        "to square; taking the root, which comes later."
     ),
     prompt="The mean of the squared distances from the row's mean: =VARP(row of {a})",
 )
 SAMPLE_VARIANCE = Recipe(
-    do="Subtract the mean of the row of {a} from each of its numbers, square the results, add them "
-    "up, and divide by one less than there are numbers.",
-    hint="Use =VAR(row of {a}). Common mistakes: VARP, which divides by how many numbers there are; "
-    "forgetting to square; taking the root, which comes later.",
+    do=(
+        "Subtract the mean of the row of {a} from each of its numbers, square the results, "
+        "add them up, and divide by one less than the number of values."
+    ),
+    hint=(
+        "Use =VAR(row of {a}). Common mistakes: VARP, which divides by the number of values; "
+        "forgetting to square; taking the root, which comes later."
+    ),
     prompt="The squared distances from the row's mean, added up, divided by n-1: =VAR(row of {a})",
 )
 NORM = Recipe(
     do="Take the number of {a}, subtract the Mean of the row, divide by the square root of (Variance "
     "of the row + epsilon).",
-    hint="Use =(cell of {a}-Mean)/SQRT(Variance+epsilon). Common mistakes: forgetting the parentheses; "
-    "dividing by the variance and not by its square root.",
+    hint=(
+        "Use =(cell of {a}-Mean)/SQRT(Variance+epsilon). Common mistakes: forgetting the "
+        "parentheses; dividing by the variance instead of its square root."
+    ),
     prompt="Mean and Variance of the row: =(cell-Mean)/SQRT(Variance+epsilon)",
 )
 NORM_STRETCHED = Recipe(
@@ -220,8 +225,8 @@ NORM_STRETCHED = Recipe(
     ),
     hint=(
         "Use =(cell of {a}-Mean)/SQRT(Variance+epsilon)*cell of {e}+cell of {f}. Common "
-        "mistakes: forgetting the parentheses; dividing by the variance and not by its "
-        "square root."
+        "mistakes: forgetting the parentheses; dividing by the variance instead of its square "
+        "root."
     ),
     prompt=(
         "Mean and Variance of the row, gamma and beta of the column: "
@@ -251,13 +256,12 @@ DROP = Recipe(
         "Use =cell of {a}*cell of {b}/(1-{c}). Common mistakes: forgetting the parentheses "
         "around the subtraction; dividing by {c} itself."
     ),
-    prompt="Weight times 0 or 1, divided by 1 minus the share dropped: =cell*cell/(1-{c})",
+    prompt="Number times 0 or 1, divided by 1 minus the share dropped: =cell*cell/(1-{c})",
 )
 MAGNITUDE = Recipe(
-    do=("Square every number of the row of {a}, add up the squares, and take the square root."),
+    do=("Square every number in the row of {a}, add up the squares, and take the square root."),
     hint=(
-        "Use =SQRT(SUMSQ(row of {a})). Common mistakes: forgetting the root; adding up "
-        "first and squaring then."
+        "Use =SQRT(SUMSQ(row of {a})). Common mistakes: forgetting the root; adding up before squaring."
     ),
     prompt="The root of the sum of the squares: =SQRT(SUMSQ(row of {a}))",
 )
@@ -282,7 +286,7 @@ ANGLE = Recipe(
 )
 RELU = Recipe(
     do="Keep the number of {a} in the same place if it is positive; write 0 if it is not.",
-    hint=("Use =MAX(0, cell of {a}). Common mistake: dropping the minus sign in place of writing 0."),
+    hint=("Use =MAX(0, cell of {a}). Common mistake: dropping the minus sign instead of writing 0."),
     prompt="Positive numbers stay, negative ones become 0: =MAX(0, cell of {a})",
 )
 GELU = Recipe(
@@ -292,9 +296,9 @@ GELU = Recipe(
     ),
     hint=(
         "Use =cell of {a}*NORMSDIST(cell of {a}). Common mistakes: forgetting to multiply; "
-        "taking negative numbers for 0, though a little of them is kept."
+        "treating negative numbers as 0, although a little of them is kept."
     ),
-    prompt="The number times the normal distribution of it: =cell*NORMSDIST(cell), cell of {a}",
+    prompt="The number times its normal distribution: =cell*NORMSDIST(cell), cell of {a}",
 )
 GELU_TANH = Recipe(
     do=(
@@ -310,16 +314,16 @@ GELU_TANH = Recipe(
 TAKE_COLUMNS = Recipe(
     do="Copy {made}, row by row. Nothing is multiplied.",
     hint=(
-        "Point at the cell: =cell of {a}, in the right column. Common mistake: starting at "
+        "Refer to the cell: =cell of {a}, in the right column. Common mistake: starting at "
         "the first column of {a} for every head."
     ),
     prompt="Copy {made}: =cell of {a}",
 )
 SIDE_BY_SIDE = Recipe(
-    do="Copy {made}: each row has first the numbers of {a}, then those of what follows.",
+    do=("Copy {made}: each row holds the numbers of {a} first, then those of the matrices after it."),
     hint=(
-        "Point at the cells: =cell of {a}, and so on to the right. Common mistakes: "
-        "putting them below each other; mixing up the order of the heads."
+        "Refer to the cells: =cell of {a}, and so on to the right. Common mistakes: placing "
+        "them below each other; mixing up the order of the heads."
     ),
     prompt="Side by side in their order, same row: =cell of {a}, then the others",
 )
@@ -327,19 +331,19 @@ FIND_LARGEST_COLUMN = Recipe(
     do="Find the largest number in the row of {a} and write the heading of its column.",
     hint=(
         "Use =INDEX(headings of {a}, 1, MATCH(MAX(row of {a}), row of {a}, 0)). Common "
-        "mistakes: forgetting the 0 in MATCH; a range of headings that starts elsewhere "
-        "than the row."
+        "mistakes: forgetting the 0 in MATCH; a range of headings that does not start in the "
+        "same column as the row."
     ),
     prompt="The heading of the row's largest: =INDEX(headings, 1, MATCH(MAX(row), row, 0))",
 )
 HIDE_LATER = Recipe(
     do=(
-        "Write 0 if the word of the column stands at the place of the row's word or before "
-        "it, and -1E9 if it comes later."
+        "Write 0 if the column's word is at the same position as the row's word or before it, "
+        "and -1E9 if it comes later."
     ),
     hint=(
         "Use =IF(number of the column>number of the row, -1E9, 0). Common mistakes: hiding "
-        "the earlier words; hiding the diagonal: a word may look at itself."
+        "the earlier words; hiding the diagonal, although a word may look at itself."
     ),
     prompt="0 for itself and earlier words, -1E9 for later ones: =IF(column>row, -1E9, 0)",
 )
@@ -349,8 +353,8 @@ HIDE_PADDING = Recipe(
         "in all other columns."
     ),
     hint=(
-        'Use =IF(heading="the filler", -1E9, 0). Common mistake: hiding the row of the '
-        "filler in place of its column: nobody is to look at it."
+        'Use =IF(heading="the filler", -1E9, 0). Common mistake: hiding the filler\'s row '
+        "instead of its column: no word may look at the filler."
     ),
     prompt=(
         'Write -1E9 in the columns of words that only fill up, 0 elsewhere: =IF(heading="...", -1E9, 0)'
@@ -358,12 +362,12 @@ HIDE_PADDING = Recipe(
 )
 HIDE_LATER_AND_PADDING = Recipe(
     do=(
-        "Write -1E9 if the word of the column comes later than the row's word, or only "
-        "fills up the sentence. Write 0 if neither is so."
+        "Write -1E9 if the column's word comes later than the row's word, or only fills up "
+        "the sentence. Write 0 otherwise."
     ),
     hint=(
-        'Use =IF(OR(column>row, heading="the filler"), -1E9, 0). Common mistakes: hiding '
-        "the diagonal; hiding the filler's row in place of its column."
+        'Use =IF(OR(column>row, heading="the filler"), -1E9, 0). Common mistakes: hiding the '
+        "diagonal; hiding the filler's row instead of its column."
     ),
     prompt=(
         'Write -1E9 for later words and fillers, else 0: =IF(OR(column>row, heading="..."), -1E9, 0)'
@@ -376,8 +380,8 @@ WAVES = Recipe(
         "second the cosine."
     ),
     hint=(
-        "Use =SIN(pos/10000^(2*i/d)) and =COS of the same. Common mistakes: counting from "
-        "1; degrees in place of radians; forgetting the parentheses around the exponent."
+        "Use =SIN(pos/10000^(2*i/d)) and =COS of the same. Common mistakes: counting from 1; "
+        "using degrees instead of radians; forgetting the parentheses around the exponent."
     ),
     prompt="pos, i from 0: =SIN(pos/10000^(2*i/d)), beside it =COS(the same)",
 )
@@ -388,14 +392,14 @@ COUNT_COLUMNS = Recipe(
 )
 TAKE_ROWS = Recipe(
     do="Copy {made}: the label of each row says where it comes from.",
-    hint="Point at the cell: =cell of {a}. Common mistake: the row of another word.",
+    hint="Refer to the cell: =cell of {a}. Common mistake: taking the row of another word.",
     prompt="The word's own row: =cell of {a}",
 )
 SUBTRACT_FIRST = Recipe(
     do="Subtract the first row of {a} from each of its other rows, column by column.",
     hint=(
         "Use =cell of the other row-cell of the first row. Common mistake: subtracting the "
-        "other way round, which turns every sign."
+        "other way round, which flips every sign."
     ),
     prompt="Other row minus first row of {a}, column by column: =cell-cell",
 )
@@ -404,7 +408,7 @@ MASKS = {
     (False, True): HIDE_PADDING,
     (True, True): HIDE_LATER_AND_PADDING,
 }
-"""By whether a mask hides later words, and padding."""
+"""Keyed by (hides later words, hides padding)."""
 ACTIVATIONS = {"relu": RELU, "gelu": GELU, "gelu-tanh": GELU_TANH}
 NORMS = {
     (False, False): NORM,
@@ -412,4 +416,4 @@ NORMS = {
     (True, False): NORM_OUTSIDE,
     (True, True): NORM_OUTSIDE_STRETCHED,
 }
-"""By whether epsilon stands outside the root, and whether gamma and beta are given."""
+"""Keyed by (epsilon is outside the root, gamma and beta are given)."""

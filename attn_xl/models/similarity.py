@@ -1,4 +1,4 @@
-"""How alike words are: dot product, magnitude, cosine and angle. Knows nothing of files or sheets."""
+"""Similarity of words: dot product, magnitude, cosine and angle."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from . import steps
 
 
 def similarity(x: Matrix) -> Matrix:
-    """The angle between every two words, by way of their dot products and magnitudes.
+    """The angle between each pair of words, computed from their dot products and magnitudes.
 
     Args:
-        x: embeddings, (n, d), one word a row.
+        x: embeddings, (n, d), one word per row.
 
     Returns:
         The angles in degrees, (n, n); `Graph(angles)` has `Dot`, `Magnitude`, `Cosine`, `Angle`.
 
     Raises:
-        InputError: if a word's embedding has no length, and so no direction: all zeros, or
-                numbers whose squares are too small to be any.
+        InputError: if a word's embedding has length 0, and so no direction: all zeros, or numbers so
+            small that their squares are 0.
 
     Source: cosine similarity as in Jurafsky, Martin, "Speech and Language Processing", 6.4.
     """
@@ -30,7 +30,7 @@ def similarity(x: Matrix) -> Matrix:
         if not length:
             raise InputError(
                 f"the length of the embedding of {word!r} is 0: it has no direction to compare. Give "
-                "it a number, or a larger one, or leave the word out."
+                "it a nonzero or a larger number, or leave the word out."
             )
     cosine = (dot / (magnitude * magnitude.T)).as_step(steps.COSINE)
     return angle(cosine).as_step(steps.ANGLE)

@@ -1,4 +1,4 @@
-"""The softmax, with its helpers beside it. Knows nothing of files or sheets."""
+"""The softmax, with its helpers beside it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from . import steps
 
 
 def softmax(x: Matrix) -> Matrix:
-    """Each row turned into positive weights that sum to 1: exp(x) / sum(exp(x)), row by row.
+    """Turn each row into positive weights that sum to 1: exp(x) / sum(exp(x)), row by row.
 
-    The row's maximum is subtracted first, which changes nothing but keeps exp from overflowing.
+    Subtracting the row's maximum first leaves the result unchanged and keeps exp from overflowing.
     The maximum, the exponentials and their sum stay visible beside the result.
 
     Args:
@@ -21,7 +21,7 @@ def softmax(x: Matrix) -> Matrix:
         Weights, (n, m).
 
     Raises:
-        WrongTypeError: for what is no matrix. Finite scores, which a matrix always has, never fail.
+        WrongTypeError: if `x` is not a matrix. A matrix holds finite scores, which never fail.
 
     Example:
         >>> import attn_xl

@@ -1,6 +1,8 @@
-"""Every step of the models: what it is called, what it shows, what it is for, what to ask before it is
-computed, and how. The one place for these words: a renderer, a lesson and `explain` read them from the
-node. Plain text; knows no matrix."""
+"""Every step of the models: its symbol, note, purpose, question and recipe.
+
+Renderers, lessons and `explain` read these texts from the node, so each is written here once. Plain
+text, without matrices.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +14,17 @@ from . import recipes
 
 ENCODER, DECODER = Scope("Enc", "encoder"), Scope("Dec", "decoder")
 SELF, CROSS = Scope("Self", "self-attention"), Scope("Cross", "cross-attention")
-TURNED = " In the file its rows are columns."
+TURNED = " In the file, rows and columns are swapped."
 
 # Attention
 
 _CHANGED = (
-    "if you changed one number of {own}, which steps would follow it, and which would stay as they are?"
+    "if you changed one number in {own}, which steps would change with it, and which "
+    "would stay as they are?"
 )
 INPUT = Step(
     "Input",
-    note="The embeddings: one word a row, one dimension a column. Change a number and watch.",
+    note=("The embeddings: one word per row, one dimension per column. Change a number and watch."),
     question=_CHANGED,
     recipe=recipes.GIVEN,
     role="input",
@@ -39,8 +42,8 @@ SOURCE = replace(MEMORY, symbol="Source")
 VOCABULARY = Step(
     "Vocabulary",
     note=(
-        "The words to choose from: one a row. Compare the rows: words with like numbers "
-        "get like probabilities."
+        "The words to choose from, one per row. Compare the rows: words with similar numbers "
+        "get similar probabilities."
     ),
     question=_CHANGED,
     recipe=recipes.GIVEN,
@@ -50,12 +53,12 @@ VOCABULARY = Step(
 QUERIES = Step(
     "Q",
     note=(
-        "Queries: what each word (row) is looking for. Look for rows that are alike: those "
-        "words look for the same."
+        "Queries: what each word (row) is looking for. Look for similar rows: those words are "
+        "looking for the same thing."
     ),
     purpose=(
         "Every word gets a query: what it is looking for, like the words you type into a "
-        "search box. The learned weights {b} say what the search is about."
+        "search box. The learned weights {b} determine what the search is about."
     ),
     question=(
         "if two words had the same numbers in {a}, could their queries in {own} differ? "
@@ -67,11 +70,11 @@ QUERIES_COPIED = replace(
     QUERIES,
     purpose=(
         "Every word gets a query: what it is looking for, like the words you type into a "
-        "search box. Here nothing is learned: each word looks for its like."
+        "search box. Nothing is learned here: each word looks for words like itself."
     ),
     question=(
-        "which word of {text} will have a query most like that of {word}, and how can you "
-        "tell from {a}?"
+        "which word in {text} will have the query most similar to that of {word}, and how can "
+        "you tell from {a}?"
     ),
     recipe=recipes.COPY,
 )
@@ -82,8 +85,8 @@ KEYS = Step(
         "that points the same way gets a high score."
     ),
     purpose=(
-        "Every word gets a key: what it has to offer, like the title on the spine of a "
-        "book. The learned weights {b} say which title it is."
+        "Every word gets a key: what it has to offer, like the title on the spine of a book. "
+        "The learned weights {b} determine the title."
     ),
     question=(
         "can a word look for one thing and offer another? Think of {word}: what would have to differ?"
@@ -93,27 +96,27 @@ KEYS = Step(
 KEYS_COPIED = replace(
     KEYS,
     purpose=(
-        "Every word gets a key: what it has to offer, like the title on the spine of a "
-        "book. Here nothing is learned: a word offers what it is."
+        "Every word gets a key: what it has to offer, like the title on the spine of a book. "
+        "Nothing is learned here: a word offers what it is."
     ),
     question=(
-        "keys are here plain copies of {a}. Whose key will be long, with large numbers, "
-        "and what does that do to its matches? Begin with {word}."
+        "the keys here are plain copies of {a}. Which words have long keys, with large "
+        "numbers, and how does that affect their scores? Start with {word}."
     ),
     recipe=recipes.COPY,
 )
 VALUES = Step(
     "V",
     note=(
-        "Values: what each word (row) passes on to those that look at it. Look for the "
-        "largest number of a row: that is what they get most of."
+        "Values: what each word (row) passes on to the words that look at it. Look for the "
+        "largest number in a row: that is what they get most of."
     ),
     purpose=(
-        "Every word gets a value: what it passes on to those that look at it, like what "
-        "the book says. The learned weights {b} say what that is."
+        "Every word gets a value: what it passes on to the words that look at it, like the "
+        "contents of the book. The learned weights {b} determine the contents."
     ),
     question=(
-        "if a column of {b} held nothing but 0, what would {word}, and every other word, "
+        "if a column of {b} held nothing but zeros, what would {word} and every other word "
         "pass on in that column?"
     ),
     recipe=recipes.PROJECT,
@@ -121,8 +124,8 @@ VALUES = Step(
 VALUES_COPIED = replace(
     VALUES,
     purpose=(
-        "Every word gets a value: what it passes on to those that look at it, like what "
-        "the book says. Here nothing is learned: a word passes on what it is."
+        "Every word gets a value: what it passes on to the words that look at it, like the "
+        "contents of the book. Nothing is learned here: a word passes on what it is."
     ),
     question=(
         "suppose another word looked at {word} and at nothing else: what would its new vector be?"
@@ -130,16 +133,16 @@ VALUES_COPIED = replace(
     recipe=recipes.COPY,
 )
 COPIED = {QUERIES: QUERIES_COPIED, KEYS: KEYS_COPIED, VALUES: VALUES_COPIED}
-"""The projections, where nothing is learned and the embeddings stay as they are."""
+"""Each projection without weights: the embeddings are copied unchanged."""
 SCORES = Step(
     "Scores",
     note=(
         "How well the query of each word (row) matches the key of each word (column). Look "
-        "for the largest number of a row: its best match."
+        "for the largest number in a row: its best match."
     ),
     purpose=(
-        "Every query meets every key, as a search is held against every title. The dot "
-        "product is large where both have large numbers in the same columns."
+        "Every query is compared with every key, as a search is compared with every title. "
+        "The dot product is large where both have large numbers in the same columns."
     ),
     question=("whose key will the query of {word} match best: {words}? Say why before you compute."),
     recipe=recipes.MATCH,
@@ -148,10 +151,10 @@ KEY_WIDTH = Step(
     "d_k",
     note="the width of the queries and keys",
     purpose=(
-        "How many numbers a query and a key have. The more there are, the larger the "
-        "scores grow; the next step makes up for that."
+        "How many numbers each query and each key has. The more there are, the larger the "
+        "scores get; the next step compensates for that."
     ),
-    question="what would change the number {own}: a longer sentence, or more dimensions of {a}?",
+    question="what would change the number {own}: a longer sentence, or more dimensions in {a}?",
     recipe=recipes.COUNT_COLUMNS,
     helper=True,
 )
@@ -163,46 +166,45 @@ DIVISOR = Step(
 SCALED = Step(
     "Scaled",
     note=(
-        "The scores brought down to a size that keeps the softmax soft. Compare with the "
-        "scores: the order in a row stays, the distances shrink."
+        "The scores, scaled down to keep the softmax soft. Compare with the scores: the order "
+        "within a row stays the same, the differences shrink."
     ),
     purpose=(
-        "The scores made smaller, like a radio turned down, so that no word drowns out all "
-        "others in the softmax."
+        "Turns the scores down, like a radio, so that no word drowns out all the others in the softmax."
     ),
     question=(
-        "all scores are divided by the same number. In the row of {word}, will the order "
-        "of the words change? And how far apart they are?"
+        "all scores are divided by the same number. Will the order of the words in the row of "
+        "{word} change? Will the differences between their scores?"
     ),
     recipe=recipes.SCALE,
 )
 TEMPERED = Step(
     "Scaled",
     note=(
-        "The scores brought to a size that the temperature sets. Change the temperature: a "
-        "high one spreads the attention, a low one sharpens it."
+        "The scores, rescaled by the temperature. Change the temperature: a high one spreads "
+        "the attention, a low one sharpens it."
     ),
     purpose=(
-        "The scores brought to another size. The temperature works like a dial: high, and "
-        "attention spreads over many words; low, and it sharpens on a few."
+        "Rescales the scores. The temperature works like a dial: turned up, it spreads "
+        "attention over many words; turned down, it focuses attention on a few."
     ),
     question=(
-        "if the temperature were turned up very high, would {word} look at fewer words, or "
-        "at all of them alike?"
+        "if the temperature were turned up very high, would {word} look at fewer words, or at "
+        "all of them equally?"
     ),
     recipe=recipes.TEMPER,
 )
 DIVIDED = replace(TEMPERED, note=SCALED.note)
-"""The scores divided by a number that a reader can change."""
+"""Scaled scores whose divisor a reader can change."""
 MASK = Step(
     "Mask",
     note=(
-        "0 where a word may look, a large negative number where it may not. Look along a "
-        "row: its zeros are the words that this word may look at."
+        "0 where a word may look, a large negative number where it may not. Look along a row: "
+        "its zeros mark the words that this word may look at."
     ),
     purpose=(
-        "Who may look at whom, like a sheet of paper laid over part of a page: 0 leaves a "
-        "word to be seen, a huge negative number covers it."
+        "Which words may look at which, like a sheet of paper over part of a page: 0 leaves a "
+        "word visible, a large negative number covers it."
     ),
     question="which words will be covered in the row of {word}: {words}?",
     recipe=recipes.HIDE_LATER,
@@ -225,25 +227,23 @@ COMPUTED_MASK = replace(MASK, symbol="ComputedMask")
 MASKED = Step(
     "Masked",
     note=(
-        "The scores, with a large negative number where a word may not look. Compare with "
-        "the mask: where it has 0, the scores are as they were."
+        "The scores, with a large negative number where a word may not look. Compare with the "
+        "mask: where it is 0, the scores are unchanged."
     ),
-    purpose=(
-        "The scores with the covered words pushed so far down that the softmax gives them nothing."
-    ),
+    purpose=("The scores, with the covered words pushed so low that the softmax gives them no weight."),
     question=(
-        "which words can still win in the row of {word}, now that the mask is laid over "
-        "it? Compare with the winner of its row in {a}."
+        "which words can still win in the row of {word}, now that the mask covers part of it? "
+        "Compare with the winner of its row in {a}."
     ),
     recipe=recipes.HIDE,
     hides=True,
 )
 MAXIMUM = Step(
     "Maximum",
-    note="the largest score of the row",
+    note="the largest score in the row",
     purpose=(
-        "The largest score of each row. It is taken away from the whole row next, so that "
-        "the exponentials cannot grow too large; the weights come out the same."
+        "The largest score in each row. The next step subtracts it from the whole row, so "
+        "that the exponentials cannot get too large; the weights come out the same."
     ),
     question=("without a formula: which column holds the largest number of {a} in the row of {word}?"),
     recipe=recipes.LARGEST,
@@ -253,26 +253,25 @@ EXPONENTIALS = Step(
     "Exponentials",
     note="e^(score − maximum)",
     purpose=(
-        "e to the power of each score makes every number positive, and pulls the large "
-        "ones away from the small ones."
+        "e to the power of each score makes every number positive and pulls the large ones "
+        "away from the small ones."
     ),
     question=(
-        "which cell of the row of {word} will be the largest of {own}, and which number "
-        "must it be, since its score is the maximum itself?"
+        "in the row of {word}, which cell of {own} will be the largest, and which number must "
+        "it hold, given that its score is the maximum?"
     ),
     recipe=recipes.EXPONENTIAL,
     helper=True,
 )
 SUM = Step(
     "Sum",
-    note="what the exponentials add up to",
+    note="the sum of the exponentials",
     purpose=(
-        "What the exponentials of a row add up to: the whole cake, of which the next step "
-        "cuts the shares."
+        "The sum of the exponentials in a row: the whole cake, which the next step cuts into slices."
     ),
     question=(
-        "can the sum of the row of {word} be smaller than its largest exponential? How "
-        "large can it be at most, with so many words?"
+        "can the sum of the row of {word} be smaller than its largest exponential? How large "
+        "can it be at most, with this many words?"
     ),
     recipe=recipes.ADD_UP,
     helper=True,
@@ -281,11 +280,11 @@ SOFTMAX = Step(
     "Softmax",
     note=(
         "The attention weights, exponential / sum: how much each word (row) looks at each "
-        "word (column). Every row sums to 1: look for its largest."
+        "word (column). Every row sums to 1: look for its largest number."
     ),
     purpose=(
-        "The attention weights: each word shares out its attention like a cake, a slice "
-        "for every word. No slice is negative, and together they are the whole cake."
+        "The attention weights: each word divides its attention like a cake, with a slice for "
+        "every word. No slice is negative, and together they make up the whole cake."
     ),
     question="which word will {word} look at most, and why? Which hardly at all?",
     recipe=recipes.SHARE,
@@ -293,10 +292,8 @@ SOFTMAX = Step(
 )
 PLAIN_SUM = Step(
     "Sum",
-    note="what the scores add up to",
-    purpose=(
-        "What the scores of a row add up to: the whole cake, of which the next step cuts the shares."
-    ),
+    note="the sum of the scores",
+    purpose=("The sum of the scores in a row: the whole cake, which the next step cuts into slices."),
     question="what would go wrong in the next step if the scores of {word} added up to 0?",
     recipe=recipes.ADD_UP,
     helper=True,
@@ -305,11 +302,11 @@ SHARES = Step(
     "Weights",
     note=(
         "The attention weights, score / sum: how much each word (row) looks at each word "
-        "(column). Every row sums to 1: look for its largest."
+        "(column). Every row sums to 1: look for its largest number."
     ),
     purpose=(
-        "The attention weights: each word shares out its attention like a cake, in "
-        "proportion to the scores."
+        "The attention weights: each word divides its attention like a cake, in proportion to "
+        "the scores."
     ),
     question=(
         "which word will {word} look at most, and why? What would a negative score do to its share?"
@@ -327,17 +324,16 @@ DROPOUT_MASK = Step(
 DROPPED = Step(
     "Dropped",
     note=(
-        "The weights with some set to 0, as in training; the others grow to make up for "
-        "it. Check that the zeros stand where the dropout mask has them."
+        "The weights with some set to 0, as in training; the others grow to compensate. Check "
+        "that the zeros are where the dropout mask has them."
     ),
     purpose=(
-        "In training some weights are set to 0 by chance, so that the model does not lean "
-        "on one word alone, as a team practises with a player missing. The others grow to "
-        "make up for it."
+        "In training, some weights are set to 0 at random, so that the model does not rely on "
+        "a single word, just as a team practises with a player missing. The others grow to "
+        "compensate."
     ),
     question=(
-        "which words will {word} no longer see in {own}? Must what is left of its row "
-        "still add up to 1?"
+        "which words will {word} no longer see in {own}? Must the rest of its row still add up to 1?"
     ),
     recipe=recipes.DROP,
 )
@@ -351,16 +347,16 @@ RESIDUAL_MASK = Step(
 RESIDUAL = Step(
     "Residual",
     note=(
-        "The same with some numbers set to 0, as in training; the others grow to make up for it. "
-        "Check that the zeros stand where the mask has them."
+        "The same numbers with some set to 0, as in training; the others grow to compensate. "
+        "Check that the zeros are where the mask has them."
     ),
     purpose=(
-        "In training some of what the step found is set to 0 by chance, so that no word leans on a "
-        "single number. The others grow to make up for it."
+        "In training, some of what the step found is set to 0 at random, so that no word "
+        "relies on a single number. The others grow to compensate."
     ),
     question=(
-        "which numbers of {word} will be 0 in {own}? What becomes of the others if half of all are "
-        "dropped?"
+        "which numbers of {word} will be 0 in {own}? What happens to the others if half of "
+        "all numbers are dropped?"
     ),
     recipe=recipes.DROP,
 )
@@ -369,29 +365,32 @@ EMBEDDED_DROPPED = replace(
     RESIDUAL,
     symbol="EmbeddedDropped",
     purpose=(
-        "In training some numbers of the embeddings are set to 0 by chance, so that no word leans on a "
-        "single dimension. The others grow to make up for it."
+        "In training, some numbers of the embeddings are set to 0 at random, so that no word "
+        "relies on a single dimension. The others grow to compensate."
     ),
 )
 OUTPUT = Step(
     "Output",
     note=(
         "Each word's new vector: the values, mixed by its attention weights. Compare a row "
-        "with the values of the words it looks at most."
+        "with the values of the words that it looks at most."
     ),
     purpose=(
         "Each word's new vector: a mixture of the values. The attention weights are the "
-        "recipe: so much of this word, so much of that."
+        "recipe: this much of one word, that much of another."
     ),
     question=(
-        "which word's value will the new vector of {word} be most like, and which row of {a} tells you?"
+        "which word's value will the new vector of {word} resemble most, and which row of {a} "
+        "tells you?"
     ),
     recipe=recipes.MIX,
 )
 CONCAT = Step(
     "Concat",
     note=("The outputs of all heads, side by side. Compare the blocks of columns: one for each head."),
-    purpose=("Each head looked at the sentence in its own way. Their reports are laid side by side."),
+    purpose=(
+        "Each head looked at the sentence in its own way. Here their reports are placed side by side."
+    ),
     question="how many columns will {own} have, and which head does the last column come from?",
     recipe=recipes.SIDE_BY_SIDE,
 )
@@ -402,26 +401,27 @@ ATTENTION = Step(
         "column now draws on all of them."
     ),
     purpose=(
-        "The reports of all heads, made into one vector for each word, as an editor makes "
-        "one text of several reports."
+        "Combines the reports of all heads into one vector for each word, as an editor turns "
+        "several reports into one article."
     ),
-    question=("if one head had found nothing for {word}, only 0, would its row of {own} have to be 0?"),
+    question=(
+        "if one head had found nothing for {word}, only zeros, would its row of {own} have to be 0?"
+    ),
     recipe=recipes.PROJECT,
 )
 MIXED_OUTPUT = replace(ATTENTION, symbol=OUTPUT.symbol)
-"""What the heads found, where it is all that the model gives."""
+"""The mixed output of the heads where it is the model's result."""
 COLUMNS_OF_HEAD = Step(
     "",
     note=(
-        "The part of {name} that belongs to head {head}. Compare the heads: each has "
-        "columns of its own."
+        "The part of {name} that belongs to head {head}. Compare the heads: each has its own columns."
     ),
     purpose=(
-        "The columns of {a} that belong to this head. Each head has its own, so that each "
-        "can look for something else."
+        "The columns of {a} that belong to this head. Each head has its own, so that each can "
+        "look for something different."
     ),
     question=(
-        "which columns of {a} come into {own}, and to which head does the first column left out belong?"
+        "which columns of {a} go into {own}, and which head does the first column left out belong to?"
     ),
     recipe=recipes.TAKE_COLUMNS,
     is_read_off=True,
@@ -429,7 +429,7 @@ COLUMNS_OF_HEAD = Step(
 
 
 def columns_of_head(weights: Step, name: str, head: int) -> Step:
-    """The step that takes a head's columns out of the weights `name`."""
+    """The step that selects a head's columns of the weights `name`."""
     note = COLUMNS_OF_HEAD.note.format(name=name, head=head)
     return replace(COLUMNS_OF_HEAD, symbol=weights.symbol, note=note)
 
@@ -437,15 +437,14 @@ def columns_of_head(weights: Step, name: str, head: int) -> Step:
 POSITIONS = Step(
     "Positions",
     note=(
-        "The place of each word, as waves of several lengths. Look down the columns: on "
-        "the left the numbers change fast, on the right slowly."
+        "The position of each word, as waves of different lengths. Look down the columns: the "
+        "numbers change quickly on the left, slowly on the right."
     ),
     purpose=(
-        "Attention by itself does not see in which order words stand. Waves give every "
-        "place a pattern of its own, like the hands of a clock: some turn fast, some "
-        "slowly."
+        "Attention by itself does not see the order of the words. The waves give every "
+        "position its own pattern, like the hands of a clock: some turn quickly, some slowly."
     ),
-    question="if other words stood in the places of {text}, which numbers of {own} would change?",
+    question="if other words took the positions of {text}, which numbers of {own} would change?",
     recipe=recipes.WAVES,
 )
 EMBEDDED = Step(
@@ -455,8 +454,8 @@ EMBEDDED = Step(
         "twice: now they differ."
     ),
     purpose=(
-        "What each word means, together with where it stands: the embedding plus the "
-        "pattern of its place."
+        "What each word means, combined with where it stands: the embedding plus the pattern "
+        "of its position."
     ),
     question=("if {word} stood at the other end of the sentence, would its row of {own} be the same?"),
     recipe=recipes.ADD,
@@ -464,13 +463,16 @@ EMBEDDED = Step(
 COMPARED = Step(
     "Compare",
     note=(
-        "What attention made of the words that several sentences share: the same input, "
-        "another output. Look at the differences below the outputs."
+        "What attention made of words that several sentences share: same input, different "
+        "output. Look at the differences below the outputs."
     ),
     purpose=(
-        "The same word in several sentences, row below row, so that you see what attention made of it."
+        "The same word in several sentences, one row for each, so that you see what attention "
+        "made of it."
     ),
-    question=("what would the rows of {own} be if the sentences around the word had been the same?"),
+    question=(
+        "how would the rows of {own} compare if the sentences around the word had been the same?"
+    ),
     recipe=recipes.TAKE_ROWS,
 )
 # The transformer
@@ -478,21 +480,21 @@ COMPARED = Step(
 SKIP = Step(
     "Sum",
     note=(
-        "What went in, added to what came out. Compare with what went in: the step only "
-        "changes it, and does not replace it."
+        "The step's input added to its output. Compare with the input: the step only adjusts "
+        "it and does not replace it."
     ),
     purpose=(
         "The skip connection: each word keeps what it had, and what the step found is "
         "added, like notes in the margin of a text."
     ),
-    question="suppose {b} held nothing but 0: what would the row of {word} be in {own}?",
+    question="suppose {b} held nothing but zeros: what would the row of {word} in {own} be?",
     recipe=recipes.ADD,
 )
 MEAN = Step(
     "Mean",
     note="the mean of the row",
-    purpose=("The mean of each row: the middle around which its numbers lie. The norm takes it away."),
-    question="if every number of {word} in {a} grew by 1, how would its mean change?",
+    purpose=("The mean of each row: the centre that its numbers lie around. The norm subtracts it."),
+    question="if every number of {word} in {a} increased by 1, how would its mean change?",
     recipe=recipes.MEAN,
     helper=True,
 )
@@ -500,9 +502,10 @@ VARIANCE = Step(
     "Variance",
     note="the variance of the row",
     purpose=(
-        "How far the numbers of each row are spread around their mean. The norm divides by its root."
+        "How widely the numbers of each row spread around their mean. The norm divides by the "
+        "square root of it."
     ),
-    question="if every number of {word} in {a} grew by 1, how would its variance change?",
+    question="if every number of {word} in {a} increased by 1, how would its variance change?",
     recipe=recipes.VARIANCE,
     helper=True,
 )
@@ -512,12 +515,12 @@ SAMPLE_VARIANCE = replace(
 NORM = Step(
     "Norm",
     note=(
-        "{which}: each row brought to mean 0 and variance 1{how}, then stretched and moved. "
-        "Compare the rows: none is much larger than another now."
+        "{which}: each row rescaled to mean 0 and variance 1{how}, then stretched and "
+        "shifted. Compare the rows: now none is much larger than another."
     ),
     purpose=(
-        "Brings every word to the same size, like microphones set to the same loudness, so "
-        "that the next step can work with all of them."
+        "Brings every word to the same size, like microphones set to the same volume, so that "
+        "the next step can work with all of them."
     ),
     question="if every number of {word} in {a} were doubled, how would its row of {own} change?",
     recipe=recipes.NORM,
@@ -525,8 +528,8 @@ NORM = Step(
 NORM_ALONE = replace(
     NORM,
     note=(
-        "Each row brought to mean 0 and variance 1{how}. Compare the rows: none is much larger than "
-        "another now."
+        "Each row rescaled to mean 0 and variance 1{how}. Compare the rows: now none is much "
+        "larger than another."
     ),
 )
 HIDDEN = Step(
@@ -536,30 +539,30 @@ HIDDEN = Step(
         "numbers: the activation holds them back."
     ),
     purpose=(
-        "A layer of neurons, one a column. Each looks for one pattern in a word's vector; "
-        "a large number says that it is there."
+        "A layer of neurons, one per column. Each looks for one pattern in a word's vector; a "
+        "large number means that the pattern is there."
     ),
-    question="if the row of {word} in {a} held nothing but 0, what would its neurons receive?",
+    question="if the row of {word} in {a} held nothing but zeros, what would its neurons receive?",
     recipe=recipes.PROJECT,
 )
 ACTIVATED = Step(
     "Activated",
     note=(
-        "What each neuron passes on. Look for 0, or nearly 0: neurons that stay silent for that word."
+        "What each neuron passes on. Look for zeros, or numbers close to 0: neurons that stay "
+        "silent for that word."
     ),
-    purpose="Each neuron decides whether to speak up: what is negative is held back.",
+    purpose="Each neuron decides whether to speak up: negative numbers are held back.",
     question="which neurons will stay silent for {word}, and what must you look for in {a}?",
     recipe=recipes.RELU,
 )
 FEED_FORWARD = Step(
     "FeedForward",
     note=(
-        "What the feed-forward network makes of each word. Notice that each row comes from "
-        "the same word alone."
+        "What the feed-forward network makes of each word. Notice that each row depends on "
+        "its own word alone."
     ),
     purpose=(
-        "What the neurons found is turned back into a vector as wide as the word's own, "
-        "each word by itself."
+        "Turns what the neurons found back into a vector as wide as the word's own, one word at a time."
     ),
     question=(
         "suppose only one neuron spoke up for {word}: which row of {b} would decide its row of {own}?"
@@ -569,22 +572,26 @@ FEED_FORWARD = Step(
 LOGITS = Step(
     "Logits",
     note=(
-        "How well each word of the vocabulary would fit after each word of the sentence. "
-        "Look for the largest number of a row: the best fit."
+        "How well each word of the vocabulary would fit after each word of the sentence. Look "
+        "for the largest number in a row: the best fit."
     ),
     purpose=(
-        "The model's vector of each word is held against every word of the vocabulary: how "
-        "well would that word come next?"
+        "The model's vector for each word is compared with every word of the vocabulary: how "
+        "well would that word fit next?"
     ),
     question="which word would you expect to come after {word}: {words}?",
     recipe=recipes.MATCH,
 )
 PROBABILITIES = Step(
     "Probabilities",
-    note=("The probability of each word to come next. Every row sums to 1: look for its largest."),
-    purpose=("How sure the model is of each next word: the logits made into shares that add up to 1."),
+    note=(
+        "The probability that each word comes next. Every row sums to 1: look for its largest number."
+    ),
+    purpose=(
+        "How sure the model is of each next word: the logits turned into shares that add up to 1."
+    ),
     question=(
-        "will the word with the largest logit after {word} have the largest probability, too? Why?"
+        "will the word with the largest logit after {word} also have the largest probability? Why?"
     ),
     recipe=recipes.SHARE,
     role="attention",
@@ -592,11 +599,11 @@ PROBABILITIES = Step(
 NEXT = Step(
     "Next",
     note=(
-        "The most probable next word; the last row's is the one that continues the "
-        "sentence. Check that it has the largest probability of its row."
+        "The most probable next word; the one in the last row continues the sentence. Check "
+        "that it has the largest probability in its row."
     ),
-    purpose="The model speaks: after each word, the one it holds most probable.",
-    question="which row of {own} continues {text}, and what do the other rows tell?",
+    purpose="The model speaks: after each word, the next word that it finds most probable.",
+    question="which row of {own} continues {text}, and what do the other rows tell you?",
     recipe=recipes.FIND_LARGEST_COLUMN,
 )
 # Similarity
@@ -604,11 +611,12 @@ NEXT = Step(
 DOT = Step(
     "Dot",
     note=(
-        "The dot product of every two words: large for long, like vectors. Compare the "
-        "diagonal, each word with itself, with the rest."
+        "The dot product of each pair of words: large for long vectors that point the same "
+        "way. Compare the diagonal, each word with itself, with the rest."
     ),
     purpose=(
-        "The dot product of every two words: how much they have in common, and how long they are."
+        "The dot product of each pair of words: how much they have in common, and how long "
+        "their vectors are."
     ),
     question=(
         "with which other word will {word} have the largest dot product: {others}? And with itself?"
@@ -618,7 +626,7 @@ DOT = Step(
 MAGNITUDE = Step(
     "Magnitude",
     note=("The length of each word's vector. Compare the words: long vectors make large dot products."),
-    purpose="How long each word's arrow is, from 0 to the point that its numbers name.",
+    purpose="How long each word's arrow is, from the origin to the point that its numbers give.",
     question="do the signs of the numbers of {word} matter for its length? And their order?",
     recipe=recipes.MAGNITUDE,
 )
@@ -626,32 +634,32 @@ COSINE = Step(
     "Cosine",
     note=(
         "The cosine similarity: 1 for the same direction, 0 for nothing in common, -1 for "
-        "opposite. Look for the largest beside the diagonal."
+        "opposite directions. Look for the largest number off the diagonal."
     ),
     purpose=(
-        "How alike the directions of two words are, whatever their lengths: the dot "
-        "product with the lengths divided out."
+        "How similar the directions of two words are, whatever their lengths: the dot product "
+        "with the lengths divided out."
     ),
-    question="which number must the cosine of {word} with itself be, and why?",
+    question="what must the cosine of {word} with itself be, and why?",
     recipe=recipes.COSINE,
 )
 ANGLE = Step(
     "Angle",
     note=(
-        "The angle between the two vectors, in degrees. Look for the smallest beside the "
-        "diagonal: the two words most alike."
+        "The angle between the two vectors, in degrees. Look for the smallest number off the "
+        "diagonal: the two most similar words."
     ),
-    purpose="How far apart two arrows point: a small angle says that two words are alike.",
-    question="whose arrow points most nearly the way of {word}: {others}?",
+    purpose="How far apart two arrows point: a small angle means that two words are similar.",
+    question="whose arrow points most nearly the same way as that of {word}: {others}?",
     recipe=recipes.ANGLE,
 )
-# What was learned
+# Learned weights
 
 W_Q = Step(
     "W_Q",
     note=(
-        "Learned: turns embeddings into queries. Look down a column: how much each "
-        "dimension counts in it."
+        "Learned: turns embeddings into queries. Look down a column: how much each dimension "
+        "contributes to it."
     ),
     question=_CHANGED,
     recipe=recipes.GIVEN,
@@ -661,7 +669,8 @@ W_Q = Step(
 W_K = Step(
     "W_K",
     note=(
-        "Learned: turns embeddings into keys. Look down a column: how much each dimension counts in it."
+        "Learned: turns embeddings into keys. Look down a column: how much each dimension "
+        "contributes to it."
     ),
     question=_CHANGED,
     recipe=recipes.GIVEN,
@@ -671,8 +680,8 @@ W_K = Step(
 W_V = Step(
     "W_V",
     note=(
-        "Learned: turns embeddings into values. Look down a column: how much each "
-        "dimension counts in it."
+        "Learned: turns embeddings into values. Look down a column: how much each dimension "
+        "contributes to it."
     ),
     question=_CHANGED,
     recipe=recipes.GIVEN,
@@ -681,7 +690,9 @@ W_V = Step(
 )
 W_O = Step(
     "W_O",
-    note=("Learned: mixes what the heads found. Look down a column: how much each head counts in it."),
+    note=(
+        "Learned: mixes what the heads found. Look down a column: how much each head contributes to it."
+    ),
     question=_CHANGED,
     recipe=recipes.GIVEN,
     role="weight",
@@ -729,7 +740,7 @@ GAMMA = Step(
 )
 BETA = Step(
     "beta",
-    note=("Learned: how far each dimension is moved after the norm. Look for any that is not 0."),
+    note=("Learned: how far each dimension is shifted after the norm. Look for any that is not 0."),
     question=_CHANGED,
     recipe=recipes.GIVEN,
     role="weight",
@@ -738,7 +749,7 @@ BETA = Step(
 BIAS = Step(
     "b",
     note=(
-        "Learned: added to what the step gives. Look for any that is not 0: it moves every word alike."
+        "Learned: added to the step's result. Look for any that is not 0: it shifts every word equally."
     ),
     question=_CHANGED,
     recipe=recipes.GIVEN,
@@ -749,4 +760,4 @@ BIASES = {
     weights: replace(BIAS, symbol=weights.symbol.replace("W", "b"))
     for weights in (W_Q, W_K, W_V, W_O, W_1, W_2, W_U)
 }
-"""The bias that goes with each of the weights."""
+"""The bias that belongs to each of the weights."""

@@ -1,5 +1,5 @@
-"""The transformer as the paper has it: layers of attention and feed-forward, each with a skip
-connection and a norm. Knows nothing of files or sheets.
+"""The transformer as in the paper: layers of attention and feed-forward, each with a skip connection
+and a norm.
 
 Shapes: n words of a sentence, m words of another; d the model's width.
 Source: Vaswani et al., "Attention Is All You Need" (2017), section 3; pre-norm as in Xiong et al., "On
@@ -26,20 +26,21 @@ Sublayer = Callable[[Matrix], Matrix]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Architecture:
-    """What all layers have in common.
+    """The options that all layers share.
 
     Attributes:
-        weights: where the layers get what was learned.
-        heads, layers: how many of each.
-        encoder_layers, decoder_layers: how many layers each has; `layers` if None.
-        hidden: how wide the feed-forward network is where weights are made up.
-        norm: "post" (the paper's): norm after the sum; "pre": norm before each sublayer.
+        weights: source of the learned weights.
+        heads, layers: the number of each.
+        encoder_layers, decoder_layers: the number of layers of each stack; `layers` if None.
+        hidden: width of the feed-forward network if its weights are generated.
+        norm: "post" (the paper's): after the sum; "pre": before each sublayer.
         norm_variance: "population", divided by n, or "sample", by n − 1.
-        norm_epsilon: where epsilon is added: "inside" the root, to the variance, or "outside".
+        norm_epsilon: where to add epsilon: "inside" the root, to the variance, or "outside".
         activation: "relu", "gelu" or "gelu-tanh".
         epsilon: the scalar that keeps a norm from dividing by 0.
-        attending, causal: how scores become weights, and the same with later words hidden.
-        dropout: drops some numbers of each sublayer's output, before it is added to what went in.
+        attending: how scores become weights.
+        causal: the same, with later words hidden.
+        dropout: sets some numbers of each sublayer's output to 0, before the skip connection.
     """
 
     weights: Weights
@@ -59,7 +60,7 @@ class Architecture:
 
 
 def layer_norm(x: Matrix, a: Architecture, part: Part, which: str) -> Matrix:
-    """(x − mean) / √(variance + ε) · γ + β, each row by itself.
+    """(x − mean) / √(variance + ε) · γ + β, separately for each row.
 
     The variance is that of the population, or of a sample; ε may stand outside the root:
     (x − mean) / (√variance + ε) · γ + β.
@@ -73,7 +74,7 @@ def layer_norm(x: Matrix, a: Architecture, part: Part, which: str) -> Matrix:
 
 
 def norm_alone(x: Matrix, a: Architecture) -> Matrix:
-    """The norm of a table (n, d), with gamma and beta where they are given. Source: as `layer_norm`."""
+    """The norm of a table (n, d), with gamma and beta if given. Source: as `layer_norm`."""
     if steps.GAMMA.symbol in a.weights or steps.BETA.symbol in a.weights:
         return layer_norm(x, a, WHOLE, "Norm")
     return _normed(x, a, None, None, WHOLE, steps.NORM_ALONE.note.format(how=_how(a)))
@@ -99,14 +100,14 @@ def _normed(
 
 
 def _how(a: Architecture) -> str:
-    """In which way a norm is computed, where that is not the usual one."""
+    """A remark on how the norm is computed, if not in the usual way."""
     sample, outside = a.norm_variance == "sample", a.norm_epsilon == "outside"
-    how = ["a sample's, by n − 1"] * sample + ["epsilon outside the root"] * outside
+    how = ["sample, n − 1"] * sample + ["epsilon outside the root"] * outside
     return f" ({'; '.join(how)})" if how else ""
 
 
 def feed_forward(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
-    """Two layers of neurons, each word by itself: activation(x W_1 + b_1) W_2 + b_2.
+    """Two layers of neurons, separately for each word: activation(x W_1 + b_1) W_2 + b_2.
 
     Source: Vaswani et al. (2017), 3.3.
     """
@@ -174,28 +175,27 @@ def decoder(x: Matrix, memory: Matrix | None, a: Architecture) -> Matrix:
 
 
 def _last_norm(x: Matrix, a: Architecture, stack: Part) -> Matrix:
-    """A norm after the last layer: with pre-norm, and wherever its weights are given."""
+    """The norm after the last layer, with pre-norm or if its weights are given."""
     if a.norm == "pre" or stack.name(steps.GAMMA.symbol) in a.weights:
         return layer_norm(x, a, stack, "Norm after the last layer")
     return x
 
 
 def transformer(source: Matrix, target: Matrix, a: Architecture) -> Matrix:
-    """Encoder and decoder: source (m, d) and target (n, d) to (n, d)."""
+    """Encoder and decoder: from source (m, d) and target (n, d) to (n, d)."""
     return decoder(target, encoder(source, a), a)
 
 
 def next_words(
     x: Matrix, vocabulary: Matrix | None, w_u: Matrix | None = None, b_u: Matrix | None = None
 ) -> tuple[Matrix, Matrix]:
-    """The probability of each word of a vocabulary to come next, after each word of a sentence.
+    """The probability that each word of a vocabulary comes next, after each word of a sentence.
 
     Args:
-        x: what a decoder made, (n, d).
-        vocabulary: an embedding for each of v words, (v, d), which are the last weights where `w_u` is
-            not given.
+        x: output of a decoder, (n, d).
+        vocabulary: an embedding for each of v words, (v, d), used as the last weights without `w_u`.
         w_u: the last weights, (d, v).
-        b_u: a row to add, (1, v).
+        b_u: bias row to add, (1, v).
 
     Returns:
         The probabilities, (n, v), each row of which sums to 1; and the most probable words, (n, 1).

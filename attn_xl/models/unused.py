@@ -1,4 +1,4 @@
-"""Weights that a model does not use: refused, with the options that would use them. Knows no files."""
+"""Refuse weights that a model does not use, and suggest the options that would use them."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Change = dict[str, Any]
 
 
 def refuse_unused(tables: Tables, settings: Settings, used: set[str], used_with: Used) -> None:
-    """Refuse a table whose name is that of weights and which the model has no place for.
+    """Refuse tables that are named like weights and that the model does not use.
 
     Args:
         used: the weights that were used.
-        used_with: those that other settings would use.
+        used_with: returns the weights that other settings would use.
 
     Raises:
-        InputError: it names the options that would use most of them, and --without.
+        InputError: with the options that would use most of them, and with --without.
     """
     unused = [name for name in tables.weights if name not in used and weight_name(name)]
     if not unused:
@@ -42,26 +42,26 @@ def refuse_unused(tables: Tables, settings: Settings, used: set[str], used_with:
     if change:
         use = f"Use {pronoun if not left else _listed(names)} with {_options(change)}, or leave"
     raise InputError(
-        f"{tables.path}: --model {settings.model.value} has no use for {_described(tables, unused)}. "
+        f"{tables.path}: --model {settings.model.value} does not use {_described(tables, unused)}. "
         f"{use} {pronoun} out with --without {_arguments(tables, unused)}."
     )
 
 
 def use_for(tables: Tables, settings: Settings, used_with: Used) -> str:
-    """What to say of weights that a model which lacks others does not use: the options that would use
-    them; "" if there are none."""
+    """A hint on the options that would use the weights of a file, for a model that lacks other weights;
+    "" if there are none."""
     used = used_with(tables, settings)
     unused = [name for name in tables.weights if name not in used and weight_name(name)]
     change, left = _best(tables, settings, unused, used_with) if unused else ({}, set())
     names = _listed([name for name in unused if name not in left])
-    return f" {_options(change)} would use {names}, which it has." if change else ""
+    return f" {_options(change)} would use the given {names}." if change else ""
 
 
 def _best(
     tables: Tables, settings: Settings, unused: Sequence[str], used_with: Used
 ) -> tuple[Change, set[str]]:
-    """The change of the settings that leaves the fewest weights without use, and these; nothing if none
-    helps."""
+    """The change of settings that leaves the fewest weights unused, and these weights; an empty change
+    if none helps."""
     before = {name for name in tables.weights if weight_name(name)}
     found: tuple[Change, set[str]] = {}, set(unused)
     for change in _changes(tables, settings):
@@ -80,7 +80,7 @@ def _best(
 
 
 def _changes(tables: Tables, settings: Settings) -> Iterator[Change]:
-    """What to try: other numbers of heads and of layers, which the names tell, and other models."""
+    """The changes to try: numbers of heads and layers taken from the names, and other models."""
     heads = [int(m[1]) for m in map(_HEAD.fullmatch, tables.weights) if m]
     layers = [int(m[1]) for m in map(_LAYER.fullmatch, tables.weights) if m]
     many: list[Change] = [{}]
@@ -101,12 +101,12 @@ def _changes(tables: Tables, settings: Settings) -> Iterator[Change]:
 
 
 def _options(change: Change) -> str:
-    said = [
+    options = [
         f"--{name} {getattr(value, 'value', value)}"
         for name, value in sorted(change.items(), key=lambda item: item[0] != "model")
         if value is not None
     ]
-    return " ".join(said) + (" without --memory" if change.get("memory", "") is None else "")
+    return " ".join(options) + (" without --memory" if change.get("memory", "") is None else "")
 
 
 def _described(tables: Tables, unused: Sequence[str]) -> str:
@@ -123,8 +123,8 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _arguments(tables: Tables, unused: Sequence[str]) -> str:
-    """The shortest value of --without: a whole layer by its name."""
-    said: dict[str, None] = {}
+    """The shortest value of --without, with whole layers by name."""
+    arguments: dict[str, None] = {}
     for name in unused:
         scope = name
         for parts in range(1, name.count(".") + 1):
@@ -132,5 +132,5 @@ def _arguments(tables: Tables, unused: Sequence[str]) -> str:
             if all(other in unused for other in tables.weights if other.startswith(f"{front}.")):
                 scope = front
                 break
-        said[scope] = None
-    return quoted_argument(",".join(said))
+        arguments[scope] = None
+    return quoted_argument(",".join(arguments))

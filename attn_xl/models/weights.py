@@ -1,5 +1,4 @@
-"""Where models get what was learned: from the sheets of a workbook, if it fits, or made up, small and
-readable."""
+"""Learned weights of a model: from the sheets of a workbook, or generated, small and readable."""
 
 from __future__ import annotations
 
@@ -20,15 +19,15 @@ from .attention import Weights
 
 READABLE = (-1.0, -0.5, 0.0, 0.5, 1.0)
 _MADE_UP = {steps.GAMMA: 1.0, steps.BETA: 0.0}
-"""What a norm is stretched and moved by where nothing was learned."""
+"""Scale and shift of a norm without learned weights."""
 _LETTERS = {steps.W_1: "h", steps.W_2: "f"}
-"""What the columns of weights are called by, where it is not the last letter of their name."""
+"""Prefixes of column labels that are not the last letter of the weights' name."""
 
 
 class SheetWeights(Weights):
-    """The weights of a workbook, by name, each made a matrix once.
+    """The weights of a workbook by name, each converted to a matrix once.
 
-    `Enc1.W_Q` is looked for under its own name, then as `W_Q`, which then serves every layer.
+    `Enc1.W_Q` is looked up by its own name, then as `W_Q`, which then serves every layer.
     """
 
     def __init__(self, tables: Tables, seed: int | None, heads_as_sheets: bool = False) -> None:
@@ -45,17 +44,18 @@ class SheetWeights(Weights):
         self, step: Step, part: Part, rows: Sequence[str], width: int, columns: Sequence[str] = ()
     ) -> Matrix:
         """The weights of a step in a part of the model, one row for each of `rows`; `columns` are the
-        labels of those that have none of their own, if they are as many.
+        labels for weights without labels, if their number matches.
 
         Raises:
-            InputError: if they are not given, nor to be made up, or have another number of rows.
+            InputError: if they are neither given nor to be generated, or have a different number of
+                rows.
         """
         name = part.name(step.symbol)
         table = self._table(name)
         if table is None and self._seed is None:
             raise MissingWeightsError(
                 f"{self._tables.path}: the sheet {name} is missing: {len(rows)} x {width}, a "
-                f"row for each of {listed(rows)}. Add it, or make up what is missing: "
+                f"row for each of {listed(rows)}. Add it, or generate missing weights: "
                 "--random-weights SEED."
             )
         if table is not None and len(table.rows) != len(rows):
@@ -68,17 +68,17 @@ class SheetWeights(Weights):
         made = self._matrix(step, part, table, rows, columns)
         if len(made.rows) != len(rows):
             raise InputError(
-                f"{name}, made up for the sentences before, has {len(made.rows)} rows, but needs "
-                f"{len(rows)} here, one for each of {listed(rows)}. Give all sentences as many "
-                "dimensions, or take this one alone: --sheet."
+                f"{name}, generated for earlier sentences, has {len(made.rows)} rows, but needs "
+                f"{len(rows)} here, one for each of {listed(rows)}. Give all sentences the same "
+                "number of dimensions, or select this one: --sheet."
             )
         return made
 
     def row(self, step: Step, part: Part, columns: Sequence[str]) -> Matrix | None:
-        """A single row for `columns`: a bias or None, gamma (1 where not given), beta (0).
+        """A single row for `columns`: a bias or None, gamma (1 if not given), beta (0 if not given).
 
         Raises:
-            InputError: if it has another width.
+            InputError: if it has a different width.
         """
         name = part.name(step.symbol)
         table = self._table(name)
@@ -115,7 +115,7 @@ class SheetWeights(Weights):
             if table and table.labelled[0]:
                 rows = table.rows
             note = step.note + (steps.TURNED if table and table.turned else "")
-            # One table for all layers belongs to none of them.
+            # A table that all layers share belongs to none of them.
             place = part if key == name else WHOLE
             made = given_step(values, rows, columns, step, place, note=note)
             self._made[key] = replace(made, name=key)
@@ -136,14 +136,14 @@ class SheetWeights(Weights):
 
 
 def check_fit(sentence: Table, weights: dict[str, Table], wanted: Mapping[str, int]) -> None:
-    """Refuse the weights of single-head attention that do not fit; `wanted` rows by name."""
+    """Refuse weights of single-head attention that do not fit; `wanted` maps names to row counts."""
     for name, table in weights.items():
         if name not in wanted:
             continue
         d = wanted[name]
         rows, columns = table.shape
         if rows != d:
-            turned = " It fits when turned: swap its rows and columns." if columns == d else ""
+            turned = " It would fit transposed: swap its rows and columns." if columns == d else ""
             raise InputError(
                 f"{table.file}, sheet {table.sheet!r}: {name} is {rows} x {columns}, but sheet "
                 f"{sentence.sheet!r} has {count(d, 'dimension')} (it is {sentence.shape[0]} x {d}). "
@@ -159,18 +159,18 @@ def check_fit(sentence: Table, weights: dict[str, Table], wanted: Mapping[str, i
         name: weights[name].shape[1] if name in weights else wanted[name] for name in ("W_Q", "W_K")
     }
     if widths["W_Q"] != widths["W_K"]:
-        said = [
+        shapes = [
             f"{name} is {weights[name].shape[0]} x {weights[name].shape[1]}"
             if name in weights
             else f"there is no {name}, so the {what} keep {count(wanted[name], 'dimension')}"
             for name, what in (("W_Q", "queries"), ("W_K", "keys"))
         ]
         raise InputError(
-            f"{sentence.file}: {' but '.join(said)}. Queries and keys are multiplied with each other: "
+            f"{sentence.file}: {' but '.join(shapes)}. Queries and keys are multiplied: "
             "give W_Q and W_K the same number of columns."
         )
 
 
 def _letter(step: Step) -> str:
-    """What the columns of weights are called by: q of W_Q, h (hidden) of W_1."""
+    """The prefix of column labels: q for W_Q, h (hidden) for W_1."""
     return _LETTERS.get(step, step.symbol[-1].lower())

@@ -402,12 +402,12 @@ WRONG: list[tuple[str, Callable[[], object], type[AttnXlError], str]] = [
     ("words of a file", lambda: attend(SAMPLES / "mouse.xlsx", words="a"), CallError, "own labels"),
     ("option", lambda: attend(X, head=2), CallError, "no option 'head'. Did you mean 'heads'"),  # type: ignore[call-arg]
     ("option's value", lambda: attend(X, heads="two"), CallError, "^heads is two; it takes a whole number"),  # type: ignore[arg-type]
-    ("missing weights", lambda: attend(X, model="encoder"), InputError, "missing: random_weights SEED"),
+    ("missing weights", lambda: attend(X, model="encoder"), InputError, "missing weights: random_weights SEED"),
     ("settings", lambda: attend(X, "encoder"), WrongTypeError, "settings is a str; it takes Settings"),  # type: ignore[arg-type]
     ("weights", lambda: attend(X, weights=[1]), WrongTypeError, "weights is a list; it takes a dict"),  # type: ignore[arg-type]
     ("name of weights", lambda: attend(X, weights={"foo": X}), CallError, "'foo' is not the name of weights"),
     ("shape of weights", lambda: attend(X, weights={"W_Q": X[:2]}), InputError, "W_Q needs 3 rows"),
-    ("show", lambda: attn_xl.show(X), WrongTypeError, "the computation is an ndarray; it takes what attend"),  # type: ignore[arg-type]
+    ("show", lambda: attn_xl.show(X), WrongTypeError, "the computation is an ndarray; it takes the result of attend"),  # type: ignore[arg-type]
     ("explain", lambda: attn_xl.explain(attend(X), 3), WrongTypeError, "cell is an int"),  # type: ignore[arg-type]
     ("self_attention", lambda: attn_xl.self_attention(X), WrongTypeError, "x is an ndarray; .* attn_xl.given"),  # type: ignore[arg-type]
     ("sdpa", lambda: attn_xl.scaled_dot_product_attention(X, X, X), WrongTypeError, "q is an ndarray"),  # type: ignore[arg-type]
@@ -497,7 +497,9 @@ def test_a_workbook_is_replaced_only_when_asked(tmp_path: Path) -> None:
     for wrong, said in [(3, "path is an int"), (tmp_path / "x.csv", r"ends in \.xlsx")]:
         with pytest.raises(CallError, match=said):
             attn_xl.write_workbook(computation, wrong)  # type: ignore[arg-type]
-    with pytest.raises(WrongTypeError, match="the computation is an ndarray; it takes what attend"):
+    with pytest.raises(
+        WrongTypeError, match="the computation is an ndarray; it takes the result of attend"
+    ):
         attn_xl.write_workbook(X, tmp_path / "y.xlsx")  # type: ignore[arg-type]
 
 

@@ -111,9 +111,7 @@ def test_what_cannot_be_computed_is_said_as_it_is() -> None:
     x = matrix([[1.0, -4.0]])
     with pytest.raises(InputError, match=r"X / 0 gives inf at \[r0, c0\]: .* divided by 0"):
         x / 0
-    with pytest.raises(
-        InputError, match=r"√X gives nan at \[r0, c1\]: no number .* root of a negative"
-    ):
+    with pytest.raises(InputError, match=r"√X gives nan at \[r0, c1\]: .* root of a negative"):
         sqrt(x)
     with pytest.raises(InputError, match=r"^Y gives nan at"):
         matrix([[math.nan]], "Y")

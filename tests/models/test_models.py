@@ -346,7 +346,7 @@ def test_the_similarity_command(tmp_path: Path, capsys: pytest.CaptureFixture[st
         ({"W_Q": table(np.ones((4, 5)))}, {"heads": 2, "random_weights": 1}, "do not split into 2 heads"),
         ({"W_Q": table(np.ones((3, 4)))}, {"heads": 2, "random_weights": 1}, "W_Q is 3 x 4, but needs 4 rows"),
         ({"b_Q": table(np.ones((1, 3)))}, {"heads": 2, "random_weights": 1}, "b_Q is 1 x 3, but needs 1 x 4"),
-        ({"W_K": table(np.ones((4, 6)))}, {"heads": 2, "random_weights": 1}, "make them as wide"),
+        ({"W_K": table(np.ones((4, 6)))}, {"heads": 2, "random_weights": 1}, "the same number of dimensions"),
         ({"Mask": [[0, 0], [0, 0]]}, {}, "the mask is 2 x 2, but the scores are 3 x 3"),
         ({"Mask": [[0, 1, 0], [0, 0, 1], [0, 0, 0]]}, {}, "only 0 and 1"),
         ({"Mask": [[-1e9] * 3, [0] * 3, [0] * 3]}, {}, "hides every word from 'cat'"),
@@ -357,7 +357,7 @@ def test_the_similarity_command(tmp_path: Path, capsys: pytest.CaptureFixture[st
         ({}, {"memory": "t"}, "--memory: there is no sheet 't'"),
         ({}, {"memory": "s"}, "'s' is the only sentence"),
         ({}, {"model": Model.decoder}, "needs --memory SHEET"),
-        ({}, {"causal": True, "normalize": Normalize.sum}, "does not go with a mask"),
+        ({}, {"causal": True, "normalize": Normalize.sum}, "does not work with a mask"),
         ({"s": [["", "d1"], ["x", 1], ["<PAD>", 2]]}, {"normalize": Normalize.sum}, r"sheet 's': a mask hides words such as padding"),
         ({"s": [["", "d1"], ["x", 1e4], ["y", 3e4]]}, {"causal": True}, r"sheet 's': the scores go up to 9e\+08 .* too large to be masked: .* largest is in cell B3"),
         ({"s": [["", "d1"], ["x", 1e4], ["<PAD>", -3e4]]}, {}, "too large to be masked"),
@@ -480,7 +480,7 @@ LAYER = {"W_1": (2, 3), "b_1": (1, 3), "W_2": (3, 2), "b_2": (1, 2), "gamma_1": 
 @pytest.mark.parametrize(
     ("weights", "settings", "said"),
     [
-        ({"W_1": (2, 2)}, {}, "--model attention has no use for W_1. Use it with --model encoder, or"),
+        ({"W_1": (2, 2)}, {}, "--model attention does not use W_1. Use it with --model encoder, or"),
         (LAYER, {}, "Use them with --model encoder, or leave them out with --without W_1,b_1,W_2,b_2,"),
         ({"W_Q_1": (2, 1), "W_Q_2": (2, 1)}, {}, "Use them with --heads 2, or leave them out"),
         ({"W_Q_3": (2, 1), "W_Q_1": (2, 1), "W_Q_2": (2, 1)}, {"heads": 2, "random_weights": 1},
@@ -494,7 +494,7 @@ LAYER = {"W_1": (2, 3), "b_1": (1, 3), "W_2": (3, 2), "b_2": (1, 2), "gamma_1": 
         ({"gamma_3": (1, 2), "b_O": (1, 2)}, {"heads": 1, "random_weights": 1},
          "no use for gamma_3. Use it with --model decoder --memory SHEET, or leave it out with"),
         ({"Enc1.Vocabulary": (2, 2)}, {"model": "encoder", "random_weights": 1},
-         "--model encoder has no use for Enc1.Vocabulary. Leave it out with --without Enc1."),
+         "--model encoder does not use Enc1.Vocabulary. Leave it out with --without Enc1."),
     ],
 )  # fmt: skip
 def test_weights_without_a_place_are_refused(

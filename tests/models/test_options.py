@@ -117,7 +117,7 @@ def test_an_option_has_an_effect_or_is_refused(model: Model, tables: Tables) -> 
             Model.encoder_decoder,
             Model.decoder_only,
         ):
-            with pytest.raises(InputError, match="does not go with a mask"):
+            with pytest.raises(InputError, match="does not work with a mask"):
                 numbers(tables, options)
         elif belongs:
             assert numbers(tables, options) != unlike, (model, name)
@@ -268,12 +268,12 @@ def test_a_mask_is_used_where_it_belongs(
             "encoder",
             "Enc3.Mask",
             (3, 3),
-            "Enc3.Mask names no attention of this model. Call the mask Enc.M",
+            "Enc3.Mask names no attention of this model. Name the mask Enc.M",
         ),
         ("encoder", "Dec.Mask", (3, 3), "Dec.Mask names no attention"),
-        ("decoder", "Enc.Mask", (3, 3), "Call the mask Dec.Self.Mask or Dec.Cross.Mask"),
+        ("decoder", "Enc.Mask", (3, 3), "Name the mask Dec.Self.Mask or Dec.Cross.Mask"),
         ("decoder", "Self.Mask", (3, 4), "the mask is 3 x 4, but the scores are 3 x 3 in Dec.Self"),
-        ("politics", "Cross.Mask", (5, 5), "Call the mask Mask"),
+        ("politics", "Cross.Mask", (5, 5), "Name the mask Mask"),
         ("mouse", "Mask", (4, 5), "but the scores are 5 x 5. Give"),
         ("masks", "Mask", (3, 3), "3 x 3, but the scores are 4 x 4"),
     ],
@@ -329,7 +329,7 @@ def test_a_mask_with_words_serves_their_sentence(make: Make, tmp_path: Path) -> 
             "politics",
             {"normalize": "sum", "scale": False},
             "Self-attention: politics",
-            "Attention(Q, K, V) = (Q × Kᵀ / Sum) × V, where Sum is what the scores add up to",
+            "Attention(Q, K, V) = (Q × Kᵀ / Sum) × V, where Sum is the sum of the scores",
         ),
         (
             "politics",

@@ -67,7 +67,7 @@ COMMANDS = [
 def test_more_numbers_than_memory_holds(command: list[str], refused: Callable[..., str]) -> None:
     said = refused(20_000, 4, *command)
     assert "20,000 x 20,000 numbers" in said
-    assert "100,000,000 are the most. Use fewer words (--range takes a part of a table)" in said
+    assert "the most is 100,000,000. Use fewer words (--range selects part of a table)" in said
 
 
 @pytest.mark.usefixtures("idle")

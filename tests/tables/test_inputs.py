@@ -94,7 +94,7 @@ def test_words_in_columns_are_computed_as_if_in_rows() -> None:
     assert "words stand in columns" in tables.remarks[0]
     graph = attend(tables)["turned"]
     assert np.allclose(graph["V"].values, np.array(X) @ np.array(W) + [7, 8])
-    assert graph["W_V"].note.endswith("In the file its rows are columns.")
+    assert graph["W_V"].note.endswith("In the file, rows and columns are swapped.")
     assert tables.sentences["turned"].largest() == "E5"
     rows = read_tables(INPUTS / "columns.xlsx", words_in="rows")
     assert rows.sentences["turned"].rows == ("dim 1", "dim 2")

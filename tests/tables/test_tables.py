@@ -212,7 +212,7 @@ def test_ragged_and_doubtful_tables_are_refused(make: Make, rows: list[list[Any]
             {"W_Q": table(np.ones((3, 2)))},
             r"W_Q is 3 x 2, but sheet 's' has 2 dimensions \(it is 2 x 2\)",
         ),
-        ({"W_V": table(np.ones((3, 2)))}, r"It fits when turned"),
+        ({"W_V": table(np.ones((3, 2)))}, r"It would fit transposed"),
         (
             {"W_Q": table(np.ones((2, 2))), "W_K": table(np.ones((2, 3)))},
             "W_Q is 2 x 2 but W_K is 2 x 3",

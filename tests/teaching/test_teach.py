@@ -165,7 +165,7 @@ class Taught:
         if right == len(marks):
             assert said == "All done. Well done!"
         else:
-            assert said == (f"Begin with the first ✗ in: {slips[0]}" if slips else NO_SLIP)
+            assert said == (f"Start with the first ✗ in: {slips[0]}" if slips else NO_SLIP)
 
 
 class _Same:
@@ -594,15 +594,15 @@ def test_decimals(decimals: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("choices", "said"),
     [
-        ({"level": 0}, "--level is 0; it is 1, 2 or 3"),
+        ({"level": 0}, "--level is 0; use 1, 2 or 3"),
         ({"level": 4}, "--level is 4"),
-        ({"tolerance": 0}, "--tolerance is 0; it is above 0 and below 1"),
+        ({"tolerance": 0}, "--tolerance is 0; use a number above 0 and below 1"),
         ({"tolerance": 1}, "--tolerance is 1"),
         ({"tolerance": float("nan")}, "--tolerance is nan"),
         ({"tolerance": -0.1}, "--tolerance is -0.1"),
         ({"seed": -1}, "--seed is -1"),
         ({"blank": ("Scors",)}, "--blank: there is no step 'Scors'."),
-        ({"blank": ("Input",)}, "--blank: pets.Input is given; only what is computed can be blank"),
+        ({"blank": ("Input",)}, "--blank: pets.Input is given; only computed matrices can be blank"),
         ({"blank": ("Compare",)}, "no step 'Compare'"),
         ({"blank": ("Scores", "nope")}, "no step 'nope'"),
     ],
@@ -629,7 +629,7 @@ def test_no_room_for_marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     ("options", "said", "status"),
     [
-        (["--level", "5"], "--level is 5; it is 1, 2 or 3", 2),
+        (["--level", "5"], "--level is 5; use 1, 2 or 3", 2),
         (["--tolerance", "2"], "--tolerance is 2.0", 2),
         (["--blank", " , "], "--blank names no step", 2),
         (["--blank", "Scors"], "no step 'Scors'", 2),

@@ -466,14 +466,14 @@ def test_the_tree(run: Callable[..., Run]) -> None:
     assert done.status == 0
     assert done.out.splitlines() == [
         "pets.Scaled[mouse, cat] = 3.118   pets.Scaled!D5  =pets.Scores!D5/SQRT(pets.d_k)",
-        "  The scores brought down to a size that keeps the softmax soft. Compare with the scores: the "
-        "order in a row stays, the distances shrink.",
+        "  The scores, scaled down to keep the softmax soft. Compare with the scores: the order within "
+        "a row stays the same, the differences shrink.",
         "  = Scores[mouse, cat] / √d_k",
         "  = 5.4 / √3",
         "  pets.Scores[mouse, cat] = 5.4   pets.Scores!D5  "
         "=SUMPRODUCT(pets.Q!$B5:$D5,pets.K!$B$7:$D$7)",
         "    How well the query of each word (row) matches the key of each word (column). Look for the "
-        "largest number of a row: its best match.",
+        "largest number in a row: its best match.",
         "    = Q[mouse, animal]·K[cat, animal] + Q[mouse, tech]·K[cat, tech] + "
         "Q[mouse, grammar]·K[cat, grammar]",
         "    = 2·2.6 + 1.9·0.1 + 0.1·0.1",
@@ -493,7 +493,7 @@ def test_depth_all_goes_down_to_the_inputs(run: Callable[..., Run]) -> None:
     out = run(MOUSE, "pets.Softmax[mouse, cat]", "--depth", "all").out
     assert "pets.Input[mouse, animal] = 2" in out
     assert "(explained above)" in out
-    assert out.count("The scores brought down") == 1
+    assert out.count("The scores, scaled down") == 1
     assert len(run(MOUSE, "pets.Softmax[mouse, cat]").out.splitlines()) == 6
 
 
@@ -626,6 +626,6 @@ def test_on_a_terminal_lines_are_folded_under_each_other(monkeypatch: pytest.Mon
     assert "\x1b" not in plain.getvalue()
     assert max(map(len, lines)) <= 60
     assert lines == [line.rstrip() for line in lines]
-    folded = lines.index("    what the exponentials add up to") + 1
+    folded = lines.index("    the sum of the exponentials") + 1
     assert lines[folded].startswith("    = Softmax.Exponentials[mouse, mouse] +")
     assert lines[folded + 1].startswith("      Softmax.Exponentials[mouse, and] +")

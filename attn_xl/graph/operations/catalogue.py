@@ -1,4 +1,4 @@
-"""Every operation: those without a choice of their own once, by name, and `PRIMITIVES`, one of each."""
+"""Every operation: a shared instance of each without parameters, and `PRIMITIVES`, one of each."""
 
 from __future__ import annotations
 

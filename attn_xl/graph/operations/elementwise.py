@@ -1,4 +1,4 @@
-"""Operations on each number by itself, and on two numbers that stand in the same place.
+"""Operations on each number, and on two numbers in the same place.
 
 Exponentials are the C library's, as in spreadsheet programs, so that the numbers agree to the last bit.
 """
@@ -22,7 +22,7 @@ SUMS, PRODUCTS = (" + ", " − ", " if "), (" · ", " / ")
 
 
 class Copy(Operation):
-    """The same numbers again: `=Input!B5`. Read where they stand, unless they get a name."""
+    """The same numbers: `=Input!B5`. Formulas read the original cells unless the copy has a name."""
 
     noun: ClassVar[str] = "Copy"
 
@@ -69,7 +69,7 @@ class Constant(Operation):
 
 
 class Elementwise(Operation):
-    """Two matrices number by number; a single row, a single column or a scalar goes with each.
+    """Two matrices, number by number; a single row, a single column or a scalar is repeated.
 
     A subclass adds `numbers`, the operator in a formula (`symbol`) and in words (`sign`), and how
     tightly it binds.
@@ -106,7 +106,7 @@ class Elementwise(Operation):
 
 
 def in_parentheses(words: str, signs: Iterable[str]) -> str:
-    """The words; in parentheses if they have one of these signs outside of any."""
+    """The words, in parentheses if they contain one of these signs outside parentheses."""
     outside, inner = words, None
     while inner != outside:
         inner, outside = outside, re.sub(r"\([^()]*\)", "", outside)
@@ -156,10 +156,10 @@ class Divide(Elementwise):
 class Function(Operation):
     """A function of each number: `=EXP(B5)`.
 
-    A subclass adds `of`, the function of one number, and four texts in which the operand is put in
-    place of `{x}`: `in_cell` and `in_array`, its formulas ("" where not every program's function takes
-    an array); `in_words`, the step; `in_full`, one cell worked out, with `{atom}` where the number
-    stands beside an operator.
+    A subclass adds `of`, the function of one number, and four texts in which the operand replaces
+    `{x}`: `in_cell` and `in_array`, its formulas ("" where not every program's function takes
+    an array); `in_words`, the step; `in_full`, the calculation of one cell, with `{atom}` where the
+    number stands beside an operator.
     """
 
     in_cell: ClassVar[str]
@@ -206,7 +206,7 @@ class Function(Operation):
 
 
 def _binds_in(template: str) -> int:
-    """How tightly the operand must bind where it is put in: not at all as the one argument."""
+    """How tightly the substituted operand must bind: not at all as the only argument."""
     return 0 if re.fullmatch(r"\w+\(\{x\}\)", template) else ATOM
 
 
@@ -235,8 +235,7 @@ class Sqrt(Function):
 
 
 class Acos(Function):
-    """The angle, in degrees, whose cosine each number is; what is left of 1 after rounding errors is
-    1."""
+    """The angle, in degrees, whose cosine each number is; rounding errors around 1 are removed."""
 
     noun: ClassVar[str] = "Angles"
     binds = 2

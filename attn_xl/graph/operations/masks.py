@@ -1,4 +1,4 @@
-"""What is added to scores to hide words."""
+"""Masks, which are added to scores to hide words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HIDDEN = -1e9
 @dataclass(frozen=True, eq=False, repr=False)
 class Mask(Operation):
     """0 where a word may look, a large negative number where it may not: at later words (causal), at
-    words that fill up a sentence (padding). With a switch as operand, that one decides on causal."""
+    words that fill up a sentence (padding). A switch as operand turns causal on or off."""
 
     noun: ClassVar[str] = "Mask"
     reads_texts: ClassVar[bool] = True

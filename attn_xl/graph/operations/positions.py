@@ -1,4 +1,4 @@
-"""What tells a model where a word stands."""
+"""Sinusoidal positions of words."""
 
 from __future__ import annotations
 

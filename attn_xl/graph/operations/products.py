@@ -1,4 +1,4 @@
-"""The matrix product, and rows turned into columns for it.
+"""The matrix product and the transpose.
 
 Sums run from left to right, as in spreadsheet programs, so that the numbers agree to the last bit.
 """
@@ -57,7 +57,7 @@ class Product(Operation):
 
 
 class Transpose(Operation):
-    """Rows become columns. Read where they stand; with a name, each cell repeats one: `=X!C5`."""
+    """Rows become columns. Formulas read the original cells; if named, cells repeat them: `=X!C5`."""
 
     noun: ClassVar[str] = "Transposed"
     same_in_every_row: ClassVar[bool] = False

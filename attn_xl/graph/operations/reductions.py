@@ -1,4 +1,4 @@
-"""Operations that make one number of each row, or of each column.
+"""Operations that reduce each row, or each column, to one number.
 
 Sums run from left to right, as in spreadsheet programs, so that the numbers agree to the last bit.
 """
@@ -124,8 +124,7 @@ class Squares(Reduction):
 
 
 class Best(Operation):
-    """The label of the column with the largest number of each row; a text, so its number is that of
-    the column."""
+    """The label of the column with the largest number in each row; its number is the column's."""
 
     noun: ClassVar[str] = "Best"
     reads = (Reads.table,)
@@ -147,7 +146,7 @@ class Best(Operation):
 
 
 class Width(Operation):
-    """How many columns a matrix has: `=COLUMNS(K)`."""
+    """The number of columns of a matrix: `=COLUMNS(K)`."""
 
     noun: ClassVar[str] = "Width"
     reads = (Reads.table,)
@@ -212,8 +211,8 @@ class ColumnVariance(Operation):
         (x,) = terms
         n = x.shape[0]
         mean = sum(x.value(i, column) for i in range(n)) / n
-        said = own.number(mean, f"mean of column {x.columns[column]}").within(2)
-        total = own.total(n, lambda i: f"({x.at(i, column).within(1)} − {said})²")
+        mean_text = own.number(mean, f"mean of column {x.columns[column]}").within(2)
+        total = own.total(n, lambda i: f"({x.at(i, column).within(1)} − {mean_text})²")
         return Said(f"{total.within(ATOM)} / {n - 1}", 2)
 
 

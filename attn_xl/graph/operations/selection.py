@@ -1,4 +1,4 @@
-"""Operations that take rows, columns or numbers out of matrices, and put matrices side by side."""
+"""Operations that select rows, columns or numbers, or place matrices side by side."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attn_xl.graph.operation import Cells, Operand, Operation, Reads, Said, Term
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Gather(Operation):
-    """Rows picked out of matrices: row i is row `picks[i][1]` of operand `picks[i][0]`."""
+    """Rows selected from matrices: row i is row `picks[i][1]` of operand `picks[i][0]`."""
 
     noun: ClassVar[str] = "Rows"
     reads_one: ClassVar[bool] = True
@@ -38,7 +38,7 @@ class Gather(Operation):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Columns(Operation):
-    """Some neighbouring columns: `=W_Q!D5`. Read where they stand, unless they get a name."""
+    """Neighbouring columns: `=W_Q!D5`. Formulas read the original cells unless they have a name."""
 
     noun: ClassVar[str] = "Columns"
     start: int
@@ -100,13 +100,13 @@ class Concat(Operation):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Find(Operation):
-    """Where a chosen word stands in a list of words, from 1: `=MATCH(Word,Words,0)`."""
+    """The position of a chosen word in a list, from 1: `=MATCH(Word,Words,0)`."""
 
     noun: ClassVar[str] = "Place"
     reads = (Reads.number, Reads.table)
     reads_texts: ClassVar[bool] = True
     plain: bool
-    """No word has a letter that stands for others in a search (* ? ~), or is too long for one."""
+    """Whether MATCH can search for every word: none has a wildcard (* ? ~) or is too long."""
 
     def numbers(self, *operands: Numbers) -> Numbers:
         return operands[0]
@@ -126,7 +126,7 @@ class Find(Operation):
 
 
 class Picked(Operation):
-    """One row of a matrix, its numbers below each other: `=INDEX(Softmax,Row,3)`."""
+    """One row of a matrix, as a column: `=INDEX(Softmax,Row,3)`."""
 
     noun: ClassVar[str] = "Picked"
     reads = (Reads.table, Reads.number)

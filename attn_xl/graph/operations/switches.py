@@ -1,4 +1,4 @@
-"""Switches: cells that show `on` or `off`, which formulas obey."""
+"""Switches: cells that hold `on` or `off` and control formulas."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import Operand, Operation, Said, Term
 
 ON, OFF = "on", "off"
-"""What a switch shows; its number is 1 or 0."""
+"""Texts of a switch; its number is 1 or 0."""
 
 
 class When(Operation):

@@ -1,5 +1,4 @@
-"""Lessons: which cells are left for a student to fill in, and what the others show meanwhile. Knows
-neither pages nor files."""
+"""Which cells of a lesson are blank, and what the other cells show until they are filled in."""
 
 from __future__ import annotations
 
@@ -18,25 +17,26 @@ from attn_xl.workbook.layout.layout import Blanks, Layout
 from attn_xl.workbook.layout.placed import Block
 
 CELLS_A_STEP = 3
-"""So many cells of each step are left blank at level 1."""
+"""Blank cells of each step at level 1."""
 TOLERANCE = 0.01
 FEW_DIGITS = 3
+"""Significant digits; a number with no more reveals nothing, since many cells share it."""
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """The choices of a lesson.
+    """The options of a lesson.
 
     Attributes:
         level: 1 for a few cells of each step, 2 for whole matrices, 3 for everything after the input.
-        blank: the steps that are left blank, in place of a level: `Scores`, `Softmax.Sum`.
-        tolerance: how far off a right number may be; that much of itself where it is above 1.
-        exam: no marks, no hints, and no answer anywhere in the file.
-        seed: what the cells of level 1 are drawn with.
-        student, name: whose it is; "" for nobody's in particular.
+        blank: the steps to leave blank, instead of a level: `Scores`, `Softmax.Sum`.
+        tolerance: largest error of a correct number; relative for numbers above 1, else absolute.
+        exam: whether to leave out marks, hints and every answer.
+        seed: random seed for the cells of level 1.
+        student, name: the id and name of the student; "" for a lesson for everyone.
 
     Raises:
-        CallError: for a choice that there is not.
+        CallError: for a value out of range.
     """
 
     level: int = 2
@@ -49,24 +49,24 @@ class Lesson:
 
     def __post_init__(self) -> None:
         if self.level not in (1, 2, 3):
-            raise CallError(f"--level is {self.level}; it is 1, 2 or 3.")
+            raise CallError(f"--level is {self.level}; use 1, 2 or 3.")
         if not 0 < self.tolerance < 1:
-            raise CallError(f"--tolerance is {self.tolerance}; it is above 0 and below 1.")
+            raise CallError(f"--tolerance is {self.tolerance}; use a number above 0 and below 1.")
         if self.seed < 0:
-            raise CallError(f"--seed is {self.seed}; it takes a number from 0.")
+            raise CallError(f"--seed is {self.seed}; use 0 or a larger number.")
 
 
 def with_blanks(layout: Layout, computation: Computation, lesson: Lesson) -> Layout:
-    """A layout with the cells of a lesson left blank; what is made from them waits for them.
+    """A layout with the cells of a lesson left blank; cells computed from them wait for an entry.
 
-    Of a lesson on some layers and heads only (`Settings.sheets_for`), what follows from its blanks by
-    way of what is left out is left out, too.
+    In a lesson on some layers and heads (`Settings.sheets_for`), matrices that depend on its blanks
+    through matrices without a sheet are left out as well.
 
     Raises:
-        CallError: for a step to leave blank that there is not, or that is given.
+        CallError: if a step to leave blank does not exist or is given.
     """
     opened = chosen_cells(layout, lesson)
-    layout, opened = _ending(layout, computation, opened)
+    layout, opened = _without_dead_ends(layout, computation, opened)
     if not opened:
         raise CallError("there is nothing to fill in: this model computes nothing from its input.")
     return left_blank(layout, computation, opened, fixed=lesson.exam)
@@ -75,7 +75,7 @@ def with_blanks(layout: Layout, computation: Computation, lesson: Lesson) -> Lay
 def left_blank(
     layout: Layout, computation: Computation, opened: dict[Node, np.ndarray], *, fixed: bool
 ) -> Layout:
-    """A layout with these cells left blank: for each matrix a mask of its shape."""
+    """A layout with these cells left blank: `opened` has a Boolean mask for each matrix."""
     results = results_of(computation)
     entered = {node: Entered(cells, np.full(node.shape, np.nan)) for node, cells in opened.items()}
     shown = recompute(results, entered).shown
@@ -83,11 +83,11 @@ def left_blank(
     return replace(layout, blanks=Blanks(opened, shown, following, fixed))
 
 
-def _ending(
+def _without_dead_ends(
     layout: Layout, computation: Computation, opened: dict[Node, np.ndarray]
 ) -> tuple[Layout, dict[Node, np.ndarray]]:
-    """A layout without the matrices that would follow from open cells, but have no formulas; and
-    without what follows from those."""
+    """A layout without the matrices that depend on open cells but have no formulas, and without all
+    that depends on these."""
     results = results_of(computation)
     following = follows(results, opened)
     dead = {node for node, b in layout.blocks.items() if node in following and not b.live}
@@ -110,7 +110,7 @@ def results_of(computation: Computation) -> list[Node]:
 
 
 def chosen_cells(layout: Layout, lesson: Lesson) -> dict[Node, np.ndarray]:
-    """The cells to fill in, by matrix."""
+    """The cells to fill in: a Boolean mask for each matrix."""
     blocks = [block for sheet in layout.sheets for block in sheet.blocks]
     if lesson.blank:
         named = list(_named(layout, lesson.blank))
@@ -118,7 +118,7 @@ def chosen_cells(layout: Layout, lesson: Lesson) -> dict[Node, np.ndarray]:
         if lesson.exam:
             steps = {block.node.base_name for block in named}
             alike = [b.node for b in blocks if _computed(b) and b.node.base_name in steps]
-            _and_alike(found, alike)
+            _add_equal_cells(found, alike)
         return found
     found = {}
     for sheet in layout.sheets:
@@ -133,7 +133,7 @@ def chosen_cells(layout: Layout, lesson: Lesson) -> dict[Node, np.ndarray]:
             else:
                 found[node] = _few(block, lesson) if lesson.level == 1 else np.ones(node.shape, bool)
     if lesson.exam:
-        _and_alike(found, list(found))
+        _add_equal_cells(found, list(found))
     return found
 
 
@@ -142,7 +142,7 @@ def _computed(block: Block) -> bool:
 
 
 def _worth_doing(node: Node) -> bool:
-    """Not what is read off rather than computed: a mask, the columns of given weights, a word."""
+    """Whether its cells are computed, not read off: a mask, columns of given weights, a word."""
     if node.texts or (node.step is not None and node.step.is_read_off):
         return False
     masks = [one for one in node.parents if one.may_hide and one.step and one.step.is_read_off]
@@ -150,8 +150,7 @@ def _worth_doing(node: Node) -> bool:
 
 
 def _few(block: Block, lesson: Lesson) -> np.ndarray:
-    """Some cells of a matrix, in different rows where it can be; not those that a mask hides, if there
-    are others."""
+    """Some cells of a matrix, in different rows where possible, and preferably not hidden by a mask."""
     rng = np.random.default_rng([lesson.seed, zlib.crc32(block.name.encode())])
     values = block.node.values
     n, m = values.shape
@@ -165,13 +164,13 @@ def _few(block: Block, lesson: Lesson) -> np.ndarray:
     return cells
 
 
-def _and_alike(found: dict[Node, np.ndarray], nodes: Sequence[Node]) -> None:
-    """Leave blank, among `nodes`, every other cell with the number of one that is blank, too, since it
-    would tell: the same word in another sentence, a sum with 0. Numbers of few digits tell nothing."""
+def _add_equal_cells(found: dict[Node, np.ndarray], nodes: Sequence[Node]) -> None:
+    """Add to `found` every cell of `nodes` that holds the number of a blank cell and would reveal it,
+    such as the same word in another sentence, or a sum with 0. Numbers of few digits reveal nothing."""
     answers = np.concatenate([node.values[cells] for node, cells in found.items()] or [[]])
     long = [a for a in answers.tolist() if not np.isclose(a, float(f"{a:.{FEW_DIGITS}g}"), rtol=1e-9)]
     answers = np.unique(long)
-    # What is blank because it is alike has the same number: one round is enough, but for rounding.
+    # Cells added here hold the same numbers, so one round is enough, apart from rounding.
     for node in nodes if len(answers) else ():
         at = np.searchsorted(answers, node.values)
         near = [answers[np.clip(at + step, 0, len(answers) - 1)] for step in (-1, 0)]
@@ -181,7 +180,7 @@ def _and_alike(found: dict[Node, np.ndarray], nodes: Sequence[Node]) -> None:
 
 
 def _named(layout: Layout, wanted: Sequence[str]) -> Iterable[Block]:
-    """The matrices that some names mean: of every sentence, layer and head, unless the name says."""
+    """The matrices that the names mean, in every sentence, layer and head unless a name is specific."""
     sheets = layout.steps or layout.sheets
     owned = [(block, sheet.main.node) for sheet in sheets for block in sheet.blocks]
     names = {block: _names(block, owner) for block, owner in owned if not block.node.sheet}
@@ -193,15 +192,15 @@ def _named(layout: Layout, wanted: Sequence[str]) -> Iterable[Block]:
             raise CallError(f"--blank: there is no step {name!r}. {nearest(name, known)}")
         given = [block for block in meant if not _computed(block)]
         if given:
-            raise CallError(f"--blank: {given[0].name} is given; only what is computed can be blank.")
+            raise CallError(f"--blank: {given[0].name} is given; only computed matrices can be blank.")
         if any(block.node.texts for block in meant):
             raise CallError(f"--blank: {meant[0].name} holds words; only numbers can be blank.")
         yield from meant
 
 
 def _names(block: Block, owner: Node) -> set[str]:
-    """What a matrix may be called by: in full, without the sentence, without layer and head. A helper
-    goes by its `owner` too."""
+    """The names that mean a matrix: in full, without the sentence, without layer and head; for a helper
+    also after its `owner`."""
     full = block.name.lstrip("_")
     tail = full.split(".", 1)[1] if "." in full else full
     node = block.node

@@ -1,4 +1,4 @@
-"""Lessons for a class: a workbook for each student, with numbers of their own, and a key."""
+"""Lessons for a class: a workbook for each student, with different numbers, and an answer key."""
 
 from __future__ import annotations
 
@@ -50,23 +50,23 @@ def write_class(
     jobs: int | None = None,
     force: bool = False,
 ) -> tuple[list[Student], Path]:
-    """Write a lesson for each student of a list, with numbers of their own, and the key to all of them.
+    """Write a lesson for each student on a list, each with different numbers, and one answer key.
 
     Args:
-        tables: what `read_tables` found; each student gets its numbers in another arrangement.
-        roster: the list, with ids and names.
-        folder: where the lessons go; it is made if it is not there.
+        tables: what `read_tables` returned; each student gets its numbers in a different arrangement.
+        roster: the list of students, with ids and names.
+        folder: the folder for the lessons; created if missing.
         settings, lesson, template: as for one lesson.
-        answers: the key; without it, FOLDER-answers.xlsx beside the folder.
-        jobs: so many at a time.
-        force: replace what exists.
+        answers: the answer key; by default FOLDER-answers.xlsx next to the folder.
+        jobs: number of lessons to write in parallel.
+        force: replace existing files.
 
     Returns:
-        The students, and where the key is.
+        The students and the path of the answer key.
 
     Raises:
-        CallError: if something exists already, or the lesson has nothing to fill in; nothing is
-            written then.
+        CallError: if a file already exists, or the lesson has nothing to fill in; then nothing is
+            written.
         InputError: if the list or the tables cannot be used.
         OutputError: if the folder or a file cannot be written.
     """
@@ -75,14 +75,16 @@ def write_class(
     key = answers or folder.parent / f"{folder.name}-answers.xlsx"
     check_ending(key, ".xlsx")
     if folder.exists() and not folder.is_dir():
-        raise CallError(f"{folder}: is a file; -o names the folder for the class.")
+        raise CallError(f"{folder}: is a file; -o takes the folder for the class.")
     targets = [folder / student.file for student in students]
     for target in (key, *targets):
         check_output(target, force=force, sources=(Path(tables.path), roster, look))
         if target is not key and target.resolve() == key.resolve():
-            raise CallError(f"{key}: is the lesson of a student; name another file for the key.")
+            raise CallError(
+                f"{key}: is the lesson of a student; choose another file for the answer key."
+            )
     if key.resolve() == folder.resolve():
-        raise CallError(f"{key}: the key and the folder for the class cannot be the same.")
+        raise CallError(f"{key}: the answer key and the folder for the class cannot be the same.")
     check_jobs(jobs)
     tasks = [
         Task(
@@ -96,7 +98,9 @@ def write_class(
         for student in students
     ]
     check_sizes(foresee(tables, settings), settings)
-    key_layout(students[:1], [_made(tasks[0])[1]])  # refuses a lesson that is too large for the key
+    key_layout(
+        students[:1], [_layout_and_key(tasks[0])[1]]
+    )  # refuses a lesson that is too large for the key
     with _all_or_none(folder, targets):
         if not key.parent.is_dir():
             raise OutputError(f"{key}: cannot be written (there is no such folder).")
@@ -109,7 +113,7 @@ def write_class(
 
 @contextmanager
 def _all_or_none(folder: Path, targets: Sequence[Path]) -> Iterator[None]:
-    """A folder that is made for the block; if that fails or is stopped, what is new goes again."""
+    """Create the folder for the block; if the block fails or is interrupted, remove all new files."""
     made = [one for one in (folder, *folder.parents) if not one.exists()]
     new = [target for target in targets if not target.exists()]
     try:
@@ -125,19 +129,19 @@ def _all_or_none(folder: Path, targets: Sequence[Path]) -> Iterator[None]:
         if isinstance(error, Interrupted):
             raise Interrupted("interrupted. Nothing was changed.") from None
         if isinstance(error, OSError):
-            raise OutputError(f"{folder}: cannot be made ({error.strerror or error}).") from None
+            raise OutputError(f"{folder}: cannot be created ({error.strerror or error}).") from None
         raise
 
 
 def write_one(task: Task) -> Key:
-    """Write one student's lesson; what its key says."""
-    layout, key = _made(task)
+    """Write one student's lesson and return its answer key."""
+    layout, key = _layout_and_key(task)
     source = "" if task.lesson.exam else Path(task.tables.path).name
     write_layout(layout, task.path, template=task.template, settings=task.settings, source=source)
     return key
 
 
-def _made(task: Task) -> tuple[Layout, Key]:
+def _layout_and_key(task: Task) -> tuple[Layout, Key]:
     settings, lesson = task.settings, task.lesson
     tables = varied(task.tables, task.student.id, lesson.seed, replace(settings, controls=False))
     computation = attend(tables, settings)

@@ -1,7 +1,6 @@
-"""The words of a lesson: what a step is for, how its cells are worked out, what to ask before. Knows
-no file.
+"""The texts of a lesson: what a step is for, what to predict, how to compute its cells.
 
-All of it comes from the `Step` that a matrix carries.
+All of them come from the `Step` that a matrix carries.
 """
 
 from __future__ import annotations
@@ -15,46 +14,46 @@ from attn_xl.text import clean, shortened
 
 INTRODUCTION = (
     "Attention lets every word of a sentence look at the others and take from each what matters to it: "
-    "that is how “mouse” comes to mean an animal beside “cat”.",
-    "Go through the sheets in their order and fill in the marked cells: with a number, or with a "
-    "formula of your own that points at the sheets before.",
-    "Before you compute, answer the question of the sheet: a guess that you can give reasons for is "
-    "worth more than a number.",
-    "Each cell is marked as you go: ✓ is right, ✗ is wrong, … waits for a step before it.",
-    "Later steps follow from what you entered. So mend the first ✗ first: others may go with it.",
+    "that is how “mouse” comes to mean an animal next to “cat”.",
+    "Go through the sheets in order and fill in the marked cells, with a number or with your own "
+    "formula that refers to earlier sheets.",
+    "Before you compute, answer the question for the sheet: a guess that you can justify is worth "
+    "more than a number.",
+    "Each cell is marked as you go: ✓ is right, ✗ is wrong, … waits for an earlier step.",
+    "Later steps use what you entered, so fix the first ✗ first; later ones may disappear.",
     "Keep as many decimals as you can. A number counts as right if it is within {tolerance} of the "
-    "right one.",
-    "Click on a cell for a hint. Save the workbook under the name it has.",
+    "correct one.",
+    "Click on a cell for a hint. Save the workbook under its current name.",
 )
-"""What a student is told before a lesson; `{tolerance}` is to be filled in."""
+"""Instructions on the cover of a lesson; `{tolerance}` is filled in later."""
 
 EXAM_INTRODUCTION = (
     "Attention lets every word of a sentence look at the others and take from each what matters to it.",
-    "Go through the sheets in their order and fill in the marked cells: with a number, or with a "
-    "formula of your own that points at the sheets before.",
+    "Go through the sheets in order and fill in the marked cells, with a number or with your own "
+    "formula that refers to earlier sheets.",
     "No marks are shown while you work.",
-    "Your later steps are marked by the numbers you entered: after a slip, carry on with what you "
-    "have.",
+    "Later steps are marked against the numbers you entered: after a mistake, carry on with what "
+    "you have.",
     "Keep as many decimals as you can. A number counts as right if it is within {tolerance} of the "
-    "right one.",
+    "correct one.",
     "Do not rename, move or delete sheets, and do not change the numbers that are given.",
-    "Save the workbook under the name it has.",
+    "Save the workbook under its current name.",
 )
-"""What a student is told before an exam; `{tolerance}` is to be filled in."""
+"""Instructions on the cover of an exam; `{tolerance}` is filled in later."""
 
 LONGEST_WORD, LONGEST_LIST, LONGEST_PROMPT = 40, 90, 200
 UNKNOWN = Step("")
-"""What is said of a matrix that is no step of a model."""
+"""The texts for a matrix that is not a step of a model."""
 
 
 @dataclass(frozen=True)
 class Guide:
-    """What a student and a teacher need to know of one step.
+    """The texts on one step, for students and teachers.
 
     Attributes:
         what: what the step is for, in everyday words.
-        do: how any of its cells is worked out by hand.
-        hint: what helps when stuck: the spreadsheet's function in general form, common mistakes.
+        do: how to compute any of its cells by hand.
+        hint: help for a stuck student: the spreadsheet function in general form, common mistakes.
         prompt: the shortest form of the hint, at most 200 characters.
         question: what to predict before computing.
     """
@@ -67,17 +66,15 @@ class Guide:
 
 
 def guide(node: Node, *, sentence: Sequence[str], pick: str) -> Guide:
-    """The words of a lesson on one matrix.
-
-    No text gives away a number of the matrix.
+    """The texts of a lesson on one matrix. None of them reveals a number of the matrix.
 
     Args:
-        node: a matrix of a computation; one of a name that no model uses gets plainer words.
-        sentence: the words that are computed with.
-        pick: the word to ask about; the matrix's first row if it has none of that name.
+        node: a matrix of a computation; a matrix that is not a step of a model gets generic texts.
+        sentence: the words of the sentence.
+        pick: the word to ask about; the first row of the matrix if it has no such row.
 
     Returns:
-        Texts without line breaks; words of the sentence are cut to 40 characters.
+        Texts without line breaks; words of the sentence are shortened to 40 characters.
     """
     step = node.step or UNKNOWN
     recipe = step.recipe
@@ -100,19 +97,19 @@ def guide(node: Node, *, sentence: Sequence[str], pick: str) -> Guide:
         do=recipe.do.format(**given),
         hint=recipe.hint.format(**given),
         prompt=_short(recipe.prompt.format(**given), LONGEST_PROMPT),
-        question=_led(_lead(node), step.question.format(**given)),
+        question=_question(_location(node), step.question.format(**given)),
     )
 
 
-def _lead(node: Node) -> str:
-    """The layer and the head that a matrix belongs to, in words; a helper's are its step's."""
+def _location(node: Node) -> str:
+    """The layer and head of a matrix, in words; for a helper, those of its step."""
     while node.helper and not node.scalar and (used := list(referred_to(node))):
         node = used[0]
     return node.part.words
 
 
-def _led(lead: str, question: str) -> str:
-    text = f"{lead}: {question}" if lead else question
+def _question(location: str, question: str) -> str:
+    text = f"{location}: {question}" if location else question
     return text[:1].upper() + text[1:]
 
 
@@ -127,7 +124,7 @@ def _sentence(text: str) -> str:
 
 
 def _alternatives(words: Sequence[str]) -> str:
-    """`cat, dog or mouse`; as many as there is room for."""
+    """`cat, dog or mouse`; as many as fit."""
     shown: list[str] = []
     for word in map(_short, dict.fromkeys(words)):
         if len(", ".join([*shown, word])) > LONGEST_LIST and shown:

@@ -1,4 +1,4 @@
-"""From tables to a lesson in a file: for one, or for every student of a class."""
+"""Lay out a lesson and write it to a file."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def lesson_layout(computation: Computation, settings: Settings, lesson: Lesson) 
     """All sheets of a lesson.
 
     Raises:
-        CallError: if there is nothing to fill in, or a step to leave blank is not there.
+        CallError: if there is nothing to fill in, or a step to leave blank does not exist.
     """
     if lesson.exam and f"{COMPARE}.Output.Components" in computation.controls:
-        # A view that was fitted to the outputs would tell of them.
+        # A projection fitted to the outputs would reveal them.
         kept = {name: node for name, node in computation.controls.items() if node.sheet != COMPARE}
         computation = replace(computation, controls=kept)
     blank = arranged(computation, settings, lambda layout: with_blanks(layout, computation, lesson))
@@ -45,7 +45,7 @@ def lesson_layout(computation: Computation, settings: Settings, lesson: Lesson) 
 def record(
     layout: Layout, computation: Computation, settings: Settings, lesson: Lesson
 ) -> Iterator[tuple[Any, ...]]:
-    """The lines of the `Settings` sheet by which a lesson is known and marked."""
+    """The lines on the `Settings` sheet that identify a lesson and let it be graded."""
     yield f"{LESSON} kind", "exam" if lesson.exam else "lesson"
     yield f"{LESSON} tolerance", lesson.tolerance
     if lesson.student:
@@ -60,8 +60,8 @@ def record(
             yield f"{BLANK} {block.name}", "all", block.place.absolute
         else:
             places = ((row + 1, column + 1) for row, column in np.argwhere(cells).tolist())
-            said = "; ".join(f"{row},{column}" for row, column in places)
-            yield f"{BLANK} {block.name}", said, block.place.absolute
+            cell_list = "; ".join(f"{row},{column}" for row, column in places)
+            yield f"{BLANK} {block.name}", cell_list, block.place.absolute
 
 
 def write_lesson(
@@ -73,23 +73,23 @@ def write_lesson(
     template: str | os.PathLike[str] = DEFAULT,
     answers: str | os.PathLike[str] | None = None,
 ) -> Layout:
-    """Write a lesson that students fill in.
+    """Write a lesson for students to fill in.
 
     Args:
         tables: what `read_tables` found.
         path: the .xlsx to write.
         settings: the model and its choices.
-        lesson: what is left blank, and how it is marked.
-        template: the look, as for `write_workbook`.
-        answers: where to write the solved workbook, too.
+        lesson: which cells are blank, and how they are marked.
+        template: as for `write_workbook`.
+        answers: also write the solved workbook to this path.
 
     Returns:
-        Where everything was put.
+        The layout that was written.
 
     Raises:
-        CallError: if there is nothing to fill in, or a step to leave blank is not there.
+        CallError: if there is nothing to fill in, or a step to leave blank does not exist.
         InputError: if the tables do not fit the model.
-        OutputError: if a file cannot be written; none is written then.
+        OutputError: if a file cannot be written; then none is written.
     """
     settings, lesson = settings or Settings(controls=True), lesson or Lesson()
     check_sizes(foresee(tables, settings), settings)

@@ -1,5 +1,4 @@
-"""The pages of a lesson: its cover, its hints, and the marks beside what a student fills in. Knows no
-file format."""
+"""The pages of a lesson: its cover, its hints, and the marks beside the cells to fill in."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ from .guide import EXAM_INTRODUCTION, INTRODUCTION, Guide, guide
 COVER, HINTS = "Lesson", "Hints"
 RIGHT, WRONG, WAITS, NO_NUMBER = "✓", "✗", "…", "#"
 FILL_IN = "Fill in the marked cells, in the order in which they are drawn. Your marks are on the right."
-NO_SLIP = "Nothing to mend so far."
+NO_SLIP = "Nothing to fix so far."
 BAR = 20
 WIDTHS = {1: 24.0, 2: 52.0, 3: 46.0, 4: 34.0, 5: 10.0, 6: 9.0, 7: 24.0}
 LINE = 15.5
@@ -30,8 +29,8 @@ MARK_WIDTH = 3.2
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Step:
-    """A matrix to fill in: what it is called, its block, how many cells, where the marks are, its
-    words."""
+    """A matrix to fill in: its name, its block, the number of its cells, the place of its marks, its
+    texts."""
 
     name: str
     block: Block
@@ -41,7 +40,7 @@ class Step:
 
 
 def with_pages(layout: Layout, lesson: Lesson, title: str) -> Layout:
-    """A layout with blanks, with all that makes it a lesson around them."""
+    """A layout with blanks, plus the cover, hints and marks of a lesson."""
     steps: list[Step] = []
     sheets: list[Sheet] = []
     for sheet in layout.sheets:
@@ -58,13 +57,13 @@ def with_pages(layout: Layout, lesson: Lesson, title: str) -> Layout:
 
 
 def _steps(layout: Layout, sheet: Sheet, opened: list[Block], lesson: Lesson) -> list[Step]:
-    """The marks of a cell stand in its row, to the right of all that is on its sheet."""
+    """The steps of a sheet, with a mark for each cell in its row, to the right of everything else."""
     last = max(block.place.last_column for block in sheet.blocks)
     last = max([last, *(cell.column + cell.across - 1 for cell in sheet.extras.cells)])
     if not lesson.exam and last + max(block.place.last_column for block in opened) > MAX_COLUMNS:
         raise InputError(
             f"{sheet.symbol} has {sheet.main.place.columns} columns, which leaves no room on its sheet "
-            "for the marks. Use a shorter sentence, or --exam, which has none."
+            "for the marks. Use a shorter sentence, or --exam, which has no marks."
         )
     groups = {b.node: s.group for s in (layout.steps or layout.sheets) for b in s.blocks}
     steps = []
@@ -83,7 +82,7 @@ def _steps(layout: Layout, sheet: Sheet, opened: list[Block], lesson: Lesson) ->
 
 
 def _marked(layout: Layout, sheet: Sheet, steps: Sequence[Step], lesson: Lesson) -> Sheet:
-    """A sheet whose note says what to do; with marks, unless it is an exam."""
+    """The sheet with a note on what to do and, except in an exam, with marks."""
     extras = sheet.extras
     cells, tints, choices = list(extras.cells), list(extras.tints), list(extras.choices)
     widths = dict(extras.widths)
@@ -121,14 +120,14 @@ def _open_range(layout: Layout, block: Block) -> str:
 
 
 def _mark(layout: Layout, step: Step, row: int, column: int, tolerance: float) -> Cell:
-    """✓ if a cell is what follows from the cells it is made from, as the student filled them in."""
+    """✓ if a cell follows from the cells that it is computed from, as the student filled them in."""
     block = step.block
     place = block.place
     here = address(place.row + row, place.column + column)
     formula, missing = layout.needs(block, row, column)
     # Rounded, so that 0.51 is within 0.01 of 0.5 in every program.
     near = f"ROUND(ABS({here}-({formula}))-{tolerance!r}*MAX(1,ABS({formula})),12)<=0"
-    judged = f'IFERROR(IF({near},"{RIGHT}","{WRONG}"),"{WAITS}")'  # an error comes from a step before
+    judged = f'IFERROR(IF({near},"{RIGHT}","{WRONG}"),"{WAITS}")'  # an error comes from an earlier step
     marked = f'IF(ISNUMBER({here}),{judged},"{NO_NUMBER}")'
     if missing:
         marked = f'IF({missing},"{WAITS}",{marked})'
@@ -137,7 +136,7 @@ def _mark(layout: Layout, step: Step, row: int, column: int, tolerance: float) -
 
 
 def _cover(steps: Sequence[Step], lesson: Lesson, title: str) -> Sheet:
-    """What a student reads first: how it works, the steps with a question each, how far they are."""
+    """The first page: instructions, the steps with a question each, the progress."""
     cells: list[Cell] = []
     heights: dict[int, float] = {}
     row = 4
@@ -159,7 +158,7 @@ def _cover(steps: Sequence[Step], lesson: Lesson, title: str) -> Sheet:
     if not lesson.exam:
         cells += _progress(row, first + 1, len(steps), sum(step.cells for step in steps))
     heads = ["step", "what to do", "predict first", "your prediction, and why"]
-    heads += ["filled in"] if lesson.exam else ["right", "to mend", ""]
+    heads += ["filled in"] if lesson.exam else ["right", "to fix", ""]
     cells += [
         Cell(first, column, head, style="attn heading", align="left")
         for column, head in enumerate(heads, 1)
@@ -202,28 +201,28 @@ def _counts(step: Step, row: int, number: int) -> list[Cell]:
 
 
 def _progress(row: int, first: int, steps: int, cells: int) -> list[Cell]:
-    """How far the whole is, and where to begin with mending."""
+    """The progress of the whole lesson, and which mistake to fix first."""
     last = first + steps - 1
     done = f"SUM(E{first}:E{last})"
     bar = f'REPT("█",ROUND({BAR}*{done}/{cells},0))&REPT("░",{BAR}-ROUND({BAR}*{done}/{cells},0))'
     begin = (
         f'IF({done}={cells},"All done. Well done!",IF(COUNT(H{first}:H{last})=0,"{NO_SLIP}",'
-        f'"Begin with the first ✗ in: "&INDEX(A{first}:A{last},MIN(H{first}:H{last}))))'
+        f'"Start with the first ✗ in: "&INDEX(A{first}:A{last},MIN(H{first}:H{last}))))'
     )
     return [
         Cell(row, 1, "progress", style="attn label"),
         Cell(row, 2, "░" * BAR, bar, "attn step"),
         Cell(row, 3, f"0 of {cells} cells", f'{done}&" of {cells} cells"', "attn text"),
-        Cell(row + 1, 1, "to mend", style="attn label"),
+        Cell(row + 1, 1, "to fix", style="attn label"),
         Cell(row + 1, 2, NO_SLIP, begin, "attn text"),
-        Cell(row + 2, 2, f"{RIGHT} right   {WRONG} wrong   {WAITS} waits for a step before it   "
-             f"{NO_NUMBER} is no number"),
+        Cell(row + 2, 2, f"{RIGHT} right   {WRONG} wrong   {WAITS} waits for an earlier step   "
+             f"{NO_NUMBER} is not a number"),
     ]  # fmt: skip
 
 
 def _hints(steps: Sequence[Step]) -> Sheet:
     cells = [Cell(4, column, head, style="attn heading", align="left")
-             for column, head in enumerate(("step", "a hint"), 1)]  # fmt: skip
+             for column, head in enumerate(("step", "hint"), 1)]  # fmt: skip
     heights: dict[int, float] = {}
     for row, step in enumerate(steps, 5):
         cells.append(_link(row, step))
@@ -238,7 +237,7 @@ def _link(row: int, step: Step) -> Cell:
 
 
 def row_height(text: str, width: float) -> float:
-    """How high a cell of so many characters' width must be, in points."""
+    """The height, in points, of a cell `width` characters wide that holds `text`."""
     lines, room = 1, 0
     for word in text.split():
         if room and room + len(word) > width * 0.98:

@@ -1,4 +1,4 @@
-"""The same exercise with other numbers for each student, as hard as the original. Knows no file."""
+"""The same exercise with different numbers for each student, as hard as the original."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from attn_xl.settings import Settings
 from attn_xl.tables.survey import Table, Tables
 
 SOFT = 0.98
-"""Attention weights up to here are never too large; larger ones only where the original has such."""
+"""Largest attention weight that is always acceptable; above it, the original sets the limit."""
 TRIES = 40
 _KEPT = "Mask"
 _EMBEDDINGS = "Vocabulary"
 
 
 def varied(tables: Tables, student: str, seed: int = 0, settings: Settings | None = None) -> Tables:
-    """The same workbook with numbers of one student's own: the same shapes, words, weights, settings.
+    """The same workbook with different numbers for one student: same shapes, words, weights, settings.
 
-    The numbers of each table are put into other cells of it, so that all have the same digits, zeros
-    and signs to compute with, and no row or column of weights becomes all 0. A word that has the same
-    vector in several places has one vector again. `Mask` stays as it is.
+    The numbers of each table move to other cells of it, so that all students compute with the same
+    digits, zeros and signs, and no row or column of weights becomes all 0. A word that has the same
+    vector in several places has a single vector again. `Mask` stays unchanged.
 
     Args:
         tables: the original.
-        student: who it is for; the same student gets the same numbers.
-        seed: another seed gives everybody other numbers.
-        settings: the model and its choices; those written in the workbook if None.
+        student: the student's id; the same id gets the same numbers.
+        seed: random seed; another one gives every student different numbers.
+        settings: the model and its options; those written in the workbook if None.
 
     Raises:
-        InputError: if the model cannot be computed from the original, or from none of the draws.
-        CallError: for settings that cannot be carried out.
+        InputError: if the model cannot be computed from the original or from any variant.
+        CallError: for settings that `attend` refuses.
     """
     rng = np.random.default_rng(_seeds(student, seed))
     original = _measured(tables, attend(tables, settings))
@@ -59,14 +59,14 @@ def varied(tables: Tables, student: str, seed: int = 0, settings: Settings | Non
             break
     if best is None:
         raise InputError(
-            f"{tables.path}: with its numbers in other cells the model cannot be computed. Choose "
-            "numbers that are smaller, or less far apart."
+            f"{tables.path}: the model cannot be computed with the numbers in other cells. Use "
+            "numbers that are smaller or closer together."
         )
     return best
 
 
 def _seeds(student: str, seed: int) -> np.random.SeedSequence:
-    """The same on every machine and in every run, which Python's own hash is not."""
+    """Seeds that are the same on every machine and in every run, unlike Python's own hash."""
     text = f"{seed}\0{unicodedata.normalize('NFC', student)}"
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
     return np.random.SeedSequence(int.from_bytes(digest, "big"))
@@ -90,10 +90,10 @@ def _drawn(tables: Tables, rng: np.random.Generator) -> Tables:
 
 
 def _other_embeddings(tables: dict[Any, Table], rng: np.random.Generator) -> dict[Any, Numbers]:
-    """New values for each table, the same for the same word with the same vector.
+    """New values for each table, equal where the same word had the same vector.
 
-    Words that occur equally often in every table exchange numbers with each other, and only those:
-    then each table keeps all its numbers.
+    Only words that occur equally often in every table exchange numbers, so that each table keeps all
+    its numbers.
     """
     places: dict[tuple[str, bytes], dict[Any, list[int]]] = {}
     for name, table in tables.items():
@@ -113,8 +113,8 @@ def _other_embeddings(tables: dict[Any, Table], rng: np.random.Generator) -> dic
 
 
 def shuffled(values: Numbers, rng: np.random.Generator) -> Numbers:
-    """`values` (n, m) in other cells: rows and columns in another order, then all that is not 0 among
-    the cells that are not 0. So no row or column has more zeros than one had before."""
+    """`values` (n, m) in other cells: rows and columns are permuted, then the nonzero numbers among
+    themselves. So no row or column has more zeros than some row or column had before."""
     rows, columns = values.shape
     moved = values[rng.permutation(rows)][:, rng.permutation(columns)]
     moved[moved != 0] = rng.permutation(moved[moved != 0])
@@ -133,8 +133,8 @@ def _all(tables: Tables) -> Iterator[Table]:
 
 
 def _measured(tables: Tables, computation: Computation) -> tuple[float, ...]:
-    """What a draw must not have more of than the original: words that share a vector, dimensions that
-    are all 0, rows of attention that are uniform, rows that see one word alone, the largest weight."""
+    """Measures in which a variant must not exceed the original: words that share a vector, dimensions
+    that are all 0, uniform rows of attention, rows that see a single word, the largest weight."""
     uniform = single = 0
     largest = SOFT
     for graph in computation.values():
@@ -152,6 +152,6 @@ def _measured(tables: Tables, computation: Computation) -> tuple[float, ...]:
 
 
 def _alike(table: Table) -> int:
-    """How many different words have the vector of another."""
+    """The number of different words that have the vector of another word."""
     pairs = {(word, vector.tobytes()) for word, vector in zip(table.rows, table.values)}
     return len(pairs) - len({vector for _, vector in pairs})
