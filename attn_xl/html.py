@@ -1,4 +1,4 @@
-"""A matrix as a table: HTML for notebooks, text for a Python prompt. Knows numbers and labels only."""
+"""A matrix as a table: HTML for notebooks, text for the Python prompt."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from attn_xl.text import plain
 
 MOST = 60
-"""So many rows and columns are shown in a notebook."""
+"""Rows and columns shown in a notebook; more make it slow."""
 MOST_LINES, ENDS = 20, 5
-"""Of more rows, the first and the last few are shown in text."""
+"""Rows shown as text; of a longer matrix, rows shown at each end."""
 MOST_LABEL = 24
 HUGE = 1e7
 
@@ -26,8 +26,8 @@ def html_table(
     *,
     shaded: bool = False,
 ) -> str:
-    """A matrix as an HTML table; with `shaded`, the numbers from 0 to 1 are a heat map."""
-    from html import escape  # loaded only where there is a notebook
+    """A matrix as an HTML table; with `shaded`, values from 0 to 1 are coloured as a heat map."""
+    from html import escape  # needed only in a notebook
 
     def cell(value: float) -> str:
         strength = 0.6 * max(0.0, min(1.0, value))
@@ -48,8 +48,8 @@ def html_table(
 def text_table(
     rows: Sequence[str], columns: Sequence[str], cells: NDArray[Any], *, width: int = 80
 ) -> str:
-    """Numbers (or texts) with their labels in lines of text, as pandas has them: of many rows the first
-    and the last, and as many columns of both ends as fit the width."""
+    """Labelled numbers or texts as lines of text, as in pandas. Of many rows it shows the first and
+    last; of many columns, as many from both ends as fit the width."""
     from rich.cells import cell_len, set_cell_size  # takes 10 ms
 
     def cut(label: str) -> str:
@@ -61,7 +61,7 @@ def text_table(
 
     n, m = len(rows), len(columns)
     down = [*range(n)] if n <= MOST_LINES else [*range(ENDS), *range(n - ENDS, n)]
-    # So many columns never fit: each takes at least 3 letters.
+    # More columns never fit: each takes at least 3 characters.
     across = [*range(m)] if m <= width else [*range(width // 2), *range(m - width // 2, m)]
     shown = cells[np.ix_(down, across)]
     form = _form(shown) if shown.dtype.kind == "f" else str
@@ -102,7 +102,7 @@ def text_table(
 
 
 def _form(values: NDArray[np.float64]) -> Callable[[float], str]:
-    """How numbers are written, all alike: whole ones without a point, tiny and huge ones with an
+    """A function that formats all values alike: integers without decimals, tiny and huge values with an
     exponent."""
     usual = np.abs(values[np.abs(values) < HUGE])
     whole = not (usual % 1).any()

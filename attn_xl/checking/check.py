@@ -254,7 +254,7 @@ def check_files(
         CallError: if the tolerance or `jobs` are out of range.
     """
     tasks = [_Task(file, engine, tolerance) for file in files]
-    done = dict(in_parallel(_tried, tasks, jobs=jobs, said="Checking", file_of=attrgetter("file")))
+    done = dict(in_parallel(_tried, tasks, jobs=jobs, label="Checking", file_of=attrgetter("file")))
     return [done[number] for number in range(len(tasks))]
 
 

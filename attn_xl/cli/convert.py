@@ -181,7 +181,7 @@ def convert_files(tasks: Sequence[Conversion], jobs: int | None) -> list[Convert
     from attn_xl.parallel import in_parallel  # not needed for a single file
 
     by_number = dict(
-        in_parallel(_try_convert, tasks, jobs=jobs, said="Converting", file_of=attrgetter("file"))
+        in_parallel(_try_convert, tasks, jobs=jobs, label="Converting", file_of=attrgetter("file"))
     )
     return [by_number[number] for number in range(len(tasks))]
 

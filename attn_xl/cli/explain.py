@@ -73,5 +73,5 @@ def _levels(depth: str) -> int | None:
     if depth.strip().lower() == "all":
         return None
     if not re.fullmatch("[1-9][0-9]{0,8}", depth):
-        raise CallError(f"--depth is {depth!r}; it must be a whole number of at least 1, or all.")
+        raise CallError(f"--depth is {depth!r}; it takes a whole number of at least 1, or all.")
     return int(depth)

@@ -74,7 +74,7 @@ def vectors(
     if not all(text.split() for text in (sentence or [" ".join(words or ())])):
         raise CallError(f"{'--sentence' if sentence else '--words'} is empty. Give at least one word.")
     if pca is not None and pca < 1:
-        raise CallError(f"--pca is {pca}; it must be a whole number of at least 1.")
+        raise CallError(f"--pca is {pca}; it takes a whole number of at least 1.")
     _check_output(file, output, force)
     from attn_xl.tables.vectors.word_vectors import read_vectors, words_said
 

@@ -134,10 +134,10 @@ def test_a_pattern_that_the_shell_has_left_is_expanded(inputs: list[Path], tmp_p
 
 
 def test_jobs_are_given_in_any_order_and_counted() -> None:
-    assert sorted(in_parallel(abs, [-3, 4, -5], jobs=2, said="")) == [(0, 3), (1, 4), (2, 5)]
-    assert list(in_parallel(abs, [], jobs=None, said="")) == []
+    assert sorted(in_parallel(abs, [-3, 4, -5], jobs=2, label="")) == [(0, 3), (1, 4), (2, 5)]
+    assert list(in_parallel(abs, [], jobs=None, label="")) == []
     with pytest.raises(CallError, match="--jobs is -1"):
-        list(in_parallel(abs, [1], jobs=-1, said=""))
+        list(in_parallel(abs, [1], jobs=-1, label=""))
 
 
 def _killed_at_three(number: int) -> int:
@@ -151,7 +151,7 @@ def _killed_at_three(number: int) -> int:
 @pytest.mark.parametrize("jobs", [2, 3, 6])
 def test_a_lost_process_is_an_error_that_names_the_file(jobs: int) -> None:
     asked = in_parallel(
-        _killed_at_three, range(6), jobs=jobs, said="", file_of="student {}.xlsx".format
+        _killed_at_three, range(6), jobs=jobs, label="", file_of="student {}.xlsx".format
     )
     with pytest.raises(OutputError, match=r"student 3\.xlsx: not finished: .* ended from outside"):
         list(asked)
