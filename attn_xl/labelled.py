@@ -113,8 +113,9 @@ class Labelled:
         if isinstance(key, str):
             if axis == 0 and key not in self.rows and key in self.columns:
                 raise LabelError(
-                    f"{self._called} has no row labelled {key!r}, but it has such a column: write [:,
-                {key!r}]." )
+                    f"{self._called} has no row labelled {key!r}, but it has such a column: "
+                    f"write [:, {key!r}]."
+                )
             return position_of(key, labels, what, self._called)
         if isinstance(key, slice) and any(isinstance(end, str) for end in (key.start, key.stop)):
             raise PositionError(

@@ -63,8 +63,8 @@ def check_output(
     for lock in (path.with_name(f"~${path.name}"), path.with_name(f".~lock.{path.name}#")):
         if exists and os.path.lexists(lock):  # lock files of Excel, LibreOffice
             raise OutputError(
-                f"{path}: is open in a spreadsheet program, which would overwrite the new file. Close it
-                " f"there; if it is not open, delete the lock file {lock.name!r} beside it."
+                f"{path}: is open in a spreadsheet program, which would overwrite the new file. Close "
+                f"it there; if it is not open, delete the lock file {lock.name!r} beside it."
             )
 
 
@@ -205,8 +205,8 @@ def _temporary(folder: Path) -> Iterator[tuple[Path, IO[bytes]]]:
                 path.unlink()
 
 
-def _lock(file: IO[bytes], *, wait: bool) ->
-    bool: """Lock an open file until it is closed or its process ends in any way. Returns whether it is
+def _lock(file: IO[bytes], *, wait: bool) -> bool:
+    """Lock an open file until it is closed or its process ends in any way. Returns whether it is
     locked. Some network drives have no locks; there, no file counts as stray. Windows needs no lock,
     since it does not remove open files."""
     if sys.platform == "win32":

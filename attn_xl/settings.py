@@ -60,8 +60,8 @@ SETTINGS = "Settings"
 
 
 FORMULAS_HELP = (
-    "A live formula in every cell (cell); one formula per matrix, as an array formula (array) or as one
-    " "that spills in Excel 365 (dynamic); or values only (none)."
+    "A live formula in every cell (cell); one formula per matrix, as an array formula (array) or as "
+    "one that spills in Excel 365 (dynamic); or values only (none)."
 )
 
 
