@@ -133,11 +133,11 @@ def attend(
     if settings is not None and not isinstance(settings, Settings):
         raise wrong_type("settings", settings, "Settings, or options as keywords: attend(x, heads=2)")
     with _options_as_keywords():
-        made = _tables(tables, words, dims)
+        read = _tables(tables, words, dims)
         if weights is not None:
-            made = _with_weights(made, weights)
-        chosen = _settings(options, made, settings)
-        return replace(models.attend(made, chosen), tables=made)
+            read = _with_weights(read, weights)
+        resolved = _settings(options, read, settings)
+        return replace(models.attend(read, resolved), tables=read)
 
 
 @contextmanager
@@ -147,9 +147,9 @@ def _options_as_keywords() -> Iterator[None]:
     try:
         yield
     except AttnXlError as error:
-        said = str(error.args[0])
-        in_python = _OPTION.sub(lambda found: found[1].replace("-", "_"), said)
-        if in_python == said:
+        text = str(error.args[0])
+        in_python = _OPTION.sub(lambda found: found[1].replace("-", "_"), text)
+        if in_python == text:
             raise
         raise type(error)(in_python) from None
 
@@ -257,24 +257,24 @@ def write_workbook(
         raise wrong_type("path", path, "the name of the .xlsx to write")
     if settings is not None and not isinstance(settings, Settings):
         raise wrong_type("settings", settings, "Settings")
-    target, look = Path(path), find_template(template)
+    target, template_path = Path(path), find_template(template)
     check_ending(target, ".xlsx")
     tables = computation.tables
     check_output(
         target,
         force=overwrite,
-        sources=(look, *([tables.path] if tables else [])),
+        sources=(template_path, *([tables.path] if tables else [])),
         instead="Pass overwrite=True to replace it, or name another file.",
     )
-    shown = settings or computation.settings or Settings()
+    display = settings or computation.settings or Settings()
     if tables is not None and computation.settings is not None:
-        made = computation.settings
-        live = shown.formulas is not Formulas.none and made.model is not Model.similarity
+        computed_with = computation.settings
+        live = display.formulas is not Formulas.none and computed_with.model is not Model.similarity
         controls = live and not plain
-        if made.controls is not controls:
-            again = models.attend(tables, replace(made, controls=controls))
+        if computed_with.controls is not controls:
+            again = models.attend(tables, replace(computed_with, controls=controls))
             computation = replace(again, tables=tables)
-        shown = replace(shown, controls=controls)
+        display = replace(display, controls=controls)
     if source is None:
         source = tables.path.name if tables is not None and tables.path.is_file() else ""
     from attn_xl.workbook.write import (
@@ -282,5 +282,5 @@ def write_workbook(
     )
 
     return write_computation(
-        computation, target, template=look, settings=shown, source=source, record=True
+        computation, target, template=template_path, settings=display, source=source, record=True
     )

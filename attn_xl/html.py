@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from attn_xl.text import plain
 
-MOST = 60
+MAX_SHOWN = 60
 """Rows and columns shown in a notebook; more make it slow."""
-MOST_LINES, ENDS = 20, 5
+MAX_ROWS, ENDS = 20, 5
 """Rows shown as text; of a longer matrix, rows shown at each end."""
-MOST_LABEL = 24
+MAX_LABEL_WIDTH = 24
 HUGE = 1e7
 
 
@@ -38,10 +38,16 @@ def html_table(
         return f"<tr><th>{escape(label)}</th>{''.join(cells)}{dots}</tr>"
 
     n, m = len(rows), len(columns)
-    dots = "<td>…</td>" if m > MOST else ""
-    head = line("", (f"<th>{escape(column)}</th>" for column in columns[:MOST]))
-    body = [line(row, map(cell, numbers)) for row, numbers in zip(rows[:MOST], values[:, :MOST])]
-    left_out = f"<p>{n} × {m}; shown: {min(n, MOST)} × {min(m, MOST)}</p>" if max(n, m) > MOST else ""
+    dots = "<td>…</td>" if m > MAX_SHOWN else ""
+    head = line("", (f"<th>{escape(column)}</th>" for column in columns[:MAX_SHOWN]))
+    body = [
+        line(row, map(cell, numbers)) for row, numbers in zip(rows[:MAX_SHOWN], values[:, :MAX_SHOWN])
+    ]
+    left_out = (
+        f"<p>{n} × {m}; shown: {min(n, MAX_SHOWN)} × {min(m, MAX_SHOWN)}</p>"
+        if max(n, m) > MAX_SHOWN
+        else ""
+    )
     return f"<table><caption>{escape(title)}</caption>{head}{''.join(body)}</table>{left_out}"
 
 
@@ -54,13 +60,17 @@ def text_table(
 
     def cut(label: str) -> str:
         label = plain(label)
-        return label if cell_len(label) <= MOST_LABEL else set_cell_size(label, MOST_LABEL - 1) + "…"
+        return (
+            label
+            if cell_len(label) <= MAX_LABEL_WIDTH
+            else set_cell_size(label, MAX_LABEL_WIDTH - 1) + "…"
+        )
 
     def right(text: str, size: int) -> str:
         return " " * (size - cell_len(text)) + text
 
     n, m = len(rows), len(columns)
-    down = [*range(n)] if n <= MOST_LINES else [*range(ENDS), *range(n - ENDS, n)]
+    down = [*range(n)] if n <= MAX_ROWS else [*range(ENDS), *range(n - ENDS, n)]
     # More columns never fit: each takes at least 3 characters.
     across = [*range(m)] if m <= width else [*range(width // 2), *range(m - width // 2, m)]
     shown = cells[np.ix_(down, across)]
@@ -86,16 +96,16 @@ def text_table(
         kept = sorted(fitting)
 
     def line(label: str, cells: dict[int, str]) -> str:
-        said = label + " " * (first - cell_len(label))
+        text = label + " " * (first - cell_len(label))
         for before, column in zip((-1, *kept), kept):
-            said += (
+            text += (
                 ("  ..." if column > before + 1 else "") + "  " + right(cells[column], sizes[column])
             )
-        return said + ("  ..." if kept and kept[-1] < m - 1 else "")
+        return text + ("  ..." if kept and kept[-1] < m - 1 else "")
 
     lines = [line("", heads)] if any(heads.values()) else []
     for i, label in enumerate(labels):
-        if n > MOST_LINES and i == ENDS:
+        if n > MAX_ROWS and i == ENDS:
             lines.append("...")
         lines.append(line(label, {column: texts[column][i] for column in kept}))
     return "\n".join(lines)

@@ -154,8 +154,10 @@ class Labelled:
             MissingLibraryError: if pandas is not installed.
         """
         frame = _library("pandas").DataFrame
-        made: pandas.DataFrame = frame(self._cells(), index=list(self.rows), columns=list(self.columns))
-        return made
+        converted: pandas.DataFrame = frame(
+            self._cells(), index=list(self.rows), columns=list(self.columns)
+        )
+        return converted
 
     def to_polars(self) -> polars.DataFrame:
         """A polars frame: a first column `word` with the row labels, then one column per column label.
@@ -172,10 +174,10 @@ class Labelled:
         names = self.columns
         if len(set(names)) < len(names):
             names = tuple(unambiguous(names))
-        made: polars.DataFrame = library.DataFrame(
+        converted: polars.DataFrame = library.DataFrame(
             {first: list(self.rows), **{name: cells[:, column] for column, name in enumerate(names)}}
         )
-        return made
+        return converted
 
     # Representation
 

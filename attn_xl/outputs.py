@@ -114,7 +114,7 @@ def no_such_file(path: Path) -> InputError:
         with os.scandir(folder) as entries:
             names = [entry.name for entry in islice(entries, MOST_ENTRIES)]
     except (OSError, ValueError):
-        return InputError(f"{path}: no such file; the folder {str(folder)!r} does not exist.")
+        return InputError(f"{path}: no such file; there is no folder {str(folder)!r}.")
     by_folded = {name.casefold(): name for name in sorted(names) if not name.startswith((".", "~$"))}
     by_folded |= {Path(name).stem.casefold(): name for name in sorted(by_folded.values())} | by_folded
     close = get_close_matches(path.name.casefold(), by_folded, n=1, cutoff=0.7)
@@ -181,7 +181,7 @@ def writing_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
 
 def _why(error: Exception) -> object:
     if isinstance(error, (FileNotFoundError, NotADirectoryError)):
-        return "the folder does not exist"
+        return "there is no such folder"
     if isinstance(error, PermissionError):
         return "permission denied, or the file is open in another program"
     return _reason(error)
@@ -191,14 +191,14 @@ def _why(error: Exception) -> object:
 def _temporary(folder: Path) -> Iterator[tuple[Path, IO[bytes]]]:
     """A new file in a folder: its path, and the open file, which stays locked while this process lives.
     It is removed after the block unless it was renamed."""
-    made = False
-    while not made:
+    created = False
+    while not created:
         path = folder / f".attn-xl-{os.urandom(6).hex()}.part"
         try:
             with open(path, "xb") as held:
                 _lock(held, wait=True)
-                made = path.exists()  # False if another process removed it before the lock
-                if made:
+                created = path.exists()  # False if another process removed it before the lock
+                if created:
                     yield path, held
         finally:  # closed by now, since Windows cannot remove an open file
             with suppress(OSError):

@@ -275,11 +275,11 @@ class Settings:
                 )
 
     def __repr__(self) -> str:
-        chosen = [
+        changed = [
             (f.name, value) for f in fields(self) if (value := getattr(self, f.name)) != f.default
         ]
-        said = [f"{name}={(v.value if isinstance(v, Enum) else v)!r}" for name, v in chosen]
-        return f"Settings({', '.join(said)})"
+        texts = [f"{name}={(v.value if isinstance(v, Enum) else v)!r}" for name, v in changed]
+        return f"Settings({', '.join(texts)})"
 
     @classmethod
     def chosen(
@@ -320,28 +320,28 @@ class Settings:
                 )
             found[name] = _read(known[name], value, where)
         given = {name: value for name, value in given.items() if value is not None}
-        alone, made = cls(**found), cls(**{**found, **given})
+        as_written, result = cls(**found), cls(**{**found, **given})
         idle: set[str] = set()
         for name in {**found, **given}:
             if name in given:
-                why = made.why_idle(name)
-                said = f"--{name.replace('_', '-')}"
+                why = result.why_idle(name)
+                subject = f"--{name.replace('_', '-')}"
             else:
-                why = made.why_idle(name) and alone.why_idle(name)
-                said = f"{where}: the setting {name.replace('_', '-')}"
+                why = result.why_idle(name) and as_written.why_idle(name)
+                subject = f"{where}: the setting {name.replace('_', '-')}"
             if why and strict and name not in own:
-                raise CallError(f"{said} {why}")
-            if made.why_idle(name):
+                raise CallError(f"{subject} {why}")
+            if result.why_idle(name):
                 idle.add(name)
-        made = cls(**{name: value for name, value in {**found, **given}.items() if name not in idle})
-        if made.formulas is Formulas.none or made.model.kind in (*BLOCKS, Model.similarity):
-            made = replace(made, controls=False)  # no formula would refer to them
-        if given.get("switches") is not None and not made.controls:
+        result = cls(**{name: value for name, value in {**found, **given}.items() if name not in idle})
+        if result.formulas is Formulas.none or result.model.kind in (*BLOCKS, Model.similarity):
+            result = replace(result, controls=False)  # no formula would refer to them
+        if given.get("switches") is not None and not result.controls:
             raise CallError(
-                f"--switches {made.switches.value if made.switches else ''} adds a switch to the sheet "
-                "Controls, which --plain and --formulas none omit. Drop one of the options."
+                f"--switches {result.switches.value if result.switches else ''} adds a switch to the "
+                "sheet Controls, which --plain and --formulas none omit. Drop one of the options."
             )
-        return made
+        return result
 
     @classmethod
     def check_call(cls, given: Mapping[str, Any]) -> None:
@@ -429,5 +429,5 @@ def _read(setting: Field[Any], value: Any, where: str = "") -> Any:
             kind, "one of: " + ", ".join(e.value for e in kind) if issubclass(kind, Enum) else "text"
         )
         name = setting.name.replace("_", "-")
-        said = f"{where}: the setting {name} is {text!r}" if where else f"--{name} is {text}"
-        raise CallError(f"{said}; it takes {wants}.") from None
+        subject = f"{where}: the setting {name} is {text!r}" if where else f"--{name} is {text}"
+        raise CallError(f"{subject}; it takes {wants}.") from None

@@ -21,6 +21,6 @@ def inspect(
     from attn_xl.tables.read import survey
     from attn_xl.views.inspection import as_json, as_text
 
-    made = survey(file, **reading)
-    for line in (as_json if json else as_text)(str(file), made, reading).split("\n"):
+    tables_found = survey(file, **reading)
+    for line in (as_json if json else as_text)(str(file), tables_found, reading).split("\n"):
         say(line)

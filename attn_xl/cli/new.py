@@ -64,6 +64,6 @@ def new(
     sentences = [text.split() for text in words]
     tables = pleasant(sentences, dims, heads=heads, d_k=d_k, d_v=d_v, weights=not no_weights, seed=seed)
     write_tables(tables, output)
-    made = {**tables.sentences, **tables.weights}
-    shapes = [f"{name} {t.shape[0]} × {t.shape[1]}" for name, t in made.items()]
+    by_name = {**tables.sentences, **tables.weights}
+    shapes = [f"{name} {t.shape[0]} × {t.shape[1]}" for name, t in by_name.items()]
     say(f"{output}: {listed(shapes, 8)}")

@@ -42,9 +42,7 @@ def teach(
     ] = 2,
     blank: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(
-            help="Leave only these steps blank, for example Scores,Softmax.Sum.", show_default=False
-        ),
+        typer.Option(help="Leave only these steps blank: Scores,Softmax, ...", show_default=False),
     ] = None,
     tolerance: Annotated[
         float,

@@ -115,11 +115,11 @@ def _write(table: Table, sentences: dict[str, list[str]], pca: int | None, path:
     from attn_xl.workbook.layout.components_sheet import components, components_layout, said
     from attn_xl.workbook.write import write_layout
 
-    made = components(table, pca, sentences)
-    layout = components_layout(made, f"Word vectors, {pca} principal component{'s' * (pca > 1)}")
+    analysis = components(table, pca, sentences)
+    layout = components_layout(analysis, f"Word vectors, {pca} principal component{'s' * (pca > 1)}")
     write_layout(layout, path, source=Path(table.file).name)
-    shown = made.sentences or {"Projected": made.projected}
-    return f"{_shapes({name: one.shape for name, one in shown.items()})}; {said(made.explained)}"
+    by_sheet = analysis.sentences or {"Projected": analysis.projected}
+    return f"{_shapes({name: one.shape for name, one in by_sheet.items()})}; {said(analysis.explained)}"
 
 
 def _shapes(shapes: dict[str, tuple[int, int]]) -> str:
