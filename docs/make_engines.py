@@ -27,11 +27,12 @@ range is the first row alone, so of words with * or ? it finds only the first, w
 chosen in these workbooks. `dynamic` is `array` with the mark by which Excel 365 spills it; these
 engines pass over the mark. `ssconvert --recalc` runs Gnumeric.
 
-This page is made by `docs/make_engines.py`, which needs all five; `tests/test_engines.py` holds it with
-those that are installed. LibreOffice, Gnumeric and `formulas` take minutes for all of it, so the test
-gives them every fifth workbook, the others every second, and all with
+This page is made by `docs/make_engines.py`, which needs all five; `tests/spreadsheets/test_engines.py`
+holds it with those that are installed: with IronCalc by default, on every second workbook; with all by
 
-    pytest tests/test_engines.py --thorough
+    pytest tests/spreadsheets/test_engines.py --thorough
+
+where `formulas` gets every eighth, as it takes minutes for all.
 
 HyperFormula is found after `npm install --global hyperformula`, or in the folder that `NODE_PATH`
 names; `formulas` is installed by pip.

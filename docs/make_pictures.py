@@ -98,12 +98,16 @@ def _sheets(book: Path) -> list[str]:
 
 
 def page(pdf: Path, sheets: list[str], sheet: str, resolution: int) -> Path:
-    """The first page of a sheet. Only the first sheet may take several."""
-    told = subprocess.run(["pdfinfo", pdf], check=True, capture_output=True, text=True).stdout
-    count = int(re.search(r"Pages: +(\d+)", told)[1])  # type: ignore[index]
-    assert count >= len(sheets), f"{pdf.name}: a sheet is empty"
+    """The first page of a sheet: the one whose footer names it; where footers do not, only the first
+    sheet may take several pages."""
+    text = subprocess.run(
+        ["pdftotext", "-layout", pdf, "-"], check=True, capture_output=True, text=True
+    )
+    pages = [one.rstrip().rpartition("\n")[2].strip() for one in text.stdout.split("\f")[:-1]]
+    assert len(pages) >= len(sheets), f"{pdf.name}: a sheet is empty"
     place = sheets.index(sheet)
-    number = 1 + place + (count - len(sheets) if place else 0)
+    named = [n for n, footer in enumerate(pages, 1) if re.match(rf"{re.escape(sheet)}  ", footer)]
+    number = named[0] if named else 1 + place + (len(pages) - len(sheets) if place else 0)
     image = pdf.with_name(f"{pdf.stem}-{place}")
     which = ["-f", str(number), "-l", str(number), "-singlefile"]
     subprocess.run(["pdftoppm", "-r", str(resolution), *which, "-png", pdf, image], check=True)

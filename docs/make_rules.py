@@ -15,7 +15,7 @@ less than was written. Each workbook that a test writes is checked against all o
 and odd shapes. Each rule has tests of its own, too: copies of a good workbook in which one thing is
 broken, which that rule must notice.
 
-    pytest tests/test_ooxml.py -k "caught and cell-style"
+    pytest tests/workbook/test_ooxml.py -k "caught and cell-style"
 
 Sources: *P1* and *P2* are ECMA-376 part 1 (with its transitional schemas) and part 2; *OI* is
 Microsoft's [MS-OI29500], what Office asks beyond the standard, by the clause of part 1; *limits* is

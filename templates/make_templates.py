@@ -136,7 +136,7 @@ def page(sheet: Worksheet) -> None:
 
 LEGEND = [
     ("attn input", 0.9, "given: change it and watch what follows"),
-    ("attn weight", 0.5, "learned weights: given, too"),
+    ("attn weight", 0.5, "learned weights (also inputs)"),
     ("attn value", 1.234, "computed: click it to see its formula"),
     ("attn attention", 0.25, "attention weights: the darker the cell, the more attention"),
 ]

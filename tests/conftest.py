@@ -23,11 +23,20 @@ ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "samples"
 TOLERANCE = 1e-12
 alike, thorough = pytest.mark.alike, pytest.mark.thorough
+needs_libreoffice = pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
+PART = 4
+"""Of similar cases one in so many runs without --thorough."""
 CANCELLED = 1e-4
 """A number below this share of its sheet's largest is what cancelling left: it counts as that large."""
 
 Sheets = dict[str, list[list[Any]]]
 Part = Callable[[Sequence[Any]], Sequence[Any]]
+
+
+def by_libreoffice(test: Any) -> Any:
+    """Mark a test that starts LibreOffice: with --thorough, where it is installed."""
+    return thorough(needs_libreoffice(test))
+
 
 written: list[Path] = []
 """Every workbook that a test wrote, for LibreOffice to recalculate at the end, all in one start."""
@@ -124,12 +133,11 @@ def write(tmp_path: Path, keep: Callable[[Path], Path]) -> Callable[..., Path]:
 
 @pytest.fixture(scope="session", autouse=True)
 def the_second_opinion(request: pytest.FixtureRequest) -> Iterator[None]:
-    """At the end, LibreOffice recalculates the workbooks that were kept, where it is installed: every
-    twelfth, or all with --thorough; each of several processes has its own."""
+    """With --thorough LibreOffice recalculates, at the end, the workbooks that were kept, where it is
+    installed; each of several processes has its own."""
     yield
-    kept = written if request.config.getoption("--thorough") else written[::12]
-    if kept and libreoffice() is not None:
-        for file, found in differences_libreoffice(kept, TOLERANCE).items():
+    if request.config.getoption("--thorough") and written and libreoffice() is not None:
+        for file, found in differences_libreoffice(written, TOLERANCE).items():
             assert not found, f"{file.name}: " + "\n".join(map(str, found[:5]))
 
 
@@ -137,37 +145,42 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--thorough",
         action="store_true",
-        help="all of what is otherwise done in part: property tests, engines, LibreOffice",
+        help="run everything: every one of many similar cases, other spreadsheet programs, LibreOffice "
+        "on all workbooks, random inputs, killed processes",
     )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--thorough"):
+    """Deselect what only --thorough runs, unless tests are named on the command line."""
+    named = config.getoption("keyword") or any("::" in argument for argument in config.args)
+    if named or config.getoption("--thorough"):
         return
-    alike: dict[str, list[pytest.Item]] = defaultdict(list)
+    similar: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if item.get_closest_marker("alike"):
-            alike[item.nodeid.partition("[")[0]].append(item)
+            similar[item.nodeid.partition("[")[0]].append(item)
     # In an order that mixes the parameters, and is the same everywhere.
-    mixed = (sorted(some, key=lambda item: zlib.crc32(item.nodeid.encode())) for some in alike.values())
-    rest = {item for some in mixed for item in some[(len(some) + 2) // 3 :]}
-    for item in items:
-        if item in rest or item.get_closest_marker("thorough"):
-            item.add_marker(pytest.mark.skip(reason="one of many alike: --thorough does all"))
+    mixed = (
+        sorted(some, key=lambda item: zlib.crc32(item.nodeid.encode())) for some in similar.values()
+    )
+    left_out = {item for some in mixed for item in some[-(-len(some) // PART) :]}
+    left_out |= {item for item in items if item.get_closest_marker("thorough")}
+    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+    items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture
 def part(pytestconfig: pytest.Config) -> Part:
-    """Of many alike a third; all with --thorough."""
-    every = 1 if pytestconfig.getoption("--thorough") else 3
+    """Of many similar ones a part; all with --thorough."""
+    every = 1 if pytestconfig.getoption("--thorough") else PART
     return lambda many: many[::every]
 
 
 def pytest_configure(config: pytest.Config) -> None:
     from hypothesis import HealthCheck, settings
 
-    config.addinivalue_line("markers", "alike: of its cases a third is done; all with --thorough")
-    config.addinivalue_line("markers", "thorough: one of many alike, done with --thorough only")
+    config.addinivalue_line("markers", "alike: of its cases a part is run; all with --thorough")
+    config.addinivalue_line("markers", "thorough: run with --thorough only")
     settings.register_profile(
         "run",
         max_examples=400 if config.getoption("--thorough") else 40,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import ROOT, SAMPLES, alike
+from conftest import ROOT, SAMPLES, alike, by_libreoffice
 from make_slips import key, slips
 from planting import KINDS, Places, clear, copy, looked_over, put, to_file
 
@@ -26,7 +26,6 @@ from attn_xl.cli.main import main
 from attn_xl.errors import CallError, InputError
 from attn_xl.settings import Engine
 from attn_xl.spreadsheets.addresses import split_address
-from attn_xl.spreadsheets.engines import libreoffice
 from attn_xl.spreadsheets.formulas import WIDTH, read_formulas
 from attn_xl.workbook.write import write_workbook
 
@@ -99,6 +98,7 @@ def test_no_false_alarm_on_published_workbooks(path: Path) -> None:
     assert report.checked >= report.formulas > 0
 
 
+@alike
 @pytest.mark.parametrize("sample", sorted(path.stem for path in SAMPLES.glob("*.xlsx")))
 def test_nothing_is_found_in_what_convert_writes(sample: str, tmp_path: Path) -> None:
     if "-" in sample and sample.endswith(("attention", "similarity", "lesson")):
@@ -108,6 +108,7 @@ def test_nothing_is_found_in_what_convert_writes(sample: str, tmp_path: Path) ->
     assert report.checked == report.formulas > 0
 
 
+@alike
 @pytest.mark.parametrize("sample", ["mouse", "encoder-decoder"])
 @pytest.mark.parametrize("level", [1, 2, 3])
 def test_nothing_is_found_in_lessons(sample: str, level: int, tmp_path: Path) -> None:
@@ -281,7 +282,7 @@ def test_functions_and_programs() -> None:
     assert lacking(["VAR.P"]) == {"VAR.P": ["Excel 2007"]}
 
 
-@pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
+@by_libreoffice
 def test_the_second_opinion(tmp_path: Path) -> None:
     assert kinds(ROOT / "docs" / "slips.xlsx", engine=Engine.libreoffice)["value"] == "F9"
     assert not kinds(written(tmp_path, "politics"), engine=Engine.libreoffice)

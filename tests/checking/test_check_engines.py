@@ -12,13 +12,14 @@ from typing import Any
 import openpyxl
 import pytest
 import xlsxwriter
+from conftest import by_libreoffice
 from openpyxl.worksheet.formula import ArrayFormula
 from test_check import cells_of, kinds, numbered
 
 from attn_xl.checking.check import check_workbook
 from attn_xl.checking.slips.function_support import lacking
 from attn_xl.checking.slips.ironcalc_support import ALIKE, EACH
-from attn_xl.spreadsheets.engines import libreoffice, recalculated_by_libreoffice
+from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 
 DAYS = [datetime.date(2024, 1, 31) + datetime.timedelta(days=40 * i) for i in range(5)]
 COLUMNS: dict[str, list[Any]] = {
@@ -140,7 +141,7 @@ def as_in_files(formula: str) -> str:
     return "=" + formula
 
 
-@pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
+@by_libreoffice
 def test_no_value_that_libreoffice_computes_is_called_wrong(tmp_path: Path) -> None:
     """Each function with single values, in SUMPRODUCT, in array formulas of five cells and of one."""
     book = openpyxl.Workbook()

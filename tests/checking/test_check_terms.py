@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
+from conftest import by_libreoffice
 from test_check import kinds, table
 from test_check_blocks import L, Rows, stored
 from test_check_lines import Found, numbers
@@ -17,7 +18,7 @@ from test_check_lines import Found, numbers
 from attn_xl.checking.blocks.references import Lookup
 from attn_xl.checking.blocks.templates import Forms
 from attn_xl.checking.check import check_workbook, look_over
-from attn_xl.spreadsheets.engines import IronCalc, libreoffice, recalculated_by_libreoffice
+from attn_xl.spreadsheets.engines import IronCalc, recalculated_by_libreoffice
 from attn_xl.spreadsheets.formulas import NUMBER, WIDTH, Formula, read_formulas
 
 
@@ -208,7 +209,7 @@ def test_weights_divided_by_a_mean(formula: str, wrong: bool, tmp_path: Path) ->
     assert ("softmax" in weighted(tmp_path / "a.xlsx", rows, {})) == wrong
 
 
-@pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
+@by_libreoffice
 @pytest.mark.parametrize(
     ("formula", "names", "wrong"),
     [
@@ -226,7 +227,7 @@ def test_weights_divided_by_a_name(
     assert ("softmax" in weighted(tmp_path / "a.xlsx", rows, names)) == wrong
 
 
-@pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
+@by_libreoffice
 @pytest.mark.parametrize(
     ("formula", "wrong"),
     [

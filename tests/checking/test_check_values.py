@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
+from conftest import needs_libreoffice, thorough
 from openpyxl.worksheet.formula import ArrayFormula
 from test_check import kinds, table
 from test_tables import rewrite
@@ -16,7 +17,6 @@ from test_tables import rewrite
 import attn_xl
 from attn_xl.checking.check import check_workbook
 from attn_xl.settings import Engine
-from attn_xl.spreadsheets.engines import libreoffice
 from attn_xl.workbook.write import write_workbook
 
 WORKBOOK, SHEET = "xl/workbook.xml", "xl/worksheets/sheet1.xml"
@@ -96,10 +96,10 @@ def test_other_workbooks_are_not_there_to_be_checked(text: str, tmp_path: Path) 
     assert "another workbook" in found.what
 
 
-@pytest.mark.parametrize("engine", list(Engine))
+@pytest.mark.parametrize(
+    "engine", [Engine.ironcalc, pytest.param(Engine.libreoffice, marks=[thorough, needs_libreoffice])]
+)
 def test_a_right_constant_is_right_with_either_engine(engine: Engine, tmp_path: Path) -> None:
-    if engine is Engine.libreoffice and libreoffice() is None:
-        pytest.skip("LibreOffice is not installed")
     rows: list[list[Any]] = [[n, f"=A{n}*2"] for n in range(1, 9)]
     rows[3][1] = 8
     path = table(tmp_path / "a.xlsx", rows)

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pytest
+from conftest import ROOT, alike
 
 from attn_xl import attend, read_tables
 from attn_xl.cli.main import main
@@ -71,6 +72,7 @@ CALLS = [
 ]
 
 
+@alike
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("kind", TABLES)
 @pytest.mark.parametrize("call", CALLS, ids=" ".join)
@@ -115,6 +117,7 @@ def test_what_no_model_needs_is_left_out(kind: str, tmp_path: Path) -> None:
     assert not any(name.startswith("Compare.") and name.endswith("Moves") for name in made.controls)
 
 
+@alike
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("command", ["explain", "teach"])
@@ -132,9 +135,8 @@ def test_a_signal_stops_it(command: str, number: signal.Signals, tmp_path: Path)
     book.save(tmp_path / "in.xlsx")
     more = ["Softmax[1,1]", "--depth", "all"] if command == "explain" else ["-o", "out.xlsx"]
     call = [sys.executable, "-m", "attn_xl", command, "in.xlsx", *more]
-    root = str(Path(__file__).parent.parent)
     run = subprocess.Popen(call, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                           text=True, env={**os.environ, "PYTHONPATH": root})  # fmt: skip
+                           text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})  # fmt: skip
     time.sleep(0.7)
     run.send_signal(number)
     begun = time.monotonic()

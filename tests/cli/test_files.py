@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import SAMPLES, alike
+from conftest import SAMPLES, alike, thorough
 from kills import COMMANDS, Killing, start
 
 from attn_xl import outputs as files
@@ -44,6 +44,7 @@ def call(*arguments: object) -> int:
 # Killed
 
 
+@thorough
 @pytest.mark.parametrize(("command", "times"), [("convert", 2), ("class", 1), ("vectors", 1)])
 def test_killed_at_any_moment_it_leaves_old_or_new_outputs(
     command: str, times: int, tmp_path: Path
@@ -258,6 +259,7 @@ def test_a_disk_that_is_full_when_all_is_written_is_said_too(
     assert not list(tmp_path.iterdir())
 
 
+@alike
 @POSIX
 @pytest.mark.parametrize("command", ["convert", "new", "lesson", "class", "show", "vectors", "pipe"])
 def test_a_file_that_may_not_grow_is_said(command: str, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, Part, alike, make_input, naive_attention, table, verify
+from conftest import SAMPLES, Part, alike, by_libreoffice, make_input, naive_attention, table, verify
 from judges import Editable
 
 import attn_xl
@@ -26,7 +26,7 @@ from attn_xl.graph.operation import Entered, recompute
 from attn_xl.models.computation import Computation
 from attn_xl.models.explorer import AXES, AXES_APART, DIRECTIONS_STAY, choices, principal_components
 from attn_xl.settings import Activation, Formulas, Model, Normalize, Settings
-from attn_xl.spreadsheets.engines import libreoffice, recalculated_by_libreoffice
+from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 from attn_xl.teaching.lessons.blanks import results_of
 from attn_xl.workbook.layout.controls_sheet import staged
 from attn_xl.workbook.layout.layout import Layout
@@ -131,10 +131,13 @@ def test_every_control_at_every_setting(sample: str, tmp_path: Path, keep: Keep)
             continue  # which there is not without them
         plain = {
             "controls": False, "scale": bool(scale), "temperature": temperature, **chosen,
-            "causal": bool(causal) if has_causal and s.model not in CAUSAL_ALWAYS else s.causal,
         }  # fmt: skip
-        if s.memory and s.model is Model.attention:
-            plain["causal"] = s.causal
+        if (
+            has_causal
+            and s.model not in CAUSAL_ALWAYS
+            and not (s.memory and s.model is Model.attention)
+        ):
+            plain["causal"] = bool(causal)
         twin = attend(book.tables, Settings.chosen(plain, book.tables.settings, ""))
         for sentence, graph in twin.items():
             own = book.computation[sentence]
@@ -152,6 +155,7 @@ def test_every_control_at_every_setting(sample: str, tmp_path: Path, keep: Keep)
     assert same > 200
 
 
+@alike
 @pytest.mark.parametrize("sample", ALL)
 def test_every_word_that_can_be_chosen(sample: str, tmp_path: Path) -> None:
     chosen = {"activation": Activation.relu} if sample == "encoder" else {}
@@ -220,7 +224,7 @@ def test_words_of_every_kind_can_be_chosen(tmp_path: Path, keep: Keep, words: li
     assert np.allclose(looks.values[:, 0], weights[0], rtol=1e-12)
 
 
-@pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
+@by_libreoffice
 def test_libreoffice_finds_every_word_and_obeys_every_switch(tmp_path: Path, part: Part) -> None:
     book = Controlled(nasty(tmp_path / "in.xlsx"), tmp_path / "out.xlsx")
     labels = book.computation.controls["Words"].texts

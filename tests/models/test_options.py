@@ -15,10 +15,12 @@ from conftest import ROOT, SAMPLES, table
 from judges import differences_ironcalc
 
 import attn_xl
-from attn_xl import CallError, InputError, Settings, attend, read_tables
+from attn_xl import CallError, InputError, Settings, read_tables
 from attn_xl.choices import BLOCKS, STACKS, Model
 from attn_xl.cli.main import main
+from attn_xl.models.build import attend
 from attn_xl.tables.survey import Tables
+from attn_xl.workbook.write import write_workbook
 
 Make = Callable[..., Path]
 RNG = np.random.default_rng(5)
@@ -29,7 +31,17 @@ OTHER: dict[str, Any] = {
     "dropout": 0.5, "residual_dropout": 0.5, "seed": 4, "norm": "pre", "norm_variance": "sample",
     "norm_epsilon": "outside", "activation": "gelu", "hidden": 3, "epsilon": 0.25, "random_weights": 2,
 }  # fmt: skip
-SHOWN = {"heads_as_sheets", "model", "sheets_for", "decimals", "controls", "layout", "formulas"}
+SHOWN = {
+    "heads_as_sheets",
+    "model",
+    "sheets_for",
+    "decimals",
+    "controls",
+    "layout",
+    "formulas",
+    "canvas",
+    "switches",
+}
 """What changes what is shown, and no number."""
 MASK = [[0, 0, -1e9], [0, 0, 0], [-1e9, 0, 0]]
 
@@ -59,8 +71,13 @@ def basis(model: Model) -> dict[str, Any]:
     return made
 
 
+def of_use(tables: Tables, model: Model) -> Tables:
+    """The tables without the vocabulary where a model has no use for one."""
+    return tables if model is Model.decoder_only else replace(tables, weights={})
+
+
 def numbers(tables: Tables, options: dict[str, Any]) -> dict[str, Any]:
-    graphs = attend(tables, Settings(**options))
+    graphs = attend(of_use(tables, options["model"]), Settings(**options))
     return {f"{s}.{n}": node.values.tobytes() for s, g in graphs.items() for n, node in g.items()}
 
 
@@ -236,7 +253,7 @@ def test_a_mask_is_used_where_it_belongs(
     if name.count("2"):
         assert "Enc1.Softmax_1" in others
     path = tmp_path / "masked.xlsx"
-    attn_xl.write_workbook(computation, path, settings=settings)
+    write_workbook(computation, path, settings=settings)
     assert not differences_ironcalc(path, 1e-9, 0.01)
     again = attend(read_tables(path))
     for step, node in graph.items():
@@ -289,7 +306,7 @@ def test_a_mask_with_words_serves_their_sentence(make: Make, tmp_path: Path) -> 
     for mask, masked in ((words, {"two"}), (MASK, {"one", "two"})):
         path = tmp_path / f"{len(masked)}.xlsx"
         computation = attend(read_tables(make({"one": x, "two": y, "Mask": mask})))
-        attn_xl.write_workbook(computation, path, record=True)
+        write_workbook(computation, path, record=True)
         for made in (computation, attend(read_tables(path))):
             found = {name for name, graph in made.items() if graph["Softmax"].values[2, 0] == 0}
             assert found == masked
@@ -357,7 +374,7 @@ def test_the_overview_says_what_is_computed(
     tables = read_tables(SAMPLES / f"{sample}.xlsx")
     computation = attend(tables, None if options is None else Settings(**options))
     path = tmp_path / "out.xlsx"
-    attn_xl.write_workbook(computation, path)
+    write_workbook(computation, path)
     book = openpyxl.load_workbook(path)
     assert book["Overview"]["A1"].value == book.properties.title == title
     assert str(book["Overview"]["A2"].value).startswith(formula)
@@ -377,7 +394,7 @@ def test_the_switches_are_in_the_formula(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("model", BLOCKS)
 def test_a_block_has_its_own_steps_only(model: Model, tables: Tables) -> None:
-    graph = attend(tables, Settings(**basis(model)))["one"]
+    graph = attend(of_use(tables, model), Settings(**basis(model)))["one"]
     steps = {
         Model.softmax: ["Input", "Softmax.Maximum", "Softmax.Exponentials", "Softmax.Sum", "Softmax"],
         Model.norm: ["Input", "epsilon", "Norm.Mean", "Norm.Variance", "Norm"],
@@ -414,10 +431,12 @@ def test_a_mask_of_a_sublayer_is_read_back_as_it_was_edited(tmp_path: Path) -> N
     """So is the share; the formulas follow both, which the recalculation shows."""
     path, edited = tmp_path / "written.xlsx", tmp_path / "edited.xlsx"
     tables = read_tables(SAMPLES / "encoder-decoder.xlsx")
-    chosen = {"residual_dropout": 0.25, "seed": 3, "controls": True, "encoder_layers": 1}
+    chosen = {
+        "residual_dropout": 0.25, "seed": 3, "controls": True, "encoder_layers": 1, "layout": "sheets"
+    }  # fmt: skip
     settings = Settings.chosen(chosen, tables.settings, "")
     computation = attend(tables, settings)
-    attn_xl.write_workbook(computation, path, settings=settings)
+    write_workbook(computation, path, settings=settings)
     assert not differences_ironcalc(path, 1e-10)  # some numbers nearly cancel
     names = [
         name for name in computation["target"] if name.endswith(("ResidualMask_1", "EmbeddedMask"))
@@ -451,7 +470,7 @@ def test_a_record_keeps_no_setting_that_has_no_effect_when_it_is_read_back(tmp_p
     tables = read_tables(SAMPLES / "politics.xlsx")
     options: dict[str, Any] = {"model": "encoder", "random_weights": 1, "hidden": 3}
     computation = attend(tables, Settings(**options))
-    attn_xl.write_workbook(computation, tmp_path / "out.xlsx", record=True)
+    write_workbook(computation, tmp_path / "out.xlsx", record=True)
     again = read_tables(tmp_path / "out.xlsx")
     assert "hidden" not in again.settings
     same = attend(again)["politics"]["Enc1.Norm_2"].values

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, TOLERANCE
+from conftest import ROOT, TOLERANCE, thorough
 from engine_cases import STYLES, VARIANTS, Case, workbook
 from engine_matrix import ENGINES, LIMITS, largest_error, measured, stored
 from judges import relative_error
@@ -49,7 +49,9 @@ def write(tmp_path_factory: pytest.TempPathFactory) -> Write:
     return case
 
 
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize(
+    "name", [name if name == "IronCalc" else pytest.param(name, marks=thorough) for name in ENGINES]
+)
 def test_an_engine_agrees_where_the_page_says_so(
     name: str, write: Write, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
@@ -57,8 +59,8 @@ def test_an_engine_agrees_where_the_page_says_so(
     if not engine.version():
         pytest.skip(f"{name} is not installed")
     places = [(variant, style) for variant in VARIANTS for style in STYLES]
-    step = 1 if pytestconfig.getoption("--thorough") else 2 if engine.quick else 8
-    cases = [write(*place) for place in places[::step]]  # the steps go round the three styles
+    every = engine.every if pytestconfig.getoption("--thorough") else 2
+    cases = [write(*place) for place in places[::every]]  # this goes round the three styles
     says = {(variant, style): cell for variant, style, who, cell in stated() if who == name}
     wrong = []
     for (variant, style), error in measured(name, cases, tmp_path).items():

@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape
 
 import openpyxl
 import pytest
-from conftest import ROOT
+from conftest import ROOT, thorough
 from openpyxl.worksheet.table import Table
 
 from attn_xl.checking.check import check_workbook
@@ -214,6 +214,7 @@ def test_what_cannot_be_put_together_either_says_why(tmp_path: Path) -> None:
         Recalculated(path)
 
 
+@thorough
 @pytest.mark.skipif(not shutil.which("ssconvert"), reason="needs Gnumeric")
 def test_what_gnumeric_saves_is_recalculated(tmp_path: Path) -> None:
     source, path = tmp_path / "g.csv", tmp_path / "g.xlsx"

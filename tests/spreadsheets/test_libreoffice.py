@@ -6,15 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import openpyxl
-import pytest
-from conftest import SAMPLES, TOLERANCE
+from conftest import SAMPLES, TOLERANCE, needs_libreoffice, thorough
 from judges import differences_libreoffice
 
 import attn_xl
-from attn_xl.spreadsheets.engines import libreoffice
 from attn_xl.workbook.write import write_workbook
 
-pytestmark = pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
+pytestmark = [thorough, needs_libreoffice]
 
 
 def test_libreoffice_agrees(tmp_path: Path) -> None:

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, Part, Sheets, alike, make_input, table
+from conftest import SAMPLES, Part, Sheets, alike, by_libreoffice, make_input, table
 
 import attn_xl
 from attn_xl.errors import InputError
 from attn_xl.models.computation import Computation
 from attn_xl.settings import Arrangement, Settings
-from attn_xl.spreadsheets.engines import libreoffice, recalculated_by_libreoffice
+from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 from attn_xl.tables.written.reopen import Reopened, reopened
 from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.workbook.layout.settings_sheet import table_digest
@@ -64,6 +64,7 @@ def test_the_same_numbers_come_back(sample: Path, tmp_path: Path) -> None:
     same(computation, attended(path))
 
 
+@alike
 @pytest.mark.parametrize("sample", ALL, ids=lambda path: path.stem)
 def test_also_when_it_is_drawn_on_a_canvas(sample: Path, tmp_path: Path) -> None:
     path = tmp_path / "written.xlsx"
@@ -80,6 +81,7 @@ def test_also_when_openpyxl_saved_it(sample: Path, tmp_path: Path) -> None:
     same(computation, attended(again))
 
 
+@alike
 @pytest.mark.parametrize("sample", ALL, ids=lambda path: path.stem)
 def test_also_without_names(sample: Path, tmp_path: Path) -> None:
     path, again = tmp_path / "written.xlsx", tmp_path / "again.xlsx"
@@ -90,7 +92,7 @@ def test_also_without_names(sample: Path, tmp_path: Path) -> None:
     same(computation, attended(again))
 
 
-@pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
+@by_libreoffice
 def test_also_when_libreoffice_saved_it(tmp_path: Path, part: Part) -> None:
     made = {}
     for sample in part(ALL):
@@ -147,7 +149,6 @@ def test_a_switch_that_was_turned_counts(
     assert opened.remarks == ()
 
 
-@alike
 @pytest.mark.parametrize(
     ("sample", "name", "value", "said"),
     [

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import naive_attention
+from conftest import alike, naive_attention
 from test_torch import DATA, assert_close, reference, table
 
 from attn_xl import InputError, read_tables
@@ -238,6 +238,7 @@ def test_titles_and_cut_names_give_pytorchs_numbers(name: str, layout: Layout, m
         assert_close(computation["target"][step].values, theirs, step)
 
 
+@alike
 @pytest.mark.parametrize("layout", LAYOUTS[:6], ids=" ".join)
 @pytest.mark.parametrize("module", ["MultiheadAttention", "EncoderLayer", "Encoder", "DecoderLayer",
                                     "Decoder", "Transformer"])  # fmt: skip

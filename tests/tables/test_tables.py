@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, Sheets, make_input, table
+from conftest import SAMPLES, Sheets, by_libreoffice, make_input, table
 
 from attn_xl import CallError, InputError, attend, read_tables
 from attn_xl.spreadsheets.book import Book
@@ -415,7 +415,7 @@ def test_what_the_program_wrote_is_refused_kindly(tmp_path: Path) -> None:
     assert list(read_tables(own).sentences) == ["Overview", "Softmax"]
 
 
-@pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
+@by_libreoffice
 @pytest.mark.parametrize("kind", ["ods", "xls", "xlsm"])
 def test_other_formats(tmp_path: Path, kind: str) -> None:
     source = make_input(tmp_path / "pets.xlsx", {"pets": GOOD, "W_V": table(np.eye(2))})

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pytest
-from conftest import ROOT, SAMPLES
+from conftest import ROOT, SAMPLES, thorough
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -561,6 +561,7 @@ def test_the_sample_is_what_its_script_makes(monkeypatch: pytest.MonkeyPatch) ->
     assert len(make_vectors.lines()) == 48
 
 
+@thorough
 def test_the_benchmark_in_small() -> None:
     """That it runs, and finds what grep finds; the speed of a small file says little."""
     script = ROOT / "tests" / "benchmarks" / "vectors.py"

@@ -13,7 +13,7 @@ from typing import Any
 
 import openpyxl
 import pytest
-from conftest import ROOT, SAMPLES, alike, verify
+from conftest import ROOT, SAMPLES, alike, thorough, verify
 from judges import Editable, stored_formulas
 
 from attn_xl import CallError, InputError, OutputError, read_tables
@@ -218,6 +218,7 @@ def test_refusals_leave_nothing(
     assert [p.name for p in tmp_path.iterdir()] == ["roster.csv"]
 
 
+@alike
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("jobs", ["1", "2"])
@@ -240,6 +241,7 @@ def test_an_interrupted_run_leaves_nothing(number: int, jobs: str, tmp_path: Pat
     assert [p.name for p in tmp_path.iterdir()] == ["roster.csv"]
 
 
+@thorough
 def test_a_class_of_forty_takes_a_bounded_time(tmp_path: Path) -> None:
     start = time.monotonic()
     folder, _ = teach(tmp_path, [(f"s{i}", f"Student {i}") for i in range(40)])

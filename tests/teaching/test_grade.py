@@ -388,7 +388,7 @@ EXTRA = ("absent", "twice", "another's", "broken")
 
 
 @pytest.fixture(scope="module")
-def school(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def school(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Path:
     """The class, filled in, in a folder."""
     folder = tmp_path_factory.mktemp("school")
     source = make_input(folder / "in.xlsx", {"s": X})
@@ -401,7 +401,7 @@ def school(tmp_path_factory: pytest.TempPathFactory) -> Path:
         filling = Filling(path_of(folder, number))
         case.fill(filling)
         filling.save()
-    if libreoffice():
+    if pytestconfig.getoption("--thorough") and libreoffice():
         number = list(CASES).index("libreoffice")
         path = path_of(folder, number)
         (folder / "lo").mkdir()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, Part, alike, make_input, table, verify
+from conftest import SAMPLES, Part, alike, by_libreoffice, make_input, table, verify
 from judges import Editable, stored_formulas
 
 from attn_xl import CallError, InputError, attend, read_tables
@@ -21,7 +21,7 @@ from attn_xl.graph.node import HIDES, Node, walk
 from attn_xl.graph.operation import Entered, recompute
 from attn_xl.settings import Activation, Model, Settings
 from attn_xl.spreadsheets.addresses import address
-from attn_xl.spreadsheets.engines import libreoffice, recalculated_by_libreoffice
+from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 from attn_xl.teaching.lessons.blanks import Lesson, chosen_cells, results_of
 from attn_xl.teaching.lessons.lesson import write_lesson
 from attn_xl.teaching.lessons.pages import NO_NUMBER, NO_SLIP, RIGHT, WAITS, WRONG
@@ -223,6 +223,7 @@ def test_right_answers_are_right_and_nothing_is_said_before(
     book.check(engine.value, {}, {})
 
 
+@alike
 @pytest.mark.parametrize("sample", ["politics", "masks", "multi-head", "mouse", "cross", "dropout"])
 def test_one_slip_with_consistent_work_marks_that_cell_alone(sample: str, tmp_path: Path) -> None:
     level = 3 if sample in ("politics", "masks") else 2
@@ -320,7 +321,7 @@ def test_chosen_steps_alone_are_blank(blank: str, tmp_path: Path, keep: Keep) ->
         book.check(engine.value, answers, typed)
 
 
-@pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
+@by_libreoffice
 def test_libreoffice_marks_the_same(tmp_path: Path, part: Part) -> None:
     books, paths = [], []
     for number, (sample, level, seed) in enumerate(
@@ -404,6 +405,7 @@ def test_an_exam_leaves_no_less_blank_than_a_lesson() -> None:
             assert (exam[node] >= cells).all()
 
 
+@alike
 @pytest.mark.parametrize("level", [1, 2, 3])
 @pytest.mark.parametrize("exam", [False, True])
 @pytest.mark.parametrize("template", ["article", "print"])
@@ -497,6 +499,7 @@ def test_the_same_lesson_gives_the_same_bytes(tmp_path: Path) -> None:
     assert made[0] == made[1]
 
 
+@alike
 @pytest.mark.parametrize(
     "names", [("it's 100%", "a & b"), ("R1C1", "A1"), ("Lesson", "Hints"), ("Controls", "Settings"),
               ("日本", "ünï"), ("x" * 31, "x" * 30 + "y"), ("a.b", "a b"), ("Compare", "Moves")],

@@ -497,6 +497,7 @@ def test_depth_all_goes_down_to_the_inputs(run: Callable[..., Run]) -> None:
     assert len(run(MOUSE, "pets.Softmax[mouse, cat]").out.splitlines()) == 6
 
 
+@alike
 @pytest.mark.parametrize("options", [[], ["--plain"]])
 @pytest.mark.parametrize("sample", ["mouse", "encoder", "plain-sum", "cross"])
 def test_the_formulas_are_those_of_the_workbook_that_convert_writes(

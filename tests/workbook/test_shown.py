@@ -18,7 +18,7 @@ from pathlib import Path
 
 import openpyxl
 import pytest
-from conftest import alike
+from conftest import ROOT, alike, thorough
 from corpus import KINDS, Corpus
 from shown import Shown, cells, misshown, shown
 
@@ -81,9 +81,10 @@ def from_files(files: dict[str, Path]) -> Text:
 
 def by_package(name: str) -> Callable[[Sequence[Path], Path], Iterator[Text]]:
     def run(paths: Sequence[Path], folder: Path) -> Iterator[Text]:
-        for path in paths:
-            texts = packaged(name, [key(cell) for cell in cells(path) if is_number(cell)], folder)
-            yield lambda cell, of=texts: of[key(cell)] if is_number(cell) else cell.value or ""
+        numbers = (key(cell) for path in paths for cell in cells(path) if is_number(cell))
+        texts = packaged(name, [*dict.fromkeys(numbers)], folder)
+        for _ in paths:
+            yield lambda cell: texts[key(cell)] if is_number(cell) else cell.value or ""
 
     return run
 
@@ -102,7 +103,7 @@ def packaged(
     """What an npm package shows for each number format with a value."""
     given = folder / f"{name}.json"
     given.write_text(json.dumps(pairs))
-    program = Path(__file__).with_name("ssf_numfmt.mjs")
+    program = ROOT / "tests" / "ssf_numfmt.mjs"
     environment = {**os.environ, "NODE_PATH": str(packages(name))}
     done = subprocess.run(
         ["node", program, name, given], check=True, capture_output=True, text=True, env=environment
@@ -124,21 +125,19 @@ class Program:
     Attributes:
         run: what it shows in each of some workbooks; the folder is for what it writes.
         there: whether it is installed.
-        every: of the kinds, it gets every so many-th; all with --thorough.
         cannot: parts of number formats that it cannot show and Excel can.
     """
 
     run: Callable[[Sequence[Path], Path], Iterator[Text]]
     there: Callable[[], object]
-    every: int
     cannot: tuple[str, ...] = ()
 
 
 PROGRAMS = {
-    "Gnumeric": Program(by_gnumeric, lambda: shutil.which("ssconvert"), 12),
-    "LibreOffice": Program(by_libreoffice, libreoffice, 30),
-    "numfmt": Program(by_package("numfmt"), lambda: packages("numfmt"), 10),
-    "ssf": Program(by_package("ssf"), lambda: packages("ssf"), 10, ("0 %", ".0000000")),
+    "Gnumeric": Program(by_gnumeric, lambda: shutil.which("ssconvert")),
+    "LibreOffice": Program(by_libreoffice, libreoffice),
+    "numfmt": Program(by_package("numfmt"), lambda: packages("numfmt")),
+    "ssf": Program(by_package("ssf"), lambda: packages("ssf"), ("0 %", ".0000000")),
 }
 
 
@@ -172,15 +171,13 @@ def test_every_number_is_shown_with_its_sign_and_digits(kind: str, corpus: Corpu
         assert not narrow, "\n".join(narrow[:5])
 
 
+@thorough
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_a_program_shows_the_same(
-    name: str, corpus: Corpus, tmp_path: Path, pytestconfig: pytest.Config
-) -> None:
+def test_a_program_shows_the_same(name: str, corpus: Corpus, tmp_path: Path) -> None:
     program = PROGRAMS[name]
     if not program.there():
         pytest.skip(f"{name} is not installed")
-    kinds = [*KINDS][:: 1 if pytestconfig.getoption("--thorough") else program.every]
-    paths = [path for kind in kinds for path in corpus[kind]]
+    paths = [path for kind in KINDS for path in corpus[kind]]
     for path, text in zip(paths, program.run(paths, tmp_path)):
         wrong = wrongly_shown(path, text, program.cannot)
         assert not wrong, "\n".join(wrong[:5])

@@ -14,14 +14,14 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, make_input, table
+from conftest import SAMPLES, by_libreoffice, make_input, table
 from judges import Editable, stored_formulas
 from python_calamine import CalamineWorkbook
 from test_tables import rewrite
 
 import attn_xl
 from attn_xl import Formulas, attend, read_tables
-from attn_xl.spreadsheets.engines import libreoffice, recalculated_by_libreoffice
+from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 from attn_xl.workbook.templates import shipped
 from attn_xl.workbook.write import write_workbook
 from attn_xl.workbook.xlsx.package import SteadyCompressor
@@ -314,7 +314,7 @@ def test_a_template_of_ones_own(write: Write, tmp_path: Path) -> None:
     assert book["Scores"].page_setup.orientation == "portrait"
 
 
-@pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
+@by_libreoffice
 def test_a_template_saved_by_another_program(write: Write, tmp_path: Path) -> None:
     """Its styles stand in another order; every cell must still find its own."""
     (template,) = recalculated_by_libreoffice([shipped()["article"]], tmp_path)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT, SAMPLES, verify
+from conftest import ROOT, SAMPLES, thorough, verify
 
 import attn_xl
 from attn_xl import AttnXlError, CallError, Computation, Graph, InputError, Matrix, Settings, attend
@@ -273,10 +273,10 @@ def test_a_step_of_a_single_sentence_needs_no_sentence(mouse: Computation) -> No
     with pytest.raises(KeyError, match="Did you mean the step 'Softmax'"):
         alone["softmx"]
     with pytest.raises(KeyError, match="Did you mean 'pets'"):
-        mouse["cats"]
+        mouse["pet"]
     assert mouse["Compare.mouse.Input"] is mouse.comparison["Compare.mouse.Input"]  # type: ignore[comparison-overlap]
     weighted = attend(SAMPLES / "mouse.xlsx", weights={"W_Q": np.eye(3)})
-    assert weighted["W_Q"] is weighted["cat"]["W_Q"]  # of both sentences, so it is clear
+    assert weighted["W_Q"] is weighted["pets"]["W_Q"]  # of both sentences, so it is clear
 
 
 def test_a_long_computation_is_abbreviated() -> None:
@@ -534,6 +534,7 @@ def test_the_example_of_a_docstring_runs(
     assert not runner.failures, "".join(said)
 
 
+@thorough
 def test_types_are_those_a_user_works_with(tmp_path: Path) -> None:
     assert (ROOT / "attn_xl" / "py.typed").exists()
     api = pytest.importorskip("mypy.api")
