@@ -183,7 +183,7 @@ def _why(error: Exception) -> object:
     if isinstance(error, (FileNotFoundError, NotADirectoryError)):
         return "there is no such folder"
     if isinstance(error, PermissionError):
-        return "permission denied, or the file is open in another program"
+        return "writing there is not allowed, or the file is open in another program"
     return _reason(error)
 
 
