@@ -1,5 +1,5 @@
-"""The two calls of a script or notebook: numbers in any form to a computation, and a computation to the
-workbook that `attn-xl convert` writes."""
+"""The Python API: `attend` computes a model from numbers in many forms, and `write_workbook` writes the
+result as the workbook that `attn-xl convert` writes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _OPTION = re.compile(r"(?<![^\s(])--([a-z]+(?:-[a-z]+)*)")
 
 
 class Options(TypedDict, total=False):
-    """The fields of `Settings`, as keywords; a choice out of several may be given by its name."""
+    """The fields of `Settings` as keyword arguments; values of an enumeration may be given by name."""
 
     model: (
         Model
@@ -93,25 +93,29 @@ def attend(
     dims: Sequence[str] | str | None = None,
     **options: Unpack[Options],
 ) -> Computation:
-    """Compute attention, or another model, for every sentence of some tables.
+    """Compute attention, or another model, for every sentence of one or more tables.
 
     Args:
-        tables: embeddings, (n, d), a word a row: a pandas or polars frame, an array, nested lists, a
-            dictionary of vectors by word, a table, a matrix; a dictionary of several by name; a file;
-            or what `read_tables` found.
-        settings: the model and its choices; those written in a workbook if None.
-        weights: what was learned by name, (d, d_k) and so on: `{"W_Q": ..., "b_Q": ...}`, each a frame,
-            an array or nested lists; PyTorch's names are known, too. They come before a workbook's own.
-        words, dims: the labels of an array or of nested lists; a text is split at its spaces.
-        options: the fields of `Settings` as keywords: `causal=True, heads=2`. They win over `settings`.
+        tables: embeddings of shape (n, d), one word per row: a pandas or polars frame, an array, nested
+            lists, a dictionary of vectors by word, a table or a matrix; a dictionary of several by
+            name; a file; or the result of `read_tables`.
+        settings: the model and its settings; those of the workbook if None.
+        weights: learned weights by name, of shape (d, d_k) and so on: `{"W_Q": ..., "b_Q": ...}`, each
+            a frame, an array or nested lists; PyTorch's names also work. They replace the weights of a
+            workbook.
+        words, dims: the labels of an array or of nested lists; a string is split at spaces.
+        options: the fields of `Settings` as keywords: `causal=True, heads=2`. They override
+            `settings`.
 
     Returns:
-        The graph of each sentence by name; a single one that is no file's is called `Sentence`.
+        The graph of each sentence by name; a single sentence that comes from no file is called
+        `Sentence`.
 
     Raises:
-        InputError: if numbers are missing or not finite, or a weight is missing or does not fit.
-        CallError: for an option or a combination of options that there is not, or labels that do not
-            fit; a WrongTypeError, which is a TypeError, too, names what was given and what is taken.
+        InputError: if numbers are missing or not finite, or a weight is missing or has the wrong shape.
+        CallError: for an unknown option, an invalid combination of options, or labels that do not
+            match the numbers.
+        WrongTypeError: for an argument of the wrong type; also a CallError and a TypeError.
 
     Example:
         >>> import attn_xl
@@ -129,22 +133,23 @@ def attend(
     if settings is not None and not isinstance(settings, Settings):
         raise wrong_type("settings", settings, "Settings, or options as keywords: attend(x, heads=2)")
     with _options_as_keywords():
-        made = _tables(tables, words, dims)
+        read = _tables(tables, words, dims)
         if weights is not None:
-            made = _with_weights(made, weights)
-        chosen = _settings(options, made, settings)
-        return replace(models.attend(made, chosen), tables=made)
+            read = _with_weights(read, weights)
+        resolved = _settings(options, read, settings)
+        return replace(models.attend(read, resolved), tables=read)
 
 
 @contextmanager
 def _options_as_keywords() -> Iterator[None]:
-    """In the block, errors name an option as Python does: `random_weights`, not `--random-weights`."""
+    """A context in which errors spell options as in Python: `random_weights`, not
+    `--random-weights`."""
     try:
         yield
     except AttnXlError as error:
-        said = str(error.args[0])
-        in_python = _OPTION.sub(lambda found: found[1].replace("-", "_"), said)
-        if in_python == said:
+        text = str(error.args[0])
+        in_python = _OPTION.sub(lambda found: found[1].replace("-", "_"), text)
+        if in_python == text:
             raise
         raise type(error)(in_python) from None
 
@@ -153,13 +158,15 @@ def _tables(what: Any, words: Any, dims: Any) -> Tables:
     if words is None and dims is None:
         if isinstance(what, Tables):
             return what
-        if isinstance(what, Table):  # it knows the file that it comes from
+        if isinstance(what, Table):  # it has the path of its file
             return Tables(Path(what.file), {what.name: what}, {})
         if isinstance(what, (Computation, Graph)):
             raise wrong_type("the table", what, TAKEN)
         return read_tables(what)
     if isinstance(what, (str, os.PathLike, Tables)):
-        raise CallError("words and dims label an array or lists of numbers; a file has its own labels.")
+        raise CallError(
+            "words and dims label an array or nested lists; a file has its own labels. Leave them out."
+        )
     return _assembled(survey_book(book_of_objects(what, words, dims)))
 
 
@@ -171,7 +178,7 @@ def _assembled(survey: Any) -> Tables:
 
 
 def _with_weights(tables: Tables, weights: Any) -> Tables:
-    """Tables with some more weights, which are found as those of a dictionary of tables are."""
+    """Add weights to tables, recognized by name as in a dictionary of tables."""
     if not isinstance(weights, Mapping):
         raise wrong_type("weights", weights, 'a dictionary by name: {"W_Q": ...}')
     if not weights:
@@ -184,8 +191,8 @@ def _with_weights(tables: Tables, weights: Any) -> Tables:
     unknown = [name for name in found.sentences if name != alone]
     if unknown:
         raise CallError(
-            f"weights: {unknown[0]!r} is not the name of weights. They are called W_Q, W_K, W_V, W_O, "
-            "b_Q, W_Q_1 (of head 1), Enc1.W_1, Vocabulary, Mask, ..., or as PyTorch calls them."
+            f"weights: {unknown[0]!r} is not the name of a weight. Names are W_Q, W_K, W_V, W_O, b_Q, "
+            "W_Q_1 (of head 1), Enc1.W_1, Vocabulary, Mask, ..., or PyTorch's names."
         )
     return replace(
         tables,
@@ -214,28 +221,30 @@ def write_workbook(
     settings: Settings | None = None,
     source: str | None = None,
 ) -> Layout:
-    """Write every matrix of a computation as a sheet of live formulas with their values.
+    """Write every matrix of a computation as a sheet of live formulas with cached values.
 
-    What `attend` made of a file becomes the workbook that `attn-xl convert` writes of it, byte by byte:
-    with an Overview, the sheet Controls, charts, and the record by which `read_tables` reads it back.
+     For a file, the result is byte for byte the workbook that `attn-xl convert` writes: with an
+    Overview, the sheet Controls, charts, and the record from which `read_tables` reads it back.
 
     Args:
-        computation: what `attend` made, or a graph, or the matrix that a model returned.
-        path: the .xlsx to write; it takes its place when it is complete.
-        overwrite: replace a file that exists.
-        plain: leave out the sheet Controls and all charts.
-        template: the look: a template's file, or the name of a shipped one: "article", "print".
-        settings: how it is shown (formulas, decimals, layout); as `attend` was told if None.
-        source: where the numbers came from, for the Overview; the name of the file if None.
+        computation: the result of `attend`, a graph, or the matrix that a model returned.
+        path: the .xlsx file to write; it appears only when it is complete.
+        overwrite: replace an existing file.
+        plain: omit the sheet Controls and all charts.
+        template: the look: the path of a template, or the name of a built-in one: "article", "print".
+        settings: how to show the matrices (formulas, decimals, layout); those of the computation if
+            None.
+        source: the origin of the numbers, for the Overview; the name of the input file if None.
 
     Returns:
-        Where everything was put.
+        The layout: where each matrix is in the workbook.
 
     Raises:
-        CallError: if the file exists, is the input, or does not end in .xlsx; if there is no such
-            template; a WrongTypeError, which is a TypeError, too, for anything else.
-        InputError: if the template or the size of a matrix does not do.
-        OutputError: if the file cannot be written; then nothing was changed.
+        CallError: if the file exists, is the input, or does not end in .xlsx, or if there is no such
+            template.
+        WrongTypeError: for an argument of the wrong type; also a CallError and a TypeError.
+        InputError: if the template is unusable or a matrix is too large for a sheet.
+        OutputError: if the file cannot be written; nothing is changed then.
 
     Example:
         >>> import attn_xl
@@ -248,30 +257,30 @@ def write_workbook(
         raise wrong_type("path", path, "the name of the .xlsx to write")
     if settings is not None and not isinstance(settings, Settings):
         raise wrong_type("settings", settings, "Settings")
-    target, look = Path(path), find_template(template)
+    target, template_path = Path(path), find_template(template)
     check_ending(target, ".xlsx")
     tables = computation.tables
     check_output(
         target,
         force=overwrite,
-        sources=(look, *([tables.path] if tables else [])),
+        sources=(template_path, *([tables.path] if tables else [])),
         instead="Pass overwrite=True to replace it, or name another file.",
     )
-    shown = settings or computation.settings or Settings()
+    display = settings or computation.settings or Settings()
     if tables is not None and computation.settings is not None:
-        made = computation.settings
-        live = shown.formulas is not Formulas.none and made.model is not Model.similarity
+        computed_with = computation.settings
+        live = display.formulas is not Formulas.none and computed_with.model is not Model.similarity
         controls = live and not plain
-        if made.controls is not controls:
-            again = models.attend(tables, replace(made, controls=controls))
+        if computed_with.controls is not controls:
+            again = models.attend(tables, replace(computed_with, controls=controls))
             computation = replace(again, tables=tables)
-        shown = replace(shown, controls=controls)
+        display = replace(display, controls=controls)
     if source is None:
         source = tables.path.name if tables is not None and tables.path.is_file() else ""
     from attn_xl.workbook.write import (
-        write_workbook as write_computation,  # openpyxl takes longer than to compute
+        write_workbook as write_computation,  # importing openpyxl takes longer than computing
     )
 
     return write_computation(
-        computation, target, template=look, settings=shown, source=source, record=True
+        computation, target, template=template_path, settings=display, source=source, record=True
     )

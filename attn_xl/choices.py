@@ -1,5 +1,4 @@
-"""The choices that are one of several, and which models have what in them. Knows nothing of files or
-matrices."""
+"""Enumerations of the settings, and groups of models with common properties."""
 
 from __future__ import annotations
 
@@ -7,31 +6,31 @@ from enum import Enum
 
 
 class Formulas(str, Enum):
-    """How a computed cell is written."""
+    """The content of computed cells."""
 
     cell = "cell"
     """a live formula in every cell, with its value"""
     array = "array"
-    """one array formula for a matrix, with the names of the matrices in it"""
+    """one array formula per matrix, which refers to other matrices by name"""
     dynamic = "dynamic"
-    """the same as a formula that spills, of Excel 365"""
+    """the same as a formula that spills, for Excel 365"""
     none = "none"
-    """the value alone"""
+    """values only"""
 
 
 class Arrangement(str, Enum):
-    """Where the matrices stand."""
+    """How matrices are arranged on sheets."""
 
     sheets = "sheets"
-    """one matrix, one sheet"""
+    """one sheet per matrix"""
     layers = "layers"
-    """one layer, one sheet, as one draws it"""
+    """one sheet per layer, drawn as a diagram"""
     canvas = "canvas"
-    """all on one sheet, as one draws them"""
+    """all matrices on one sheet, drawn as a diagram"""
 
 
 class Model(str, Enum):
-    """What is computed."""
+    """The model to compute."""
 
     attention = "attention"
     encoder = "encoder"
@@ -49,17 +48,17 @@ class Model(str, Enum):
 
     @property
     def always_causal(self) -> bool:
-        """Whether it hides later words whatever is chosen."""
+        """Whether the model hides later words regardless of the settings."""
         return self.kind in (Model.decoder, Model.encoder_decoder, Model.decoder_only)
 
     @property
     def kind(self) -> Model:
-        """The model whose options it takes: itself, unless it was added."""
+        """The model whose options apply: the model itself, unless it was registered with `add`."""
         return _KINDS.get(self, self)
 
     @classmethod
     def add(cls, name: str, like: Model) -> Model:
-        """A model besides these, which takes the options of another one."""
+        """Register another model, which takes the options of the model `like`."""
         model = str.__new__(cls, name)
         model._name_ = model._value_ = name
         _ADDED[name], _KINDS[model] = model, like.kind
@@ -75,48 +74,47 @@ _KINDS: dict[Model, Model] = {}
 
 
 ATTENTION = (Model.attention, Model.encoder, Model.decoder, Model.encoder_decoder, Model.decoder_only)
-"""The models with attention in them."""
+"""Models that contain attention."""
 STACKS = ATTENTION[1:]
-"""The models made of layers."""
+"""Models made of layers."""
 BLOCKS = (Model.softmax, Model.norm, Model.feed_forward, Model.positions)
-"""A single step, computed by itself."""
-"""The models whose words never look at later ones."""
+"""Models of a single step."""
 
 
 class Engine(str, Enum):
-    """What recalculates a workbook that is checked."""
+    """The engine that recalculates a workbook for `check`."""
 
     ironcalc = "ironcalc"
     libreoffice = "libreoffice"
 
 
 class Norm(str, Enum):
-    """Where a layer's norm stands."""
+    """The position of the norm in a layer: after each sublayer or before it."""
 
     post = "post"
     pre = "pre"
 
 
 class NormVariance(str, Enum):
-    """What the sum of squared distances from the mean is divided by in a norm."""
+    """The divisor of the variance in a norm."""
 
     population = "population"
-    """by how many numbers there are"""
+    """n, the number of values"""
     sample = "sample"
-    """by one less"""
+    """n - 1"""
 
 
 class NormEpsilon(str, Enum):
     """Where a norm adds epsilon."""
 
     inside = "inside"
-    """under the root: √(variance + ε)"""
+    """to the variance: √(variance + ε)"""
     outside = "outside"
-    """to the root: √variance + ε"""
+    """to the standard deviation: √variance + ε"""
 
 
 class Activation(str, Enum):
-    """The function of the hidden layer."""
+    """The activation function of the feed-forward network."""
 
     relu = "relu"
     gelu = "gelu"
@@ -124,20 +122,20 @@ class Activation(str, Enum):
 
 
 class Normalize(str, Enum):
-    """How scores become weights that sum to 1."""
+    """How scores are turned into weights that sum to 1."""
 
     softmax = "softmax"
     sum = "sum"
 
 
 class Switch(str, Enum):
-    """A switch that a workbook has only if it is asked for."""
+    """Switches that a workbook contains only on request."""
 
     causal = "causal"
 
 
 class Positions(str, Enum):
-    """What tells the model where a word stands."""
+    """The positional encoding."""
 
     none = "none"
     sinusoidal = "sinusoidal"

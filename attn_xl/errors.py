@@ -1,18 +1,18 @@
-"""What a user can mend: one base error, a few children. Knows nothing of the rest of the program."""
+"""The errors that users can act on: a base class and its subclasses."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
 
-_BEGINNING, _END = 2000, 500  # letters of a text that is too long
+_BEGINNING, _END = 2000, 500  # characters kept of an overlong message
 
 
 class AttnXlError(Exception):
-    """Something that the user can mend; its text says what was found, where, and what to do.
+    """An error that the user can fix. Its message says what was found, where, and what to do.
 
-    `exit_status` is what the command line answers with. Of a very long text, as with a name of ten
-    thousand letters, the middle is left out.
+    `exit_status` is the exit status of the command line. The middle of a very long message, such as one
+    with a name of ten thousand characters, is left out.
     """
 
     exit_status = 1
@@ -24,15 +24,15 @@ class AttnXlError(Exception):
 
 
 class InputError(AttnXlError):
-    """A file that cannot be used as it is: missing, damaged, or with a table that does not fit."""
+    """A file that cannot be used as it is: missing, damaged, or with tables that do not match."""
 
 
 class NotFinite(InputError):
-    """Numbers whose result is infinite, or no number."""
+    """A computation whose result is infinite or NaN."""
 
 
 class MissingWeightsError(InputError):
-    """Weights that a model needs and that the file does not have."""
+    """Weights that the model needs and the file does not contain."""
 
 
 class OutputError(AttnXlError):
@@ -40,44 +40,45 @@ class OutputError(AttnXlError):
 
 
 class CallError(AttnXlError):
-    """A mistake in the call: an option, a name or a path that does not go with this input."""
+    """A mistake in the call: an option, name or path that is invalid for this input."""
 
     exit_status = 2
 
 
 class WrongTypeError(CallError, TypeError):
-    """An object of a type that a function does not take."""
+    """An argument of a type that the function does not accept."""
 
 
 class ShapeError(CallError, ValueError):
-    """Matrices or labels whose shapes do not fit each other."""
+    """Matrices or labels whose shapes do not match."""
 
 
 class Interrupted(AttnXlError):
-    """Stopped while several things were done; what is finished is whole."""
+    """An interrupt during a run over several files; the finished files are complete."""
 
     exit_status = 130
 
 
 def unforeseen(error: BaseException) -> str:
-    """What to say of an error that nobody foresaw, where one file must not stop the others."""
+    """The message for an unexpected error in one of several files, which must not stop the others."""
     if isinstance(error, MemoryError):
-        return "there is not enough memory for it"
+        return "not enough memory"
     if isinstance(error, OSError):
         return error.strerror or str(error)
-    return f"a mistake in attn-xl; please report it: {type(error).__name__}: {error}"
+    return f"a bug in attn-xl; please report it: {type(error).__name__}: {error}"
 
 
 def wrong_type(where: str, given: object, takes: str) -> WrongTypeError:
-    """The error that names what was given, and what `where` takes instead."""
+    """The error for an argument `where` of the wrong type: names the type given and those accepted."""
     name = type(given).__name__
     article = "an" if name[0].lower() in "aeio" or name == "ndarray" else "a"
-    said = "None" if given is None else f"{article} {name}"
-    return WrongTypeError(f"{where} is {said}; it takes {takes}.")
+    found = "None" if given is None else f"{article} {name}"
+    return WrongTypeError(f"{where} is {found}; it takes {takes}.")
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The hint that ends an error about an unknown name: the nearest one, then all of them."""
+    """The hint at the end of an error about an unknown name: the closest match, then all known
+    names."""
     known = list(known)
     by_folded = {k.casefold(): k for k in known}
     close = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)

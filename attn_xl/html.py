@@ -1,4 +1,4 @@
-"""A matrix as a table: HTML for notebooks, text for a Python prompt. Knows numbers and labels only."""
+"""A matrix as a table: HTML for notebooks, text for the Python prompt."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from attn_xl.text import plain
 
-MOST = 60
-"""So many rows and columns are shown in a notebook."""
-MOST_LINES, ENDS = 20, 5
-"""Of more rows, the first and the last few are shown in text."""
-MOST_LABEL = 24
+MAX_SHOWN = 60
+"""Rows and columns shown in a notebook; more make it slow."""
+MAX_ROWS, ENDS = 20, 5
+"""Rows shown as text; of a longer matrix, rows shown at each end."""
+MAX_LABEL_WIDTH = 24
 HUGE = 1e7
 
 
@@ -26,8 +26,8 @@ def html_table(
     *,
     shaded: bool = False,
 ) -> str:
-    """A matrix as an HTML table; with `shaded`, the numbers from 0 to 1 are a heat map."""
-    from html import escape  # loaded only where there is a notebook
+    """A matrix as an HTML table; with `shaded`, values from 0 to 1 are coloured as a heat map."""
+    from html import escape  # needed only in a notebook
 
     def cell(value: float) -> str:
         strength = 0.6 * max(0.0, min(1.0, value))
@@ -38,30 +38,40 @@ def html_table(
         return f"<tr><th>{escape(label)}</th>{''.join(cells)}{dots}</tr>"
 
     n, m = len(rows), len(columns)
-    dots = "<td>…</td>" if m > MOST else ""
-    head = line("", (f"<th>{escape(column)}</th>" for column in columns[:MOST]))
-    body = [line(row, map(cell, numbers)) for row, numbers in zip(rows[:MOST], values[:, :MOST])]
-    left_out = f"<p>{n} × {m}; shown: {min(n, MOST)} × {min(m, MOST)}</p>" if max(n, m) > MOST else ""
+    dots = "<td>…</td>" if m > MAX_SHOWN else ""
+    head = line("", (f"<th>{escape(column)}</th>" for column in columns[:MAX_SHOWN]))
+    body = [
+        line(row, map(cell, numbers)) for row, numbers in zip(rows[:MAX_SHOWN], values[:, :MAX_SHOWN])
+    ]
+    left_out = (
+        f"<p>{n} × {m}; shown: {min(n, MAX_SHOWN)} × {min(m, MAX_SHOWN)}</p>"
+        if max(n, m) > MAX_SHOWN
+        else ""
+    )
     return f"<table><caption>{escape(title)}</caption>{head}{''.join(body)}</table>{left_out}"
 
 
 def text_table(
     rows: Sequence[str], columns: Sequence[str], cells: NDArray[Any], *, width: int = 80
 ) -> str:
-    """Numbers (or texts) with their labels in lines of text, as pandas has them: of many rows the first
-    and the last, and as many columns of both ends as fit the width."""
+    """Labelled numbers or texts as lines of text, as in pandas. Of many rows it shows the first and
+    last; of many columns, as many from both ends as fit the width."""
     from rich.cells import cell_len, set_cell_size  # takes 10 ms
 
     def cut(label: str) -> str:
         label = plain(label)
-        return label if cell_len(label) <= MOST_LABEL else set_cell_size(label, MOST_LABEL - 1) + "…"
+        return (
+            label
+            if cell_len(label) <= MAX_LABEL_WIDTH
+            else set_cell_size(label, MAX_LABEL_WIDTH - 1) + "…"
+        )
 
     def right(text: str, size: int) -> str:
         return " " * (size - cell_len(text)) + text
 
     n, m = len(rows), len(columns)
-    down = [*range(n)] if n <= MOST_LINES else [*range(ENDS), *range(n - ENDS, n)]
-    # So many columns never fit: each takes at least 3 letters.
+    down = [*range(n)] if n <= MAX_ROWS else [*range(ENDS), *range(n - ENDS, n)]
+    # More columns never fit: each takes at least 3 characters.
     across = [*range(m)] if m <= width else [*range(width // 2), *range(m - width // 2, m)]
     shown = cells[np.ix_(down, across)]
     form = _form(shown) if shown.dtype.kind == "f" else str
@@ -86,23 +96,23 @@ def text_table(
         kept = sorted(fitting)
 
     def line(label: str, cells: dict[int, str]) -> str:
-        said = label + " " * (first - cell_len(label))
+        text = label + " " * (first - cell_len(label))
         for before, column in zip((-1, *kept), kept):
-            said += (
+            text += (
                 ("  ..." if column > before + 1 else "") + "  " + right(cells[column], sizes[column])
             )
-        return said + ("  ..." if kept and kept[-1] < m - 1 else "")
+        return text + ("  ..." if kept and kept[-1] < m - 1 else "")
 
     lines = [line("", heads)] if any(heads.values()) else []
     for i, label in enumerate(labels):
-        if n > MOST_LINES and i == ENDS:
+        if n > MAX_ROWS and i == ENDS:
             lines.append("...")
         lines.append(line(label, {column: texts[column][i] for column in kept}))
     return "\n".join(lines)
 
 
 def _form(values: NDArray[np.float64]) -> Callable[[float], str]:
-    """How numbers are written, all alike: whole ones without a point, tiny and huge ones with an
+    """A function that formats all values alike: integers without decimals, tiny and huge values with an
     exponent."""
     usual = np.abs(values[np.abs(values) < HUGE])
     whole = not (usual % 1).any()

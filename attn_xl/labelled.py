@@ -1,5 +1,5 @@
-"""Labelled numbers as a numpy user expects them: indexing by position or label, iteration, conversion
-to arrays and frames, a readable repr. Imports pandas or polars only when asked for a frame."""
+"""Labelled matrices with numpy's conventions: indexing by position or label, iteration, conversion to
+arrays and frames, a readable repr. Converting to a frame imports pandas or polars."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 
 class MissingLibraryError(CallError, ImportError):
-    """A library that is not installed."""
+    """An optional library that is not installed."""
 
 
 class Labelled:
     """Numbers with a label for each row and column.
 
-    Everything but the arithmetic is that of `values`: `m[0, 2]`, `m[-1]`, `m[:, 1]`, `len(m)`, `for row
-    in m`, `np.asarray(m)`, `np.mean(m, axis=1)`. A label may stand for a position: `m["mouse", "cat"]`,
-    `m["mouse"]`, `m[:, "cat"]`, `m[["mouse", "cat"]]`. Of a label that is there twice, `m["the#2"]` is
-    the second.
+    Everything except arithmetic works as on the array `values`: `m[0, 2]`, `m[-1]`, `m[:, 1]`,
+    `len(m)`, `for row in m`, `np.asarray(m)`, `np.mean(m, axis=1)`. Labels may replace positions:
+    `m["mouse", "cat"]`, `m["mouse"]`, `m[:, "cat"]`, `m[["mouse", "cat"]]`. `m["the#2"]` selects the
+    second row with the label `the`.
 
     Example:
         >>> import attn_xl
@@ -50,23 +50,23 @@ class Labelled:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many rows and columns."""
+        """The number of rows and of columns."""
         return len(self.rows), len(self.columns)
 
     ndim = 2
 
     @property
     def size(self) -> int:
-        """How many numbers."""
+        """The number of values."""
         return len(self.rows) * len(self.columns)
 
     @property
     def dtype(self) -> np.dtype[np.float64]:
-        """That of its numbers: float64."""
+        """The type of the values: float64."""
         return self.values.dtype
 
     def tolist(self) -> list[list[float]]:
-        """The numbers as lists of Python's floats, one a row."""
+        """The values as lists of Python floats, one list per row."""
         rows: list[list[float]] = self.values.tolist()
         return rows
 
@@ -74,7 +74,7 @@ class Labelled:
         return len(self.rows)
 
     def __bool__(self) -> bool:
-        return True  # and not whether it has rows
+        return True  # even without rows
 
     def __iter__(self) -> Iterator[NDArray[np.float64]]:
         return iter(self.values)
@@ -108,17 +108,18 @@ class Labelled:
             raise PositionError(f"{self._called}: {error}.") from None
 
     def _position(self, key: Any, axis: int) -> Any:
-        """A key with positions in place of labels."""
+        """A key with labels replaced by positions."""
         labels, what = ((self.rows, "row"), (self.columns, "column"))[axis]
         if isinstance(key, str):
             if axis == 0 and key not in self.rows and key in self.columns:
                 raise LabelError(
-                    f"{self._called} has no row labelled {key!r}, but a column: write [:, {key!r}]."
+                    f"{self._called} has no row labelled {key!r}, but it has such a column: "
+                    f"write [:, {key!r}]."
                 )
             return position_of(key, labels, what, self._called)
         if isinstance(key, slice) and any(isinstance(end, str) for end in (key.start, key.stop)):
             raise PositionError(
-                f"{self._called}: a slice takes positions, from 0. By labels, list them: "
+                f"{self._called}: a slice takes positions, from 0. To select labels, list them: "
                 f"[[{labels[0]!r}, ...]]."
             )
         if isinstance(key, (int, np.integer)) and not -len(labels) <= key < len(labels):
@@ -135,30 +136,32 @@ class Labelled:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         wanted = self.values.dtype if dtype is None else np.dtype(dtype)
         if copy is False and wanted != self.values.dtype:
-            raise ValueError(f"{self._called} has numbers of float64; {wanted} takes a copy.")
+            raise ValueError(f"{self._called} holds float64; converting to {wanted} needs a copy.")
         return self.values.astype(wanted, copy=bool(copy))
 
     def __array_function__(
         self, function: Callable[..., Any], types: Any, args: Any, kwargs: dict[str, Any]
     ) -> Any:
-        """Functions of numpy's, such as `np.mean`, get the numbers and give an array."""
+        """Apply a numpy function, such as `np.mean`, to the values; returns its plain result."""
         return function(*_numbers(args), **{name: _numbers(value) for name, value in kwargs.items()})
 
     # Frames
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A pandas frame with the rows' labels as its index and the columns' as its columns.
+        """A pandas frame with the row labels as its index and the column labels as its columns.
 
         Raises:
             MissingLibraryError: if pandas is not installed.
         """
         frame = _library("pandas").DataFrame
-        made: pandas.DataFrame = frame(self._cells(), index=list(self.rows), columns=list(self.columns))
-        return made
+        converted: pandas.DataFrame = frame(
+            self._cells(), index=list(self.rows), columns=list(self.columns)
+        )
+        return converted
 
     def to_polars(self) -> polars.DataFrame:
-        """A polars frame: a first column `word` with the rows' labels, then a column for each column.
-        Polars takes no two columns of one name: a repeated label becomes `the#1`, `the#2`.
+        """A polars frame: a first column `word` with the row labels, then one column per column label.
+        Polars requires unique names, so a repeated label becomes `the#1`, `the#2`.
 
         Raises:
             MissingLibraryError: if polars is not installed.
@@ -171,12 +174,12 @@ class Labelled:
         names = self.columns
         if len(set(names)) < len(names):
             names = tuple(unambiguous(names))
-        made: polars.DataFrame = library.DataFrame(
+        converted: polars.DataFrame = library.DataFrame(
             {first: list(self.rows), **{name: cells[:, column] for column, name in enumerate(names)}}
         )
-        return made
+        return converted
 
-    # What it shows of itself
+    # Representation
 
     @property
     def _called(self) -> str:
@@ -186,7 +189,7 @@ class Labelled:
         return self.name or "matrix"
 
     def _cells(self) -> NDArray[Any]:
-        """The numbers, in an array of their own; or what is shown in place of them."""
+        """A copy of the values; subclasses may return other cells to show."""
         return self.values.copy()
 
     def __repr__(self) -> str:
@@ -216,7 +219,7 @@ def _library(name: str) -> Any:
 
 
 def first_and_last(names: Sequence[str], most: int = 20) -> Iterator[str]:
-    """Lines of a repr: the first and the last, with a word on how many are left out."""
+    """The first and last lines of a repr, with the number of omitted lines between them."""
     if len(names) <= most:
         yield from names
         return

@@ -1,4 +1,4 @@
-"""Labels of rows and columns: a name for each that means it alone, and the position a name means."""
+"""Labels of rows and columns: unique names, and the position of a name."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ from collections.abc import Sequence
 from .errors import CallError, nearest
 
 MOST_LISTED = 30
-"""Labels that an error lists at most."""
+"""Labels listed in an error; more would bury the message."""
 _NEEDS_QUOTES = re.compile(r'^$|[\[\],"]')
 
 
 class LabelError(CallError, KeyError):
-    """A label that a matrix does not have, or has more than once."""
+    """A label that a matrix does not have or has more than once."""
 
     __str__ = Exception.__str__
 
 
 class PositionError(CallError, IndexError):
-    """A row or a column number beyond the last one, or an index that a matrix does not take."""
+    """A row or column number out of range, or an invalid index."""
 
 
 def unambiguous(labels: Sequence[str]) -> list[str]:
-    """Each label so that it means only one: `the#1`, `"a, b"`."""
+    """The labels as unique names: repeated ones are numbered (`the#1`), special characters quoted
+    (`"a, b"`)."""
     folded = {label.casefold() for label in labels}
     repeated = {label for label, times in Counter(labels).items() if times > 1}
     seen: dict[str, int] = {}
@@ -39,13 +40,14 @@ def unambiguous(labels: Sequence[str]) -> list[str]:
 
 
 def position_of(label: str, labels: Sequence[str], what: str, title: str) -> int:
-    """The position, from 0, of the label that is meant: `mouse`, or `the#2` where it is repeated.
+    """The position of a label, counted from 0. A repeated label needs its number: `the#2`.
 
     Args:
-        what: "row" or "column"; title: what the matrix is called.
+        what: "row" or "column", for errors.
+        title: the name of the matrix, for errors.
 
     Raises:
-        LabelError: if there is none, or more than one.
+        LabelError: if no label matches, or more than one.
     """
     same = [i for i, known in enumerate(labels) if known == label]
     if len(same) == 1:

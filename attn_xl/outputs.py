@@ -1,4 +1,4 @@
-"""Output that appears whole or not at all: written beside its place, then renamed into it."""
+"""Atomic output: files are written under a temporary name beside the target, then renamed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .errors import CallError, InputError, OutputError
 STANDARD_OUTPUT = Path("-")
 SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 MOST_ENTRIES = 10_000
-"""At most this many files of a folder are compared with a name."""
+"""Files of a folder to compare with a mistyped name; bounds the time in huge folders."""
 _STRAY = re.compile(r"\.attn-xl-[0-9a-f]{12}\.part")
 
 
@@ -31,27 +31,29 @@ def check_output(
     sources: Iterable[Path] = (),
     instead: str = "Use --force to replace it, or -o to name another.",
 ) -> None:
-    """Refuse an output that would overwrite something unasked.
+    """Raise an error if an output would overwrite an input or, without `force`, any existing file.
 
     Args:
-        force: replace what exists.
-        sources: the files that are read, which are never replaced.
-        instead: what to do where one exists.
+        force: allow replacing an existing file.
+        sources: the input files, which are never replaced.
+        instead: the advice that ends the error about an existing file.
 
     Raises:
-        CallError: if `path` is one of `sources`, no file, or exists without `force`.
+        CallError: if `path` is one of `sources`, is not an ordinary file, or exists without `force`.
         OutputError: if it is open in a spreadsheet program.
     """
     try:
         exists = path.exists()
-        endless = not exists and path.resolve().is_symlink()  # from Python 3.13 on; else an error
+        endless = (
+            not exists and path.resolve().is_symlink()
+        )  # True from Python 3.13 on; an error before
         same = exists and any(source.exists() and path.samefile(source) for source in sources)
     except (OSError, ValueError, RuntimeError) as error:
-        raise CallError(f"{path}: is no name for a file here ({_reason(error)}).") from None
+        raise CallError(f"{path}: is not a valid file name here ({_reason(error)}).") from None
     if same:
         raise CallError(f"{path}: is the input, which is never overwritten. Name another output.")
     if endless:
-        raise CallError(f"{path}: is a link that leads to itself. Name another output.")
+        raise CallError(f"{path}: is a link to itself. Name another output.")
     if path.is_dir():
         raise CallError(f"{path}: is a folder. Name a file in it.")
     if exists and not path.is_file():
@@ -59,15 +61,15 @@ def check_output(
     if exists and not force:
         raise CallError(f"{path}: exists already. {instead}")
     for lock in (path.with_name(f"~${path.name}"), path.with_name(f".~lock.{path.name}#")):
-        if exists and os.path.lexists(lock):  # Excel's, LibreOffice's
+        if exists and os.path.lexists(lock):  # lock files of Excel, LibreOffice
             raise OutputError(
-                f"{path}: is open in a spreadsheet program, which would save over the new one. Close "
-                f"it there; if it is not open, delete {lock.name!r} beside it, which says so."
+                f"{path}: is open in a spreadsheet program, which would overwrite the new file. Close "
+                f"it there; if it is not open, delete the lock file {lock.name!r} beside it."
             )
 
 
 def check_ending(path: Path, *endings: str) -> None:
-    """Refuse the name of an output that does not say what is written.
+    """Raise an error if the name of an output lacks the ending of its format.
 
     Raises:
         CallError: if it ends in none of the `endings`, such as `.xlsx`.
@@ -81,7 +83,7 @@ def _reason(error: Exception) -> object:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a path is a folder; what is no name for a file here is none."""
+    """Whether a path is a folder; False for a path that is invalid on this system."""
     try:
         return path.is_dir()
     except (OSError, ValueError, RuntimeError):
@@ -89,11 +91,11 @@ def is_folder(path: Path) -> bool:
 
 
 def expanded(files: Sequence[Path]) -> list[Path]:
-    """The files of a call, with patterns that the shell has left as they are (`*.xlsx` on Windows), but
-    for the lock files of open workbooks, each once.
+    """The files of a call without duplicates and without the lock files of open workbooks; patterns
+    that the shell did not expand (`*.xlsx` on Windows) are expanded.
 
     Raises:
-        CallError: if no file is left.
+        CallError: if no file matches.
     """
     found: list[Path] = []
     for file in files:
@@ -106,7 +108,7 @@ def expanded(files: Sequence[Path]) -> list[Path]:
 
 
 def no_such_file(path: Path) -> InputError:
-    """The error about a file that does not exist, with the name nearest to it in its folder."""
+    """The error for a file that does not exist; suggests the closest name in its folder."""
     folder = path.parent
     try:
         with os.scandir(folder) as entries:
@@ -122,13 +124,14 @@ def no_such_file(path: Path) -> InputError:
 
 @contextmanager
 def writing(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path` to write to; it replaces `path` when the block ends well, and is
-    removed when it does not. `-` is the standard output: what was written is copied to it.
+    """A context with a temporary path beside `path` to write to. It replaces `path` when the block
+    succeeds and is removed when the block fails. For `-`, the content is copied to standard output.
 
-    A program that is killed leaves its temporary file; who next writes into the folder removes it.
+    A killed process leaves its temporary file behind; the next run that writes to the folder removes
+    it.
 
     Raises:
-        OutputError: if the folder, the disk or the file does not take it.
+        OutputError: if the file cannot be written.
     """
     with writing_all([path]) as (temporary,):
         yield temporary
@@ -136,14 +139,14 @@ def writing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def writing_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
-    """The same for several paths: none is replaced before all are on the disk."""
+    """The same for several paths; none is replaced before all are on the disk."""
     at = anywhere = " or ".join(map(str, paths))
     replaced: list[str] = []
     try:
         with ExitStack() as until_the_end:
             files = []
             for path in paths:
-                # Through a link, the file behind it is replaced.
+                # For a link, replace its target.
                 printed = path == STANDARD_OUTPUT
                 target = Path(tempfile.gettempdir(), path) if printed else path.resolve()
                 at = str(path)
@@ -154,10 +157,10 @@ def writing_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
             for path, target, temporary, held in files:
                 at = str(path)
                 temporary.chmod(_permissions(target))
-                # Many file systems put names on the disk before contents: without this, a power cut
-                # can leave an empty file where the old one was. It costs some 10 ms.
+                # Many file systems write names to disk before contents: without fsync, a power cut can
+                # leave an empty file in place of the old one. It costs about 10 ms.
                 os.fsync(held.fileno())
-                if os.name == "nt":  # what is open there cannot be renamed
+                if os.name == "nt":  # Windows cannot rename an open file
                     held.close()
             for path, target, temporary, _ in files:
                 at = str(path)
@@ -170,7 +173,9 @@ def writing_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
     except BrokenPipeError:
         raise
     except (OSError, RuntimeError) as error:
-        done = f"{' and '.join(replaced)} is written already" if replaced else "Nothing was changed"
+        done = (
+            f"{' and '.join(replaced)} has been written already" if replaced else "Nothing was changed"
+        )
         raise OutputError(f"{at}: cannot be written ({_why(error)}). {done}.") from None
 
 
@@ -184,26 +189,26 @@ def _why(error: Exception) -> object:
 
 @contextmanager
 def _temporary(folder: Path) -> Iterator[tuple[Path, IO[bytes]]]:
-    """A new file in a folder, and itself opened, which keeps it locked as long as this process lives;
-    gone after the block, unless it was renamed."""
-    made = False
-    while not made:
+    """A new file in a folder: its path, and the open file, which stays locked while this process lives.
+    It is removed after the block unless it was renamed."""
+    created = False
+    while not created:
         path = folder / f".attn-xl-{os.urandom(6).hex()}.part"
         try:
             with open(path, "xb") as held:
                 _lock(held, wait=True)
-                made = path.exists()  # else it was taken for a stray before it was locked
-                if made:
+                created = path.exists()  # False if another process removed it before the lock
+                if created:
                     yield path, held
-        finally:  # closed by now: Windows removes nothing that is open
+        finally:  # closed by now, since Windows cannot remove an open file
             with suppress(OSError):
                 path.unlink()
 
 
 def _lock(file: IO[bytes], *, wait: bool) -> bool:
-    """Lock an open file until it is closed or its process ends, however that ends; whether it could be
-    locked. Some network drives have no locks: there nothing is a stray. Windows needs none: what is
-    open is not removed."""
+    """Lock an open file until it is closed or its process ends in any way. Returns whether it is
+    locked. Some network drives have no locks; there, no file counts as stray. Windows needs no lock,
+    since it does not remove open files."""
     if sys.platform == "win32":
         return True
     import fcntl
@@ -217,8 +222,8 @@ def _lock(file: IO[bytes], *, wait: bool) -> bool:
 
 @cache
 def _remove_strays(folder: Path) -> None:
-    """Remove the temporary files of programs that were killed: ordinary files, named as only this
-    program names them, that no process has locked. A run looks once into each folder."""
+    """Remove the temporary files of killed processes: ordinary files with a name that only this program
+    uses, not locked by any process. Runs once per folder."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if _STRAY.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
@@ -230,7 +235,7 @@ def _remove_strays(folder: Path) -> None:
 
 
 def _permissions(target: Path) -> int:
-    """Those of the file that is replaced, or what a new file gets."""
+    """The permissions of the file to be replaced, or the default of a new file."""
     if target.exists():
         return target.stat().st_mode & 0o777
     umask = os.umask(0)

@@ -1,4 +1,4 @@
-"""Many things at once: in several processes, with a progress bar. Knows nothing of what is done."""
+"""Run tasks in several processes, with a progress bar."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ def in_parallel(
     tasks: Sequence[Task],
     *,
     jobs: int | None,
-    said: str,
+    label: str,
     file_of: Callable[[Task], object] = str,
 ) -> Iterator[tuple[int, Result]]:
-    """What `do` makes of each task, with the task's number, in the order they get done.
+    """Run `do` on every task in parallel; yields task number and result in order of completion.
 
     Args:
-        do: a function of a module, which another process can import.
-        jobs: so many processes; one for each core if None.
-        said: what is being done, for the progress bar, which is shown on a terminal only.
-        file_of: the file that a task is about, which an error names.
+        do: a module-level function, which another process can import.
+        jobs: number of processes; one per core if None.
+        label: the label of the progress bar, which appears on a terminal only.
+        file_of: returns the file of a task, which an error names.
 
     Raises:
         CallError: if `jobs` is below 1.
-        Interrupted: when the program is stopped.
-        OutputError: when one of the processes is killed; it names the file.
-        Exception: what `do` raises; what is not begun then is not done.
+        Interrupted: if the program is interrupted.
+        OutputError: if one of the processes is killed; it names the file.
+        Exception: whatever `do` raises; no further task is started then.
     """
     check_jobs(jobs)
     jobs = min(jobs or os.cpu_count() or 1, len(tasks)) or 1
-    # Before there is a progress bar: a forked process inherits the locks of its thread.
+    # Start before the progress bar: a forked process inherits the locks of its thread.
     workers = [_Worker(do) for _ in range(jobs)] if jobs > 1 else []
     from rich.console import Console
     from rich.progress import Progress
@@ -57,68 +57,72 @@ def in_parallel(
     console = Console(file=sys.stderr)
     finished = 0
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        bar = progress.add_task(said, total=len(tasks))
+        bar = progress.add_task(label, total=len(tasks))
         try:
-            for done in _spread(workers, tasks, file_of) if workers else _one_by_one(do, tasks):
+            for done in (
+                _run_in_workers(workers, tasks, file_of) if workers else _run_one_by_one(do, tasks)
+            ):
                 finished += 1
                 progress.advance(bar)
                 yield done
         except (KeyboardInterrupt, SystemExit):
-            said = f"interrupted: {finished} of {len(tasks)} were finished; they are whole."
-            raise Interrupted(said) from None
+            text = f"interrupted: {finished} of {len(tasks)} were finished and are complete."
+            raise Interrupted(text) from None
         finally:
             for worker in workers:
-                worker.dismiss()
+                worker.finish()
             for worker in workers:
                 worker.join()
 
 
 def check_jobs(jobs: int | None) -> None:
-    """Refuse a number of jobs that there cannot be.
+    """Validate a number of jobs.
 
     Raises:
         CallError: if it is below 1.
     """
     if jobs is not None and jobs < 1:
-        raise CallError(f"--jobs is {jobs}; it takes a whole number from 1.")
+        raise CallError(f"--jobs is {jobs}; it takes a whole number of at least 1.")
 
 
-def _one_by_one(do: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[tuple[int, Result]]:
+def _run_one_by_one(
+    do: Callable[[Task], Result], tasks: Sequence[Task]
+) -> Iterator[tuple[int, Result]]:
     for number, task in enumerate(tasks):
         yield number, do(task)
 
 
-def _spread(
+def _run_in_workers(
     workers: Sequence[_Worker], tasks: Sequence[Task], file_of: Callable[[Task], object]
 ) -> Iterator[tuple[int, Any]]:
     waiting = iter(enumerate(tasks))
-    at_work: dict[Connection, tuple[_Worker, int]] = {}
+    busy: dict[Connection, tuple[_Worker, int]] = {}
     idle = list(workers)
     while True:
         for worker, (number, task) in zip(idle, waiting):
-            at_work[worker.pipe] = worker, number
+            busy[worker.pipe] = worker, number
             worker.begin(task)
-        if not at_work:
+        if not busy:
             return
         idle = []
-        for pipe in wait(list(at_work)):
-            worker, number = at_work.pop(pipe)  # type: ignore[call-overload]
+        for pipe in wait(list(busy)):
+            worker, number = busy.pop(pipe)  # type: ignore[call-overload]
             try:
-                well, result = worker.result()
+                succeeded, result = worker.result()
             except (EOFError, OSError, pickle.UnpicklingError):
                 raise OutputError(
-                    f"{file_of(tasks[number])}: not finished: the process that worked on it was "
-                    "ended from outside, perhaps for want of memory. Use --jobs 1, which needs least."
+                    f"{file_of(tasks[number])}: not finished, because the process working on it was "
+                    "killed, possibly for lack of memory. Use --jobs 1, which needs the least memory."
                 ) from None
-            if not well:
+            if not succeeded:
                 raise result
             idle.append(worker)
             yield number, result
 
 
 class _Worker:
-    """A process with a pipe of its own. Processes that share a queue share its lock, too: one that is
-    killed while it holds the lock would stop all others for good."""
+    """A process with its own pipe. Processes that share a queue also share its lock, and one killed
+    while holding the lock would block all others forever."""
 
     def __init__(self, do: Callable[[Any], Any]) -> None:
         self.pipe, there = multiprocessing.Pipe()
@@ -127,12 +131,12 @@ class _Worker:
         there.close()
 
     def begin(self, task: Any) -> None:
-        """Give it a task. If it is dead, its pipe says so when the result is asked for."""
+        """Send a task to the process. If the process is dead, `result` raises an error."""
         with suppress(OSError):
             self.pipe.send(task)
 
     def result(self) -> tuple[bool, Any]:
-        """Whether the task was done, with the result or the error.
+        """Whether the task succeeded, and its result or error.
 
         Raises:
             EOFError, OSError, UnpicklingError: if the process was killed.
@@ -140,23 +144,23 @@ class _Worker:
         answer: tuple[bool, Any] = self.pipe.recv()
         return answer
 
-    def dismiss(self) -> None:
-        """Let it end when it has done its task."""
+    def finish(self) -> None:
+        """Tell the process to end after its current task."""
         with suppress(OSError):
             self.pipe.send(None)
 
     def join(self) -> None:
-        """Wait until it has ended."""
+        """Wait for the process to end."""
         with suppress(EOFError, OSError, pickle.UnpicklingError):
-            while True:  # it could not end while nobody takes its result
+            while True:  # a process cannot end before its result is received
                 self.pipe.recv()
         self._process.join()
         self.pipe.close()
 
 
 def _work(do: Callable[[Any], Any], pipe: Connection) -> None:
-    """Do one task after the other, until there is None."""
-    _follow_the_first()
+    """Run tasks received through the pipe until one is None."""
+    _follow_parent()
     ignore_warnings()
     while (task := pipe.recv()) is not None:
         try:
@@ -166,16 +170,16 @@ def _work(do: Callable[[Any], Any], pipe: Connection) -> None:
         pipe.send(answer)
 
 
-def _follow_the_first() -> None:
-    """What stops the program stops the process that waits; the others finish what they are writing.
-    When that one is killed, they go, too: nobody is left to hand them work or to end them."""
+def _follow_parent() -> None:
+    """Ignore signals, which the parent process handles while workers finish what they are writing. If
+    the parent is killed, exit, since nobody is left to send tasks or to end this process."""
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)
-    Thread(target=_end_with, args=(parent_process(),), daemon=True).start()
+    Thread(target=_exit_with, args=(parent_process(),), daemon=True).start()
 
 
-def _end_with(first: BaseProcess | None) -> None:
-    assert first is not None
-    first.join()
+def _exit_with(parent: BaseProcess | None) -> None:
+    assert parent is not None
+    parent.join()
     os._exit(1)

@@ -1,7 +1,7 @@
-"""The choices of a run, frozen, checked when made. Knows nothing of files or matrices.
+"""The settings of a run, immutable and validated on creation.
 
-Each field's `metadata` says it in words: the command line makes its options of them, and a workbook's
-`Settings` sheet may name them.
+The `metadata` of each field describes it: the command line builds its options from the fields, and the
+`Settings` sheet of a workbook may set them by name.
 """
 
 from __future__ import annotations
@@ -53,15 +53,15 @@ __all__ = [
 ]
 
 CONTROLS, OPTIONS, COMPARE, CANVAS = "Controls", "Options", "Compare", "Canvas"
-"""The sheets that matrices share: what a reader plays with, what the formulas obey, what compares
-sentences; and the one that draws them all."""
+"""Names of the shared sheets: the cells a reader changes, the settings that formulas refer to, the
+comparison of sentences, and the drawing of all matrices."""
 SETTINGS = "Settings"
-"""The sheet with the choices: an input may have one, what this program wrote has its record there."""
+"""Name of the settings sheet: optional in an input; in a written workbook it holds the record."""
 
 
 FORMULAS_HELP = (
-    "A live formula in every cell; or one for a matrix: an array formula, or a dynamic one, which "
-    "spills in Excel 365; or values only."
+    "A live formula in every cell (cell); one formula per matrix, as an array formula (array) or as "
+    "one that spills in Excel 365 (dynamic); or values only (none)."
 )
 
 
@@ -73,9 +73,14 @@ def _choice(
     needs: tuple[str, ...] = (),
     cell: str = "",
 ) -> Any:
-    """A choice: its default, its help and its type; the models that it belongs to, and other choices,
-    one of which it needs to have an effect; the name of the cell that stands for it in a workbook, if
-    one does."""
+    """A field of `Settings`.
+
+    Args:
+        default, help, kind: the default value, the help text and the type of the option.
+        models: the models that the setting applies to.
+        needs: other settings; without one of them the setting has no effect.
+        cell: the name of the workbook cell that holds the setting, or "".
+    """
     about = {
         "help": help,
         "kind": kind or type(default),
@@ -88,52 +93,54 @@ def _choice(
 
 @dataclass(frozen=True, repr=False)
 class Settings:
-    """What is computed and how it is shown; each field's help says more. A choice out of several may be
-    given by its name: `Settings(model="encoder")`.
+    """What to compute and how to show it; see the help of each field. Values of an enumeration may be
+    given by name: `Settings(model="encoder")`.
 
     Raises:
-        CallError: for a choice that there is not, or that cannot be carried out.
+        CallError: for an unknown or invalid value.
     """
 
-    model: Model = _choice(Model.attention, "What to compute.")
+    model: Model = _choice(Model.attention, "The model to compute.")
     heads: int | None = _choice(
-        None, "Multi-head attention with this number of heads.", int, models=ATTENTION
+        None, "Number of heads, for multi-head attention.", int, models=ATTENTION
     )
     heads_as_sheets: bool = _choice(
         False,
-        "Give each head's columns of W_Q, W_K and W_V a sheet, in place of reading them there.",
+        "Give each head its own sheets for its columns of W_Q, W_K and W_V, instead of referring to "
+        "the columns of the whole matrices.",
         models=ATTENTION,
     )
-    layers: int = _choice(1, "Layers of the encoder and of the decoder.", models=STACKS)
+    layers: int = _choice(1, "Number of layers of the encoder and of the decoder.", models=STACKS)
     encoder_layers: int | None = _choice(
-        None, "Layers of the encoder, in place of --layers.", int,
+        None, "Number of encoder layers; overrides --layers.", int,
         models=(Model.encoder, Model.encoder_decoder),
     )  # fmt: skip
     decoder_layers: int | None = _choice(
-        None, "Layers of the decoder, in place of --layers.", int,
+        None, "Number of decoder layers; overrides --layers.", int,
         models=(Model.decoder, Model.encoder_decoder, Model.decoder_only),
     )  # fmt: skip
     memory: str | None = _choice(
         None,
-        "The sheet whose words the others attend to (the source of an encoder-decoder).",
+        "The sheet with the words that the other sentences attend to (the source of an "
+        "encoder-decoder).",
         str,
         models=(Model.attention, Model.decoder, Model.encoder_decoder),
     )
     causal: bool = _choice(False, "Hide later words from each word.", models=ATTENTION, cell="Causal")
     padding: str | None = _choice(
         None,
-        "A word that fills up a sentence: nobody attends to it. <PAD> and <PADDING> are such.",
+        "The padding word, which no word attends to. <PAD> and <PADDING> are always recognized.",
         str,
         models=ATTENTION,
     )
     positions: Positions = _choice(
         Positions.none,
-        "Add positions to the embeddings.",
+        "Positional encoding to add to the embeddings.",
         models=(*ATTENTION, Model.similarity),
     )
     normalize: Normalize = _choice(
         Normalize.softmax,
-        "How scores become weights that sum to 1.",
+        "How scores are turned into weights that sum to 1.",
         models=(*ATTENTION, Model.softmax),
     )
     scale: bool = _choice(
@@ -141,17 +148,17 @@ class Settings:
     )
     temperature: float | None = _choice(
         None,
-        "Divide the scores by this, too.",
+        "Also divide the scores by this number.",
         float,
         models=(*ATTENTION, Model.softmax),
         cell="Temperature",
     )
     dropout: float = _choice(
-        0.0, "The share of attention weights to set to 0.", models=ATTENTION, cell="p_dropout"
+        0.0, "Share of the attention weights to set to 0.", models=ATTENTION, cell="p_dropout"
     )
     residual_dropout: float = _choice(
         0.0,
-        "The share of each sublayer's output, and of embeddings with positions, to set to 0.",
+        "Share of each sublayer's output, and of the embeddings with positions, to set to 0.",
         models=STACKS,
         cell="p_residual",
     )
@@ -159,57 +166,65 @@ class Settings:
         0, "Random seed for dropout.", models=ATTENTION, needs=("dropout", "residual_dropout")
     )
     norm: Norm = _choice(
-        Norm.post, "Norm after the sum of a layer's step, or before the step.", models=STACKS
+        Norm.post,
+        "Apply the norm before each sublayer (pre) or after adding its output (post).",
+        models=STACKS,
     )
     norm_variance: NormVariance = _choice(
         NormVariance.population,
-        "The variance in a norm: divided by n, or by n - 1.",
+        "Divide the variance in a norm by n (population) or by n - 1 (sample).",
         models=(*STACKS, Model.norm),
     )
     norm_epsilon: NormEpsilon = _choice(
         NormEpsilon.inside,
-        "Where a norm adds epsilon: inside the root, to the variance; or outside, to the standard "
-        "deviation.",
+        "Add epsilon to the variance (inside the root) or to the standard deviation (outside).",
         models=(*STACKS, Model.norm),
     )
     activation: Activation = _choice(
         Activation.relu,
-        "The function of the feed-forward network.",
+        "The activation function of the feed-forward network.",
         models=(*STACKS, Model.feed_forward),
     )
     hidden: int | None = _choice(
         None,
-        "Width of the feed-forward network, for --random-weights.",
+        "Width of the feed-forward network created by --random-weights.",
         int,
         models=(*STACKS, Model.feed_forward),
         needs=("random_weights",),
     )
     epsilon: float = _choice(
-        1e-5, "What keeps a norm from dividing by 0.", models=(*STACKS, Model.norm), cell="epsilon"
+        1e-5,
+        "A small number that keeps a norm from dividing by 0.",
+        models=(*STACKS, Model.norm),
+        cell="epsilon",
     )
     random_weights: int | None = _choice(
         None,
-        "Make up the weights that are not given, from this seed: small and readable.",
+        "Generate missing weights, small and readable, from this random seed.",
         int,
         models=(*ATTENTION, Model.feed_forward),
     )
-    sheets_for: str | None = _choice(None, "Write only these layers and heads: Enc1,Dec2,head1.", str)
-    decimals: int | None = _choice(None, "Digits shown after the point; full precision is kept.", int)
-    controls: bool = _choice(False, "Switches for scale, temperature and mask as cells.")
+    sheets_for: str | None = _choice(
+        None, "Write sheets only for these layers and heads: Enc1,Dec2,head1.", str
+    )
+    decimals: int | None = _choice(
+        None, "Number of decimal places to show; cells keep full precision.", int
+    )
+    controls: bool = _choice(False, "Add a Controls sheet with cells for scale, temperature and mask.")
     switches: Switch | None = _choice(
         None,
-        "Add a switch for a mask that hides later words; it is off at first.",
+        "Add a switch, initially off, for a mask that hides later words.",
         Switch,
         models=ATTENTION,
     )
     layout: Arrangement | None = _choice(
         None,
-        "A sheet for each matrix; one for each layer, drawn as on paper; or one for all. Without it: "
-        "sheets, and layers from 40 matrices on.",
+        "One sheet per matrix (sheets), one diagram per layer (layers), or one sheet for all matrices "
+        "(canvas). Default: sheets, or layers from 40 matrices on.",
         Arrangement,
     )
     canvas: bool = _choice(
-        True, "With a sheet for each matrix, draw them all on a second sheet, Canvas, where they fit."
+        True, "With one sheet per matrix, also draw all matrices on the sheet Canvas, if they fit."
     )
     formulas: Formulas = _choice(
         Formulas.cell,
@@ -227,10 +242,12 @@ class Settings:
 
         if self.decimals is not None and not 0 <= self.decimals <= 15:
             refuse(
-                "decimals", self.decimals, "a spreadsheet number has 0 to 15 digits after the point."
+                "decimals",
+                self.decimals,
+                "it takes a whole number from 0 to 15, the decimal places of a spreadsheet number.",
             )
         counts = dict.fromkeys(("heads", "layers", "encoder_layers", "decoder_layers"), 1000)
-        for name, most in {**counts, "hidden": 16_384}.items():  # a sheet has that many columns
+        for name, most in {**counts, "hidden": 16_384}.items():  # columns of a sheet
             value = getattr(self, name)
             if value is not None and not 1 <= value <= most:
                 why = f"it takes a whole number from 1 to {most:,}."
@@ -238,23 +255,31 @@ class Settings:
         if self.temperature is not None and not 0 < self.temperature < float("inf"):
             refuse("temperature", self.temperature, "it takes a number above 0.")
         if self.switches is not None and self.normalize is Normalize.sum:
-            refuse("switches", self.switches.value, "only a softmax turns masked scores into 0.")
+            refuse(
+                "switches",
+                self.switches.value,
+                "it needs --normalize softmax: only a softmax turns masked scores into 0.",
+            )
         for name in ("dropout", "residual_dropout"):
             if not 0 <= getattr(self, name) < 1:
-                why = "it takes a share of at least 0, below 1."
+                why = "it takes a share of at least 0 and below 1."
                 refuse(name.replace("_", "-"), getattr(self, name), why)
         if not 0 < self.epsilon < 1:
-            refuse("epsilon", self.epsilon, "it takes a small number above 0.")
+            refuse("epsilon", self.epsilon, "it takes a number above 0 and below 1.")
         for name in ("seed", "random_weights"):
             if (getattr(self, name) or 0) < 0:
-                refuse(name.replace("_", "-"), getattr(self, name), "it takes a number from 0.")
+                refuse(
+                    name.replace("_", "-"),
+                    getattr(self, name),
+                    "it takes a whole number of at least 0.",
+                )
 
     def __repr__(self) -> str:
-        chosen = [
+        changed = [
             (f.name, value) for f in fields(self) if (value := getattr(self, f.name)) != f.default
         ]
-        said = [f"{name}={(v.value if isinstance(v, Enum) else v)!r}" for name, v in chosen]
-        return f"Settings({', '.join(said)})"
+        texts = [f"{name}={(v.value if isinstance(v, Enum) else v)!r}" for name, v in changed]
+        return f"Settings({', '.join(texts)})"
 
     @classmethod
     def chosen(
@@ -266,19 +291,22 @@ class Settings:
         own: Sequence[str] = (),
         strict: bool = True,
     ) -> Settings:
-        """The settings of a run: those that are given (an option of the call) win over those that are
-        written in the workbook (`where`), by name.
+        """The settings of a run: the options `given` in the call override the settings `written` in
+        the workbook.
 
-        What is written has to have an effect under the model that is written; where the call asks for
-        another model, settings that do not belong to that one are left aside. What is given has to have
-        an effect in the run.
+        A written setting must have an effect under the written model. If the call selects another
+        model, written settings that do not apply to it are ignored. A given option must have an effect
+        in the run.
 
         Args:
-            own: options that the command itself has a use for: left aside where the model has none.
-            strict: refuse what has no effect; otherwise all of it is left aside.
+            given: options of the call by field name; None means not given.
+            written: settings of the workbook by name.
+            where: the place of the written settings, for error messages.
+            own: options that the command itself uses; ignored if the model has no use for them.
+            strict: raise an error for a setting without effect; otherwise ignore it.
 
         Raises:
-            CallError: for a name or a value that there is not, or a setting that has no effect.
+            CallError: for an unknown name, an invalid value, or a setting without effect.
         """
         known = {f.name: f for f in fields(cls)}
         found: dict[str, Any] = {}
@@ -292,42 +320,42 @@ class Settings:
                 )
             found[name] = _read(known[name], value, where)
         given = {name: value for name, value in given.items() if value is not None}
-        alone, made = cls(**found), cls(**{**found, **given})
+        as_written, result = cls(**found), cls(**{**found, **given})
         idle: set[str] = set()
         for name in {**found, **given}:
             if name in given:
-                why = made.why_idle(name)
-                said = f"--{name.replace('_', '-')}"
+                why = result.why_idle(name)
+                subject = f"--{name.replace('_', '-')}"
             else:
-                why = made.why_idle(name) and alone.why_idle(name)
-                said = f"{where}: the setting {name.replace('_', '-')}"
+                why = result.why_idle(name) and as_written.why_idle(name)
+                subject = f"{where}: the setting {name.replace('_', '-')}"
             if why and strict and name not in own:
-                raise CallError(f"{said} {why}")
-            if made.why_idle(name):
+                raise CallError(f"{subject} {why}")
+            if result.why_idle(name):
                 idle.add(name)
-        made = cls(**{name: value for name, value in {**found, **given}.items() if name not in idle})
-        if made.formulas is Formulas.none or made.model.kind in (*BLOCKS, Model.similarity):
-            made = replace(made, controls=False)  # nothing would follow them
-        if given.get("switches") is not None and not made.controls:
+        result = cls(**{name: value for name, value in {**found, **given}.items() if name not in idle})
+        if result.formulas is Formulas.none or result.model.kind in (*BLOCKS, Model.similarity):
+            result = replace(result, controls=False)  # no formula would refer to them
+        if given.get("switches") is not None and not result.controls:
             raise CallError(
-                f"--switches {made.switches.value if made.switches else ''} puts a switch on the sheet "
-                "Controls, which --plain and --formulas none leave out. Leave one of them out."
+                f"--switches {result.switches.value if result.switches else ''} adds a switch to the "
+                "sheet Controls, which --plain and --formulas none omit. Drop one of the options."
             )
-        return made
+        return result
 
     @classmethod
     def check_call(cls, given: Mapping[str, Any]) -> None:
-        """Refuse a wrong value in a call before any file is read; whether the options have an effect
-        may depend on the file's own settings.
+        """Validate the options of a call before any file is read. Whether they have an effect may
+        depend on the file's own settings and is checked later.
 
         Raises:
-            CallError: for a value that there is not.
+            CallError: for an invalid value.
         """
         cls(**{name: value for name, value in given.items() if value is not None})
 
     def why_idle(self, name: str) -> str:
-        """Why a choice has no effect in this run, as what follows its name in a sentence: "" if it has
-        one.
+        """Why a setting has no effect in this run, as the predicate of a sentence: "belongs to ...";
+        "" if it has an effect.
 
         Args:
             name: a field of the settings.
@@ -348,17 +376,17 @@ class Settings:
         return ""
 
     def refuse_idle(self) -> None:
-        """Refuse a choice that was made and has no effect.
+        """Raise an error if a setting that differs from its default has no effect.
 
         Raises:
-            CallError: naming the choice and what it belongs to.
+            CallError: naming the setting and the models it belongs to.
         """
         for choice in fields(self):
             if self._differs(choice.name) and (why := self.why_idle(choice.name)):
                 raise CallError(f"--{choice.name.replace('_', '-')} {why}")
 
     def _differs(self, name: str) -> bool:
-        """Whether a choice is other than without saying anything."""
+        """Whether a setting differs from its default."""
         return bool(getattr(self, name) != _field(name).default)
 
 
@@ -374,12 +402,12 @@ def _either(names: Sequence[object], before: str = "") -> str:
 
 
 CELLS = {choice.name: choice.metadata["cell"] for choice in fields(Settings) if choice.metadata["cell"]}
-"""The names of the cells that stand for settings in a workbook, by the setting."""
+"""Names of the workbook cells that hold settings, by setting."""
 
 
 def _read(setting: Field[Any], value: Any, where: str = "") -> Any:
-    """A setting's value, which may be as a spreadsheet has it: text, a number, TRUE. `where` it stands:
-    "" for the call itself."""
+    """Convert a value, possibly a text, number or boolean of a spreadsheet, to the type of a setting.
+    `where` is its place for error messages, or "" for the call."""
     kind = setting.metadata["kind"]
     if type(value) is kind:
         return value
@@ -398,8 +426,8 @@ def _read(setting: Field[Any], value: Any, where: str = "") -> Any:
         return kind(text.lower() if issubclass(kind, Enum) else text)
     except (KeyError, ValueError, OverflowError):
         wants = {bool: "TRUE or FALSE", int: "a whole number", float: "a number"}.get(
-            kind, "one of: " + ", ".join(e.value for e in kind) if issubclass(kind, Enum) else "a text"
+            kind, "one of: " + ", ".join(e.value for e in kind) if issubclass(kind, Enum) else "text"
         )
         name = setting.name.replace("_", "-")
-        said = f"{where}: the setting {name} is {text!r}" if where else f"--{name} is {text}"
-        raise CallError(f"{said}; it takes {wants}.") from None
+        subject = f"{where}: the setting {name} is {text!r}" if where else f"--{name} is {text}"
+        raise CallError(f"{subject}; it takes {wants}.") from None

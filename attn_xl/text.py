@@ -1,4 +1,4 @@
-"""Text for people and programs in which nothing steers a terminal. Knows nothing of the program."""
+"""Text utilities: safe terminal output, cleaned labels, shortened lists, JSON."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from functools import lru_cache
 from typing import Any, TextIO
 
 ON, OFF = "on", "off"
-"""What a cell that is a switch holds."""
+"""Values of a switch cell."""
 _HIGH = "\x7f-\x9f\ud800-\udfff\ufffe\uffff"
 _FORMAT = (
     "\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U0001d173-\U0001d17a\U000e0001-\U000e007f"
 )
-"""What has no shape of its own: marks that turn the direction of a line, spaces without width, tags.
-Not the joiners U+200C and U+200D, which Persian words and joined emoji are spelled with."""
+"""Invisible characters: direction marks, zero-width spaces and tags. The joiners U+200C and U+200D are
+not among them, since Persian words and combined emoji need them."""
 _CONTROL = re.compile(f"[\x00-\x1f{_HIGH}]")
 _HIDDEN = re.compile(f"[{_FORMAT}]")
-_NOT_IN_JSON = re.compile(f"[{_HIGH}{_FORMAT}]")  # control characters below, JSON writes so itself
+_NOT_IN_JSON = re.compile(f"[{_HIGH}{_FORMAT}]")  # json.dumps escapes the control characters below
 _BREAK = re.compile("\r\n|[\t\n\v\f\r\x85\u2028\u2029]")
 
 
 def clean(label: object) -> str:
-    """A label as one line of text, without spaces around it; control characters, which would reach a
-    terminal or break XML, become U+FFFD, line breaks and tabs a space."""
+    """A label as one line without surrounding spaces. Line breaks and tabs become spaces; control
+    characters, which affect terminals and are invalid in XML, become U+FFFD."""
     return _one_line(str(label)).strip()
 
 
@@ -37,12 +37,12 @@ def _one_line(text: str) -> str:
 
 
 def shortened(text: str, most: int = 40) -> str:
-    """A text of at most `most` characters: where it has more, its beginning, which ends in `…`."""
+    """A text cut to at most `most` characters; a cut text ends in `…`."""
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def listed(items: Sequence[str], most: int = 4, between: str = ", ") -> str:
-    """The first of several items, and how many more there are: `a, b, c, d and 3 more`."""
+    """The first `most` items and the number of the rest: `a, b, c, d and 3 more`."""
     shown = between.join(items[:most])
     return f"{shown} and {len(items) - most} more" if len(items) > most else shown
 
@@ -52,29 +52,29 @@ def count(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
-@lru_cache(1 << 16)  # the same labels stand on every sheet
+@lru_cache(1 << 16)  # labels repeat on every sheet
 def text_width(text: str) -> int:
-    """How many columns of a fixed-width font a text takes: East Asian letters take two."""
+    """The width of a text in columns of a fixed-width font; East Asian characters take two."""
     from unicodedata import east_asian_width
 
     if text.isascii():
         return len(text)
-    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def forward(text: str) -> str:
-    """A text in which nothing is hidden and nothing turns the direction of what follows on its line."""
+    """A text with every invisible character, such as a direction mark, replaced by U+FFFD."""
     return _HIDDEN.sub("\ufffd", text)
 
 
 def plain(text: str) -> str:
-    """A text as one line for a terminal, which nothing in it steers."""
+    """A text as one line that is safe to print to a terminal."""
     return forward(_one_line(text))
 
 
 def say(line: str, file: TextIO | None = None) -> None:
-    """Print one line, whatever the names in it are; to the standard output if None. On a narrower
-    terminal it goes on below, and no word of it, such as a path, is broken unless it alone is wider."""
+    """Print one line safely to a stream, standard output by default. On a terminal, a long line wraps
+    at spaces only, so that a path stays whole unless it is wider than the terminal."""
     file = file or sys.stdout
     text = plain(line)
     if file is not None and file.isatty():
@@ -94,7 +94,7 @@ def _width(terminal: TextIO) -> int:
 
 
 def folded(text: str, width: int) -> str:
-    """A text on as many lines as it needs, broken only at spaces."""
+    """A text wrapped at spaces to lines of at most `width` columns."""
     from rich.cells import cell_len  # loaded only where there is a terminal
 
     lines: list[str] = []
@@ -108,8 +108,8 @@ def folded(text: str, width: int) -> str:
 
 
 def ignore_warnings() -> None:
-    """Keep what libraries warn of from people, to whom it says nothing; filters that are set already go
-    first, so that `python -W error` finds them."""
+    """Hide warnings of libraries, which mean nothing to users. Existing filters take precedence, so
+    that `python -W error` still works."""
     warnings.filterwarnings("ignore", append=True)
 
 

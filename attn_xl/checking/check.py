@@ -269,7 +269,9 @@ def check_files(
         CallError: if the tolerance or `jobs` is out of range.
     """
     tasks = [_Task(file, engine, tolerance) for file in files]
-    done = dict(in_parallel(_check_file, tasks, jobs=jobs, said="Checking", file_of=attrgetter("file")))
+    done = dict(
+        in_parallel(_check_file, tasks, jobs=jobs, label="Checking", file_of=attrgetter("file"))
+    )
     return [done[number] for number in range(len(tasks))]
 
 

@@ -1,4 +1,4 @@
-"""The command `attn-xl check`: any workbook recalculated and looked over. Knows no check."""
+"""The command `attn-xl check`: recalculates any workbook and reports what is wrong in it."""
 
 from __future__ import annotations
 
@@ -18,28 +18,32 @@ from .options import Jobs
 def check(
     file: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="Workbooks, .xlsx or .xlsm.", show_default=False),
+        typer.Argument(
+            metavar="FILE...", help="Workbooks to check: .xlsx or .xlsm.", show_default=False
+        ),
     ],
     engine: Annotated[
-        Engine, typer.Option(help="What recalculates: LibreOffice must be installed.")
+        Engine, typer.Option(help="The engine that recalculates. libreoffice must be installed.")
     ] = Engine.ironcalc,
     tolerance: Annotated[
-        float, typer.Option(help="The largest relative error of a stored value.")
+        float, typer.Option(help="The largest relative error allowed in a stored value.")
     ] = 1e-9,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Notes, too, make the exit status 1.")
+        bool, typer.Option("--strict", help="Exit with status 1 for notes as well.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON, with every finding.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print every finding as JSON.")] = False,
     jobs: Jobs = None,
 ) -> None:
-    """Recalculate any workbook, and find what is wrong in it."""
+    """Recalculate any workbook and report what is wrong in it."""
     from attn_xl.outputs import expanded
 
     files = expanded(file)
     if Path("-") in files:
-        raise CallError("check reads no standard input: save the workbook to a file, and name that.")
+        raise CallError(
+            "check does not read standard input. Save the workbook to a file and give its name."
+        )
     if not 0 <= tolerance < 1:
-        raise CallError(f"--tolerance is {tolerance}; it takes a number from 0, below 1.")
+        raise CallError(f"--tolerance is {tolerance}; it takes a number of at least 0 and below 1.")
     from attn_xl.checking import report as check_text
     from attn_xl.checking.check import check_files
 

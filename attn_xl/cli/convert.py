@@ -1,5 +1,5 @@
-"""The commands `attn-xl convert` and `attn-xl similarity`: from files to workbooks, one or several at
-once, of which a bad one does not stop the others."""
+"""The commands `attn-xl convert` and `attn-xl similarity`: write a workbook for each input file. A file
+that fails does not stop the others."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .options import (
     Output,
     Plain,
     Template,
-    computed,
+    compute_file,
     output_beside,
     with_settings,
 )
@@ -32,7 +32,7 @@ from .options import (
 @with_settings("controls")
 def convert(
     file: Files,
-    chosen: dict[str, Any],
+    options: dict[str, Any],
     reading: dict[str, Any],
     output: Output = None,
     template: Template = "article",
@@ -41,8 +41,8 @@ def convert(
     force: Force = False,
 ) -> None:
     """Write every matrix of attention as a sheet of live formulas."""
-    chosen = {**chosen, "controls": not plain}
-    _write(file, output, "attention", template, force, chosen, reading, jobs)
+    options = {**options, "controls": not plain}
+    _write(file, output, "attention", template, force, options, reading, jobs)
 
 
 @with_settings(
@@ -50,16 +50,16 @@ def convert(
 )
 def similarity(
     file: Files,
-    chosen: dict[str, Any],
+    options: dict[str, Any],
     reading: dict[str, Any],
     output: Output = None,
     template: Template = "article",
     jobs: Jobs = None,
     force: Force = False,
 ) -> None:
-    """Write dot product, magnitude, cosine and angle of every two words as sheets of live formulas."""
-    chosen = {**chosen, "model": Model.similarity}
-    _write(file, output, "similarity", template, force, chosen, reading, jobs)
+    """Write the dot product, magnitudes, cosine and angle of every pair of words as live formulas."""
+    options = {**options, "model": Model.similarity}
+    _write(file, output, "similarity", template, force, options, reading, jobs)
 
 
 def _write(
@@ -68,7 +68,7 @@ def _write(
     tail: str,
     template: str,
     force: bool,
-    chosen: dict[str, Any],
+    options: dict[str, Any],
     reading: dict[str, Any],
     jobs: int | None,
 ) -> None:
@@ -79,10 +79,10 @@ def _write(
     into_folder = output is not None and (not one or is_folder(output))
     if output is not None and not into_folder:
         check_ending(output, ".xlsx")
-    Settings.check_call(chosen)  # a mistake in the call is said before anything is read
+    Settings.check_call(options)  # report a mistake in the call before reading anything
     from attn_xl.workbook.templates import find_template
 
-    look = find_template(template)
+    template_path = find_template(template)
     folder = folder_for(output) if output is not None and (into_folder or len(files) > 1) else None
     tasks = []
     for file in files:
@@ -90,15 +90,15 @@ def _write(
             path = folder / f"{file.stem}-{tail}.xlsx"
         else:
             path = output or output_beside(file, f"{tail}.xlsx")
-        tasks.append(Conversion(file, path, look, chosen, reading, force))
-    done = [convert_file(tasks[0])] if len(tasks) == 1 else convert_files(tasks, jobs)
-    for result in done:
+        tasks.append(Conversion(file, path, template_path, options, reading, force))
+    results = [convert_file(tasks[0])] if len(tasks) == 1 else convert_files(tasks, jobs)
+    for result in results:
         for line in (*result.remarks, result.error):
             if line:
                 say(f"attn-xl: {line}" if line == result.error else line, file=sys.stderr)
-        if result.said:
-            say(result.said)
-    failed = sum(bool(result.error) for result in done)
+        if result.summary:
+            say(result.summary)
+    failed = sum(bool(result.error) for result in results)
     if len(tasks) != 1:
         print(f"{len(tasks) - failed} of {len(tasks)} files converted")
     if failed:
@@ -110,25 +110,26 @@ class Conversion:
     """One file to convert.
 
     Attributes:
-        file: what is read; path: what is written.
-        template: the look.
-        chosen: the settings that the call names; reading: which tables.
-        force: replace what exists.
+        file, path: the input and the output.
+        template: the workbook that sets the look.
+        options: the settings given in the call.
+        reading: the options that select the tables to read.
+        force: replace an existing output.
     """
 
     file: Path
     path: Path
     template: Path
-    chosen: dict[str, Any]
+    options: dict[str, Any]
     reading: dict[str, Any]
     force: bool
 
 
 @dataclass(frozen=True)
 class Converted:
-    """How it went: what was written, or what was wrong."""
+    """The outcome for one file: what was written, or the error."""
 
-    said: str
+    summary: str
     remarks: tuple[str, ...] = ()
     error: str = ""
 
@@ -137,7 +138,7 @@ def convert_file(task: Conversion) -> Converted:
     """Write the workbook of one file.
 
     Raises:
-        AttnXlError: if it cannot be done; then nothing was written.
+        AttnXlError: if the file cannot be converted; nothing is written then.
     """
     from attn_xl.outputs import check_output
     from attn_xl.workbook.arrange import check_sizes
@@ -145,7 +146,7 @@ def convert_file(task: Conversion) -> Converted:
     from attn_xl.workbook.write import write_workbook
 
     check_output(task.path, force=task.force, sources=(task.file, task.template))
-    computation, settings = computed(task.file, task.chosen, task.reading, fits=check_sizes)
+    computation, settings = compute_file(task.file, task.options, task.reading, fits=check_sizes)
     source = "standard input" if str(task.file) == "-" else task.file.name
     layout = write_workbook(
         computation,
@@ -162,28 +163,30 @@ def convert_file(task: Conversion) -> Converted:
 
 
 def convert_files(tasks: Sequence[Conversion], jobs: int | None) -> list[Converted]:
-    """Write the workbooks of several files, each as if it were alone.
+    """Write the workbooks of several files, each independently of the others.
 
     Raises:
-        CallError: if two would be written to the same place, or `jobs` is below 1.
-        Interrupted: when stopped; the files that are finished are whole.
+        CallError: if two outputs have the same path, or `jobs` is below 1.
+        Interrupted: on an interrupt; finished files are complete.
     """
     taken: dict[str, Path] = {}
     for task in tasks:
         key = str(task.path).casefold()
         if key in taken:
             raise CallError(
-                f"{taken[key]} and {task.file} would both be written to {task.path}. Convert them into "
-                "different folders."
+                f"{taken[key]} and {task.file} would both be written to {task.path}. Convert them "
+                "into different folders."
             )
         taken[key] = task.file
-    from attn_xl.parallel import in_parallel  # one file starts without it
+    from attn_xl.parallel import in_parallel  # not needed for a single file
 
-    done = dict(in_parallel(_tried, tasks, jobs=jobs, said="Converting", file_of=attrgetter("file")))
-    return [done[number] for number in range(len(tasks))]
+    by_number = dict(
+        in_parallel(_try_convert, tasks, jobs=jobs, label="Converting", file_of=attrgetter("file"))
+    )
+    return [by_number[number] for number in range(len(tasks))]
 
 
-def _tried(task: Conversion) -> Converted:
+def _try_convert(task: Conversion) -> Converted:
     try:
         return convert_file(task)
     except Interrupted:
@@ -195,23 +198,25 @@ def _tried(task: Conversion) -> Converted:
 
 
 def folder_for(output: Path) -> Path:
-    """The folder to write to, made if it is not there.
+    """The folder to write to, created if it does not exist.
 
     Raises:
-        CallError: if it is a file.
-        OutputError: if it cannot be made.
+        CallError: if the path is a file.
+        OutputError: if the folder cannot be created.
     """
     from attn_xl.outputs import SPREADSHEETS
 
     if output.exists() and not output.is_dir():
-        raise CallError(f"{output}: is a file; for several inputs -o names a folder.")
+        raise CallError(f"{output}: is a file, but with several inputs -o must name a folder.")
     if not output.exists() and output.suffix.lower() in (*SPREADSHEETS, ".csv"):
         raise CallError(
-            f"{output}: is the name of a file, but several inputs become a workbook each. Give -o a "
-            "folder, or leave it out: then each lies beside its input."
+            f"{output}: is a file name, but each of several inputs gets its own workbook. Give -o a "
+            "folder, or omit it to write each workbook beside its input."
         )
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(f"{output}: cannot be made ({error.strerror or error}).") from None
+        raise OutputError(
+            f"{output}: the folder cannot be created ({error.strerror or error})."
+        ) from None
     return output

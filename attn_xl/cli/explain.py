@@ -1,4 +1,4 @@
-"""The command `attn-xl explain`: options in, one call, print."""
+"""The command `attn-xl explain`: prints how one number was computed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from attn_xl.errors import CallError
 from attn_xl.settings import Settings
 
-from .options import File, computed, with_settings
+from .options import File, compute_file, with_settings
 
 DECIMALS = 3
 MOST_TERMS = 12
@@ -24,32 +24,38 @@ def explain(
         str,
         typer.Argument(
             metavar="CELL",
-            # The backslash keeps the help from taking what is in brackets for a colour.
-            help=r'The number: "Softmax\[mouse, cat]", "pets.Softmax\[1, 3]", "Softmax.Sum\[the#2]"; '
-            "or its cell in the workbook that convert writes: 'pets.Softmax!D5'.",
+            # The backslashes keep rich from parsing the brackets as markup.
+            help=r'The number to explain: "Softmax\[mouse, cat]", "pets.Softmax\[1, 3]" or '
+            r'"Softmax.Sum\[the#2]"; or its cell in the workbook that convert writes: '
+            "'pets.Softmax!D5'.",
             show_default=False,
         ),
     ],
-    chosen: dict[str, Any],
+    options: dict[str, Any],
     reading: dict[str, Any],
     depth: Annotated[
         str,
-        typer.Option(metavar="N|all", help="So many levels of calculations; all: down to the inputs."),
+        typer.Option(
+            metavar="N|all", help="Levels of calculation to show; all goes down to the inputs."
+        ),
     ] = "1",
     sheet: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="The sentence, where CELL does not name it.", show_default=False),
+        typer.Option(help="The sentence, if CELL does not name one.", show_default=False),
     ] = None,
     plain: Annotated[
-        bool, typer.Option("--plain", help="In the workbook that convert --plain writes.")
+        bool,
+        typer.Option(
+            "--plain", help="Read CELL as a cell of the workbook that convert --plain writes."
+        ),
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Say how one number came about, with the numbers put in."""
+    """Explain how one number was computed, with the values substituted."""
     levels = _levels(depth)
-    chosen = {**chosen, "controls": not plain}  # as convert has it
-    Settings.check_call(chosen)  # a mistake in the call is said before anything is read
-    computation, settings = computed(file, chosen, reading, sheet)
+    options = {**options, "controls": not plain}  # as in convert
+    Settings.check_call(options)  # report a mistake in the call before reading anything
+    computation, settings = compute_file(file, options, reading, sheet)
     from attn_xl.views import explanation_text
     from attn_xl.views.explanation import explain
 
@@ -63,9 +69,9 @@ def explain(
 
 
 def _levels(depth: str) -> int | None:
-    """How many levels of calculations; None for all."""
+    """The number of levels of calculation; None for all."""
     if depth.strip().lower() == "all":
         return None
     if not re.fullmatch("[1-9][0-9]{0,8}", depth):
-        raise CallError(f"--depth is {depth!r}; it takes a whole number from 1, or all.")
+        raise CallError(f"--depth is {depth!r}; it takes a whole number of at least 1, or all.")
     return int(depth)

@@ -1,4 +1,4 @@
-"""The command `attn-xl grade`: options in, one call, print."""
+"""The command `attn-xl grade`: marks the lessons of a class."""
 
 from __future__ import annotations
 
@@ -23,41 +23,47 @@ def grade(
         list[Path],
         typer.Argument(
             metavar="FILE...",
-            help="What the students handed in: workbooks, or folders of them.",
+            help="The workbooks that students submitted, or folders of them.",
             show_default=False,
         ),
     ],
     output: Annotated[
         Path,
-        typer.Option("-o", "--output", help="The grades: a workbook, or a table if it ends in .csv."),
+        typer.Option(
+            "-o",
+            "--output",
+            help="The grades to write: a workbook, or a table if the name ends in .csv.",
+        ),
     ] = Path("grades.xlsx"),
     answers: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
-            help="The key that teach --roster wrote: what was changed in a lesson does not count, and "
-            "who is missing is listed.",
+            help="The answer key that teach --roster wrote. With it, changes to the given cells of a "
+            "lesson have no effect on the marks, and students without a submission are listed.",
             show_default=False,
         ),
     ] = None,
     feedback: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
-            help="A folder for the marked copies: what was wrong in each cell, and why.",
+            help="A folder for marked copies, which show what is wrong in each cell and why.",
             show_default=False,
         ),
     ] = None,
     csv: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--csv", help="Write the table of grades as CSV, too.", show_default=False),
+        typer.Option("--csv", help="Also write the table of grades as CSV.", show_default=False),
     ] = None,
     jobs: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(help="So many at a time. Without it, one for each core.", show_default=False),
+        typer.Option(
+            help="Number of files to mark in parallel. Default: one per core.", show_default=False
+        ),
     ] = None,
     template: Template = "article",
     force: Force = False,
 ) -> int:
-    """Mark the lessons that students handed in; later steps by their own earlier numbers."""
+    """Mark the lessons that students submitted, each step from the student's own earlier numbers."""
     from attn_xl.outputs import check_ending, check_output
     from attn_xl.teaching.grading.grade_class import grade_class, submitted, summary
     from attn_xl.teaching.grading.grade_text import print_grades
@@ -69,30 +75,32 @@ def grade(
         check_ending(csv, ".csv")
     targets = [target for target in (output, csv) if target is not None]
     if len({target.resolve() for target in targets}) < len(targets):
-        raise CallError(f"{output}: the grades and --csv cannot be the same file.")
-    look = find_template(template)
-    paths = [path for path in submitted(files) if not _earlier(path, targets)]
-    sources = [*paths, look, *([answers] if answers else [])]
+        raise CallError(
+            f"{output}: the grades and the --csv table cannot be the same file. Give each its own name."
+        )
+    template_path = find_template(template)
+    paths = [path for path in submitted(files) if not _is_earlier_output(path, targets)]
+    sources = [*paths, template_path, *([answers] if answers else [])]
     for target in targets:
         check_output(target, force=force, sources=sources)
-    found = grade_class(
-        paths, answers=answers, feedback=feedback, template=look, jobs=jobs, force=force
+    graded = grade_class(
+        paths, answers=answers, feedback=feedback, template=template_path, jobs=jobs, force=force
     )
-    print_grades(found)
-    if not any(one.status is Status.marked for one in found):
-        raise InputError("nothing could be marked, so no grades were written.")
+    print_grades(graded)
+    if not any(one.status is Status.marked for one in graded):
+        raise InputError("no file could be marked, so no grades were written.")
     for target in targets:
-        _write(found, target, look)
+        _write(graded, target, template_path)
     for target in targets:
-        say(f"{target}: {summary(found)}")
+        say(f"{target}: {summary(graded)}")
     if feedback is not None:
-        copies = sum(bool(one.feedback) for one in found)
+        copies = sum(bool(one.feedback) for one in graded)
         say(f"{feedback}: {copies} marked {'copy' if copies == 1 else 'copies'}")
-    return int(any(one.status is Status.failed for one in found))
+    return int(any(one.status is Status.failed for one in graded))
 
 
-def _earlier(path: Path, targets: Sequence[Path]) -> bool:
-    """Whether a file is the grades of an earlier run, which are to be replaced."""
+def _is_earlier_output(path: Path, targets: Sequence[Path]) -> bool:
+    """Whether a file holds the grades of an earlier run, which this run replaces."""
     if not any(target.exists() and path.exists() and path.samefile(target) for target in targets):
         return False
     from attn_xl.tables.written.written_book import WrittenBook
@@ -104,14 +112,14 @@ def _earlier(path: Path, targets: Sequence[Path]) -> bool:
         return False
 
 
-def _write(found: Sequence[Graded], target: Path, look: Path) -> None:
+def _write(graded: Sequence[Graded], target: Path, template_path: Path) -> None:
     from attn_xl.outputs import writing
     from attn_xl.teaching.grading.grade_sheets import grades_layout
     from attn_xl.teaching.grading.grade_text import grades_csv
     from attn_xl.workbook.write import write_layout
 
     if target.suffix.lower() == ".csv":
-        with writing(target) as temporary:  # the mark tells Excel that it is UTF-8
-            temporary.write_text(grades_csv(found), encoding="utf-8-sig", newline="")
+        with writing(target) as temporary:  # Excel needs the byte order mark to read UTF-8
+            temporary.write_text(grades_csv(graded), encoding="utf-8-sig", newline="")
     else:
-        write_layout(grades_layout(found), target, template=look)
+        write_layout(grades_layout(graded), target, template=template_path)

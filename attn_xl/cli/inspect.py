@@ -1,4 +1,4 @@
-"""The command `attn-xl inspect`: options in, one call, print."""
+"""The command `attn-xl inspect`: lists the tables of a file."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def inspect(
     reading: dict[str, Any],
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Say what tables a file holds, what each is used as and why, and how to convert it."""
+    """List the tables of a file, what each is used for and why, and the command that converts it."""
     from attn_xl.tables.read import survey
     from attn_xl.views.inspection import as_json, as_text
 
-    made = survey(file, **reading)
-    for line in (as_json if json else as_text)(str(file), made, reading).split("\n"):
+    tables_found = survey(file, **reading)
+    for line in (as_json if json else as_text)(str(file), tables_found, reading).split("\n"):
         say(line)

@@ -1,4 +1,4 @@
-"""The program: its commands in one app, and its errors as exit codes."""
+"""The entry point: registers the commands and turns errors into messages and exit codes."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         print(f"attn-xl {__version__}")
         raise typer.Exit
 
@@ -48,7 +48,8 @@ def _version(asked: bool) -> None:
 @app.callback()
 def _main(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
     pass
@@ -85,28 +86,28 @@ STOPPED = "interrupted. Nothing was changed."
 
 
 def main(args: Sequence[str] | None = None) -> None:
-    """Run the program; always ends in SystemExit. Status 2 is a mistake in the call, 1 a file that
+    """Run the program. Always raises SystemExit: status 2 for a mistake in the call, 1 for a file that
     cannot be used."""
-    gc.disable()  # a run is short and leaves no garbage worth the search
+    gc.disable()  # a run is too short for collecting garbage to pay off
     ignore_warnings()
     caught: list[int] = []
 
-    def stop(number: int, _: object) -> NoReturn:
+    def on_signal(number: int, _: object) -> NoReturn:
         caught.append(number)
         if number == signal.SIGINT:
             raise KeyboardInterrupt
         sys.exit(128 + number)
 
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # so that unfinished files are removed
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # unfinished files are removed on the way out
         if hasattr(signal, name) and threading.current_thread() is threading.main_thread():
-            signal.signal(getattr(signal, name), stop)
+            signal.signal(getattr(signal, name), on_signal)
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a terminal that lacks a letter gets a stand-in
+        if hasattr(stream, "reconfigure"):  # characters that the terminal cannot encode become "?"
             stream.reconfigure(errors="replace")
-    if sys.stdout is None:  # closed by whoever called
+    if sys.stdout is None:  # closed by the calling process
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
-    asked = sys.argv[1:] if args is None else args
-    if not asked or {"-h", "--help"} & {*asked} or "_ATTN_XL_COMPLETE" in os.environ:
+    arguments = sys.argv[1:] if args is None else args
+    if not arguments or {"-h", "--help"} & {*arguments} or "_ATTN_XL_COMPLETE" in os.environ:
         import_help()
     try:
         try:
@@ -117,7 +118,7 @@ def main(args: Sequence[str] | None = None) -> None:
             raise
         finally:
             sys.stdout.flush()
-        if caught:  # typer ends quietly
+        if caught:  # typer swallows the interrupt
             _fail(STOPPED, 128 + caught[0])
         sys.exit(status if isinstance(status, int) else 0)
     except AttnXlError as error:
@@ -129,7 +130,7 @@ def main(args: Sequence[str] | None = None) -> None:
         _fail(STOPPED, 130)
     except MemoryError:
         _fail("not enough memory for a table of this size.", 1)
-    except BrokenPipeError:  # the reader of the pipe has seen enough
+    except BrokenPipeError:  # the reader closed the pipe
         _discard_output()
         sys.exit(0)
     except OSError as error:
@@ -137,27 +138,27 @@ def main(args: Sequence[str] | None = None) -> None:
         what = f"{error.filename}: cannot be used" if error.filename else "the output cannot be written"
         _fail(f"{what} ({error.strerror or error}).", 1)
     except Exception as error:
-        if caught:  # openpyxl makes an error of its own of whatever stops it
+        if caught:  # openpyxl wraps the exception that interrupts it
             _fail(STOPPED, 128 + caught[0])
-        if not hasattr(error, "format_message"):  # not typer's own: a mistake in the call
+        if not hasattr(error, "format_message"):  # only typer's own errors are mistakes in the call
             raise
-        if not error.format_message():  # the help was asked for by saying nothing, and was printed
+        if not error.format_message():  # called without arguments: typer has printed the help
             sys.exit(getattr(error, "exit_code", 2))
         usage = getattr(error, "ctx", None)
         hint = f" Try '{usage.command_path} --help'." if usage else ""
-        said = error.format_message()
-        _fail(f"{said}{'' if said.endswith(('.', '?')) else '.'}{hint}", getattr(error, "exit_code", 2))
+        text = error.format_message()
+        _fail(f"{text}{'' if text.endswith(('.', '?')) else '.'}{hint}", getattr(error, "exit_code", 2))
     finally:
-        gc.freeze()  # nor is there any worth it at the end
+        gc.freeze()  # skips the collection at exit, too
         gc.enable()
 
 
 def _fail(message: str, status: int) -> NoReturn:
-    """Say what is wrong in one line, in which nothing of a file's name or words steers a terminal."""
+    """Print an error on one line, with control characters replaced, and exit."""
     say(f"attn-xl: {message}", file=sys.stderr)
     sys.exit(status)
 
 
 def _discard_output() -> None:
-    """Let Python not try again, at its end, to print what could not be printed."""
+    """Keep Python from flushing the unprintable output again at exit."""
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115

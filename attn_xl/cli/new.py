@@ -1,4 +1,4 @@
-"""The command `attn-xl new`: an input workbook with pleasant numbers. Knows no arithmetic."""
+"""The command `attn-xl new`: writes an input workbook whose numbers suit computing by hand."""
 
 from __future__ import annotations
 
@@ -18,42 +18,42 @@ def new(
         list[str],
         typer.Option(
             metavar=WORDS,
-            help="The words of a sentence, with spaces between. Once more for each further sentence: a "
-            "word has the same embedding in all.",
+            help="The words of a sentence, separated by spaces. Repeat the option for each further "
+            "sentence; a word has the same embedding in all of them.",
             show_default=False,
         ),
     ],
-    dims: Annotated[int, typer.Option(help="The width of the embeddings.")] = 4,
+    dims: Annotated[int, typer.Option(help="The number of dimensions of the embeddings.")] = 4,
     output: Annotated[Path, typer.Option("-o", "--output", help="The workbook to write.")] = Path(
         "input.xlsx"
     ),
     heads: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(
-            help="For multi-head attention with so many heads: with W_O and a sheet Settings.",
+            help="Write weights for this number of heads, plus W_O and a Settings sheet.",
             show_default=False,
         ),
     ] = None,
     d_k: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(
-            help="The width of queries and keys, of one head. Without it: dims / heads.",
+            help="The width of the queries and keys of one head. Default: dims / heads.",
             show_default=False,
         ),
     ] = None,
     d_v: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(
-            help="The width of the values, of one head. Without it: dims / heads.", show_default=False
+            help="The width of the values of one head. Default: dims / heads.", show_default=False
         ),
     ] = None,
     no_weights: Annotated[
-        bool, typer.Option("--no-weights", help="The sentences alone: then Q = K = V = Input.")
+        bool, typer.Option("--no-weights", help="Write the sentences only, so that Q = K = V = Input.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="Another seed gives other numbers.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed for the numbers.")] = 0,
     force: Force = False,
 ) -> None:
-    """Make an input workbook whose numbers are easy to compute with by hand."""
+    """Write an input workbook whose numbers are easy to compute with by hand."""
     from attn_xl.outputs import check_ending, check_output
 
     check_ending(output, ".xlsx")
@@ -64,6 +64,6 @@ def new(
     sentences = [text.split() for text in words]
     tables = pleasant(sentences, dims, heads=heads, d_k=d_k, d_v=d_v, weights=not no_weights, seed=seed)
     write_tables(tables, output)
-    made = {**tables.sentences, **tables.weights}
-    shapes = [f"{name} {t.shape[0]} × {t.shape[1]}" for name, t in made.items()]
+    by_name = {**tables.sentences, **tables.weights}
+    shapes = [f"{name} {t.shape[0]} × {t.shape[1]}" for name, t in by_name.items()]
     say(f"{output}: {listed(shapes, 8)}")

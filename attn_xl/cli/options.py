@@ -1,5 +1,5 @@
-"""What the commands share: the types of their options, an option for every setting, and the way from a
-file to what is computed."""
+"""Shared by the commands: option types, an option for every setting, and the steps from an input file
+to a computation."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ File = Annotated[
     typer.Argument(
         metavar="FILE",
         help="A spreadsheet (.xlsx, .xlsm, .xlsb, .xls, .ods), .csv, .tsv, .npy, .npz or .json; "
-        "- is the standard input. A table with one word a row, one dimension a column, anywhere on a "
-        "sheet; weights are found by W_Q, W_K, W_V as a label or a sheet's name.",
+        "- reads standard input. The table has one word per row and one dimension per column, anywhere "
+        "on a sheet. Weights are found by a label or sheet name W_Q, W_K or W_V.",
         show_default=False,
     ),
 ]
@@ -34,26 +34,26 @@ Files = Annotated[
     list[Path],
     typer.Argument(
         metavar="FILE...",
-        help="One or more spreadsheets: on each sheet a table with one word a row and one dimension a "
-        "column; optional sheets W_Q, W_K, W_V hold weights.",
+        help="One or more spreadsheets. Each sheet holds a table with one word per row and one "
+        "dimension per column; optional sheets W_Q, W_K and W_V hold weights.",
         show_default=False,
     ),
 ]
 Jobs = Annotated[
     Optional[int],  # noqa: UP045
     typer.Option(
-        help="Of several files, so many at a time. Without it, one for each core.", show_default=False
+        help="Number of files to process in parallel. Default: one per core.", show_default=False
     ),
 ]
 
 
 class Direction(str, Enum):
-    """Where the words of a sentence stand."""
+    """Whether the words of a sentence are in rows or in columns."""
 
     rows = "rows"
     columns = "columns"
 
-    def __str__(self) -> str:  # in a sentence, Python 3.11 and later would name the class, too
+    def __str__(self) -> str:  # from Python 3.11 on, format() would include the class name
         return self.value
 
 
@@ -62,14 +62,14 @@ Output = Annotated[
     typer.Option(
         "-o",
         "--output",
-        help="The workbook to write, or the folder for several; without it, NAME-attention.xlsx "
-        "(NAME-similarity.xlsx) beside the input.",
+        help="The workbook to write; with several inputs, the folder. Default: NAME-attention.xlsx or "
+        "NAME-similarity.xlsx beside the input.",
         show_default=False,
     ),
 ]
 
 
-def _looks() -> list[str]:
+def template_names() -> list[str]:
     from attn_xl.workbook.templates import shipped
 
     return list(shipped())
@@ -79,18 +79,18 @@ Template = Annotated[
     str,
     typer.Option(
         metavar="FILE",
-        help="The look: article, print, or a template workbook of your own.",
-        autocompletion=_looks,
+        help="The look of the workbook: article, print, or the path of your own template.",
+        autocompletion=template_names,
     ),
 ]
-Plain = Annotated[bool, typer.Option("--plain", help="Leave out the sheet Controls and all charts.")]
+Plain = Annotated[bool, typer.Option("--plain", help="Omit the Controls sheet and all charts.")]
 Range = Annotated[
     Optional[list[str]],  # noqa: UP045
     typer.Option(
         "--range",
         metavar="RANGE",
-        help="Where the sentence stands, labels included: 'Sheet!B3:F9', or the name of a range or "
-        "table; once more for each further one. 'W_Q=Sheet!B3:F9' is for weights.",
+        help="The range of a sentence, labels included: 'Sheet!B3:F9', or the name of a range or "
+        "table. 'W_Q=Sheet!B3:F9' gives the range of a weight. May be repeated.",
         show_default=False,
     ),
 ]
@@ -98,7 +98,7 @@ WordsIn = Annotated[
     Optional[Direction],  # noqa: UP045
     typer.Option(
         "--words-in",
-        help="Where the words of a sentence stand: in rows, or in columns. Without it, labels tell.",
+        help="Whether words are in rows or in columns. Default: detected from labels or weights.",
         show_default=False,
     ),
 ]
@@ -107,7 +107,7 @@ Sheets = Annotated[
     typer.Option(
         "--sheet",
         metavar="NAME",
-        help="Only this sheet's sentences and weights; once more for each further sheet.",
+        help="Use only the sentences and weights of this sheet. May be repeated.",
         show_default=False,
     ),
 ]
@@ -116,25 +116,27 @@ Without = Annotated[
     typer.Option(
         "--without",
         metavar="NAME",
-        help="Leave out these weights: W_1, or Enc2 for those of a layer; once more for each further "
-        "name.",
+        help="Ignore these weights: W_1, or Enc2 for all weights of a layer. May be repeated.",
         show_default=False,
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing output file.")]
 Command = Callable[..., None]
 
 
 def with_settings(*leave_out: str) -> Callable[[Command], Command]:
-    """Give a command an option for every setting; it gets those that the call names, as `chosen`.
+    """Add an option for every setting to a command, which receives their values as `options`.
 
-    Where it takes `reading`, it gets the options of `read_tables`, too, in that: --range, --words-in,
-    --without and, unless it has one of its own, --sheet.
+    A command with a parameter `reading` also gets the options of `read_tables`, collected there:
+    --range, --words-in, --without and, unless the command defines its own, --sheet.
+
+    Args:
+        leave_out: settings that do not become options.
     """
 
     def decorate(command: Command) -> Command:
         own = inspect.signature(command, eval_str=True).parameters
-        settings = [f for f in fields(Settings) if f.name not in leave_out and "chosen" in own]
+        settings = [f for f in fields(Settings) if f.name not in leave_out and "options" in own]
         reads = (
             {"range": Range, "words_in": WordsIn, "sheet": Sheets, "without": Without}
             if "reading" in own
@@ -146,55 +148,54 @@ def with_settings(*leave_out: str) -> Callable[[Command], Command]:
         @wraps(command)
         def run(**given: Any) -> None:
             if "reading" in own:
-                asked = {option: given.pop(option) for option in reads}
-                given["reading"] = {name: value for name, value in asked.items() if value}
-            if "chosen" in own:
-                given["chosen"] = {f.name: given.pop(f.name) for f in settings}
+                values = {option: given.pop(option) for option in reads}
+                given["reading"] = {name: value for name, value in values.items() if value}
+            if "options" in own:
+                given["options"] = {f.name: given.pop(f.name) for f in settings}
             command(**given)
 
-        options = [
+        setting_options = [
             inspect.Parameter(
                 f.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_option(f)
             )
             for f in settings
         ]
-        how = [
+        reading_options = [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option)
             for name, option in reads.items()
         ]
         kept = [
             p.replace(kind=inspect.Parameter.KEYWORD_ONLY)
             for p in own.values()
-            if p.name not in ("chosen", "reading")
+            if p.name not in ("options", "reading")
         ]
-        run.__signature__ = inspect.Signature(kept + how + options)  # type: ignore[attr-defined]
-        run.__annotations__ = {p.name: p.annotation for p in kept + how + options}
+        run.__signature__ = inspect.Signature(kept + reading_options + setting_options)  # type: ignore[attr-defined]
+        run.__annotations__ = {p.name: p.annotation for p in kept + reading_options + setting_options}
         return run
 
     return decorate
 
 
 def _option(setting: Field[Any]) -> Any:
-    """A setting as an option; what its value is without it stands in the help."""
+    """The option for a setting; its help ends with the default."""
     kind, name = setting.metadata["kind"], setting.name.replace("_", "-")
     default = setting.default.value if isinstance(setting.default, Enum) else setting.default
     text = setting.metadata["help"]
     if kind is bool:
         flags = f"--{name}/--no-{name}"
-        text += f" Without it: {'yes' if default else 'no'}."
+        text += f" Default: {'on' if default else 'off'}."
     else:
         flags = f"--{name}"
-        text += f" Without it: {default}." if default not in (None, "none", "") else ""
+        text += f" Default: {default}." if default not in (None, "none", "") else ""
     return Annotated[Optional[kind], typer.Option(flags, help=text, show_default=False)]  # noqa: UP045
 
 
-def tables_of(file: Path, reading: dict[str, Any], sheet: str | None = None) -> Tables:
-    """The tables of a file, read as the call says.
+def read_file_tables(file: Path, reading: dict[str, Any], sheet: str | None = None) -> Tables:
+    """Read the tables of a file.
 
     Args:
-        reading: the options of `read_tables` that the call has.
-        sheet: the sentence that is wanted in the end. Where it cannot be told what to do with all
-            sheets, that one is enough.
+        reading: keyword arguments for `read_tables`.
+        sheet: the only sentence needed. If reading the whole file fails, only this sheet is read.
     """
     from attn_xl.tables.read import read_tables
 
@@ -210,33 +211,34 @@ def tables_of(file: Path, reading: dict[str, Any], sheet: str | None = None) -> 
         raise
 
 
-def computed(
+def compute_file(
     file: Path,
-    chosen: dict[str, Any],
+    options: dict[str, Any],
     reading: dict[str, Any],
     sheet: str | None = None,
     fits: Callable[[Computation, Settings], object] | None = None,
     steps: Sequence[str] = (),
 ) -> tuple[Computation, Settings]:
-    """What the model makes of a file, and the settings: those of the call, then the file's own.
+    """Compute the model for a file; returns the computation and the settings used. Options of the call
+    take precedence over the file's own settings.
 
     Args:
-        fits: refuses what will be too large, before anything is computed.
-        steps: those that are wanted. Where only the model with its switches has them, as `explain` and
-            `convert` compute it, that is what is returned.
+        fits: called before the computation; raises an error if a matrix is too large.
+        steps: the steps to return. If only the model with switches has them, as in `explain` and
+            `convert`, the switches are turned on.
     """
     from attn_xl.models.build import attend, foresee
     from attn_xl.views.selection import has_steps
 
-    tables = tables_of(file, reading, sheet)
+    tables = read_file_tables(file, reading, sheet)
     if steps:
-        plain = Settings.chosen(chosen, tables.settings, f"{file}, sheet 'Settings'")
+        plain = Settings.chosen(options, tables.settings, f"{file}, sheet 'Settings'")
         switched = replace(plain, controls=True)
         if not has_steps(foresee(tables, plain), steps, sheet) and has_steps(
             foresee(tables, switched), steps, sheet
         ):
-            chosen = {**chosen, "controls": True}
-    settings = Settings.chosen(chosen, tables.settings, f"{file}, sheet 'Settings'")
+            options = {**options, "controls": True}
+    settings = Settings.chosen(options, tables.settings, f"{file}, sheet 'Settings'")
     foreseen = foresee(tables, settings)
     if fits is not None:
         fits(foreseen, settings)
@@ -244,11 +246,11 @@ def computed(
 
 
 def output_beside(file: Path, tail: str) -> Path:
-    """Where an output goes if the call does not say.
+    """The default path of an output: beside the input.
 
     Raises:
-        CallError: if the input is no file beside which it could be.
+        CallError: if the input is standard input.
     """
     if str(file) == "-":
-        raise CallError("the input comes from the standard input: name the output with -o.")
+        raise CallError("the input is standard input. Give the output a name with -o.")
     return file.parent / f"{file.stem}-{tail}"

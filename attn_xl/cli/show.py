@@ -1,4 +1,4 @@
-"""The command `attn-xl show`: the matrices of attention in the terminal."""
+"""The command `attn-xl show`: prints the matrices of attention in the terminal."""
 
 from __future__ import annotations
 
@@ -12,47 +12,50 @@ from attn_xl.errors import CallError
 from attn_xl.settings import Settings
 from attn_xl.text import forward, say
 
-from .options import File, Force, computed, with_settings
+from .options import File, Force, compute_file, with_settings
 
 
 @with_settings("formulas", "sheets_for", "controls", "switches", "canvas", "layout")
 def show(
     file: File,
-    chosen: dict[str, Any],
+    options: dict[str, Any],
     reading: dict[str, Any],
     step: Annotated[
         Optional[list[str]],  # noqa: UP045
         typer.Option(
-            help="Only this matrix: Scores, Softmax (of all heads), Enc1.Softmax_2, Softmax.Sum, "
+            help="Print only this matrix: Scores, Softmax (of all heads), Enc1.Softmax_2, Softmax.Sum, "
             "Compare, ... May be repeated.",
             show_default=False,
         ),
     ] = None,
     sheet: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="Only this sentence.", show_default=False),
+        typer.Option(help="Print only this sentence.", show_default=False),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     numbers: Annotated[
         bool,
-        typer.Option("--numbers", help="Print numbers in place of the map that a long sentence gets."),
+        typer.Option(
+            "--numbers",
+            help="Print numbers even for a long sentence, which is otherwise drawn as a map.",
+        ),
     ] = False,
     svg: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="Save a picture of what would be shown.", show_default=False),
+        typer.Option(help="Write the output to this file as an SVG picture.", show_default=False),
     ] = None,
     force: Force = False,
 ) -> None:
     """Print the matrices of attention in the terminal."""
     if json + csv + (svg is not None) > 1:
-        raise CallError("--json, --csv and --svg exclude each other: choose one.")
-    Settings.check_call(chosen)
+        raise CallError("--json, --csv and --svg cannot be combined. Choose one.")
+    Settings.check_call(options)
     if svg is not None:
         from attn_xl.outputs import check_output
 
         check_output(svg, force=force, sources=(file,))
-    computation, settings = computed(file, chosen, reading, sheet, steps=step or ())
+    computation, settings = compute_file(file, options, reading, sheet, steps=step or ())
     for remark in computation.remarks:
         say(remark, file=sys.stderr)
     wanted: dict[str, Any] = {"steps": step or (), "sheet": sheet}

@@ -1,4 +1,4 @@
-"""The commands for classes."""
+"""The command `attn-xl teach`: writes a lesson, or one for each student of a class."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attn_xl.errors import CallError
 from attn_xl.settings import Formulas, Settings
 from attn_xl.text import say
 
-from .options import File, Force, Plain, Template, output_beside, tables_of, with_settings
+from .options import File, Force, Plain, Template, output_beside, read_file_tables, with_settings
 
 if TYPE_CHECKING:
     from attn_xl.tables.survey import Tables
@@ -21,90 +21,97 @@ if TYPE_CHECKING:
 @with_settings("controls", "formulas", "canvas")
 def teach(
     file: File,
-    chosen: dict[str, Any],
+    options: dict[str, Any],
     reading: dict[str, Any],
     output: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
             "-o",
             "--output",
-            help="The lesson to write; with --roster, the folder for the class. Without it, "
-            "NAME-lesson.xlsx beside the input.",
+            help="The lesson to write; with --roster, the folder for the class. Default: "
+            "NAME-lesson.xlsx or NAME-class beside the input.",
             show_default=False,
         ),
     ] = None,
     level: Annotated[
         int,
         typer.Option(
-            help="How much is left blank: 1 a few cells a step, 2 whole matrices, 3 everything after "
-            "the input.",
+            help="How much is left blank: 1 for a few cells per step, 2 for whole matrices, 3 for "
+            "everything after the input.",
         ),
     ] = 2,
     blank: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="Leave just these steps blank: Scores,Softmax.Sum.", show_default=False),
+        typer.Option(help="Leave only these steps blank: Scores,Softmax, ...", show_default=False),
     ] = None,
     tolerance: Annotated[
-        float, typer.Option(help="How far off a right number may be; its share, of one above 1.")
+        float,
+        typer.Option(
+            help="Largest error accepted as correct; relative for numbers above 1, absolute otherwise."
+        ),
     ] = 0.01,
     exam: Annotated[
-        bool, typer.Option("--exam", help="No marks, no hints, no answer anywhere in the file.")
+        bool, typer.Option("--exam", help="Write a file without marks, hints or answers.")
     ] = False,
     answers: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="Write the solved workbook, too; of a class, its key.", show_default=False),
+        typer.Option(
+            help="Also write the solved workbook; with --roster, the answer key of the class.",
+            show_default=False,
+        ),
     ] = None,
     roster: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
-            help="A class: a lesson for each student of this list (id, name), with numbers of their "
-            "own.",
+            help="A list of students (id, name); each gets a lesson with different numbers.",
             show_default=False,
         ),
     ] = None,
     jobs: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(
-            help="So many at a time, of a class. Without it, one for each core.", show_default=False
+            help="Number of lessons to write in parallel, with --roster. Default: one per core.",
+            show_default=False,
         ),
     ] = None,
     template: Template = "article",
     plain: Plain = False,
     force: Force = False,
 ) -> None:
-    """Write a lesson that students fill in and that answers back."""
+    """Write a lesson: a workbook with blanks that marks what students fill in."""
     from attn_xl.teaching.lessons.blanks import Lesson
 
     steps = tuple(filter(None, (step.strip() for step in (blank or "").split(","))))
     if blank is not None and not steps:
-        raise CallError("--blank names no step. Say which: --blank Scores,Softmax.")
+        raise CallError("--blank names no steps. List them: --blank Scores,Softmax.")
     if jobs is not None and roster is None:
         raise CallError(
-            "--jobs goes with --roster: it says how many students' lessons are written at once."
+            "--jobs has no effect without --roster: it sets how many lessons of a class are written in "
+            "parallel."
         )
-    chosen = {**chosen, "controls": not plain, "formulas": Formulas.cell}
-    Settings.check_call(chosen)
-    lesson = Lesson(level, steps, tolerance, exam, chosen["seed"] or 0)
+    options = {**options, "controls": not plain, "formulas": Formulas.cell}
+    Settings.check_call(options)
+    lesson = Lesson(level, steps, tolerance, exam, options["seed"] or 0)
     if roster is not None:
-        _teach_class(file, roster, output, chosen, reading, lesson, answers, template, jobs, force)
+        _teach_class(file, roster, output, options, reading, lesson, answers, template, jobs, force)
         return
     from attn_xl.outputs import check_ending, check_output
     from attn_xl.workbook.templates import find_template
 
     path = output or output_beside(file, "lesson.xlsx")
-    look = find_template(template)
+    template_path = find_template(template)
     for target in (path, answers):
         if target is not None:
             check_ending(target, ".xlsx")
-            check_output(target, force=force, sources=(file, look))
+            check_output(target, force=force, sources=(file, template_path))
     if answers is not None and answers.resolve() == path.resolve():
         raise CallError(f"{path}: the lesson and its answers cannot be the same file.")
     from attn_xl.teaching.lessons.lesson import write_lesson
 
-    tables = tables_of(file, reading)
-    settings = _settings(file, tables, chosen)
+    tables = read_file_tables(file, reading)
+    settings = _settings(file, tables, options)
     layout = write_lesson(
-        tables, path, settings=settings, lesson=lesson, template=look, answers=answers
+        tables, path, settings=settings, lesson=lesson, template=template_path, answers=answers
     )
     steps_open = layout.blanks.open
     cells = sum(int(mask.sum()) for mask in steps_open.values())
@@ -113,17 +120,17 @@ def teach(
         say(f"{answers}: the answers")
 
 
-def _settings(file: Path, tables: Tables, chosen: dict[str, Any]) -> Settings:
-    """Those of a lesson, whose cells are drawn with the seed, too."""
+def _settings(file: Path, tables: Tables, options: dict[str, Any]) -> Settings:
+    """The settings of a lesson, which also uses the seed to draw its blank cells."""
     where = f"{file}, sheet 'Settings'"
-    return Settings.chosen(chosen, tables.settings, where, own=("seed",))
+    return Settings.chosen(options, tables.settings, where, own=("seed",))
 
 
 def _teach_class(
     file: Path,
     roster: Path,
     output: Path | None,
-    chosen: dict[str, Any],
+    options: dict[str, Any],
     reading: dict[str, Any],
     lesson: Lesson,
     answers: Path | None,
@@ -133,8 +140,8 @@ def _teach_class(
 ) -> None:
     from attn_xl.teaching.lessons.class_lessons import write_class
 
-    tables = tables_of(file, reading)
-    settings = _settings(file, tables, chosen)
+    tables = read_file_tables(file, reading)
+    settings = _settings(file, tables, options)
     folder = output or output_beside(file, "class")
     students, key = write_class(
         tables, roster, folder, settings=settings, lesson=lesson, answers=answers, template=template,

@@ -1,5 +1,5 @@
-"""What the program changes in private parts of typer: its completion for zsh, and the modules that its
-help loads and never uses."""
+"""Changes to private parts of typer: the zsh completion script, and unused modules that its help
+imports."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typer._completion_shared import _completion_scripts
 
 
 def complete_on_first_tab() -> None:
-    """Let the completion script for zsh complete when it is loaded. As typer installs it, the first Tab
-    only loads it."""
+    """Make the zsh completion script complete on the first Tab, which in typer's version only loads the
+    script."""
     _completion_scripts["zsh"] = _completion_scripts["zsh"].replace(
         "\ncompdef", '\n[[ $zsh_eval_context[-1] == loadautofunc ]] && %(complete_func)s "$@"\ncompdef'
     )
 
 
 def import_help() -> None:
-    """Import what typer renders help with, but not the two parsers that it would only need for help in
-    Markdown and for tracebacks: they take a quarter of the time of `--help`."""
+    """Import typer's help renderer without two parsers that only Markdown help and tracebacks need.
+    They take a quarter of the time of `--help`."""
     unused = {"rich.markdown": "Markdown", "rich.traceback": "Traceback"}
     stubs = {name: ModuleType(name) for name in unused if name not in sys.modules}
     for name, stub in stubs.items():

@@ -1,4 +1,4 @@
-"""The command `attn-xl vectors`: words picked out of pre-trained vectors. Knows no arithmetic."""
+"""The command `attn-xl vectors`: extracts words from pre-trained word vectors."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from attn_xl.tables.survey import Table
     from attn_xl.tables.vectors.byte_blocks import Progress
 
-SOON = 0.5
-"""So many seconds pass before there is a progress bar."""
+BAR_DELAY = 0.5
+"""Seconds before the progress bar appears; shorter runs need none."""
 
 
 def vectors(
@@ -31,7 +31,7 @@ def vectors(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="Word vectors: GloVe text, word2vec text or binary, fastText .vec; gzip or not.",
+            help="Word vectors: GloVe text, word2vec text or binary, fastText .vec; plain or gzipped.",
             show_default=False,
         ),
     ],
@@ -39,8 +39,8 @@ def vectors(
         Optional[list[str]],  # noqa: UP045
         typer.Option(
             metavar=WORDS,
-            help="The words, as the file spells them, with spaces between; one that has a space in it "
-            "needs a --words of its own. Each is taken once.",
+            help="The words to extract, spelled as in the file and separated by spaces; a word that "
+            "contains a space needs its own --words. Duplicates are dropped.",
             show_default=False,
         ),
     ] = None,
@@ -48,8 +48,8 @@ def vectors(
         Optional[list[str]],  # noqa: UP045
         typer.Option(
             metavar="TEXT",
-            help="A sentence, in quotes, with its order and repeats. Once more for each further one: a "
-            "sheet each.",
+            help="A sentence in quotes; word order and repetitions are kept. May be repeated: each "
+            "sentence gets a sheet.",
             show_default=False,
         ),
     ] = None,
@@ -57,51 +57,53 @@ def vectors(
         Optional[int],  # noqa: UP045
         typer.Option(
             metavar="K",
-            help="The first K principal components in place of the vectors, as live formulas, with a "
-            "chart.",
+            help="Write the first K principal components instead of the vectors, as live formulas with "
+            "a chart.",
             show_default=False,
         ),
     ] = None,
     output: Annotated[
         Path,
-        typer.Option("-o", "--output", help="The workbook to write; - is the standard output."),
+        typer.Option("-o", "--output", help="The workbook to write; - writes to standard output."),
     ] = Path("words.xlsx"),
     force: Force = False,
 ) -> None:
-    """Pick words out of pre-trained word vectors, as an input workbook."""
+    """Extract words from pre-trained word vectors into an input workbook."""
     if bool(words) == bool(sentence):
-        raise CallError("give either --words or --sentence: the words to pick out.")
+        raise CallError("give either --words or --sentence to name the words to extract.")
     if not all(text.split() for text in (sentence or [" ".join(words or ())])):
-        raise CallError(f"{'--sentence' if sentence else '--words'} is empty; it takes words.")
+        raise CallError(f"{'--sentence' if sentence else '--words'} is empty. Give at least one word.")
     if pca is not None and pca < 1:
-        raise CallError(f"--pca is {pca}; it takes a whole number from 1.")
-    _check(file, output, force)
+        raise CallError(f"--pca is {pca}; it takes a whole number of at least 1.")
+    _check_output(file, output, force)
     from attn_xl.tables.vectors.word_vectors import read_vectors, words_said
 
     sentences = [text.split() for text in sentence] if sentence else [words_said(file, words or ())]
-    wanted = list(dict.fromkeys(word for said in sentences for word in said))
-    with _bar() as progress:
+    wanted = list(dict.fromkeys(word for words_of_one in sentences for word in words_of_one))
+    with _progress_bar() as progress:
         table = read_vectors(file, wanted, progress=progress)
-    named = {}
+    by_sheet = {}
     if sentence:
         one = len(sentences) == 1
-        named = {"Sentence" if one else f"sentence {i}": s for i, s in enumerate(sentences, 1)}
-    text = _write(table, named, pca, output)
+        by_sheet = {"Sentence" if one else f"sentence {i}": s for i, s in enumerate(sentences, 1)}
+    text = _write(table, by_sheet, pca, output)
     say(f"{output}: {text}", file=sys.stderr if output == STANDARD_OUTPUT else sys.stdout)
 
 
-def _check(file: Path, output: Path, force: bool) -> None:
-    """Refuse what cannot be written to, before anything is read."""
+def _check_output(file: Path, output: Path, force: bool) -> None:
+    """Raise an error if the output cannot be written, before anything is read."""
     if output == STANDARD_OUTPUT:
         if sys.stdout.isatty():
-            raise CallError("-o -: a workbook is nothing for a terminal. Name a file, or use a pipe.")
+            raise CallError(
+                "-o -: a workbook cannot be printed to a terminal. Name a file or use a pipe."
+            )
         return
     check_ending(output, ".xlsx")
     check_output(output, force=force, sources=(file,))
 
 
 def _write(table: Table, sentences: dict[str, list[str]], pca: int | None, path: Path) -> str:
-    """Write the workbook; what is in it."""
+    """Write the workbook and return a summary of its contents."""
     if pca is None:
         from attn_xl.tables.survey import Tables
         from attn_xl.tables.vectors.word_vectors import picked
@@ -113,11 +115,11 @@ def _write(table: Table, sentences: dict[str, list[str]], pca: int | None, path:
     from attn_xl.workbook.layout.components_sheet import components, components_layout, said
     from attn_xl.workbook.write import write_layout
 
-    made = components(table, pca, sentences)
-    layout = components_layout(made, f"Word vectors, {pca} principal component{'s' * (pca > 1)}")
+    analysis = components(table, pca, sentences)
+    layout = components_layout(analysis, f"Word vectors, {pca} principal component{'s' * (pca > 1)}")
     write_layout(layout, path, source=Path(table.file).name)
-    shown = made.sentences or {"Projected": made.projected}
-    return f"{_shapes({name: one.shape for name, one in shown.items()})}; {said(made.explained)}"
+    by_sheet = analysis.sentences or {"Projected": analysis.projected}
+    return f"{_shapes({name: one.shape for name, one in by_sheet.items()})}; {said(analysis.explained)}"
 
 
 def _shapes(shapes: dict[str, tuple[int, int]]) -> str:
@@ -125,8 +127,8 @@ def _shapes(shapes: dict[str, tuple[int, int]]) -> str:
 
 
 @contextmanager
-def _bar() -> Iterator[Progress | None]:
-    """A progress bar for what takes long, on a terminal only."""
+def _progress_bar() -> Iterator[Progress | None]:
+    """A progress bar on the terminal, for a search that takes more than `BAR_DELAY` seconds."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -134,7 +136,7 @@ def _bar() -> Iterator[Progress | None]:
     shown: list[Any] = []
 
     def progress(done: int, total: int) -> None:
-        if not shown and monotonic() - begun > SOON:
+        if not shown and monotonic() - begun > BAR_DELAY:
             from rich.console import Console
             from rich.progress import Progress as Bar
 

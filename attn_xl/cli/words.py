@@ -1,4 +1,4 @@
-"""The option `--words`, which has the same form in every command: words with spaces between, in quotes
+"""The option `--words`, which takes the same form in every command: words separated by spaces, quoted
 or not."""
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from typing import Any
 from typer.core import TyperCommand
 
 WORDS = '"WORD ..."'
-"""What the help shows as its value."""
+"""The placeholder for its value in the help."""
 
 
 class WordsCommand(TyperCommand):
-    """Takes several words after one `--words`, each as a value of its own."""
+    """A command whose `--words` takes several words, each as a separate value."""
 
     joined = False
 
@@ -27,7 +27,7 @@ class WordsCommand(TyperCommand):
 
 
 class SentencesCommand(WordsCommand):
-    """Takes several words after one `--words`, as one sentence."""
+    """A command whose `--words` takes several words as one sentence."""
 
     joined = True
 
@@ -36,35 +36,35 @@ def spread_words(args: list[str], takes_value: dict[str, bool], *, joined: bool 
     """The arguments with `--words a b c` written as `--words a --words b --words c` or, if `joined`, as
     `--words "a b c"`.
 
-    The words go on up to the next option. Where nothing else can be the file, the last of the words is;
-    a command that joins them has no file.
+    The words end at the next option. If no other argument can be the file, the last word is the file;
+    a command that joins the words has no file argument.
 
     Args:
-        takes_value: the options that take a value, and whether it is that of many words.
+        takes_value: the options that take a value; True for the one that takes several words.
     """
-    made: list[str] = []
+    spread: list[str] = []
     many = value = alone = False
-    last = 0  # where the last word of several stands
+    last = 0  # index of the last word in `spread`
     for place, arg in enumerate(args):
         if arg == "--":
-            return made + args[place:]
+            return spread + args[place:]
         if value:
-            made.append(arg)
+            spread.append(arg)
             value = False
-            many = many and not (arg.startswith("-") and arg.strip("-"))  # the words are missing
-        elif arg.startswith("-") and arg.strip("-"):  # not a dash, which is a word
+            many = many and not (arg.startswith("-") and arg.strip("-"))  # no word follows --words
+        elif arg.startswith("-") and arg.strip("-"):  # a lone dash is a word
             name, equals, _ = arg.partition("=")
             many = takes_value.get(name, False)
             value = name in takes_value and not equals
-            made.append(arg)
+            spread.append(arg)
         elif many and joined:
-            made[-1] += f" {arg}"
+            spread[-1] += f" {arg}"
         elif many:
-            made += ["--words", arg]
-            last = len(made) - 1
+            spread += ["--words", arg]
+            last = len(spread) - 1
         else:
-            made.append(arg)
+            spread.append(arg)
             alone = True
     if last and not alone:
-        del made[last - 1]
-    return made
+        del spread[last - 1]
+    return spread

@@ -102,7 +102,7 @@ def test_a_label_that_is_there_twice_is_picked_as_explain_picks_it() -> None:
         ("dog", LabelError, "Input has no row labelled 'dog'. There are: mouse, cat, sat."),
         ("Cat", LabelError, "Did you mean 'cat'"),
         (("cat", "mouse"), LabelError, "no column labelled 'mouse'"),
-        ("b", LabelError, "no row labelled 'b', but a column: write [:, 'b']"),
+        ("b", LabelError, "no row labelled 'b', but it has such a column: write [:, 'b']"),
         (3, PositionError, "Input has 3 rows, numbered from 0, so there is no row 3."),
         (-4, PositionError, "no row -4"),
         ((0, 9), PositionError, "Input has 3 columns, numbered from 0, so there is no column 9."),
@@ -127,7 +127,7 @@ def test_numpy_takes_a_matrix() -> None:
     assert np.asarray(m, dtype=np.float32).dtype == np.float32
     assert m.__array__(copy=True).flags.writeable
     assert m.__array__(copy=False) is not None
-    with pytest.raises(ValueError, match="takes a copy"):
+    with pytest.raises(ValueError, match="needs a copy"):
         m.__array__(np.float32, copy=False)
     for function in (np.sum, np.mean, np.max, np.linalg.norm):
         assert function(m) == function(X)  # type: ignore[operator]
@@ -405,7 +405,7 @@ WRONG: list[tuple[str, Callable[[], object], type[AttnXlError], str]] = [
     ("missing weights", lambda: attend(X, model="encoder"), InputError, "missing weights: random_weights SEED"),
     ("settings", lambda: attend(X, "encoder"), WrongTypeError, "settings is a str; it takes Settings"),  # type: ignore[arg-type]
     ("weights", lambda: attend(X, weights=[1]), WrongTypeError, "weights is a list; it takes a dict"),  # type: ignore[arg-type]
-    ("name of weights", lambda: attend(X, weights={"foo": X}), CallError, "'foo' is not the name of weights"),
+    ("name of weights", lambda: attend(X, weights={"foo": X}), CallError, "'foo' is not the name of a weight"),
     ("shape of weights", lambda: attend(X, weights={"W_Q": X[:2]}), InputError, "W_Q needs 3 rows"),
     ("show", lambda: attn_xl.show(X), WrongTypeError, "the computation is an ndarray; it takes the result of attend"),  # type: ignore[arg-type]
     ("explain", lambda: attn_xl.explain(attend(X), 3), WrongTypeError, "cell is an int"),  # type: ignore[arg-type]

@@ -240,7 +240,7 @@ def test_of_two_files_of_which_one_is_in_place_that_one_is_named(
     with pytest.raises(OutputError) as refused, writing_all([first, second]):
         pass
     assert str(refused.value).startswith(f"{second}: cannot be written")
-    assert str(refused.value).endswith(f"{first} is written already.")
+    assert str(refused.value).endswith(f"{first} has been written already.")
     assert [path.name for path in tmp_path.iterdir()] == ["1.txt"]
 
 

@@ -383,7 +383,7 @@ def test_refusals(make: Make, sheets: dict[str, Any], options: dict[str, Any], s
         ({"layers": 0}, "--layers is 0"),
         ({"epsilon": 0.0}, "--epsilon is 0.0"),
         ({"seed": -1}, "--seed is -1"),
-        ({"random_weights": -1}, "--random-weights is -1; it takes a number from 0"),
+        ({"random_weights": -1}, "--random-weights is -1; it takes a whole number of at least 0"),
         ({"heads": 1001}, "--heads is 1001; it takes a whole number from 1 to 1,000"),
         ({"heads": 2.5}, "--heads is 2.5; it takes a whole number"),
         ({"heads": True}, "--heads is True; it takes a whole number"),

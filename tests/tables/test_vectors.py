@@ -418,9 +418,9 @@ def test_a_terminal_gets_no_workbook_but_a_progress_bar(
     main_end, end = pty.openpty()
     done = subprocess.run([*PROGRAM, "-o", "-"], stdout=end, stderr=subprocess.PIPE, cwd=ROOT)
     assert done.returncode == 2
-    assert b"nothing for a terminal" in done.stderr
+    assert b"cannot be printed to a terminal" in done.stderr
     program = (
-        "import attn_xl.cli.vectors as c; c.SOON = -1\n"
+        "import attn_xl.cli.vectors as c; c.BAR_DELAY = -1\n"
         f"from attn_xl.cli.main import main; main({[*PROGRAM[3:], '-o', str(tmp_path / 'w.xlsx')]!r})"
     )
     environment = {**os.environ, "TERM": "xterm", "PYTHONPATH": str(ROOT)}

@@ -193,7 +193,7 @@ def test_a_bad_line_writes_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "error", "said"),
     [
-        ({"jobs": 0}, CallError, "--jobs is 0; it takes a whole number from 1"),
+        ({"jobs": 0}, CallError, "--jobs is 0; it takes a whole number of at least 1"),
         ({"answers": "key.ods"}, CallError, "ends in .xlsx"),
         ({"answers": "class.xlsx", "folder": "class.xlsx"}, CallError, "cannot be the same"),
         ({"answers": "class/s2-1_1.xlsx"}, CallError, "is the lesson of a student"),

@@ -678,7 +678,7 @@ def test_a_copy_of_nobodys_lesson_is_remarked(tmp_path: Path) -> None:
 
 
 def test_without_anything_to_mark_nothing_is_written(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="nothing could be marked, so no grades were written"):
+    with pytest.raises(InputError, match="no file could be marked, so no grades were written"):
         grade(tmp_path / "nosuch", "-o", tmp_path / "g.xlsx")
     assert not list(tmp_path.iterdir())
 
@@ -749,7 +749,7 @@ def test_whatever_goes_wrong_is_a_remark(
     one = grade_one(Submission(path_of(school, 0)))
     assert (one.status, one.remarks) == (
         Status.failed,
-        ("Not marked: a mistake in attn-xl; please report it: ZeroDivisionError: of a kind.",),
+        ("Not marked: a bug in attn-xl; please report it: ZeroDivisionError: of a kind.",),
     )
 
 

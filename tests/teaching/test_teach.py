@@ -631,9 +631,9 @@ def test_no_room_for_marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     [
         (["--level", "5"], "--level is 5; use 1, 2 or 3", 2),
         (["--tolerance", "2"], "--tolerance is 2.0", 2),
-        (["--blank", " , "], "--blank names no step", 2),
+        (["--blank", " , "], "--blank names no steps", 2),
         (["--blank", "Scors"], "no step 'Scors'", 2),
-        (["--jobs", "2"], "--jobs goes with --roster", 2),
+        (["--jobs", "2"], "--jobs has no effect without --roster", 2),
         (["--answers", "{t}/l.xlsx"], "the lesson and its answers cannot be the same file", 2),
         (["--answers", "{t}/key.ods"], "ends in .xlsx", 2),
         (["--answers", "{t}/no/key.xlsx"], "there is no such folder", 1),

@@ -581,7 +581,7 @@ def test_long_sums_and_long_rows_of_sources_are_shortened(
         (
             [MOUSE, "pets.d_k", "--depth", "0"],
             2,
-            "--depth is '0'; it takes a whole number from 1, or all.",
+            "--depth is '0'; it takes a whole number of at least 1, or all.",
         ),
         ([MOUSE, "pets.d_k", "--depth", "deep"], 2, "--depth is 'deep'; it takes a whole number"),
         (["nowhere.xlsx", "d_k", "--heads", "0"], 2, "--heads is 0; it takes a whole number from 1 to"),

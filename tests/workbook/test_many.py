@@ -77,8 +77,8 @@ def test_a_bad_file_is_reported_and_does_not_stop_the_others(
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (KeyError("x"), "a mistake in attn-xl; please report it: KeyError: 'x'"),
-        (MemoryError(), "there is not enough memory for it"),
+        (KeyError("x"), "a bug in attn-xl; please report it: KeyError: 'x'"),
+        (MemoryError(), "not enough memory"),
         (OSError(5, "Input/output error"), "Input/output error"),
     ],
 )
@@ -118,9 +118,9 @@ def test_refusals(inputs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixt
     assert call("convert", *inputs, "-o", tmp_path / "out", "--jobs", 0) == 2
     assert "--jobs is 0" in capsys.readouterr().err
     assert call("convert", *inputs, "-o", inputs[1]) == 2
-    assert "is a file; for several inputs -o names a folder" in capsys.readouterr().err
+    assert "is a file, but with several inputs -o must name a folder" in capsys.readouterr().err
     assert call("convert", *inputs, "-o", tmp_path / "both.xlsx") == 2
-    assert "both.xlsx: is the name of a file, but several inputs" in capsys.readouterr().err
+    assert "both.xlsx: is a file name, but each of several inputs" in capsys.readouterr().err
     assert not (tmp_path / "both.xlsx").exists()
     assert call("convert", tmp_path / "nothing*.xlsx") == 2
     assert "no file matches" in capsys.readouterr().err
@@ -134,10 +134,10 @@ def test_a_pattern_that_the_shell_has_left_is_expanded(inputs: list[Path], tmp_p
 
 
 def test_jobs_are_given_in_any_order_and_counted() -> None:
-    assert sorted(in_parallel(abs, [-3, 4, -5], jobs=2, said="")) == [(0, 3), (1, 4), (2, 5)]
-    assert list(in_parallel(abs, [], jobs=None, said="")) == []
+    assert sorted(in_parallel(abs, [-3, 4, -5], jobs=2, label="")) == [(0, 3), (1, 4), (2, 5)]
+    assert list(in_parallel(abs, [], jobs=None, label="")) == []
     with pytest.raises(CallError, match="--jobs is -1"):
-        list(in_parallel(abs, [1], jobs=-1, said=""))
+        list(in_parallel(abs, [1], jobs=-1, label=""))
 
 
 def _killed_at_three(number: int) -> int:
@@ -151,9 +151,9 @@ def _killed_at_three(number: int) -> int:
 @pytest.mark.parametrize("jobs", [2, 3, 6])
 def test_a_lost_process_is_an_error_that_names_the_file(jobs: int) -> None:
     asked = in_parallel(
-        _killed_at_three, range(6), jobs=jobs, said="", file_of="student {}.xlsx".format
+        _killed_at_three, range(6), jobs=jobs, label="", file_of="student {}.xlsx".format
     )
-    with pytest.raises(OutputError, match=r"student 3\.xlsx: not finished: .* ended from outside"):
+    with pytest.raises(OutputError, match=r"student 3\.xlsx: not finished, because .* was killed"):
         list(asked)
     assert not multiprocessing.active_children()
 

@@ -53,7 +53,7 @@ def grade_class(
     look = find_template(template)
     copies = _feedback_paths(paths, feedback, force, [*filter(None, [answers]), look])
     tasks = [Submission(path, answers, copies.get(path), look) for path in paths]
-    found = dict(in_parallel(grade_one, tasks, jobs=jobs, said="Marking", file_of=attrgetter("path")))
+    found = dict(in_parallel(grade_one, tasks, jobs=jobs, label="Marking", file_of=attrgetter("path")))
     return together([found[number] for number in range(len(paths))], keys)
 
 

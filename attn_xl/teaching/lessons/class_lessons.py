@@ -105,7 +105,9 @@ def write_class(
         if not key.parent.is_dir():
             raise OutputError(f"{key}: cannot be written (there is no such folder).")
         keys: dict[int, Key] = dict(
-            in_parallel(write_one, tasks, jobs=jobs, said="Writing lessons", file_of=attrgetter("path"))
+            in_parallel(
+                write_one, tasks, jobs=jobs, label="Writing lessons", file_of=attrgetter("path")
+            )
         )
         write_layout(key_layout(students, [keys[i] for i in range(len(students))]), key, template=look)
     return students, key
