@@ -122,8 +122,8 @@ WORKBOOKS: dict[str, Callable[[Path], Path]] = {
     "vectors": of("vectors", "samples/vectors.txt", "--words", " ".join(TOPICS), "--pca", "2"),
 }
 """How each is made, in an empty folder, by name."""
-QUOTED = ("masks", "mouse", "multi-head", "projections")
-"""Those of the pages."""
+QUOTED = ("encoder", "masks", "mouse", "mouse-controls", "multi-head", "projections")
+"""Those that the pages link to."""
 
 
 def workbook(name: str, folder: Path) -> Path:
