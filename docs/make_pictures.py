@@ -1,8 +1,8 @@
 """Makes the pictures of workbooks, as LibreOffice prints them: python docs/make_pictures.py
 
 It makes those that are missing or out of date, and needs LibreOffice (soffice), poppler (pdftoppm,
-pdfinfo) and ImageMagick (convert). pictures.json keeps digests of their sources, so that a test can tell
-without these programs that a picture is out of date.
+pdfinfo) and ImageMagick (convert). pictures.json keeps digests of their sources, so that a test can
+tell without these programs that a picture is out of date.
 """
 
 from __future__ import annotations
