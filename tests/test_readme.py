@@ -100,5 +100,10 @@ def test_samples_are_there() -> None:
         assert (ROOT / path).exists() or path.endswith("-attention.xlsx"), path
 
 
+def test_modules_that_the_pages_name_are_there() -> None:
+    for path in re.findall(r"[`\s]([\w/]+\.py)\b", TOGETHER):
+        assert (ROOT / path).exists() or (ROOT / "attn_xl" / path).exists(), path
+
+
 def test_the_changelog_has_this_version() -> None:
     assert f"## {attn_xl.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
