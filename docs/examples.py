@@ -1,5 +1,5 @@
-"""The workbooks that the pages quote and the pictures show, each made by a call of attn-xl, and what of
-them a reader sees."""
+"""The workbooks that the pages quote and the pictures show, each made by a call of attn-xl, and a
+digest of what a reader sees of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from attn_xl.teaching.answer_key import read_keys
 
 HERE = Path(__file__).parent
 LINKED = HERE / "workbooks"
-"""Where those stand that the pages quote and link to."""
+"""The folder of those that the pages quote and link to."""
 
 
 @contextmanager
@@ -37,8 +37,7 @@ def at_home() -> Iterator[None]:
 
 
 def call(*arguments: object, **environment: str) -> str:
-    """What a call of attn-xl prints on standard output: as into a pipe, unless the environment says
-    otherwise."""
+    """The standard output of a call of attn-xl, as for a pipe unless the environment says otherwise."""
     kept = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR", "FORCE_COLOR")}
     out = io.StringIO()
     changed = patch.dict(os.environ, {**kept, **environment}, clear=True)
@@ -48,7 +47,7 @@ def call(*arguments: object, **environment: str) -> str:
 
 
 def half_done(folder: Path) -> Path:
-    """A lesson in which a student has come to the scores, with one slip in the keys."""
+    """A lesson that a student has filled in up to the scores, with one slip in the keys."""
     made, key = folder / "lesson.xlsx", folder / "key.xlsx"
     call("teach", "samples/by-hand.xlsx", "-o", made, "--answers", key)
     lesson, answers = openpyxl.load_workbook(made), openpyxl.load_workbook(key, data_only=True)
@@ -65,7 +64,7 @@ def half_done(folder: Path) -> Path:
 
 @cache
 def marked(around: Path) -> tuple[Path, Path]:
-    """The grades of a small class with some mistakes, and the feedback to one of them."""
+    """The grades of a small class with some mistakes, and the feedback for one student."""
     folder = around / "marked"
     lessons, key, grades = folder / "class", folder / "key.xlsx", folder / "grades.xlsx"
     roster = ("--roster", "samples/class.csv", "-o", lessons, "--answers", key, "--jobs", 1)
@@ -121,9 +120,9 @@ WORKBOOKS: dict[str, Callable[[Path], Path]] = {
     "similarity": of("similarity", "samples/politics.xlsx"),
     "vectors": of("vectors", "samples/vectors.txt", "--words", " ".join(TOPICS), "--pca", "2"),
 }
-"""How each is made, in an empty folder, by name."""
-QUOTED = ("masks", "mouse", "multi-head", "projections")
-"""Those of the pages."""
+"""The function that makes each, in an empty folder, by name."""
+QUOTED = ("encoder", "masks", "mouse", "mouse-controls", "multi-head", "projections")
+"""Those that the pages link to; they are kept in `LINKED`."""
 
 
 def workbook(name: str, folder: Path) -> Path:
@@ -133,10 +132,10 @@ def workbook(name: str, folder: Path) -> Path:
 
 
 def seen(path: Path, sheets: tuple[str, ...] = ()) -> str:
-    """What a reader sees on these sheets, or on all: formulas, values, texts, charts, looks: a digest.
+    """A digest of what a reader sees on these sheets, or on all: formulas, values, charts, styles.
 
-    Numbers count to six digits after the point, since their last digits may differ between machines;
-    how the parts are compressed, and who saved them when, does not count.
+    Numbers count to six digits after the decimal point, because their last digits may differ between
+    machines. Compression, author and time of the file do not count.
     """
     book = openpyxl.load_workbook(path)
     with ZipFile(path) as package:

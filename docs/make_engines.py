@@ -13,29 +13,29 @@ INTRODUCTION = """\
 # Which programs run which formulas
 
 Every variant of attention, in every style of `--formulas`, recalculated by five spreadsheet engines.
-Each gets the workbook with all values of its formulas spoilt, so that what it gives back, it has
-computed; that is compared with the computation in Python, cell by cell. In the tables is the largest
-relative error of a workbook, rounded up to a power of ten; 1e-15 also stands for all that is less, the
-last bit or none. Where large terms cancel, a number below a ten-thousandth of its sheet's largest
-counts as that large. A letter says that the engine does not agree to 1e-12, and why, below.
+Each engine gets the workbook with all stored values of its formulas corrupted, so that whatever it
+returns, it has computed. The result is compared with the computation in Python, cell by cell. The
+tables show the largest relative error in a workbook, rounded up to a power of ten; 1e-15 also stands
+for anything smaller. Where large terms cancel, a number below a ten-thousandth of its sheet's largest
+is compared as if it were that large. A letter means that the engine does not agree to 1e-12; the
+reasons are listed below.
 
 {versions}
 
-HyperFormula reads no files. It gets the cells as they are typed, but sheet names with a point in
-quotes, and ranges in place of their names, since it does not see how large a name is. Its `ROW` of a
-range is the first row alone, so of words with * or ? it finds only the first, which is the one that is
-chosen in these workbooks. `dynamic` is `array` with the mark by which Excel 365 spills it; these
-engines pass over the mark. `ssconvert --recalc` runs Gnumeric.
+HyperFormula reads no files. It gets the cells as they are typed, except that sheet names with a point
+are quoted and defined names are replaced by their ranges, because it does not see how large a name is.
+Its `ROW` of a range returns only the first row, so among words with * or ? it finds only the first,
+which is the chosen one in these workbooks. `dynamic` is `array` with the mark that makes Excel 365
+spill it; these engines ignore the mark. `ssconvert --recalc` runs Gnumeric.
 
-This page is made by `docs/make_engines.py`, which needs all five; `tests/spreadsheets/test_engines.py`
-holds it with those that are installed: with IronCalc by default, on every second workbook; with all by
+`docs/make_engines.py` makes this page and needs all five engines; `tests/spreadsheets/test_engines.py`
+compares it with those that are installed: by default with IronCalc, on every second workbook; with all
+engines by
 
     pytest tests/spreadsheets/test_engines.py --thorough
 
-where `formulas` gets every eighth, as it takes minutes for all.
-
 HyperFormula is found after `npm install --global hyperformula`, or in the folder that `NODE_PATH`
-names; `formulas` is installed by pip.
+names; pip installs `formulas`.
 """
 UNKNOWN = "unexplained"
 """Of a case that does not run, and whose reason is not among the limits."""

@@ -2,13 +2,13 @@
 terminals: python docs/make_pages.py
 
 Each page is one of docs/source with its marks filled in:
-    {{help COMMAND}}         what `attn-xl COMMAND --help` prints, to unfold
-    {{run ARGUMENTS}}        a call of attn-xl, and what it prints
+    {{help COMMAND}}         the output of `attn-xl COMMAND --help`, folded
+    {{run ARGUMENTS}}        a call of attn-xl and its output
     {{num TERM; DIGITS}}     a calculation with cells, rounded: pets.Q!B5*pets.K!B7
     {{table RANGE; DIGITS}}  cells as a table, the first row and column its labels
     {{formula CELL}}, {{shape SHEET}}
     {{cell CELL}}, {{sheet SHEET}}  links to them
-where what is not of the workbook mouse begins with the name of its own: masks:second.Mask!C5.
+Cells are those of the workbook mouse unless another one's name precedes them: masks:second.Mask!C5.
 The pictures of workbooks are made by make_pictures.py, which needs LibreOffice.
 """
 
@@ -35,8 +35,8 @@ from attn_xl.views.terminal import picture, recording
 
 SOURCE = HERE / "source"
 WITH = f"typer {version('typer')} and rich {version('rich')}"
-"""Another version may draw frames and write types otherwise."""
-MADE = "<!-- Made by docs/make_pages.py{how}: change that, and run it. -->\n"
+"""Other versions may draw frames and write types differently."""
+MADE = "<!-- Made by docs/make_pages.py{how}. Edit the source, then run the script. -->\n"
 WIDTH = 100
 TERMINALS = {
     "check": "check docs/slips.xlsx",
@@ -52,7 +52,7 @@ COLOURS = {"FORCE_COLOR": "1", "COLORTERM": "truecolor", "TERM": "xterm-256color
 
 
 def terminal(name: str) -> str:
-    """A picture of a terminal, as SVG: a call, and what it prints there."""
+    """A picture of a terminal, as SVG: a call and its output."""
     console = recording(WIDTH)
     console.print(Text(f"$ attn-xl {TERMINALS[name]}\n", "bold"))
     console.print(Text.from_ansi(_in_colour(*shlex.split(TERMINALS[name]))))
@@ -60,8 +60,8 @@ def terminal(name: str) -> str:
 
 
 def _in_colour(*arguments: str) -> str:
-    """What a call prints on a terminal; in a process of its own, since rich keeps for each style the
-    colours of the first terminal that it had."""
+    """The output of a call on a terminal. It runs in a process of its own, because rich keeps the
+    colours of each style from the first terminal that it had."""
     kept = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
     done = subprocess.run(
         [sys.executable, "-m", "attn_xl", *arguments],
@@ -75,7 +75,7 @@ def _in_colour(*arguments: str) -> str:
 
 
 def help_of(command: str) -> str:
-    """A command's help, to unfold."""
+    """A command's help, folded."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", call(command, "--help", COLUMNS=str(WIDTH)))
     lines = "\n".join(line.rstrip() for line in text.splitlines()).strip("\n")
     summary = f"<summary><code>attn-xl {command} --help</code></summary>"
@@ -94,13 +94,13 @@ def book(name: str, values: bool = True) -> Any:
 
 
 def found(place: str) -> tuple[str, str, str]:
-    """The workbook, the sheet and the cells that a mark names."""
+    """The workbook, the sheet and the cells that a mark refers to."""
     name, sheet, cells = re.fullmatch(PLACE, place).groups()  # type: ignore[union-attr]
     return name or "mouse", sheet, cells or "A1"
 
 
 def value(place: str) -> Any:
-    """What stands in a cell."""
+    """The value of a cell."""
     name, sheet, cell = found(place)
     return book(name)[sheet][cell].value
 

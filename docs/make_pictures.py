@@ -1,8 +1,8 @@
 """Makes the pictures of workbooks, as LibreOffice prints them: python docs/make_pictures.py
 
-It makes those that are old or not there, and needs LibreOffice (soffice), poppler (pdftoppm, pdfinfo)
-and ImageMagick (convert). What each was made of is kept in pictures.json, so that a test without any of
-these can tell that a picture is old.
+It makes those that are missing or out of date, and needs LibreOffice (soffice), poppler (pdftoppm,
+pdftotext) and ImageMagick (convert). pictures.json keeps digests of their sources, so that a test can
+tell without these programs that a picture is out of date.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ RECORD = HERE / "pictures.json"
 
 @dataclass(frozen=True)
 class Picture:
-    """Sheets below each other: the first page of each, without margin and footer."""
+    """Sheets below each other: the first page of each, or all pages, without margin and footer."""
 
     workbook: str
     sheets: tuple[str, ...]
@@ -36,11 +36,12 @@ class Picture:
     """Dots an inch."""
     footer: int = 85
     """Dots."""
+    all_pages: bool = False
 
 
 PICTURES = {
     "canvas": Picture("canvas", ("Canvas",)),
-    "canvas-heads": Picture("heads-canvas", ("Canvas",), resolution=250, footer=165),
+    "canvas-heads": Picture("heads-canvas", ("Canvas",), all_pages=True),
     "compare": Picture("mouse-controls", ("Compare",)),
     "controls": Picture("mouse-controls", ("Controls",)),
     "encoder": Picture("encoder", ("Overview",)),
@@ -97,21 +98,24 @@ def _sheets(book: Path) -> list[str]:
     return list(openpyxl.load_workbook(book).sheetnames)
 
 
-def page(pdf: Path, sheets: list[str], sheet: str, resolution: int) -> Path:
-    """The first page of a sheet: the one whose footer names it; where footers do not, only the first
-    sheet may take several pages."""
-    text = subprocess.run(
-        ["pdftotext", "-layout", pdf, "-"], check=True, capture_output=True, text=True
-    )
-    pages = [one.rstrip().rpartition("\n")[2].strip() for one in text.stdout.split("\f")[:-1]]
-    assert len(pages) >= len(sheets), f"{pdf.name}: a sheet is empty"
-    place = sheets.index(sheet)
-    named = [n for n, footer in enumerate(pages, 1) if re.match(rf"{re.escape(sheet)}  ", footer)]
-    number = named[0] if named else 1 + place + (len(pages) - len(sheets) if place else 0)
-    image = pdf.with_name(f"{pdf.stem}-{place}")
-    which = ["-f", str(number), "-l", str(number), "-singlefile"]
-    subprocess.run(["pdftoppm", "-r", str(resolution), *which, "-png", pdf, image], check=True)
-    return image.with_suffix(".png")
+def pages(pdf: Path, sheets: list[str], sheet: str, picture: Picture) -> list[Path]:
+    """The first page of a sheet, or all, as images. A page's footer begins with the name of its sheet;
+    in a workbook without footers, only the first sheet may take several pages."""
+    read = ["pdftotext", "-layout", str(pdf), "-"]
+    text = subprocess.run(read, check=True, capture_output=True, text=True).stdout
+    footers = [page.rstrip().rpartition("\n")[2] for page in text.split("\f")[:-1]]
+    numbers = [n for n, footer in enumerate(footers, 1) if re.match(rf"{re.escape(sheet)}\s", footer)]
+    if not numbers:
+        assert len(footers) >= len(sheets), f"{pdf.name}: a sheet is empty"
+        place = sheets.index(sheet)
+        numbers = [1 + place + (len(footers) - len(sheets) if place else 0)]
+    images = []
+    for number in numbers if picture.all_pages else numbers[:1]:
+        image = pdf.with_name(f"{pdf.stem}-{number}")
+        which = ["-f", str(number), "-l", str(number), "-singlefile", "-r", str(picture.resolution)]
+        subprocess.run(["pdftoppm", *which, "-png", pdf, image], check=True)
+        images.append(image.with_suffix(".png"))
+    return images
 
 
 def draw(name: str, images: list[Path]) -> None:
@@ -141,8 +145,9 @@ def main() -> None:
             if picture.also:
                 shown.append((picture.also, _sheets(books[picture.also])[0]))
             images = [
-                page(pdfs[book], _sheets(books[book]), sheet, picture.resolution)
+                image
                 for book, sheet in shown
+                for image in pages(pdfs[book], _sheets(books[book]), sheet, picture)
             ]
             draw(name, images)
         record = {name: entry(name, books) for name in PICTURES}

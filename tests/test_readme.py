@@ -79,25 +79,34 @@ def test_every_option_is_in_the_documentation_and_has_help() -> None:
 
 
 def test_the_formulas_in_the_documentation_are_in_the_sample(tmp_path: Path) -> None:
-    path = tmp_path / "mouse.xlsx"
     tables = attn_xl.read_tables(SAMPLES / "mouse.xlsx")
-    attn_xl.write_workbook(attn_xl.attend(tables, attn_xl.Settings(controls=True)), path)
-    book = openpyxl.load_workbook(path)
-    said = re.findall(r"^\| `(\w+)` \| (.*) \|$", PAGES["docs/workbook.md"], re.MULTILINE)
-    assert len(said) == 5
+    written: dict[str, set[str]] = {}
+    for causal in (False, True):
+        path = tmp_path / f"{causal}.xlsx"
+        settings = attn_xl.Settings(controls=True, causal=causal)
+        attn_xl.write_workbook(attn_xl.attend(tables, settings), path)
+        for sheet in openpyxl.load_workbook(path):
+            cells = {str(cell.value).replace("pets.", "") for row in sheet.iter_rows() for cell in row}
+            written.setdefault(sheet.title.removeprefix("pets."), set()).update(cells)
+    said = re.findall(r"^\| `(\w+)`[^|]* \| (.*) \|$", PAGES["docs/workbook.md"], re.MULTILINE)
+    assert {"Scores", "Scaled", "Masked", "Softmax", "Output"} <= {sheet for sheet, _ in said}
     for sheet, formulas in said:
-        written = {
-            str(cell.value).replace("pets.", "")
-            for row in book[f"pets.{sheet}"].iter_rows()
-            for cell in row
-        }
         for formula in re.findall(r"`(=[^`]*)`", formulas):
-            assert formula in written
+            assert formula in written[sheet]
+
+
+def test_the_readme_is_short() -> None:
+    assert len(PAGES["README.md"].split()) <= 900
 
 
 def test_samples_are_there() -> None:
     for path in re.findall(r"samples/[\w-]+\.\w+", TOGETHER):
         assert (ROOT / path).exists() or path.endswith("-attention.xlsx"), path
+
+
+def test_modules_that_the_pages_name_are_there() -> None:
+    for path in re.findall(r"[`\s]([\w/]+\.py)\b", TOGETHER):
+        assert (ROOT / path).exists() or (ROOT / "attn_xl" / path).exists(), path
 
 
 def test_the_changelog_has_this_version() -> None:

@@ -5,8 +5,8 @@ layers and four heads on 64 words of 64 dimensions, 256 hidden, every matrix. In
 self-attention with about as many formula cells, and the small sample, whose time is that of starting.
 
 With --large instead: six layers, twelve heads, 16 words of 384 dimensions, 1536 hidden, made-up
-weights; once as it is, where each head reads its columns of W_Q where they stand, and once with them
-copied (--heads-as-sheets).
+weights, a sheet for each matrix; once as it is, where each head reads its columns of W_Q where they
+stand, and once with them copied (--heads-as-sheets).
 
 Options: --words 64 --dims 64 --hidden 256 --layers 2 --heads 4 --runs 5 --large
 """
@@ -113,7 +113,7 @@ def large(runs: int) -> None:
     """An encoder of many heads: with their weights where they stand, and copied."""
     words, dims, hidden, layers, heads = 16, 384, 1536, 6, 12
     model = ("--model", "encoder", "--layers", layers, "--heads", heads, "--hidden", hidden)
-    options = (*map(str, model), "--random-weights", "0")
+    options = (*map(str, model), "--random-weights", "0", "--layout", "sheets")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         source, out = make_input(folder, words, dims), folder / "out.xlsx"
