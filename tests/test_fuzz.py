@@ -29,7 +29,7 @@ from openpyxl.worksheet.datavalidation import DataValidation
 
 from attn_xl.cli.main import main
 from attn_xl.errors import InputError
-from attn_xl.spreadsheets import sandbox as apart
+from attn_xl.spreadsheets import sandbox
 from attn_xl.spreadsheets.book import read_book
 from attn_xl.workbook.templates import shipped
 
@@ -201,7 +201,7 @@ FOUND: list[tuple[str, str, Callable[[Corpus], bytes], str]] = [
     ("inspect", "a.xlsx", lambda f: changed(f["tiny.xlsx"], SHEET, b"</sheetData>", BOMB + b"</sheetData>"),
      "a.xlsx: has a part of 40 MB in 0.0 MB, as no table has"),
     ("inspect", "a.xlsx", lambda f: lying(changed(f["tiny.xlsx"], SHEET, b"</sheetData>", BOMB + b"</sheetData>"), 99),
-     "its part 'xl/worksheets/sheet1.xml' is not whole"),
+     "its part 'xl/worksheets/sheet1.xml' is incomplete or corrupt"),
     ("check", "a.xlsx", lambda f: lying(f["tiny.xlsx"], 0x7FFFFFFF), "has more than 2 GB when it is unpacked"),
     ("inspect", "a.xlsx", lambda f: packed([(f"{i}", b"") for i in range(10_001)]), "has 10,001 parts"),
     ("inspect", "a.xlsx", lambda f: PACKAGES["encrypted_in_the_zip"](f["tiny.xlsx"], Random(1), f),
@@ -230,8 +230,8 @@ FOUND: list[tuple[str, str, Callable[[Corpus], bytes], str]] = [
     ("inspect", "a.xlsx", lambda f: changed(f["tiny.xlsx"], SHEET, b'<c r="C4"', b'<c r="xfd1048576"'),
      "has cells as far away as XFD1048576"),
     ("check", "a.xlsx", lambda f: softmax_without_cells(f["tiny.xlsx"]), ""),
-    ("check", "a.xlsx", formula(b"(" * 5000 + b"1" + b")" * 5000), "a formula is too deep or too large for it"),
-    ("check", "a.xlsx", formula(b"1^" * 4000 + b"1"), "a formula is too deep or too large for it"),
+    ("check", "a.xlsx", formula(b"(" * 5000 + b"1" + b")" * 5000), "a formula is too deeply nested or too large"),
+    ("check", "a.xlsx", formula(b"1^" * 4000 + b"1"), "a formula is too deeply nested or too large"),
 ]  # fmt: skip
 
 
@@ -255,7 +255,7 @@ def test_of_a_very_long_message_the_middle_is_left_out() -> None:
 def test_a_formula_that_never_ends_is_given_up(
     files: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(apart, "SECONDS", 0.5)
+    monkeypatch.setattr(sandbox, "SECONDS", 0.5)
     path = tmp_path / "endless.xlsx"
     path.write_bytes(formula(b"SUMPRODUCT(D1:XFD1048576)")(files))
     made = judged(
@@ -265,7 +265,7 @@ def test_a_formula_that_never_ends_is_given_up(
     )
     assert not made.faults
     assert re.search(
-        r"IronCalc cannot recalculate this workbook \(its formulas take too long: not done after 1 s\)",
+        r"IronCalc cannot recalculate this workbook \(its formulas take too long: not finished after 1 s\)",
         made.said,
     )
 
@@ -277,9 +277,9 @@ def test_a_reader_that_never_ends_is_given_up(
     path.write_bytes(files["made.xlsb"])
 
     def late(*_: object) -> None:
-        raise apart.Stopped(5.0)
+        raise sandbox.SandboxStopped(5.0)
 
-    monkeypatch.setattr(apart.Apart, "ask", late)
+    monkeypatch.setattr(sandbox.Sandbox, "ask", late)
     with pytest.raises(
         InputError, match=r"a\.xlsb: .*it takes more than 5 s: are there cells far away"
     ):
