@@ -196,8 +196,8 @@ def whole_name(sheet: str, shape: tuple[int, int], file: str) -> str:
     may_be = f" It may end in {', '.join(ends[:MOST_ENDS])}{more}." if names else ""
     raise InputError(
         f"{file}: the sheet name {sheet!r} looks like a parameter name that was cut to "
-        f"{MAX_SHEET_NAME} characters, the most a sheet name can have.{may_be} Write the full name in a "
-        "cell above the table, or rename the sheet."
+        f"{MAX_SHEET_NAME} characters, the most a sheet name can have.{may_be} Write the full name in "
+        "a cell above the table, or rename the sheet."
     )
 
 

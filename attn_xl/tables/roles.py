@@ -180,8 +180,8 @@ def pick(found: Sequence[Found], weights: Mapping[str, Found]) -> list[Found]:
     reasons: list[str] = []
     rules: list[Rule] = [
         (lambda f: f.computed is not True, "it is not computed by formulas", "computed by formulas"),
-        (lambda f: not any(names_step(t) for t, _ in f.names[:1]), "its title is not that of a step",
-         "its title is that of a step"),
+        (lambda f: not any(names_step(t) for t, _ in f.names[:1]), "its title does not name a step",
+         "its title names a step"),
         (lambda f: f.shape != (1, 1) or not f.names, "it is more than one number", "a single number"),
         (lambda f: any(names_input(t) for t, _ in f.names), "it is titled {title}",
          "not titled as the input"),

@@ -273,8 +273,8 @@ def _weights(survey: Survey) -> dict[str, Found]:
             )
         else:
             raise InputError(
-                f"{survey.path}: {other.where} and {f.where} are both {f.name}. Choose one with --range "
-                f'"{f.name}={other.where}".'
+                f"{survey.path}: {other.where} and {f.where} are both {f.name}. Choose one with "
+                f'--range "{f.name}={other.where}".'
             )
     return weights
 

@@ -113,7 +113,7 @@ def test_text_that_no_cell_holds(
     with pytest.raises(SystemExit):
         main(["convert", str(path)])
     said = capsys.readouterr().err
-    assert f"cell A2: the word 'wwwwwwwwwwwwwwwwwwww...' has {letters:,} letters" in said
+    assert f"cell A2: the word 'wwwwwwwwwwwwwwwwwwww...' has {letters:,} characters" in said
     assert "a cell of a workbook holds 32,767. Shorten it." in said
 
 
