@@ -341,10 +341,10 @@ def _named(f: Found, book: Book, original: str, plain: str) -> Found:
     for text, at in f.names:
         name = weight_label(text) or ""
         if name:
-            return replace(f, use="weights", name=name, why=f"{text!r} stands {at}")
+            return replace(f, use="weights", name=name, why=f"{text!r} is {at}")
         name = parameter_of(text, "" if weight_label(plain) else plain) or ""
         if name:
-            why = f"{text!r} stands {at}"
+            why = f"{text!r} is {at}"
             return replace(f, use="weights", name=name, why=why, parameter=name)
     if f.names and is_title_of_parameter(f.names[0][0]):
         return replace(f, why=UNKNOWN)

@@ -113,7 +113,7 @@ def test_text_that_no_cell_holds(
     with pytest.raises(SystemExit):
         main(["convert", str(path)])
     said = capsys.readouterr().err
-    assert f"cell A2: the word 'wwwwwwwwwwwwwwwwwwww...' has {letters:,} characters" in said
+    assert f"cell A2: the word 'wwwwwwwwwwwwwwwwwww…' has {letters:,} characters" in said
     assert "a cell of a workbook holds 32,767. Shorten it." in said
 
 
@@ -126,7 +126,7 @@ def test_names_of_students_that_no_cell_holds(
             ["teach", str(SAMPLES / "by-hand.xlsx"), "--roster", str(tmp_path / "class.csv"), "-o",
              str(tmp_path / "class")]
         )  # fmt: skip
-    assert "line 2: 'nnnnnnnnnnnnnnnnnnnn...' has 40,000 letters" in capsys.readouterr().err
+    assert "line 2: 'nnnnnnnnnnnnnnnnnnn…' has 40,000 " in capsys.readouterr().err
     assert not (tmp_path / "class").exists()
 
 
@@ -151,7 +151,7 @@ def test_names_of_sentences_that_no_sheet_holds(
     assert capsys.readouterr().err == (
         "Names of sheets have at most 31 letters, and not every sign: those of 'A very long name of a "
         "sentence' begin with 'A very long name of', those of 'a very long name of a sentence 2' begin "
-        "with 'a very long name _2', those of 'x/y' begin with 'x_y', and 1 more. Rename the sentences "
+        "with 'a very long name _2', those of 'x/y' begin with 'x_y' and 1 more. Rename the sentences "
         "to have it otherwise.\n"
     )
 

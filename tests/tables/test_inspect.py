@@ -34,9 +34,7 @@ def test_the_report(capsys: pytest.CaptureFixture[str]) -> None:
     out, _ = run("inspect", str(INPUTS / "messy.xlsx"), capsys=capsys)
     assert "C4:E7  3 x 2  sentence 'lesson'" in out
     assert "H4:I6  2 x 2  W_Q" not in out  # the title is no part of the table
-    assert (
-        "H5:I6  2 x 2  W_Q, titled 'Query weights'\n    because 'Query weights' stands above it" in out
-    )
+    assert "H5:I6  2 x 2  W_Q, titled 'Query weights'\n    because 'Query weights' is above it" in out
     assert "labels of the rows: cat, Füße, dog" in out
     assert out.rstrip().endswith(f"To convert it:\n  attn-xl convert {INPUTS / 'messy.xlsx'}")
 

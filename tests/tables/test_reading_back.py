@@ -157,7 +157,7 @@ def test_a_written_workbook_is_read_as_a_whole(
     path = tmp_path / "out.xlsx"
     assert call("convert", SAMPLES / "politics.xlsx", "-o", path) == 0
     assert call("convert", path, *options, "-o", tmp_path / "again.xlsx") == 1
-    assert "leave out --range and --words-in, and it is read back" in capsys.readouterr().err
+    assert "leave out --range and --words-in to read it back" in capsys.readouterr().err
 
 
 def edited(path: Path, **entries: object) -> Path:
