@@ -199,7 +199,7 @@ def formula(text: bytes) -> Callable[[Corpus], bytes]:
 
 FOUND: list[tuple[str, str, Callable[[Corpus], bytes], str]] = [
     ("inspect", "a.xlsx", lambda f: changed(f["tiny.xlsx"], SHEET, b"</sheetData>", BOMB + b"</sheetData>"),
-     "a.xlsx: has a part of 40 MB in 0.0 MB, as no table has"),
+     "a.xlsx: contains 40 MB compressed to 0.0 MB, which no table does"),
     ("inspect", "a.xlsx", lambda f: lying(changed(f["tiny.xlsx"], SHEET, b"</sheetData>", BOMB + b"</sheetData>"), 99),
      "its part 'xl/worksheets/sheet1.xml' is incomplete or corrupt"),
     ("check", "a.xlsx", lambda f: lying(f["tiny.xlsx"], 0x7FFFFFFF), "has more than 2 GB when it is unpacked"),
