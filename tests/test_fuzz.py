@@ -202,7 +202,7 @@ FOUND: list[tuple[str, str, Callable[[Corpus], bytes], str]] = [
      "a.xlsx: contains 40 MB compressed to 0.0 MB, which no table does"),
     ("inspect", "a.xlsx", lambda f: lying(changed(f["tiny.xlsx"], SHEET, b"</sheetData>", BOMB + b"</sheetData>"), 99),
      "its part 'xl/worksheets/sheet1.xml' is incomplete or corrupt"),
-    ("check", "a.xlsx", lambda f: lying(f["tiny.xlsx"], 0x7FFFFFFF), "has more than 2 GB when it is unpacked"),
+    ("check", "a.xlsx", lambda f: lying(f["tiny.xlsx"], 0x7FFFFFFF), "is larger than 2 GB when unpacked"),
     ("inspect", "a.xlsx", lambda f: packed([(f"{i}", b"") for i in range(10_001)]), "has 10,001 parts"),
     ("inspect", "a.xlsx", lambda f: PACKAGES["encrypted_in_the_zip"](f["tiny.xlsx"], Random(1), f),
      "is protected by a password"),
