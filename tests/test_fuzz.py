@@ -30,7 +30,7 @@ from openpyxl.worksheet.datavalidation import DataValidation
 
 from attn_xl.cli.main import main
 from attn_xl.errors import InputError
-from attn_xl.spreadsheets import sandbox as apart
+from attn_xl.spreadsheets import sandbox
 from attn_xl.spreadsheets.book import read_book
 from attn_xl.workbook.templates import shipped
 
@@ -203,17 +203,17 @@ def formula(text: bytes) -> Callable[[Corpus], bytes]:
 
 FOUND: list[tuple[str, str, Callable[[Corpus], bytes], str]] = [
     ("inspect", "a.xlsx", lambda f: changed(f["tiny.xlsx"], SHEET, b"</sheetData>", BOMB + b"</sheetData>"),
-     "a.xlsx: has a part of 40 MB in 0.0 MB, as no table has"),
+     "a.xlsx: contains 40 MB compressed to 0.0 MB, which no table does"),
     ("inspect", "a.xlsx", lambda f: lying(changed(f["tiny.xlsx"], SHEET, b"</sheetData>", BOMB + b"</sheetData>"), 99),
-     "its part 'xl/worksheets/sheet1.xml' is not whole"),
-    ("check", "a.xlsx", lambda f: lying(f["tiny.xlsx"], 0x7FFFFFFF), "has more than 2 GB when it is unpacked"),
+     "its part 'xl/worksheets/sheet1.xml' is incomplete or corrupt"),
+    ("check", "a.xlsx", lambda f: lying(f["tiny.xlsx"], 0x7FFFFFFF), "is larger than 2 GB when unpacked"),
     ("inspect", "a.xlsx", lambda f: packed([(f"{i}", b"") for i in range(10_001)]), "has 10,001 parts"),
     ("inspect", "a.xlsx", lambda f: PACKAGES["encrypted_in_the_zip"](f["tiny.xlsx"], Random(1), f),
      "is protected by a password"),
     ("inspect", "a.xlsx", lambda f: f["made-encrypted.xlsx"], "is protected by a password"),
     ("inspect", "a.xlsb", lambda f: changed(f["made.xlsb"], "xl/_rels/workbook.bin.rels", b"s.bin", b"t.bin"),
      "a.xlsb: is damaged or not a spreadsheet"),
-    ("inspect", "a.npz", lambda f: packed([("a.npy", f["made.npy"]), ("b.xml", b"<x/>")]), "a part of it is no array"),
+    ("inspect", "a.npz", lambda f: packed([("a.npy", f["made.npy"]), ("b.xml", b"<x/>")]), "it contains something that is not an array"),
     ("inspect", "a.csv", lambda f: b"1," * 5_000_000, "a.csv: has 1 rows and 5,000,001 columns"),
     ("inspect", "a.json", lambda f: json.dumps([[1] * 20_000]).encode(), "a.json: has 1 rows and 20,000 columns"),
     ("show", "a.json", lambda f: b'{"cat": [' + b"9" * 5000 + b", 1]}", "an infinite number"),
@@ -221,7 +221,7 @@ FOUND: list[tuple[str, str, Callable[[Corpus], bytes], str]] = [
     ("inspect", "a.xlsx", lambda f: changed(f["tiny.xlsx"], SHEET, b"<sheetData>",
      b'<cols><col min="1" max="x" hidden="1"/></cols><sheetData>'), ""),
     ("check", "a.xlsx", lambda f: changed(f["tiny.xlsx"], SHEET, b'r="C4"', b'r="AAAAAAAAAAAA1"'),
-     "it has cells where no sheet has any"),
+     "it has cells outside the limits of a sheet"),
     ("check", "a.xlsx", lambda f: changed(f["tiny.xlsx"], SHEET, b'r="C4"', b'r="' + b"x" * 1_000_000 + b'"'), "is damaged"),
     ("check", "a.xlsx", formula(b"B2*9E999"), "no value"),
     ("inspect", "a.csv", lambda f: b"|a|b\ncat|1|2\nsat|3|4\n" + b",\n" * 99, ""),
@@ -234,8 +234,8 @@ FOUND: list[tuple[str, str, Callable[[Corpus], bytes], str]] = [
     ("inspect", "a.xlsx", lambda f: changed(f["tiny.xlsx"], SHEET, b'<c r="C4"', b'<c r="xfd1048576"'),
      "has cells as far away as XFD1048576"),
     ("check", "a.xlsx", lambda f: softmax_without_cells(f["tiny.xlsx"]), ""),
-    ("check", "a.xlsx", formula(b"(" * 5000 + b"1" + b")" * 5000), "a formula is too deep or too large for it"),
-    ("check", "a.xlsx", formula(b"1^" * 4000 + b"1"), "a formula is too deep or too large for it"),
+    ("check", "a.xlsx", formula(b"(" * 5000 + b"1" + b")" * 5000), "a formula is too deeply nested or too large"),
+    ("check", "a.xlsx", formula(b"1^" * 4000 + b"1"), "a formula is too deeply nested or too large"),
 ]  # fmt: skip
 
 
@@ -259,7 +259,7 @@ def test_of_a_very_long_message_the_middle_is_left_out() -> None:
 def test_a_formula_that_never_ends_is_given_up(
     files: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(apart, "SECONDS", 0.5)
+    monkeypatch.setattr(sandbox, "SECONDS", 0.5)
     path = tmp_path / "endless.xlsx"
     path.write_bytes(formula(b"SUMPRODUCT(D1:XFD1048576)")(files))
     made = judged(
@@ -269,7 +269,7 @@ def test_a_formula_that_never_ends_is_given_up(
     )
     assert not made.faults
     assert re.search(
-        r"IronCalc cannot recalculate this workbook \(its formulas take too long: not done after 1 s\)",
+        r"IronCalc cannot recalculate this workbook \(its formulas take too long: not finished after 1 s\)",
         made.said,
     )
 
@@ -281,9 +281,9 @@ def test_a_reader_that_never_ends_is_given_up(
     path.write_bytes(files["made.xlsb"])
 
     def late(*_: object) -> None:
-        raise apart.Stopped(5.0)
+        raise sandbox.SandboxStopped(5.0)
 
-    monkeypatch.setattr(apart.Apart, "ask", late)
+    monkeypatch.setattr(sandbox.Sandbox, "ask", late)
     with pytest.raises(
         InputError, match=r"a\.xlsb: .*it takes more than 5 s: are there cells far away"
     ):

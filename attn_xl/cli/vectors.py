@@ -76,9 +76,9 @@ def vectors(
     if pca is not None and pca < 1:
         raise CallError(f"--pca is {pca}; it takes a whole number of at least 1.")
     _check_output(file, output, force)
-    from attn_xl.tables.vectors.word_vectors import read_vectors, words_said
+    from attn_xl.tables.vectors.word_vectors import read_vectors, split_words
 
-    sentences = [text.split() for text in sentence] if sentence else [words_said(file, words or ())]
+    sentences = [text.split() for text in sentence] if sentence else [split_words(file, words or ())]
     wanted = list(dict.fromkeys(word for words_of_one in sentences for word in words_of_one))
     with _progress_bar() as progress:
         table = read_vectors(file, wanted, progress=progress)
@@ -106,10 +106,10 @@ def _write(table: Table, sentences: dict[str, list[str]], pca: int | None, path:
     """Write the workbook and return a summary of its contents."""
     if pca is None:
         from attn_xl.tables.survey import Tables
-        from attn_xl.tables.vectors.word_vectors import picked
+        from attn_xl.tables.vectors.word_vectors import rows_of
         from attn_xl.workbook.write_input import write_tables
 
-        tables = {name: picked(table, words) for name, words in sentences.items()} or {"Words": table}
+        tables = {name: rows_of(table, words) for name, words in sentences.items()} or {"Words": table}
         write_tables(Tables(path, tables, {}), path)
         return _shapes({name: one.shape for name, one in tables.items()})
     from attn_xl.workbook.layout.components_sheet import components, components_layout, said

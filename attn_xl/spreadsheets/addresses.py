@@ -1,4 +1,4 @@
-"""Addresses, ranges, and the rules for sheet names and defined names: plain text, no file format.
+"""Cell addresses, ranges, and the rules for sheet names and defined names.
 
 Rows and columns count from 1, as a spreadsheet shows them.
 """
@@ -18,14 +18,14 @@ MAX_NAME = 255
 MAX_TEXT = 32_767
 MAX_LITERAL = 255
 MOST_CELLS = 20_000_000
-"""So many numbers in a workbook are about the most that spreadsheet programs open."""
+"""Numbers in a workbook; about the most that spreadsheet programs can open."""
 
 _CELL_LIKE = re.compile(r"[A-Za-z]{1,3}[0-9]+(\..*)?", re.DOTALL)
 _R1C1_LIKE = re.compile(r"[RrCc]|[Rr][Cc]|([Rr]|[Rr]?[Cc])[0-9].*", re.DOTALL)
 _BARE_SHEET = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 _NOT_IN_SHEET = re.compile(r"[\[\]:*?/\\\x00-\x1f!#]")
 CODE_LIKE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
-"""What starts the code of a letter in a text of Open XML: `_x0041_` is read as `A`."""
+"""The start of a character escape in Open XML text: `_x0041_` is read as `A`."""
 _LONGEST_ADDRESS = 20
 _NOT_IN_NAME = re.compile(r"[^A-Za-z0-9_.]")
 
@@ -44,9 +44,9 @@ def split_address(cell: str) -> tuple[int, int]:
     """The row and the column of an address: B5 is (5, 2).
 
     Raises:
-        ValueError: if it is none.
+        ValueError: if the text is not an address.
     """
-    if len(cell) > _LONGEST_ADDRESS:  # a damaged file may have a million letters there
+    if len(cell) > _LONGEST_ADDRESS:  # a damaged file may have a million characters here
         raise ValueError(cell[:_LONGEST_ADDRESS])
     name = cell.rstrip("0123456789")
     column = 0
@@ -62,11 +62,11 @@ def address(row: int, column: int) -> str:
 
 @cache
 def quoted(sheet: str) -> str:
-    """A sheet's name as a formula needs it, in quotes where
+    """A sheet name as a formula needs it, quoted if it
 
-    1. it has anything but ASCII letters, digits, `_` and `.`, or starts with a digit or a dot,
-    2. it reads like a cell (`Q1`, `RC`), or begins like one of R1C1 (`R2D2`, `c3po`), or
-    3. it is TRUE or FALSE.
+    1. has characters other than ASCII letters, digits, `_` and `.`, or starts with a digit or a dot,
+    2. looks like a cell address (`Q1`, `RC`) or starts like an R1C1 one (`R2D2`, `c3po`), or
+    3. is TRUE or FALSE.
     """
     if (
         _BARE_SHEET.fullmatch(sheet)
@@ -82,9 +82,9 @@ def _looks_like_cell(name: str) -> bool:
 
 
 def unique(name: str, taken: Container[str], longest: int = MAX_NAME) -> str:
-    """`name`, cut to `longest` and numbered where `taken` (case-folded) has it.
+    """`name`, cut to `longest` characters and numbered if `taken` (case-folded) contains it.
 
-    Lengths are counted as Excel does, in UTF-16 units: an emoji has two.
+    Lengths are counted in UTF-16 units, as in Excel: an emoji has two.
     """
     short, number = cut(name, longest), 1
     while short.casefold() in taken:
@@ -95,14 +95,14 @@ def unique(name: str, taken: Container[str], longest: int = MAX_NAME) -> str:
 
 
 def cut(text: str, longest: int) -> str:
-    """The beginning of a text, of so many UTF-16 units at the most."""
+    """The beginning of a text, at most `longest` UTF-16 units."""
     return (
         text if 2 * len(text) <= longest else _units(text)[: 2 * longest].decode("utf-16-le", "ignore")
     )
 
 
 def too_long(texts: Iterable[str]) -> str | None:
-    """The first text that a cell cannot hold, or None."""
+    """The first text that does not fit in a cell, or None."""
     return next((t for t in texts if 2 * len(t) > MAX_TEXT and len(_units(t)) > 2 * MAX_TEXT), None)
 
 
@@ -111,29 +111,28 @@ def _units(text: str) -> bytes:
 
 
 def sheet_name(text: str) -> str:
-    """`text` with what a sheet's name may not hold replaced: `[ ] : * ? / \\`; and `! # '`, which it
-    may hold, but not every engine reads them in a formula. No name is like the code of a letter, which
-    some programs decode in formulas and others do not; none is `History`, which Excel keeps for
-    itself."""
+    """`text` as a sheet name, with characters replaced that are not allowed (`[ ] : * ? / \\`) or that
+    some engines cannot read in a formula (`! # '`). Character escapes are changed too, because only
+    some programs decode them in formulas, and `History`, which Excel reserves."""
     name = _NOT_IN_SHEET.sub("_", CODE_LIKE.sub("-", text)).replace("'", "\u2019").strip() or "_"
     return f"{name}_" if name.casefold() == "history" else name
 
 
 def defined_name(text: str) -> str:
-    """`text` as a defined name: letters, digits, `_` and `.`; no digit first; not like a cell.
+    """`text` as a defined name: letters, digits, `_` and `.`; no leading digit; unlike a cell address.
 
-    Letters lose their accents, and those of other scripts become `_`: not every engine takes them.
+    Accents are removed, and letters of other scripts become `_`, because some engines reject them.
     """
     plain = unicodedata.normalize("NFKD", text)
     name = _NOT_IN_NAME.sub("_", "".join(c for c in plain if not unicodedata.combining(c)))
     name = CODE_LIKE.sub(".", name)
-    reserved = name.casefold().startswith("_xl")  # Excel's own names begin so
+    reserved = name.casefold().startswith("_xl")  # Excel's own names begin like this
     plain_start = re.match("[A-Za-z_]", name) and not reserved
     return name if plain_start and not _looks_like_cell(name) else "_" + name
 
 
 def literal(text: str) -> str:
-    """A text as a formula holds it: in quotes, in pieces of at most 255 letters."""
+    """A text as a formula literal: quoted, in pieces of at most 255 characters."""
     pieces: list[str] = []
     while text or not pieces:
         piece = cut(text, MAX_LITERAL)
@@ -152,12 +151,12 @@ Corners = tuple[int, int, int, int]
 
 
 def unquoted(sheet: str) -> str:
-    """A sheet's name without the quotes of a formula: `'it''s'` is `it's`."""
+    """A sheet name without the quotes of a formula: `'it''s'` is `it's`."""
     return sheet[1:-1].replace("''", "'") if sheet.startswith("'") else sheet
 
 
 def parse_area(text: str) -> tuple[str | None, Corners] | None:
-    """The sheet, if it is named, and the corners of `'My sheet'!$B$3:F9`; None if it is no range."""
+    """The sheet (if given) and the corners of `'My sheet'!$B$3:F9`; None if the text is not a range."""
     before, mark, cells = text.strip().rpartition("!")
     match = REFERENCE.fullmatch(f"{before}{mark}{cells.strip()}")
     if match is None:
@@ -176,23 +175,23 @@ _ROW_TOKEN = re.compile("\x00(-?[0-9]+)\x00")
 
 
 def row_token(offset: int) -> str:
-    """Stands, in the pattern of a formula, for the number of the row `offset` below its own."""
+    """A placeholder in a formula pattern for the number of the row `offset` below the formula's own."""
     return f"\x00{offset}\x00"
 
 
 def at_row(pattern: str, row: int) -> str:
-    """The formula that `pattern` makes in a row."""
+    """The formula that a pattern gives in a row."""
     return _ROW_TOKEN.sub(lambda token: str(row + int(token[1])), pattern)
 
 
 def row_offsets(pattern: str) -> list[int]:
-    """The offsets of the row tokens in `pattern`, each once."""
+    """The distinct offsets of the row tokens in `pattern`, sorted."""
     return sorted({int(offset) for offset in _ROW_TOKEN.findall(pattern)})
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a matrix's numbers stand: sheet, top-left cell, size; without its labels."""
+    """The cells of a matrix's numbers, without labels: sheet, top-left cell, size."""
 
     sheet: str
     row: int
@@ -215,19 +214,19 @@ class Place:
 
     @property
     def absolute(self) -> str:
-        """`Scores!$B$5:$D$8`, or `Controls!$B$5` of one cell."""
+        """`Scores!$B$5:$D$8`, or `Controls!$B$5` for a single cell."""
         one = self.rows == self.columns == 1
         return self.absolute_range.rpartition(":")[0] if one else self.absolute_range
 
     @property
     def absolute_range(self) -> str:
-        """`Scores!$B$5:$D$8`, or `Scores!$B$5:$B$5` of one cell."""
+        """`Scores!$B$5:$D$8`, or `Scores!$B$5:$B$5` for a single cell."""
         first, last = letters(self.column), letters(self.last_column)
         return f"{quoted(self.sheet)}!${first}${self.row}:${last}${self.last_row}"
 
 
 def parse_place(text: str) -> Place | None:
-    """The cells that an address with a sheet means: `'cat.Scores'!$B$5:$D$8`; None if it is none."""
+    """The cells of an address with a sheet, `'cat.Scores'!$B$5:$D$8`; None if it is not one."""
     area = parse_area(text)
     if area is None or area[0] is None:
         return None

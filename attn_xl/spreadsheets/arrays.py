@@ -1,4 +1,4 @@
-"""Files of arrays in, cells out: .npy, .npz and .json; and what is a number in a table."""
+"""Converts array files (.npy, .npz, .json) to cells, and defines what counts as a number in a table."""
 
 from __future__ import annotations
 
@@ -22,21 +22,22 @@ _VALUES = ("values", "data", "embeddings", "vectors")
 
 
 def from_npy(content: bytes, where: str) -> dict[str, Rows]:
-    """The one array of a .npy file, or those of an .npz, by name.
+    """The arrays of an .npz file by name, or the one array of a .npy file.
 
     Raises:
-        InputError: if it is damaged, holds objects, or an array is not of numbers in rows and columns.
+        InputError: if the file is damaged or contains objects, or an array is not rows and columns of
+            numbers.
     """
     try:
         loaded = np.load(io.BytesIO(content), allow_pickle=False)
         arrays = {"": loaded} if isinstance(loaded, np.ndarray) else dict(loaded)
         if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-            raise ValueError("a part of it is no array")
+            raise ValueError("it contains something that is not an array")
     except MemoryError:
         raise
-    except Exception as error:  # numpy has many ways of saying that a file is damaged
-        said = str(error).partition("\n")[0]
-        raise InputError(f"{where}: cannot be read as arrays of numbers ({said}).") from None
+    except Exception as error:  # numpy raises many kinds of errors for damaged files
+        why = str(error).partition("\n")[0]
+        raise InputError(f"{where}: cannot be read as arrays of numbers ({why}).") from None
     return {
         name: array_rows(array, f"{where}, array {name!r}" if name else where)
         for name, array in arrays.items()
@@ -46,18 +47,19 @@ def from_npy(content: bytes, where: str) -> dict[str, Rows]:
 def from_json(text: str, where: str) -> dict[str, Rows]:
     """The tables of a JSON file.
 
-    Taken are a list of lists; `{"words": [...], "dims": [...], "values": [[...], ...]}`; a word with
-    its vector each, `{"cat": [1, 2], ...}`; a column with a number for each word, as pandas writes it,
-    `{"a": {"cat": 1, ...}, ...}`; a list of records, `[{"word": "cat", "a": 1}, ...]`; and a name with
-    one of these each, `{"sentence": ..., "W_Q": ...}`.
+    Accepts a list of lists; `{"words": [...], "dims": [...], "values": [[...], ...]}`; a vector for
+    each word, `{"cat": [1, 2], ...}`; columns with a number for each word, as pandas writes them,
+    `{"a": {"cat": 1, ...}, ...}`; a list of records, `[{"word": "cat", "a": 1}, ...]`; or several of
+    these by name, `{"sentence": ..., "W_Q": ...}`.
 
     Raises:
-        InputError: if it is none of them, or a word lacks a number; it names the word.
+        InputError: if the file has none of these forms, or a word lacks a number; the message names the
+            word.
     """
     try:
         loaded = json.loads(text, parse_int=_whole)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: is no JSON ({error}).") from None
+        raise InputError(f"{where}: is not valid JSON ({error}).") from None
     table = json_table(loaded, where)
     if table is not None:
         return {"": table}
@@ -72,14 +74,14 @@ def from_json(text: str, where: str) -> dict[str, Rows]:
             if found:
                 return found
     raise InputError(
-        f"{where}: is JSON, but no table. It may hold a list of rows, a vector for each word "
-        '({"cat": [1, 2], ...}), {"words": [...], "dims": [...], "values": [...]}, or a name for each '
-        "of several."
+        f"{where}: is JSON, but not a table. Give a list of rows, a vector for each word "
+        '({"cat": [1, 2], ...}), {"words": [...], "dims": [...], "values": [...]}, or several tables '
+        "by name."
     )
 
 
 def _whole(digits: str) -> float:
-    """A whole number; one that is larger than any float is infinite, which a table refuses."""
+    """Parse an integer; one larger than any float becomes infinity, which tables reject."""
     return int(digits) if len(digits) < 300 else float(digits)
 
 
@@ -89,7 +91,7 @@ def is_finite(value: Any) -> bool:
 
 
 def wrong_number(value: Any) -> str:
-    """What stands where a finite number is needed."""
+    """Describe a value found where a finite number is needed."""
     if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
         return "there is no number (a missing value, NaN)"
     if isinstance(value, str):
@@ -100,7 +102,7 @@ def wrong_number(value: Any) -> str:
 
 
 def plain_cell(value: Any) -> Any:
-    """A value as a spreadsheet would have it; what is missing is blank."""
+    """Convert a value to a spreadsheet cell; missing values become blank."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return ""
     if isinstance(value, (bool, np.bool_)):
@@ -112,10 +114,10 @@ def plain_cell(value: Any) -> Any:
 
 
 def array_rows(array: Any, where: str, *, row: bool = True) -> Rows:
-    """The rows of an array; a 1-D one is a single row, if there may be such.
+    """The rows of an array; a 1-D array is a single row if `row` allows it.
 
     Raises:
-        InputError: if it is not of finite numbers in rows and columns.
+        InputError: if the array is not rows and columns of finite numbers.
     """
     if array.dtype.kind == "O" and array.ndim == 2 and all(map(is_finite, array.flat)):
         array = array.astype(np.float64)  # decimals, fractions, huge whole numbers
@@ -123,7 +125,7 @@ def array_rows(array: Any, where: str, *, row: bool = True) -> Rows:
         array = array[None, :]
     if array.ndim != 2 or array.dtype.kind not in "fiu" or not array.size:
         size = f"1-D, {len(array)}" if array.ndim == 1 else " x ".join(map(str, array.shape))
-        do = " One word alone is [[...]]." if array.ndim == 1 else ""
+        do = " Write a single word as [[...]]." if array.ndim == 1 else ""
         raise InputError(
             f"{where}: is {size or 'one value'} of {array.dtype}; a table has rows and columns of "
             f"numbers.{do}"
@@ -158,12 +160,12 @@ def json_table(value: Any, where: str) -> Rows | None:
 
 
 def _is_vector(value: Any) -> bool:
-    """Whether it is a list of numbers, of which some may be missing."""
+    """Whether a value is a list of numbers; some may be missing."""
     return isinstance(value, list) and any(map(is_number, value)) and _are_numbers(value)
 
 
 def _is_column(value: Any) -> bool:
-    """Whether it has a number for each word, of which some may be missing."""
+    """Whether a value maps words to numbers; some may be missing."""
     return isinstance(value, dict) and bool(value) and _are_numbers(value.values())
 
 
@@ -172,10 +174,10 @@ def _are_numbers(values: Iterable[Any]) -> bool:
 
 
 def _words(numbers: Mapping[str, Mapping[Any, Any]], prefix: str, where: str) -> Rows:
-    """A word a row, with the names of the first one's numbers above.
+    """Rows with one word each, under a heading with the dimension names of the first word.
 
     Raises:
-        InputError: if a word has not all of the numbers.
+        InputError: if a word lacks a number.
     """
     names = list(next(iter(numbers.values())))
     for word, row in numbers.items():
@@ -209,17 +211,20 @@ def _named(value: Mapping[str, Any], names: Sequence[str]) -> Any:
 def _labelled(values: list[Any], rows: Any, columns: Any) -> Rows | None:
     if not all(isinstance(row, list) for row in values):
         return None
-    made: Rows = [[plain_cell(cell) for cell in row] for row in values]
+    labelled: Rows = [[plain_cell(cell) for cell in row] for row in values]
     if isinstance(rows, list):
-        made = [[str(word), *row] for word, row in zip([*rows, *[""] * (len(made) - len(rows))], made)]
+        labelled = [
+            [str(word), *row]
+            for word, row in zip([*rows, *[""] * (len(labelled) - len(rows))], labelled)
+        ]
         if not isinstance(columns, list):
-            columns = [f"dim {i}" for i in range(1, max(map(len, made), default=1))]
+            columns = [f"dim {i}" for i in range(1, max(map(len, labelled), default=1))]
     if isinstance(columns, list):
-        made = [[*([""] if isinstance(rows, list) else []), *map(str, columns)], *made]
-    return made
+        labelled = [[*([""] if isinstance(rows, list) else []), *map(str, columns)], *labelled]
+    return labelled
 
 
 def _records(records: list[dict[str, Any]]) -> Rows:
-    """One row a record, one column a name; the first name's values are the words if they are text."""
+    """One row per record and one column per name; the first column holds the words if it is text."""
     names = list(dict.fromkeys(name for record in records for name in record))
     return [names, *([plain_cell(record.get(name, "")) for name in names] for record in records)]

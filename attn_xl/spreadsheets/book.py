@@ -1,4 +1,4 @@
-"""Any file of cells in, the values of its cells out. Knows file formats, and nothing of tables."""
+"""Reads the cell values of any supported file: workbooks, delimited text, arrays, JSON."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from .numerals import ErrorValue
 from .plain_sheet import WORTH_IT, plain_rows
 from .text_files import check_size, decoded, is_text, read_text
 from .unpack import DAMAGED, unpacked
-from .values import OLE, Grid, values, values_apart
+from .values import OLE, Grid, sandboxed_values, values
 
 MOST_SPANNED = 10_000_000
-"""So many cells, filled or not, the sheets of a book may span; more, if many of them are filled."""
+"""Cells, filled or blank, that the sheets of a book may span; mostly filled sheets may span more."""
 
-# A cell whose formula has no stored value, or whose value is an error: calamine shows both as blank.
+# A cell whose formula has no stored value, or whose value is an error: calamine returns both as blank.
 _NOT_STORED = re.compile(
     rb"<(?:\w+:)?f(?:\s[^>]*)?(?:/>|>[^<]*</(?:\w+:)?f>)"
     rb"\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>"
@@ -36,7 +36,7 @@ _NOT_STORED = re.compile(
 )
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/]")
 _RECALCULATE = re.compile(rb"fullCalcOnLoad=\"(?:1|true)\"")
-# Plain beginnings, which are found fast; a prefix on every tag is rare.
+# Unprefixed tags match fastest; files that prefix every tag are rare.
 _ROW = re.compile(rb'<row[^>]*? r="(\d+)"')
 _PREFIXED_ROW = re.compile(rb'<\w+:row[^>]*? r="(\d+)"')
 _COLUMN = re.compile(rb' r="([A-Za-z]+)\d')
@@ -49,13 +49,13 @@ _NPY = b"\x93NUMPY"
 
 @dataclass(frozen=True)
 class Book:
-    """What a file holds.
+    """The contents of a file.
 
     Attributes:
-        path: the file, as errors name it.
+        path: the file, as error messages name it.
         grids: the values of every sheet: numbers, texts, booleans, dates, error values, "" where blank.
-        hidden: the sheets that are hidden.
-        marks: what else it says about its cells.
+        hidden: the names of the hidden sheets.
+        marks: defined names, formula cells, hidden rows and columns.
     """
 
     path: Path
@@ -65,13 +65,13 @@ class Book:
 
 
 def read_book(path: Path) -> Book:
-    """The cells of a file: a workbook, delimited text, arrays, JSON; `-` is the standard input.
+    """Read the cells of a workbook, delimited text, arrays or JSON; `-` is standard input.
 
-    What it is is told by its content. A formula without a stored value, or one that its program asks to
-    be recalculated on loading, is computed by IronCalc.
+    The format is detected from the content. IronCalc computes formulas without a stored value, and all
+    formulas if the workbook asks to be recalculated on loading.
 
     Raises:
-        InputError: if the file cannot be read; it says why, and what to do.
+        InputError: if the file cannot be read; the message says why and what to do.
     """
     content = content_of(path)
     shown = Path("standard input") if str(path) == "-" else path
@@ -97,7 +97,7 @@ def _is_looked_at(part: str) -> bool:
 
 def _workbook(path: Path, shown: Path, content: bytes, parts: dict[str, bytes]) -> Book:
     if not content.startswith(b"PK"):
-        return Book(shown, *values_apart(path, shown, content))
+        return Book(shown, *sandboxed_values(path, shown, content))
     strings = parts.pop(_STRINGS, b"")
     plain = _plain_sheets(content, parts, strings)
     sheets = Marks(content).parts()
@@ -107,12 +107,12 @@ def _workbook(path: Path, shown: Path, content: bytes, parts: dict[str, bytes]) 
         if part not in plain and part != "xl/workbook.xml":
             spanned = _check_span(shown, xml, spanned)
             usual = usual and _is_usual(xml)
-    # The formulas are looked for while the values are read, which takes longest.
+    # The scan for formulas runs while the values are read, which takes longest.
     scan = _Scan(parts, plain)
     thread = Thread(target=scan.run)
     thread.start()
     try:
-        read = values(path, shown, content, plain) if usual else values_apart(path, shown, content)
+        read = values(path, shown, content, plain) if usual else sandboxed_values(path, shown, content)
         grids, hidden = read
     finally:
         thread.join()
@@ -136,7 +136,7 @@ def _plain_sheets(content: bytes, parts: dict[str, bytes], strings: bytes) -> di
 
 
 def _named(grids: dict[str, Grid], path: Path) -> dict[str, Grid]:
-    """A table without a name gets its file's."""
+    """Name an unnamed table after its file."""
     return {name or path.stem: grid for name, grid in grids.items()}
 
 
@@ -147,7 +147,7 @@ def _is_npz(content: bytes) -> bool:
 
 
 def _from_text(path: Path, content: bytes) -> dict[str, Grid] | None:
-    """The cells of text, or None if it is none or no table can be in it."""
+    """The cells of a text file; None if it is not text or cannot contain a table."""
     text = decoded(content)
     if not is_text(text) or text.lstrip()[:1] == "<":
         return None
@@ -163,7 +163,7 @@ def _from_text(path: Path, content: bytes) -> dict[str, Grid] | None:
 
 
 def wrote_this(path: Path) -> bool:
-    """Whether the workbook is one that this program wrote."""
+    """Whether attn-xl wrote the workbook."""
     try:
         with zipfile.ZipFile(path) as archive:
             return b">attn-xl " in archive.read("docProps/core.xml")
@@ -187,11 +187,11 @@ def content_of(path: Path) -> bytes:
 
 
 class _Scan:
-    """Which formulas of an xlsx are to be computed: those without a value, or all, because the file
-    asks for it."""
+    """Finds which formulas of an .xlsx file to compute: those without a stored value, or all of them
+    if the file asks to be recalculated."""
 
     def __init__(self, parts: dict[str, bytes], known: Collection[str]) -> None:
-        """Take the XML of the parts, and those of which it is known that they have no formulas."""
+        """Take the XML of the parts, and the parts known to have no formulas."""
         self.parts, self.known = parts, known
         self.plain: set[str] = set()
         self.compute: Literal["none", "missing", "all"] = "none"
@@ -218,12 +218,12 @@ class _Scan:
 
 
 def _counts(strings: bytes) -> int:
-    """How many shared strings there are said to be; calamine makes room for so many."""
-    return max((int(said[:20]) for said in _COUNT.findall(strings)), default=0)
+    """The number of shared strings the file declares; calamine allocates memory for that many."""
+    return max((int(digits[:20]) for digits in _COUNT.findall(strings)), default=0)
 
 
 def _is_usual(xml: bytes) -> bool:
-    """Whether rows and cells are written as programs write them: `_check_span` sees them."""
+    """Whether rows and cells are written the usual way, so that `_check_span` sees all of them."""
     rows, cells = (sum(xml.count(b"<" + tag + end) for end in _AFTER_TAG) for tag in (b"row", b"c"))
     return (
         rows == xml.count(b'<row r="')
@@ -234,10 +234,10 @@ def _is_usual(xml: bytes) -> bool:
 
 
 def _check_span(path: Path, xml: bytes, before: int) -> int:
-    """How many cells the sheets span with this one, of which those before span so many.
+    """The number of cells the sheets span so far: `before` plus this sheet.
 
     Raises:
-        InputError: if that is too many, and most are blank.
+        InputError: if the sheets span too many cells, most of them blank.
     """
     rows = {*(_ROW if b"<row" in xml else _PREFIXED_ROW).findall(xml), *_FAR_ROW.findall(xml)}
     last_row = max((_place(b"A" + row)[0] for row in rows), default=0)
@@ -249,7 +249,7 @@ def _check_span(path: Path, xml: bytes, before: int) -> int:
             return before  # filled
         raise InputError(
             f"{path}: a sheet has cells as far away as {address(last_row, last_column)}. Delete all "
-            "rows and columns beyond the table, and save it."
+            "rows and columns beyond the table and save the file."
         )
     return before + spanned
 
@@ -261,12 +261,12 @@ def _place(cell: bytes) -> tuple[int, int]:
         return MAX_ROWS + 1, MAX_COLUMNS
 
 
-@lru_cache(maxsize=1)  # to inspect a file is to read it several times
+@lru_cache(maxsize=1)  # inspecting a file reads it several times
 def _computed(
     path: Path, content: bytes, sheets: frozenset[str]
 ) -> dict[str, list[tuple[int, int, Value, bool]]]:
-    """What IronCalc computes for a file; nothing if it cannot: blanks stay blank, and are named where
-    a table needs them."""
+    """The values IronCalc computes for a file. None if it cannot: the cells stay blank, and a table
+    that needs one reports it by address."""
     import tempfile
 
     from .recalculate import Recalculated  # few files need an engine
@@ -285,7 +285,7 @@ def _computed(
 
 
 def _compute(path: Path, content: bytes, grids: dict[str, Grid], *, everything: bool) -> None:
-    """Put IronCalc's values into the blank cells, or into all cells with formulas."""
+    """Fill blank cells, or all cells with formulas, with IronCalc's values."""
     for sheet, cells in _computed(path, content, frozenset(grids)).items():
         grid = grids[sheet]
         for row, column, value, formula in cells:

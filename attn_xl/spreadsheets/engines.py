@@ -1,4 +1,4 @@
-"""Recalculating a workbook with another program. Knows nothing of attention: any workbook will do."""
+"""Recalculates workbooks with other programs: IronCalc and LibreOffice."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from pathlib import Path
 from attn_xl.errors import InputError
 
 SMALLEST = 2.2250738585072014e-308
-"""Numbers below this lose digits; some spreadsheet programs take them for 0."""
+"""The smallest normal float64: smaller numbers lose digits, and some programs make them 0."""
 
 Value = float | str | bool | None
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep what an engine prints by itself, panicking or wondering, from standard output and error."""
+    """Suppress whatever an engine prints to standard output and standard error."""
     kept = []
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):
-            stream.flush()  # what was printed before goes where it should
+            stream.flush()  # earlier output still reaches its stream
     for number in (1, 2):
         try:
             kept.append((number, os.dup(number)))
-        except OSError:  # there is no such stream
+        except OSError:  # the stream does not exist
             continue
         with open(os.devnull, "wb") as nowhere:
             os.dup2(nowhere.fileno(), number)
@@ -39,10 +39,10 @@ def quiet() -> Iterator[None]:
 
 
 class IronCalc:
-    """A workbook recalculated by IronCalc, a spreadsheet engine of its own (pip install ironcalc).
+    """A workbook recalculated by IronCalc, an independent spreadsheet engine (pip install ironcalc).
 
     Args:
-        called: how errors name the file, if not by its path.
+        called: the file name for error messages, if it differs from the path.
 
     Raises:
         InputError: if IronCalc cannot read the file.
@@ -58,22 +58,22 @@ class IronCalc:
         except BaseException as error:  # a panic in the engine is not an Exception
             if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
                 raise
-            slip = "" if isinstance(error, Exception) else "a mistake in IronCalc: "
-            why = f"{slip}{str(error)[:200]}"
-            said = f"{called or path}: IronCalc cannot recalculate this workbook ({why})."
-            raise InputError(said) from None
+            blame = "" if isinstance(error, Exception) else "a bug in IronCalc: "
+            why = f"{blame}{str(error)[:200]}"
+            message = f"{called or path}: IronCalc cannot recalculate this workbook ({why})."
+            raise InputError(message) from None
         self.sheets = [sheet["name"] for sheet in self._model.get_worksheets_properties()]
 
     def value(self, sheet: str, row: int, column: int) -> Value:
-        """The computed value of a cell; an error value (`#N/A`) is text."""
+        """The computed value of a cell; error values such as `#N/A` are text."""
         return self._model.get_cell_value(self.sheets.index(sheet), row, column)
 
     def set_formula(self, sheet: str, row: int, column: int, formula: str) -> None:
-        """Put a formula into a cell; `evaluate` computes it."""
+        """Write a formula into a cell; `evaluate` computes it."""
         self._model.update_cell_with_formula(self.sheets.index(sheet), row, column, f"={formula}")
 
     def evaluate(self) -> None:
-        """Recalculate."""
+        """Recalculate the workbook."""
         self._model.evaluate()
 
     def has_formula(self, sheet: str, row: int, column: int) -> bool:
@@ -94,20 +94,20 @@ _ALWAYS_RECALCULATE = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def libreoffice() -> str | None:
-    """The LibreOffice program on this machine, if there is one."""
+    """The path of the LibreOffice program; None if it is not installed."""
     import shutil
 
     return shutil.which("soffice") or shutil.which("libreoffice")
 
 
 def recalculated_by_libreoffice(paths: list[Path], out: Path, to: str = "xlsx") -> list[Path]:
-    """The workbooks as LibreOffice recalculates and saves them, in the folder `out`.
+    """Recalculate workbooks with LibreOffice and save them in the folder `out`.
 
-    LibreOffice trusts stored values unless its profile says otherwise, so it gets a profile of its
-    own that makes it recalculate always.
+    LibreOffice trusts stored values unless its profile says otherwise, so it runs with a temporary
+    profile that always recalculates.
 
     Raises:
-        InputError: if LibreOffice is not there or does not convert a file.
+        InputError: if LibreOffice is not installed or does not convert a file.
     """
     import subprocess
     import tempfile

@@ -1,8 +1,7 @@
-"""The formulas and the stored values of a workbook, read fast and from any program's file. Knows the
-file format, and nothing of what is right or wrong in it.
+"""Reads the formulas and stored values of a workbook, fast and whichever program wrote it.
 
-openpyxl refuses files that every spreadsheet program opens, keeps a Python object for each cell and
-reads formulas and values in two passes; here one pass of expat fills a few arrays.
+openpyxl rejects files that every spreadsheet program opens, keeps a Python object for each cell and
+reads formulas and values in two passes; here a single expat pass fills a few arrays.
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ from .unpack import DAMAGED, damaged, unpacked
 from .values import OLE
 
 WIDTH = MAX_COLUMNS
-"""A cell's key is row * WIDTH + column - 1: one number that sorts as the rows do."""
+"""A cell's key is row * WIDTH + column - 1: one number that sorts by row, then by column."""
 
 NUMBER, TEXT, BOOLEAN, ERROR, MISSING = range(5)
-"""What a cell holds; MISSING is a formula without a stored value."""
+"""Kinds of cell; MISSING is a formula without a stored value."""
 
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A formula as it is written, and where; other cells may share it, moved."""
+    """A formula as written, and its cell; other cells may share it with shifted references."""
 
     text: str
     row: int
@@ -43,21 +42,21 @@ class Formula:
     rows: int = 1
     columns: int = 1
     table: bool = False
-    """A what-if table (Data > What-If Analysis), which only its own program can compute."""
+    """Whether it is a what-if table (Data > What-If Analysis), which only Excel can compute."""
     array: bool = False
-    """An array formula, of one cell or of more."""
+    """Whether it is an array formula, of one cell or more."""
 
 
 @dataclass
 class SheetCells:
-    """The cells of a sheet that are not blank, in the order of their keys.
+    """The nonblank cells of a sheet, in the order of their keys.
 
     Attributes:
-        keys, kinds, numbers: one entry a cell; a number that is none is NaN.
-        texts: what the others hold, by the place in the arrays; texts of the shared table are left out,
-            but for those that formulas give (as Gnumeric stores them).
-        formulas: for each cell the place of its formula in the book's list, or -1.
-        spilled: the same for cells that an array formula elsewhere fills.
+        keys, kinds, numbers: one entry per cell; the number of a non-numeric cell is NaN.
+        texts: texts by index into the arrays; shared strings are included only for cells with formulas
+            (as Gnumeric stores them).
+        formulas: for each cell the index of its formula in the book's list, or -1.
+        spilled: the same for cells filled by an array formula in another cell.
     """
 
     name: str
@@ -69,7 +68,7 @@ class SheetCells:
     spilled: Ints
 
     def find(self, keys: Ints) -> Ints:
-        """The places of cells by their keys; -1 where a cell is blank."""
+        """The indices of cells given by key; -1 where a cell is blank."""
         if not len(self.keys):
             return np.full(len(keys), -1)
         at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
@@ -87,24 +86,24 @@ class SheetCells:
 
 @dataclass
 class FormulaBook:
-    """A workbook: its sheets by name, their formulas, its defined names (their text by name; those of a
-    sheet alone under `sheet!name`)."""
+    """A workbook: sheets by name, their formulas, and defined names (texts by name; names that belong
+    to one sheet as `sheet!name`)."""
 
     path: Path
     sheets: dict[str, SheetCells] = field(default_factory=dict)
     formulas: list[Formula] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     since_1904: bool = False
-    """Whether dates are counted from 1904, as Excel for the Mac once did."""
+    """Whether dates count from 1904, as in old versions of Excel for the Mac."""
     repeats: bool = False
-    """Whether formulas may refer to themselves, and are computed again and again."""
+    """Whether iterative calculation is on, so that formulas may refer to themselves."""
 
 
 def read_formulas(path: Path) -> FormulaBook:
-    """The formulas and stored values of an xlsx or xlsm.
+    """Read the formulas and stored values of an .xlsx or .xlsm file.
 
     Raises:
-        InputError: if the file cannot be read, or keeps its formulas in another way (xls, xlsb, ods).
+        InputError: if the file cannot be read or is in another format (.xls, .xlsb, .ods).
     """
     content = content_of(path)
     if content.startswith(b"PK"):
@@ -116,19 +115,19 @@ def read_formulas(path: Path) -> FormulaBook:
             pass
         except (Malformed, expat.ExpatError) as error:
             raise damaged(path, str(error)) from None
-        except (*DAMAGED, LookupError):  # what is not there, and numbers that are none
+        except (*DAMAGED, LookupError):  # missing parts and malformed numbers
             raise damaged(path) from None
     elif not content.startswith(OLE):
         raise InputError(f"{path}: is not a spreadsheet. Check an .xlsx workbook.")
     raise InputError(
-        f"{path}: only the formulas of .xlsx and .xlsm can be checked. Open it in a spreadsheet "
-        "program (LibreOffice opens them all), save it as .xlsx and check that; if it is protected "
-        "by a password, remove that first."
+        f"{path}: only the formulas of .xlsx and .xlsm files can be checked. Open it in a spreadsheet "
+        "program (LibreOffice opens every format), save it as .xlsx and check that file; if it has a "
+        "password, remove the password first."
     )
 
 
 class _Other(Exception):
-    """A package, but not of Office Open XML."""
+    """The package is not Office Open XML."""
 
 
 def _read(path: Path, archive: zipfile.ZipFile) -> FormulaBook:
@@ -155,7 +154,7 @@ _KINDS = {"n": NUMBER, "b": BOOLEAN, "e": ERROR}
 
 
 class _Cells:
-    """What the parser of a sheet fills."""
+    """The cells of a sheet while it is parsed."""
 
     def __init__(self, formulas: list[Formula]) -> None:
         self.keys: list[int] = []
@@ -169,7 +168,7 @@ class _Cells:
         self.row = self.column = 0
 
     def formula(self, attributes: dict[str, str], text: str, row: int, column: int) -> int:
-        """The place in the list of a cell's formula; -1 if it turns out to be none."""
+        """The index of a cell's formula in the list; -1 if the cell has none."""
         kind = attributes.get("t", "normal")
         if kind == "shared" and attributes.get("si", "") in self.shared and not text:
             return self.shared[attributes["si"]]
@@ -262,14 +261,14 @@ def _sheet(name: str, xml: bytes, formulas: list[Formula], package: Package) -> 
 
 def _check_place(row: int, column: int) -> None:
     if not (0 < row <= MAX_ROWS and 0 < column <= MAX_COLUMNS):
-        raise Malformed("it has cells where no sheet has any")
+        raise Malformed("it has cells outside the limits of a sheet")
 
 
 def _arranged(name: str, cells: _Cells) -> SheetCells:
     keys = np.array(cells.keys, dtype=np.int64)
     order = np.arange(len(keys))
     texts = cells.texts
-    if len(keys) and not (np.diff(keys) > 0).all():  # rows or cells in disorder, or twice
+    if len(keys) and not (np.diff(keys) > 0).all():  # rows or cells out of order or repeated
         _, order = np.unique(keys, return_index=True)
         texts = {new: texts[old] for new, old in enumerate(order.tolist()) if old in texts}
     sheet = SheetCells(

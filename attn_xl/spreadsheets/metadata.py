@@ -1,6 +1,5 @@
-"""What a workbook says about its cells besides their values: names of ranges, which cells hold
-formulas, which rows and columns are hidden. Knows .xlsx, .xlsm and .ods, and no
-other format."""
+"""Reads what .xlsx, .xlsm and .ods files record about cells besides their values: defined names,
+formula cells, hidden rows and columns."""
 
 from __future__ import annotations
 
@@ -31,10 +30,10 @@ Cells = set[tuple[int, int]]
 
 
 class Marks:
-    """The marks of one workbook, each read when it is asked for."""
+    """Defined names, formula cells and hidden rows and columns of one workbook, read on demand."""
 
     def __init__(self, content: bytes, plain: Collection[str] = ()) -> None:
-        """Take a file, and the parts in which neither formulas nor anything hidden is."""
+        """Take a file's bytes, and the parts known to have no formulas and nothing hidden."""
         self._content, self._plain = content, plain
         self._xml: dict[str, bytes] = {}
         self._parts: dict[str, str] | None = None
@@ -42,8 +41,8 @@ class Marks:
         self._is_ods = content.startswith(b"PK") and b"opendocument" in content[:200]
 
     def names(self) -> list[tuple[str, Area]]:
-        """The defined names and the tables (ListObjects) with the range each stands for; of names
-        that belong to one sheet each, all."""
+        """The defined names and tables (ListObjects), each with its range; includes the names that
+        belong to a single sheet."""
         if self._names is None:
             self._names = []
             if self._content.startswith(b"PK"):
@@ -52,7 +51,7 @@ class Marks:
         return self._names
 
     def references(self) -> dict[str, str]:
-        """The defined names of the whole workbook, and what each refers to; of an xlsx only."""
+        """The workbook's global defined names and what each refers to; .xlsx only."""
         try:
             names = self._package.workbook.names
             return {name.get("name", ""): text for name, text in names if "localSheetId" not in name}
@@ -60,7 +59,7 @@ class Marks:
             return {}
 
     def formulas(self, sheet: str) -> Cells | None:
-        """The cells of a sheet with formulas, by row and column from 1; None if that is not known."""
+        """The formula cells of a sheet, by row and column from 1; None if unknown."""
         try:
             if self._is_ods:
                 return {cell for cell, formula, _ in self._ods_cells(sheet) if formula}
@@ -77,7 +76,7 @@ class Marks:
         return found
 
     def hidden(self, sheet: str) -> tuple[set[int], set[int]]:
-        """The hidden rows and the hidden columns of a sheet, from 1, as far as they are known."""
+        """The hidden rows and hidden columns of a sheet, from 1; empty if unknown."""
         try:
             if self._is_ods:
                 return {cell[0] for cell, _, hidden in self._ods_cells(sheet) if hidden}, set()
@@ -108,7 +107,7 @@ class Marks:
         return self._xml[name]
 
     def sheets(self) -> dict[str, str]:
-        """The part of each sheet of an xlsx, by the name of the sheet."""
+        """The part of each sheet of an .xlsx file, by sheet name."""
         if self._parts is None:
             links, sheets = self._package.links, self._package.workbook.sheets
             self._parts = {
@@ -119,7 +118,7 @@ class Marks:
         return self._parts
 
     def parts(self) -> set[str]:
-        """The parts that are sheets of an xlsx; none if that cannot be told."""
+        """The parts of an .xlsx file that are sheets; empty if unknown."""
         try:
             return set(self.sheets().values())
         except _UNREADABLE:
@@ -168,7 +167,7 @@ class Marks:
                     yield name, (area[0], *area[1])
 
     def _ods_cells(self, sheet: str) -> Iterator[tuple[tuple[int, int], bool, bool]]:
-        """The cells that hold something: where, whether by a formula, whether in a hidden row."""
+        """The nonblank cells: position, whether there is a formula, whether the row is hidden."""
         for table in self._ods_tags(f"{_TABLE}table"):
             if table.get(f"{_TABLE}name") != sheet:
                 continue

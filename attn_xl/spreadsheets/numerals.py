@@ -1,5 +1,5 @@
-"""What a cell may hold besides numbers and texts: text that is a number (0,5 and 1.5 and 50 % and $3),
-an error value. Inputs and what students enter are read by the same rules."""
+"""Parses numbers written as text (0,5 and 1.5 and 50 % and $3) and represents error values. Input files
+and students' answers are read by the same rules."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BODY = re.compile(
 )
 _MINUS = str.maketrans("\u2212\u2013\u2012\ufe63\uff0d", "-----")
 _DOUBTFUL = re.compile(r"[1-9]\d{0,2},\d{3}", re.ASCII)
-MOST_LETTERS = 40
+MOST_CHARACTERS = 40
 
 
 class ErrorValue(str):
@@ -30,30 +30,30 @@ class ErrorValue(str):
 
 
 class NumberText(float):
-    """A number that stands as text in its file.
+    """A number stored as text in its file.
 
     Attributes:
-        text: how it is written there.
-        marked: whether the file itself calls it text: so in a workbook, not in a CSV.
+        text: the original text.
+        marked: whether the file itself marks it as text: true in a workbook, false in CSV.
     """
 
     text: str
     marked: bool
 
     def __new__(cls, value: float, text: str, marked: bool = True) -> NumberText:
-        """A number with its text."""
+        """Create a number with its text."""
         self = super().__new__(cls, value)
         self.text, self.marked = text, marked
         return self
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Whether a cell holds a number; TRUE and FALSE are none."""
+    """Whether a value is a number; TRUE and FALSE are not."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def as_text(value: object) -> str:
-    """What a cell shows, as a label: 3.0 is `3`, as a spreadsheet has it; "" for nothing."""
+    """A cell's value as a label: 3.0 is `3`, as a spreadsheet shows it; a blank cell is ""."""
     if isinstance(value, NumberText):
         return value.text
     if isinstance(value, float) and value.is_integer():
@@ -62,18 +62,18 @@ def as_text(value: object) -> str:
 
 
 def numeral(text: str, comma: bool | None = None) -> float | None:
-    """The number that a text is, or None if it is none.
+    """The number written in a text, or None if it is not a number.
 
-    A sign, a currency, a percent sign (50 % is 0.5), spaces or apostrophes between thousands are
-    understood; so is a comma, which is a decimal comma where it cannot part thousands.
+    Accepts a sign, a currency, a percent sign (50 % is 0.5), and spaces or apostrophes between
+    thousands. A comma is a decimal comma unless it can separate thousands.
 
     Args:
-        comma: whether the comma is the decimal sign; None if only the text can tell. Then `1,234`,
-            which may be both, is nan.
+        comma: whether the comma is the decimal separator; None if unknown. Then `1,234`, which is
+            ambiguous, is NaN.
     """
     if _PLAIN.fullmatch(text) and not comma:
         return float(text)
-    if len(text) > MOST_LETTERS:
+    if len(text) > MOST_CHARACTERS:
         return None
     text = text.strip().translate(_MINUS)
     bare = _CURRENCY.sub("", text, count=1).strip()
@@ -93,7 +93,7 @@ def numeral(text: str, comma: bool | None = None) -> float | None:
 
 
 def _digits(match: re.Match[str], comma: bool | None) -> str | None:
-    """The digits with a decimal point, whatever signs they were written with."""
+    """The digits with a decimal point, whatever separators the text uses."""
     kind = match.lastgroup if match.lastgroup != "exponent" else None
     kind = kind or next(k for k in ("comma", "commas", "points", "spaces", "plain") if match[k])
     text = match[kind]

@@ -1,5 +1,6 @@
-"""Python objects in, cells out: pandas and polars frames, arrays, lists, dictionaries, matrices.
-Imports neither pandas nor polars: a frame is told by what it can do."""
+"""Converts Python objects to cells: pandas and polars frames, arrays, lists, dictionaries, matrices.
+
+Imports neither pandas nor polars: a frame is recognized by its methods."""
 
 from __future__ import annotations
 
@@ -27,16 +28,16 @@ def from_objects(
     dims: Sequence[str] | str | None = None,
     is_weight: Callable[[str], bool] = lambda name: False,
 ) -> dict[str, Rows]:
-    """The cells of frames, arrays, lists, tables and matrices: one, or several by name.
+    """The cells of one frame, array, list, table or matrix, or of several by name.
 
     Args:
-        words, dims: the labels of one array or of nested lists; a text is split at its spaces.
-        is_weight: whether a name is that of weights, of which one row (a bias) may be 1-D.
+        words, dims: labels for an array or nested lists; a string is split at its spaces.
+        is_weight: whether a name belongs to weights, which may be 1-D (a bias).
 
     Raises:
         WrongTypeError: for an object of another type.
-        InputError: if one of them is empty, or not of finite numbers in rows and columns.
-        CallError: if the labels do not go with it.
+        InputError: if a table is empty or does not consist of rows and columns of finite numbers.
+        CallError: if the labels do not match the table.
     """
     if words is not None or dims is not None:
         return {"": _with_labels(what, words, dims)}
@@ -65,7 +66,7 @@ def _object(what: Any, where: str, *, row: bool = False) -> Rows:
 
 
 def _is_flat(what: Any) -> bool:
-    """Whether it is one row of numbers: a vector."""
+    """Whether the object is a vector: a single row of numbers."""
     if isinstance(what, (list, tuple)):
         return bool(what) and all(isinstance(cell, Number) for cell in what)
     return (
@@ -85,23 +86,23 @@ def _has_text(rows: Iterable[Any]) -> bool:
 
 
 def _as_array(what: Any, where: str) -> Any:
-    """An array of what numpy takes for one.
+    """Convert an object to a numpy array.
 
     Raises:
-        WrongTypeError: if that is nothing but an object.
-        InputError: if its rows are not of one length.
+        WrongTypeError: if numpy cannot make an array of numbers of it.
+        InputError: if its rows differ in length.
     """
-    if hasattr(what, "detach"):  # a tensor that is being trained
+    if hasattr(what, "detach"):  # a tensor that requires a gradient
         what = what.detach().cpu()
     listed = isinstance(what, (list, tuple))
     if not listed and (isinstance(what, Number) or not hasattr(what, "__array__")):
         raise wrong_type(where, what, TAKEN)
     try:
         return np.asarray(what)
-    except Exception as error:  # numpy's own, or what the object raises
+    except Exception as error:  # from numpy or from the object itself
         lengths = {len(row) if isinstance(row, (list, tuple)) else 0 for row in what} if listed else ()
         why = f"its rows have {_and(sorted(lengths))} cells" if len(lengths) > 1 else str(error)
-        raise InputError(f"{where}: is no table of numbers ({why}).") from None
+        raise InputError(f"{where}: is not a table of numbers ({why}).") from None
 
 
 def _and(numbers: Sequence[int]) -> str:
@@ -109,11 +110,11 @@ def _and(numbers: Sequence[int]) -> str:
 
 
 def _with_labels(what: Any, words: Any, dims: Any) -> Rows:
-    """An array or lists of numbers with the labels that the call gives."""
+    """Label an array or lists of numbers with the labels from the call."""
     if isinstance(what, (Mapping, Labelled)) or _is_frame(what) or _has_text_inside(what):
         raise CallError(
-            "words and dims label an array or lists of numbers; what was given "
-            f"({type(what).__name__}) has labels of its own."
+            "words and dims label an array or lists of numbers, but this object "
+            f"({type(what).__name__}) already has labels."
         )
     table = array_rows(_as_array(what, "the table"), "the table")
     n, m = len(table), len(table[0])
@@ -139,7 +140,7 @@ def _is_frame(what: Any) -> bool:
 
 
 def _frame(frame: Any, where: str) -> Rows:
-    """A pandas frame with its index as words; of a polars frame, the first column if it is of text."""
+    """The rows of a frame. Words are the pandas index, or the first column if it holds text."""
     columns = [_text(name) for name in frame.columns]
     pandas = hasattr(frame, "iloc")
     rows = frame.to_numpy(dtype=object).tolist() if pandas else [list(row) for row in frame.iter_rows()]
@@ -164,14 +165,14 @@ def _frame(frame: Any, where: str) -> Rows:
     return [["", *columns], *([word, *map(float, row)] for word, row in zip(words, rows))]
 
 
-_DO = "Every column takes finite numbers; words stand in the index, or in a first column of text."
+_DO = "Every column needs finite numbers; words go in the index or in a first column of text."
 
 
 def _finite(rows: Rows, where: str) -> Rows:
-    """Rows with a heading, of finite numbers.
+    """Return rows with a heading unchanged.
 
     Raises:
-        InputError: if one is not.
+        InputError: if a number is not finite.
     """
     for row in rows[1:]:
         for name, value in zip(rows[0][1:], row[1:]):

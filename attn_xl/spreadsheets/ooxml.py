@@ -1,8 +1,8 @@
-"""Office Open XML as any program writes it: a package's parts and relations, its workbook's sheets and
-names, its shared strings. The one reader of the format; what a sheet's cells hold is read elsewhere.
+"""Reads the structure of Office Open XML packages, whichever program wrote them: parts and
+relationships, the workbook's sheets and names, shared strings. Other modules read the cells.
 
-Parts are found by their relations, wherever a program puts them; names of tags and attributes come
-without their namespaces, which Strict Open XML has of its own.
+Parts are located through their relationships, wherever a program puts them. Names of tags and
+attributes come without namespaces, because Strict Open XML uses different ones.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
 
 Attributes = dict[str, str]
 Relations = dict[str, tuple[str, str]]
-"""By their id: the kind (`worksheet`), and the part that is meant."""
+"""By id: the kind (`worksheet`) and the target part."""
 
 
 class Malformed(ValueError):
-    """What no spreadsheet has."""
+    """The XML contains something no valid spreadsheet has."""
 
 
 @dataclass
 class Workbook:
-    """What the workbook's own part says.
+    """The contents of the workbook part.
 
     Attributes:
-        sheets: the attributes of each sheet; its `id` is that of a relation.
+        sheets: the attributes of each sheet; its `id` is the id of a relationship.
         names: the attributes and the text of each defined name.
-        since_1904: whether dates are counted from 1904, as Excel for the Mac once did.
-        repeats: whether formulas may refer to themselves, and are computed again and again.
+        since_1904: whether dates count from 1904, as in old versions of Excel for the Mac.
+        repeats: whether iterative calculation is on, so that formulas may refer to themselves.
     """
 
     sheets: list[Attributes] = field(default_factory=list)
@@ -46,10 +46,10 @@ class Workbook:
 
 
 class Package:
-    """A package in an archive, each of whose parts is read when it is asked for."""
+    """A package in a zip archive; each part is read on demand."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
-        """Take an archive that is open for reading, and stays so."""
+        """Take an archive that is open for reading and stays open."""
         self._archive = archive
         self.parts = set(archive.namelist())
 
@@ -57,12 +57,12 @@ class Package:
         """The bytes of a part.
 
         Raises:
-            KeyError: if there is none.
+            KeyError: if there is no such part.
         """
         return self._archive.read(part)
 
     def relations(self, part: str) -> Relations:
-        """What a part refers to inside the package; the package itself, for ""."""
+        """The internal relationships of a part; of the package itself for ""."""
         folder, file = posixpath.split(part)
         name = posixpath.join(folder, "_rels", f"{file}.rels")
         found: Relations = {}
@@ -79,18 +79,18 @@ class Package:
 
     @cached_property
     def main(self) -> str:
-        """The part of the workbook."""
+        """The name of the workbook part."""
         kinds = self.relations("").values()
         return next((part for kind, part in kinds if kind == "officeDocument"), "xl/workbook.xml")
 
     @cached_property
     def links(self) -> Relations:
-        """What the workbook refers to."""
+        """The relationships of the workbook part."""
         return self.relations(self.main)
 
     @cached_property
     def workbook(self) -> Workbook:
-        """The workbook's own part, read.
+        """The parsed workbook part.
 
         Raises:
             KeyError: if there is none.
@@ -118,25 +118,25 @@ class Package:
 
     @cached_property
     def shared_texts(self) -> list[str]:
-        """The table of shared strings; empty if there is none."""
+        """The shared strings; empty if the workbook has none."""
         tables = (part for kind, part in self.links.values() if kind == "sharedStrings")
         return next((_shared_texts(self.read(part)) for part in tables if part in self.parts), [])
 
 
 def tag_of(xml: bytes, name: str) -> Attributes:
-    """The attributes of the first tag of a name; none if there is none."""
+    """The attributes of the first tag called `name`; empty if there is none."""
     found: list[Attributes] = []
     parse(xml, lambda tag, attributes: found.append(attributes) if tag == name else None)
     return found[0] if found else {}
 
 
 def is_true(value: str | None) -> bool:
-    """What an attribute says that is true or false."""
+    """Whether a boolean attribute is true."""
     return value in ("1", "true")
 
 
 def _shared_texts(xml: bytes) -> list[str]:
-    """The texts of a table of shared strings, without how they look and how they are spoken."""
+    """The texts of a shared-strings part, without formatting and phonetic guides."""
     texts: list[str] = []
     pieces: list[str] = []
     aside = False
@@ -164,10 +164,12 @@ def parse(
     start: Callable[[str, Attributes], None],
     end: Callable[[str, str], None] = lambda tag, text: None,
 ) -> None:
-    """Run through the XML; names come without their namespaces, and `end` with the text before it.
+    """Parse the XML, calling `start` and `end` for each tag, with names without namespaces.
+
+    `end` also gets the text before the closing tag.
 
     Raises:
-        Malformed, expat.ExpatError: if it is not XML, or has a document type.
+        Malformed, expat.ExpatError: if it is not XML or has a document type.
     """
     parser = new_parser()
     text: list[str] = []
@@ -187,11 +189,11 @@ def parse(
 
 
 def new_parser() -> Any:
-    """A parser that refuses document types; names are `namespace name`."""
+    """An XML parser that rejects document types; it reports names as `namespace name`."""
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True
 
-    def refuse(*_: object) -> None:  # no office program writes one; entities and bombs need one
+    def refuse(*_: object) -> None:  # no office program writes one; entity attacks need one
         raise Malformed("its XML has a document type, which no spreadsheet has")
 
     parser.StartDoctypeDeclHandler = refuse

@@ -1,5 +1,6 @@
-"""A large sheet of plain numbers and shared strings, from its XML, faster than a library for every
-workbook can be. What is not plain - formulas, dates, errors, anything unusual - it does not read."""
+"""Reads large sheets of plain numbers and shared strings straight from their XML, faster than a
+general-purpose library. Sheets with formulas, dates, errors or anything unusual are left to the
+library."""
 
 from __future__ import annotations
 
@@ -10,9 +11,9 @@ from typing import Any
 from .addresses import MAX_COLUMNS, MAX_ROWS, split_address
 
 WORTH_IT = 2_000_000
-"""Bytes of XML; below, nobody would notice."""
+"""Bytes of XML; the gain is not noticeable below this."""
 MOST_MIXED = 100
-"""Rows that are read cell by cell: headings, notes. Where there are more, a library is faster."""
+"""Rows read cell by cell (headings, notes); with more of them the library is faster."""
 _ROW = re.compile(rb'\s*<row r="(\d{1,7})"[^>]*>')
 _VALUES = re.compile(rb"<v>([^<]*)</v>")
 _CELL = re.compile(
@@ -28,11 +29,12 @@ _DATES = {*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}
 
 
 def plain_rows(xml: bytes, strings: bytes, styles: bytes) -> list[list[Any]] | None:
-    """The values of a sheet, rows of equal length with "" where blank; None if it is not plain: numbers
-    in every column, the first of which may hold a word.
+    """The values of a plain sheet: rows of equal length, "" where blank; None if it is not plain.
+
+    A sheet is plain if every column holds numbers, except that the first may hold words.
 
     Args:
-        xml, strings, styles: the parts of the sheet, of the shared strings, of the styles.
+        xml, strings, styles: the XML of the sheet, of the shared strings and of the styles.
     """
     start, end = xml.find(b"<sheetData>"), xml.rfind(b"</sheetData>")
     if start < 0 or end < 0 or b"<f" in xml:
@@ -64,7 +66,7 @@ def plain_rows(xml: bytes, strings: bytes, styles: bytes) -> list[list[Any]] | N
 
 
 def _fast(line: bytes, texts: list[str]) -> list[Any] | None:
-    """A row of numbers in every column, the first of which may hold a text."""
+    """The values of a row of numbers, the first of which may be a text; None for other rows."""
     found: list[Any] = _VALUES.findall(line)
     cells = line.count(b"<c ")
     last = line.rfind(b'<c r="') + 6
@@ -75,7 +77,7 @@ def _fast(line: bytes, texts: list[str]) -> list[Any] | None:
         return None
     if not strings:
         return [*map(float, found)] if len(found) == cells else None
-    first = _CELL.search(line)  # the only text is the first cell, or the row is none of these
+    first = _CELL.search(line)  # the only text is in the first cell, or this is another kind of row
     if first is None or first[3] not in (b' t="s"', b' t="inlineStr"'):
         return None
     if first[3] == b' t="s"' and len(found) == cells:
@@ -84,10 +86,10 @@ def _fast(line: bytes, texts: list[str]) -> list[Any] | None:
 
 
 def _any(line: bytes, number: int, texts: list[str]) -> list[Any]:
-    """A row cell by cell.
+    """Read a row cell by cell.
 
     Raises:
-        ValueError: if it is not plain.
+        ValueError: if the row is not plain.
     """
     row: list[Any] = []
     count = 0
@@ -107,7 +109,7 @@ def _any(line: bytes, number: int, texts: list[str]) -> list[Any]:
 
 
 def _shared(strings: bytes) -> list[str] | None:
-    """The shared strings; None if some have a format of their own, or anything else unusual."""
+    """The shared strings; None if any is formatted or otherwise unusual."""
     if b"_x" in strings:
         return None
     found = _STRING.findall(strings)
@@ -117,10 +119,10 @@ def _shared(strings: bytes) -> list[str] | None:
 
 
 def _text(text: bytes) -> str:
-    """A string of the XML.
+    """Decode a string from the XML.
 
     Raises:
-        ValueError: if it has an escape of Excel's own.
+        ValueError: if it contains one of Excel's own escapes.
     """
     if b"_x" in text:
         raise ValueError
@@ -128,7 +130,7 @@ def _text(text: bytes) -> str:
 
 
 def _no_dates(used: set[bytes], styles: bytes) -> bool:
-    """Whether none of the styles shows numbers as dates."""
+    """Whether none of the used styles formats numbers as dates."""
     own = {int(number): unescape(code.decode()) for number, code in _FORMATS.findall(styles)}
     before, _, cells = styles.partition(b"<cellXfs")
     formats = [int(number) for number in _STYLE.findall(cells.partition(b"</cellXfs>")[0])]

@@ -1,4 +1,4 @@
-"""Cells in words: `B5:D9, C7 and 3 more`. Knows keys, and nothing of formulas."""
+"""Formats sets of cells for messages: `B5:D9, C7 and 3 more`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .formulas import WIDTH, Ints
 
 
 def spans(keys: Ints) -> str:
-    """Cells in words: `B5:D9`, `B5, B7`."""
+    """Format cells as ranges: `B5:D9`, `B5, B7`."""
     parts = []
     for top, left, bottom, right in rectangles(keys):
         first, last = address(top, left), address(bottom, right)
@@ -20,12 +20,12 @@ def spans(keys: Ints) -> str:
 
 
 def shortened_spans(cells: str) -> str:
-    """The first of many spans: `B5:B9, C7, D8, E9 and 3 more`."""
+    """The first ranges of a long list: `B5:B9, C7, D8, E9 and 3 more`."""
     return listed(cells.split(", "))
 
 
 def rectangles(keys: Ints) -> list[tuple[int, int, int, int]]:
-    """Cells as rectangles (top, left, bottom, right), by rows that have the same columns."""
+    """Group cells into rectangles (top, left, bottom, right) of adjacent rows with the same columns."""
     keys = np.sort(keys)
     breaks = np.flatnonzero(np.diff(keys) != 1) + 1
     starts = np.concatenate([[0], breaks]).astype(np.int64)

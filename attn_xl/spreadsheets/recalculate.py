@@ -1,5 +1,5 @@
-"""IronCalc in a process of its own: a formula that never ends, or brings the engine down, stops that
-process and not the program. Knows what `engines` knows."""
+"""Recalculates workbooks with IronCalc in a separate process: a formula that never finishes, or crashes
+the engine, ends that process and not the program."""
 
 from __future__ import annotations
 
@@ -13,50 +13,50 @@ from attn_xl.errors import InputError
 
 from .engines import IronCalc, Value
 from .repack import Unreadable, repack, strings_elsewhere
-from .sandbox import Apart, Stopped
+from .sandbox import Sandbox, SandboxStopped
 
 MOST_CELLS = 3_000_000
-"""So many cells of a sheet are looked through for formulas, in a few seconds."""
+"""Cells of a sheet that are searched for formulas; this many take a few seconds."""
 
 
 class Recalculated:
     """A workbook that IronCalc recalculates in another process, which ends with this object.
 
     Attributes:
-        sheets: their names.
+        sheets: the names of the sheets.
 
     Raises:
-        InputError: if IronCalc cannot read the file, or does not come to an end.
+        InputError: if IronCalc cannot read the file or does not finish.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         try:
-            self._apart = Apart(__name__, path.stat().st_size)
+            self._sandbox = Sandbox(__name__, path.stat().st_size)
         except OSError as error:
             raise InputError(f"{path}: IronCalc cannot be started ({error.strerror}).") from None
         self.sheets: list[str] = self._ask("open", os.fspath(path)) or self._repacked()
 
     def values(self, sheet: str, cells: Sequence[tuple[int, int]]) -> list[Value]:
-        """The computed values of cells, by row and column; an error value (`#N/A`) is text."""
+        """The computed values of cells, by row and column; error values such as `#N/A` are text."""
         found: list[Value] = self._ask("values", sheet, cells)
         return found
 
     def computed(self, sheet: str) -> list[tuple[int, int, Value, bool]]:
-        """Every cell with a formula or an error value: row, column, value, whether by a formula."""
+        """Every cell with a formula or an error value: row, column, value, whether it has a formula."""
         found: list[tuple[int, int, Value, bool]] = self._ask("computed", sheet)
         return found
 
     def change(self, formulas: Sequence[tuple[str, int, int, str]]) -> None:
-        """Put formulas into cells, by sheet, row and column, and recalculate."""
+        """Write formulas into cells given by sheet, row and column, and recalculate."""
         self._ask("change", formulas)
 
     def close(self) -> None:
         """End the process."""
-        self._apart.close()
+        self._sandbox.close()
 
     def _repacked(self) -> list[str]:
-        # The folder is this process's: the other may be killed before it could clear it away.
+        # This process owns the folder: the other may be killed before it can delete it.
         with tempfile.TemporaryDirectory() as folder:
             to = os.path.join(folder, "repacked.xlsx")
             sheets: list[str] = self._ask("open_repacked", os.fspath(self._path), to)
@@ -64,13 +64,13 @@ class Recalculated:
 
     def _ask(self, what: str, *arguments: Any) -> Any:
         try:
-            return self._apart.ask(what, *arguments)
-        except Stopped as end:
-            why = "a formula is too deep or too large for it"
-            if end.late:
-                why = f"its formulas take too long: not done after {end.late:.0f} s"
-            said = f"{self._path}: IronCalc cannot recalculate this workbook ({why})."
-        raise InputError(said)
+            return self._sandbox.ask(what, *arguments)
+        except SandboxStopped as end:
+            why = "a formula is too deeply nested or too large"
+            if end.timed_out_after:
+                why = f"its formulas take too long: not finished after {end.timed_out_after:.0f} s"
+            message = f"{self._path}: IronCalc cannot recalculate this workbook ({why})."
+        raise InputError(message)
 
 
 # The other process
@@ -79,7 +79,7 @@ _engine: list[IronCalc] = []
 
 
 def _open(path: str) -> list[str]:
-    """The sheets; none if IronCalc cannot read the file as it is."""
+    """The sheet names; an empty list if IronCalc cannot read the file as it is."""
     if strings_elsewhere(Path(path)):
         return []
     try:
@@ -106,7 +106,7 @@ def _computed(sheet: str) -> list[tuple[int, int, Value, bool]]:
     engine = _engine[0]
     last_row, last_column = engine.size(sheet)
     if last_row * last_column > MOST_CELLS:
-        raise InputError(f"the sheet {sheet!r} has cells too far from the others.")
+        raise InputError(f"sheet {sheet!r}: some cells are too far from the others.")
     found = []
     for row in range(1, last_row + 1):
         for column in range(1, last_column + 1):

@@ -1,9 +1,9 @@
-"""A workbook taken apart and put together again as IronCalc reads it: sheets, shared strings, names and
-tables, in the parts and the namespaces that it looks for, without what only the eye needs.
+"""Rewrites a workbook so that IronCalc can read it: sheets, shared strings, names and tables, in the
+parts and namespaces that it looks for, without formatting.
 
-IronCalc opens what Excel writes. It refuses, or reads wrongly, packages of other writers that are as
-right: without styles, theme or cell styles (Gnumeric), with parts elsewhere, with Strict Open XML, with
-cells that do not say where they are.
+IronCalc opens what Excel writes. It rejects or misreads equally valid packages from other programs:
+without styles, theme or cell styles (Gnumeric), with parts in other folders, in Strict Open XML, or
+with cells that have no address.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _STYLES = (
     '<cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="1"><xf/></cellXfs>'
     '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'
 )
-"""How numbers are shown does not change them."""
+"""Minimal: number formats do not affect computed values."""
 _THEME = (
     f'{_HEAD}<a:theme xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" name="Office">'
     "<a:themeElements/></a:theme>"
@@ -36,11 +36,11 @@ _EPOCHS = {False: datetime(1899, 12, 30), True: datetime(1904, 1, 1)}
 
 
 class Unreadable(Exception):
-    """A package that has no workbook, or one that is not XML."""
+    """The package has no workbook, or its workbook is not valid XML."""
 
 
 def strings_elsewhere(path: Path) -> bool:
-    """Whether IronCalc would take all texts for blank: it looks for them under one name only."""
+    """Whether IronCalc would read all texts as blank: it knows only one name for shared strings."""
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
@@ -50,16 +50,16 @@ def strings_elsewhere(path: Path) -> bool:
 
 
 def repack(path: Path, to: Path) -> None:
-    """Write the workbook again.
+    """Rewrite the workbook `path` as `to`.
 
     Raises:
-        Unreadable: if there is none.
+        Unreadable: if the package contains no readable workbook.
     """
     try:
         with zipfile.ZipFile(path) as old, zipfile.ZipFile(to, "w", zipfile.ZIP_STORED) as new:
             _Repacked(old, new).write()
     except (expat.ExpatError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise Unreadable(f"it is not put together as a workbook: {error}") from None
+        raise Unreadable(f"it is not a valid workbook package: {error}") from None
 
 
 class _Repacked:
@@ -77,7 +77,7 @@ class _Repacked:
         entries, relations = [], []
         for number, sheet in enumerate(workbook.sheets, 1):
             kind, part = links.get(sheet.get("id", ""), ("", ""))
-            kind = kind if part in self._old.parts else "chartsheet"  # which IronCalc passes over
+            kind = kind if part in self._old.parts else "chartsheet"  # which IronCalc skips
             if kind == "worksheet":
                 self._sheet(part, number)
             kept = _kept(sheet, "name", "state")
@@ -168,7 +168,7 @@ class _Repacked:
         return f'<c r="{at}" t="{kind}">{formula}{shown}</c>' if formula or shown else ""
 
     def _filed(self, text: str) -> int:
-        """The place of a text among the shared ones."""
+        """The index of a text in the shared strings, added if missing."""
         if text not in self._places:
             self._places[text] = len(self._strings)
             self._strings.append(text)
@@ -178,7 +178,7 @@ class _Repacked:
         return self._strings[int(place)] if place else ""
 
     def _serial(self, date: str) -> str:
-        """A date of Strict Open XML as the number that a spreadsheet counts with."""
+        """A date of Strict Open XML as a spreadsheet's serial number."""
         moment = datetime.fromisoformat(date.removesuffix("Z"))
         days = moment.replace(tzinfo=None) - self._epoch
         return repr(days.total_seconds() / 86400)
@@ -197,7 +197,7 @@ class _Repacked:
 
 
 def _formula(attributes: Attributes, text: str) -> str:
-    if attributes.get("t") == "dataTable":  # what-if tables no other program computes
+    if attributes.get("t") == "dataTable":  # what-if tables, which no other program computes
         return ""
     kept = _kept(attributes, "t", "ref", "si")
     return _text("f", text, kept) if text or "si" in kept else ""

@@ -1,5 +1,5 @@
-"""Work in a process of its own, under limits: what never ends there, or brings a library down, stops
-that process and not the program. Knows nothing of the work."""
+"""Runs functions in a separate process with limits on time and memory: work that never finishes, or
+crashes a library, ends that process and not the program."""
 
 from __future__ import annotations
 
@@ -23,46 +23,46 @@ except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
 SECONDS, SECONDS_PER_MB = 5.0, 30.0
-"""So much processor time a request may take, and so much more for a megabyte of the file."""
+"""Processor time limit of a request: seconds, plus seconds per megabyte of the file."""
 HANGS = 6.0
-"""By the clock it may take so many times as long, when others keep the processor busy; where the
-system does not count processor time (Windows), this is all that stops it."""
+"""Wall-clock limit as a multiple of the processor time limit, for busy machines. The only limit where
+the system does not measure processor time (Windows)."""
 MEMORY, MEMORY_PER_BYTE = 1 << 30, 100
-"""So many bytes it may use, where the system sees to it (Linux), and so many more for each of the
-file's."""
+"""Memory limit in bytes, plus bytes per byte of the file; enforced by the system (Linux)."""
 _START = (
     "import sys; sys.path[:] = {!r}; from attn_xl.spreadsheets.sandbox import serve; serve({!r}, {!r})"
 )
 
 
-class Stopped(Exception):
-    """The process came to an end without an answer.
+class SandboxStopped(Exception):
+    """The process ended without an answer.
 
     Attributes:
-        late: after how many seconds, if that was too long.
+        timed_out_after: the time limit in seconds if the process exceeded it, else None.
     """
 
-    def __init__(self, late: float | None) -> None:
-        super().__init__(late)
-        self.late = late
+    def __init__(self, timed_out_after: float | None) -> None:
+        super().__init__(timed_out_after)
+        self.timed_out_after = timed_out_after
 
 
-class Apart:
-    """A process that answers with the functions of a module's `ANSWERS`; it ends with this object."""
+class Sandbox:
+    """A process that runs the functions in a module's `ANSWERS`; it ends with this object."""
 
     def __init__(self, module: str, size: int) -> None:
-        """Start it.
+        """Start the process.
 
         Args:
-            module: the one with `ANSWERS`; size: of the file, in bytes, which the limits go by.
+            module: the name of the module with `ANSWERS`.
+            size: the size of the file in bytes, which determines the limits.
 
         Raises:
-            OSError: if the system does not let it start.
+            OSError: if the system cannot start another process.
         """
         self._seconds = SECONDS + SECONDS_PER_MB * size / 1e6
         start = _START.format(sys.path, module, MEMORY + MEMORY_PER_BYTE * size)
         self._process = subprocess.Popen(
-            # Isolated, so that no file in the current folder is taken for a module.
+            # Isolated mode: no file in the current folder is imported as a module.
             [sys.executable, "-I", "-c", start],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -71,11 +71,11 @@ class Apart:
         )
 
     def ask(self, what: str, *arguments: Any) -> Any:
-        """What one of its functions gives back; both ways, all is pickled.
+        """Call the function `what` and return its result; arguments and result are pickled.
 
         Raises:
-            InputError: as that function raises it.
-            Stopped: if there is no answer.
+            InputError: if the function raises it.
+            SandboxStopped: if there is no answer.
         """
         process = self._process
         assert process.stdin is not None
@@ -92,20 +92,20 @@ class Apart:
         try:
             pickle.dump((what, arguments, self._seconds), process.stdin)
             process.stdin.flush()
-            well, said = pickle.load(process.stdout)
+            succeeded, result = pickle.load(process.stdout)
         except (OSError, EOFError, pickle.UnpicklingError):
             self.close()
             in_time = not late and process.returncode != -getattr(signal, "SIGXCPU", 0)
-            raise Stopped(None if in_time else self._seconds) from None
+            raise SandboxStopped(None if in_time else self._seconds) from None
         except BaseException:
             self.close()
             raise
         finally:
             timer.cancel()
-        if not well:
+        if not succeeded:
             self.close()
-            raise InputError(said)
-        return said
+            raise InputError(result)
+        return result
 
     def close(self) -> None:
         """End the process."""
@@ -126,11 +126,11 @@ class Apart:
 
 
 def serve(module: str, memory: int) -> None:
-    """Answer requests from the standard input until it ends."""
+    """Answer requests from standard input until it closes."""
     answers = importlib.import_module(module).ANSWERS
     ask, answer = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     with open(os.devnull, "wb") as nowhere:
-        os.dup2(nowhere.fileno(), 1)  # what a library prints is no answer
+        os.dup2(nowhere.fileno(), 1)  # output printed by a library is not an answer
     _limit_memory(memory)
     while True:
         try:
@@ -139,10 +139,10 @@ def serve(module: str, memory: int) -> None:
             return
         _limit_time(seconds)
         try:
-            said = True, answers[what](*arguments)
+            result = True, answers[what](*arguments)
         except InputError as error:
-            said = False, str(error)
-        pickle.dump(said, answer)
+            result = False, str(error)
+        pickle.dump(result, answer)
         answer.flush()
 
 

@@ -1,5 +1,5 @@
-"""Text in, cells out: CSV and TSV, whose encoding, delimiter and decimal sign are told from the text;
-and what our own text needs to stay text there. Knows nothing of tables."""
+"""Reads CSV and TSV, detecting encoding, delimiter and decimal separator from the text; escapes text
+that a spreadsheet program would take for a formula."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _CONTROL = re.compile("[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 
 
 def decoded(content: bytes) -> str:
-    """The text of a file: by its byte order mark, else UTF-8, else Windows-1252."""
+    """Decode a file by its byte order mark, else as UTF-8, else as Windows-1252."""
     marked = (encoding for bom, encoding in _BOMS if content.startswith(bom))
     encoding = next(marked, None) or _without_bom(content)
     try:
@@ -46,13 +46,13 @@ def decoded(content: bytes) -> str:
 
 
 def is_text(text: str) -> bool:
-    """Whether there is no control character in it, as there is in what was no text; those with which
-    text is coloured, underlined or rung out on terminals may be."""
+    """Whether a decoded file is text: it has no control characters except those of terminal output
+    (colour, underline, bell)."""
     return not _CONTROL.search(text)
 
 
 def _without_bom(content: bytes) -> str:
-    """UTF-16 without its mark has a zero in every other byte."""
+    """Guess the encoding; UTF-16 without a byte order mark has a zero in every other byte."""
     start = content[:400]
     if len(start) > 3 and start.count(0) > len(start) // 4:
         return "utf-16-le" if start[1::2].count(0) > start[::2].count(0) else "utf-16-be"
@@ -60,14 +60,14 @@ def _without_bom(content: bytes) -> str:
 
 
 def read_text(text: str, where: str) -> list[list[Any]]:
-    """The cells of delimited text: numbers where the text is one, "" where blank.
+    """The cells of delimited text, with numbers parsed and "" where blank.
 
     Args:
-        where: the file, for an error's message.
+        where: the file name for error messages.
 
     Raises:
-        InputError: if it cannot be told whether a comma parts decimals or thousands, or there is more
-            than a sheet holds.
+        InputError: if a comma may be a decimal or a thousands separator, or the text exceeds the size
+            of a sheet.
     """
     rows = [fields for _, fields in lines(text, where)]
     check_size(rows, where)
@@ -76,10 +76,10 @@ def read_text(text: str, where: str) -> list[list[Any]]:
 
 
 def lines(text: str, where: str) -> Iterator[tuple[int, list[str]]]:
-    """The fields of each line of delimited text, with the number of the line where they begin.
+    """The fields of each record of delimited text, with the number of the line where it starts.
 
     Raises:
-        InputError: if it is none; it names the line.
+        InputError: if the text is malformed; the message names the line.
     """
     delimiter, body = _announced(text)
     reader = _reader(body, delimiter or _delimiter(body))
@@ -91,13 +91,13 @@ def lines(text: str, where: str) -> Iterator[tuple[int, list[str]]]:
             line = before + reader.line_num + 1
     except csv.Error as error:
         raise InputError(
-            f"{where}, line {line}: cannot be read as CSV ({error}). Is a quotation mark open? If not, "
-            "save it as .xlsx."
+            f"{where}, line {line}: cannot be read as CSV ({error}). Close any open quotation mark, "
+            "or save the table as .xlsx."
         ) from None
 
 
 def check_size(rows: Sequence[Sequence[Any]], where: str) -> None:
-    """Refuse what no sheet could hold.
+    """Check that a table fits on a sheet.
 
     Raises:
         InputError: if there are more rows or columns than a sheet has.
@@ -105,20 +105,20 @@ def check_size(rows: Sequence[Sequence[Any]], where: str) -> None:
     width = max(map(len, rows), default=0)
     if len(rows) > MAX_ROWS or width > MAX_COLUMNS:
         raise InputError(
-            f"{where}: has {len(rows):,} rows and {width:,} columns, and at most {MAX_ROWS:,} rows and "
-            f"{MAX_COLUMNS:,} columns, those of a sheet, are read. Keep what is needed."
+            f"{where}: has {len(rows):,} rows and {width:,} columns; a sheet holds at most "
+            f"{MAX_ROWS:,} rows and {MAX_COLUMNS:,} columns. Delete the data you do not need."
         )
 
 
 def _announced(text: str) -> tuple[str | None, str]:
-    """The delimiter that Excel's first line `sep=;` names, and the text after it."""
+    """The delimiter in Excel's first line `sep=;`, and the rest of the text."""
     first, _, rest = text.partition("\n")
     match = re.fullmatch(r'"?sep=(.)"?\s*', first.rstrip("\r"))
     return (match[1], rest) if match else (None, text)
 
 
 def _delimiter(text: str) -> str:
-    """The one that splits most lines into the same number of fields, more than one."""
+    """The delimiter that splits most lines into the same number of fields (at least two)."""
     sample = "\n".join([line for line in text.splitlines()[:_LOOKED_AT] if line.strip()])
     best, best_score = ",", (0.0, 0.0)
     for delimiter in DELIMITERS:
@@ -130,7 +130,7 @@ def _delimiter(text: str) -> str:
             continue
         usual = max(set(several), key=lambda count: (several.count(count), count))
         score = several.count(usual) / len(counts), float(delimiter != ",")
-        if score > best_score:  # what parts words may stand in a number as a decimal comma, too
+        if score > best_score:  # on a tie the comma loses: it may be a decimal comma
             best, best_score = delimiter, score
     return best
 
@@ -157,19 +157,20 @@ def _decimal_comma(rows: list[list[str]], where: str) -> bool:
     r, c = commas[0]
     if certain:
         raise InputError(
-            f"{where}, cell {address(r + 1, c + 1)}: {rows[r][c].strip()!r} has a decimal comma, other "
-            "numbers of the file a decimal point. Use one of them throughout."
+            f"{where}, cell {address(r + 1, c + 1)}: {rows[r][c].strip()!r} has a decimal comma, but "
+            "other numbers in the file have a decimal point. Use one of them throughout."
         )
     raise InputError(
-        f"{where}, cell {address(r + 1, c + 1)}: {rows[r][c].strip()!r} may be a number with three "
-        "decimals or with thousands. Write it without the comma, or save the table as .xlsx."
+        f"{where}, cell {address(r + 1, c + 1)}: {rows[r][c].strip()!r} may have three decimals or a "
+        "thousands separator. Write it without the comma, or save the table as .xlsx."
     )
 
 
 def harmless(text: str) -> str:
-    """A text that no spreadsheet program takes for a formula when it opens it as CSV: an apostrophe is
-    put before one that begins like a formula, with `=`, `+`, `-`, `@` or a tab, and before `#REF!` and
-    the like. `read_text` takes it away again."""
+    """Escape a text so that no spreadsheet program takes it for a formula when it opens a CSV file.
+
+    Texts that begin like a formula (`=`, `+`, `-`, `@`, a tab) or are error values such as `#REF!` get
+    a leading apostrophe, which `read_text` removes."""
     return f"'{text}" if _FORMULA_LIKE.match(text) else text
 
 

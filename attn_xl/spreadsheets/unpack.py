@@ -1,5 +1,5 @@
-"""Zip packages, looked through before any library reads them: how much they hold when unpacked, and
-whether their parts are whole. Knows no file format."""
+"""Checks zip packages before any library reads them: how large they are when unpacked, and whether
+every part is intact."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from attn_xl.text import shortened
 
 MOST_PARTS = 10_000
 MOST_UNPACKED = 2_000_000_000
-"""So many bytes, at the most, all parts have together when they are unpacked."""
+"""Bytes that all parts of a package may have together when unpacked."""
 MOST_TIMES, FROM = 100, 30_000_000
-"""A part of so many bytes is at most so many times as large as packed; a sheet of zeros has 13."""
+"""Compression ratio and size in bytes: larger parts with a higher ratio are rejected. A sheet of zeros
+has a ratio of 13."""
 DAMAGED = (
     zipfile.BadZipFile,
     zlib.error,
@@ -31,15 +32,15 @@ _PIECE = 1 << 16
 
 
 def damaged(path: Path, detail: str = "") -> InputError:
-    """The error for a file that cannot be understood.
+    """The error for a file that cannot be parsed.
 
     Args:
-        detail: what is wrong with it, in words for a user.
+        detail: what is wrong with the file, in the user's terms.
     """
     line = shortened(" ".join(detail.split()), 120)
-    said = f" ({line})" if line else ""
+    why = f" ({line})" if line else ""
     return InputError(
-        f"{path}: is damaged or not a spreadsheet{said}. Open it in a spreadsheet program and "
+        f"{path}: is damaged or not a spreadsheet{why}. Open it in a spreadsheet program and "
         "save it again as .xlsx."
     )
 
@@ -47,16 +48,16 @@ def damaged(path: Path, detail: str = "") -> InputError:
 def unpacked(
     path: Path, content: bytes, wanted: Callable[[str], bool] = lambda _: False
 ) -> dict[str, bytes]:
-    """Unpack all parts of a package, whatever sizes it claims, and return those that are wanted.
+    """Unpack every part of a package, checking its declared size, and return the wanted parts.
 
-    What comes after this may rely on the sizes: a small file that unpacks to gigabytes ends here.
+    Later readers may rely on the sizes: a small file that unpacks to gigabytes is rejected here.
 
     Args:
-        path: the file, as errors name it; content: its bytes.
-        wanted: whether the part of a name is to be returned.
+        path: the file, as error messages name it; content: its bytes.
+        wanted: whether to return the part with a given name.
 
     Raises:
-        InputError: if the package or a part of it is damaged, has a password, or is too large unpacked.
+        InputError: if the package or a part is damaged, password-protected, or too large unpacked.
     """
     found: dict[str, bytes] = {}
     try:
@@ -78,13 +79,13 @@ def unpacked(
 def _check_sizes(path: Path, entries: list[zipfile.ZipInfo]) -> None:
     if len(entries) > MOST_PARTS:
         raise InputError(
-            f"{path}: has {len(entries):,} parts, and may have {MOST_PARTS:,}. Save it again in a "
+            f"{path}: has {len(entries):,} parts; at most {MOST_PARTS:,} are read. Save it again in a "
             "spreadsheet program."
         )
     if sum(entry.file_size for entry in entries) > MOST_UNPACKED:
         raise InputError(
-            f"{path}: has more than {MOST_UNPACKED / 1e9:g} GB when it is unpacked. Keep what is "
-            "needed, and save it again."
+            f"{path}: is larger than {MOST_UNPACKED / 1e9:g} GB when unpacked. Delete the data you do "
+            "not need and save it again."
         )
     for entry in entries:
         if entry.flag_bits & 1:
@@ -94,21 +95,22 @@ def _check_sizes(path: Path, entries: list[zipfile.ZipInfo]) -> None:
             )
         if entry.file_size > FROM and entry.file_size > MOST_TIMES * entry.compress_size:
             raise InputError(
-                f"{path}: has a part of {entry.file_size / 1e6:.0f} MB in "
-                f"{entry.compress_size / 1e6:.1f} MB, as no table has. Copy the table into a new file."
+                f"{path}: contains {entry.file_size / 1e6:.0f} MB compressed to "
+                f"{entry.compress_size / 1e6:.1f} MB, which no table does. Copy the table into a new "
+                "file."
             )
 
 
 def _pieces(
     path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, content: bytes
 ) -> Iterator[bytes]:
-    """A part, piece by piece, and no more than it claims; by ISA-L, three times as fast as zipfile."""
+    """Decompress a part in pieces, up to its declared size; ISA-L is 3 times as fast as zipfile."""
     from isal import isal_zlib
 
     wrong: Any = (*DAMAGED, isal_zlib.error)
     size = checksum = 0
     try:
-        archive.open(entry).close()  # its own header is what the list says
+        archive.open(entry).close()  # checks the part's header against the list of parts
         start = entry.header_offset
         lengths = content[start + 26 : start + 30]
         start += 30 + int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
@@ -119,11 +121,11 @@ def _pieces(
                 break
             checksum = isal_zlib.crc32(piece, checksum)
             yield bytes(piece)
-        whole = (size, checksum) == (entry.file_size, entry.CRC)
+        intact = (size, checksum) == (entry.file_size, entry.CRC)
     except wrong:
-        whole = False
-    if not whole:
-        raise damaged(path, f"its part {shortened(entry.filename, 60)!r} is not whole")
+        intact = False
+    if not intact:
+        raise damaged(path, f"its part {shortened(entry.filename, 60)!r} is incomplete or corrupt")
 
 
 def _inflated(packed: memoryview) -> Iterator[bytes]:

@@ -1,5 +1,4 @@
-"""The values of a spreadsheet's cells, in any program's format, by calamine. Knows nothing of what they
-are for."""
+"""Reads the values of a spreadsheet's cells with calamine, in the format of any program."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from attn_xl.errors import InputError
 
 from .engines import quiet
 from .metadata import Marks
-from .sandbox import Apart, Stopped
+from .sandbox import Sandbox, SandboxStopped
 from .unpack import damaged
 
 Grid = list[list[Any]]
@@ -24,14 +23,14 @@ _NONE: Mapping[str, Grid] = {}
 
 
 def values(path: Path, shown: Path, content: bytes, plain: Mapping[str, Grid] = _NONE) -> Grids:
-    """The values of every sheet, and which sheets are hidden.
+    """The values of every sheet, and the names of the hidden sheets.
 
     Args:
-        path: the file, or `-`; shown: as errors name it; content: its bytes.
-        plain: the values of some parts, where they are known.
+        path: the file, or `-`; shown: as error messages name it; content: its bytes.
+        plain: the values of parts that were already read.
 
     Raises:
-        InputError: if it cannot be read.
+        InputError: if the file cannot be read.
     """
     from python_calamine import (
         CalamineError,
@@ -47,7 +46,7 @@ def values(path: Path, shown: Path, content: bytes, plain: Mapping[str, Grid] = 
         with quiet():
             try:
                 book = CalamineWorkbook.from_filelike(io.BytesIO(content))
-            except CalamineError:  # by its ending, it may know better what is wrong
+            except CalamineError:  # with the file extension, its message may be more precise
                 if str(path) == "-":
                     raise
                 book = CalamineWorkbook.from_path(str(path))
@@ -60,7 +59,7 @@ def values(path: Path, shown: Path, content: bytes, plain: Mapping[str, Grid] = 
                     rows = book.get_sheet_by_name(sheet.name).to_python(skip_empty_area=False)
                 grids[sheet.name] = rows
             if not grids:
-                raise CalamineError("it has no sheet of cells")
+                raise CalamineError("it has no worksheet")
             hidden = (sheet.name for sheet in sheets if sheet.visible != SheetVisibleEnum.Visible)
             return grids, frozenset(hidden)
     except PasswordError:
@@ -78,27 +77,29 @@ def values(path: Path, shown: Path, content: bytes, plain: Mapping[str, Grid] = 
         ) from None
 
 
-def values_apart(path: Path, shown: Path, content: bytes) -> Grids:
-    """The same, in a process of its own. Calamine holds every cell up to the farthest one: where nobody
-    looked before how far that is, it may ask for all memory, and the system then stops it.
+def sandboxed_values(path: Path, shown: Path, content: bytes) -> Grids:
+    """The same as `values`, read in a separate process.
+
+    Calamine allocates every cell up to the farthest one. If that distance was not checked before,
+    calamine may exhaust the memory, and the system then kills the process.
 
     Raises:
-        InputError: if it cannot be read.
+        InputError: if the file cannot be read.
     """
     try:
-        worker = Apart(__name__, len(content))
-    except OSError:  # no more processes: as it was before there were limits
+        worker = Sandbox(__name__, len(content))
+    except OSError:  # no process available: read without limits
         return values(path, shown, content)
     try:
         found: Grids = worker.ask("values", path, shown, content)
-    except Stopped as end:
-        much = f"more than {end.late:.0f} s" if end.late else "too much memory"
-        said = damaged(shown, f"it takes {much}: are there cells far away from the table?")
+    except SandboxStopped as end:
+        much = f"more than {end.timed_out_after:.0f} s" if end.timed_out_after else "too much memory"
+        stopped = damaged(shown, f"it takes {much}: are there cells far away from the table?")
     else:
         return found
     finally:
         worker.close()
-    raise said
+    raise stopped
 
 
 ANSWERS = {"values": values}

@@ -1,4 +1,4 @@
-"""What each cell of a sheet is, and the rectangles of values that touch. Knows no labels."""
+"""Classifies the cells of a sheet and finds rectangles of adjacent values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attn_xl.spreadsheets.numerals import ErrorValue, NumberText, numeral
 Grid = list[list[Any]]
 
 BLANK, DECORATION, TEXT, NUMBER_TEXT, NUMBER, OTHER = range(6)
-"""What a cell is. OTHER is a value that is no number: a boolean, a date, an error value."""
+"""Kinds of cell. OTHER is a non-numeric value: a boolean, a date, an error value."""
 
 
 class _Codes(dict[type, int]):
@@ -32,19 +32,19 @@ _ARROW = re.compile(
     "|[-=~]{1,9}>|<[-=~]{1,9}|[\u2013\u2014]{1,9}"
 )
 MOST_BOXES = 2_000
-"""More tables than this no sheet has: numbers are scattered all over it."""
+"""Tables on a sheet; with more, the numbers are merely scattered and boxes are not merged."""
 
 Box = tuple[int, int, int, int]
 """First row, first column, last row, last column, from 0."""
 
 
 def is_blank(value: Any) -> bool:
-    """Whether a cell is empty, to the eye."""
+    """Whether a cell looks empty."""
     return value is None or (isinstance(value, str) and not value.strip())
 
 
 def kind_of(text: str) -> int:
-    """What a text is: blank, an arrow, a number, or text."""
+    """The kind of a text: blank, an arrow, a number, or text."""
     if not text.strip():
         return BLANK
     if _ARROW.fullmatch(text.strip()):
@@ -53,11 +53,11 @@ def kind_of(text: str) -> int:
 
 
 def kinds(grid: Grid) -> np.ndarray:
-    """What each cell is, (rows, columns)."""
+    """The kind of each cell, (rows, columns)."""
     width = max(map(len, grid), default=0)
     lines, code_of = [], _TYPES.__getitem__
     for row in grid:
-        if 2 * row.count("") > len(row):  # where one cell stands far out, most are blank
+        if 2 * row.count("") > len(row):  # with one cell far out, most are blank
             line = bytearray(len(row))
             for place in [place for place, value in enumerate(row) if value != ""]:
                 line[place] = code_of(type(row[place]))
@@ -72,7 +72,7 @@ def kinds(grid: Grid) -> np.ndarray:
 
 
 def boxes(cells: np.ndarray) -> list[Box]:
-    """The bounding boxes of values that touch, at corners too."""
+    """The bounding boxes of adjacent values, diagonal neighbours included."""
     filled = np.zeros((cells.shape[0], cells.shape[1] + 2), dtype=np.int8)
     filled[:, 1:-1] = cells >= NUMBER_TEXT
     edges = np.diff(filled, axis=1)
@@ -129,9 +129,9 @@ def inside(inner: Box, outer: Box) -> bool:
     )
 
 
-def merged(apart: list[Box]) -> list[Box]:
-    """Boxes that overlap made one, in the order they stand in."""
-    boxes = sorted(apart)
+def merged(boxes: list[Box]) -> list[Box]:
+    """Merge overlapping boxes; the result is sorted by position."""
+    boxes = sorted(boxes)
     if len(boxes) > MOST_BOXES:
         return boxes
     changed = True

@@ -1,5 +1,5 @@
-"""The tables on the sheets of a book, each with what it is for: found by their place, their labels, the
-names that the file has for ranges, or the ranges that a call names."""
+"""Finds the tables on the sheets of a book and what each is for, by position, labels, defined names, or
+the ranges given with --range."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from .pytorch import is_title_of_parameter, may_be_cut, parameter_of, whole_name
 from .regions import Region, find_regions
 from .roles import Found, is_matrix_name, pick, weight_label, weight_name
 
-UNKNOWN = "its name is that of weights, but of none that attn-xl knows"
+UNKNOWN = "its name looks like that of weights, but attn-xl does not know it"
 MOST_NOTES = 3
-"""So many lines below a table that are taken for notes are named."""
+"""Lines below a table taken for notes that a message lists."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A range of a call: `W_Q=Sheet!B3:F9`, `words`.
+    """A range given with --range: `W_Q=Sheet!B3:F9`, `words`.
 
     Attributes:
-        text: as it was given.
-        name: what stands before the `=`, or "".
+        text: the text as given.
+        name: the part before the `=`, or "".
         area: the sheet and the corners.
     """
 
@@ -42,12 +42,12 @@ class Asked:
 
 @dataclass
 class SheetFound:
-    """What a sheet holds.
+    """What was found on a sheet.
 
     Attributes:
-        name: of the sheet, plain.
+        name: the sheet's name, without control characters.
         found: its tables.
-        passed: why it is passed over as a whole, or "".
+        passed: why the whole sheet is skipped, or "".
         trouble: why its tables cannot be used, or None.
     """
 
@@ -58,13 +58,13 @@ class SheetFound:
 
 
 def asked_ranges(book: Book, texts: Sequence[str], sheets: Mapping[str, str]) -> list[Asked]:
-    """The ranges that a call names: addresses, defined names, or tables of the file.
+    """Parse the ranges given with --range: addresses, defined names, or tables of the file.
 
     Args:
-        sheets: the name of each sheet in the file, by its plain name.
+        sheets: the original name of each sheet, by its name without control characters.
 
     Raises:
-        CallError: for a range, a name or a sheet that there is not.
+        CallError: if a range, a name or a sheet does not exist.
     """
     known = {name.casefold(): (name, area) for name, area in reversed(book.marks.names())}
     asked = []
@@ -79,8 +79,7 @@ def asked_ranges(book: Book, texts: Sequence[str], sheets: Mapping[str, str]) ->
                 names = [name for name, _ in known.values()]
                 hint = f" {nearest(reference, names)}" if names else ""
                 raise CallError(
-                    f"--range is {text!r}; it takes a range such as 'Sheet!B3:F9', or the name of one."
-                    f"{hint}"
+                    f"--range is {text!r}; give a range such as 'Sheet!B3:F9' or a defined name.{hint}"
                 )
             area = (_sheet_of(parsed[0], text, sheets), *parsed[1])
         asked.append(Asked(text, name.strip(), area))
@@ -88,10 +87,10 @@ def asked_ranges(book: Book, texts: Sequence[str], sheets: Mapping[str, str]) ->
 
 
 def known_sheet(name: str, sheets: Mapping[str, str], option: str) -> str:
-    """The name in the file of a sheet that a call names, in upper or lower case.
+    """The original name of a sheet, matched without regard to case.
 
     Raises:
-        CallError: if there is none.
+        CallError: if there is no such sheet.
     """
     by_folded = {plain.casefold(): original for plain, original in sheets.items()}
     found = sheets.get(name) or by_folded.get(name.casefold())
@@ -108,22 +107,21 @@ def _sheet_of(name: str | None, text: str, sheets: Mapping[str, str]) -> str:
     if not sheets:
         raise CallError(f"--range {text}: the file has no table.")
     raise CallError(
-        f"--range {text}: the file has several sheets; name one: '{next(iter(sheets))}!{text}'. There "
-        f"are: {', '.join(sheets)}."
+        f"--range {text}: the file has several sheets; name one: '{next(iter(sheets))}!{text}'. The "
+        f"sheets are: {', '.join(sheets)}."
     )
 
 
 def tables_of_sheet(
     book: Book, original: str, plain: str, asked: Sequence[Asked], *, wanted: bool = False
 ) -> SheetFound:
-    """The tables of a sheet and what they are for; parameters of PyTorch still under their own names.
+    """The tables of a sheet and what they are for; PyTorch parameters keep their own names.
 
     Args:
-        original, plain: the sheet's name in the file, and without what steers a terminal.
-        asked: the ranges of the call that lie on this sheet; if one is for a sentence, no other table
-            of the sheet is one.
-        wanted: whether the call names the sheet, so that a table on it may be a sentence although it is
-            called as weights are.
+        original, plain: the sheet's name in the file, and without control characters.
+        asked: the ranges given for this sheet; if one is a sentence, no other table of the sheet is.
+        wanted: whether --sheet names the sheet, so that a table on it may be a sentence even if its
+            name looks like that of weights.
     """
     sheet = SheetFound(plain)
     grid = book.grids[original]
@@ -166,7 +164,7 @@ def _is_matrix_name(text: str) -> bool:
 
 
 def _lists(book: Book, sheet: str, grid: Grid) -> InputError | None:
-    """What to say of a sheet without numbers that has lists of them as text."""
+    """The error for a sheet without numbers that has lists of numbers as text; None if it has none."""
     for row, values in enumerate(grid, 1):
         for column, value in enumerate(values, 1):
             if numbers_in(value):
@@ -180,7 +178,7 @@ def _lists(book: Book, sheet: str, grid: Grid) -> InputError | None:
 def _whole_sheet(
     book: Book, sheet: SheetFound, name: str, rest: list[Found], found: list[Found]
 ) -> None:
-    """A sheet that is named as weights: its one table is that."""
+    """Assign the one table of a sheet that is named as weights."""
     if len(rest) > 1:
         rest = pick(rest, {})
         if not any(f.use for f in rest):
@@ -198,8 +196,8 @@ def _whole_sheet(
         )
 
 
-def doubtful(found: Sequence[Found]) -> list[Found]:
-    """The tables of a sheet each of which may be the sentence: with labels first, then large ones."""
+def sentence_candidates(found: Sequence[Found]) -> list[Found]:
+    """The candidates for the sentence of a sheet: labelled tables first, then larger ones."""
     left = [f for f in found if f.why.startswith("may be")]
     labels = {f.place: sum(f.table.labelled) if f.table else 0 for f in left}
     return sorted(left, key=lambda f: (-labels[f.place], -f.shape[0] * f.shape[1]))
@@ -208,13 +206,13 @@ def doubtful(found: Sequence[Found]) -> list[Found]:
 def _undecided(book: Book, sheet: str, found: Sequence[Found], name: str = "") -> InputError | None:
     if any(f.use for f in found):
         return None
-    left = doubtful(found)
+    left = sentence_candidates(found)
     shown = [f"{f.range} ({f.size}{', ' + repr(f.title) if f.title else ''})" for f in left]
     first = f"{name}={left[0].where}" if name else left[0].where
     return InputError(
         f"{book.path}, sheet {sheet!r}: {len(left)} tables may be {name or 'the sentence'}: "
-        f"{listed(shown)}. If they are one, delete the empty rows or columns between them; if "
-        f'not, --range "{first}" says which. (attn-xl inspect shows them all.)'
+        f"{listed(shown)}. If they are one table, delete the empty rows or columns between them; if "
+        f'not, choose one with --range "{first}". (attn-xl inspect shows them all.)'
     )
 
 
@@ -234,7 +232,7 @@ def _asked_tables(book: Book, grid: Grid, plain: str, asked: Sequence[Asked]) ->
             if region is None:
                 places = listed([r.place(plain).range for r in regions])
                 raise InputError(
-                    f"{book.path}: the range {where} holds {len(regions)} tables: {places}. Name one."
+                    f"{book.path}: the range {where} holds {len(regions)} tables: {places}. Give one."
                 )
             regions = [region]
         found = _found(book, part, regions[0], plain, None)
@@ -249,7 +247,7 @@ def _asked_tables(book: Book, grid: Grid, plain: str, asked: Sequence[Asked]) ->
 
 
 def _largest_around(regions: Sequence[Region]) -> Region | None:
-    """The one whose numbers and labels span the others, if there is one."""
+    """The region whose numbers and labels span all others; None if there is none."""
     for region in regions:
         top, left, bottom, right = region.crop
         if all(top <= r.box[0] and left <= r.box[1] and r.box[2] <= bottom and r.box[3] <= right
@@ -259,15 +257,16 @@ def _largest_around(regions: Sequence[Region]) -> Region | None:
 
 
 def _found(book: Book, grid: Grid, region: Region, sheet: str, formulas: Cells | None) -> Found | None:
-    """A region as a record; None if it holds labels only."""
+    """Convert a region to a Found record; None if it contains only labels."""
     top, left, bottom, right = region.box
     numbers = f"{address(top + 1, left + 1)}:{address(bottom + 1, right + 1)}"
     table, problem, notes = None, "", []
     try:
         table, texts = read_region(grid, region, str(book.path), sheet)
         if texts:
-            what = "number stands" if texts == 1 else "numbers stand"
-            notes.append(f"{texts} {what} as text and {'is' if texts == 1 else 'are'} read as numbers")
+            one = texts == 1
+            what = "number is stored" if one else "numbers are stored"
+            notes.append(f"{texts} {what} as text and read as {'a number' if one else 'numbers'}")
     except LabelsOnlyError:
         return None
     except InputError as error:
@@ -311,8 +310,7 @@ def _found(book: Book, grid: Grid, region: Region, sheet: str, formulas: Cells |
 
 
 def _sums(table: Table, formulas: Cells) -> Iterator[str]:
-    """What to say of the last rows and columns, if they alone are formulas, as sums and
-    means are."""
+    """Notes about last rows and columns that alone consist of formulas, as sums and means do."""
     rows, columns = table.shape
     computed = np.zeros(table.shape, dtype=bool)
     for row, column in formulas:
@@ -326,27 +324,27 @@ def _sums(table: Table, formulas: Cells) -> Iterator[str]:
             continue
         names = listed([*map(repr, labels[given:])])
         yield (
-            f"its last {what}, {names}, is computed by formulas and read as one more; --range "
-            "without it leaves it out"
+            f"its last {what}, {names}, is computed by formulas and read like the others; give a "
+            "--range without it to leave it out"
             if given == len(labels) - 1
             else f"its last {what}s, {names}, are computed by formulas and read like the others; "
-            "--range without them leaves them out"
+            "give a --range without them to leave them out"
         )
 
 
 def _named(f: Found, book: Book, original: str, plain: str) -> Found:
-    """Weights, if a name of the file or a label beside it says so."""
+    """Mark a table as weights if a defined name or a label beside it says so."""
     for name, area in book.marks.names():
         if area[0] == original and weight_label(name) and _is_at(area, f):
-            why = f"the file has the name {name!r} for it"
+            why = f"its defined name is {name!r}"
             return replace(f, use="weights", name=weight_label(name) or "", why=why)
     for text, at in f.names:
         name = weight_label(text) or ""
         if name:
-            return replace(f, use="weights", name=name, why=f"{text!r} stands {at}")
+            return replace(f, use="weights", name=name, why=f"{text!r} is {at}")
         name = parameter_of(text, "" if weight_label(plain) else plain) or ""
         if name:
-            why = f"{text!r} stands {at}"
+            why = f"{text!r} is {at}"
             return replace(f, use="weights", name=name, why=why, parameter=name)
     if f.names and is_title_of_parameter(f.names[0][0]):
         return replace(f, why=UNKNOWN)
@@ -354,7 +352,7 @@ def _named(f: Found, book: Book, original: str, plain: str) -> Found:
 
 
 def _is_at(area: Area, f: Found) -> bool:
-    """Whether an area is a table, with or without its labels."""
+    """Whether an area is the table, with or without its labels."""
     _, top, left, bottom, right = area
     place = f.place
     ends_there = (bottom, right) == (place.last_row, place.last_column)

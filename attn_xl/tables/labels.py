@@ -1,5 +1,4 @@
-"""One rectangle of cells in, one labelled table of numbers out, or the cell that is wrong. Knows
-neither files nor attention."""
+"""Converts a rectangle of cells to a labelled table of numbers, or reports the invalid cell."""
 
 from __future__ import annotations
 
@@ -26,15 +25,15 @@ _LIST = re.compile(r"\s*\[[-+0-9.eE\s]+([,;][-+0-9.eE\s]+)*\]\s*")
 
 @dataclass(frozen=True, repr=False)
 class Table(Labelled):
-    """Labelled numbers, and where they stand in the file.
+    """Labelled numbers and their position in the file.
 
     Attributes:
         name: the sheet's name, or `W_Q`, `W_K`, `W_V` for weights.
         values: shape (rows, columns), float64.
         rows, columns: the labels; `word 1`, `dim 1`, ... where the sheet has none.
-        labelled: whether (rows, columns) have labels of their own in the sheet.
+        labelled: whether (rows, columns) have labels in the sheet.
         file, sheet, row, column: the file, the sheet, and the cell of the first number, from 1.
-        turned: whether the file has its rows as columns.
+        turned: whether the rows of the table are columns in the file.
     """
 
     name: str
@@ -49,14 +48,14 @@ class Table(Labelled):
     turned: bool = False
 
     def largest(self) -> str:
-        """The address of the cell with the largest number, whatever its sign."""
+        """The address of the cell with the largest absolute value."""
         row, column = np.unravel_index(np.abs(self.values).argmax(), self.values.shape)
         if self.turned:
             row, column = column, row
         return address(self.row + int(row), self.column + int(column))
 
     def part(self, rows: slice, columns: slice) -> Table:
-        """Some of its rows and columns, where they stand."""
+        """The part of the table with the given rows and columns."""
         return replace(
             self,
             values=np.ascontiguousarray(self.values[rows, columns]),
@@ -67,7 +66,7 @@ class Table(Labelled):
         )
 
     def turn(self) -> Table:
-        """The same table with rows and columns changed over."""
+        """The transposed table."""
         return replace(
             self,
             values=np.ascontiguousarray(self.values.T),
@@ -79,7 +78,7 @@ class Table(Labelled):
 
 
 class LabelsOnlyError(InputError):
-    """Numbers that are labels, of nothing."""
+    """The region contains labels but no numbers of a table."""
 
 
 def _numbered(kind: str, count: int) -> tuple[str, ...]:
@@ -91,13 +90,13 @@ def _is_heading(value: Any) -> bool:
 
 
 def read_region(grid: Grid, region: Region, file: str, sheet: str) -> tuple[Table, int]:
-    """The table of a region, and how many of its numbers stand as text in a workbook.
+    """Read the table of a region; also returns how many of its numbers are stored as text.
 
-    It may have a row of column labels above the numbers, a column of row labels to their left, and
-    titles in the first column above.
+    The region may have a row of column labels above the numbers, a column of row labels to their left,
+    and titles in the first column above.
 
     Raises:
-        InputError: if a cell in it is not a finite number, or a label is missing; it names the cell.
+        InputError: if a cell is not a finite number or a label is missing; the message names the cell.
     """
     where = f"{file}, sheet {sheet!r}"
     grid, texts = _cropped(grid, region)
@@ -134,7 +133,7 @@ def read_region(grid: Grid, region: Region, file: str, sheet: str) -> tuple[Tabl
             if is_number(grid[row][column]):
                 raise InputError(
                     f"{where}, cell {address(row + 1, column + 1)}: a number beside the table, after "
-                    "an empty column. Put it on a sheet of its own, or close the gap."
+                    "an empty column. Move it to another sheet, or close the gap."
                 )
     if start == stop:
         raise LabelsOnlyError(f"{where}: {region.place(sheet).range} holds labels without a table.")
@@ -154,8 +153,8 @@ def read_region(grid: Grid, region: Region, file: str, sheet: str) -> tuple[Tabl
 
 
 def _cropped(grid: Grid, region: Region) -> tuple[Grid, int]:
-    """The cells of a region where they stand, without arrows, with text that is a number made one; and
-    how many those are."""
+    """The cells of a region at their positions, without arrows and with numeric text converted to
+    numbers; and the count of converted cells."""
     top, left, bottom, right = region.crop
     rows: Grid = [[] for _ in range(top)]
     if left == 0 and not region.odd and all(len(row) <= right + 1 for row in grid[top : bottom + 1]):
@@ -182,8 +181,8 @@ def _cropped(grid: Grid, region: Region) -> tuple[Grid, int]:
 
 
 def _first_of_numbers(rows: Grid, region: Region) -> tuple[int, int]:
-    """Where the numbers begin, if text may be one: a row or column of texts beside real numbers holds
-    labels, which may look like numbers."""
+    """The first row and column in which text may be a number: a row or column of texts beside real
+    numbers contains labels, even if they look like numbers."""
     top, left, bottom, right = region.box
     real = any(is_number(v) for row in rows[top : bottom + 1] for v in row[left : right + 1])
     if not real:
@@ -198,7 +197,7 @@ def _first_of_numbers(rows: Grid, region: Region) -> tuple[int, int]:
 
 
 def _has_numbers(values: list[Any], left: int) -> bool:
-    """Whether a row is one of numbers: not a heading row with a number in its corner."""
+    """Whether a row contains numbers and is not a heading row with a number in its corner."""
     numbers = [column for column, value in enumerate(values) if is_number(value)]
     headings = any(map(_is_heading, values[left + 1 :]))
     return bool(numbers) and not (numbers == [left] and headings)
@@ -213,8 +212,8 @@ def _first_filled(values: list[Any]) -> int:
 
 
 def _check_above(grid: Grid, run: list[int], top: int, left: int, where: str) -> None:
-    """Above a table, without an empty row between, only titles in the first column may stand: text
-    elsewhere may be a number that went wrong, and must not be dropped."""
+    """Check that only titles in the first column are directly above a table: text elsewhere may be a
+    mistyped number and must not be dropped."""
     for row in run:
         if row < top:
             for column in range(left + 1, len(grid[row])):
@@ -252,19 +251,19 @@ def _has_row_labels(grid: Grid, header: int | None, body: list[int], left: int, 
     if texts and _counts(first):
         raise InputError(
             f"{where}, row {body[0] + 1}: {shortened(cells[0])!r} with {first[0]:g}, {first[1]:g}, ... "
-            "may be a word or the numbers of the columns. If they number the columns, empty the cell "
+            "may be a word or the numbers of the columns. If they number the columns, clear cell "
             f"{address(body[0] + 1, left + 1)}."
         )
     return bool(texts)
 
 
 def _heads_words(value: Any) -> bool:
-    """Whether a text is what stands above words."""
+    """Whether a text is a heading for a column of words."""
     return isinstance(value, str) and value.strip().casefold() in LABEL_HEADINGS - {""}
 
 
 def _counts(values: list[Any]) -> bool:
-    """Whether they are 0, 1, 2, ... or 1, 2, 3, ..."""
+    """Whether the values are 0, 1, 2, ... or 1, 2, 3, ..."""
     numbers = [value for value in values if not is_blank(value)]
     counts = ([*range(len(numbers))], [*range(1, len(numbers) + 1)])
     return len(numbers) > 1 and numbers in counts
@@ -288,7 +287,7 @@ def _labels(
         if too_long([text]):
             raise InputError(
                 f"{where}, cell {address(row + 1, column + 1)}: the {kind} {shortened(text, 20)!r} "
-                f"has {len(text):,} letters; a cell of a workbook holds {MAX_TEXT:,}. Shorten it."
+                f"has {len(text):,} characters; a cell of a workbook holds {MAX_TEXT:,}. Shorten it."
             )
         yield clean(text)
 
@@ -315,7 +314,7 @@ def _number(grid: Grid, row: int, column: int, where: str) -> float:
 
 
 def _check_columns_of_text(grid: Grid, body: list[int], start: int, stop: int, where: str) -> None:
-    """Columns of texts between the first and the numbers are labels of another kind: say so."""
+    """Report columns of text between the first column and the numbers: they are other labels."""
     texts = []
     for column in range(start, stop - 1):
         cells = [_at(grid, row, column) for row in body]
@@ -333,26 +332,26 @@ def _check_columns_of_text(grid: Grid, body: list[int], start: int, stop: int, w
 
 
 def numbers_in(text: Any) -> bool:
-    """Whether a cell holds a list of numbers as text: `[0.1, 0.2]`."""
+    """Whether a cell contains a list of numbers as text: `[0.1, 0.2]`."""
     return isinstance(text, str) and bool(_LIST.fullmatch(text))
 
 
 def described(value: Any) -> str:
-    """A value in words: the text 'abc', blank, the error value #N/A."""
+    """Describe a value for a message: the text 'abc', blank, the error value #N/A."""
     if is_blank(value):
         return "blank (or an error value)"
     if isinstance(value, ErrorValue):
         unknown = value in ("#NAME?", "#ERROR!", "#N/IMPL!")
-        advice = " (open the file in a spreadsheet program and save it, so that the value is stored)"
+        advice = " (open the file in a spreadsheet program and save it to store the value)"
         return f"the error value {value}{advice if unknown else ''}"
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, NumberText) and isnan(value):
-        return f"the text {value.text!r}, which may be a number with decimals or with thousands,"
+        return f"the text {value.text!r}, which may have decimals or a thousands separator,"
     if is_number(value):
         return f"the number {value:g}" if isfinite(value) else "an infinite number"
     if numbers_in(value):
-        several = "several numbers in one cell (give each a column of its own)"
+        several = "several numbers in one cell (put each in its own column)"
         return f"the text {shortened(value)!r}, {several},"
     if isinstance(value, str):
         return f"the text {shortened(value)!r}"

@@ -1,4 +1,4 @@
-"""Tables that a call leaves out by name: `--without W_1`. Knows tables found, and no files."""
+"""Leaves out tables by name: `--without W_1`."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ SETTING = "without"
 
 
 def without_option(without: str | Sequence[str]) -> list[str]:
-    """The names that are given, each of which may be several with commas between."""
+    """The names given with --without; each text may hold several, separated by commas."""
     given = [without] if isinstance(without, str) else without
     return [name.strip() for text in given for name in text.split(",") if name.strip()]
 
 
 def without_setting(settings: dict[str, Any]) -> list[str]:
-    """The names that the sheet `Settings` leaves out. Takes them out of `settings`: what is read is no
-    choice of a model."""
-    said = [key for key in settings if key.strip().lstrip("-").casefold() == SETTING]
-    return [name for key in said for name in without_option(str(settings.pop(key)))]
+    """The names that the sheet `Settings` leaves out. Removes them from `settings`, because they are
+    not an option of the model."""
+    keys = [key for key in settings if key.strip().lstrip("-").casefold() == SETTING]
+    return [name for key in keys for name in without_option(str(settings.pop(key)))]
 
 
 class LeftOut:
-    """The names of a call: of weights (`W_1`), of all weights of a layer (`Enc2`), of parameters
-    (`layers.1.linear1.weight`, `layers.1`), or of sheets."""
+    """The names to leave out: weights (`W_1`), all weights of a layer (`Enc2`), parameters
+    (`layers.1.linear1.weight`, `layers.1`), or sheets."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = list(dict.fromkeys(names))
         self._found: set[str] = set()
 
     def names_sheet(self, sheet: str) -> bool:
-        """Whether a whole sheet is left out."""
+        """Whether the whole sheet is left out."""
         return self._any([sheet])
 
     def tables(self, sheets: Sequence[SheetFound]) -> None:
         """Mark the tables that are left out.
 
         Raises:
-            CallError: for a name that nothing has.
+            CallError: if a name matches nothing.
         """
         known: dict[str, None] = {}
         for sheet in sheets:
@@ -59,20 +59,20 @@ class LeftOut:
         self.check(known or [sheet.name for sheet in sheets])
 
     def without(self, weights: Mapping[str, Any]) -> dict[str, Any]:
-        """Weights by name, but those that are left out.
+        """The weights that are not left out, by name.
 
         Raises:
-            CallError: for a name that nothing has.
+            CallError: if a name matches nothing.
         """
         kept = {name: weight for name, weight in weights.items() if not self._any([name])}
         self.check(weights)
         return kept
 
     def check(self, known: Iterable[str]) -> None:
-        """Refuse a name that named nothing.
+        """Check that every name matched something.
 
         Raises:
-            CallError: with the nearest of the `known`.
+            CallError: if a name matched nothing; the message suggests the nearest known name.
         """
         for name in self._names:
             if name not in self._found:
@@ -80,17 +80,17 @@ class LeftOut:
 
     def _any(self, names: Iterable[str]) -> bool:
         folded = [name.casefold() for name in names]
-        asked = [
+        matched = [
             name
             for name in self._names
             if any(f == name.casefold() or f.startswith(f"{name.casefold()}.") for f in folded)
         ]
-        self._found.update(asked)
-        return bool(asked)
+        self._found.update(matched)
+        return bool(matched)
 
 
 def _names_of(f: Found) -> list[str]:
-    """What a table may be called in the call; sentences only go by the name of their sheet."""
+    """The names by which a table can be left out; sentences go only by the name of their sheet."""
     if f.use == "sentence":
         return []
     names = [f.name, f.parameter] if f.use else [text for text, _ in f.names[:1]]
@@ -98,5 +98,5 @@ def _names_of(f: Found) -> list[str]:
 
 
 def quoted_argument(name: str) -> str:
-    """A name as a shell takes it."""
+    """A name quoted for the shell."""
     return shlex.quote(name)

@@ -1,6 +1,6 @@
-"""Which weights the parameters of a PyTorch module hold, by their names. Knows no models.
+"""Maps the parameter names of PyTorch modules to the weights they hold.
 
-`nn.Linear` stores its matrix out x in, so every matrix found here has to be transposed.
+`nn.Linear` stores its matrix as out x in, so every matrix found here has to be transposed.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _MODULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"output\.LayerNorm", ("gamma_2",)),
     (r"norm", ("gamma",)),
 )
-"""The last names of a module's path, and the weights in it; the first that fits counts. They are those
-of `nn.MultiheadAttention` and the layers of `nn.Transformer`, of BERT, and of most decoders."""
+"""Patterns for the end of a module's path, with its weights; the first match counts. They cover
+`nn.MultiheadAttention`, the layers of `nn.Transformer`, BERT, and most decoders."""
 
 _ENDINGS = tuple(
     f"{module}{kind}"
@@ -43,12 +43,12 @@ _ENDINGS = tuple(
     )
     for kind in ("weight", "bias")
 )  # fmt: skip
-"""The same written out: what a name that was cut may have ended in."""
+"""The same endings written out, to complete truncated names."""
 
-MOST_LETTERS = 300
-"""A text that is longer names no parameter."""
+MAX_NAME_LENGTH = 300
+"""Characters; a longer text is not the name of a parameter."""
 MOST_ENDS = 4
-"""So many ways to complete a name are named, at the most."""
+"""Completions of a truncated name that a message lists."""
 
 _PATHS = [(re.compile(rf"(?:(.*)\.)?{end}", re.IGNORECASE), roles) for end, roles in _MODULES]
 _PARAMETER = re.compile(r"\s*(.+)[._](weight|bias)\s*", re.IGNORECASE)
@@ -66,27 +66,27 @@ _CUT = re.compile(rf"(?=.{{{MAX_SHEET_NAME - 3},}})([A-Za-z_]\w*\.(?:\w+\.)*\w*?
 
 
 class _Parameter(NamedTuple):
-    """The weights of a parameter, and the module that they are of."""
+    """The weights in a parameter, and the path of its module."""
 
     roles: tuple[str, ...]
     within: tuple[str, ...]
 
     @property
     def layer(self) -> int | None:
-        """`layers.1.` is the second; None if it is of no layer."""
+        """The index of the layer: 1 for `layers.1.`; None outside of layers."""
         return next((int(name) for name in self.within if name.isdecimal()), None)
 
     @property
     def of_stack(self) -> bool:
-        """Whether it is the norm after all layers."""
+        """Whether it belongs to the norm after all layers."""
         return self.roles[0] in ("gamma", "beta")
 
 
 def weights_of_parameters(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """The weights that each parameter holds, by its name: `W_Q` for `attn.q_proj.weight`; `W_Q`, `W_K`
-    and `W_V`, one below the other, for `in_proj_weight`. Names that are none are left out.
+    """The weights in each parameter, by parameter name: `W_Q` for `attn.q_proj.weight`; `W_Q`, `W_K`
+    and `W_V`, stacked, for `in_proj_weight`. Unknown names are left out.
 
-    Of a single layer they go without its number; of several as `Enc1.W_Q`, or `Dec1.Cross.W_Q`.
+    Weights of a single layer have no layer prefix; those of several are `Enc1.W_Q`, `Dec1.Cross.W_Q`.
     """
     found = {name: part for name in names if (part := _parameter(name)) is not None}
     crossing = any(_CROSS & {*part.within} for part in found.values())
@@ -110,15 +110,15 @@ def weights_of_parameters(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 
 def _parameter(name: str) -> _Parameter | None:
-    said = _PARAMETER.fullmatch(name)
-    if said is None:
+    named = _PARAMETER.fullmatch(name)
+    if named is None:
         return None
     for path, roles in _PATHS:
-        match = path.fullmatch(said[1])
+        match = path.fullmatch(named[1])
         if match is None:
             continue
         which = (match[2] if path.groups > 1 else "")[:1].upper()
-        if said[2].lower() == "bias":
+        if named[2].lower() == "bias":
             roles = tuple(role.replace("W", "b").replace("gamma", "beta") for role in roles)
         part = _Parameter(
             tuple(role.format(which) for role in roles), tuple((match[1] or "").lower().split("."))
@@ -128,15 +128,15 @@ def _parameter(name: str) -> _Parameter | None:
 
 
 def parameter_of(text: str, sheet: str = "") -> str | None:
-    """The name of the parameter that a title or a sheet's name says: `norm1.weight` for `norm1.weight
-    (4,)`; None if it says none.
+    """The parameter name in a title or a sheet's name: `norm1.weight` for `norm1.weight (4,)`; None if
+    there is none.
 
     Args:
-        text: a title, or the name of a sheet.
-        sheet: the name of the sheet that a title is on. If that is the path of a module, `layers.1`,
-            and the title has no layer, the name starts with it.
+        text: a title or the name of a sheet.
+        sheet: the name of the sheet with the title. If it is the path of a module, such as `layers.1`,
+            and the title has no layer, it is prepended to the name.
     """
-    if len(text) + len(sheet) > MOST_LETTERS:
+    if len(text) + len(sheet) > MAX_NAME_LENGTH:
         return None
     name = _SHAPE.sub("", text.strip().strip("`'\"")).strip().strip("`'\":= ")
     if _parameter(name) is None:
@@ -147,24 +147,24 @@ def parameter_of(text: str, sheet: str = "") -> str | None:
 
 
 def is_title_of_parameter(text: str) -> bool:
-    """Whether a title is written as names of parameters are: `lm_head.weight`."""
-    short = len(text) <= MOST_LETTERS
+    """Whether a title looks like a parameter name: `lm_head.weight`."""
+    short = len(text) <= MAX_NAME_LENGTH
     return short and bool(_TITLE.fullmatch(_SHAPE.sub("", text.strip())))
 
 
 def may_be_cut(sheet: str) -> bool:
-    """Whether a sheet's name may be the path of a parameter that did not fit."""
-    short = len(sheet) <= MOST_LETTERS
+    """Whether a sheet's name may be a truncated parameter name."""
+    short = len(sheet) <= MAX_NAME_LENGTH
     return short and bool(_CUT.fullmatch(sheet.strip())) and "." in sheet and not says_weights(sheet)
 
 
 def completed(sheet: str, shape: tuple[int, int]) -> list[str]:
-    """The parameters whose names, cut to the 31 letters of a sheet's name, may be this one.
+    """The parameters whose names, cut to the 31 characters of a sheet name, may give this one.
 
     Args:
-        sheet: its name; digits that make it unique may follow.
-        shape: of the numbers there. One row or column is a bias, or a norm; `in_proj_weight` has three
-            times as many rows as columns.
+        sheet: the name of the sheet, possibly with digits appended to make it unique.
+        shape: the shape of its numbers. One row or column is a bias or a norm; `in_proj_weight` has
+            three times as many rows as columns.
     """
     found: dict[str, None] = {}
     name = sheet.strip()
@@ -183,10 +183,10 @@ def completed(sheet: str, shape: tuple[int, int]) -> list[str]:
 
 
 def whole_name(sheet: str, shape: tuple[int, int], file: str) -> str:
-    """The name of the parameter that a sheet holds whose name was cut.
+    """The full name of the parameter on a sheet whose name was cut.
 
     Raises:
-        InputError: if it may be several, or none.
+        InputError: if several names are possible, or none is known.
     """
     names = completed(sheet, shape)
     if len(names) == 1:
@@ -195,14 +195,14 @@ def whole_name(sheet: str, shape: tuple[int, int], file: str) -> str:
     more = ", ..." if len(ends) > MOST_ENDS else ""
     may_be = f" It may end in {', '.join(ends[:MOST_ENDS])}{more}." if names else ""
     raise InputError(
-        f"{file}: the sheet's name {sheet!r} looks like a parameter's that was cut to the "
-        f"{MAX_SHEET_NAME} letters of a sheet's name.{may_be} Write the whole name in a cell above the "
-        "table, or rename the sheet."
+        f"{file}: the sheet name {sheet!r} looks like a parameter name that was cut to "
+        f"{MAX_SHEET_NAME} characters, the most a sheet name can have.{may_be} Write the full name in "
+        "a cell above the table, or rename the sheet."
     )
 
 
 def _belongs(path: str, ending: str) -> bool:
-    """Whether a module of that path has such a parameter: attention has projections, and no norm."""
+    """Whether a module with this path can have the parameter; attention has no norm."""
     within = path.rstrip(".").rpartition(".")[2].lower()
     projects = bool(re.match(r"in_|out_|o_|[qkv]_|query|key|value", ending))
     if within.isdecimal() or not within:
@@ -224,11 +224,10 @@ def _has_shape(ending: str, shape: tuple[int, int]) -> bool:
 
 
 def parts_of(f: Found, weights: Sequence[str]) -> Iterator[Found]:
-    """A parameter of PyTorch's as the weights it holds: the rows of a matrix, or a bias, in as many
-    equal parts.
+    """Split a PyTorch parameter into its weights: equal parts of the rows of a matrix, or of a bias.
 
     Raises:
-        InputError: if it does not divide so.
+        InputError: if it does not divide into equal parts.
     """
     if f.use != "weights" or f.table is None:
         yield f
@@ -239,8 +238,8 @@ def parts_of(f: Found, weights: Sequence[str]) -> Iterator[Found]:
     size, left = divmod(table.shape[along], len(weights))
     if left:
         raise InputError(
-            f"{table.file}, sheet {table.sheet!r}: is {f.size}, which are not {f.name}: its "
-            f"{('rows', 'columns')[along]} do not divide by {len(weights)}."
+            f"{table.file}, sheet {table.sheet!r}: {f.name} is {f.size}, but its number of "
+            f"{('rows', 'columns')[along]} must be divisible by {len(weights)}."
         )
     for number, weight in enumerate(weights):
         cut = [slice(0, table.shape[0]), slice(0, table.shape[1])]
@@ -259,7 +258,7 @@ def parts_of(f: Found, weights: Sequence[str]) -> Iterator[Found]:
 
 
 def _without_counts(table: Table) -> Table:
-    """The table without labels that only count its rows or columns, as pandas writes them, or that are
+    """The table without labels that only count rows or columns, as pandas writes them, or that repeat
     its title."""
     rows, columns = (
         there and not all(re.fullmatch(r"\d+", label) or parameter_of(label) for label in labels)
@@ -269,5 +268,5 @@ def _without_counts(table: Table) -> Table:
 
 
 def says_weights(name: str) -> bool:
-    """Whether a name has the word weight or bias in it."""
+    """Whether a name contains the word weight or bias."""
     return bool(_WORD.search(name))

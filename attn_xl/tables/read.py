@@ -1,5 +1,5 @@
-"""Tables out of any file: one that people made, or one that this program wrote and that may have been
-changed since."""
+"""Reads tables from any file: an input file, or a workbook that attn-xl wrote and that may have been
+edited since."""
 
 from __future__ import annotations
 
@@ -33,28 +33,29 @@ def read_tables(
 ) -> Tables:
     """Read the embedding tables and the weights of a file, a frame or an array.
 
-    Taken are .xlsx, .xlsm, .xlsb, .xls, .ods, .csv, .tsv, .npy, .npz, .json. A table is found wherever
-    it stands, with or without labels; weights by the name of their sheet or by a label such as `W_Q`
-    beside them. A formula without a stored value is computed with IronCalc. What `attn-xl` wrote is
-    read back with the numbers and the choices that it has now. `attn-xl inspect` shows what is found
-    and why.
+    Accepts .xlsx, .xlsm, .xlsb, .xls, .ods, .csv, .tsv, .npy, .npz and .json. Tables are found anywhere
+    on a sheet, with or without labels; weights are recognized by the name of their sheet or by a label
+    beside them such as `W_Q`. Formulas without a stored value are computed with IronCalc. A workbook
+    that `attn-xl` wrote is read back with its current numbers and settings. `attn-xl inspect` shows
+    what is found and why.
 
     Args:
-        path: the file, whose content tells what it is; `-` is the standard input. Or a pandas or polars
-            frame (index: words, columns: dimensions), an array, nested lists, a dictionary of vectors
-            by word, a table, a matrix, or a dictionary of these by name.
-        range: where the sentence stands, with its labels: `Sheet!B3:F9`, or the name of a range or
-            table; several for several sentences. `W_Q=Sheet!B3:F9` is for weights.
-        words_in: where the words of a sentence stand, "rows" or "columns"; told by labels if None.
-        sheet: only the sentences, and weights, of these sheets; and sheets named as weights.
-        without: weights to leave out, by name: `W_1`, `layers.1.linear1.weight`, or a whole layer's,
-            `Enc2`; or sheets.
+        path: the file, whose format is detected from its content; `-` is standard input. Or a pandas or
+            polars frame (index: words, columns: dimensions), an array, nested lists, a dictionary of
+            vectors by word, a table, a matrix, or a dictionary of these by name.
+        range: the range of the sentence with its labels: `Sheet!B3:F9`, or the name of a range or
+            table; several for several sentences. `W_Q=Sheet!B3:F9` gives weights.
+        words_in: whether the words of a sentence are in "rows" or "columns"; detected from labels if
+            None.
+        sheet: read only the sentences and weights of these sheets, and sheets named as weights.
+        without: weights to leave out, by name: `W_1`, `layers.1.linear1.weight`, or all weights of a
+            layer, `Enc2`; or sheets.
 
     Raises:
-        InputError: if the file cannot be read, holds no table, a table has a cell that is not a finite
-            number, or it cannot be told which table is meant; it names file, sheet and cell.
-        CallError: for a range, a sheet or weights that there are not.
-        WrongTypeError: for another object.
+        InputError: if the file cannot be read, has no table, has a cell that is not a finite number, or
+            is ambiguous; the message names file, sheet and cell.
+        CallError: if a range, a sheet or weights do not exist.
+        WrongTypeError: for an object of another type.
 
     Example:
         >>> import attn_xl
@@ -62,11 +63,11 @@ def read_tables(
         >>> tables.sentences["pets"]["mouse"]
         array([2. , 1.9, 0.1])
     """
-    made = survey(path, range=range, words_in=words_in, sheet=sheet, without=without)
-    if made.trouble is not None:
-        raise made.trouble
-    assert made.tables is not None
-    return made.tables
+    result = survey(path, range=range, words_in=words_in, sheet=sheet, without=without)
+    if result.trouble is not None:
+        raise result.trouble
+    assert result.tables is not None
+    return result.tables
 
 
 def survey(
@@ -77,13 +78,13 @@ def survey(
     sheet: str | Sequence[str] = (),
     without: str | Sequence[str] = (),
 ) -> Survey:
-    """Everything that is found in a file, and what it is taken for; arguments as for `read_tables`.
+    """Find all tables of a file and what each is for; arguments as for `read_tables`.
 
-    What cannot be decided is not an error here but the result's `trouble`.
+    An ambiguity is not raised but stored as the result's `trouble`.
 
     Raises:
         InputError: if the file cannot be read at all.
-        CallError: for a range, a sheet or weights that there are not.
+        CallError: if a range, a sheet or weights do not exist.
     """
     book = _book_of(path)
     if range or words_in or read_record(book.grids) is None:
@@ -92,7 +93,7 @@ def survey(
     read = {table.sheet: name for name, table in (*tables.weights.items(), *tables.sentences.items())}
     sheets = [
         SheetFound(
-            name, passed=f"read back: {read[name]}" if name in read else "computed, or written about it"
+            name, passed=f"read back: {read[name]}" if name in read else "computed, or explanatory text"
         )
         for name in book.grids
     ]
@@ -123,8 +124,8 @@ def _is_weight(name: str) -> bool:
 
 
 def _tables(book: Book, only: str | Sequence[str], without: str | Sequence[str]) -> Tables:
-    """With the choices as the sheet `Settings` of an input would have them; only some sentences, if
-    they are named, by their own name or their sheet's."""
+    """Read back a written workbook, with its settings as the sheet `Settings` of an input gives them.
+    If `only` is given, keeps the sentences with these names or on these sheets."""
     opened = reopened(WrittenBook.of(book))
     settings = opened.settings
     written = dict(chosen_lines(settings))
@@ -144,10 +145,10 @@ def _tables(book: Book, only: str | Sequence[str], without: str | Sequence[str])
 
 
 def _sentence(asked: str, sentences: Mapping[str, Table]) -> str:
-    """The sentence that `--sheet` means.
+    """The name of the sentence that `--sheet` selects.
 
     Raises:
-        CallError: if there is none.
+        CallError: if there is no such sentence.
     """
     for name, table in sentences.items():
         if asked.casefold() in (name.casefold(), table.sheet.casefold()):

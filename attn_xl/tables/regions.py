@@ -1,5 +1,4 @@
-"""Rectangles of numbers with their labels, wherever they stand on a sheet. Knows cells; knows neither
-files nor what a table is used for."""
+"""Finds rectangles of numbers with their labels anywhere on a sheet."""
 
 from __future__ import annotations
 
@@ -29,25 +28,25 @@ from .boxes import (
 
 LABEL_HEADINGS = {"", "word", "words", "token", "tokens", "label", "labels", "name", "id"}
 TURNED_HEADINGS = {"dim", "dims", "dimension", "dimensions", "feature", "features", "component"}
-"""What stands in the corner above words, and above dimensions."""
+"""Corner texts above a column of words, and above a column of dimensions."""
 _SIGNS = re.compile(r"[-=+/*×·:|–—−÷^⋅∗…. ]{1,4}")
 _SHAPE = re.compile(r"(?:torch\.Size)?[(\[]*\d+(?:\s*[,x×]\s*\d*)*[)\]]*")
-"""The shape of a tensor, which may stand beside its title."""
+"""The shape of a tensor, which may be beside its title."""
 _MOST_JOINED = 300
 
 
 @dataclass(frozen=True)
 class Region:
-    """Numbers that belong together, and what stands around them.
+    """A table of numbers and the text around it.
 
     Attributes:
-        box: where the numbers stand, from 0.
-        crop: the same with the labels, and with what may be numbers gone wrong.
-        title: the text that names it, or "".
-        title_at: where that stands: `above it`, `left of it`, `in its corner`.
-        odd: whether it has arrows, or text that may be a number.
-        near: other texts that may name it, with where they stand.
-        below: the rows of text that touch it below and are taken for notes, with the text of each.
+        box: the rectangle of the numbers, from 0.
+        crop: the rectangle with labels and with text that may be a mistyped number.
+        title: the text that names the table, or "".
+        title_at: the position of the title: `above it`, `left of it`, `in its corner`.
+        odd: whether the region contains arrows, or text that may be a number.
+        near: all texts that may name the table, with their positions.
+        below: the rows of text directly below that are taken for notes, with their texts.
     """
 
     box: Box
@@ -59,19 +58,19 @@ class Region:
     below: tuple[tuple[int, str], ...] = ()
 
     def place(self, sheet: str) -> Place:
-        """Where it stands, labels included."""
+        """The cells of the region, labels included."""
         top, left, bottom, right = self.crop
         return Place(sheet, top + 1, left + 1, bottom - top + 1, right - left + 1)
 
 
 def find_regions(grid: Grid, names: Callable[[str], bool]) -> list[Region]:
-    """Every table of numbers on a sheet, from the top left.
+    """Find every table of numbers on a sheet, from the top left.
 
-    Numbers that touch, at a corner too, belong together. Labels are the texts that touch them: a row
-    above, a column at the left. Arrows and blank cells part what stands beyond them.
+    Adjacent numbers belong together, diagonal neighbours included. Labels are the adjacent texts: a row
+    above, a column to the left. Arrows and blank cells separate tables.
 
     Args:
-        names: whether a text is the name of a matrix, and so no label of a row or a column.
+        names: whether a text is the name of a matrix rather than the label of a row or column.
     """
     cells = kinds(grid)
     if not cells.size:
@@ -92,11 +91,11 @@ class _Sheet:
             self.owner[top : bottom + 1, left : right + 1] = number
 
     def regions(self) -> list[Region]:
-        while self._join():  # until nothing more belongs together
+        while self._join():  # until no boxes are left to join
             self.boxes = merged(self.boxes)
             self._own()
         found = [self._region(box) for box in self.boxes if self._has_numbers(box)]
-        found = list(dict.fromkeys(found))  # headings without a gap make one of two
+        found = list(dict.fromkeys(found))  # headings without a gap turn two regions into one
         absorbed = [region.crop for region in found]
         return [
             region
@@ -119,11 +118,11 @@ class _Sheet:
         )
 
     def filled(self, row: int, left: int, right: int) -> list[int]:
-        """The columns of a row that hold something but decoration."""
+        """The columns of a row that are neither blank nor decoration."""
         return (np.flatnonzero(self.cells[row, left : right + 1] >= TEXT) + left).tolist()
 
     def foreign(self, row: int, left: int, right: int, own: int) -> bool:
-        """Whether another table has numbers there."""
+        """Whether the cells contain another table's numbers."""
         owners = self.owner[row, left : right + 1]
         return bool(((owners != 0) & (owners != own)).any())
 
@@ -131,10 +130,10 @@ class _Sheet:
         cells = self.cells[box[0] : box[2] + 1, box[1] : box[3] + 1]
         return bool((cells == NUMBER).any()) or int((cells == NUMBER_TEXT).sum()) > 1
 
-    # What belongs together though it does not touch
+    # Boxes that belong together although they do not touch
 
     def _join(self) -> bool:
-        """Join two boxes that only a row of text in the numbers' place parts."""
+        """Join two boxes that are separated only by labelled rows with text instead of numbers."""
         for i, upper in enumerate(self.boxes[:_MOST_JOINED]):
             for j, lower in enumerate(self.boxes):
                 if i != j and self._parted_by_text(upper, lower):
@@ -154,7 +153,7 @@ class _Sheet:
             return False
         for row in range(first, last + 1):
             if self.kind(row, label) < TEXT or self.kind(row, label) > NUMBER_TEXT:
-                return False  # a blank corner: the headings of the lower one
+                return False  # a blank corner: headings of the lower table
             if self.text(row, label).casefold() in LABEL_HEADINGS | TURNED_HEADINGS:
                 return False
             beside = self.filled(row, left, right)
@@ -168,7 +167,7 @@ class _Sheet:
         top, left, bottom, right = box
         own = int(self.owner[top, left])
         header = top > 0 and self.any_text(top - 1, left, right)
-        if header:  # a column without any number still has its heading
+        if header:  # a column without numbers may still have a heading
             while left > 0 and self._continues(top - 1, left - 1, own):
                 if any(self._label_column(top, bottom, left)):
                     break
@@ -178,9 +177,9 @@ class _Sheet:
         labels = self._label_column(top, bottom, left)
         side_title = ""
         if bottom > top and sum(labels) == 1 and not header:
-            said = self.text(top + labels.index(True), left - 1)
-            if self.names(said):
-                side_title, labels = said, []
+            label = self.text(top + labels.index(True), left - 1)
+            if self.names(label):
+                side_title, labels = label, []
         first = left - 1 if labels else left
         last = self._right(top, bottom, right, own)
         up = self._up(top, first, last, own)
@@ -193,7 +192,7 @@ class _Sheet:
         return TEXT <= kind <= NUMBER_TEXT and not self.foreign(row, column, column, own)
 
     def _label_column(self, top: int, bottom: int, left: int) -> list[bool]:
-        """Which rows have a text left of the numbers; none at all if no row has."""
+        """For each row, whether it has a text to the left of the numbers; empty if no row has one."""
         if left == 0:
             return []
         part = self.cells[top : bottom + 1, left - 1]
@@ -201,7 +200,7 @@ class _Sheet:
         return texts if any(texts) else []
 
     def _right(self, top: int, bottom: int, right: int, own: int) -> int:
-        """Text that touches the numbers at their right may be one that went wrong."""
+        """The last column of the region: text right of the numbers may be a mistyped number."""
         column = right + 1
         while column < self.cells.shape[1]:
             part = self.cells[top : bottom + 1, column]
@@ -214,7 +213,7 @@ class _Sheet:
         return column - 1
 
     def _up(self, top: int, first: int, last: int, own: int) -> int:
-        """The first row that belongs to it: headings and titles, up to a blank row or other numbers."""
+        """The first row of the region, with headings and titles up to a blank row or other numbers."""
         row = top
         while row > 0 and self.filled(row - 1, first, last):
             if self.foreign(row - 1, first, last, own):
@@ -225,8 +224,8 @@ class _Sheet:
         return row
 
     def _down(self, bottom: int, first: int, left: int, last: int, own: int) -> tuple[int, int]:
-        """The last row that belongs to it, and the last with notes: text below the numbers may be one
-        that went wrong; a text alone in its row, where words stand, is a note."""
+        """The last row of the region, and the last row with notes. Text below the numbers may be a
+        mistyped number; text alone in its row, in the column of words, is a note."""
         end = bottom
         while end + 1 < len(self.cells):
             filled = self.filled(end + 1, first, last)
@@ -235,14 +234,14 @@ class _Sheet:
             end += 1
         below = end + 1
         if end > bottom and below < len(self.cells) and self.foreign(below, first, last, own):
-            return bottom, bottom  # headings and titles of the next
+            return bottom, bottom  # headings and titles of the next table
         down = end
         while down > bottom and left < last + (first < left) and self._is_note(down, first, left, last):
             down -= 1
         return down, end
 
     def _is_note(self, row: int, first: int, left: int, last: int) -> bool:
-        """Whether a row below numbers is a line of text, not a number gone wrong."""
+        """Whether a row below numbers is a note rather than a mistyped number."""
         if self.filled(row, first, last) != [first] or self.kind(row, first) != TEXT:
             return False
         return first < left or " " in self.text(row, first)
@@ -250,7 +249,7 @@ class _Sheet:
     # Titles
 
     def _titled(self, box: Box, crop: Box, side_title: str) -> Region:
-        """The region without the titles above it, and the texts that may name it."""
+        """Build the region: cut off the titles above it and collect the texts that may name it."""
         top, left, _, right = box
         up, first, down, last = crop
         header = top - 1 if up < top and self.any_text(top - 1, left, last) else None
@@ -282,7 +281,7 @@ class _Sheet:
         return Region(box, crop, title, title_at, odd, tuple(n for n in near if n[0]))
 
     def _is_title(self, row: int, box: Box, first: int) -> bool:
-        """Whether the row above the numbers is no row of headings but one text over several columns."""
+        """Whether the row above the numbers is one title over several columns, not headings."""
         _, left, _, right = box
         filled = self.filled(row, first, right)
         if len(filled) == 2 and filled[0] == first and _SHAPE.fullmatch(self.text(row, filled[1])[:40]):
@@ -292,26 +291,26 @@ class _Sheet:
         return first == left or self.names(self.text(row, left) or self.text(row, first))
 
     def _only_titles(self, up: int, stop: int, first: int, left: int, last: int) -> bool:
-        """Whether the rows above hold one text each, so that none can be numbers gone wrong."""
+        """Whether the rows above contain one text each, so none can be a mistyped number."""
         return all(
             len(filled := self.filled(row, first, last)) == 1 and (filled[0] == first or first == left)
             for row in range(up, stop)
         )
 
     def _texts(self, up: int, stop: int, first: int, last: int) -> list[str]:
-        """The first text of each row, the nearest first."""
+        """The first text of each row, nearest row first."""
         rows = reversed(range(up, stop))
         return [self.text(row, self.filled(row, first, last)[0]) for row in rows]
 
     def _further(self, crop: Box, box: Box) -> Iterator[tuple[str, str]]:
-        """Texts a blank row or column, a sign or an arrow away."""
+        """Yield texts that are a blank row or column, a sign or an arrow away from the table."""
         top, left = crop[0], crop[1]
         if top > 1 and not self.filled(top - 1, left, crop[3]):
             for column in self.filled(top - 2, left, crop[3])[:1]:
                 if self.kind(top - 2, column) == TEXT:
                     yield self.text(top - 2, column), "above it"
         alone = self.filled(top - 1, 0, left - 1) if min(top, left) > 0 else []
-        if len(alone) == 1 and self.kind(top - 1, alone[0]) == TEXT:  # it runs over blank cells
+        if len(alone) == 1 and self.kind(top - 1, alone[0]) == TEXT:  # overflows into blank cells
             yield self.text(top - 1, alone[0]), "above it"
         for row in range(top, min(box[2], top + 50) + 1):
             for column in range(left - 1, max(-1, left - 4), -1):

@@ -1,5 +1,5 @@
-"""What a table of numbers is for: which weights its label names, which of several tables is the
-sentence, and whether words stand in its rows or columns; and why. Knows no file."""
+"""Decides what a table of numbers is for, and why: which weights its label names, which of several
+tables is the sentence, and whether its words are in rows or columns."""
 
 from __future__ import annotations
 
@@ -47,24 +47,24 @@ _WORD = re.compile(r"(?:word|token|tok)[ _.-]?\d+", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Found:
-    """A table of numbers, and what it is taken for.
+    """A table of numbers, and what it is for.
 
     Attributes:
-        place: where it stands, labels included.
+        place: its cells, labels included.
         numbers: the range of its numbers alone, `B2:D6`.
-        shape: rows and columns of numbers, as they stand.
+        shape: rows and columns of numbers, before transposing.
         title: the text that names it, or "".
-        names: every text that may name it, with where each stands, the nearest first.
-        table: the table as it stands; None if it cannot be read.
+        names: every text that may name it with its position, nearest first.
+        table: the table before transposing; None if it cannot be read.
         problem: why it cannot be read, or "".
-        computed: whether all its numbers are formulas; None if that is not known.
-        use: `sentence`, `weights`, or "" if it is passed over.
-        name: of the sentence, or of the weights.
-        why: the reason for `use`, or for passing it over.
-        words_in: where the words of a sentence stand, and why.
-        turned: whether rows and columns are changed over when it is read.
-        parameter: what PyTorch calls it, if its name is that of a parameter, which is stored out x in.
-        notes: what else a reader should know.
+        computed: whether all its numbers are formulas; None if unknown.
+        use: `sentence`, `weights`, or "" if it is skipped.
+        name: the name of the sentence or of the weights.
+        why: the reason for `use`, or for skipping the table.
+        words_in: whether the words of a sentence are in rows or columns; why_words: the reason.
+        turned: whether it is transposed when it is read.
+        parameter: the name of the PyTorch parameter, which is stored out x in; "" if it is none.
+        notes: other notes for the reader.
     """
 
     place: Place
@@ -91,7 +91,7 @@ class Found:
 
     @property
     def range(self) -> str:
-        """`J4:M10`; of one cell, `J4`."""
+        """`J4:M10`; for a single cell, `J4`."""
         first, _, last = self.place.range.partition(":")
         return first if first == last else f"{first}:{last}"
 
@@ -105,7 +105,7 @@ class Found:
 
 
 def weight_name(sheet: str) -> str | None:
-    """What weights a sheet of this name holds: `W_Q` for `wq`, `Enc1.gamma_2`; None for a sentence."""
+    """The weights on a sheet with this name: `W_Q` for `wq`, `Enc1.gamma_2`; None for a sentence."""
     match = _WEIGHT_SHEET.fullmatch(sheet)
     if match is None:
         return None
@@ -116,7 +116,7 @@ def weight_name(sheet: str) -> str | None:
 
 
 def weight_label(text: str) -> str | None:
-    """What weights a label names: `W_Q` for `Wq`, `W^Q`, `W_{Q}:` and `Query weights`; `W_Q_2` for
+    """The weights that a label names: `W_Q` for `Wq`, `W^Q`, `W_{Q}:` and `Query weights`; `W_Q_2` for
     `Query weights, head 2`; None if it names none."""
     text = text.strip().rstrip(":= ")
     for form in (text, _ASIDE.sub(" ", text)):
@@ -127,7 +127,7 @@ def weight_label(text: str) -> str | None:
 
 
 def _weight_label(text: str) -> str | None:
-    # The subscript q that fonts have is a phi.
+    # Unicode has no subscript q; authors use a subscript phi.
     plain = unicodedata.normalize("NFKC", text).casefold().replace("φ", "q").replace("ϕ", "q")
     compact = _COMPACT.fullmatch(re.sub(r"[\s_^{}()\[\]\\:=.,-]+", "", plain))
     if compact:
@@ -142,17 +142,17 @@ def _weight_label(text: str) -> str | None:
 
 
 def is_matrix_name(text: str) -> bool:
-    """Whether a text beside numbers is the name of a matrix, and not the label of a row."""
+    """Whether a text beside numbers is the name of a matrix rather than the label of a row."""
     return bool(weight_label(text) or _MATRIX.fullmatch(text.strip()) or _INPUT.fullmatch(_plain(text)))
 
 
 def names_input(text: str) -> bool:
-    """Whether a title says that a table holds what attention starts from."""
+    """Whether a title names the input of attention."""
     return bool(_INPUT.fullmatch(_plain(text)))
 
 
 def names_step(text: str) -> bool:
-    """Whether a title says that a table holds what is computed on the way."""
+    """Whether a title names an intermediate result of attention."""
     return bool(_STEP.fullmatch(_plain(text)))
 
 
@@ -166,23 +166,23 @@ Rule = tuple[Callable[[Found], bool], str, str]
 
 
 def pick(found: Sequence[Found], weights: Mapping[str, Found]) -> list[Found]:
-    """The same tables of a sheet with what each is for: one is the sentence, or several that are alike,
-    or, if it cannot be told, none.
+    """Choose the sentence among the tables of a sheet: one table, several similar ones, or none if the
+    choice is ambiguous.
 
     Args:
-        found: the tables of a sheet that are no weights.
+        found: the tables of a sheet that are not weights.
         weights: the weights on the same sheet, by name.
     """
     left = list(found)
     if len(left) == 1:
-        return [replace(left[0], use="sentence", why="it is the only table of its sheet")]
+        return [replace(left[0], use="sentence", why="it is the only table on its sheet")]
     why_not: dict[Place, str] = {}
     reasons: list[str] = []
     rules: list[Rule] = [
         (lambda f: f.computed is not True, "it is not computed by formulas", "computed by formulas"),
-        (lambda f: not any(names_step(t) for t, _ in f.names[:1]), "no step is named as its title",
+        (lambda f: not any(names_step(t) for t, _ in f.names[:1]), "its title does not name a step",
          "its title names a step"),
-        (lambda f: f.shape != (1, 1) or not f.names, "it is more than a number", "a single number"),
+        (lambda f: f.shape != (1, 1) or not f.names, "it is more than one number", "a single number"),
         (lambda f: any(names_input(t) for t, _ in f.names), "it is titled {title}",
          "not titled as the input"),
         (lambda f: fits(f, weights), f"it fits {', '.join(weights)}", "does not fit the weights"),
@@ -196,25 +196,25 @@ def pick(found: Sequence[Found], weights: Mapping[str, Found]) -> list[Found]:
         if len(left) == 1:
             break
     sentences = len(left) == 1 or _alike(left)
-    made = []
+    picked = []
     for f in found:
         if f.place in why_not:
-            made.append(replace(f, why=why_not[f.place]))
+            picked.append(replace(f, why=why_not[f.place]))
         elif not sentences:
-            made.append(replace(f, why="may be the sentence, as others on the sheet"))
+            picked.append(replace(f, why="may be the sentence, like others on its sheet"))
         else:
             name = f.title if len(left) > 1 else ""
             title = next((repr(t) for t, _ in f.names if names_input(t)), repr(f.title))
             why = (
                 ", ".join(reasons[-2:]).format(title=title)
-                or "each has a title, and the same dimensions"
+                or "each has a title and the same dimensions"
             )
-            made.append(replace(f, use="sentence", name=name, why=why))
-    return made
+            picked.append(replace(f, use="sentence", name=name, why=why))
+    return picked
 
 
 def _alike(found: Sequence[Found]) -> bool:
-    """Whether tables are plainly sentences: with words, a title each, the same dimensions."""
+    """Whether tables are clearly sentences: each has words, a title and the same dimensions."""
     tables = [f.table for f in found if f.table is not None and all(f.table.labelled)]
     titles = {f.title for f in found if f.title}
     return (
@@ -238,12 +238,13 @@ def fits(f: Found, weights: Mapping[str, Found]) -> bool:
 def words_of(
     table: Table, corner: str, weights: Iterable[tuple[str, Table]], asked: WordsIn | None
 ) -> tuple[WordsIn, str]:
-    """Whether the words of a sentence stand in its rows or its columns, and why.
+    """Whether the words of a sentence are in its rows or its columns, and why.
 
     Args:
-        table: as it stands.
+        table: the table before transposing.
         corner: the text above its row labels.
-        weights: W_Q, W_K and W_V, as they stand.
+        weights: W_Q, W_K and W_V before transposing.
+        asked: the value of --words-in, or None.
     """
     if asked:
         return asked, f"--words-in {asked}"
@@ -265,7 +266,7 @@ def words_of(
             return "columns", f"{name} ({height} x {width}) fits from the left: {name} × input"
         if shapes and from_right:
             return "rows", f"{shapes[0][0]} fits from the right: input × {shapes[0][0]}"
-    return "rows", "as usual; the labels do not tell otherwise"
+    return "rows", "the default; no label says otherwise"
 
 
 def _all(pattern: re.Pattern[str], labels: Sequence[str]) -> bool:
@@ -273,7 +274,7 @@ def _all(pattern: re.Pattern[str], labels: Sequence[str]) -> bool:
 
 
 def to_turn(name: str, table: Table, dimensions: Sequence[str], words_in: WordsIn) -> bool:
-    """Whether weights are to be transposed for words in rows.
+    """Whether weights have to be transposed for words in rows.
 
     Where words are columns, weights are applied from the left (Q = W_Q × X), and biases are columns.
     """

@@ -1,5 +1,4 @@
-"""Any spreadsheet in, labelled tables out, what each is for, and where it was found. Knows nothing of
-attention but the names of its weights."""
+"""Surveys a spreadsheet: its labelled tables, what each is for, and where it was found."""
 
 from __future__ import annotations
 
@@ -29,14 +28,14 @@ __all__ = ["Survey", "Table", "Tables", "survey_book"]
 
 @dataclass(frozen=True, repr=False)
 class Tables:
-    """What a workbook holds: embedding tables by sheet, weights by name, settings as written.
+    """The input in a workbook: embedding tables by sheet, weights by name, settings as written.
 
     Attributes:
         path: the file.
-        sentences: (n, d) each, a word a row, by name.
-        weights: by name, `W_Q`.
-        settings: as the sheet `Settings` has them.
-        remarks: what a reader should know of how the file was read.
+        sentences: tables (n, d) by name, one word per row.
+        weights: tables by name, such as `W_Q`.
+        settings: the settings on the sheet `Settings`.
+        remarks: notes about how the file was read.
     """
 
     path: Path
@@ -59,13 +58,13 @@ class Tables:
 
 @dataclass
 class Survey:
-    """Everything that was seen in a file, and what was made of it.
+    """Everything found in a file, and how it is used.
 
     Attributes:
         path: the file.
-        sheets: in their order, with their tables.
-        tables: what is to be computed with; None if that cannot be told.
-        trouble: why it cannot be told, or None.
+        sheets: the sheets in order, with their tables.
+        tables: the tables to compute with; None if they cannot be determined.
+        trouble: why they cannot be determined, or None.
     """
 
     path: Path
@@ -82,21 +81,21 @@ def survey_book(
     sheet: str | Sequence[str] = (),
     without: str | Sequence[str] = (),
 ) -> Survey:
-    """Everything that is found in some cells, and what it is taken for; arguments as for `read_tables`.
+    """Find all tables of a book and what each is for; arguments as for `read_tables`.
 
-    What cannot be decided is not an error here but the result's `trouble`.
+    An ambiguity is not raised but stored as the result's `trouble`.
 
     Raises:
-        InputError: for a workbook that attn-xl wrote and that cannot be read in this way.
-        CallError: for a range or a sheet that there is not.
+        InputError: if attn-xl wrote the workbook and it cannot be read as an input.
+        CallError: if a range or a sheet does not exist.
     """
     if words_in not in (None, "rows", "columns"):
-        raise CallError(f"--words-in is {words_in!r}; it is rows or columns.")
-    made = Survey(book.path)
+        raise CallError(f"--words-in is {words_in!r}; give rows or columns.")
+    survey = Survey(book.path)
     if "Overview" in book.grids and wrote_this(book.path):
-        do = f"its sheet {SETTINGS!r}, which says how, is gone. Give the one it was made from."
+        do = f"its sheet {SETTINGS!r} is missing. Give the file it was made from."
         if SETTINGS in book.grids and (range or words_in):
-            do = "leave out --range and --words-in, and it is read back as a whole."
+            do = "leave out --range and --words-in to read it back as a whole."
         raise InputError(f"{book.path}: attn-xl wrote this workbook; {do}")
     names: dict[str, str] = {}
     for original in book.grids:
@@ -114,40 +113,40 @@ def survey_book(
     for plain, original in names.items():
         here = [a for a in asked if a.area[0] == original]
         if plain.casefold() == SETTINGS.casefold():
-            made.sheets.append(SheetFound(plain, passed="options"))
+            survey.sheets.append(SheetFound(plain, passed="options"))
         elif leave_out.names_sheet(plain):
-            made.sheets.append(SheetFound(plain, passed=LEFT_OUT))
+            survey.sheets.append(SheetFound(plain, passed=LEFT_OUT))
         elif why := _passed(plain, original, book, only, bool(here) or bool(parameter_of(plain))):
-            made.sheets.append(SheetFound(plain, passed=why))
+            survey.sheets.append(SheetFound(plain, passed=why))
         else:
             one = tables_of_sheet(book, original, plain, here, wanted=original in only)
             _note_hidden(one, book, original)
-            made.sheets.append(one)
-    _name_parameters(made)
-    leave_out.tables(made.sheets)
-    for found in made.sheets:
-        _refuse_unknown_weights(made, found, names[found.name] in only)
+            survey.sheets.append(one)
+    _name_parameters(survey)
+    leave_out.tables(survey.sheets)
+    for found in survey.sheets:
+        _refuse_unknown_weights(survey, found, names[found.name] in only)
     try:
-        made.tables = _assembled(made, settings, words_in)
+        survey.tables = _assembled(survey, settings, words_in)
     except InputError as error:
-        made.trouble = error
-    return made
+        survey.trouble = error
+    return survey
 
 
 def _passed(plain: str, original: str, book: Book, only: set[str], asked: bool) -> str:
-    """Why a sheet is passed over, or ""."""
+    """Why a sheet is skipped, or ""."""
     if asked or original in only or weight_label(plain):
         return ""
     if only:
-        return "another sheet is asked for"
-    return f"hidden; --sheet {plain!r} would read it" if original in book.hidden else ""
+        return "another sheet was requested"
+    return f"hidden; --sheet {plain!r} reads it" if original in book.hidden else ""
 
 
-def _name_parameters(made: Survey) -> None:
-    """Call parameters of PyTorch by the weights they hold, which depends on what others there are."""
-    names = {f.name: f for sheet in made.sheets for f in sheet.found if f.parameter}
+def _name_parameters(survey: Survey) -> None:
+    """Rename PyTorch parameters to the weights they hold, which depends on the other parameters."""
+    names = {f.name: f for sheet in survey.sheets for f in sheet.found if f.parameter}
     weights = weights_of_parameters(names)
-    for sheet in made.sheets:
+    for sheet in survey.sheets:
         try:
             sheet.found = [
                 one
@@ -158,10 +157,10 @@ def _name_parameters(made: Survey) -> None:
             sheet.trouble = sheet.trouble or error
 
 
-def _refuse_unknown_weights(made: Survey, sheet: SheetFound, wanted: bool) -> None:
-    """No table is a sentence whose name is that of weights, unless the call names its sheet."""
+def _refuse_unknown_weights(survey: Survey, sheet: SheetFound, wanted: bool) -> None:
+    """Report tables whose name looks like that of weights, unless --sheet names their sheet."""
     strange = [f.names[0][0] for f in sheet.found if f.why == UNKNOWN and f.names]
-    own = sheet.name != made.path.stem and says_weights(sheet.name)
+    own = sheet.name != survey.path.stem and says_weights(sheet.name)
     if own and any(f.use == "sentence" for f in sheet.found):
         strange = [sheet.name]
     if wanted or not strange or sheet.trouble is not None:
@@ -169,14 +168,14 @@ def _refuse_unknown_weights(made: Survey, sheet: SheetFound, wanted: bool) -> No
     name = strange[0]
     where = "" if name == sheet.name else f", sheet {sheet.name!r}"
     sheet.trouble = InputError(
-        f"{made.path}{where}: {name!r} is called as weights are, but as none that attn-xl knows. Call "
-        f"it W_Q, W_K, W_V, ..., or leave it out with --without {quoted_argument(name)}. If it is a "
-        f"sentence, --sheet {quoted_argument(sheet.name)} reads it."
+        f"{survey.path}{where}: {name!r} looks like the name of weights, but attn-xl does not know it. "
+        f"Rename it to W_Q, W_K, W_V, ..., or leave it out with --without {quoted_argument(name)}. If "
+        f"it is a sentence, --sheet {quoted_argument(sheet.name)} reads it."
     )
 
 
 def _note_hidden(sheet: SheetFound, book: Book, original: str) -> None:
-    """Say which tables have hidden rows and columns, which are read like the others."""
+    """Note which tables have hidden rows or columns, which are read like the others."""
     if not any(f.use for f in sheet.found):
         return
     rows, columns = book.marks.hidden(original)
@@ -187,24 +186,24 @@ def _note_hidden(sheet: SheetFound, book: Book, original: str) -> None:
         inside = [r for r in rows if place.row <= r <= place.last_row]
         inside += [c for c in columns if place.column <= c <= place.last_column]
         if inside and f.use:
-            note = "hidden rows or columns of it are read like the others"
+            note = "its hidden rows or columns are read like the others"
             sheet.found[i] = replace(f, notes=(*f.notes, note))
 
 
-def _assembled(made: Survey, settings: dict[str, Any], words_in: WordsIn | None) -> Tables:
-    """Sentences and weights as they are computed with; the records of `made` say what became of each.
+def _assembled(survey: Survey, settings: dict[str, Any], words_in: WordsIn | None) -> Tables:
+    """The sentences and weights to compute with; updates the records of the survey with their use.
 
     Raises:
-        InputError: if that cannot be told, or a table that is needed has a wrong cell.
+        InputError: if the use of a table is ambiguous, or a needed table has an invalid cell.
     """
-    path = made.path
-    for sheet in made.sheets:
+    path = survey.path
+    for sheet in survey.sheets:
         if sheet.trouble is not None:
             raise sheet.trouble
-    weights = _weights(made)
+    weights = _weights(survey)
     sentences: dict[str, Table] = {}
     conventions: list[tuple[WordsIn, Table]] = []
-    for sheet, i, f in _used(made, "sentence"):
+    for sheet, i, f in _used(survey, "sentence"):
         table = _readable(f)
         raw = [
             (name, w.table.turn() if w.table and w.turned else w.table)
@@ -230,18 +229,18 @@ def _assembled(made: Survey, settings: dict[str, Any], words_in: WordsIn | None)
         )
     columns = all(where == "columns" for where, _ in conventions)
     turned: dict[str, Table] = {}
-    for sheet, i, f in _used(made, "weights"):
+    for sheet, i, f in _used(survey, "weights"):
         table = replace(_readable(f), name=f.name)
         turn = f.turned or (
             columns and not f.parameter and to_turn(f.name, table, conventions[0][1].columns, "columns")
         )
         turned[f.name] = table.turn() if turn else table
         sheet.found[i] = replace(f, turned=turn)
-    return Tables(path, sentences, turned, settings, tuple(_remarks(made)))
+    return Tables(path, sentences, turned, settings, tuple(_remarks(survey)))
 
 
-def _used(made: Survey, use: str) -> Iterator[tuple[SheetFound, int, Found]]:
-    for sheet in made.sheets:
+def _used(survey: Survey, use: str) -> Iterator[tuple[SheetFound, int, Found]]:
+    for sheet in survey.sheets:
         for i, f in enumerate(sheet.found):
             if f.use == use:
                 yield sheet, i, f
@@ -253,10 +252,10 @@ def _readable(f: Found) -> Table:
     return f.table
 
 
-def _weights(made: Survey) -> dict[str, Found]:
-    """The weights by name, each once: copies made by formulas give way to what they are copies of."""
+def _weights(survey: Survey) -> dict[str, Found]:
+    """The weights by name, each once: originals take precedence over copies made by formulas."""
     weights: dict[str, Found] = {}
-    for sheet, i, f in list(_used(made, "weights")):
+    for sheet, i, f in list(_used(survey, "weights")):
         other = weights.get(f.name)
         if other is None:
             weights[f.name] = f
@@ -264,18 +263,18 @@ def _weights(made: Survey) -> dict[str, Found]:
             sheet.found[i] = replace(f, use="", why=f"computed by formulas; {f.name} is {other.where}")
         elif "sheet is called" in f.why and "sheet is called" in other.why:
             raise InputError(
-                f"{made.path}: sheets {other.place.sheet!r} and {f.place.sheet!r} are both {f.name}; "
-                "keep one."
+                f"{survey.path}: sheets {other.place.sheet!r} and {f.place.sheet!r} are both "
+                f"{f.name}; keep one."
             )
         elif other.place.sheet != f.place.sheet:
             raise InputError(
-                f"{made.path}: {f.name} is on the sheets {other.place.sheet!r} and {f.place.sheet!r}. "
-                f"--sheet {_quoted(other.place.sheet)} says which one is to be computed."
+                f"{survey.path}: {f.name} is on the sheets {other.place.sheet!r} and "
+                f"{f.place.sheet!r}. Choose one with --sheet {_quoted(other.place.sheet)}."
             )
         else:
             raise InputError(
-                f"{made.path}: {other.where} and {f.where} are both {f.name}. --range "
-                f'"{f.name}={other.where}" says which.'
+                f"{survey.path}: {other.where} and {f.where} are both {f.name}. Choose one with "
+                f'--range "{f.name}={other.where}".'
             )
     return weights
 
@@ -284,37 +283,38 @@ def _quoted(name: str) -> str:
     return name if name.isidentifier() else f"'{name}'"
 
 
-def _remarks(made: Survey) -> Iterator[str]:
-    """What a reader should know: what was passed over beside a sentence, what was turned, and so on."""
-    for sheet in made.sheets:
+def _remarks(survey: Survey) -> Iterator[str]:
+    """Yield notes for the reader: tables skipped beside a sentence, transposed tables, and so on."""
+    for sheet in survey.sheets:
         if sheet.passed.startswith("hidden"):
-            yield f"The sheet {sheet.name!r} is hidden and passed over."
+            yield f"The sheet {sheet.name!r} is hidden and was skipped."
         used = [f for f in sheet.found if f.use]
         over = [
             f for f in sheet.found if not f.use and f.why not in ("--range names another", LEFT_OUT)
         ]
         if used and over:
-            what = "table is" if len(over) == 1 else "tables are"
+            what = "table was" if len(over) == 1 else "tables were"
             yield (
-                f"On the sheet {sheet.name!r}, {_uses(used)}; {len(over)} other {what} passed over "
+                f"On the sheet {sheet.name!r}, {_uses(used)}; {len(over)} other {what} skipped "
                 "(attn-xl inspect says why)."
             )
         for_columns = [f for f in used if f.turned and not f.parameter]
         turned = [f.name for f in for_columns if f.use == "weights"]
         if for_columns:
             yield (
-                f"On the sheet {sheet.name!r}, words stand in columns: the numbers are transposed, a "
-                f"word a row{', and so are ' + ', '.join(turned) if turned else ''}."
+                f"On the sheet {sheet.name!r}, words are in columns: the numbers are transposed to one "
+                f"word per row{', and so are ' + ', '.join(turned) if turned else ''}."
             )
         for f in used:
             for note in f.notes:
                 yield f"{f.where}: {note}."
-    parameters = [(f.parameter, f.name) for s in made.sheets for f in s.found if f.use and f.parameter]
+    found = [f for sheet in survey.sheets for f in sheet.found]
+    parameters = [(f.parameter, f.name) for f in found if f.use and f.parameter]
     if parameters:
         sheets, weights = (list(dict.fromkeys(names)) for names in zip(*parameters))
         yield (
-            f"{listed(sheets, 6)}: read as {listed(weights, 6)} of PyTorch, whose matrices are out x "
-            "in, and so transposed. How many heads they are for is not in them: --heads says it."
+            f"{listed(sheets, 6)}: read as {listed(weights, 6)} of PyTorch and transposed, because its "
+            "matrices are out x in. They do not record the number of heads: set it with --heads."
         )
 
 
@@ -326,16 +326,16 @@ def _uses(used: Sequence[Found]) -> str:
 
 
 def _read_settings(grid: Grid, where: str) -> dict[str, Any]:
-    """The names in the first column with the values to their right."""
+    """Read settings: names in the first column, values to their right."""
     settings: dict[str, Any] = {}
     for row, values in enumerate(grid):
         filled = [value for value in values if not is_blank(value)]
-        said = tuple(str(v).strip().casefold() for v in filled[:2])
-        if not filled or said in [(name, "value") for name in ("setting", "option", "name")]:
+        first = tuple(str(v).strip().casefold() for v in filled[:2])
+        if not filled or first in [(name, "value") for name in ("setting", "option", "name")]:
             continue
         if len(filled) < 2 or isinstance(filled[0], ErrorValue) or isinstance(filled[1], ErrorValue):
             raise InputError(
-                f"{where}, row {row + 1}: a setting has a name and, beside it, a value; here is "
+                f"{where}, row {row + 1}: a setting needs a name and, beside it, a value; found "
                 f"{described(filled[0])}."
             )
         settings[clean(filled[0])] = filled[1]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from attn_xl.errors import AttnXlError, CallError
-from attn_xl.tables.find import doubtful
+from attn_xl.tables.find import sentence_candidates
 from attn_xl.tables.read import survey
 from attn_xl.tables.roles import Found
 from attn_xl.tables.survey import Survey
@@ -55,7 +55,7 @@ def _joined(words: Sequence[str]) -> str:
 
 
 def _doubtful(made: Survey) -> list[Found]:
-    return [f for sheet in made.sheets for f in doubtful(sheet.found)]
+    return [f for sheet in made.sheets for f in sentence_candidates(sheet.found)]
 
 
 def as_text(file: str, made: Survey, given: Mapping[str, Any]) -> str:

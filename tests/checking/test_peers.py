@@ -145,7 +145,7 @@ def test_self_attention_is_read_as_it_is(
     with pytest.raises(SystemExit) as stopped:
         main(["convert", str(SELF_ATTENTION), "--sheet", name, "-o", str(path)])
     assert stopped.value.code == 0
-    assert "words stand in columns" in capsys.readouterr().err
+    assert "words are in columns" in capsys.readouterr().err
     written = openpyxl.load_workbook(keep(path), data_only=True)
     shown = [[cell.value for cell in row[1:]] for row in written["Output"].iter_rows(min_row=5)]
     values = np.array([[v for v in row if is_number(v)] for row in shown if is_number(row[0])])

@@ -210,7 +210,7 @@ def test_sheets_with_a_chart_only_are_passed_over(tmp_path: Path) -> None:
 
 def test_what_cannot_be_put_together_either_says_why(tmp_path: Path) -> None:
     path = package(tmp_path / "other.xlsx", first=[[("A1", "", "", "1"), ("B?", "", "A1", "1")]])
-    with pytest.raises(InputError, match=r"other\.xlsx: IronCalc cannot .* not put together as a work"):
+    with pytest.raises(InputError, match=r"other\.xlsx: IronCalc cannot .* not a valid work"):
         Recalculated(path)
 
 

@@ -113,7 +113,7 @@ def test_text_that_no_cell_holds(
     with pytest.raises(SystemExit):
         main(["convert", str(path)])
     said = capsys.readouterr().err
-    assert f"cell A2: the word 'wwwwwwwwwwwwwwwwwww…' has {letters:,} letters" in said
+    assert f"cell A2: the word 'wwwwwwwwwwwwwwwwwww…' has {letters:,} characters" in said
     assert "a cell of a workbook holds 32,767. Shorten it." in said
 
 
@@ -126,7 +126,7 @@ def test_names_of_students_that_no_cell_holds(
             ["teach", str(SAMPLES / "by-hand.xlsx"), "--roster", str(tmp_path / "class.csv"), "-o",
              str(tmp_path / "class")]
         )  # fmt: skip
-    assert "has 40,000 characters; an id or a name has at most" in capsys.readouterr().err
+    assert "line 2: 'nnnnnnnnnnnnnnnnnnn…' has 40,000 " in capsys.readouterr().err
     assert not (tmp_path / "class").exists()
 
 

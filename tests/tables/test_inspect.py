@@ -34,9 +34,7 @@ def test_the_report(capsys: pytest.CaptureFixture[str]) -> None:
     out, _ = run("inspect", str(INPUTS / "messy.xlsx"), capsys=capsys)
     assert "C4:E7  3 x 2  sentence 'lesson'" in out
     assert "H4:I6  2 x 2  W_Q" not in out  # the title is no part of the table
-    assert (
-        "H5:I6  2 x 2  W_Q, titled 'Query weights'\n    because 'Query weights' stands above it" in out
-    )
+    assert "H5:I6  2 x 2  W_Q, titled 'Query weights'\n    because 'Query weights' is above it" in out
     assert "labels of the rows: cat, Füße, dog" in out
     assert out.rstrip().endswith(f"To convert it:\n  attn-xl convert {INPUTS / 'messy.xlsx'}")
 
@@ -53,7 +51,7 @@ def test_a_doubt_is_told_with_the_command_that_settles_it(
     source = make({"my 'pets'": BESIDE})
     out, _ = run("inspect", str(source), capsys=capsys)
     assert "2 tables may be the sentence: A1:C3 (2 x 2), E1:E3 (3 x 1)" in out
-    assert "A1:C3  2 x 2  - may be the sentence, as others on the sheet" in out
+    assert "A1:C3  2 x 2  - may be the sentence, like others on its sheet" in out
     command = shlex.split(out.rstrip().rpartition("\n")[2])
     assert command[:2] == ["attn-xl", "convert"]
     run(*command[1:], "-o", str(tmp_path / "out.xlsx"), capsys=capsys)
@@ -70,7 +68,7 @@ def test_json_and_text_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert used == [("all!B2:D5", "sentence", "all"), ("all!H2:I3", "weights", "W_V")]
     assert report["commands"] == [f"attn-xl convert {source} --range First"]
     text, _ = run("inspect", source, "--range", "First", capsys=capsys)
-    assert "the file has the name 'W_V' for it" in text
+    assert "its defined name is 'W_V'" in text
     assert "B8:D10  2 x 2  - --range names another" in text.replace("'two' ", "")
 
 
@@ -165,7 +163,7 @@ def test_what_is_passed_over_and_why(
     (sheet,) = json.loads(out)["sheets"]
     assert [t["range"] for t in sheet["tables"] if t["use"] == "sentence"] == [f"s!{kept}"]
     assert why in [t["why"] for t in sheet["tables"] if not t["use"]]
-    assert "passed over" in " ".join(read_tables(source).remarks)
+    assert "skipped" in " ".join(read_tables(source).remarks)
 
 
 def test_show_says_the_remarks(make: Make, capsys: pytest.CaptureFixture[str]) -> None:
@@ -177,7 +175,7 @@ def test_weights_twice_are_refused_unless_one_is_computed(make: Make) -> None:
     rows = [*GOOD, [], ["W_V"], [1, 0], [0, 1]]
     again = [["W_V"], ["==A6", "==B6"], ["==A7", "==B7"]]
     assert list(read_tables(make({"s": [*rows, [], *again]})).weights) == ["W_V"]
-    with pytest.raises(Exception, match=r'--range "W_V=s!A6:B7" says which'):
+    with pytest.raises(Exception, match=r'--range "W_V=s!A6:B7"'):
         read_tables(make({"s": [*rows, [], ["Wv"], [1, 0], [0, 1]]}))
 
 

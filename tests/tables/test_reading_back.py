@@ -147,7 +147,7 @@ def test_without_its_record_a_written_workbook_is_refused(
     assert call("convert", path, "-o", tmp_path / "again.xlsx") == 1
     said = capsys.readouterr().err
     assert "attn-xl wrote this workbook" in said
-    assert "'Settings', which says how, is gone. Give the one it was made from." in said
+    assert "'Settings' is missing. Give the file it was made from." in said
 
 
 @pytest.mark.parametrize("options", [["--words-in", "rows"], ["--range", "Q!A4:D9"]])
@@ -157,7 +157,7 @@ def test_a_written_workbook_is_read_as_a_whole(
     path = tmp_path / "out.xlsx"
     assert call("convert", SAMPLES / "politics.xlsx", "-o", path) == 0
     assert call("convert", path, *options, "-o", tmp_path / "again.xlsx") == 1
-    assert "leave out --range and --words-in, and it is read back" in capsys.readouterr().err
+    assert "leave out --range and --words-in to read it back" in capsys.readouterr().err
 
 
 def edited(path: Path, **entries: object) -> Path:
@@ -177,12 +177,10 @@ def test_numbers_outside_of_a_table_and_over_a_formula_are_remarked(tmp_path: Pa
     edited(path, pets_Input__A10="dog", pets_Input__B10=1, pets_Input__C10=2, pets_Scores__C6=99,
            pets_Scaled__J5=None)  # fmt: skip
     assert read_tables(path).remarks == (
-        "Sheet 'pets.Input': the numbers in B10:C10 stand outside of its table and are not read. To "
+        "Sheet 'pets.Input': the numbers in B10:C10 are outside of its table and are ignored. To "
         "add a word or a dimension, insert a row or a column inside the table.",
-        "Sheet 'pets.Scores': C6 had a formula; what stands there now does not count, it is computed "
-        "again.",
-        "Sheet 'pets.Scaled': J5 had a formula; what stands there now does not count, it is computed "
-        "again.",
+        "Sheet 'pets.Scores': C6 had a formula; the value there now is ignored and computed again.",
+        "Sheet 'pets.Scaled': J5 had a formula; the value there now is ignored and computed again.",
     )
 
 

@@ -246,9 +246,7 @@ def test_what_stands_several_times_is_said_where_it_differs(tmp_path: Path) -> N
     book["two.Mask"]["B6"] = -5
     book.save(path)
     (remark,) = read_back(path).remarks
-    assert remark.startswith(
-        "Mask stands in several places with different numbers; those on sheet 'one"
-    )
+    assert remark.startswith("Mask is in several places with different numbers; those on sheet 'one")
 
 
 def test_without_controls_it_is_read_back_without_them(tmp_path: Path) -> None:
@@ -316,7 +314,7 @@ def test_what_is_too_large_to_be_left_out_is_said(tmp_path: Path) -> None:
 
 
 def test_refusals(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"has no sheet 'Settings' that says how attn-xl wrote it"):
+    with pytest.raises(InputError, match=r"has no sheet 'Settings' written by attn-xl"):
         read_back(SAMPLES / "mouse.xlsx")
     path = tmp_path / "written.xlsx"
     converted(SAMPLES / "politics.xlsx", path)
@@ -331,7 +329,7 @@ def test_refusals(tmp_path: Path) -> None:
     broken(lambda b: b["Input"].__setitem__("B5", "x"), r"cell B5: the text 'x' where a number")
     broken(lambda b: b["Input"].__setitem__("C6", None), r"cell C6: blank where a number")
     broken(lambda b: b["Input"].delete_rows(1, 20), r"cells B5:C9: blank where the table politics was")
-    broken(lambda b: b.remove(b["Input"]), r"table Input \(sheet 'Input'\) is not there any more")
+    broken(lambda b: b.remove(b["Input"]), r"table Input \(sheet 'Input'\) is missing")
     broken(lambda b: b["Settings"].__setitem__("A5", "heads "), r"heads is 'Input'; it takes a whole")
     broken(lambda b: b["Settings"].__setitem__("A5", "hats"), r"there is no setting 'hats'")
     broken(lambda b: b["Settings"].delete_rows(5, 9), "names no sentence")

@@ -106,7 +106,7 @@ def test_every_format_has_them(kind: str, tmp_path: Path, make: Make) -> None:
     tables = read_tables(source)
     assert list(tables.sentences) == ["x"]
     assert len(tables.remarks) == 1
-    assert "read as W_Q, W_K, W_V, W_O of PyTorch, whose matrices are out x in" in tables.remarks[0]
+    assert "read as W_Q, W_K, W_V, W_O of PyTorch and transposed" in tables.remarks[0]
     output = attend(tables)["x"]["Output"]
     assert_close(output.values, expected(arrays), "Output")
 
@@ -150,9 +150,12 @@ def test_names_of_parameters(name: str, weights: tuple[str, ...] | None) -> None
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("lm_head.weight", "'lm_head.weight' is called as weights are, but as none that attn-xl knows"),
-        ("attn.bias_k", "'attn.bias_k' is called as weights are"),
-        ("attn_weights", "'attn_weights' is called as weights are"),
+        (
+            "lm_head.weight",
+            "'lm_head.weight' looks like the name of weights, but attn-xl does not know it",
+        ),
+        ("attn.bias_k", "'attn.bias_k' looks like the name of weights"),
+        ("attn_weights", "'attn_weights' looks like the name of weights"),
         ("other.q_proj.weight", "'layer.attn.q_proj.weight' and 'other.q_proj.weight' are both W_Q"),
     ],
 )
@@ -173,7 +176,9 @@ def test_a_sentence_may_be_called_as_weights_are_where_it_is_asked_for(make: Mak
 
 
 def test_a_matrix_that_is_not_three_is_refused() -> None:
-    with pytest.raises(InputError, match=r"'in_proj_weight': is 4 x 4, .* rows do not divide by 3"):
+    with pytest.raises(
+        InputError, match=r"'in_proj_weight': .* is 4 x 4, .* rows must be divisible by 3"
+    ):
         read_tables({"x": np.eye(4), "in_proj_weight": np.eye(4)})
 
 
@@ -379,7 +384,7 @@ def test_names_that_are_cut(sheet: str, shape: tuple[int, int], names: list[str]
 def test_a_cut_name_that_may_be_several_is_refused(make: Make) -> None:
     rows = [["", "x", "y"], ["a", 1, 2]]
     path = make({"s": rows, "encoder.layer.0.attention.self.": [[1, 2], [3, 4]]})
-    with pytest.raises(InputError, match=r"was cut to the 31 letters.*Write the whole name in a cell"):
+    with pytest.raises(InputError, match=r"was cut to 31 characters.*Write the full name in a cell"):
         read_tables(path)
     assert not may_be_cut("The mouse and the cat are friends. So")
     assert not may_be_cut("a.sentence.with.many.dots in it all")
@@ -388,7 +393,9 @@ def test_a_cut_name_that_may_be_several_is_refused(make: Make) -> None:
 def test_a_title_that_is_called_as_weights_are_is_no_sentence(make: Make) -> None:
     rows = [["", "x", "y"], ["a", 1, 2]]
     path = make({"s": rows, "more": [["lm_head.weight"], [1, 2], [3, 4]]})
-    with pytest.raises(InputError, match=r"sheet 'more': 'lm_head.weight' is called as weights are"):
+    with pytest.raises(
+        InputError, match=r"sheet 'more': 'lm_head.weight' looks like the name of weights"
+    ):
         read_tables(path)
     for without in ("lm_head.weight", "more", "lm_head"):
         assert list(read_tables(path, without=without).sentences) == ["s"]

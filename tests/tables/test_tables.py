@@ -71,8 +71,8 @@ def test_a_row_of_sums_is_read_and_that_is_said(make: Make) -> None:
     tables = read_tables(make({"pets": [*GOOD, mean]}))
     assert tables.sentences["pets"].rows == ("cat", "dog", "Mean")
     assert tables.remarks == (
-        "pets!A1:C4: its last row, 'Mean', is computed by formulas and read as one more; --range "
-        "without it leaves it out.",
+        "pets!A1:C4: its last row, 'Mean', is computed by formulas and read like the others; give "
+        "a --range without it to leave it out.",
     )
     sums = [["", "a", "b", "Sum"], ["cat", 1.5, 2, "==B2+C2"], ["dog", 3, 4, "==B3+C3"]]
     assert "its last column, 'Sum', is" in read_tables(make({"s": sums})).remarks[0]
@@ -131,7 +131,7 @@ def test_weights_are_found_by_the_name_of_their_sheet(make: Make) -> None:
     ("value", "said"),
     [
         ("abc", r"cell B3: the text 'abc' where a number is needed"),
-        ("1,234", r"cell B3: the text '1,234', which may be a number with decimals or with thousands"),
+        ("1,234", r"cell B3: the text '1,234', which may have decimals or a thousands separator"),
         (None, r"cell B3: blank"),
         (True, r"cell B3: TRUE"),
         (datetime.date(2024, 1, 2), r"cell B3: the date or time 2024-01-02"),
@@ -178,11 +178,11 @@ def test_an_infinite_number_is_named(make: Make) -> None:
         ([*GOOD, [], *GOOD], r"2 tables may be the sentence: A1:C3 \(2 x 2\), A5:C7 \(2 x 2\)"),
         (
             [[*GOOD[0]], [*GOOD[1], None, 7], GOOD[2]],
-            r"A1:C3 \(2 x 2\), E2 \(1 x 1\)\. If they are one, delete the empty rows or col",
+            r"A1:C3 \(2 x 2\), E2 \(1 x 1\)\. If they are one table, delete the empty",
         ),
         (
             [*GOOD, [], ["owl", 7, 8]],
-            r"A1:C3 \(2 x 2\), A5:C5 \(1 x 2\).*--range \"s!A1:C3\" says which",
+            r"A1:C3 \(2 x 2\), A5:C5 \(1 x 2\).*--range \"s!A1:C3\"",
         ),
         ([GOOD[0], GOOD[1], [], ["owl", 7, 8], ["cow", 1, 2]], "delete the empty rows"),
         ([["", "a", "b"], ["cat", None, None], ["dog", 3, 4]], r"cell B2: blank \(or"),
@@ -192,12 +192,12 @@ def test_an_infinite_number_is_named(make: Make) -> None:
         ),
         (
             [["word", "v"], ["cat", "[0.1, 2]"], ["dog", "[3, 4]"]],
-            r"cell B2: the text '\[0.1, 2\]', several numbers in one cell \(give each a column",
+            r"cell B2: the text '\[0.1, 2\]', several numbers in one cell \(put each in its own column",
         ),
-        ([["cow", 0, 1, 2], ["cat", 1.5, 2, 3]], "empty the cell A1"),
+        ([["cow", 0, 1, 2], ["cat", 1.5, 2, 3]], "clear cell A1"),
         ([["", "a"], ["==NA()", 1]], "cell A2: the error value #N/A where the word is needed"),
         ([["", "==1/0"], ["cat", 1]], "cell B1: the error value #DIV/0! where the name of the dim"),
-        ([["", "a"], ["cat", "==NOSUCH(1)"], ["dog", 1]], "save it, so that the value is stored"),
+        ([["", "a"], ["cat", "==NOSUCH(1)"], ["dog", 1]], "save it to store the value"),
     ],
 )
 def test_ragged_and_doubtful_tables_are_refused(make: Make, rows: list[list[Any]], said: str) -> None:

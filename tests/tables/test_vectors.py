@@ -215,7 +215,7 @@ X3 = "the others have 3"
         (b"once upon a time\n", "line 1 is 'once upon a time'"),
         (b"\x00\x01\x02 binary", "is not a file of word vectors"),
         (b"\x80\x04\x95 pickled\n.", "is not a file of word vectors"),
-        (vector_files.FASTTEXT_MODEL + b"\x0c\0\0\0", "is a fastText model; give the .vec"),
+        (vector_files.FASTTEXT_MODEL + b"\x0c\0\0\0", "is a fastText model; give its .vec"),
         (b"a 1 2 3\nb 1 2 3\nthe 1 2\n", f"line 3, word 'the': 2 numbers where {X3}"),
         (b"a 1 2 3\nb 1 2 3\nthe 1 2 3 4\n", f"line 3, word 'the': 4 numbers where {X3}"),
         (b"a 1 2 3\nb 1 2 3\nthe\n", f"line 3, word 'the': 0 numbers where {X3}"),

@@ -1,4 +1,4 @@
-"""The bytes of large files, gzip or not, in blocks, and what goes wrong in reading. Knows no format."""
+"""Reads large files, gzip or not, in blocks of bytes, and turns read errors into messages."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from attn_xl.errors import InputError
 from attn_xl.outputs import no_such_file
 
 BLOCK = 1 << 18
-"""So many bytes are read at a time: they stay in the processor's cache."""
+"""Bytes read at a time; a block fits in the processor's cache."""
 HEAD = 1 << 20
-"""So many bytes, at the most, tell what a file is."""
+"""Bytes at the start of a file that are examined to detect its format."""
 GZIP = b"\x1f\x8b"
 
 Blocks = Generator[bytes, None, None]
 Progress = Callable[[int, int], None]
-"""Is told, again and again, how many bytes of the file are done, and of how many."""
+"""Called repeatedly with the number of bytes done and the total."""
 
 
 def blocks_of(path: Path, progress: Progress | None = None) -> Blocks:
-    """A file's content, decompressed, in blocks.
+    """Yield a file's content, decompressed, in blocks.
 
     Raises:
-        InputError: if it cannot be read, or ends too soon.
+        InputError: if the file cannot be read or is truncated.
     """
-    with _said(path), open(path, "rb", buffering=0) as raw:
+    with _input_errors(path), open(path, "rb", buffering=0) as raw:
         total = path.stat().st_size
         for block in _unpacked(raw):
             if progress:
@@ -36,7 +36,7 @@ def blocks_of(path: Path, progress: Progress | None = None) -> Blocks:
 
 
 def head(blocks: Iterator[bytes]) -> Blocks:
-    """The first blocks, up to `HEAD` bytes."""
+    """Yield the first blocks, up to `HEAD` bytes."""
     size = 0
     for block in blocks:
         yield block
@@ -46,7 +46,7 @@ def head(blocks: Iterator[bytes]) -> Blocks:
 
 
 def _unpacked(raw: IO[bytes]) -> Blocks:
-    """Blocks of a file, decompressed if it is gzip's."""
+    """Yield blocks of a file, decompressed if it is gzip."""
     stream: Any = raw
     compressed = raw.read(2) == GZIP
     raw.seek(0)
@@ -60,8 +60,8 @@ def _unpacked(raw: IO[bytes]) -> Blocks:
 
 
 def whole_lines(blocks: Iterator[bytes]) -> Blocks:
-    """The same bytes cut at ends of lines. Blocks are not joined, which would copy them: a line that
-    lies across comes by itself."""
+    """Yield the same bytes, split at line ends. A line that crosses two blocks is yielded on its own,
+    because joining whole blocks would copy them."""
     carried: list[bytes] = []
     for block in blocks:
         first = block.find(b"\n") + 1
@@ -79,8 +79,8 @@ def whole_lines(blocks: Iterator[bytes]) -> Blocks:
 
 
 @contextmanager
-def _said(path: Path) -> Iterator[None]:
-    """What goes wrong in reading, in words."""
+def _input_errors(path: Path) -> Iterator[None]:
+    """Convert read errors to InputError."""
     import zlib
     from gzip import BadGzipFile
 
@@ -95,7 +95,7 @@ def _said(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: is a folder, not a file of word vectors.") from None
     except EOFError:
         raise InputError(
-            f"{path}: the compressed file ends too soon. Was it copied or downloaded to the end?"
+            f"{path}: the compressed file ends too soon. Copy or download it again."
         ) from None
     except damaged as error:
         raise InputError(f"{path}: the compressed file is damaged ({error}).") from None

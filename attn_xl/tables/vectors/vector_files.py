@@ -1,9 +1,9 @@
-"""Files of word vectors: which format one has, and single words picked out of it. Knows no tables.
+"""Detects the format of word-vector files and looks up single words in them.
 
-GloVe's text has a word and its numbers a line; word2vec's and fastText's text the same under a header,
-`count dims`; word2vec's binary after such a header each word, a space and its numbers as float32. A
-file is read once from the front, and no further than to the last word that is asked for: of a line that
-is not, only the first bytes are looked at.
+GloVe text has a word and its numbers on each line. word2vec and fastText text have the same lines under
+a header, `count dims`. word2vec binary has the header, then each word, a space and its numbers as
+float32. A file is read once from the front, up to the last requested word; of other lines only the
+first bytes are examined.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from attn_xl.text import shortened
 from .byte_blocks import HEAD, Blocks, Progress, blocks_of, head, whole_lines
 
 LOOKED_AT = 50
-"""So many lines are looked at to see how many numbers a line has."""
+"""Lines examined to find how many numbers a line has."""
 LONGEST_WORD = 10_000
 LONGEST_NUMBER = 40
-"""So many bytes are looked at to see whether a word goes on after a space."""
+"""Bytes examined to find whether a word continues after a space."""
 BOM = b"\xef\xbb\xbf"
 FASTTEXT_MODEL = struct.pack("<i", 793712314)
 _CONTROL = bytes({*range(32), *range(127, 256)} - {*b"\t\n\v\f\r"})
@@ -36,14 +36,14 @@ Vector = list[float]
 
 @dataclass(frozen=True)
 class Form:
-    """What a file turned out to be.
+    """The detected format of a file.
 
     Attributes:
-        dims: how many numbers a word has.
-        count: how many words the header promises; None without one.
+        dims: numbers per word.
+        count: words according to the header; None without a header.
         binary: whether the numbers are float32.
-        separator: what stands after a word.
-        start: where the first word begins.
+        separator: the separator after a word.
+        start: the offset of the first word.
     """
 
     dims: int
@@ -53,8 +53,8 @@ class Form:
     start: int
 
     @property
-    def said(self) -> str:
-        """Where `dims` comes from, for errors."""
+    def dims_source(self) -> str:
+        """The source of `dims`, for error messages."""
         return "the others have" if self.count is None else "the header says"
 
 
@@ -65,13 +65,14 @@ class VectorFile:
         self.path = path
         self._progress = progress
         with closing(self._blocks()) as blocks:
-            self.form = self._sniffed(b"".join(head(blocks)))
+            self.form = self._detect_form(b"".join(head(blocks)))
 
     def find(self, words: Iterable[str]) -> dict[str, Vector]:
-        """The vectors of those words that are in the file; of a word that comes twice, the first.
+        """The vectors of the words that are in the file; of repeated words, the first vector.
 
         Raises:
-            InputError: if the file is damaged before the last of them, or the line of one is.
+            InputError: if the file is damaged before the last of these words, or one of their lines is
+                malformed.
         """
         missing = {word.encode(): word for word in words}
         if not missing:
@@ -81,7 +82,7 @@ class VectorFile:
             return {missing[word]: vector for word, vector in search(blocks, missing)}
 
     def words(self) -> Iterator[str]:
-        """All words, in their order."""
+        """Yield all words in file order."""
         with closing(self._body()) as blocks:
             if self.form.binary:
                 yield from (word.decode("utf-8", "replace") for word, _ in self._records(blocks))
@@ -105,7 +106,7 @@ class VectorFile:
         return blocks_of(self.path, self._progress)
 
     def _body(self) -> Blocks:
-        """The file's content from the first word on."""
+        """Yield the file's content, starting with the first word."""
         left = self.form.start
         with closing(self._blocks()) as blocks:
             for block in blocks:
@@ -114,7 +115,7 @@ class VectorFile:
                 left = max(0, left - len(block))
 
     def _line_number(self, offset: int) -> int:
-        """The number, from 1, of the line that has the byte `offset` of the body."""
+        """The number, from 1, of the line that contains byte `offset` of the body."""
         left, lines = self.form.start + offset, 1
         with closing(self._blocks()) as blocks:
             for block in blocks:
@@ -124,9 +125,9 @@ class VectorFile:
                     break
         return lines
 
-    # What it is
+    # Format
 
-    def _sniffed(self, begin: bytes) -> Form:
+    def _detect_form(self, begin: bytes) -> Form:
         if not begin:
             raise InputError(f"{self.path}: the file is empty.")
         self._check_kind(begin)
@@ -149,14 +150,14 @@ class VectorFile:
         return Form(dims, None, False, _separator(first), start)
 
     def _with_header(self, begin: bytes, start: int, count: int, dims: int) -> Form | None:
-        """What a file is whose first line may be a header; None if that is a word and its number."""
+        """The format of a file that may have a header; None if line 1 is a word and its number."""
         body = begin[start:]
         line = body.partition(b"\n")[0]
         fields = line.split()
         if not body.strip():
             raise InputError(
                 f"{self.path}: ends after its header, which promises {count:,} words of {dims} numbers."
-                " Was it copied or downloaded to the end?"
+                " Copy or download it again."
             )
         is_text = len(fields) > dims > 0 and all(map(_is_number, fields[len(fields) - dims :]))
         if not is_text and body[:4096].translate(None, _CONTROL) != body[:4096]:
@@ -171,7 +172,7 @@ class VectorFile:
 
     def _check_kind(self, begin: bytes) -> None:
         if begin.startswith(FASTTEXT_MODEL):
-            raise InputError(f"{self.path}: is a fastText model; give the .vec file that goes with it.")
+            raise InputError(f"{self.path}: is a fastText model; give its .vec file.")
         if begin.startswith(b"PK") and zipfile.is_zipfile(self.path):
             try:
                 with zipfile.ZipFile(self.path) as archive:
@@ -179,14 +180,14 @@ class VectorFile:
             except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError):
                 names = "damaged"
             raise InputError(
-                f"{self.path}: is a zip archive ({names}); unpack it and give a file of it."
+                f"{self.path}: is a zip archive ({names}); unpack it and give one of its files."
             )
 
     def _no_vectors(self, line: bytes) -> InputError:
         return InputError(
-            f"{self.path}: is not a file of word vectors: line 1 is {_shown(line)}, where a word and "
-            "its numbers are needed, or a header with the number of words and of dimensions. (What is "
-            "read: GloVe and word2vec text, word2vec binary, fastText .vec.)"
+            f"{self.path}: is not a file of word vectors: line 1 is {_shown(line)}, but must be a word "
+            "and its numbers, or a header with the number of words and of dimensions. (Supported: "
+            "GloVe and word2vec text, word2vec binary, fastText .vec.)"
         )
 
     # Text
@@ -194,7 +195,7 @@ class VectorFile:
     def _find_text(
         self, blocks: Iterator[bytes], missing: dict[bytes, str]
     ) -> Iterator[tuple[bytes, Vector]]:
-        """Look at the first bytes of every line; at more, where they are those of a missing word."""
+        """Compare the first bytes of every line with the missing words; parse only lines that match."""
         left = set(missing)
         separator = self.form.separator
         size = min(len(word) + 1 for word in left)
@@ -217,15 +218,15 @@ class VectorFile:
                         left.remove(found[0])
                         if not left:
                             return
-                        starts = beginnings()  # lines of a word that comes often are read once
+                        starts = beginnings()  # lines of a repeated word are parsed once
                 at = find(b"\n", at) + 1
                 if not at:
                     break
             offset += len(block)
 
     def _line(self, line: bytes, wanted: set[bytes], offset: int) -> tuple[bytes, Vector] | None:
-        """The word and the vector of a line, if it is one of `wanted`. A word may have spaces in it:
-        the numbers are the last fields."""
+        """The word and the vector of a line if the word is in `wanted`. A word may contain spaces: the
+        numbers are the last fields."""
         separator, dims = self.form.separator, self.form.dims
         word, *fields = line.rstrip().split(separator, 1)
         fields = fields[0].split() if fields else []
@@ -238,7 +239,7 @@ class VectorFile:
         if extra:
             raise InputError(
                 f"{self.path}, line {self._line_number(offset)}, word {_shown(word)}: {len(fields)} "
-                f"number{'s' * (len(fields) != 1)} where {self.form.said} {dims}."
+                f"number{'s' * (len(fields) != 1)} where {self.form.dims_source} {dims}."
             )
         return word, [self._number(field, word, offset) for field in fields]
 
@@ -272,8 +273,8 @@ class VectorFile:
                     return
 
     def _records(self, blocks: Iterator[bytes]) -> Iterator[tuple[bytes, Callable[[], bytes]]]:
-        """Every word with a function that gives its bytes. Walks from word to word, so that bytes of
-        numbers that look like a word are never taken for one."""
+        """Yield every word with a function that returns its numbers as bytes. Steps from word to word,
+        so that bytes of numbers are never mistaken for a word."""
         buffer, at, size = b"", 0, 4 * self.form.dims
         assert self.form.count is not None
         for number in range(1, self.form.count + 1):
@@ -292,17 +293,17 @@ class VectorFile:
     def _broken(self, number: int, garbled: bool) -> InputError:
         if garbled:
             return InputError(
-                f"{self.path}: is damaged at word {number:,}, or no word2vec binary of "
-                f"{self.form.dims} dimensions, as its header says."
+                f"{self.path}: is damaged at word {number:,}, or is not a word2vec binary of "
+                f"{self.form.dims} dimensions as its header says."
             )
         return InputError(
             f"{self.path}: ends in the middle of word {number:,}; its header promises "
-            f"{self.form.count:,}. Was it copied or downloaded to the end?"
+            f"{self.form.count:,}. Copy or download it again."
         )
 
 
 def _is_number(field: bytes) -> bool:
-    """Whether a field is one, be it infinite or NaN."""
+    """Whether a field is a number, infinity and NaN included."""
     try:
         float(field)
     except ValueError:
@@ -311,11 +312,11 @@ def _is_number(field: bytes) -> bool:
 
 
 def _separator(line: bytes) -> bytes:
-    """What stands after the word: a space, or a tab."""
+    """The separator after the word: a space or a tab."""
     tab, space = line.find(b"\t"), line.find(b" ")
     return b"\t" if tab >= 0 and (space < 0 or tab < space) else b" "
 
 
 def _shown(text: bytes) -> str:
-    """Some bytes for an error."""
+    """Format bytes for an error message."""
     return repr(shortened(text[:200].decode("utf-8", "replace").rstrip("\r\n")))

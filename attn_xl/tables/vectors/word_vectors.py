@@ -1,4 +1,4 @@
-"""Words in, a table of their pre-trained vectors out. Knows no file format."""
+"""Looks up words in a word-vector file and returns a table of their pre-trained vectors."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .byte_blocks import Progress
 from .vector_files import VectorFile
 
 MOST_CANDIDATES = 20_000
-"""So many words of the file, the first ones, are compared with a word that is missing."""
-OTHER_LETTERS = 4
-"""So many letters may be in one of two near spellings alone."""
+"""Words of the file, from its start, that are compared with a missing word."""
+MAX_UNSHARED_LETTERS = 4
+"""Letters that may occur in only one of two similar spellings."""
 MOST_NEAR = 3
 MOST_NAMED = 20
 
@@ -28,24 +28,26 @@ MOST_NAMED = 20
 def read_vectors(
     path: str | os.PathLike[str], words: Sequence[str] | str, *, progress: Progress | None = None
 ) -> Table:
-    """Pick words out of a file of word vectors: GloVe, word2vec (text or binary), fastText .vec.
+    """Look up words in a file of word vectors: GloVe, word2vec (text or binary), fastText .vec.
 
-    The file is not loaded: it is read once from the front up to the last of the words, whatever its
-    size. Only the lines of these words are checked. Of a word that is there twice, the first counts.
+    The file is not loaded into memory: it is read once from the front, up to the last of the words.
+    Only the lines of these words are checked. If a word occurs twice, the first vector is used.
 
     Args:
-        path: the file, gzip or not; what it is is told by its content.
-        words: as the file spells them; order and repeats are kept. A text is split at its spaces.
-        progress: is told how many bytes are done, and of how many.
+        path: the file, gzip or not; the format is detected from its content.
+        words: the words as the file spells them; order and repeats are kept. A string is split at its
+            spaces.
+        progress: called with the number of bytes done and the total.
 
     Returns:
         A table (n, d) with the words as row labels and `d1`, `d2`, ... as column labels; the numbers of
-        a text file as Python reads them, those of a binary one exactly.
+        a text file as Python parses them, those of a binary file exactly.
 
     Raises:
         CallError: if there are no words.
-        InputError: if the file cannot be read, is none of these, or the line of a word has not as many
-            numbers as the others, or none; if words are missing: it names them, and near spellings.
+        InputError: if the file cannot be read or has another format; if the line of a word has a wrong
+            number of values or a value that is not a number; if words are missing, which the message
+            names with similar spellings.
 
     Example:
         >>> import attn_xl
@@ -57,7 +59,7 @@ def read_vectors(
     if not isinstance(path, (str, os.PathLike)):
         raise wrong_type("path", path, "the name of a file of word vectors")
     if not words:
-        raise CallError("no words were named.")
+        raise CallError("no words were given.")
     file = VectorFile(Path(path), progress)
     found = file.find(words)
     missing = [word for word in dict.fromkeys(words) if word not in found]
@@ -76,20 +78,20 @@ def read_vectors(
     )
 
 
-def words_said(path: str | os.PathLike[str], texts: Sequence[str]) -> list[str]:
-    """The words of texts with spaces between them; `new york` is one, if the file has it as one.
+def split_words(path: str | os.PathLike[str], texts: Sequence[str]) -> list[str]:
+    """Split texts at spaces into words; `new york` stays one word if the file has it as one.
 
     Raises:
         InputError: if the file cannot be read.
     """
     spaced = [text for text in texts if len(text.split()) > 1]
     file = VectorFile(Path(path)) if spaced else None
-    known = file.find(spaced) if file and not file.form.binary else {}  # there, a space ends a word
+    known = file.find(spaced) if file and not file.form.binary else {}  # in binary, a space ends a word
     return [word for text in texts for word in ([text] if text in known else text.split())]
 
 
 def _missing(file: VectorFile, missing: Sequence[str]) -> str:
-    """What is missing, with near spellings; and whether the file is shorter than it says."""
+    """The message about missing words, with similar spellings, and whether the file is truncated."""
     near, count = _near(file, missing)
     named = []
     for word in missing[:MOST_NAMED]:
@@ -100,15 +102,16 @@ def _missing(file: VectorFile, missing: Sequence[str]) -> str:
     ends = ""
     if not file.form.binary and file.form.count is not None and count < file.form.count:
         ends = (
-            f" The file has {count:,} words, but its header promises {file.form.count:,}: was it "
-            "copied or downloaded to the end?"
+            f" The file has {count:,} words, but its header promises {file.form.count:,}. Copy or "
+            "download it again."
         )
     return f"{file.path}: {text} {verb} not among its {count:,} words.{ends}"
 
 
 def _near(file: VectorFile, missing: Sequence[str]) -> tuple[dict[str, list[str]], int]:
-    """For each word those of the file that are spelled like it, the same in another case first; and how
-    many words the file has. Compared are words that begin with its first or its second letter."""
+    """For each missing word the file's words with a similar spelling, those that differ only in case
+    first; and the number of words in the file. Compares words that begin with the missing word's first
+    or second letter."""
     by_start: dict[str, list[str]] = {}
     for word in missing:
         for letter in set(word.casefold()[:2]):
@@ -129,7 +132,7 @@ def _near(file: VectorFile, missing: Sequence[str]) -> tuple[dict[str, list[str]
             close = abs(len(known) - len(word)) <= max(1, len(word) // 3)
             if not close or len(candidates[word]) == MOST_CANDIDATES:
                 continue
-            if len(letters[word].symmetric_difference(known.casefold())) <= OTHER_LETTERS:
+            if len(letters[word].symmetric_difference(known.casefold())) <= MAX_UNSHARED_LETTERS:
                 candidates[word].append(known)
     return {
         word: _best(word, same.get(word.casefold(), []), candidates[word]) for word in missing
@@ -137,8 +140,8 @@ def _near(file: VectorFile, missing: Sequence[str]) -> tuple[dict[str, list[str]
 
 
 def _best(word: str, same: Iterable[str], candidates: Iterable[str]) -> list[str]:
-    """Those in another case, then the nearest; of equally near ones those of the same letters, then
-    what comes first in the file."""
+    """The best suggestions: words that differ only in case, then the most similar; ties go to words
+    with the same letters, then to the first in the file."""
     folded = word.casefold()
     first: dict[str, str] = {}
     for known in candidates:
@@ -153,7 +156,7 @@ def _best(word: str, same: Iterable[str], candidates: Iterable[str]) -> list[str
     return list(dict.fromkeys([*same, *(first[known] for known in close)]))[:MOST_NEAR]
 
 
-def picked(table: Table, words: Sequence[str]) -> Table:
-    """The rows of a table that has each word once, in the order of `words`, with repeats."""
+def rows_of(table: Table, words: Sequence[str]) -> Table:
+    """The rows of the given words, in order and with repeats, from a table with unique words."""
     rows = {word: row for row, word in enumerate(table.rows)}
     return replace(table, rows=tuple(words), values=table.values[[rows[word] for word in words]])

@@ -1,5 +1,5 @@
-"""What was entered into a written workbook and does not count: numbers outside of its tables, and what
-stands where it had formulas. Knows where cells are, and nothing of how they are computed."""
+"""Finds entries in a written workbook that are ignored: numbers outside of its tables, and values that
+replaced formulas."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .reopen import Reopened, record_of
 from .written_book import WrittenBook
 
 CHOSEN = frozenset(name.casefold() for name in (*CELLS.values(), "Word", "Words", "Components"))
-"""How the names of cells end that hold neither a formula nor a table that was given."""
+"""Last parts of defined names whose cells contain neither a formula nor an input table."""
 
 
 def not_read(opened: Reopened, marks: Marks) -> tuple[str, ...]:
-    """Remarks on what was entered and is not read; none on a lesson, which is to be filled in, nor on a
-    file that does not say where its names and formulas are."""
+    """Remarks about entries that are ignored; none for a lesson, which is meant to be filled in, or for
+    a file whose names and formulas are unknown."""
     book = opened.book
     named = {n: p for n, p in book.names.items() if p is not None and p.sheet in book.grids}
     formulas = {sheet: marks.formulas(sheet) or set() for sheet in {p.sheet for p in named.values()}}
@@ -39,23 +39,23 @@ def not_read(opened: Reopened, marks: Marks) -> tuple[str, ...]:
         beside = _numbers(book, sheet) - inside - formulas[sheet]
         if beside:
             remarks.append(
-                f"Sheet {sheet!r}: the numbers in {_said(beside)} stand outside of its table and are "
-                "not read. To add a word or a dimension, insert a row or a column inside the table."
+                f"Sheet {sheet!r}: the numbers in {_ranges(beside)} are outside of its table and are "
+                "ignored. To add a word or a dimension, insert a row or a column inside the table."
             )
     for name, place in named.items():
         if name not in tables and name.rpartition(".")[2] not in CHOSEN:
             over = _cells(place) - formulas[place.sheet]
             if over:
                 remarks.append(
-                    f"Sheet {place.sheet!r}: {_said(over)} had a formula; what stands there now does "
-                    "not count, it is computed again."
+                    f"Sheet {place.sheet!r}: {_ranges(over)} had a formula; the value there now is "
+                    "ignored and computed again."
                 )
     if CANVAS in book.grids and CANVAS not in formulas:
         over = _numbers(book, CANVAS) - (marks.formulas(CANVAS) or set())
         if over:
             remarks.append(
-                f"Sheet {CANVAS!r}: {_said(over)} had a link to the sheet of its matrix; what stands "
-                "there now is not read. Change the number on that sheet."
+                f"Sheet {CANVAS!r}: {_ranges(over)} had a link to the sheet of its matrix; the value "
+                "there now is ignored. Change the number on that sheet."
             )
     return tuple(remarks)
 
@@ -75,7 +75,7 @@ def _numbers(book: WrittenBook, sheet: str) -> Cells:
     }
 
 
-def _said(cells: Cells) -> str:
+def _ranges(cells: Cells) -> str:
     return shortened_spans(
         spans(np.array([row * WIDTH + column - 1 for row, column in cells], dtype=np.int64))
     )

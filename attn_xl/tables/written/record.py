@@ -1,5 +1,5 @@
-"""The record by which a workbook is read back: the lines of its sheet `Settings`, their names, and how
-they are read. `workbook/layout/settings_sheet.py` writes them."""
+"""The record from which a workbook is read back: the lines of its sheet `Settings` and how to read
+them. `workbook/layout/settings_sheet.py` writes them."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from typing import Any
 from attn_xl.settings import SETTINGS, Settings
 
 NOTE = "How this workbook was made. attn-xl reads it back by these lines: leave them as they are."
-"""By it a record is known."""
+"""The first line of a record, which identifies it."""
 NOT_KEPT = ("controls", "formulas", "random_weights", "hidden", "decimals")
 SENTENCE, WEIGHTS, GIVEN = "sentence", "weights", "given"
 CONTROLS_LINE, LABELS = "controls", "labels"
 NO_CHOICES = tuple(f"{kind} " for kind in (SENTENCE, WEIGHTS, GIVEN, LABELS, "lesson", "blank"))
-"""How the lines of a record begin that are no choice."""
+"""Prefixes of the lines of a record that are not settings."""
 
 
 def drawn_before(number: int) -> str:
-    """Under what name the tables hold the dropout mask that a workbook has already, the first, the
-    second, ... of a run; no sheet of an input has such a name."""
+    """The name in the tables for the dropout mask number `number` that a workbook already has; no sheet
+    of an input has such a name."""
     return f"DropoutMask#{number}"
 
 
 def chosen_lines(settings: Settings) -> Iterator[tuple[str, Any]]:
-    """What was chosen otherwise than it is by itself."""
+    """Yield the settings that differ from their defaults, as lines of a record."""
     for choice in fields(Settings):
         value = getattr(settings, choice.name)
         if choice.name in NOT_KEPT or value == choice.default:
@@ -38,8 +38,8 @@ def chosen_lines(settings: Settings) -> Iterator[tuple[str, Any]]:
 
 
 def read_record(grids: Mapping[str, list[list[Any]]]) -> list[tuple[str, Any, str]] | None:
-    """The lines of a `Settings` sheet that this program wrote: name, value, place; None if there is
-    none."""
+    """The lines (name, value, place) of a `Settings` sheet written by attn-xl; None if there is no
+    such sheet."""
     grid = grids.get(SETTINGS)
     if grid is None or not any(row and row[0] == NOTE for row in grid[:3]):
         return None

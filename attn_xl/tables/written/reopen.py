@@ -1,5 +1,4 @@
-"""A workbook that this program wrote, read back: the tables and choices it was made from, as they stand
-in it now. Knows neither lessons nor marks."""
+"""Reads back a workbook that attn-xl wrote: its input tables and settings as they are now."""
 
 from __future__ import annotations
 
@@ -40,7 +39,7 @@ ENTER = {
     "residual_dropout": "a share above 0 and below 1",
     "epsilon": "a small number above 0",
 }
-"""What the cell of a setting takes that is a number; the others are on or off."""
+"""Values to enter for numeric settings; the others are on or off."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,10 +47,10 @@ class Reopened:
     """A written workbook, read back.
 
     Attributes:
-        tables: sentences (n, d), weights and masks, with the numbers and words that stand there now.
-        recorded: the model and its choices, as they were when it was written.
-        lines: what else its record holds: name, value, place.
-        remarks: what could not be taken over, in plain words.
+        tables: sentences (n, d), weights and masks, with their current numbers and words.
+        recorded: the model and its settings when the workbook was written.
+        lines: the other lines of its record: name, value, place.
+        remarks: messages about what could not be read back.
         book: its cells.
     """
 
@@ -63,22 +62,22 @@ class Reopened:
 
     @property
     def settings(self) -> Settings:
-        """The model and its choices, as the switches stand now.
+        """The model and its settings, with the current positions of the switches.
 
         Raises:
-            InputError: for a switch with which no run computes what the workbook does.
+            InputError: if a switch has a value that no run supports.
         """
         return current_settings(self.book, self.recorded)
 
 
 def reopened(book: WrittenBook) -> Reopened:
-    """Read back a workbook that this program wrote, wherever it was saved since.
+    """Read back a workbook that attn-xl wrote, whichever program saved it since.
 
-    Where a table stands is told by its defined name, which moves with its cells, or else by the address
-    in the record; what it holds, by its cells and the labels above them and to their left.
+    A table is located by its defined name, which moves with its cells, or else by the address in the
+    record; its numbers and labels are those in the cells now.
 
     Raises:
-        InputError: if it has no record, or a table is not there or not whole.
+        InputError: if the workbook has no record, or a table is missing or incomplete.
     """
     lines = record_of(book)
     recorded = recorded_settings(book.path, lines)
@@ -100,17 +99,17 @@ def reopened(book: WrittenBook) -> Reopened:
         into = sentences if kind == SENTENCE else weights
         if called in into and not np.array_equal(into[called].values, table.values):
             remarks.append(
-                f"{called} stands in several places with different numbers; those on sheet "
-                f"{into[called].sheet!r} are taken."
+                f"{called} is in several places with different numbers; those on sheet "
+                f"{into[called].sheet!r} are used."
             )
         other = into.get(called)
         if other is not None and (other.rows, other.columns) != (table.rows, table.columns):
-            into[called] = replace(
-                other, labelled=(False, False)
-            )  # a mask that serves several sentences
+            into[called] = replace(other, labelled=(False, False))  # a mask shared by several sentences
         into.setdefault(called, table)
     if not sentences:
-        raise InputError(f"{book.path}, sheet '{SETTINGS}': names no sentence. Was it edited?")
+        raise InputError(
+            f"{book.path}, sheet '{SETTINGS}': names no sentence. Undo edits to this sheet."
+        )
     rest = [line for line in lines if line[0].startswith(("lesson ", "blank "))]
     tables = Tables(book.path, sentences, weights)
     return Reopened(tables, recorded, tuple(rest), tuple(remarks), book)
@@ -120,22 +119,22 @@ def record_of(book: WrittenBook) -> list[Line]:
     """The lines of the record in a workbook.
 
     Raises:
-        InputError: if it has none.
+        InputError: if there is no record.
     """
     lines = read_record(book.grids)
     if lines is None:
         raise InputError(
-            f"{book.path}: has no sheet '{SETTINGS}' that says how attn-xl wrote it. Give a workbook "
-            "that attn-xl wrote, with all of its sheets."
+            f"{book.path}: has no sheet '{SETTINGS}' written by attn-xl. Give a workbook that attn-xl "
+            "wrote, with all of its sheets."
         )
     return lines
 
 
 def recorded_settings(path: Path, lines: Sequence[Line]) -> Settings:
-    """The choices in a record.
+    """The settings in a record.
 
     Raises:
-        InputError: if one is not a choice that there is.
+        InputError: if a setting or its value is unknown.
     """
     written = {name: value for name, value, _ in lines if not name.startswith(NO_CHOICES)}
     controls = str(written.pop(CONTROLS_LINE, True)).upper() != "FALSE"
@@ -149,13 +148,13 @@ def recorded_settings(path: Path, lines: Sequence[Line]) -> Settings:
 
 @dataclass(frozen=True)
 class Switch:
-    """A choice that a reader can turn in a workbook, and how it stands there now.
+    """A setting that a reader can change in a workbook, and its current value.
 
     Attributes:
-        name: `Scale`; cell: where it stands, `sheet 'Controls', cell B5`.
-        field: the setting that it is; was: as the record has it.
-        now: what the workbook computes with now; None where no run computes the same.
-        shown: what stands there; needs: what to enter.
+        name: `Scale`; cell: its cell, `sheet 'Controls', cell B5`.
+        field: the field of `Settings`; was: its value in the record.
+        now: the value the workbook computes with now; None if no run supports it.
+        shown: the text of the cell; needs: what to enter.
     """
 
     name: str
@@ -168,29 +167,29 @@ class Switch:
 
     @property
     def trouble(self) -> str:
-        """What is wrong with it, if anything is."""
+        """What is wrong with the value; "" if nothing is."""
         return f"{self.name} is {self.shown}; enter {self.needs}." if self.now is None else ""
 
 
 def switches(book: WrittenBook, recorded: Settings) -> Iterator[Switch]:
-    """Every switch of a workbook."""
-    for field, place in _standing(book):
+    """Yield every switch of a workbook."""
+    for field, place in _setting_cells(book):
         value = book.value(place.sheet, place.row, place.column)
         cell = f"sheet {place.sheet!r}, cell {address(place.row, place.column)}"
         needs = ENTER.get(field, f"{ON} or {OFF}")
         now = _understood(field, value)
         if field == "causal" and recorded.model.always_causal:
-            needs = f"{ON}: a {recorded.model.value} hides later words always"
+            needs = f"{ON}: a {recorded.model.value} always hides later words"
             now = now or None
         shown = _entered(value) if now is None else shown_choice(now)
         yield Switch(CELLS[field], cell, field, _recorded(field, recorded), now, shown, needs)
 
 
 def current_settings(book: WrittenBook, recorded: Settings) -> Settings:
-    """The choices as the switches of a workbook stand now.
+    """The settings with the current positions of a workbook's switches.
 
     Raises:
-        InputError: for a switch with which no run computes what the workbook does.
+        InputError: if a switch has a value that no run supports.
     """
     changed: dict[str, Any] = {}
     for switch in switches(book, recorded):
@@ -204,8 +203,8 @@ def current_settings(book: WrittenBook, recorded: Settings) -> Settings:
     return replace(recorded, **changed)
 
 
-def _standing(book: WrittenBook) -> Iterator[tuple[str, Place]]:
-    """Each setting that has a cell, and its cell: by its name, or else beside its label."""
+def _setting_cells(book: WrittenBook) -> Iterator[tuple[str, Place]]:
+    """Yield each setting that has a cell, with the cell: by its name, or else beside its label."""
     for field, name in CELLS.items():
         place, _ = book.place(name, None)
         if place is None:
@@ -219,7 +218,7 @@ def _standing(book: WrittenBook) -> Iterator[tuple[str, Place]]:
 
 
 def _recorded(field: str, settings: Settings) -> Any:
-    """What the cell of a setting held when the workbook was written."""
+    """The value of a setting's cell when the workbook was written."""
     if field == "temperature":
         return settings.temperature or 1.0
     if field == "causal":
@@ -228,8 +227,8 @@ def _recorded(field: str, settings: Settings) -> Any:
 
 
 def _understood(field: str, value: Any) -> Any:
-    """What the formulas of a workbook take the cell of a setting for; None if for nothing that can be
-    chosen. To them only the text `on` is on, in capitals or not; TRUE and `yes` are not."""
+    """The value that the formulas of a workbook read from a setting's cell; None if it is not allowed.
+    They accept only the text `on`, in upper or lower case, as on; TRUE and `yes` are not on."""
     if field not in ENTER:
         return {ON: True, OFF: False}.get(value.lower()) if isinstance(value, str) else None
     if not is_number(value):
@@ -238,12 +237,12 @@ def _understood(field: str, value: Any) -> Any:
 
 
 def shown_choice(value: Any) -> str:
-    """A choice in words."""
+    """Format the value of a setting."""
     return (ON if value else OFF) if isinstance(value, bool) else f"{value:g}"
 
 
 def _entered(value: Any) -> str:
-    """What stands in a cell, in words."""
+    """Format the value of a cell for a message."""
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, (int, float)):
@@ -255,20 +254,20 @@ def _entered(value: Any) -> str:
 
 
 def _table(book: WrittenBook, name: str, defined: str, recorded: str, labelled: bool) -> Table:
-    """A table of a record; one without a name is found by the labels beside it, if it has any."""
+    """Read a table listed in the record; one without a name is located by the labels beside it."""
     where = f"{book.path}, sheet '{SETTINGS}'"
     if not defined:
         return unpacked(name, recorded, where)
-    place, told = book.place(defined, parse_place(recorded))
+    place, by_name = book.place(defined, parse_place(recorded))
     if place is None:
         missing = parse_place(recorded)
         sheet = f" (sheet {missing.sheet!r})" if missing else ""
-        raise InputError(f"{book.path}: the table {defined}{sheet} is not there any more. Put it back.")
-    return table_at(book, name, place if told or not labelled else _settled(book, place))
+        raise InputError(f"{book.path}: the table {defined}{sheet} is missing. Put it back.")
+    return table_at(book, name, place if by_name or not labelled else _located(book, place))
 
 
 def _relabelled(table: Table, packed: tuple[str, str] | None, path: Path) -> Table:
-    """A table with the words that its record has, where they do not stand beside it."""
+    """Label a table with the words in the record, if they are not beside the table."""
     if packed is None:
         return table
     try:
@@ -283,10 +282,10 @@ def _relabelled(table: Table, packed: tuple[str, str] | None, path: Path) -> Tab
 
 
 def unpacked(name: str, text: str, where: str) -> Table:
-    """A table that a record holds as JSON.
+    """Read a table that the record stores as JSON.
 
     Raises:
-        InputError: if it does not.
+        InputError: if the record does not contain it.
     """
     try:
         packed: Mapping[str, Any] = json.loads(text)
@@ -301,16 +300,16 @@ def unpacked(name: str, text: str, where: str) -> Table:
     except (ValueError, KeyError, TypeError):
         raise InputError(
             f"{where}: the table {name} was left out of this workbook (--sheets-for), so it cannot be "
-            "read back. Use the input that it was made from."
+            "read back. Use the input it was made from."
         ) from None
     return Table(name, values, rows, columns, (True, True), where, SETTINGS, 1, 1)
 
 
 def table_at(book: WrittenBook, name: str, place: Place) -> Table:
-    """The table in some cells, with the labels beside and above them.
+    """Read a table from a range of cells, with the labels beside and above them.
 
     Raises:
-        InputError: for a cell in it that is not a finite number.
+        InputError: if a cell is not a finite number.
     """
     rows, columns = book.labels(place)
     values = np.full((len(rows), len(columns)), np.nan)
@@ -320,7 +319,7 @@ def table_at(book: WrittenBook, name: str, place: Place) -> Table:
         blank[i, j] = value == "" or value is None
         if is_number(value):
             values[i, j] = value
-    # A row or column that was put in and left empty is none.
+    # Inserted rows and columns that were left empty are skipped.
     kept_rows = [i for i, label in enumerate(rows) if label or not blank[i].all()]
     kept = [j for j, label in enumerate(columns) if label or not blank[:, j].all()]
     if not kept_rows or not kept:
@@ -351,8 +350,8 @@ def table_at(book: WrittenBook, name: str, place: Place) -> Table:
     )
 
 
-def _settled(book: WrittenBook, place: Place) -> Place:
-    """Where a table without a name stands: where it stood or, if something else is there now, near."""
+def _located(book: WrittenBook, place: Place) -> Place:
+    """The current position of a table without a name: its recorded place, or a table near it."""
     steps = sorted(
         ((r, c) for r in range(-4, 30) for c in range(-1, 10)), key=lambda s: abs(s[0]) + abs(s[1])
     )
@@ -364,7 +363,7 @@ def _settled(book: WrittenBook, place: Place) -> Place:
 
 
 def _is_table(book: WrittenBook, place: Place) -> bool:
-    """Whether all cells are numbers, and there are labels to their left and above."""
+    """Whether all cells are numbers with labels to their left and above."""
     for row in range(place.row, place.last_row + 1):
         for column in range(place.column, place.last_column + 1):
             if not is_number(book.value(place.sheet, row, column)):

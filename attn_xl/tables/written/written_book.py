@@ -1,5 +1,5 @@
-"""A written workbook as somebody hands it back: the values of its cells, and where its named matrices
-stand now. Knows nothing of what they mean."""
+"""A written workbook as it is handed back: the values of its cells, and the current positions of its
+named matrices."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from attn_xl.spreadsheets.values import Grid
 from attn_xl.text import clean
 
 _UP, _DOWN = -4, 30
-"""So many rows and columns a matrix without a name is looked for above and below its place."""
+"""Search range, in rows and columns around its recorded place, for a matrix without a name."""
 
 
 @dataclass(frozen=True)
 class Location:
-    """Where a matrix stands now: the sheet, and the rows and columns from 1, None where one is gone.
+    """The current position of a matrix: sheet, rows and columns from 1; None for deleted ones.
 
     Attributes:
-        moved: rows or columns were put in or taken out.
+        moved: whether rows or columns were inserted or deleted.
     """
 
     sheet: str
@@ -37,7 +37,7 @@ class WrittenBook:
     """The values of a workbook by sheet, and its defined names.
 
     Attributes:
-        names: by the name in small letters; None for one whose cells are gone.
+        names: cells by case-folded name; None for names whose cells were deleted.
     """
 
     path: Path
@@ -55,22 +55,22 @@ class WrittenBook:
 
     @classmethod
     def of(cls, book: Book) -> WrittenBook:
-        """With the names of the file that was read."""
+        """Build it from a book that was read."""
         names = {n.casefold(): parse_place(to) for n, to in book.marks.references().items()}
         return cls(book.path, book.grids, names)
 
     def value(self, sheet: str, row: int, column: int) -> Any:
-        """What a cell shows; "" for nothing."""
+        """The value of a cell; "" if blank."""
         grid = self.grids.get(sheet, [])
         line = grid[row - 1] if 0 < row <= len(grid) else []
         return line[column - 1] if 0 < column <= len(line) else ""
 
     def text(self, sheet: str, row: int, column: int) -> str:
-        """What a cell shows, as a label."""
+        """The value of a cell as a label."""
         return clean(as_text(self.value(sheet, row, column)))
 
     def place(self, name: str, recorded: Place | None) -> tuple[Place | None, bool]:
-        """Where a name stands, or else where it stood; and whether the name told it."""
+        """The cells of a defined name, or else the recorded cells; and whether the name was found."""
         now = self.names.get(name.casefold()) if name else None
         if now is not None and now.sheet in self.grids:
             return now, True
@@ -86,28 +86,28 @@ class WrittenBook:
         labelled: bool = True,
         headed: bool = True,
     ) -> Location | None:
-        """Where a matrix stands whose labels are known; None if its sheet is gone.
+        """Find a matrix with known labels; None if its sheet was deleted.
 
         Args:
-            name: its defined name; recorded: where it stood.
-            labelled, headed: whether its row labels stand to its left, its column labels above it.
+            name: its defined name; recorded: its recorded place.
+            labelled, headed: whether it has row labels to its left, column labels above it.
         """
-        place, told = self.place(name, recorded)
+        place, by_name = self.place(name, recorded)
         if place is None:
             return None
         same_size = (place.rows, place.columns) == (recorded.rows, recorded.columns)
         moved = (place.row, place.column) != (recorded.row, recorded.column)
-        if told and same_size:
+        if by_name and same_size:
             return _whole(place, moved)
-        if told:
+        if by_name:
             return self._picked(place, rows, columns)
         if not labelled or not headed:
             return _whole(place, False)
         return self._shifted(place, rows, columns)
 
     def _picked(self, place: Place, rows: Sequence[str], columns: Sequence[str]) -> Location:
-        """Within a range that grew or shrank: by labels, which stand in the sheet's first column where
-        they are not beside the range."""
+        """Locate the matrix in a range that grew or shrank, by labels beside the range or in the first
+        column of the sheet."""
         for beside in (place.column - 1, 1):
             own = [self.text(place.sheet, row, beside) for row in _range(place.row, place.last_row)]
             if {*own} & {*rows}:
@@ -125,7 +125,7 @@ class WrittenBook:
         )
 
     def _shifted(self, place: Place, rows: Sequence[str], columns: Sequence[str]) -> Location:
-        """By labels, near where it stood; where it stood if they are nowhere."""
+        """Locate the matrix by its labels near its recorded place; without a match, at that place."""
         steps = sorted(range(_UP, _DOWN), key=abs)
         for down, right in sorted(
             ((r, c) for r in steps for c in steps), key=lambda s: abs(s[0]) + abs(s[1])
@@ -139,7 +139,7 @@ class WrittenBook:
         return _whole(place, False)
 
     def labels(self, place: Place) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """What stands to the left of a range, and above it."""
+        """The labels to the left of a range and above it."""
         rows = _range(place.row, place.last_row)
         columns = _range(place.column, place.last_column)
         return (
@@ -158,7 +158,7 @@ def _whole(place: Place, moved: bool) -> Location:
 
 
 def _matched(wanted: Sequence[str], there: Sequence[str], first: int) -> tuple[int | None, ...]:
-    """For each wanted label where it stands, in order."""
+    """The position of each wanted label, in order; None if missing."""
     found: list[int | None] = []
     start = 0
     for label in wanted:
