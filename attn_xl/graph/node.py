@@ -200,16 +200,17 @@ class Node(Labelled):
             order=next(_made),
         )
 
-    def as_step(self: N, step: Step, part: Part = WHOLE, *, note: str = "") -> N:
+    def as_step(self: N, step: Step, part: Part = WHOLE, *, note: str = "", sheet: str = "") -> N:
         """The same matrix as a step of a model, named by its symbol and where it stands.
 
         Args:
             step: what it is.
             part: the layer and head that it belongs to.
             note: what it shows, where that differs from the step's own note.
+            sheet: the sheet it is shown on, where that is not its own.
         """
         name = part.name(step.symbol)
-        made = self.named(name, note or step.note, role=step.role, helper=step.helper)
+        made = self.named(name, note or step.note, role=step.role, sheet=sheet, helper=step.helper)
         return replace(made, step=step, part=part)
 
     def described(self: N, words: str, noun: str = "") -> N:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from attn_xl.errors import CallError, nearest
 from attn_xl.graph.node import Node
 from attn_xl.models.computation import Computation
-from attn_xl.settings import COMPARE
+from attn_xl.settings import COMPARE, CONTROLS
 
 MOST_NAMES = 40
 """An error lists no more names of steps in full."""
@@ -130,7 +130,7 @@ def _shorter(one: Chosen, fronts: Sequence[str]) -> tuple[set[str], set[str], se
     """A name without its layer; without the number of its head, too; and the parts it is in."""
     names = [f"{front}{one.name}" for front in fronts]
     inside = {name[:i] for name in names for i, letter in enumerate(name) if letter == "."}
-    if one.node.sheet == COMPARE:
+    if one.node.sheet in (COMPARE, CONTROLS):
         return set(), set(), inside
     step = one.owner or one.node
     rest = one.name.removeprefix(step.part.prefix)
@@ -145,7 +145,7 @@ def _shorter(one: Chosen, fronts: Sequence[str]) -> tuple[set[str], set[str], se
 def _without_part(one: Chosen) -> str:
     """`Softmax.Sum` of `Dec1.Self.Softmax_2.Sum`; `W_1`, of the feed-forward network, as it is."""
     step = one.owner or one.node
-    if step.step is None:
+    if step.step is None or step.sheet in (COMPARE, CONTROLS):
         return one.name
     return step.step.symbol + one.name.removeprefix(step.part.name(step.step.symbol))
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from attn_xl.models.explorer import AXES, COMPONENTS_NOTE, DIRECTIONS_STAY, MOVES, NEXT_NOTE
-from attn_xl.models.steps import INPUT, OUTPUT
+from attn_xl.graph.step import Step
+from attn_xl.models import steps
+from attn_xl.models.explorer import AXES, DIRECTIONS_STAY
 from attn_xl.settings import COMPARE, CONTROLS
 from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.text import OFF, ON, clean, shortened
@@ -43,8 +44,11 @@ def staged(layout: Layout) -> Layout:
 
 def _controls(sheet: Sheet, layout: Layout) -> Sheet:
     """The switches below each other; then, for each sentence, the chosen word and what it looks at."""
-    choosing = {block.node for block in sheet.blocks if _symbol(block) in ("Word", "Place")}
-    options = [b for b in sheet.blocks if b.node.scalar and b.node not in choosing]
+    options = [
+        block
+        for block in sheet.blocks
+        if block.node.scalar and not block.node.is_step(steps.WORD, steps.PLACE)
+    ]
     blocks: list[Block] = []
     cells: list[Cell] = []
     choices: list[Choice] = []
@@ -56,34 +60,37 @@ def _controls(sheet: Sheet, layout: Layout) -> Sheet:
         if block.node.texts:
             choices.append(Choice(_first(here), f'"{ON},{OFF}"'))
     row = FIRST_ROW + len(options) + 1
-    sections: dict[str, dict[str, Block]] = {}
+    sections: dict[str, list[Block]] = {}
     for block in sheet.blocks:
         if block not in options:
-            sections.setdefault(block.node.name.rpartition(".")[0], {})[_symbol(block)] = block
+            sections.setdefault(_scope(block), []).append(block)
     for name, section in sections.items():
         title = f"{clean(name)}: choose a word" if name else "Choose a word"
         cells.append(Cell(row, 1, title, style="attn step"))
-        word = _at(section.pop("Word"), row + 1, FIRST_COLUMN, headed=False, unlocked=True)
-        place = _at(section.pop("Place"), row + 2, FIRST_COLUMN, headed=False, labelled=False)
-        words = section.pop("Words")
+        words, word, place = (_find(section, step) for step in (steps.WORDS, steps.WORD, steps.PLACE))
+        tables = [block for block in section if block not in (words, word, place)]
+        word = _at(word, row + 1, FIRST_COLUMN, headed=False, unlocked=True)
+        place = _at(place, row + 2, FIRST_COLUMN, headed=False, labelled=False)
         blocks += [word, place]
         cells.append(Cell(row + 1, FIRST_COLUMN + 1, " ← choose here where to look from"))
         cells.append(Cell(row + 2, 1, "place", style="attn label"))
         choices.append(Choice(_first(word), f"={words.name}"))
         column, top = FIRST_COLUMN, row + 4
-        for block in section.values():
-            blocks.append(_at(block, top, column, labelled=True))
-            column = blocks[-1].place.last_column + 2 + 1
+        looks: list[Block] = []
+        for table in tables:
+            here = _at(table, top, column, labelled=True)
+            blocks.append(here)
+            if here.node.is_step(steps.LOOKS):
+                looks.append(here)
+            column = here.place.last_column + 2 + 1
         blocks.append(_at(words, top, column - 1, labelled=False))
         column += 1
-        for symbol in section:
-            if symbol.startswith("Looks"):
-                shown = next(b for b in blocks if b.node is section[symbol].node)
-                comes = shown.node.note == NEXT_NOTE
-                what = "What comes after the chosen word" if comes else "Where the chosen word looks"
-                charts.append(_bars(layout, shown, f"{what}{_of(name)}", row, column))
-                column += COLUMNS_OF_CHART
-        tallest = max(block.place.rows for block in (words, *section.values()))
+        for here in looks:
+            is_next = here.node.step == steps.NEXT_LOOKS
+            what = "What comes after the chosen word" if is_next else "Where the chosen word looks"
+            charts.append(_bars(layout, here, f"{what}{_in_sentence(name)}", row, column))
+            column += COLUMNS_OF_CHART
+        tallest = max(block.place.rows for block in (words, *tables))
         row += max(ROWS_OF_CHART, tallest + 5) + GAP
     extras = Extras(tuple(cells), tuple(charts), tuple(choices))
     return replace(sheet, blocks=tuple(blocks), extras=extras)
@@ -92,7 +99,7 @@ def _controls(sheet: Sheet, layout: Layout) -> Sheet:
 def _compare(sheet: Sheet, layout: Layout) -> Sheet:
     """Beside the tables: each shared word's input and outputs by dimension, and where words move."""
     column = max(block.place.last_column for block in sheet.blocks) + GAP
-    moves = [block for block in sheet.blocks if _symbol(block) == MOVES]
+    moves = [block for block in sheet.blocks if block.node.is_step(steps.MOVES)]
     charts: list[Chart] = []
     cells: list[Cell] = []
     row = FIRST_ROW - 1
@@ -101,15 +108,14 @@ def _compare(sheet: Sheet, layout: Layout) -> Sheet:
         charts.append(chart)
         cells += texts_below(chart, lines, ROWS_OF_PLANE)
     if charts:
-        if any(block.node.note == COMPONENTS_NOTE for block in sheet.blocks):
+        if any(block.node.is_step(steps.COMPONENTS) for block in sheet.blocks):
             below = max([row + ROWS_OF_PLANE, *(cell.row + 1 for cell in cells)])
             cells.append(Cell(below, column, DIRECTIONS_STAY))
         row = max([row + ROWS_OF_PLANE, *(cell.row + 1 for cell in cells)]) + 1
     by_word: dict[str, list[Block]] = {}
     for block in sheet.blocks:
-        end = _symbol(block)
-        if end in (INPUT.symbol, OUTPUT.symbol):
-            by_word.setdefault(block.node.name.rpartition(".")[0], []).append(block)
+        if block.node.is_step(*steps.COMPARED_ENDS):
+            by_word.setdefault(_scope(block), []).append(block)
     for blocks in by_word.values():
         chart = _by_dimension(layout, blocks, row, column)
         charts.append(chart)
@@ -126,15 +132,15 @@ def texts_below(chart: Chart, lines: Iterable[str], rows: int) -> list[Cell]:
 
 def _by_dimension(layout: Layout, blocks: list[Block], row: int, column: int) -> Chart:
     """Bars for each dimension: the input, and the output in each sentence."""
-    word = _short(blocks[0].node.note.rpartition(":")[0])
+    word = _short(_scope(blocks[0]))
     series = []
     for block in blocks:
-        values, what = layout.values(block.node), _symbol(block).lower()
-        same = (values == values[0]).all()
+        values, what = layout.values(block.node), block.node.base_name.lower()
+        is_shared = block.node.is_step(steps.INPUT) and (values == values[0]).all()
         for i, label in enumerate(block.node.rows):
-            if what == "input" and same and i:
-                continue  # the same input everywhere
-            title = what if what == "input" and same else f"{what} {_short(label)}"
+            if is_shared and i:
+                continue  # one series for the input that all sentences share
+            title = what if is_shared else f"{what} {_short(label)}"
             series.append(
                 Series(
                     title,
@@ -153,7 +159,7 @@ def _planes(layout: Layout, blocks: list[Block], column: int) -> Iterable[Chart]
     together = sum(len(block.node.rows) for block in blocks) <= MOST_POINTS // 2
     several = len(blocks) > 1
     for number, group in enumerate([blocks] if together else [[block] for block in blocks]):
-        name = "" if together or not several else f" of {_short(_sentence(group[0]))}"
+        name = "" if together or not several else f" of {_short(_scope(group[0]))}"
         joined = group[0].node.columns == AXES
         ends = ((0, 2, "before attention (small dots) and after it"),) if joined else (
             (0, 1, "before attention, in the space of the inputs"),
@@ -178,7 +184,7 @@ def _planes(layout: Layout, blocks: list[Block], column: int) -> Iterable[Chart]
 
 def _point(layout: Layout, block: Block, i: int, start: int, count: int, named: bool) -> Series:
     word = _short(block.node.rows[i])
-    title = f"{word} ({_short(_sentence(block))})" if named else word
+    title = f"{word} ({_short(_scope(block))})" if named else word
     values = layout.values(block.node)[i]
     return Series(
         title,
@@ -205,13 +211,18 @@ def _bars(layout: Layout, block: Block, title: str, row: int, column: int) -> Ch
     return Chart("bars", title, row, column, tuple(series), legend=len(series) > 1)
 
 
-def _of(name: str) -> str:
+def _in_sentence(name: str) -> str:
     return f" in {_short(name)}" if name else ""
 
 
-def _sentence(block: Block) -> str:
-    """The sentence whose words move: of `Compare.NAME.Moves`."""
-    return block.node.name.removeprefix(f"{COMPARE}.").removesuffix(f".{MOVES}")
+def _scope(block: Block) -> str:
+    """The sentence or word that a block belongs to; "" where there is one sentence only."""
+    scopes = block.node.part.scopes
+    return scopes[-1].words if scopes else ""
+
+
+def _find(blocks: Iterable[Block], step: Step) -> Block:
+    return next(block for block in blocks if block.node.is_step(step))
 
 
 def _short(text: str) -> str:
@@ -220,10 +231,6 @@ def _short(text: str) -> str:
 
 def _shown(numbers: Iterable[float]) -> tuple[float | None, ...]:
     return tuple(float(n) if n == n else None for n in numbers)
-
-
-def _symbol(block: Block) -> str:
-    return block.node.name.rpartition(".")[2]
 
 
 def _part(place: Place, row: int, column: int, rows: int, columns: int) -> Place:
