@@ -110,14 +110,16 @@ def _write(table: Table, sentences: dict[str, list[str]], pca: int | None, path:
         tables = {name: picked(table, words) for name, words in sentences.items()} or {"Words": table}
         write_tables(Tables(path, tables, {}), path)
         return _shapes({name: one.shape for name, one in tables.items()})
-    from attn_xl.workbook.layout.components_sheet import components, components_layout, said
+    from attn_xl.workbook.layout.components_sheet import components, components_layout, explained_text
     from attn_xl.workbook.write import write_layout
 
     made = components(table, pca, sentences)
     layout = components_layout(made, f"Word vectors, {pca} principal component{'s' * (pca > 1)}")
     write_layout(layout, path, source=Path(table.file).name)
     shown = made.sentences or {"Projected": made.projected}
-    return f"{_shapes({name: one.shape for name, one in shown.items()})}; {said(made.explained)}"
+    return (
+        f"{_shapes({name: one.shape for name, one in shown.items()})}; {explained_text(made.explained)}"
+    )
 
 
 def _shapes(shapes: dict[str, tuple[int, int]]) -> str:

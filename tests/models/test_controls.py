@@ -28,7 +28,7 @@ from attn_xl.models.explorer import AXES, AXES_APART, DIRECTIONS_STAY, choices, 
 from attn_xl.settings import Activation, Formulas, Model, Normalize, Settings
 from attn_xl.spreadsheets.engines import libreoffice, recalculated_by_libreoffice
 from attn_xl.teaching.lessons.blanks import results_of
-from attn_xl.workbook.layout.controls_sheet import staged
+from attn_xl.workbook.layout.controls_sheet import with_controls
 from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.layout.place import lay_out
 from attn_xl.workbook.write import write_workbook
@@ -62,7 +62,7 @@ class Controlled:
         self.computation: Computation = attend(self.tables, self.settings)
         self.path = path
         write_workbook(self.computation, path, settings=self.settings)
-        self.layout: Layout = staged(lay_out(self.computation, self.settings.sheets_for))
+        self.layout: Layout = with_controls(lay_out(self.computation, self.settings.sheets_for))
         self.blocks = {block.name: block for block in self.layout.blocks.values()}
 
     def open(self) -> Editable:
@@ -489,10 +489,10 @@ def test_a_sheet_only_for_what_happens(tmp_path: Path) -> None:
     assert len(openpyxl.load_workbook(plain.path).sheetnames) == 21  # it was 24
     for number, chosen in enumerate(({"causal": True}, {"switches": "causal"})):
         book = Controlled(source, tmp_path / f"{number}.xlsx", **{"switches": None, **chosen})
-        assert {"cat.Mask", "cat.Masked", "keyboard.Masked", "Causal"} <= set(book.blocks)
+        assert {"pets.Mask", "pets.Masked", "desk.Masked", "Causal"} <= set(book.blocks)
         assert book.blocks["Causal"].node.texts == ("on" if "causal" in chosen else "off",)
         engine = Editable(book.path)
-        place = book.blocks["cat.Softmax"].place
+        place = book.blocks["pets.Softmax"].place
         for switch, hidden in (("on", True), ("off", False)):
             engine.enter([book.entry("Causal", switch)])
             assert (engine.value(place.sheet, place.row, place.column + 1) == 0) == hidden
@@ -567,7 +567,7 @@ def test_many_sentences_keep_formulas_within_limits(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     sheets = {f"sentence number {i}": table(rng.normal(size=(2, 3)).round(1)) for i in range(140)}
     tables = read_tables(make_input(tmp_path / "in.xlsx", sheets))
-    layout = staged(lay_out(attend(tables, Settings(controls=True))))
+    layout = with_controls(lay_out(attend(tables, Settings(controls=True))))
     (centre,) = (block for block in layout.blocks.values() if block.name == "Compare.Centre")
     formula = layout.formula(centre, 0, 0)
     assert len(formula) <= 8192

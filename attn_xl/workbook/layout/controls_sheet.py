@@ -1,5 +1,4 @@
-"""The sheets `Controls` and `Compare`: where what a reader plays with stands, with its drop-downs and
-charts. Knows no file format."""
+"""The sheets `Controls` and `Compare`: switches, the word to choose, and charts, with their places."""
 
 from __future__ import annotations
 
@@ -19,22 +18,22 @@ from .placed import Block
 from .point_labels import with_room
 
 MOST_SERIES, MOST_POINTS = 8, 40
-"""So many series of bars, and words in a plane, are drawn."""
+"""Series of bars in a chart, and words in a plane."""
 LONGEST_NAME = 30
-"""So many letters of a word are shown in a chart."""
+"""Characters of a word that a chart shows."""
 MOVES_SHOW = (
-    "Where each word stands before and after attention, in two dimensions. "
-    "Look for the words that move towards each other."
+    "The position of each word before and after attention, in two dimensions. "
+    "Look for words that move towards each other."
 )
 ROWS_OF_CHART, ROWS_OF_PLANE = 16, 23
 COLUMNS_OF_CHART, COLUMNS_OF_PLANE = 10, 12
-"""How much room charts take, in rows of 15 points and columns of the usual width."""
+"""Rows of 15 points, columns of the default width: the size of a chart."""
 GAP = 2
 
 
-def staged(layout: Layout) -> Layout:
-    """A layout whose `Controls` are arranged and whose `Compare` has its charts; one without controls
-    as it is."""
+def with_controls(layout: Layout) -> Layout:
+    """A layout with its sheet `Controls` arranged and the charts of `Compare` added; a layout without
+    controls is returned unchanged."""
     if not any(sheet.name == CONTROLS for sheet in layout.sheets):
         return layout
     arrange = {CONTROLS: _controls, COMPARE: _compare}
@@ -43,7 +42,7 @@ def staged(layout: Layout) -> Layout:
 
 
 def _controls(sheet: Sheet, layout: Layout) -> Sheet:
-    """The switches below each other; then, for each sentence, the chosen word and what it looks at."""
+    """The switches, one below the other; then, for each sentence, the chosen word and its attention."""
     options = [
         block
         for block in sheet.blocks
@@ -72,7 +71,7 @@ def _controls(sheet: Sheet, layout: Layout) -> Sheet:
         word = _at(word, row + 1, FIRST_COLUMN, headed=False, unlocked=True)
         place = _at(place, row + 2, FIRST_COLUMN, headed=False, labelled=False)
         blocks += [word, place]
-        cells.append(Cell(row + 1, FIRST_COLUMN + 1, " ← choose here where to look from"))
+        cells.append(Cell(row + 1, FIRST_COLUMN + 1, " ← choose the word to look from"))
         cells.append(Cell(row + 2, 1, "place", style="attn label"))
         choices.append(Choice(_first(word), f"={words.name}"))
         column, top = FIRST_COLUMN, row + 4
@@ -97,7 +96,7 @@ def _controls(sheet: Sheet, layout: Layout) -> Sheet:
 
 
 def _compare(sheet: Sheet, layout: Layout) -> Sheet:
-    """Beside the tables: each shared word's input and outputs by dimension, and where words move."""
+    """Add charts beside the tables: the input and outputs of each shared word, and how words move."""
     column = max(block.place.last_column for block in sheet.blocks) + GAP
     moves = [block for block in sheet.blocks if block.node.is_step(steps.MOVES)]
     charts: list[Chart] = []
@@ -126,12 +125,12 @@ def _compare(sheet: Sheet, layout: Layout) -> Sheet:
 
 
 def texts_below(chart: Chart, lines: Iterable[str], rows: int) -> list[Cell]:
-    """Lines of text below a chart that takes so many rows."""
+    """Lines of text below a chart that is `rows` high."""
     return [Cell(chart.row + rows + i, chart.column, line) for i, line in enumerate(lines)]
 
 
 def _by_dimension(layout: Layout, blocks: list[Block], row: int, column: int) -> Chart:
-    """Bars for each dimension: the input, and the output in each sentence."""
+    """A bar chart by dimension: the word's input, and its output in each sentence."""
     word = _short(_scope(blocks[0]))
     series = []
     for block in blocks:
@@ -154,8 +153,8 @@ def _by_dimension(layout: Layout, blocks: list[Block], row: int, column: int) ->
 
 
 def _planes(layout: Layout, blocks: list[Block], column: int) -> Iterable[Chart]:
-    """Words before and after: one chart for all sentences, or one each where there are many words; two
-    where before and after are not in the same space."""
+    """Charts of the words before and after attention: one for all sentences, or one per sentence where
+    there are many words; two each where inputs and outputs lie in different spaces."""
     together = sum(len(block.node.rows) for block in blocks) <= MOST_POINTS // 2
     several = len(blocks) > 1
     for number, group in enumerate([blocks] if together else [[block] for block in blocks]):

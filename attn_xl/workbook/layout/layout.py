@@ -22,7 +22,7 @@ from .placed import Block, PlacedOperand
 TITLE_ROW, NOTE_ROW, LINK_ROW, HEADER_ROW, FIRST_ROW = 1, 2, 3, 4, 5
 LABEL_COLUMN, FIRST_COLUMN = 1, 2
 OVERVIEW = "Overview"
-OPTIONS_NOTE = "Choices that the formulas obey: change one and watch."
+OPTIONS_NOTE = "Options that the formulas use: change one and watch the numbers."
 
 
 class State(Enum):
