@@ -1,5 +1,5 @@
-"""The steps of one part, a layer's, a head's, in lines from left to right: what goes on from the last
-step, what begins anew, what is drawn again. Knows no sheet and no file format."""
+"""Draws the steps of a layer or a head in lines from left to right: it decides which steps continue a
+line, which begin a new one, and which matrices are repeated."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class Panel:
     """Steps from left to right, in lines of up to `limit` columns.
 
     Attributes:
-        scope: the layer, which goes without saying in captions.
-        there: the matrices that have been drawn; it grows.
-        known: those that the workbook has.
-        needs: how wide the columns of a matrix are, in characters.
-        breaks: how many lines would have gone on; three for steps that begin with the same matrix,
-            none before a softmax or a norm, where one takes breath anyway.
+        scope: the layer's prefix, which captions leave out.
+        there: the matrices drawn so far; the panel adds its own.
+        known: the matrices of the workbook.
+        needs: the widths of a matrix's columns, in characters.
+        breaks: the number of broken lines. A break within a row of steps on the same matrix counts
+            three times, a break before a softmax or a norm does not count.
     """
 
     limit: int
@@ -59,7 +59,7 @@ class Panel:
         self._band = Band(self._grid, drawing)
 
     def _in_lines(self, pieces: list[Piece]) -> Band:
-        """The last line of a step that is too long for one; the others are done."""
+        """Break a step that is too long for a line; the last line of it."""
         for piece in pieces:
             tried = self._tried([piece])
             if tried.width > self.limit and not self._band.empty:
@@ -71,7 +71,8 @@ class Panel:
         return self._band
 
     def _tried(self, pieces: list[Piece]) -> Band:
-        """The band with these pieces, too; a new one begins below what it repeats, if that fits."""
+        """A copy of the line with these pieces added. A new line begins below the matrix that it
+        repeats, if it fits there."""
         if not self._band.empty:
             tried = self._band.copy()
             tried.add(pieces)
@@ -87,7 +88,7 @@ class Panel:
         return tried
 
     def add(self, figure: Figure) -> None:
-        """Draw a step, on a new line where it does not fit, or does not go on from the last one."""
+        """Draw a step, on a new line if it does not fit or does not continue from the last step."""
         before = self._band.last
         if not self._band.empty and self._begins_anew(figure):
             self._wrap()
@@ -122,7 +123,7 @@ class Panel:
         return self._band.last is first.node or (figure.fans and self._band.fan is first.node)
 
     def _pieces(self, figure: Figure, before: Node | None) -> list[Piece]:
-        """What is drawn for a step; `before` was drawn last, perhaps on the line above."""
+        """The pieces to draw for a step; `before` was drawn last, perhaps on the line above."""
         new = {
             operand.node
             for operand in figure.operands
@@ -182,7 +183,7 @@ class Panel:
             yield Above(operand.node, name, operand.node not in new, one_row=True)
 
     def _caption(self, node: Node, operands: Sequence[Node] = ()) -> str:
-        """`Q_1 = Input × W_Q`, where the columns of W_Q that are meant stand above."""
+        """`Q_1 = Input × W_Q`: a part of W_Q goes by its whole name, since its columns are drawn above."""
         words = node.words
         for operand in operands:
             if not operand.name:
@@ -191,7 +192,7 @@ class Panel:
         return f"{self._short(node.name)} = {words}" if words else self._short(node.name)
 
     def _name(self, node: Node) -> str:
-        """What a matrix that is drawn again is called; a part of one, in words."""
+        """The caption of a repeated matrix: its name, or a part of one in words."""
         return self._short(node.name or node.words)
 
     def _short(self, text: str) -> str:
@@ -199,11 +200,11 @@ class Panel:
 
 
 def _alone(figure: Figure) -> bool:
-    """Whether a step goes on from one matrix to its left, and needs nothing above."""
+    """Whether a step needs only one matrix to its left, and nothing above."""
     return not figure.fans and len(figure.left) == 1 and not figure.above
 
 
 def _whole_name(node: Node) -> str:
-    """The name of a matrix; of columns of one, its name; of one with rows and columns swapped, Xᵀ."""
+    """The name of a matrix, or of the matrix that a part belongs to; Xᵀ for a transposed one."""
     cells = cells_of(node)
     return cells.node.name if cells and not cells.turned else node.name or node.words
