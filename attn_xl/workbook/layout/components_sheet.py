@@ -36,8 +36,8 @@ NOTES = {
     "Words": "The word vectors as given in the file, one word per row.",
     "Mean": "The mean of each column of Words.",
     "Centred": "The words minus the mean of each column, so that every column has mean 0.",
-    "Components": "Principal components: the directions in which the words differ most, as unit vectors "
-    "whose largest number is positive. They stay fixed when a word is changed.",
+    "Components": "Principal components: the directions in which the words differ most, as unit "
+    "vectors whose largest number is positive. They stay fixed when a word is changed.",
     PROJECTED: "The coordinates of each word along the principal components. attn-xl convert, "
     "similarity and teach read this table as the sentence.",
     EXPLAINED: "The share of the words' variance that each component explains: the variance of its "

@@ -65,8 +65,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Tint:
-    """Conditional formatting: the style of cells while `formula`, written for the first cell of `range`,
-    is true."""
+    """A style that cells take on while a formula, written for the first cell of `range`, is true."""
 
     range: str
     formula: str
@@ -128,7 +127,8 @@ class Extras:
         widths: of columns, in characters; heights: of rows, in points. Others are computed.
         row_height: of all other rows, in points; 0 for the template's own.
         scales: cells with a colour scale.
-        canvas: the sheet is one picture, printed on as few pages as are readable; `widths` are minimums.
+        canvas: the sheet is a picture, printed on as few readable pages as possible; `widths` are
+            minimums.
         starts: the rows before which a page break is allowed; sections: those that begin a layer or a
             sentence.
         zoom: in percent; 0 for the template's own.
