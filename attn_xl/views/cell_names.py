@@ -210,7 +210,7 @@ class CellNames:
         """The number in a cell of the workbook that `convert` writes."""
         if self._sheet is not None:
             raise CallError(
-                f"--sheet cannot be combined with {text}, which names its sheet. Leave out --sheet."
+                f"--sheet cannot be combined with {text}, which names a sheet. Leave it out."
             )
         name, row, column = asked.sheet.strip(), asked.row, asked.column
         sheets = {sheet.name.casefold(): sheet for sheet in self._layout.sheets}

@@ -143,7 +143,7 @@ def _head(one: Explanation, indent: int, decimals: int) -> _Line:
 
 
 def _calculation(one: Explanation, indent: int, decimals: int, noted: set[str]) -> Iterator[_Line]:
-    """The note of a step, once, and the calculation; values that only repeat the result are left out."""
+    """The note of a step, once, and the calculation, without values that only repeat the result."""
     if one.note and one.step not in noted:
         noted.add(one.step)
         yield _Line(indent, one.note, "dim")
@@ -158,7 +158,7 @@ def _value(one: Explanation, decimals: int) -> str:
 
 
 def _shortened(sources: tuple[Explanation, ...]) -> list[Explanation | int]:
-    """The sources; in a long run of sources without a calculation, the middle is replaced by its count."""
+    """The sources, with a count in place of the middle of a long run without calculations."""
     shown: list[Explanation | int] = []
     named: list[Explanation] = []
     for source in (*sources, None):

@@ -127,7 +127,7 @@ class Steps:
 
 
 def _shorter(one: SelectedMatrix, fronts: Sequence[str]) -> tuple[set[str], set[str], set[str]]:
-    """Forms of a name without the layer, those also without the head's number, and the names of its parts."""
+    """A name's forms without the layer, those also without the head, and the parts that it is in."""
     names = [f"{front}{one.name}" for front in fronts]
     inside = {name[:i] for name in names for i, letter in enumerate(name) if letter == "."}
     if one.node.sheet in (COMPARE, CONTROLS):

@@ -1,5 +1,5 @@
-"""Attention weights as a map of shades, one or two characters per number, for tables that are wider than
-the terminal."""
+"""Attention weights as a map of shades, one or two characters per number, for tables that are wider
+than the terminal."""
 
 from __future__ import annotations
 

@@ -446,7 +446,7 @@ def test_native_charts_are_in_the_file(tmp_path: Path) -> None:
     )[:2]
     assert words.formula1 == "Words"
     assert switches.formula1 == '"on,off"'
-    assert loaded["Compare"]["A2"].value.startswith("Where each word stands before and after")
+    assert loaded["Compare"]["A2"].value.startswith("The position of each word before and after")
 
 
 # Who has controls, and who has not

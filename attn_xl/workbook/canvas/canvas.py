@@ -67,7 +67,7 @@ def draw_layers(layout: Layout, decimals: int | None = None) -> Layout:
     figures = Figures(layout, sheets, decimals)
     groups = groupby(sheets, lambda sheet: sheet.group)
     for group, layer, part in ((group, *run) for group, made in groups for run in by_layer(list(made))):
-        shown = [sheet for sheet in part if not figures.comes_with_its_use(sheet)]
+        shown = [sheet for sheet in part if not figures.is_drawn_at_first_use(sheet)]
         if not shown:
             continue
         unlayered = shown[0].symbol if layered else "" if group else CANVAS

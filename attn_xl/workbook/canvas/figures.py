@@ -78,7 +78,7 @@ class Figure:
         return self.left[0] if self.left else None
 
 
-def comes_with_its_use(node: Node) -> bool:
+def is_drawn_at_first_use(node: Node) -> bool:
     """Whether a matrix is drawn where it is first used: it is given, or has no operands to draw."""
     if node.operation is None or isinstance(node.operation, Columns):
         return True
@@ -92,7 +92,7 @@ def figure_of(sheet: Sheet) -> Figure:
     scalars = tuple(block for block in rest if block.node.scalar)
     own = {block.node for block in sheet.blocks}
     found: dict[tuple[Node, bool], Operand] = {}
-    if not comes_with_its_use(main.node) and not isinstance(main.node.operation, Concat):
+    if not is_drawn_at_first_use(main.node) and not isinstance(main.node.operation, Concat):
         for block in (main, *helpers):
             for operand in _read(block.node):
                 node = operand.node

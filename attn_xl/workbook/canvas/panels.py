@@ -10,7 +10,7 @@ from attn_xl.graph.node import Node
 from attn_xl.graph.operation import cells_of
 
 from .drawing import Above, Band, Drawing, Grid, Piece
-from .figures import Figure, Operand, comes_with_its_use
+from .figures import Figure, Operand, is_drawn_at_first_use
 
 
 @dataclass
@@ -115,7 +115,7 @@ class Panel:
 
     def _begins_anew(self, figure: Figure) -> bool:
         first = figure.first(self._band.last)
-        if comes_with_its_use(figure.node):
+        if is_drawn_at_first_use(figure.node):
             return False
         return first is None or (not self._goes_on(figure, first) and first.node in self._made)
 
@@ -129,7 +129,7 @@ class Panel:
             for operand in figure.operands
             if operand.node not in self.there
             and operand.node in self.known
-            and comes_with_its_use(operand.node)
+            and is_drawn_at_first_use(operand.node)
         }
         beside = {operand.node for operand in figure.left}
         pieces = [
@@ -183,7 +183,7 @@ class Panel:
             yield Above(operand.node, name, operand.node not in new, one_row=True)
 
     def _caption(self, node: Node, operands: Sequence[Node] = ()) -> str:
-        """`Q_1 = Input × W_Q`: a part of W_Q goes by its whole name, since its columns are drawn above."""
+        """`Q_1 = Input × W_Q`: a part of W_Q has the name of the whole, since it is drawn above."""
         words = node.words
         for operand in operands:
             if not operand.name:

@@ -104,7 +104,7 @@ class _Picture:
 
     def _strips(self, sheets: Sequence[Sheet]) -> Iterator[Drawing]:
         """The lines of a sentence, with a frame and a heading around each layer."""
-        shown = [sheet for sheet in sheets if not self._figures.comes_with_its_use(sheet)]
+        shown = [sheet for sheet in sheets if not self._figures.is_drawn_at_first_use(sheet)]
         for layer, part in by_layer(shown):
             strips = list(self._layer(layer, part))
             if layer:

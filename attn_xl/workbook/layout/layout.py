@@ -208,9 +208,9 @@ class Layout:
         ]
 
     def patterns(self, block: Block, row: int) -> list[str]:
-        """The formulas of a row of `block`, without the equals sign, with tokens (`addresses.row_token`)
-        in place of row numbers. `row` counts from 0, and matters only where the operation's formulas
-        differ from row to row.
+        """The formulas of a row of `block`, without the equals sign; tokens (`addresses.row_token`)
+        stand in place of row numbers. `row` counts from 0, and matters only where the operation's
+        formulas differ from row to row.
 
         A cell that is computed from cells to fill in is empty until they are filled in.
         """
