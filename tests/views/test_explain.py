@@ -295,7 +295,7 @@ def test_a_deep_graph_and_a_wide_one_are_cut_not_exploded() -> None:
     assert json.loads(to_json(deep))["cut"] is True
     out = io.StringIO()
     print_tree(deep, file=out)
-    assert out.getvalue().endswith("for a smaller --depth.\n")
+    assert out.getvalue().endswith("choose a smaller --depth.\n")
     assert max(map(len, out.getvalue().splitlines())) < 200
     wide = x_(np.random.default_rng(0).normal(size=(60, 60)))
     for number in range(4):
@@ -404,7 +404,7 @@ def test_labels_that_repeat_or_hold_commas_and_brackets() -> None:
     with pytest.raises(CallError, match=r"has no row '4'. There are: the"):
         explain(x, 'X["4", x]')
     with pytest.raises(
-        CallError, match=r"no row '4' \(where rows are labelled by numbers, a number is read as a"
+        CallError, match=r"no row '4' \(its rows are labelled by numbers, so a number is read as a"
     ):
         explain(x, "X[4, x]")
     y = given(np.eye(3), ["0", "1", "2"], ["a", "b", "c"], "Y")

@@ -400,6 +400,6 @@ def test_a_part_of_a_model_is_all_steps_in_it() -> None:
 def test_a_step_that_explain_has_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     for step in ("Masked", "Softmax", "pets.Softmax.Sum", "Divisor", "Compare.mouse.Input"):
         with pytest.raises(SystemExit) as end:
-            main(["show", str(SAMPLES / "mouse.xlsx"), "--step", step])
+            main(["show", str(SAMPLES / "mouse.xlsx"), "--step", step, "--causal"])
         assert not end.value.code
         assert step.removeprefix("pets.") in capsys.readouterr().out
