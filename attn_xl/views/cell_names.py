@@ -206,13 +206,13 @@ class CellNames:
             raise CallError(f"{one.title} has several {what}s {label.text!r}. Choose one: {options}.")
         return places[0]
 
-    def _at(self, text: str, asked: Place) -> Element:
+    def _at(self, text: str, address_given: Place) -> Element:
         """The number in a cell of the workbook that `convert` writes."""
         if self._sheet is not None:
             raise CallError(
                 f"--sheet cannot be combined with {text}, which names a sheet. Leave it out."
             )
-        name, row, column = asked.sheet.strip(), asked.row, asked.column
+        name, row, column = address_given.sheet.strip(), address_given.row, address_given.column
         sheets = {sheet.name.casefold(): sheet for sheet in self._layout.sheets}
         if name.casefold() not in sheets:
             names = [sheet.name for sheet in sheets.values()]

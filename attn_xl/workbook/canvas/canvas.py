@@ -53,7 +53,7 @@ def draw(layout: Layout, decimals: int | None = None) -> Layout:
         InputError: if the picture does not fit a sheet (16,384 columns, 1,048,576 rows).
     """
     sheets = matrices(layout)
-    return _drawn(layout, Figures(layout, sheets, decimals), [(CANVAS, layout.title, sheets)])
+    return _draw_parts(layout, Figures(layout, sheets, decimals), [(CANVAS, layout.title, sheets)])
 
 
 def draw_layers(layout: Layout, decimals: int | None = None) -> Layout:
@@ -76,7 +76,7 @@ def draw_layers(layout: Layout, decimals: int | None = None) -> Layout:
         taken.add(name.casefold())
         title = layer_title(layer) or (words if layered else layout.title)
         parts.append((name, title, part))
-    return _drawn(layout, figures, parts)
+    return _draw_parts(layout, figures, parts)
 
 
 def with_canvas(layout: Layout, decimals: int | None = None) -> Layout:
@@ -95,7 +95,9 @@ def with_canvas(layout: Layout, decimals: int | None = None) -> Layout:
     return replace(layout, sheets=(canvas, *layout.sheets))
 
 
-def _drawn(layout: Layout, figures: Figures, parts: Sequence[tuple[str, str, list[Sheet]]]) -> Layout:
+def _draw_parts(
+    layout: Layout, figures: Figures, parts: Sequence[tuple[str, str, list[Sheet]]]
+) -> Layout:
     """Draw each part, (name, title, sheets), on a sheet of its own."""
     drawn = matrices(layout)
     kept = [sheet for sheet in layout.sheets if sheet not in drawn]
@@ -107,7 +109,7 @@ def _drawn(layout: Layout, figures: Figures, parts: Sequence[tuple[str, str, lis
         here = []
         for matrix in picture.matrices:
             figures.there.add(matrix.node)
-            if not matrix.again:
+            if not matrix.repeated:
                 place = Place(name, FIRST_ROW + matrix.row, 1 + matrix.column, *matrix.node.shape)
                 _check(place)
                 blocks[matrix.node] = replace(

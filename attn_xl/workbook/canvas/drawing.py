@@ -28,7 +28,7 @@ class Drawn:
 
     Attributes:
         row, column: of its first number.
-        again: whether it repeats a matrix drawn elsewhere.
+        repeated: whether it repeats a matrix drawn elsewhere.
         turned: whether it is transposed.
         labelled, headed: whether its row and column labels are drawn.
     """
@@ -36,7 +36,7 @@ class Drawn:
     node: Node
     row: int
     column: int
-    again: bool = False
+    repeated: bool = False
     turned: bool = False
     labelled: bool = True
     headed: bool = True
@@ -167,7 +167,7 @@ class Above:
 
     node: Node
     caption: str
-    again: bool
+    repeated: bool
     turned: bool = False
     one_row: bool = False
 
@@ -179,8 +179,8 @@ class Piece:
     Attributes:
         caption: the step in words; "" for none.
         before: the sign to its left.
-        apart: whether a wider gap before it marks a new beginning.
-        again, labelled: see `Drawn`.
+        begins_group: whether a wider gap before it marks a new beginning.
+        repeated, labelled: see `Drawn`.
         above: from top to bottom; scalars come last.
         carried: whether it continues the line above.
     """
@@ -188,8 +188,8 @@ class Piece:
     node: Node
     caption: str
     before: str = ""
-    apart: bool = False
-    again: bool = False
+    begins_group: bool = False
+    repeated: bool = False
     labelled: bool = True
     above: tuple[Above, ...] = ()
     scalars: tuple[Node, ...] = ()
@@ -269,7 +269,7 @@ class Band:
 
     def _add(self, piece: Piece) -> None:
         begins = piece.carried and self.empty
-        gap = 0 if self.empty else 1 + piece.apart
+        gap = 0 if self.empty else 1 + piece.begins_group
         column = max(self._end + gap + begins + 1, self._caption_end)
         if self.empty:
             column = max(column, self._start)
@@ -285,10 +285,10 @@ class Band:
         labelled = self.empty or (piece.labelled and not near)
         if labelled:
             self._labels, self._labels_at = piece.node.rows, column
-        self.drawing.matrices.append(Drawn(piece.node, 2, column, piece.again, labelled=labelled))
+        self.drawing.matrices.append(Drawn(piece.node, 2, column, piece.repeated, labelled=labelled))
         self._end = column + columns
         if piece.caption:
-            look = "attn echo" if piece.again else "attn step"
+            look = "attn echo" if piece.repeated else "attn step"
             caption = Text(0, column, piece.caption, look, node=piece.node)
             add(caption)
             self._caption_end = column + caption.columns
@@ -298,8 +298,8 @@ class Band:
     def _cost(self, piece: Piece, column: int) -> float:
         """The cost, in characters of width, of a piece at a column; lower where a repeated matrix would
         stand right below its original."""
-        again = {above.node for above in piece.above if above.again}
-        below = any(drawn.node in again and drawn.column == column for drawn in self._above.matrices)
+        repeated = {above.node for above in piece.above if above.repeated}
+        below = any(drawn.node in repeated and drawn.column == column for drawn in self._above.matrices)
         aside = column - self._end
         return self._grid.added(piece.node, column) + PUSHED * aside - ALIGNED * below
 
@@ -317,7 +317,7 @@ class Band:
         for drawn in self.drawing.matrices:
             column = drawn.column
             end = captions.get((drawn.node, column))
-            if not drawn.again or end is None or places.get(drawn.node) != column:
+            if not drawn.repeated or end is None or places.get(drawn.node) != column:
                 continue
             column += (drawn.shape[1] - 1) // 2
             rows = range(min(top, end) - 1, end)
@@ -338,14 +338,14 @@ class Band:
             self._end = max(self._end, column + number + 1)
         row -= 2 * bool(piece.scalars)
         for above in reversed(piece.above):
-            look = "attn echo" if above.again else "attn step"
+            look = "attn echo" if above.repeated else "attn step"
             if above.one_row:
-                drawn = Drawn(above.node, row, column, above.again, labelled=False, headed=False)
+                drawn = Drawn(above.node, row, column, above.repeated, labelled=False, headed=False)
                 texts.append(Text(row, column - 1, above.caption, look, "right"))
                 row -= 1
             else:
                 shape = above.node.shape[::-1] if above.turned else above.node.shape
-                drawn = Drawn(above.node, row - shape[0] + 1, column, above.again, above.turned)
+                drawn = Drawn(above.node, row - shape[0] + 1, column, above.repeated, above.turned)
                 row -= shape[0] + 1
                 caption = Text(row, column, above.caption, look, node=above.node)
                 texts.append(caption)

@@ -61,16 +61,16 @@ class Panel:
     def _in_lines(self, pieces: list[Piece]) -> Band:
         """Break a step that is too long for a line; the last line of it."""
         for piece in pieces:
-            tried = self._tried([piece])
+            tried = self._line_with([piece])
             if tried.width > self.limit and not self._band.empty:
                 self._band.carry_on()
                 self._wrap()
                 self.breaks += 1
-                tried = self._tried([replace(piece, carried=True)])
+                tried = self._line_with([replace(piece, carried=True)])
             self._band = tried
         return self._band
 
-    def _tried(self, pieces: list[Piece]) -> Band:
+    def _line_with(self, pieces: list[Piece]) -> Band:
         """A copy of the line with these pieces added. A new line begins below the matrix that it
         repeats, if it fits there."""
         if not self._band.empty:
@@ -90,36 +90,36 @@ class Panel:
     def add(self, figure: Figure) -> None:
         """Draw a step, on a new line if it does not fit or does not continue from the last step."""
         before = self._band.last
-        if not self._band.empty and self._begins_anew(figure):
+        if not self._band.empty and self._begins_line(figure):
             self._wrap()
         pieces = self._pieces(figure, before)
         first = figure.first(before)
         continues = first is not None and self._band.fan is first.node
-        tried = self._tried(pieces)
+        tried = self._line_with(pieces)
         if not self._band.empty and tried.width > self.limit:
-            if first is not None and first.node is before and _alone(figure):
+            if first is not None and first.node is before and _continues_from_one(figure):
                 self._band.carry_on()
             self._wrap()
             if not figure.helpers:
                 self.breaks += 3 if figure.fans and continues else 1
             pieces = self._pieces(figure, before)
-            tried = self._tried(pieces)
+            tried = self._line_with(pieces)
         if tried.width > self.limit and figure.helpers:
             tried = self._in_lines(pieces)
         self._band = tried
         self._band.fan = first.node if figure.fans and first else None
-        self.there |= {piece.node for piece in pieces if not piece.again}
-        self.there |= {above.node for piece in pieces for above in piece.above if not above.again}
+        self.there |= {piece.node for piece in pieces if not piece.repeated}
+        self.there |= {above.node for piece in pieces for above in piece.above if not above.repeated}
         self.there |= {node for piece in pieces for node in piece.scalars}
         self._made |= {figure.node, *(block.node for block in figure.helpers)}
 
-    def _begins_anew(self, figure: Figure) -> bool:
+    def _begins_line(self, figure: Figure) -> bool:
         first = figure.first(self._band.last)
         if is_drawn_at_first_use(figure.node):
             return False
-        return first is None or (not self._goes_on(figure, first) and first.node in self._made)
+        return first is None or (not self._continues_line(figure, first) and first.node in self._made)
 
-    def _goes_on(self, figure: Figure, first: Operand) -> bool:
+    def _continues_line(self, figure: Figure, first: Operand) -> bool:
         return self._band.last is first.node or (figure.fans and self._band.fan is first.node)
 
     def _pieces(self, figure: Figure, before: Node | None) -> list[Piece]:
@@ -133,17 +133,17 @@ class Panel:
         }
         beside = {operand.node for operand in figure.left}
         pieces = [
-            Piece(operand.node, self._caption(operand.node), apart=True)
+            Piece(operand.node, self._caption(operand.node), begins_group=True)
             for operand in figure.above
             if operand.turned and operand.node in new and operand.node not in beside
         ]
         new -= {piece.node for piece in pieces}
         first = figure.first(self._band.last)
-        begins = first is not None and not pieces and self._goes_on(figure, first)
+        begins = first is not None and not pieces and self._continues_line(figure, first)
         continued = first is not None and first.node is before and self._band.empty
-        carried = continued and _alone(figure)
+        carried = continued and _continues_from_one(figure)
         if first is not None and not begins and not carried:
-            pieces.append(self._operand(first, new, "", apart=True))
+            pieces.append(self._operand(first, new, "", begins_group=True))
         others = [operand for operand in figure.left if operand is not first]
         for operand in others:
             pieces.append(self._operand(operand, new, operand.sign or figure.sign))
@@ -161,23 +161,27 @@ class Panel:
                 sign,
                 above=tuple(self._above(figure, new)),
                 scalars=tuple(block.node for block in figure.scalars),
-                apart=first is None,
+                begins_group=first is None,
                 carried=carried,
             )
         )
         return pieces
 
-    def _operand(self, operand: Operand, new: set[Node], sign: str, apart: bool = False) -> Piece:
-        node, again = operand.node, operand.node not in new
-        caption = self._name(node) if again else self._caption(node)
-        return Piece(node, caption, sign, apart, again)
+    def _operand(
+        self, operand: Operand, new: set[Node], sign: str, begins_group: bool = False
+    ) -> Piece:
+        node, repeated = operand.node, operand.node not in new
+        caption = self._name(node) if repeated else self._caption(node)
+        return Piece(node, caption, sign, begins_group, repeated)
 
     def _above(self, figure: Figure, new: set[Node]) -> Iterator[Above]:
         for operand in figure.above:
-            again = operand.turned or operand.node not in new
+            repeated = operand.turned or operand.node not in new
             name = self._name(operand.node)
-            caption = f"{name}ᵀ" if operand.turned else name if again else self._caption(operand.node)
-            yield Above(operand.node, caption, again, operand.turned)
+            caption = (
+                f"{name}ᵀ" if operand.turned else name if repeated else self._caption(operand.node)
+            )
+            yield Above(operand.node, caption, repeated, operand.turned)
         for operand in figure.rows:
             name = f"{operand.sign} {self._short(_whole_name(operand.node))}".strip()
             yield Above(operand.node, name, operand.node not in new, one_row=True)
@@ -199,7 +203,7 @@ class Panel:
         return text.replace(self.scope, "") if self.scope else text
 
 
-def _alone(figure: Figure) -> bool:
+def _continues_from_one(figure: Figure) -> bool:
     """Whether a step needs only one matrix to its left, and nothing above."""
     return not figure.fans and len(figure.left) == 1 and not figure.above
 

@@ -43,7 +43,7 @@ def extras_of(
     scaled = [
         Place("", FIRST_ROW + drawn.row, 1 + drawn.column, *drawn.shape).range
         for drawn in picture.matrices
-        if linked and not drawn.again and drawn.node.role == "attention"
+        if linked and not drawn.repeated and drawn.node.role == "attention"
     ]
     return Extras(
         cells=tuple(_with_frames(cells, picture)),
@@ -64,7 +64,7 @@ def _prompts(picture: Drawing, blocks: dict[Node, Block]) -> Iterator[Choice]:
     """Prompts on given numbers that say where to change them."""
     for drawn in picture.matrices:
         block = blocks.get(drawn.node)
-        if block is not None and not drawn.again and not block.live:
+        if block is not None and not drawn.repeated and not block.live:
             place = Place("", FIRST_ROW + drawn.row, 1 + drawn.column, *drawn.shape)
             prompt = f"This cell is a link. Change the number on the sheet {block.place.sheet}."
             yield Choice(place.range, title="Linked", prompt=prompt)
@@ -106,11 +106,11 @@ def _cells(
             link=elsewhere,
         )
     for drawn in picture.matrices:
-        if drawn.again or linked:
-            yield from _again(figures, drawn, blocks, layout, name)
+        if drawn.repeated or linked:
+            yield from _copy_of_matrix(figures, drawn, blocks, layout, name)
 
 
-def _again(
+def _copy_of_matrix(
     figures: Figures, drawn: Drawn, blocks: dict[Node, Block], layout: Layout, sheet: str
 ) -> Iterator[Cell]:
     """A copy of a matrix, or of a part of one, on `sheet`: cells that refer to those of its block, and
@@ -119,7 +119,7 @@ def _again(
     block = blocks.get(part.node) if part else None
     waits = layout.waits(node)
     row, column = FIRST_ROW + drawn.row, 1 + drawn.column
-    style = "attn echo" if drawn.again else f"attn {node.role}"
+    style = "attn echo" if drawn.repeated else f"attn {node.role}"
     if drawn.headed:
         for j, text in enumerate(figures.headings(drawn)):
             yield Cell(row - 1, column + j, text, style="attn heading")

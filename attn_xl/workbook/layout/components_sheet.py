@@ -24,7 +24,7 @@ from .layout import FIRST_ROW, HEADER_ROW, Layout, Sheet
 from .page import Chart, Series
 from .place import lay_out
 from .placed import Block
-from .point_labels import with_room
+from .point_labels import place_labels
 from .settings_sheet import with_record
 
 PROJECTED, EXPLAINED = "Projected", "Explained"
@@ -149,7 +149,7 @@ def _arranged(sheet: Sheet, layout: Layout, made: Components) -> Sheet:
         chart = _chart(sheet.main, layout)
         lines: list[str] = []
         if chart.kind == "points":
-            chart, lines = with_room(chart)
+            chart, lines = place_labels(chart)
         texts = texts_below(chart, [*lines, DIRECTIONS_STAY], ROWS_OF_CHART)
         return replace(sheet, extras=replace(sheet.extras, charts=(chart,), cells=tuple(texts)))
     return sheet

@@ -15,7 +15,7 @@ from attn_xl.text import OFF, ON, clean, shortened
 from .layout import FIRST_COLUMN, FIRST_ROW, Layout, Sheet
 from .page import Cell, Chart, Choice, Extras, Series
 from .placed import Block
-from .point_labels import with_room
+from .point_labels import place_labels
 
 MOST_SERIES, MOST_POINTS = 8, 40
 """Series of bars in a chart, and words in a plane."""
@@ -36,12 +36,12 @@ def with_controls(layout: Layout) -> Layout:
     controls is returned unchanged."""
     if not any(sheet.name == CONTROLS for sheet in layout.sheets):
         return layout
-    arrange = {CONTROLS: _controls, COMPARE: _compare}
+    arrange = {CONTROLS: _arrange_controls, COMPARE: _add_charts}
     sheets = [arrange.get(sheet.name, lambda s, _: s)(sheet, layout) for sheet in layout.sheets]
     return replace(layout, sheets=tuple(sheets))
 
 
-def _controls(sheet: Sheet, layout: Layout) -> Sheet:
+def _arrange_controls(sheet: Sheet, layout: Layout) -> Sheet:
     """The switches, one below the other; then, for each sentence, the chosen word and its attention."""
     options = [
         block
@@ -53,7 +53,7 @@ def _controls(sheet: Sheet, layout: Layout) -> Sheet:
     choices: list[Choice] = []
     charts: list[Chart] = []
     for number, block in enumerate(options):
-        here = _at(block, FIRST_ROW + number, FIRST_COLUMN, headed=number == 0)
+        here = _moved_to(block, FIRST_ROW + number, FIRST_COLUMN, headed=number == 0)
         blocks.append(here)
         cells.append(Cell(here.place.row, FIRST_COLUMN + 1, f" {block.node.note}"))
         if block.node.texts:
@@ -68,8 +68,8 @@ def _controls(sheet: Sheet, layout: Layout) -> Sheet:
         cells.append(Cell(row, 1, title, style="attn step"))
         words, word, place = (_find(section, step) for step in (steps.WORDS, steps.WORD, steps.PLACE))
         tables = [block for block in section if block not in (words, word, place)]
-        word = _at(word, row + 1, FIRST_COLUMN, headed=False, unlocked=True)
-        place = _at(place, row + 2, FIRST_COLUMN, headed=False, labelled=False)
+        word = _moved_to(word, row + 1, FIRST_COLUMN, headed=False, unlocked=True)
+        place = _moved_to(place, row + 2, FIRST_COLUMN, headed=False, labelled=False)
         blocks += [word, place]
         cells.append(Cell(row + 1, FIRST_COLUMN + 1, " ← choose the word to look from"))
         cells.append(Cell(row + 2, 1, "place", style="attn label"))
@@ -77,12 +77,12 @@ def _controls(sheet: Sheet, layout: Layout) -> Sheet:
         column, top = FIRST_COLUMN, row + 4
         looks: list[Block] = []
         for table in tables:
-            here = _at(table, top, column, labelled=True)
+            here = _moved_to(table, top, column, labelled=True)
             blocks.append(here)
             if here.node.is_step(steps.LOOKS):
                 looks.append(here)
             column = here.place.last_column + 2 + 1
-        blocks.append(_at(words, top, column - 1, labelled=False))
+        blocks.append(_moved_to(words, top, column - 1, labelled=False))
         column += 1
         for here in looks:
             is_next = here.node.step == steps.NEXT_LOOKS
@@ -95,7 +95,7 @@ def _controls(sheet: Sheet, layout: Layout) -> Sheet:
     return replace(sheet, blocks=tuple(blocks), extras=extras)
 
 
-def _compare(sheet: Sheet, layout: Layout) -> Sheet:
+def _add_charts(sheet: Sheet, layout: Layout) -> Sheet:
     """Add charts beside the tables: the input and outputs of each shared word, and how words move."""
     column = max(block.place.last_column for block in sheet.blocks) + GAP
     moves = [block for block in sheet.blocks if block.node.is_step(steps.MOVES)]
@@ -103,7 +103,7 @@ def _compare(sheet: Sheet, layout: Layout) -> Sheet:
     cells: list[Cell] = []
     row = FIRST_ROW - 1
     for plane in _planes(layout, moves, column) if moves else ():
-        chart, lines = with_room(plane)
+        chart, lines = place_labels(plane)
         charts.append(chart)
         cells += texts_below(chart, lines, ROWS_OF_PLANE)
     if charts:
@@ -145,7 +145,7 @@ def _by_dimension(layout: Layout, blocks: list[Block], row: int, column: int) ->
                     title,
                     _part(block.place, i, 0, 1, block.place.columns),
                     _part(block.place, -1, 0, 1, block.place.columns),
-                    _shown(values[i]),
+                    _numbers(values[i]),
                     block.node.columns,
                 )
             )
@@ -189,8 +189,8 @@ def _point(layout: Layout, block: Block, i: int, start: int, count: int, named: 
         title,
         _part(block.place, i, 2 + start, 1, count),
         _part(block.place, i, start, 1, count),
-        _shown(values[2 + start : 2 + start + count]),
-        _shown(values[start : start + count]),
+        _numbers(values[2 + start : 2 + start + count]),
+        _numbers(values[start : start + count]),
     )
 
 
@@ -202,7 +202,7 @@ def _bars(layout: Layout, block: Block, title: str, row: int, column: int) -> Ch
             name,
             _part(block.place, 0, i, block.place.rows, 1),
             labels,
-            _shown(values[:, i]),
+            _numbers(values[:, i]),
             block.node.rows,
         )
         for i, name in enumerate(block.node.columns[:MOST_SERIES])
@@ -228,7 +228,7 @@ def _short(text: str) -> str:
     return shortened(clean(text), LONGEST_NAME)
 
 
-def _shown(numbers: Iterable[float]) -> tuple[float | None, ...]:
+def _numbers(numbers: Iterable[float]) -> tuple[float | None, ...]:
     return tuple(float(n) if n == n else None for n in numbers)
 
 
@@ -240,7 +240,7 @@ def _first(block: Block) -> str:
     return address(block.place.row, block.place.column)
 
 
-def _at(
+def _moved_to(
     block: Block,
     row: int,
     column: int,

@@ -256,13 +256,13 @@ def _same_in_every_row(node: Node) -> bool:
         return True
     operation = operation_of(node)
     return operation.same_in_every_row and all(
-        _read_alike(parent, operation.reads_of(number))
+        _same_reference_in_every_row(parent, operation.reads_of(number))
         for number, parent in enumerate(node.parents)
         if not parent.name
     )
 
 
-def _read_alike(node: Node, reads: Reads) -> bool:
+def _same_reference_in_every_row(node: Node, reads: Reads) -> bool:
     """Whether every row refers to an operand without a name in the same way."""
     cells = cells_of(node)
     if cells and cells.turned:  # another column for each row

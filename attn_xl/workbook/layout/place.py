@@ -83,7 +83,7 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
     there = {node for members in contents.values() for node, _ in members}
     if ("", CONTROLS) in contents:  # a control without its formula would mislead
         members = contents["", CONTROLS]
-        contents["", CONTROLS] = [one for one in members if _whole(one[0], there)]
+        contents["", CONTROLS] = [one for one in members if _is_complete(one[0], there)]
 
     spelled = {p: p if _latin(p) else f"Sentence{i}" for i, p in enumerate(prefixes.values(), 1)}
     sheet_names: set[str] = {OVERVIEW.casefold()}
@@ -91,14 +91,14 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
     sheets: list[Sheet] = []
     for (prefix, symbol), members in contents.items():
         dotted = f"{prefix}." if prefix else ""
-        name = _claimed(sheet_name(dotted + symbol), sheet_names, MAX_SHEET_NAME)
+        name = _claim(sheet_name(dotted + symbol), sheet_names, MAX_SHEET_NAME)
         members.sort(key=lambda member: member[0].helper)  # the main one first, helpers as made
         blocks: list[Block] = []
         for node, full_name in dict(members).items():
             whose = f"{spelled.get(prefix, prefix)}." if prefix else ""
-            defined = _claimed(defined_name(whose + full_name), names)
-            live = node.operation is not None and _whole(node, there)
-            blocks.append(_placed(node, name, defined, blocks, live))
+            defined = _claim(defined_name(whose + full_name), names)
+            live = node.operation is not None and _is_complete(node, there)
+            blocks.append(_place(node, name, defined, blocks, live))
         main = blocks[0].node
         alone = not main.sheet
         sheets.append(
@@ -127,7 +127,7 @@ def _latin(prefix: str) -> bool:
     return bool(defined_name(prefix).strip("_."))
 
 
-def _whole(node: Node, there: set[Node]) -> bool:
+def _is_complete(node: Node, there: set[Node]) -> bool:
     """Whether every matrix that its formula refers to is written."""
     return all(parent in there for parent in referred_to(node))
 
@@ -151,7 +151,7 @@ def _prefixes(computation: Computation) -> dict[str, str]:
     prefixes: dict[str, str] = {}
     taken: set[str] = set()
     for sentence in computation:
-        prefixes[sentence] = _claimed(sheet_name(clean(sentence)), taken, MAX_SHEET_NAME - 1 - longest)
+        prefixes[sentence] = _claim(sheet_name(clean(sentence)), taken, MAX_SHEET_NAME - 1 - longest)
     return prefixes
 
 
@@ -168,14 +168,14 @@ def renamed(computation: Computation, layout: Layout) -> tuple[str, ...]:
     )
 
 
-def _claimed(name: str, taken: set[str], longest: int = MAX_NAME) -> str:
+def _claim(name: str, taken: set[str], longest: int = MAX_NAME) -> str:
     """A unique variant of `name`, which is added to `taken`."""
     name = unique(name, taken, longest)
     taken.add(name.casefold())
     return name
 
 
-def _placed(node: Node, sheet: str, name: str, blocks: list[Block], live: bool) -> Block:
+def _place(node: Node, sheet: str, name: str, blocks: list[Block], live: bool) -> Block:
     """Place a helper to the right of the previous blocks, any other matrix below them. A helper has no
     row labels where they would repeat those of the first block."""
     before = blocks[-1] if blocks else None

@@ -41,7 +41,7 @@ class _Box:
         return across and self.bottom < other.top and other.bottom < self.top
 
 
-def with_room(chart: Chart) -> tuple[Chart, list[str]]:
+def place_labels(chart: Chart) -> tuple[Chart, list[str]]:
     """A scatter chart whose labels do not overlap, given its present numbers; and lines of text that
     explain the numbers among its labels.
 
