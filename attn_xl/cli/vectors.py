@@ -112,14 +112,15 @@ def _write(table: Table, sentences: dict[str, list[str]], pca: int | None, path:
         tables = {name: rows_of(table, words) for name, words in sentences.items()} or {"Words": table}
         write_tables(Tables(path, tables, {}), path)
         return _shapes({name: one.shape for name, one in tables.items()})
-    from attn_xl.workbook.layout.components_sheet import components, components_layout, said
+    from attn_xl.workbook.layout.components_sheet import components, components_layout, explained_text
     from attn_xl.workbook.write import write_layout
 
     analysis = components(table, pca, sentences)
     layout = components_layout(analysis, f"Word vectors, {pca} principal component{'s' * (pca > 1)}")
     write_layout(layout, path, source=Path(table.file).name)
     by_sheet = analysis.sentences or {"Projected": analysis.projected}
-    return f"{_shapes({name: one.shape for name, one in by_sheet.items()})}; {said(analysis.explained)}"
+    shapes = _shapes({name: one.shape for name, one in by_sheet.items()})
+    return f"{shapes}; {explained_text(analysis.explained)}"
 
 
 def _shapes(shapes: dict[str, tuple[int, int]]) -> str:

@@ -200,16 +200,17 @@ class Node(Labelled):
             order=next(_made),
         )
 
-    def as_step(self: N, step: Step, part: Part = WHOLE, *, note: str = "") -> N:
+    def as_step(self: N, step: Step, part: Part = WHOLE, *, note: str = "", sheet: str = "") -> N:
         """The same matrix as a step of a model, named after the step's symbol and its part.
 
         Args:
             step: the step.
             part: its layer and head.
             note: what it shows, if that differs from the step's own note.
+            sheet: the sheet it is shown on, if that is not its own.
         """
         name = part.name(step.symbol)
-        made = self.named(name, note or step.note, role=step.role, helper=step.helper)
+        made = self.named(name, note or step.note, role=step.role, sheet=sheet, helper=step.helper)
         return replace(made, step=step, part=part)
 
     def described(self: N, words: str, noun: str = "") -> N:

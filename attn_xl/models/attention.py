@@ -18,6 +18,7 @@ from attn_xl.graph.step import WHOLE, Part, Scope, Step
 from attn_xl.settings import COMPARE
 
 from . import recipes, steps
+from .parts import COMPARISON
 from .softmax import softmax
 
 Dropout = Callable[[Matrix, Step, Part], "tuple[Matrix, Matrix]"]
@@ -319,22 +320,21 @@ def compare(sentences: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
             for sentence, row in occurrences
         ]
         others = range(1, len(labels))
-        for which, step in enumerate((steps.INPUT.symbol, steps.OUTPUT.symbol)):
+        for which, step in enumerate(steps.COMPARED_ENDS):
+            part, note = COMPARISON.within(Scope(word, word)), f"{word}: {step.symbol.lower()}"
             vectors = gather(
                 [(sentences[sentence][which], row) for sentence, row in occurrences], labels
-            ).as_step(steps.COMPARED)
-            vectors = vectors.named(
-                f"{COMPARE}.{word}.{step}", f"{word}: {step.lower()}", sheet=COMPARE
-            )
+            ).as_step(step, part, note=note, sheet=COMPARE)
             later = gather(
                 [(vectors, row) for row in others],
                 [f"{labels[row]} − {labels[0]}" for row in others],
             )
             difference = later - gather([(vectors, 0) for _ in others], later.rows)
             difference = difference.described(f"difference from {labels[0]!r}")
-            difference = difference.as_step(steps.COMPARED.by(recipes.SUBTRACT_FIRST)).named(
-                f"{COMPARE}.{word}.{step}.Difference",
-                f"{word}: {step.lower()}, difference",
+            difference = difference.as_step(
+                steps.COMPARED_DIFFERENCE,
+                part.within(Scope(step.symbol, step.symbol.lower())),
+                note=f"{note}, difference",
                 sheet=COMPARE,
             )
             compared += [vectors, difference]

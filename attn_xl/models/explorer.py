@@ -9,19 +9,17 @@ from dataclasses import replace
 import numpy as np
 
 from attn_xl.graph.functions import column_mean, columns, concat, copy, find, option, picked
-from attn_xl.graph.matrix import Matrix, given
+from attn_xl.graph.matrix import Matrix, given_step
 from attn_xl.graph.node import Node, Numbers
+from attn_xl.graph.step import WHOLE, Part, Scope
 from attn_xl.settings import COMPARE, CONTROLS
 
 from . import steps
+from .parts import COMPARISON
 
-MOVES = "Moves"
-WORDS_NOTE = "the words to choose from"
-LOOKS_NOTE, NEXT_NOTE = "how much it looks at", "what comes next"
 AXES = ("x before", "x after", "y before", "y after")
 AXES_APART = ("x of input", "x of output", "y of input", "y of output")
 """Axes if inputs and outputs lie in different spaces: each has its own plane."""
-COMPONENTS_NOTE = "principal components"
 DIRECTIONS_STAY = (
     "The directions (principal components) were computed from the original numbers. They do not "
     "change when an input is changed."
@@ -46,15 +44,14 @@ def explorer(name: str, x: Matrix, output: Matrix, weights: Sequence[Node]) -> l
         (m, heads), its row in each of the weights, one matrix for each set of words that are looked
         at; `Change`, its input and its output.
     """
-    at = f"{name}." if name else ""
+    part = WHOLE.within(Scope(name, name)) if name else WHOLE
     labels = choices(x.rows)
     numbers = np.arange(1.0, len(labels) + 1).reshape(-1, 1)
-    words = Matrix(
-        numbers, labels, ("words",), name=f"{at}Words", note=WORDS_NOTE, sheet=CONTROLS, texts=labels
-    )
-    word = option(1.0, f"{at}Word", "Choose a word.", sheet=CONTROLS, text=labels[0])
-    word = replace(word, rows=("word",))
-    place = find(word, words).named(f"{at}Place", "Where it stands.", sheet=CONTROLS)
+    words = Matrix(numbers, labels, ("words",), texts=labels)
+    words = words.as_step(steps.WORDS, part, sheet=CONTROLS)
+    word = option(1.0, "", "", sheet=CONTROLS, text=labels[0])
+    word = replace(word, rows=("word",)).as_step(steps.WORD, part, sheet=CONTROLS)
+    place = find(word, words).as_step(steps.PLACE, part, sheet=CONTROLS)
     groups: dict[tuple[tuple[str, ...], bool], list[Matrix]] = {}
     for matrix in weights:
         if isinstance(matrix, Matrix) and matrix.rows == x.rows:
@@ -64,19 +61,19 @@ def explorer(name: str, x: Matrix, output: Matrix, weights: Sequence[Node]) -> l
     for number, ((_, next_word), heads) in enumerate(groups.items(), 1):
         looks = concat([picked(head, place) for head in heads])
         looks = replace(looks, columns=tuple(head.name for head in heads))
-        tail = "" if number == 1 else f"_{number}"
-        note = NEXT_NOTE if next_word else LOOKS_NOTE
-        made.append(looks.named(f"{at}Looks{tail}", note, sheet=CONTROLS))
+        step = steps.NEXT_LOOKS if next_word else steps.LOOKS
+        group = part.numbered(number if number > 1 else 0)
+        made.append(looks.as_step(step, group, sheet=CONTROLS))
     if output.rows != x.rows:
         return made
-    ends = [("input", x), ("output", output)]
+    ends = [("input", x, steps.INPUT_OF_WORD), ("output", output, steps.OUTPUT_OF_WORD)]
     if len(x.columns) == len(output.columns):
         change = replace(concat([picked(x, place), picked(output, place)]), columns=("input", "output"))
-        made.append(change.named(f"{at}Change", "what it becomes", sheet=CONTROLS))
+        made.append(change.as_step(steps.CHANGE, part, sheet=CONTROLS))
     else:
-        for what, matrix in ends:
-            column = replace(picked(matrix, place), columns=(what,))
-            made.append(column.named(f"{at}{what.title()}OfWord", f"its {what}", sheet=CONTROLS))
+        for label, matrix, step in ends:
+            column = replace(picked(matrix, place), columns=(label,))
+            made.append(column.as_step(step, part, sheet=CONTROLS))
     return made
 
 
@@ -115,33 +112,38 @@ def moves(ends: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
     if min(len(inputs[0].columns), len(outputs[0].columns)) < 2:
         return []
     joined = all(x.columns == output.columns for x, output in ends.values())
-    made, project = _projection("" if joined else "Input.", inputs)
-    made_after, project_after = ([], project) if joined else _projection("Output.", outputs)
+    made, project = _projection(COMPARISON if joined else _of_space("Input", "inputs"), inputs)
+    made_after, project_after = (
+        ([], project) if joined else _projection(_of_space("Output", "outputs"), outputs)
+    )
     made += made_after
     for name, (x, output) in ends.items():
         before, after = project(x), project_after(output)
         parts = [columns(side, i, i + 1) for i in (0, 1) for side in (before, after)]
-        at = f"{name}." if len(ends) > 1 else ""
+        several = len(ends) > 1
+        part = COMPARISON.within(Scope(name, name)) if several else COMPARISON
+        note = f"{name} words" if several else "words"
         table = replace(concat(parts), columns=AXES if joined else AXES_APART)
-        made.append(table.named(f"{COMPARE}.{at}{MOVES}", f"{at[:-1]} words".strip(), sheet=COMPARE))
+        made.append(table.as_step(steps.MOVES, part, note=note, sheet=COMPARE))
     return made
 
 
-def _projection(name: str, parts: list[Matrix]) -> tuple[list[Matrix], Callable[[Matrix], Matrix]]:
+def _of_space(symbol: str, words: str) -> Part:
+    """The part of `Compare` with the projection of the inputs, or of the outputs."""
+    return COMPARISON.within(Scope(symbol, words))
+
+
+def _projection(part: Part, parts: list[Matrix]) -> tuple[list[Matrix], Callable[[Matrix], Matrix]]:
     """The matrices of a projection on two principal components, and the projection."""
     labels = parts[0].columns
     if len(labels) == 2:
         return [], copy
     components = principal_components(np.vstack([part.values for part in parts]), 2)
-    directions = given(
-        np.round(components, DIGITS).T,
-        labels, ("1st", "2nd"), f"{COMPARE}.{name}Components", COMPONENTS_NOTE, "weight",
-    )  # fmt: skip
+    numbers, axes = np.round(components, DIGITS).T, ("1st", "2nd")
+    directions = given_step(numbers, labels, axes, steps.COMPONENTS, part)
     directions = replace(directions, sheet=COMPARE)
-    centre = column_mean(parts[:MOST_CENTRED]).named(
-        f"{COMPARE}.{name}Centre", "the mean", sheet=COMPARE
-    )
-    shift = (centre @ directions).named(f"{COMPARE}.{name}Shift", "the mean, projected", sheet=COMPARE)
+    centre = column_mean(parts[:MOST_CENTRED]).as_step(steps.CENTRE, part, sheet=COMPARE)
+    shift = (centre @ directions).as_step(steps.SHIFT, part, sheet=COMPARE)
     return [directions, centre, shift], lambda x: x @ directions - shift
 
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from attn_xl.errors import CallError, nearest
-from attn_xl.graph.step import Part
+from attn_xl.graph.step import WHOLE, Part, Scope
+from attn_xl.settings import COMPARE
+
+COMPARISON = WHOLE.within(Scope(COMPARE, "comparison"))
+"""The part whose steps stand on the sheet `Compare`; a word or a sentence is a scope within it."""
 
 
 def chosen_parts(wanted: str, parts: Iterable[Part]) -> set[Part]:

@@ -475,6 +475,25 @@ COMPARED = Step(
     ),
     recipe=recipes.TAKE_ROWS,
 )
+COMPARED_ENDS = tuple(replace(COMPARED, symbol=end.symbol) for end in (INPUT, OUTPUT))
+"""The input and the output of a word that sentences share; the word is the last scope of its part."""
+COMPARED_DIFFERENCE = replace(COMPARED.by(recipes.SUBTRACT_FIRST), symbol="Difference")
+
+# The sheets Controls and Compare; the sentence is the last scope of a step's part
+
+WORDS = Step("Words", note="the words to choose from")
+WORD = Step("Word", note="Choose a word.", role="input")
+PLACE = Step("Place", note="Where it stands.")
+LOOKS = Step("Looks", note="how much it looks at")
+NEXT_LOOKS = replace(LOOKS, note="what comes next")
+CHANGE = Step("Change", note="what it becomes")
+INPUT_OF_WORD = Step("InputOfWord", note="its input")
+OUTPUT_OF_WORD = Step("OutputOfWord", note="its output")
+MOVES = Step("Moves")
+COMPONENTS = Step("Components", note="principal components", role="weight")
+CENTRE = Step("Centre", note="the mean")
+SHIFT = Step("Shift", note="the mean, projected")
+
 # The transformer
 
 SKIP = Step(

@@ -1,5 +1,5 @@
-"""What one number is called, `pets.Softmax[mouse, cat]` or `pets.Softmax!D5`, and which one a name
-means. Knows nothing of how numbers come about.
+"""Names of single numbers, `pets.Softmax[mouse, cat]` or `pets.Softmax!D5`, and the numbers that names
+refer to.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from attn_xl.workbook.layout.layout import LINK_ROW, NOTE_ROW, OVERVIEW, TITLE_R
 from attn_xl.workbook.layout.placed import Block
 from attn_xl.workbook.xlsx.rows import caption_above
 
-from .selection import Chosen, Steps, select
+from .selection import SelectedMatrix, Steps, select
 
 _IN_QUOTES = re.compile(r'"((?:[^"]|"")*)"(?:#([0-9]{1,9}))?\s*(,|$)')
 _BARE = re.compile(r"([^,]*)(,|$)")
@@ -36,7 +36,7 @@ class Element(NamedTuple):
 
 
 class _Label(NamedTuple):
-    """A row or a column as it was asked for: `the#2`, `"a, b"`."""
+    """A row or column label as typed: `the#2`, `"a, b"`."""
 
     text: str
     literal: bool
@@ -47,19 +47,19 @@ class CellNames:
     """The names of all cells of a computation.
 
     Args:
-        sheet: the sentence that is meant, where a name says none.
+        sheet: the sentence of names that do not include one.
 
     Raises:
-        CallError: for a sentence that there is not.
+        CallError: for an unknown sentence.
     """
 
     def __init__(self, computation: Computation, layout: Layout, sheet: str | None = None) -> None:
         self._layout = layout
         self._sheet = sheet
-        played_with = [Chosen("", name, node) for name, node in computation.controls.items()]
-        self._chosen = {one.node: one for one in (*select(computation), *played_with)}
+        controls = [SelectedMatrix("", name, node) for name, node in computation.controls.items()]
+        self._selected = {one.node: one for one in (*select(computation), *controls)}
         self._labels: dict[tuple[str, ...], list[str]] = {}
-        self._steps = Steps((*select(computation, (), sheet), *played_with), computation)
+        self._steps = Steps((*select(computation, (), sheet), *controls), computation)
 
     def name(self, cell: Element, home: Node | None = None) -> str:
         """`pets.Softmax[mouse, cat]`; without the sentence where it is that of `home`."""
@@ -76,8 +76,8 @@ class CellNames:
 
     def step(self, node: Node, home: Node | None = None) -> str:
         """`pets.Softmax`; without the sentence where it is that of `home`."""
-        one = self._chosen[node]
-        same = home is not None and self._chosen[home].sheet == one.sheet
+        one = self._selected[node]
+        same = home is not None and self._selected[home].sheet == one.sheet
         return one.name if same else one.title
 
     def address(self, cell: Element) -> str:
@@ -86,13 +86,13 @@ class CellNames:
         return f"{quoted(place.sheet)}!{address(place.row + cell.row, place.column + cell.column)}"
 
     def _all(self, labels: tuple[str, ...]) -> list[str]:
-        """Each label so that it means one only: `the#1`, `"a, b"`."""
+        """Each label in an unambiguous form: `the#1`, `"a, b"`."""
         if labels not in self._labels:
             self._labels[labels] = unambiguous(labels)
         return self._labels[labels]
 
     def find(self, text: str) -> Element:
-        """The cell that a name or an address means.
+        """The cell that a name or an address refers to.
 
         Raises:
             CallError: if there is none, or more than one.
@@ -108,7 +108,7 @@ class CellNames:
         return self._within(self._one(name), name, inside)
 
     def _split(self, text: str) -> tuple[str, str | None] | None:
-        """The name of a step that there is, and what stands in the brackets after it."""
+        """A known step's name and the text in the brackets after it; None for an unknown step."""
         if self._steps.known(text):
             return text, None
         for bracket in reversed([i for i, letter in enumerate(text) if letter == "["]):
@@ -123,12 +123,12 @@ class CellNames:
         name, bracket, inside = text.partition("(")
         if bracket and "[" not in name and self._steps.known(name.strip()):
             return CallError(
-                f"{text}: rows and columns stand in square brackets: write "
+                f"{text}: put rows and columns in square brackets: write "
                 f"{name.strip()}[{inside.strip().removesuffix(')')}]."
             )
         return self._steps.unknown(text.partition("[")[0].strip())
 
-    def _one(self, name: str) -> Chosen:
+    def _one(self, name: str) -> SelectedMatrix:
         """The step of that name."""
         ones = self._steps.find(name)
         if len(ones) > 1:
@@ -138,20 +138,20 @@ class CellNames:
             raise CallError(
                 f"{name} is {'in several sentences' if sentences else 'the name of several steps'}: "
                 f"{titles}{more}. Write one of these names"
-                + (", or say which sentence is meant: --sheet NAME." if sentences else ".")
+                + (", or choose a sentence with --sheet NAME." if sentences else ".")
             )
         return ones[0]
 
-    def _within(self, one: Chosen, name: str, inside: str | None) -> Element:
+    def _within(self, one: SelectedMatrix, name: str, inside: str | None) -> Element:
         node = one.node
         n, m = node.shape
         example = self.name(Element(node, 0, 0))
         if inside is None:
             if n == m == 1:
                 return Element(node, 0, 0)
-            raise CallError(f"{name} has {n} x {m} numbers. Say which one, as in {example}.")
+            raise CallError(f"{name} has {n} x {m} numbers. Name one of them, as in {example}.")
         if node.scalar:
-            raise CallError(f"{name} is one number: write {example}.")
+            raise CallError(f"{name} is a single number: write {example}.")
         labels = _labels(inside)
         if len(labels) == 1 and m == 1:
             return Element(node, self._index(labels[0], node.rows, "row", one), 0)
@@ -160,7 +160,7 @@ class CellNames:
         if len(labels) != 2:
             raise CallError(
                 f"{name}[{inside}] names {len(labels)} label{'s' * (len(labels) > 1)}, but it takes a "
-                f"row and a column, as in {example}. A label with a comma goes in quotes."
+                f"row and a column, as in {example}. Put a label with a comma in quotes."
             )
         row, column = labels
         return Element(
@@ -169,8 +169,8 @@ class CellNames:
             self._index(column, node.columns, "column", one),
         )
 
-    def _index(self, label: _Label, labels: tuple[str, ...], what: str, one: Chosen) -> int:
-        """The row or the column that a label means."""
+    def _index(self, label: _Label, labels: tuple[str, ...], what: str, one: SelectedMatrix) -> int:
+        """The index of the row or column that a label refers to."""
         places = _places(label.text, labels)
         number = label.number
         if not places and not label.literal:
@@ -188,7 +188,11 @@ class CellNames:
             if len(labels) > MOST_LISTED:
                 hint = f"{hint.partition('There are')[0]}There are {len(labels)} {what}s."
             numbers = _POSITION.fullmatch(label.text) and not label.literal
-            why = f" (where {what}s are labelled by numbers, a number is a label)" if numbers else ""
+            why = (
+                f" (its {what}s are labelled by numbers, so a number is read as a label)"
+                if numbers
+                else ""
+            )
             raise CallError(f"{one.title} has no {what} {label.text!r}{why}. {hint}")
         if number is not None:
             if 1 <= number <= len(places):
@@ -198,15 +202,17 @@ class CellNames:
                 f"time{'s' * (len(places) > 1)}, so there is no {label.text}."
             )
         if len(places) > 1:
-            said = ", ".join(f"{self._all(labels)[i]} ({what} {i + 1})" for i in places)
-            raise CallError(f"{one.title} has several {what}s {label.text!r}. Say which: {said}.")
+            options = ", ".join(f"{self._all(labels)[i]} ({what} {i + 1})" for i in places)
+            raise CallError(f"{one.title} has several {what}s {label.text!r}. Choose one: {options}.")
         return places[0]
 
-    def _at(self, text: str, asked: Place) -> Element:
+    def _at(self, text: str, address_given: Place) -> Element:
         """The number in a cell of the workbook that `convert` writes."""
         if self._sheet is not None:
-            raise CallError(f"--sheet does not go with {text}, which names its sheet. Leave one out.")
-        name, row, column = asked.sheet.strip(), asked.row, asked.column
+            raise CallError(
+                f"--sheet cannot be combined with {text}, which names a sheet. Leave it out."
+            )
+        name, row, column = address_given.sheet.strip(), address_given.row, address_given.column
         sheets = {sheet.name.casefold(): sheet for sheet in self._layout.sheets}
         if name.casefold() not in sheets:
             names = [sheet.name for sheet in sheets.values()]
@@ -220,28 +226,29 @@ class CellNames:
             if place.row <= row <= place.last_row and place.column <= column <= place.last_column:
                 return Element(block.node, row - place.row, column - place.column)
         for there in sheet.extras.cells:
-            if there.like and (there.row, there.column) == (row, column):  # it shows one from elsewhere
+            if there.like and (there.row, there.column) == (row, column):  # it repeats a number
                 block = next(one for one in self._layout.blocks.values() if one.name == there.like)
                 return Element(block.node, *there.shows)
         if not sheet.blocks:
             raise CallError(
-                f"{quoted(sheet.name)}!{address(row, column)} holds no number. {self._shown(sheet)}"
+                f"{quoted(sheet.name)}!{address(row, column)} holds no number. {self._example(sheet)}"
             )
         numbers = ", ".join(f"{block.place.range} ({block.name})" for block in sheet.blocks)
         raise CallError(
-            f"{quoted(sheet.name)}!{address(row, column)} holds {_standing(sheet, row, column)}. "
+            f"{quoted(sheet.name)}!{address(row, column)} holds {_content(sheet, row, column)}. "
             f"The numbers are in {numbers}."
         )
 
-    def _shown(self, sheet: Sheet) -> str:
-        """Where one of the numbers is that a sheet shows from others."""
-        shown = [cell for cell in sheet.extras.cells if cell.like]
-        example = f"{address(shown[0].row, shown[0].column)} ({shown[0].like})" if shown else ""
-        return f"One is in {example}." if shown else "It has none."
+    def _example(self, sheet: Sheet) -> str:
+        """A cell of a sheet without matrices of its own that repeats a number."""
+        repeated = next((cell for cell in sheet.extras.cells if cell.like), None)
+        if repeated is None:
+            return "The sheet has no numbers."
+        return f"Try {address(repeated.row, repeated.column)} ({repeated.like})."
 
 
 def _labels(inside: str) -> list[_Label]:
-    """What stands in the brackets, label by label."""
+    """The labels in the brackets."""
     found: list[_Label] = []
     start = 0
     while True:
@@ -260,19 +267,19 @@ def _labels(inside: str) -> list[_Label]:
 
 
 def _places(label: str, labels: Sequence[str]) -> list[int]:
-    """Where a label stands: as it is written or, if nowhere, in upper or lower case."""
+    """The indices of a label: exact matches or, if there are none, matches that ignore case."""
     same = [i for i, there in enumerate(labels) if there == label]
     return same or [i for i, there in enumerate(labels) if there.casefold() == label.casefold()]
 
 
-def _standing(sheet: Sheet, row: int, column: int) -> str:
-    """What stands in a cell that holds none of a sheet's numbers."""
+def _content(sheet: Sheet, row: int, column: int) -> str:
+    """The content, in words, of a cell that holds none of a sheet's numbers."""
     for block in sheet.blocks:
         label = _label_at(block, row, column)
         if label:
             return label
     if row == LINK_ROW:
-        return "a link, or nothing"
+        return "a link or nothing"
     return (
         {TITLE_ROW: "the title", NOTE_ROW: "the note"}.get(row, "nothing") if column == 1 else "nothing"
     )

@@ -1,4 +1,4 @@
-"""How one number came about, with the numbers put in, down to the inputs: records, no output format."""
+"""Explains how one number was computed, with the values substituted, down to the inputs."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from .cell_names import CellNames, Element
 
 Ends = Literal["", "given", "above", "depth", "limit"]
 MOST_CELLS = 2000
-"""No more cells are explained once so many are known."""
+"""Known cells at which an explanation stops adding more."""
 _HEAD, _TAIL = 4, 2
 _LAST: dict[int, Layout] = {}
-"""The layout of the last computation, by its id: drawing one takes longer than explaining a cell."""
+"""The layout of the last computation, by its id: making one takes longer than explaining a cell."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """How one number came about.
+    """How one number was computed.
 
     Attributes:
         name: `pets.Softmax[mouse, cat]`.
         address: its cell in the workbook that `convert` writes, `pets.Softmax!D5`.
-        formula: what stands in that cell, `=L5/$P5`; "" for what is given.
-        value: the number, or the text of a cell that shows one.
+        formula: the formula in that cell, `=L5/$P5`; "" for a given number.
+        value: the number, or the text of a cell that holds text.
         words: the calculation with names, `Softmax.Exponentials[mouse, cat] / Softmax.Sum[mouse]`.
-        numbers: the same with the numbers put in, `0.277 / 1.339`.
-        note: what the step shows.
+        numbers: the calculation with values substituted, `0.277 / 1.339`.
+        note: the note of the step.
         step: the step it belongs to, `pets.Softmax`.
-        sources: the named numbers it was made from, in order.
-        ends: why its own calculation is not here, and `sources` is empty: it is `given`; it was
-            explained `above`; the `depth` or the `limit` of cells is reached. "" where it is here.
+        sources: the named numbers it was computed from, in order.
+        ends: why its calculation and `sources` are missing: it is `given`, it was explained `above`,
+            or the `depth` or the `limit` of cells is reached. "" if they are not missing.
     """
 
     name: str
@@ -57,11 +57,11 @@ class Explanation:
     ends: Ends = ""
 
     def __repr__(self) -> str:
-        made = "".join(f" = {said}" for said in (self.words, self.numbers) if said)
-        return f"<{self.name}{made} = {self.value}>"
+        calculation = "".join(f" = {text}" for text in (self.words, self.numbers) if text)
+        return f"<{self.name}{calculation} = {self.value}>"
 
     def all(self) -> Iterator[tuple[int, Explanation]]:
-        """Itself and what it was made from, in the order of a tree, each with its level from 0."""
+        """This explanation and those of its sources, depth first, each with its level from 0."""
         waiting = [(0, self)]
         while waiting:
             level, one = waiting.pop()
@@ -70,8 +70,8 @@ class Explanation:
 
 
 def figure(value: float, decimals: int | None = None) -> str:
-    """A number in words: at most so many digits after the point, all that matter if None; a power of
-    ten where it would be 0 or very long; with a true minus sign."""
+    """A number as text: at most `decimals` digits after the point, or full precision if None; an
+    exponent where it would show as 0 or be very long; a true minus sign."""
     if decimals is None:
         text = repr(float(value))
     elif value and not 0.5 * 10.0**-decimals <= abs(value) < 1e7:
@@ -85,8 +85,8 @@ def figure(value: float, decimals: int | None = None) -> str:
 
 
 class _Voice:
-    """What is said of a cell that has a name, and of a number that has none. This one says nothing, and
-    remembers the cells it was asked about."""
+    """How a calculation writes a named cell, and a number without a name. This one writes nothing and
+    records the cells that the calculation reads."""
 
     most: int | None = None
 
@@ -137,8 +137,8 @@ class _Numbers(_Voice):
 
 
 class _Term(Term):
-    """A matrix in the calculation of a cell of `home`: its cells by the voice or, where it has no name,
-    by how they came about."""
+    """A matrix in the calculation of a cell of `home`: the voice writes its cells; if it has no name,
+    their calculation stands in their place."""
 
     def __init__(self, node: Node, voice: _Voice, names: CellNames, home: Node) -> None:
         self._node, self._voice, self._names, self._home = node, voice, names, home
@@ -177,7 +177,7 @@ class _Term(Term):
 
 
 class _Explaining:
-    """One explanation: each cell of it explained once."""
+    """Builds an explanation in which each cell is explained once."""
 
     def __init__(
         self,
@@ -194,10 +194,10 @@ class _Explaining:
         self._known: set[Element] = set()
 
     def of(self, root: Element) -> Explanation:
-        """The explanation of a cell and, in the order of a tree, of what it was made from."""
+        """The explanation of a cell and, depth first, of its sources."""
         if root.node.operation is None:
             return self._record(root, (), "given")
-        # By hand, not by recursion: a model may have more steps than Python has frames.
+        # A loop instead of recursion: a model may have more steps than Python allows frames.
         open_cells = [(root, self._sources(root), list[Explanation]())]
         while True:
             cell, sources, records = open_cells[-1]
@@ -230,11 +230,11 @@ class _Explaining:
     def _sources(self, cell: Element) -> Iterator[Element]:
         self._explained.add(cell)
         seen = _Voice()
-        self._said(cell, seen)
+        self._calculation(cell, seen)
         self._known.update(seen.cells)
         return iter(seen.cells)
 
-    def _said(self, cell: Element, voice: _Voice) -> str:
+    def _calculation(self, cell: Element, voice: _Voice) -> str:
         return _Term(cell.node, voice, self._names, cell.node).worked(cell.row, cell.column).text
 
     def _record(self, cell: Element, sources: tuple[Explanation, ...], ends: Ends) -> Explanation:
@@ -244,8 +244,8 @@ class _Explaining:
         if node.operation is not None:
             formula = "=" + self._layout.formula(self._layout.blocks[node], cell.row, cell.column)
         if not ends:
-            words = self._said(cell, _Names(self._names, node, self._most))
-            numbers = self._said(cell, _Numbers(self._decimals, self._most))
+            words = self._calculation(cell, _Names(self._names, node, self._most))
+            numbers = self._calculation(cell, _Numbers(self._decimals, self._most))
         return Explanation(
             name=self._names.name(cell),
             address=self._names.address(cell),
@@ -269,23 +269,23 @@ def explain(
     decimals: int | None = None,
     most: int | None = None,
 ) -> Explanation:
-    """How one number came about, with the numbers put in.
+    """How one number was computed, with the values substituted.
 
     Args:
-        computation: what `attend` made, or a graph, or the matrix that a model returned.
+        computation: the result of `attend`, a graph, or the matrix that a model returned.
         cell: the number's name, `Softmax[mouse, cat]`, `pets.Softmax[1, 3]`, `Softmax[the#2, "a, b"]`,
             `d_k`; or its cell in the workbook that `convert` writes, `pets.Softmax!D5`.
         sheet: the sentence, where `cell` does not name it.
         depth: how many levels of calculations; None for all, down to the inputs.
-        decimals: at most so many digits after the point; full precision if None.
-        most: sums of more terms are shortened in the middle; None for none.
+        decimals: digits after the point, at most; full precision if None.
+        most: terms of a sum above which its middle is left out; None to keep all.
 
     Returns:
-        The number's explanation; its `sources` are those of the numbers it was made from. Each number
-        is explained once, and no more once 2,000 are known.
+        The number's explanation, whose `sources` explain the numbers it was computed from. Each number
+        is explained once, and the explanation stops at 2,000 numbers.
 
     Raises:
-        CallError: for a cell that there is not, a name that means several, or a depth below 1.
+        CallError: for an unknown cell, an ambiguous name, or a depth below 1.
 
     Example:
         >>> import attn_xl
@@ -297,7 +297,7 @@ def explain(
         '0.278 / 1.339'
     """
     if depth is not None and depth < 1:
-        raise CallError(f"a depth of {depth} explains nothing; it takes a whole number from 1.")
+        raise CallError(f"depth is {depth}; it takes a whole number from 1, or None for all.")
     computation = as_computation(computation)
     if not isinstance(cell, str):
         raise wrong_type("cell", cell, "the name of one number: 'Softmax[mouse, cat]'")
@@ -325,10 +325,10 @@ def worked_with(
     decimals: int | None = None,
     most: int | None = None,
 ) -> str:
-    """The calculation of a cell with other numbers than its own put in: `2·2.6 + 1.9·0.1`.
+    """The calculation of a cell with other values substituted: `2·2.6 + 1.9·0.1`.
 
     Args:
-        numbers: those of each matrix, of its shape; its own where there are none.
+        numbers: the values by matrix, each of its shape; other matrices keep their own.
         decimals, most: as for `explain`.
     """
     voice = _Numbers(decimals, most, numbers)

@@ -1,4 +1,4 @@
-"""An explanation as an indented tree for a terminal, and as JSON. Computes nothing."""
+"""An explanation as an indented tree for a terminal, and as JSON."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from attn_xl.text import as_json, plain
 from .explanation import MOST_CELLS, Explanation, figure
 
 MOST_LEAVES = 12
-"""So many numbers in a row that are only named are shown."""
+"""Consecutive sources without a calculation that are all shown."""
 _FIRST, _LAST = 6, 2
 INDENT = 2
 MOST_LEVELS = 16
-"""What is deeper is not indented further."""
+"""Levels: deeper ones are not indented further."""
 WIDEST = 56
-"""Names that are longer push what stands beside them to the right."""
-_SAID = {"above": "explained above", "limit": "not explained here"}
+"""Characters: longer lines push the address beside them to the right."""
+_REASONS = {"above": "explained above", "limit": "not explained here"}
 
 
 class _Line(NamedTuple):
@@ -34,12 +34,12 @@ class _Line(NamedTuple):
     style: str = ""
     beside: str = ""
     mark: str = ""
-    """Stands before the text, and what is folded is aligned with the text."""
+    """Precedes the text; folded lines are aligned with the text."""
 
 
 def to_json(explanation: Explanation, *, decimals: int | None = None) -> str:
-    """A JSON object: `cell`, the name of what is explained; `cut`, whether there were more cells than
-    are explained at once; and `cells` by name, each once: `address`, `formula`, `value`, `words`,
+    """A JSON object: `cell`, the name of the number; `cut`, whether the limit of cells was reached; and
+    `cells`, each once by its name: `address`, `formula`, `value`, `words`,
     `numbers`, `note`, `ends` and the names of its `sources`."""
     cells: dict[str, dict[str, Any]] = {}
     cut = False
@@ -68,13 +68,13 @@ def _fields(one: Explanation, decimals: int | None) -> dict[str, Any]:
 
 
 def print_tree(explanation: Explanation, *, decimals: int = 3, file: TextIO | None = None) -> None:
-    """Print an explanation as an indented tree, each number under what was made of it.
+    """Print an explanation as an indented tree, each number below the one computed from it.
 
-    On a terminal long lines are folded; elsewhere, and with NO_COLOR set, the text is plain, and no
-    line is folded unless COLUMNS says how wide it may be.
+    On a terminal, long lines are folded. Elsewhere they are folded only if COLUMNS sets a width, and
+    the text is plain, as it is wherever NO_COLOR is set.
 
     Args:
-        decimals: at most so many digits after the point of the values.
+        decimals: digits after the point of the values, at most.
         file: where to print; standard output if None.
     """
     lines = list(_lines(explanation, decimals))
@@ -92,7 +92,7 @@ def print_tree(explanation: Explanation, *, decimals: int = 3, file: TextIO | No
     with console.capture() as printed:
         for line, text in zip(lines, texts):
             console.print(Padding(_marked(line.mark, text), (0, 0, 0, line.indent), expand=False))
-    # What is folded is padded with spaces to its full width.
+    # Rich pads folded lines with spaces to the full width.
     file.write("".join(f"{row.rstrip(' ')}\n" for row in printed.get().splitlines()))
 
 
@@ -120,7 +120,7 @@ def _lines(explanation: Explanation, decimals: int) -> Iterator[_Line]:
         level, one = waiting.pop()
         indent = INDENT * min(level, MOST_LEVELS)
         if isinstance(one, int):
-            yield _Line(indent, f"… ({one:,} more; all of them: --json)", "dim")
+            yield _Line(indent, f"… ({one:,} more; --json lists them all)", "dim")
             continue
         cut |= one.ends == "limit"
         yield _head(one, indent, decimals)
@@ -130,20 +130,20 @@ def _lines(explanation: Explanation, decimals: int) -> Iterator[_Line]:
     if cut:
         yield _Line(
             0,
-            f"Cut: more than {MOST_CELLS:,} numbers. Ask for one of them, or for a smaller --depth.",
+            f"Stopped at {MOST_CELLS:,} numbers. Explain one of them, or choose a smaller --depth.",
             "italic",
         )
 
 
 def _head(one: Explanation, indent: int, decimals: int) -> _Line:
     beside = f"{one.address}  {one.formula}".rstrip()
-    if one.ends in _SAID:
-        beside = f"{one.address}  ({_SAID[one.ends]})"
+    if one.ends in _REASONS:
+        beside = f"{one.address}  ({_REASONS[one.ends]})"
     return _Line(indent, f"{one.name} = {_value(one, decimals)}", "" if one.ends else "bold", beside)
 
 
 def _calculation(one: Explanation, indent: int, decimals: int, noted: set[str]) -> Iterator[_Line]:
-    """The note of a step once, then the calculation; numbers that only say the value again are not."""
+    """The note of a step, once, and the calculation, without values that only repeat the result."""
     if one.note and one.step not in noted:
         noted.add(one.step)
         yield _Line(indent, one.note, "dim")
@@ -158,7 +158,7 @@ def _value(one: Explanation, decimals: int) -> str:
 
 
 def _shortened(sources: tuple[Explanation, ...]) -> list[Explanation | int]:
-    """The sources; where many in a row are only named, how many in place of those in the middle."""
+    """The sources, with a count in place of the middle of a long run without calculations."""
     shown: list[Explanation | int] = []
     named: list[Explanation] = []
     for source in (*sources, None):

@@ -1,4 +1,4 @@
-"""Matrices as JSON and CSV, for programs, in full precision unless asked otherwise."""
+"""Matrices as JSON and CSV, in full precision unless `decimals` is given."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attn_xl.models.computation import Computation
 from attn_xl.spreadsheets.text_files import harmless
 from attn_xl.text import as_json
 
-from .selection import Chosen, select
+from .selection import SelectedMatrix, select
 
 
 def to_json(
@@ -21,11 +21,11 @@ def to_json(
     sheet: str | None = None,
     decimals: int | None = None,
 ) -> str:
-    """A JSON object of the chosen matrices by name (`pets.Softmax`): each with its `sheet`, `step`,
+    """A JSON object of the selected matrices by name (`pets.Softmax`): each with its `sheet`, `step`,
     `formula`, `rows`, `columns` and `values`, a list of rows.
 
     Raises:
-        CallError: for a step or a sheet that there is not.
+        CallError: for an unknown step or sheet.
     """
     matrices = {
         one.title: {
@@ -49,12 +49,12 @@ def to_csv(
     sheet: str | None = None,
     decimals: int | None = None,
 ) -> str:
-    """The chosen matrices as CSV tables: the name in the corner, column labels in the first line, row
-    labels in the first column; an empty line between two tables. No label is a formula to a
-    spreadsheet program.
+    """The selected matrices as CSV tables: the name in the corner, column labels in the first line, row
+    labels in the first column, an empty line between tables. Labels are escaped so that no spreadsheet
+    program reads one as a formula.
 
     Raises:
-        CallError: for a step or a sheet that there is not.
+        CallError: for an unknown step or sheet.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -67,7 +67,7 @@ def to_csv(
     return text.getvalue()
 
 
-def _values(one: Chosen, decimals: int | None) -> Any:
+def _values(one: SelectedMatrix, decimals: int | None) -> Any:
     if one.node.texts:
         return [[text] for text in one.node.texts]
     rows = one.node.values.tolist()

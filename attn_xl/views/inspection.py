@@ -1,4 +1,4 @@
-"""What a file holds, told in full: a printer of what `survey` decided. Decides nothing itself."""
+"""Reports what `survey` found in a file and how each table is used, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ MOST_LABELS = 6
 
 
 def commands(file: str, made: Survey, given: Mapping[str, Any]) -> list[str]:
-    """The commands that convert a file: one, if it is clear what it holds; else one for each sheet that
-    would be clear alone, or, as a pattern, for a table."""
+    """The commands that convert a file: one if the file is unambiguous; otherwise one for each sheet
+    that is unambiguous by itself or, failing that, one for a table as an example."""
     base = ["attn-xl", "convert", file]
     if file == "-":
         base += ["-o", "output.xlsx"]
@@ -38,7 +38,7 @@ def commands(file: str, made: Survey, given: Mapping[str, Any]) -> list[str]:
 
 
 def _is_clear(file: str, given: Mapping[str, Any], sheet: str) -> bool:
-    """Whether a sheet would be clear alone."""
+    """Whether a sheet is unambiguous by itself."""
     try:
         return survey(file, **given, sheet=sheet).tables is not None
     except CallError:  # what --without names is on another sheet
@@ -46,7 +46,7 @@ def _is_clear(file: str, given: Mapping[str, Any], sheet: str) -> bool:
 
 
 def _joined(words: Sequence[str]) -> str:
-    """A command for a shell; in double quotes where single ones stand in a name."""
+    """A shell command; names with single quotes are put in double quotes."""
     plain = [
         f'"{word}"' if "'" in word and not set(word) & set('"$`\\!') - {"!"} else shlex.quote(word)
         for word in words
@@ -71,18 +71,18 @@ def as_text(file: str, made: Survey, given: Mapping[str, Any]) -> str:
         if over:
             width = max(len(f.range) for f in over)
             sizes = max(len(f.size) for f in over)
-            lines += ["  Passed over:"] if used else ["  Tables:"]
+            lines += ["  Not used:"] if used else ["  Tables:"]
             for f in over:
                 title = f" {f.title!r}" if f.title else ""
                 lines.append(
-                    f"    {f.range:{width}}  {f.size:{sizes}} {title} - {f.why or 'no use for it'}"
+                    f"    {f.range:{width}}  {f.size:{sizes}} {title} - {f.why or 'not needed'}"
                 )
                 if f.problem and not used:
                     lines.append(f"    {'':{width}}  would be refused: {_short(f, f.problem)}")
     lines += [""]
     if made.trouble is not None:
         lines += [
-            "It cannot be told what to compute:",
+            "attn-xl cannot tell what to compute:",
             f"  {_without_path(made, str(made.trouble))}",
             "",
         ]
@@ -90,7 +90,7 @@ def as_text(file: str, made: Survey, given: Mapping[str, Any]) -> str:
         lines += [f"  {_without_path(made, remark)}" for remark in made.tables.remarks]
         problem = _trial(made)
         if problem:
-            lines += ["It does not compute as it is:", f"  {_without_path(made, problem)}"]
+            lines += ["These tables cannot be computed:", f"  {_without_path(made, problem)}"]
         lines += [""] if made.tables.remarks or problem else []
     found = commands(file, made, given)
     if found:
@@ -111,15 +111,15 @@ def _used(f: Found) -> Iterator[str]:
     table = f.table
     if table is not None:
         for kind, labels, labelled in zip(
-            ("rows", "columns"), (table.rows, table.columns), table.labelled
+            ("row", "column"), (table.rows, table.columns), table.labelled
         ):
             if labelled:
-                yield f"    labels of the {kind}: {listed([*map(shortened, labels)], MOST_LABELS)}"
-        missing = [kind for kind, there in zip(("rows", "columns"), table.labelled) if not there]
+                yield f"    {kind} labels: {listed([*map(shortened, labels)], MOST_LABELS)}"
+        missing = [kind for kind, there in zip(("row", "column"), table.labelled) if not there]
         if missing:
-            yield f"    no labels of the {' and the '.join(missing)}"
+            yield f"    no {' or '.join(missing)} labels"
     if f.turned and f.use == "weights":
-        yield "    applied from the left there, so it is transposed"
+        yield "    a left factor in the file, so it is transposed"
     for note in f.notes:
         yield f"    {note}"
     if f.problem:
@@ -165,7 +165,7 @@ def _record(f: Found) -> dict[str, Any]:
 
 
 def _trial(made: Survey) -> str:
-    """What the model with its own settings says against the tables, or ""."""
+    """The error when the model is computed with the file's settings; "" if there is none."""
     from attn_xl.models.build import attend
 
     if made.tables is None or sum(t.values.size for t in made.tables.sentences.values()) > 100_000:
@@ -178,12 +178,12 @@ def _trial(made: Survey) -> str:
 
 
 def _short(f: Found, problem: str) -> str:
-    _, _, said = problem.partition(f"sheet {f.place.sheet!r}")
-    return (said or problem).lstrip(",: ")
+    _, _, after = problem.partition(f"sheet {f.place.sheet!r}")
+    return (after or problem).lstrip(",: ")
 
 
 def _without_path(made: Survey, text: str) -> str:
-    said = text.removeprefix(f"{made.path}").lstrip(",: ")
-    return said.replace(" (attn-xl inspect shows them all.)", "").replace(
+    text = text.removeprefix(f"{made.path}").lstrip(",: ")
+    return text.replace(" (attn-xl inspect shows them all.)", "").replace(
         " (attn-xl inspect says why)", ""
     )

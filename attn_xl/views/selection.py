@@ -1,4 +1,4 @@
-"""Which matrices of a computation are meant: by step, by sheet. For every kind of text output."""
+"""Selects matrices of a computation by step and by sheet, for every kind of text output."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from attn_xl.errors import CallError, nearest
 from attn_xl.graph.node import Node
 from attn_xl.models.computation import Computation
-from attn_xl.settings import COMPARE
+from attn_xl.settings import COMPARE, CONTROLS
 
 MOST_NAMES = 40
-"""An error lists no more names of steps in full."""
+"""Step names that an error lists in full."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Chosen:
-    """A matrix that is to be shown: the sheet it is of ("" if all share it), its name, itself; for a
-    helper, the step it was made for."""
+class SelectedMatrix:
+    """A matrix to show: its sentence ("" if all share it), its name and, for a helper, the step it
+    belongs to."""
 
     sheet: str
     name: str
@@ -26,13 +26,13 @@ class Chosen:
 
     @property
     def title(self) -> str:
-        """`pets.Softmax`, as the workbook has it."""
+        """Its name with the sentence, as in the workbook: `pets.Softmax`."""
         return f"{self.sheet}.{self.name}" if self.sheet else self.name
 
 
 def select(
     computation: Computation, steps: Sequence[str] | str = (), sheet: str | None = None
-) -> list[Chosen]:
+) -> list[SelectedMatrix]:
     """The matrices of a computation, or those of some steps and one sheet.
 
     Args:
@@ -41,7 +41,7 @@ def select(
         sheet: a sentence, or `Compare`.
 
     Raises:
-        CallError: for a step or a sheet that there is not; it suggests the nearest.
+        CallError: for an unknown step or sheet; it suggests the nearest name.
     """
     steps = [steps] if isinstance(steps, str) else steps
     matrices = list(_all(computation))
@@ -58,7 +58,7 @@ def select(
             matrices = [chosen for chosen in matrices if chosen.node in own]
     if not steps:
         return matrices
-    matrices += [Chosen("", name, node) for name, node in computation.controls.items()]
+    matrices += [SelectedMatrix("", name, node) for name, node in computation.controls.items()]
     names = Steps(matrices, computation)
     wanted = {one for step in steps for one in names.find(step, parts=True)}
     return [chosen for chosen in matrices if chosen in wanted]
@@ -73,43 +73,43 @@ def has_steps(computation: Computation, steps: Sequence[str], sheet: str | None 
 
 
 class Steps:
-    """Finds matrices by what people call them, for every command.
+    """Finds matrices by full or shortened names, for every command.
 
-    A name is tried in full (`pets.Enc1.Softmax_2`), then without the layer (`Softmax_2`), then without
-    the number of the head or the norm (`Enc1.Softmax`, `Softmax`), each with or without the sentence.
-    The first of these that fits counts, with all matrices that it fits. Upper and lower case are alike
-    unless that leaves two.
+    A name is matched in full (`pets.Enc1.Softmax_2`), then without the layer (`Softmax_2`), then
+    without the number of the head or the norm (`Enc1.Softmax`, `Softmax`), each with or without the
+    sentence. The first form with a match is used, with every matrix that it matches. Case is ignored
+    unless two names differ in it alone.
 
     Args:
-        matrices: those that may be meant.
+        matrices: the matrices to search.
     """
 
-    def __init__(self, matrices: Sequence[Chosen], computation: Computation) -> None:
+    def __init__(self, matrices: Sequence[SelectedMatrix], computation: Computation) -> None:
         self._matrices = list(matrices)
         self._own = {one: called(one, computation) for one in self._matrices}
-        self._forms: list[dict[str, list[Chosen]]] = [{}, {}, {}, {}]
+        self._forms: list[dict[str, list[SelectedMatrix]]] = [{}, {}, {}, {}]
         for one, own in self._own.items():
             fronts = ["", *(f"{name.removesuffix(one.name)}" for name in own if name != one.name)]
             for forms, names in zip(self._forms, (own, *_shorter(one, sorted(set(fronts))))):
                 for name in sorted({name.casefold() for name in names}):
                     forms.setdefault(name, []).append(one)
 
-    def find(self, name: str, *, parts: bool = False) -> list[Chosen]:
-        """All matrices that a name means, in their order.
+    def find(self, name: str, *, parts: bool = False) -> list[SelectedMatrix]:
+        """All matrices that a name refers to, in their order.
 
         Args:
-            parts: whether the name of a part of the model, `Enc1`, `Compare`, means all that is in it.
+            parts: whether the name of a part of the model, `Enc1`, `Compare`, selects all its matrices.
 
         Raises:
-            CallError: if there is none; it suggests the nearest.
+            CallError: if there is none; it suggests the nearest name.
         """
         found = self.known(name, parts=parts)
         if not found:
             raise self.unknown(name)
         return found
 
-    def known(self, name: str, *, parts: bool = False) -> list[Chosen]:
-        """The same, or nothing."""
+    def known(self, name: str, *, parts: bool = False) -> list[SelectedMatrix]:
+        """As `find`, but an empty list if there is none."""
         same = [one for one, own in self._own.items() if name in own]
         if same:
             return same
@@ -117,7 +117,7 @@ class Steps:
         return next((forms[name.casefold()] for forms in levels if name.casefold() in forms), [])
 
     def unknown(self, name: str) -> CallError:
-        """The error about a name that means nothing."""
+        """The error for an unknown name."""
         front = name.partition(".")[0].casefold()
         here = [one for one in self._matrices if one.sheet.casefold() == front]
         known = [one.title for one in here] or list(dict.fromkeys(one.name for one in self._matrices))
@@ -126,11 +126,11 @@ class Steps:
         return CallError(f"there is no step {name!r}. {nearest(name, known)}")
 
 
-def _shorter(one: Chosen, fronts: Sequence[str]) -> tuple[set[str], set[str], set[str]]:
-    """A name without its layer; without the number of its head, too; and the parts it is in."""
+def _shorter(one: SelectedMatrix, fronts: Sequence[str]) -> tuple[set[str], set[str], set[str]]:
+    """A name's forms without the layer, those also without the head, and the parts that it is in."""
     names = [f"{front}{one.name}" for front in fronts]
     inside = {name[:i] for name in names for i, letter in enumerate(name) if letter == "."}
-    if one.node.sheet == COMPARE:
+    if one.node.sheet in (COMPARE, CONTROLS):
         return set(), set(), inside
     step = one.owner or one.node
     rest = one.name.removeprefix(step.part.prefix)
@@ -142,16 +142,16 @@ def _shorter(one: Chosen, fronts: Sequence[str]) -> tuple[set[str], set[str], se
     )
 
 
-def _without_part(one: Chosen) -> str:
+def _without_part(one: SelectedMatrix) -> str:
     """`Softmax.Sum` of `Dec1.Self.Softmax_2.Sum`; `W_1`, of the feed-forward network, as it is."""
     step = one.owner or one.node
-    if step.step is None:
+    if step.step is None or step.sheet in (COMPARE, CONTROLS):
         return one.name
     return step.step.symbol + one.name.removeprefix(step.part.name(step.step.symbol))
 
 
-def called(chosen: Chosen, computation: Computation) -> set[str]:
-    """All names of a matrix: `Softmax`, `pets.Softmax`; one that sentences share has that of each."""
+def called(chosen: SelectedMatrix, computation: Computation) -> set[str]:
+    """All names of a matrix: `Softmax`, `pets.Softmax`; a shared matrix has one for each sentence."""
     name = chosen.name
     return {name, chosen.title} | {
         f"{sentence}.{name}"
@@ -160,7 +160,7 @@ def called(chosen: Chosen, computation: Computation) -> set[str]:
     }
 
 
-def _all(computation: Computation) -> Iterator[Chosen]:
+def _all(computation: Computation) -> Iterator[SelectedMatrix]:
     shared = computation.shared()
     seen: set[Node] = set()
     alone = len(computation) == 1
@@ -169,6 +169,6 @@ def _all(computation: Computation) -> Iterator[Chosen]:
             if node not in seen:
                 seen.add(node)
                 sheet = "" if alone or node in shared else sentence
-                yield Chosen(sheet, name, node, graph.owner(node))
+                yield SelectedMatrix(sheet, name, node, graph.owner(node))
     for name, matrix in computation.comparison.items():
-        yield Chosen("", name, matrix)
+        yield SelectedMatrix("", name, matrix)

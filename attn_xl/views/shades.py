@@ -1,5 +1,5 @@
-"""Attention weights as a map of shades, one or two letters a number, where a table of numbers would be
-wider than the terminal. Computes nothing."""
+"""Attention weights as a map of shades, one or two characters per number, for tables that are wider
+than the terminal."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ SHADES = "·░▒▓█"
 """From the smallest weights to the largest; a weight of 0 is blank. They need no colour."""
 _INK = Style.parse("rgb(0,150,136)")  # stands out from a white ground, and from a black one
 FEWEST_LETTERS = 8
-"""A label of more letters is cut to this many where that makes room for columns."""
+"""Characters to which longer labels are cut where that makes room for columns."""
 MOST_WORDS = 100
-"""So many words of columns are listed below a map, at the most."""
+"""Column labels listed above the legend."""
 Ends = list[int | None]
 
 
 def shaded(node: Node, rows: Ends, most_label: int, width: int) -> tuple[list[Text], int]:
-    """The lines of a map, and how many columns there is room for.
+    """The lines of a map, and the number of columns in it.
 
-    Rows have a number and a word, columns a number, whose digits stand one above the other.
+    A row is labelled by its number and word, a column by its number, with one digit per line.
 
     Args:
         node: (n, m), the weights.
-        rows: those that are shown, None for dots.
-        most_label: letters of a word, at the most.
+        rows: the rows to show, None for dots.
+        most_label: characters of a word, at most.
         width: of the terminal.
     """
     m = len(node.columns)
@@ -57,7 +57,7 @@ def shaded(node: Node, rows: Ends, most_label: int, width: int) -> tuple[list[Te
 
 
 def shade(value: float, largest: float) -> str:
-    """The shade of a weight: one step for each quarter of the largest, and one for below an eighth."""
+    """The shade of a weight: one for each quarter of the largest weight, and one below an eighth."""
     if value <= 0 or largest <= 0:
         return " "
     share = value / largest
@@ -65,13 +65,13 @@ def shade(value: float, largest: float) -> str:
 
 
 def legend(node: Node, decimals: int) -> list[str]:
-    """What the shades mean; and the words of the columns, where they are not those of the rows."""
+    """The weights that the shades stand for, and the column labels where they differ from the rows'."""
     largest = float(node.values.max())
     bounds = (1 / 8, 1 / 4, 1 / 2, 3 / 4, 1)
-    said = ", ".join(
+    shades = ", ".join(
         f"{letter} to {largest * bound:.{decimals}f}" for letter, bound in zip(SHADES, bounds)
     )
-    lines = [f"Shades: {said}; blank is 0. The numbers: --numbers, --csv or a wider terminal."]
+    lines = [f"Shades: {shades}; blank is 0. For numbers: --numbers, --csv or a wider terminal."]
     if node.columns != node.rows:
         words = ", ".join(f"{i} {word}" for i, word in enumerate(node.columns[:MOST_WORDS], 1))
         more = f", ... ({len(node.columns):,})" if len(node.columns) > MOST_WORDS else ""
@@ -80,7 +80,7 @@ def legend(node: Node, decimals: int) -> list[str]:
 
 
 def ends(count: int, most: int) -> Ends:
-    """The first and the last of so many places, None for those between."""
+    """The first and last of `count` indices, `most` in all, with None for those between."""
     if count <= most:
         return [*range(count)]
     first = (most + 1) // 2
@@ -88,7 +88,7 @@ def ends(count: int, most: int) -> Ends:
 
 
 def _heading(columns: Sequence[int | None], digits: int, left: int, size: int, m: int) -> list[Text]:
-    """The columns' numbers, a line for each digit."""
+    """The column numbers, one line per digit."""
     shown = len(str(m))
     lines = []
     for digit in range(shown):

@@ -1,4 +1,4 @@
-"""Matrices as tables in a terminal, or as the picture of one. Computes nothing."""
+"""Prints matrices as tables in a terminal, or as an SVG picture of one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from attn_xl.graph.node import HIDES, Graph, Node
 from attn_xl.models.computation import Computation, as_computation
 from attn_xl.text import forward
 
-from .selection import Chosen, select
+from .selection import SelectedMatrix, select
 from .shades import DOTS, Ends, ends, legend, shaded
 
 DECIMALS = 3
@@ -29,13 +29,13 @@ MOST_LABEL = 24
 MOST_HEADING = 12
 MOST_ROWS, CUT_TO = 60, 50
 MOST_CELLS = 1_000_000
-"""Of a matrix of more, some rows and columns are shown only, in a file or a pipe, too."""
+"""Numbers: larger matrices are cut even in a file or a pipe."""
 SVG_WIDTH = 120
 
 HEAT = ((247, 252, 250), (0, 96, 88))  # no attention, all attention
 
-# Rich's own frame would load a font from the network. At this size the letters of DejaVu Sans Mono are
-# as wide as Rich counts on. Spaces at the front of a text are kept in every viewer by xml:space.
+# Rich's own frame would load a font from the network. At this size the characters of DejaVu Sans Mono
+# have the width that Rich expects. xml:space keeps leading spaces in every viewer.
 _SVG = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
 <style>
 .{unique_id}-matrix {{ font-family: "DejaVu Sans Mono", Menlo, Consolas, monospace;
@@ -70,20 +70,20 @@ def show(
 ) -> None:
     """Print matrices as tables: all, or those of some steps and one sheet.
 
-    On a terminal a table is cut to its width and to 50 rows, the first and the last, with a word on
-    what is left out; attention weights that do not fit its width are a map of shades. Elsewhere, and
-    with NO_COLOR set, the text is plain. Elsewhere it is whole, unless it has more than a million
-    numbers or COLUMNS says how wide it may be.
+    On a terminal, a table is cut to the first and last columns that fit and to 50 rows, with a line on
+    what is left out. Attention weights that do not fit become a map of shades. Elsewhere, tables are
+    complete unless they have more than a million numbers or COLUMNS sets a width, and the text is
+    plain, as it is wherever NO_COLOR is set.
 
     Args:
-        computation: what `attend` made, or a graph, or the matrix that a model returned.
+        computation: the result of `attend`, a graph, or the matrix that a model returned.
         steps: names such as `Softmax`; sheet: a sentence.
         decimals: digits after the point.
-        numbers: whether what does not fit is a part of the numbers, too, in place of a map.
+        numbers: print part of the numbers, instead of a map, where attention weights do not fit.
         file: where to print; standard output if None.
 
     Raises:
-        CallError: for a step or a sheet that there is not.
+        CallError: for an unknown step or sheet.
 
     Example:
         >>> import attn_xl
@@ -115,10 +115,10 @@ def svg(
     decimals: int = DECIMALS,
     numbers: bool = False,
 ) -> str:
-    """What `show` prints, as an SVG picture without links to anything outside it.
+    """The output of `show` as a self-contained SVG picture.
 
     Raises:
-        CallError: for a step or a sheet that there is not.
+        CallError: for an unknown step or sheet.
     """
     chosen = select(computation, steps, sheet)
     width = min(SVG_WIDTH, _needed_width(chosen, decimals) + 2)
@@ -128,7 +128,7 @@ def svg(
 
 
 def recording(width: int) -> Console:
-    """A terminal, so many letters wide, that keeps what is printed on it."""
+    """A terminal, `width` characters wide, that records its output."""
     return Console(
         file=StringIO(),
         record=True,
@@ -141,7 +141,7 @@ def recording(width: int) -> Console:
 
 
 def picture(console: Console) -> str:
-    """What was printed on a recording terminal, as SVG."""
+    """The output of a recording terminal as SVG."""
     from rich.terminal_theme import DEFAULT_TERMINAL_THEME
 
     return forward(
@@ -153,7 +153,7 @@ def picture(console: Console) -> str:
 
 def _print(
     console: Console,
-    chosen: Sequence[Chosen],
+    chosen: Sequence[SelectedMatrix],
     decimals: int,
     width: int,
     numbers: bool,
@@ -177,25 +177,25 @@ def _print(
             console.print(Text(left_out, "italic"))
 
 
-def _print_map(console: Console, one: Chosen, decimals: int, width: int) -> None:
+def _print_map(console: Console, one: SelectedMatrix, decimals: int, width: int) -> None:
     n, m = one.node.shape
     rows = ends(n, n if n <= MOST_ROWS else CUT_TO)
     lines, shown = shaded(one.node, rows, MOST_LABEL, width)
     for line in lines:
         console.print(line, no_wrap=True, overflow="crop")
-    for said in legend(one.node, decimals):
-        console.print(Text(said, "dim"))
+    for text in legend(one.node, decimals):
+        console.print(Text(text, "dim"))
     left_out = _left_out(one, rows, ends(m, shown))
     if left_out:
         console.print(Text(left_out, "italic"))
 
 
-def _is_cut(one: Chosen, decimals: int, width: int) -> bool:
-    """Whether a table of all its numbers is wider than the terminal."""
+def _is_cut(one: SelectedMatrix, decimals: int, width: int) -> bool:
+    """Whether the table is wider than the terminal."""
     return sum(_column_widths(one, decimals)) > width - _label_width(one, width)
 
 
-def _formula(one: Chosen) -> str:
+def _formula(one: SelectedMatrix) -> str:
     node = one.node
     if node.scalar:
         made = f" = {node.words}" if node.words else ""
@@ -203,15 +203,15 @@ def _formula(one: Chosen) -> str:
     return f"{one.title} = {node.words}" if node.words else one.title
 
 
-def _table(one: Chosen, decimals: int, width: int, framed: bool) -> tuple[Table, str]:
-    """The table, and what to say of the part that was left out."""
+def _table(one: SelectedMatrix, decimals: int, width: int, framed: bool) -> tuple[Table, str]:
+    """The table, and a line on the rows and columns left out of it."""
     node = one.node
     n, m = node.shape
     rows, columns = ends(n, n if n <= MOST_ROWS else CUT_TO), ends(m, m)
     room = width - _label_width(one, width)
     widths, form = _column_widths(one, decimals), _form(node, decimals)
     if sum(widths) > room:  # the dots need room, too
-        columns = ends(m, max(1, _how_many(widths, room - 3)))
+        columns = ends(m, max(1, _count_fitting(widths, room - 3)))
     table = Table(
         box=box.SIMPLE_HEAD if framed else None,
         show_edge=False,
@@ -246,7 +246,7 @@ def _table(one: Chosen, decimals: int, width: int, framed: bool) -> tuple[Table,
     return table, _left_out(one, rows, columns)
 
 
-def _left_out(one: Chosen, rows: Ends, columns: Ends) -> str:
+def _left_out(one: SelectedMatrix, rows: Ends, columns: Ends) -> str:
     left_out = [
         f"{len(shown) - 1} of {there} {what}"
         for shown, there, what in zip((rows, columns), one.node.shape, ("rows", "columns"))
@@ -255,13 +255,13 @@ def _left_out(one: Chosen, rows: Ends, columns: Ends) -> str:
     if not left_out:
         return ""
     many = one.node.values.size > MOST_CELLS
-    ways = "--csv or --json with --step" if many else "--csv, --json or convert"
-    return f"Shown: {' and '.join(left_out)}. All of them: {ways}."
+    options = "--csv or --json with --step" if many else "--csv, --json or convert"
+    return f"Shown: {' and '.join(left_out)}. For all of them: {options}."
 
 
-def _lines(chosen: Sequence[Chosen], decimals: int) -> Iterator[str]:
-    """All as plain text, in which nothing is cut but what nobody reads. Rich would measure every cell,
-    of which a sentence of 250 words has 400,000."""
+def _lines(chosen: Sequence[SelectedMatrix], decimals: int) -> Iterator[str]:
+    """The matrices as plain text; only very large ones are cut. Rich would measure every cell, and a
+    sentence of 250 words has 400,000."""
     for number, one in enumerate(chosen):
         node = one.node
         if number:
@@ -278,7 +278,7 @@ def _lines(chosen: Sequence[Chosen], decimals: int) -> Iterator[str]:
             yield f"{_left_out(one, rows, columns)}\n"
 
 
-def _plain_table(one: Chosen, rows: Ends, columns: Ends, decimals: int) -> Iterator[str]:
+def _plain_table(one: SelectedMatrix, rows: Ends, columns: Ends, decimals: int) -> Iterator[str]:
     node = one.node
     labels = [DOTS if row is None else node.rows[row] for row in rows]
     headings = [DOTS if column is None else node.columns[column] for column in columns]
@@ -287,18 +287,18 @@ def _plain_table(one: Chosen, rows: Ends, columns: Ends, decimals: int) -> Itera
     widths = [max(map(cell_len, column)) for column in zip(headings, *cells)]
     left = max(map(cell_len, labels))
     for label, line in zip(["", *labels], [headings, *cells]):
-        told = "".join(f"  {' ' * (width - cell_len(cell))}{cell}" for cell, width in zip(line, widths))
-        yield f"{set_cell_size(label, left)}{told}\n"
+        padded = (f"  {' ' * (width - cell_len(cell))}{cell}" for cell, width in zip(line, widths))
+        yield f"{set_cell_size(label, left)}{''.join(padded)}\n"
 
 
-def _row(one: Chosen, row: int, columns: Ends, form: str) -> list[str]:
+def _row(one: SelectedMatrix, row: int, columns: Ends, form: str) -> list[str]:
     if one.node.texts:
         return [one.node.texts[row]]
     values = one.node.values[row].tolist()
     return [DOTS if column is None else _number(one.node, values[column], form) for column in columns]
 
 
-def _cell(one: Chosen, value: float, form: str) -> Text:
+def _cell(one: SelectedMatrix, value: float, form: str) -> Text:
     text = _number(one.node, value, form)
     if one.node.role != "attention":
         return Text(text)
@@ -309,7 +309,7 @@ def _cell(one: Chosen, value: float, form: str) -> Text:
 
 
 def _form(node: Node, decimals: int) -> str:
-    """How all its numbers are written; to find that out takes as long as to write many."""
+    """The format of all its numbers, found once: this takes as long as formatting many of them."""
     return f".{decimals}{'e' if node.needs_exponent(decimals) else 'f'}"
 
 
@@ -317,36 +317,36 @@ def _number(node: Node, value: float, form: str) -> str:
     return format(value, ".0e" if node.may_hide and value <= HIDES else form)
 
 
-def _number_width(one: Chosen, decimals: int) -> int:
+def _number_width(one: SelectedMatrix, decimals: int) -> int:
     if one.node.texts:
         return max(map(cell_len, one.node.texts))
     values, form = one.node.values, _form(one.node, decimals)
     return max(len(_number(one.node, float(end), form)) for end in (values.max(), values.min()))
 
 
-def _column_widths(one: Chosen, decimals: int) -> list[int]:
-    """Each column's, with the space before it."""
+def _column_widths(one: SelectedMatrix, decimals: int) -> list[int]:
+    """The width of each column, with the space before it."""
     number = _number_width(one, decimals)
     return [2 + max(number, min(cell_len(heading), MOST_HEADING)) for heading in one.node.columns]
 
 
-def _how_many(widths: list[int], room: int) -> int:
-    """How many columns have room, taken from both ends in turn."""
+def _count_fitting(widths: list[int], room: int) -> int:
+    """The number of columns that fit, taken from both ends in turn."""
     in_turn = [width for ends in zip(widths, reversed(widths)) for width in ends][: len(widths)]
     return sum(total <= room for total in accumulate(in_turn))
 
 
-def _label_width(one: Chosen, width: int) -> int:
+def _label_width(one: SelectedMatrix, width: int) -> int:
     return min(MOST_LABEL, max(6, width // 3), max(map(cell_len, one.node.rows)))
 
 
-def _needed_width(chosen: Sequence[Chosen], decimals: int) -> int:
-    """The width in which nothing is cut."""
+def _needed_width(chosen: Sequence[SelectedMatrix], decimals: int) -> int:
+    """The width at which nothing is cut."""
     lines = [cell_len(line) for one in chosen for line in (_formula(one), one.node.note)]
     return max([_table_width(one, decimals) for one in chosen] + lines, default=0)
 
 
-def _table_width(one: Chosen, decimals: int) -> int:
+def _table_width(one: SelectedMatrix, decimals: int) -> int:
     labels = max(map(cell_len, one.node.rows))
     number = _number_width(one, decimals)
     return labels + sum(2 + max(number, cell_len(heading)) for heading in one.node.columns) + 2

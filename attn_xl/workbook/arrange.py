@@ -1,4 +1,4 @@
-"""From a computation to a settled workbook: every matrix in its place, with what is around it."""
+"""Arranges a computation as the layout of a workbook: each matrix in its place, texts and charts."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from dataclasses import replace
 
 from attn_xl.models.computation import Computation
 from attn_xl.settings import Arrangement, Formulas, Settings
-from attn_xl.workbook.canvas.canvas import MOST_MATRICES, draw, draw_layers, matrices, with_canvas
-from attn_xl.workbook.layout.controls_sheet import staged
+from attn_xl.workbook.canvas.canvas import draw, draw_layers, prefers_layers, with_canvas
+from attn_xl.workbook.layout.controls_sheet import with_controls
 from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.layout.place import lay_out
 
 
 def check_sizes(foreseen: Computation, settings: Settings) -> None:
-    """Refuse what no sheet or no workbook holds; before anything is computed, if it is asked with what
-    `foresee` made.
+    """Refuse a computation that is too large for a sheet or a workbook.
+
+    Args:
+        foreseen: the result of `foresee`, so that the check comes before anything is computed.
 
     Raises:
         CallError, InputError: as `arranged`.
@@ -28,26 +30,26 @@ def arranged(
     settings: Settings,
     blanked: Callable[[Layout], Layout] = lambda layout: layout,
 ) -> Layout:
-    """All matrices of a computation in their places: a sheet each, or drawn on one; with charts.
+    """The layout of a computation, with charts: a sheet for each matrix, or one picture of all.
 
     Args:
-        blanked: leaves cells blank. Charts and what is drawn again keep what their cells show, so
-            this comes before them.
+        blanked: returns the layout with some cells blank. It runs before charts and repeated matrices
+            are made, since these copy the numbers of their cells.
 
     Raises:
-        CallError: if `sheets_for` names a layer or a head that there is not.
-        InputError: if a matrix does not fit a sheet.
+        CallError: if `sheets_for` names a layer or head that does not exist.
+        InputError: if a matrix is too large for a sheet.
     """
     layout = blanked(lay_out(computation, settings.sheets_for))
     if settings.formulas in (Formulas.array, Formulas.dynamic):
         layout = replace(layout, arrays=True)
     arrangement, blank = settings.layout, bool(layout.blanks.open)
-    if arrangement is None and len(matrices(layout)) >= MOST_MATRICES and not blank:
+    if arrangement is None and not blank and prefers_layers(layout):
         arrangement = Arrangement.layers
     if arrangement is Arrangement.canvas:
         layout = draw(layout, settings.decimals)
     elif arrangement is Arrangement.layers:
         layout = draw_layers(layout, settings.decimals)
-    elif settings.canvas and not blank:  # a picture would tell what is to be filled in
+    elif settings.canvas and not blank:  # a picture would give the answers away
         layout = with_canvas(layout, settings.decimals)
-    return staged(layout)
+    return with_controls(layout)

@@ -1,4 +1,4 @@
-"""The looks: named styles, a cover and a page out of a template workbook. Knows no matrix."""
+"""Finds, loads and checks a template workbook: its named styles, cover and page setup."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ DEFAULT = "article"
 COVER, MATRIX = "Cover", "Matrix"
 _STYLES = "xl/styles.xml"
 MOST_CELLS = 100_000
-"""So many cells may be merged, linked or commented at once."""
+"""Cells in one merged, linked or commented range: openpyxl creates every one of them."""
 LAST_ROW, LAST_COLUMN = 100_000, 1_000
-"""Below and beside it, a template has nothing: there must be room for the steps."""
+"""The last row and column that a template may use: the steps need room."""
 STYLES = (
     "attn title",
     "attn note",
@@ -42,11 +42,11 @@ STAND_INS = {
     "attn wrong": "attn weight",
     "attn page": "attn title",
 }
-"""The styles that a template may lack, and what is taken in their place."""
+"""Optional styles of a template, each with the style used in its place."""
 
 
 def shipped() -> dict[str, Path]:
-    """The templates that come with the program, by name."""
+    """The shipped templates by name."""
     here = Path(__file__).parents[1]
     folder = here / "templates"  # in an installed package
     if not folder.is_dir():
@@ -73,7 +73,7 @@ def load_template(path: Path) -> Any:
     """The template as an openpyxl workbook, checked.
 
     Raises:
-        InputError: if it is not an xlsx, or a style or sheet that is needed is not in it.
+        InputError: if it is not an .xlsx file, or lacks a required style or sheet.
     """
     import io
     import warnings
@@ -90,13 +90,13 @@ def load_template(path: Path) -> Any:
             warnings.simplefilter("ignore")
             book = load_workbook(io.BytesIO(content), keep_links=False, data_only=True)
         if book.loaded_theme:
-            fromstring(book.loaded_theme)  # is written as it stands
+            fromstring(book.loaded_theme)  # it is written unchanged
     except (KeyboardInterrupt, MemoryError):
         raise
-    except Exception:  # openpyxl has as many errors as there are ways to damage a file
+    except Exception:  # openpyxl raises many kinds of errors for damaged files
         raise InputError(
-            f"{path}: cannot be read as a template: it is damaged, or no .xlsx workbook. Open it in a "
-            "spreadsheet program and save it again as .xlsx."
+            f"{path}: cannot be read as a template: it is damaged or not an .xlsx workbook. Open it in "
+            "a spreadsheet program and save it again as .xlsx."
         ) from None
     missing = [style for style in STYLES if style not in book.named_styles]
     if missing:
@@ -108,7 +108,7 @@ def load_template(path: Path) -> Any:
         if sheet not in book.sheetnames:
             raise InputError(
                 f"{path}: the template has no sheet {sheet!r}. It needs 'Cover', which becomes the "
-                "Overview, and 'Matrix', whose page and header every matrix gets."
+                "Overview, and 'Matrix', whose page setup and header every matrix sheet gets."
             )
     _check_places(path, book)
     _keep_the_look(book)
@@ -117,7 +117,7 @@ def load_template(path: Path) -> Any:
 
 
 def _check_ranges(path: Path, part: bytes) -> None:
-    """Refuse what openpyxl would take all memory for: it makes every cell that one element names."""
+    """Refuse huge ranges: openpyxl creates every cell of a range, which could take all memory."""
     import io
     from xml.etree.ElementTree import ParseError
 
@@ -143,8 +143,8 @@ def _check_range(path: Path, cells: str) -> None:
     height = (bottom or MAX_ROWS) - (top or 1) + 1
     if width * height > MOST_CELLS:
         raise InputError(
-            f"{path}: the template merges, links or comments {cells}, {width * height:,} cells at "
-            f"once, and may {MOST_CELLS:,}. Undo that in a spreadsheet program, and save it."
+            f"{path}: the template merges, links or comments {cells}, a range of {width * height:,} "
+            f"cells; the limit is {MOST_CELLS:,}. Undo that in a spreadsheet program and save the file."
         )
 
 
@@ -154,18 +154,18 @@ def _check_places(path: Path, book: Any) -> None:
             if row > LAST_ROW or column > LAST_COLUMN:
                 raise InputError(
                     f"{path}, sheet {sheet.title!r}: the template has a cell in row {row:,}, column "
-                    f"{column:,}; it may use {LAST_ROW:,} rows and {LAST_COLUMN:,} columns. Delete "
-                    "what is beyond them."
+                    f"{column:,}; the limits are {LAST_ROW:,} rows and {LAST_COLUMN:,} columns. "
+                    "Delete the cells beyond them."
                 )
             if isinstance(cell.value, (int, float)) and not abs(cell.value) <= sys.float_info.max:
                 raise InputError(
                     f"{path}, sheet {sheet.title!r}, cell {cell.coordinate}: the template has a number "
-                    "there that no spreadsheet can hold. Enter another, or none."
+                    "that no spreadsheet can hold. Replace or delete it."
                 )
 
 
 def _keep_the_look(book: Any) -> None:
-    """Take out what computes or leads to other files: formulas were read as their values already."""
+    """Remove names, rules, tables, charts and links; formulas were already read as their values."""
     from openpyxl.formatting.formatting import ConditionalFormattingList
     from openpyxl.packaging.custom import CustomPropertyList
     from openpyxl.worksheet.datavalidation import DataValidationList
@@ -184,8 +184,8 @@ def _keep_the_look(book: Any) -> None:
 
 
 def _renumber_styles(book: Any, xml: str) -> None:
-    """openpyxl writes the named styles in an order of its own, but cells keep the number that their
-    style had in the file: give them the new one."""
+    """Update the style numbers of cells: openpyxl reorders the named styles, but cells keep the number
+    from the file."""
     import re
     from copy import copy
 

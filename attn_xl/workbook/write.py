@@ -1,4 +1,4 @@
-"""A layout in, an xlsx out: sheets dressed by the template, names, links, page setup."""
+"""Writes a layout as an .xlsx file in the styles of a template."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ from attn_xl.workbook.layout.layout import OVERVIEW, Layout, Sheet
 from attn_xl.workbook.layout.settings_sheet import with_record
 from attn_xl.workbook.xlsx.package import Rows, save
 from attn_xl.workbook.xlsx.rows import spreadsheet_text
-from attn_xl.workbook.xlsx.sheet import dress
+from attn_xl.workbook.xlsx.sheet import add_sheet
 from attn_xl.workbook.xlsx.styles import Styles, set_text
 
 from .arrange import arranged
 from .templates import COVER, DEFAULT, MATRIX, find_template, load_template
 
 CALCULATION_ID = 191029
-"""That of Excel 2019 and 365: a lower one makes them recalculate on loading, and ask to save."""
+"""The calculation engine of Excel 2019 and 365. With a lower number, they recalculate on loading and
+ask to save."""
 
 
 def write_workbook(
@@ -46,21 +47,21 @@ def write_workbook(
     """Write every matrix of a computation as a sheet of live formulas with their values.
 
     Args:
-        computation: what `attend` made, or a graph, or the matrix that a model returned.
-        path: the .xlsx to write; what stands there is replaced when the new one is complete.
-        template: a template's file, or the name of a shipped one.
+        computation: the result of `attend`, a graph, or the matrix that a model returned.
+        path: the .xlsx to write. An existing file is replaced once the new one is complete.
+        template: a template's file, or the name of a shipped template.
         settings: live formulas or values only; decimals shown.
-        source: where the numbers came from, for the Overview.
-        record: say on a sheet `Settings` how it was made, by which it can be read back; where there
-            are controls, it always does.
+        source: the origin of the numbers, for the Overview.
+        record: add a sheet `Settings` that records how the workbook was made, so that it can be read
+            back. A workbook with controls always has one.
 
     Returns:
-        Where everything was put.
+        The layout: the place of every matrix.
 
     Raises:
-        CallError: if there is no such template.
-        InputError: if the template or the size of a matrix does not do.
-        OutputError: if the file cannot be written; then nothing was changed.
+        CallError: if the template does not exist.
+        InputError: if the template is not usable, or a matrix is too large for a sheet.
+        OutputError: if the file cannot be written; an existing file is left unchanged.
     """
     computation = as_computation(computation)
     layout = arranged(computation, settings)
@@ -78,7 +79,7 @@ def write_layout(
     settings: Settings = Settings(),
     source: str = "",
 ) -> None:
-    """Write a workbook whose sheets, places and cells are settled; the rest as `write_workbook`."""
+    """Write a workbook from its layout; otherwise as `write_workbook`."""
     write_layouts({Path(path): layout}, template=template, settings=settings, source=source)
 
 
@@ -89,7 +90,7 @@ def write_layouts(
     settings: Settings = Settings(),
     source: str = "",
 ) -> None:
-    """The same for several workbooks: none takes its place before all are written."""
+    """Write several workbooks; none replaces an existing file before all are complete."""
     with writing_all([*layouts]) as temporaries:
         for layout, temporary in zip(layouts.values(), temporaries):
             book = load_template(find_template(template))
@@ -98,7 +99,7 @@ def write_layouts(
 
 
 class _Writer:
-    """Puts a layout into a template's workbook."""
+    """Writes a layout into a template's workbook."""
 
     def __init__(self, book: Any, layout: Layout, settings: Settings, source: str) -> None:
         self._book, self._layout, self._settings = book, layout, settings
@@ -108,7 +109,7 @@ class _Writer:
         self._dynamic = settings.formulas is Formulas.dynamic
 
     def prepare(self) -> dict[str, Rows]:
-        """Dress all sheets; the rows that are left to stream, by sheet."""
+        """Add all sheets to the workbook; the rows to stream, by sheet."""
         book, cover = self._book, self._book[COVER]
         for sheet in list(book.worksheets):
             if sheet is not cover and sheet is not self._page:
@@ -116,7 +117,7 @@ class _Writer:
         cover.title = OVERVIEW
         layout, styles = self._layout, Styles(book, self._page, self._settings, self._layout.seen)
         rows = {
-            sheet.name: dress(book, self._page, layout, sheet, styles, self._live, self._dynamic)
+            sheet.name: add_sheet(book, self._page, layout, sheet, styles, self._live, self._dynamic)
             for sheet in layout.all_sheets
         }
         if layout.cover:
@@ -198,7 +199,7 @@ class _Writer:
             row += 1
 
     def _step_rows(self) -> Iterator[tuple[Sheet | None, tuple[str, str, str, str], int]]:
-        """The lines of the Overview, each with its outline level: sheets, under headings for sentences,
+        """The lines of the Overview with their outline levels: sheets, below headings for sentences,
         layers and heads."""
         group, parts = "", tuple[str, ...]()
         for sheet in self._listed:
@@ -223,7 +224,7 @@ class _Writer:
 
 
 def _home_of(step: Sheet) -> str:
-    """Where a step's link leads: to its sheet, or to its place on a sheet of several steps."""
+    """The target of a step's link: its sheet, or its cells on a sheet of several steps."""
     if not step.blocks:
         return f"{quoted(step.name)}!A1"
     place = step.main.place

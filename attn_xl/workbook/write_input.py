@@ -1,7 +1,7 @@
-"""Tables in, an input workbook out, as a teacher would type it. Knows nothing of attention.
+"""Writes tables as an input workbook, as a teacher would type it.
 
-The first row of a sheet is openpyxl's; the rows below it are streamed, so that large inputs take no
-longer than reading them.
+openpyxl writes the first row of a sheet; the rows below it are streamed, so that large inputs are
+written as fast as they are read.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from attn_xl.workbook.xlsx.rows import spreadsheet_text
 
 MOST_DECIMALS = 8
 MOST_WIDTH = 40
-"""So many characters wide is the column of the labels at the most."""
+"""Characters: the widest column of labels."""
 _NOT_IN_SHEET = re.compile(r"[\[\]:*?/\\\x00-\x1f]")
 _LINE = Side("thin", color="FF999999")
 _BOLD = Font(name="Calibri", sz=11, family=2, scheme="minor", bold=True)
@@ -44,15 +44,15 @@ _GREY = PatternFill("solid", fgColor="FFEDEFF2")
 def write_tables(tables: Tables, path: str | os.PathLike[str]) -> None:
     """Write tables as an input workbook: a sheet for each sentence and each weight, then `Settings`.
 
-    `read_tables` finds in it what was written. Words are text, whatever they look like. The same tables
-    give the same bytes.
+    `read_tables` reads the same tables back. Words are written as text, even if they look like numbers
+    or formulas. The same tables give the same bytes.
 
     Args:
         tables: sentences, weights and settings.
-        path: the .xlsx to write; what stands there is replaced when the new one is complete.
+        path: the .xlsx to write. An existing file is replaced once the new one is complete.
 
     Raises:
-        OutputError: if the file cannot be written; then nothing was changed.
+        OutputError: if the file cannot be written; an existing file is left unchanged.
     """
     book = Workbook()
     book.remove(book.worksheets[0])
@@ -78,8 +78,7 @@ def write_tables(tables: Tables, path: str | os.PathLike[str]) -> None:
 
 
 def _title(name: str) -> str:
-    """`name` without what a sheet's name may not hold, or begin and end with; Excel keeps `History` for
-    itself."""
+    """`name` as a valid sheet name. Excel reserves `History`."""
     title = _NOT_IN_SHEET.sub("_", CODE_LIKE.sub("-", name)).strip("'") or "_"
     return f"{title}_" if title.casefold() == "history" else title
 
@@ -110,7 +109,7 @@ class _Sheet:
                 _text(sheet, 1, 1, table.rows[0])._style = word._style
             for column, value in enumerate(table.values[0].tolist(), 1 + beside):
                 cell = sheet.cell(1, column, value)
-                cell._value = repr(_plain(value))  # openpyxl would write 16 digits of it
+                cell._value = repr(_plain(value))  # openpyxl would write only 16 digits
                 cell._style = number._style
         self._widths(beside)
         _page(sheet)
@@ -118,13 +117,13 @@ class _Sheet:
         return Rows(f"A1:{last}", self._rows(word.style_id, number.style_id, above, beside))
 
     def _looks_numbered(self) -> bool:
-        """Whether the first row, without headings above it, would read as headings: 0, 1, 2, ..."""
+        """Whether the first row, without headings above it, would be read as headings: 0, 1, 2, ..."""
         first = self.table.values[0].tolist()
         counts = [*range(len(first))], [*range(1, len(first) + 1)]
         return self.table.labelled[0] and len(first) > 1 and first in counts
 
     def _word(self) -> Any:
-        """Text: also where somebody types over it, and in programs that would make a number of it."""
+        """A text cell: it stays text when edited, and in programs that would convert it to a number."""
         cell = Cell(self.sheet)
         cell.font, cell.number_format, cell.quotePrefix = _BOLD, "@", True
         cell.alignment = Alignment(horizontal="left")
@@ -168,7 +167,7 @@ class _Sheet:
 
 
 def number_format(values: Numbers) -> str:
-    """As many digits after the point as the numbers have: `0`, `0.00`; `General` for very long ones."""
+    """A format with as many decimals as the numbers have: `0`, `0.00`; `General` for long numbers."""
     if np.abs(values).max() < 1e7:
         for decimals in range(MOST_DECIMALS + 1):
             if np.array_equal(np.round(values, decimals), values):
@@ -177,14 +176,14 @@ def number_format(values: Numbers) -> str:
 
 
 def _plain(value: float) -> float:
-    """A whole number as one, as a person would type it."""
+    """A whole number as an int, as a person would type it."""
     return int(value) if value.is_integer() and abs(value) < 1e15 else value
 
 
 def _text(sheet: Any, row: int, column: int, text: str) -> Any:
     cell = sheet.cell(row, column)
     cell.value = spreadsheet_text(text)
-    cell.data_type = "s"  # whatever it looks like
+    cell.data_type = "s"  # even if it looks like a number or a formula
     return cell
 
 
@@ -201,7 +200,7 @@ def _page(sheet: Any) -> None:
 
 
 def _write_settings(sheet: Any, settings: dict[str, Any], renamed: dict[str, str]) -> None:
-    """A name and a value a row; the sheet that `memory` names under the name it was given."""
+    """Write a setting per row; `memory` names the sheet as it is called in this workbook."""
     for column, heading in enumerate(("setting", "value"), 1):
         cell = _text(sheet, 1, column, heading)
         _heading(cell, "left")

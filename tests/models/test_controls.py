@@ -28,7 +28,7 @@ from attn_xl.models.explorer import AXES, AXES_APART, DIRECTIONS_STAY, choices, 
 from attn_xl.settings import Activation, Formulas, Model, Normalize, Settings
 from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 from attn_xl.teaching.lessons.blanks import results_of
-from attn_xl.workbook.layout.controls_sheet import staged
+from attn_xl.workbook.layout.controls_sheet import with_controls
 from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.layout.place import lay_out
 from attn_xl.workbook.write import write_workbook
@@ -62,7 +62,7 @@ class Controlled:
         self.computation: Computation = attend(self.tables, self.settings)
         self.path = path
         write_workbook(self.computation, path, settings=self.settings)
-        self.layout: Layout = staged(lay_out(self.computation, self.settings.sheets_for))
+        self.layout: Layout = with_controls(lay_out(self.computation, self.settings.sheets_for))
         self.blocks = {block.name: block for block in self.layout.blocks.values()}
 
     def open(self) -> Editable:
@@ -450,7 +450,7 @@ def test_native_charts_are_in_the_file(tmp_path: Path) -> None:
     )[:2]
     assert words.formula1 == "Words"
     assert switches.formula1 == '"on,off"'
-    assert loaded["Compare"]["A2"].value.startswith("Where each word stands before and after")
+    assert loaded["Compare"]["A2"].value.startswith("The position of each word before and after")
 
 
 # Who has controls, and who has not
@@ -571,7 +571,7 @@ def test_many_sentences_keep_formulas_within_limits(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     sheets = {f"sentence number {i}": table(rng.normal(size=(2, 3)).round(1)) for i in range(140)}
     tables = read_tables(make_input(tmp_path / "in.xlsx", sheets))
-    layout = staged(lay_out(attend(tables, Settings(controls=True))))
+    layout = with_controls(lay_out(attend(tables, Settings(controls=True))))
     (centre,) = (block for block in layout.blocks.values() if block.name == "Compare.Centre")
     formula = layout.formula(centre, 0, 0)
     assert len(formula) <= 8192

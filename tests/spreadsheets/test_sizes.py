@@ -74,7 +74,7 @@ def test_more_numbers_than_memory_holds(command: list[str], refused: Callable[..
 @pytest.mark.parametrize("command", [c for c in COMMANDS if c[0] in ("convert", "teach")], ids=" ".join)
 def test_more_numbers_than_programs_open(command: list[str], refused: Callable[..., str]) -> None:
     said = refused(2_300, 4, *command)
-    assert "spreadsheet programs do not open more than about 20,000,000" in said
+    assert "more than the 20,000,000 or so that spreadsheet programs can open" in said
     assert "--sheets-for" in said
 
 
@@ -149,10 +149,10 @@ def test_names_of_sentences_that_no_sheet_holds(
     book = attn_xl.read_tables(keep(tmp_path / "i-attention.xlsx"))
     assert len(book.sentences) == len(names)
     assert capsys.readouterr().err == (
-        "Names of sheets have at most 31 letters, and not every sign: those of 'A very long name of a "
-        "sentence' begin with 'A very long name of', those of 'a very long name of a sentence 2' begin "
-        "with 'a very long name _2', those of 'x/y' begin with 'x_y' and 1 more. Rename the sentences "
-        "to have it otherwise.\n"
+        "Sheet names are limited to 31 characters and cannot hold every character: "
+        "sheets of 'A very long name of a sentence' begin with 'A very long name of', "
+        "sheets of 'a very long name of a sentence 2' begin with 'a very long name _2', "
+        "sheets of 'x/y' begin with 'x_y' and 1 more. Rename the sentences to choose other names.\n"
     )
 
 

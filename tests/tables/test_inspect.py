@@ -35,14 +35,14 @@ def test_the_report(capsys: pytest.CaptureFixture[str]) -> None:
     assert "C4:E7  3 x 2  sentence 'lesson'" in out
     assert "H4:I6  2 x 2  W_Q" not in out  # the title is no part of the table
     assert "H5:I6  2 x 2  W_Q, titled 'Query weights'\n    because 'Query weights' is above it" in out
-    assert "labels of the rows: cat, Füße, dog" in out
+    assert "row labels: cat, Füße, dog" in out
     assert out.rstrip().endswith(f"To convert it:\n  attn-xl convert {INPUTS / 'messy.xlsx'}")
 
 
 def test_the_report_of_columns_says_what_is_transposed(capsys: pytest.CaptureFixture[str]) -> None:
     out, _ = run("inspect", str(INPUTS / "columns.xlsx"), capsys=capsys)
     assert "words in columns: the rows are labelled dim 1, ..., as dimensions are" in out
-    assert out.count("applied from the left there, so it is transposed") == 2
+    assert out.count("a left factor in the file, so it is transposed") == 2
 
 
 def test_a_doubt_is_told_with_the_command_that_settles_it(
@@ -74,7 +74,7 @@ def test_json_and_text_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_what_the_model_says_against_it_is_told(make: Make, capsys: pytest.CaptureFixture[str]) -> None:
     out, _ = run("inspect", str(make({"s": GOOD, "W_V": [[1], [2], [3]]})), capsys=capsys)
-    assert "It does not compute as it is:\n  sheet 'W_V': W_V is 3 x 1" in out
+    assert "These tables cannot be computed:\n  sheet 'W_V': W_V is 3 x 1" in out
 
 
 def test_words_in_columns_are_said(capsys: pytest.CaptureFixture[str]) -> None:

@@ -295,7 +295,7 @@ def test_a_deep_graph_and_a_wide_one_are_cut_not_exploded() -> None:
     assert json.loads(to_json(deep))["cut"] is True
     out = io.StringIO()
     print_tree(deep, file=out)
-    assert out.getvalue().endswith("for a smaller --depth.\n")
+    assert out.getvalue().endswith("choose a smaller --depth.\n")
     assert max(map(len, out.getvalue().splitlines())) < 200
     wide = x_(np.random.default_rng(0).normal(size=(60, 60)))
     for number in range(4):
@@ -312,12 +312,12 @@ REFUSALS = [
     ("Softmax[mouse, cat]", "in several sentences: pets.Softmax, desk.Softmax."),
     (
         "pets.Softmax",
-        "pets.Softmax has 5 x 5 numbers. Say which one, as in pets.Softmax[mouse, mouse].",
+        "pets.Softmax has 5 x 5 numbers. Name one of them, as in pets.Softmax[mouse, mouse].",
     ),
     ("pets.Softmax[mouse]", "names 1 label, but it takes a row and a column"),
     ("pets.Softmax[mouse, cat, are]", "names 3 labels, but it takes a row and a column"),
-    ("Softmax(mouse, cat)", "stand in square brackets: write Softmax[mouse, cat]."),
-    ("pets.softmax (1, 3)", "stand in square brackets: write pets.softmax[1, 3]."),
+    ("Softmax(mouse, cat)", "in square brackets: write Softmax[mouse, cat]."),
+    ("pets.softmax (1, 3)", "in square brackets: write pets.softmax[1, 3]."),
     ("pets.Softmax[mouse, cat", "the bracket is not closed"),
     ("pets.Softmax[mouse, cta]", "pets.Softmax has no column 'cta'. Did you mean 'cat'?"),
     ("pets.Softmax[mosue, cat]", "pets.Softmax has no row 'mosue'. Did you mean 'mouse'?"),
@@ -327,7 +327,7 @@ REFUSALS = [
     ("pets.Sotfmax[mouse, cat]", "no step 'pets.Sotfmax'. Did you mean 'pets.Softmax'?"),
     ("Sotfmax[mouse, cat]", "no step 'Sotfmax'. Did you mean 'Softmax'?"),
     ("", "there is no step ''."),
-    ("pets.d_k[1]", "pets.d_k is one number: write pets.d_k."),
+    ("pets.d_k[1]", "pets.d_k is a single number: write pets.d_k."),
     (
         "pets.Softmax!C4",
         "holds the label of the column 'and'. The numbers are in B5:F9 (pets.Softmax),",
@@ -336,7 +336,7 @@ REFUSALS = [
     ("pets.Softmax!a7", "pets.Softmax!A7 holds the label of the row 'cat'."),
     ("pets.Softmax!A1", "holds the title."),
     ("pets.Softmax!A2", "holds the note."),
-    ("pets.Softmax!A3", "holds a link, or nothing."),
+    ("pets.Softmax!A3", "holds a link or nothing."),
     ("pets.Softmax!J3", "holds the caption 'e^(score − maximum)'."),
     ("pets.Softmax!A4", "holds the caption 'Softmax'."),
     ("pets.Softmax!G5", "holds nothing. The numbers are in"),
@@ -397,14 +397,14 @@ def test_labels_that_repeat_or_hold_commas_and_brackets() -> None:
     }  # fmt: skip
     for label, place in found.items():
         assert explain(x, f"X[{label}, {label}]").value == 11 * place, label
-    with pytest.raises(CallError, match=r'several rows \'the\'. Say which: the#1 \(row 1\), "the"#2'):
+    with pytest.raises(CallError, match=r'several rows \'the\'. Choose one: the#1 \(row 1\), "the"#2'):
         explain(x, "X[the, x]")
-    with pytest.raises(CallError, match=r"several columns 'THE'. Say which: .*The \(column 3\)"):
+    with pytest.raises(CallError, match=r"several columns 'THE'. Choose one: .*The \(column 3\)"):
         explain(x, "X[x, THE]")
     with pytest.raises(CallError, match=r"has no row '4'. There are: the"):
         explain(x, 'X["4", x]')
     with pytest.raises(
-        CallError, match=r"no row '4' \(where rows are labelled by numbers, a number is a"
+        CallError, match=r"no row '4' \(its rows are labelled by numbers, so a number is read as a"
     ):
         explain(x, "X[4, x]")
     y = given(np.eye(3), ["0", "1", "2"], ["a", "b", "c"], "Y")
@@ -427,12 +427,12 @@ def test_every_name_finds_its_cell(words: list[str]) -> None:
 
 
 def test_a_depth_below_one_is_refused() -> None:
-    with pytest.raises(CallError, match="a depth of 0 explains nothing"):
+    with pytest.raises(CallError, match="depth is 0; it takes"):
         explain(mouse(), "pets.d_k", depth=0)
 
 
 def test_a_cell_of_the_workbook_does_not_go_with_a_sentence() -> None:
-    with pytest.raises(CallError, match=r"--sheet does not go with pets\.Softmax!D5"):
+    with pytest.raises(CallError, match=r"--sheet cannot be combined with pets\.Softmax!D5"):
         explain(mouse(), "pets.Softmax!D5", sheet="pets")
 
 
@@ -565,7 +565,7 @@ def test_long_sums_and_long_rows_of_sources_are_shortened(
     source = make({"s": table(np.tile([0.5, -1.0], (2, 20)))})
     out = run(source, "Scores[1, 1]").out
     assert "= 0.5·0.5 + (−1)·(−1) + 0.5·0.5 + (−1)·(−1) + … (40 terms) + 0.5·0.5 + (−1)·(−1)\n" in out
-    assert "  … (72 more; all of them: --json)\n" in out
+    assert "  … (72 more; --json lists them all)\n" in out
     assert len(out.splitlines()) == 4 + 9
     whole = json.loads(run(source, "Scores[1, 1]", "--json").out)["cells"]["Scores[word1, word1]"]
     assert whole["numbers"].count("·") == 40

@@ -132,7 +132,7 @@ def test_cut_to_the_terminal(on_terminal: Callable[..., str], tmp_path: Path, wi
         int, re.findall(r"Shown: 50 of 100 rows(?: and (\d+) of (\d+) columns)?", flat)[1]
     )
     assert (there, shown) == (100, {20: 1, 40: 3, 60: 6, 80: 9, 200: 24}[width])
-    assert "All of them: --csv, --json or convert." in flat
+    assert "For all of them: --csv, --json or convert." in flat
 
 
 def test_nothing_is_cut_where_it_fits_or_is_piped(
@@ -185,7 +185,7 @@ def test_what_nobody_reads_is_cut_in_a_pipe_too(
     words, dims = [f"w{i}" for i in range(100)], [f"d{i}" for i in range(80)]
     lines = piped(attn_xl.given(np.eye(100)[:, :80], words, dims, "Input")).splitlines()
     assert lines[-1] == (
-        "Shown: 50 of 100 rows and 50 of 80 columns. All of them: --csv or --json with --step."
+        "Shown: 50 of 100 rows and 50 of 80 columns. For all of them: --csv or --json with --step."
     )
     assert lines[-2].split()[:2] == ["w99", "0.000"]
     assert len({len(line) for line in lines[1:-1]}) == 1
@@ -306,7 +306,7 @@ def test_a_long_sentence_is_a_map(on_terminal: Callable[..., str], width: int, s
     assert rows[row].count("█") == (2 if width == 100 else 1)  # two letters a cell where there is room
     flat = " ".join(text.split())
     assert ("of 40 columns" in flat) == (shown < 40)
-    assert "The numbers: --numbers" in flat
+    assert "For numbers: --numbers" in flat
     assert "Shades: · to" in flat
     units = next(line for line in lines if re.fullmatch(r"\s+1 ?2.*0\s?", line))
     assert len(units.replace(" ", "").replace("…", "")) == shown
@@ -400,14 +400,6 @@ def test_a_part_of_a_model_is_all_steps_in_it() -> None:
 def test_a_step_that_explain_has_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     for step in ("Masked", "Softmax", "pets.Softmax.Sum", "Divisor", "Compare.mouse.Input"):
         with pytest.raises(SystemExit) as end:
-            main(
-                [
-                    "show",
-                    str(SAMPLES / "mouse.xlsx"),
-                    "--step",
-                    step,
-                    *["--causal"] * (step == "Masked"),
-                ]
-            )
+            main(["show", str(SAMPLES / "mouse.xlsx"), "--step", step, "--causal"])
         assert not end.value.code
         assert step.removeprefix("pets.") in capsys.readouterr().out

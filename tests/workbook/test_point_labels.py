@@ -8,7 +8,14 @@ from rich.cells import cell_len
 
 from attn_xl.spreadsheets.addresses import Place
 from attn_xl.workbook.layout.page import Chart, Series
-from attn_xl.workbook.layout.point_labels import LETTER, MARGIN_X, MARGIN_Y, _along, _label, with_room
+from attn_xl.workbook.layout.point_labels import (
+    LETTER,
+    MARGIN_X,
+    MARGIN_Y,
+    _along,
+    _label,
+    place_labels,
+)
 
 HERE = Place("Sheet", 1, 1, 1, 1)
 
@@ -31,13 +38,13 @@ def overprinted(made: Chart) -> int:
 
 
 def test_labels_stand_above_their_points_where_there_is_room() -> None:
-    made, lines = with_room(chart([(0.0, 0.0), (5.0, 5.0), (-5.0, 2.0)], ["cat", "sat", "mat"]))
+    made, lines = place_labels(chart([(0.0, 0.0), (5.0, 5.0), (-5.0, 2.0)], ["cat", "sat", "mat"]))
     assert [(one.title, one.label) for one in made.series] == [("cat", "t"), ("sat", "t"), ("mat", "t")]
     assert not lines
 
 
 def test_points_that_coincide_share_a_label() -> None:
-    made, lines = with_room(chart([(1.0, 1.0), (1.0, 1.0), (3.0, 2.0)], ["cat", "sat", "mat"]))
+    made, lines = place_labels(chart([(1.0, 1.0), (1.0, 1.0), (3.0, 2.0)], ["cat", "sat", "mat"]))
     assert (made.series[0].title, made.series[0].label) == ("cat, sat", "t")
     assert made.series[1].label == ""
     assert not lines
@@ -49,7 +56,7 @@ def test_no_label_overprints_another_and_none_is_lost(count: int, spread: float)
     rng = np.random.default_rng(count)
     points = [(10.0, 10.0), *map(tuple, (rng.normal(size=(count - 1, 2)) * spread).tolist())]
     words = [f"word{n}" for n in range(count)]
-    made, lines = with_room(chart(points, words))
+    made, lines = place_labels(chart(points, words))
     assert overprinted(made) == 0
     said = ", ".join(one.title for one in made.series if one.label) + " ".join(lines)
     numbers = [one.title for one in made.series if one.label and one.title.isdecimal()]
@@ -59,12 +66,12 @@ def test_no_label_overprints_another_and_none_is_lost(count: int, spread: float)
 
 @pytest.mark.parametrize("size", [1.7e308, 5e-324, 0.0])
 def test_numbers_of_any_size_have_places(size: float) -> None:
-    made, _ = with_room(chart([(size, -size), (-size, size), (0.0, 0.0)], ["cat", "sat", "mat"]))
+    made, _ = place_labels(chart([(size, -size), (-size, size), (0.0, 0.0)], ["cat", "sat", "mat"]))
     assert all(one.label for one in made.series if size)
 
 
 def test_a_label_keeps_off_the_line_to_its_point() -> None:
     down = Series("cat", HERE, HERE, (5.0, 0.0), (0.0, 0.0))
     other = Series("sat", HERE, HERE, (0.0, -1.0), (9.0, 9.0))
-    made, _ = with_room(Chart("moves", "title", 1, 1, (down, other), width=18.0, height=12.0))
+    made, _ = place_labels(Chart("moves", "title", 1, 1, (down, other), width=18.0, height=12.0))
     assert made.series[0].label != "t"

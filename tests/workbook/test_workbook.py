@@ -398,7 +398,9 @@ def test_a_template_with_a_far_cell_is_refused(cell: str, write: Write, tmp_path
     book = openpyxl.load_workbook(shipped()["print"])
     book["Cover"][cell] = 1
     book.save(tmp_path / "far.xlsx")
-    with pytest.raises(attn_xl.InputError, match=r"far\.xlsx, sheet 'Cover': .* Delete what is beyond"):
+    with pytest.raises(
+        attn_xl.InputError, match=r"far\.xlsx, sheet 'Cover': .* Delete the cells beyond"
+    ):
         write(SAMPLES / "politics.xlsx", template=tmp_path / "far.xlsx")
 
 

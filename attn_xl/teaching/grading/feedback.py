@@ -13,7 +13,7 @@ from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.teaching.lessons.blanks import results_of
 from attn_xl.teaching.lessons.pages import MARK_WIDTH, row_height
 from attn_xl.views.explanation import figure
-from attn_xl.workbook.layout.controls_sheet import staged
+from attn_xl.workbook.layout.controls_sheet import with_controls
 from attn_xl.workbook.layout.layout import Blanks, Layout, Sheet
 from attn_xl.workbook.layout.page import Cell, Extras, Tint
 from attn_xl.workbook.layout.placed import Block
@@ -62,7 +62,7 @@ def feedback_layout(graded: Graded, assignment: Assignment, marking: Marking) ->
     blanks = Blanks(
         opened, marking.numbers.shown, frozenset(follows(results, opened)), assignment.exam, filled=True
     )
-    layout = staged(replace(assignment.layout, blanks=blanks))
+    layout = with_controls(replace(assignment.layout, blanks=blanks))
     sheets = tuple(_marked(sheet, marking) for sheet in layout.sheets)
     return replace(layout, sheets=sheets, cover=_feedback_page(graded, assignment))
 

@@ -1,5 +1,5 @@
-"""A computation drawn as it is by hand: left factor to the left, right factor above, product where they
-meet. Everything on one sheet, or each layer on one. Knows no file format."""
+"""A computation drawn as on paper: each product stands where its left factor and the right factor above
+it meet. One sheet for all of it, or one for each layer."""
 
 from __future__ import annotations
 
@@ -27,15 +27,17 @@ from .picture import best, by_layer, layer_title
 from .picture_cells import extras_of
 
 NOTE = (
-    "Left factor to the left, right factor above, their product where they meet. Click a number to see "
-    "its formula; change an input and watch."
+    "Each product stands where its two factors meet: the left factor is to its left, the right factor "
+    "above it. Click a number to see its formula; change an input and watch."
 )
 LINKED_NOTE = (
-    "Left factor to the left, right factor above, their product where they meet. Every matrix is "
-    "linked to its own sheet: click its name to go there, change an input there and watch."
+    "Each product stands where its two factors meet: the left factor is to its left, the right factor "
+    "above it. Click the name of a matrix to go to its sheet; change an input there and watch."
 )
 MOST_MATRICES, MOST_NUMBERS = 40, 4_000
-"""A workbook of so many matrices or numbers has no second picture of them all."""
+"""A workbook with this many matrices or numbers has no canvas besides its sheets."""
+MOST_IN_LAYERS = 60_000
+"""Numbers; a larger workbook has a sheet for each matrix by default, since a picture repeats operands."""
 
 
 def matrices(layout: Layout) -> list[Sheet]:
@@ -43,22 +45,30 @@ def matrices(layout: Layout) -> list[Sheet]:
     return [sheet for sheet in layout.sheets if sheet.blocks and not sheet.main.node.sheet]
 
 
+def prefers_layers(layout: Layout) -> bool:
+    """Whether one picture for each layer is easier to read than a sheet for each matrix: there are many
+    matrices, and they are small."""
+    sheets = matrices(layout)
+    numbers = sum(block.node.values.size for sheet in sheets for block in sheet.blocks)
+    return len(sheets) >= MOST_MATRICES and numbers <= MOST_IN_LAYERS
+
+
 def draw(layout: Layout, decimals: int | None = None) -> Layout:
-    """Bring the matrices of a layout together on one sheet; those with a sheet of their own stay there.
+    """Move the matrices of a layout to one sheet. Shared sheets, such as `Compare`, stay.
 
     Args:
-        decimals: how many are shown, if that was chosen.
+        decimals: digits shown after the point; None for the template's.
 
     Raises:
         InputError: if the picture does not fit a sheet (16,384 columns, 1,048,576 rows).
     """
     sheets = matrices(layout)
-    return _drawn(layout, Figures(layout, sheets, decimals), [(CANVAS, layout.title, sheets)])
+    return _draw_parts(layout, Figures(layout, sheets, decimals), [(CANVAS, layout.title, sheets)])
 
 
 def draw_layers(layout: Layout, decimals: int | None = None) -> Layout:
-    """Bring the matrices of each layer together on a sheet, and those before, between and after layers;
-    without layers, those of each sentence. The rest as `draw`."""
+    """Move the matrices of each layer to a sheet, and those before, between and after layers to sheets
+    of their own; without layers, those of each sentence. Otherwise as `draw`."""
     sheets = matrices(layout)
     layered = any(sheet.main.node.part.layer for sheet in sheets)
     taken = {name.casefold() for name in (OVERVIEW, SETTINGS, COMPARE)}
@@ -67,7 +77,7 @@ def draw_layers(layout: Layout, decimals: int | None = None) -> Layout:
     figures = Figures(layout, sheets, decimals)
     groups = groupby(sheets, lambda sheet: sheet.group)
     for group, layer, part in ((group, *run) for group, made in groups for run in by_layer(list(made))):
-        shown = [sheet for sheet in part if not figures.comes_with_its_use(sheet)]
+        shown = [sheet for sheet in part if not figures.is_drawn_at_first_use(sheet)]
         if not shown:
             continue
         unlayered = shown[0].symbol if layered else "" if group else CANVAS
@@ -76,12 +86,12 @@ def draw_layers(layout: Layout, decimals: int | None = None) -> Layout:
         taken.add(name.casefold())
         title = layer_title(layer) or (words if layered else layout.title)
         parts.append((name, title, part))
-    return _drawn(layout, figures, parts)
+    return _draw_parts(layout, figures, parts)
 
 
 def with_canvas(layout: Layout, decimals: int | None = None) -> Layout:
-    """Put a picture of all matrices before their sheets, with links to their cells, where every step of
-    it fits a page on which no number is smaller than 6 points; else the layout as it is."""
+    """Add a picture of all matrices, linked to their cells, before their sheets. The layout is returned
+    unchanged if a step would not fit a page with numbers of at least 6 points."""
     sheets = matrices(layout)
     numbers = sum(block.node.values.size for sheet in sheets for block in sheet.blocks)
     if not sheets or len(sheets) >= MOST_MATRICES or numbers > MOST_NUMBERS:
@@ -95,8 +105,10 @@ def with_canvas(layout: Layout, decimals: int | None = None) -> Layout:
     return replace(layout, sheets=(canvas, *layout.sheets))
 
 
-def _drawn(layout: Layout, figures: Figures, parts: Sequence[tuple[str, str, list[Sheet]]]) -> Layout:
-    """The matrices of a layout on as many sheets as there are parts: name, title, what is on it."""
+def _draw_parts(
+    layout: Layout, figures: Figures, parts: Sequence[tuple[str, str, list[Sheet]]]
+) -> Layout:
+    """Draw each part, (name, title, sheets), on a sheet of its own."""
     drawn = matrices(layout)
     kept = [sheet for sheet in layout.sheets if sheet not in drawn]
     old = {block.node: block for sheet in drawn for block in sheet.blocks}
@@ -107,7 +119,7 @@ def _drawn(layout: Layout, figures: Figures, parts: Sequence[tuple[str, str, lis
         here = []
         for matrix in picture.matrices:
             figures.there.add(matrix.node)
-            if not matrix.again:
+            if not matrix.repeated:
                 place = Place(name, FIRST_ROW + matrix.row, 1 + matrix.column, *matrix.node.shape)
                 _check(place)
                 blocks[matrix.node] = replace(

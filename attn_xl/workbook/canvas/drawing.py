@@ -1,5 +1,5 @@
-"""Matrices side by side, factors above their product, captions and arrows between: places relative to
-each other, from 0. Knows no sheet, no model and no file format."""
+"""Places matrices side by side, factors above their product, with captions and arrows. Rows and columns
+count from 0."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from attn_xl.graph.node import Node
 from attn_xl.text import text_width
 
 COLUMN = 6.5
-"""How wide a column is taken to be, in characters, while matrices are put in their places."""
+"""Characters: the assumed width of a column while matrices are placed."""
 GAP = 2.6
 """Characters: the width of a column without numbers."""
 SHIFT = 3
-"""Columns: how far a matrix may be put to the right so that it shares columns with others."""
+"""Columns by which a matrix may move to the right to share columns with others."""
 PUSHED, ALIGNED = 1.5, 6.0
-"""Characters: what a column further to the right costs, and what an arrow from above is worth."""
+"""Characters: the cost of each column of such a move, and the gain of an arrow from above."""
 FAR = 16
-"""Columns: what is further from the labels of its line has its own."""
+"""Columns: a matrix further than this from the row labels of its line repeats them."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,15 +28,15 @@ class Drawn:
 
     Attributes:
         row, column: of its first number.
-        again: it stands elsewhere, too, and this is a copy.
-        turned: its rows and columns are swapped.
-        labelled, headed: whether its labels are there.
+        repeated: whether it repeats a matrix drawn elsewhere.
+        turned: whether it is transposed.
+        labelled, headed: whether its row and column labels are drawn.
     """
 
     node: Node
     row: int
     column: int
-    again: bool = False
+    repeated: bool = False
     turned: bool = False
     labelled: bool = True
     headed: bool = True
@@ -59,7 +59,7 @@ class Text:
     """A caption, a sign or a heading.
 
     Attributes:
-        large: a sign or an arrow, which is larger than the text.
+        large: a sign or an arrow, printed larger than text.
         node: the matrix that a caption names.
     """
 
@@ -73,7 +73,7 @@ class Text:
 
     @property
     def columns(self) -> int:
-        """How many columns it takes."""
+        """The number of columns it takes."""
         return columns_for(bold(self.text))
 
 
@@ -83,7 +83,7 @@ Frame = tuple[int, int, int, int]
 
 
 def sign(row: int, column: int, text: str) -> Text:
-    """An arrow, or what stands between matrices."""
+    """An arrow, or a sign between matrices."""
     return Text(row, column, text, align="center", large=True)
 
 
@@ -92,10 +92,9 @@ class Drawing:
     """Matrices and texts; rows may be negative until it is `settled`.
 
     Attributes:
-        frames: around heads and layers, by what they are around: a frame in several drawings goes
-            around all of it.
+        frames: around heads and layers, by name; a frame in several drawings encloses all its parts.
         starts, sections: the rows where steps, and those where layers and sentences begin.
-        thin: rows that only keep a distance.
+        thin: rows that separate lines.
     """
 
     matrices: list[Drawn] = field(default_factory=list)
@@ -106,7 +105,7 @@ class Drawing:
     thin: list[int] = field(default_factory=list)
 
     def put(self, other: Drawing, row: int = 0, column: int = 0) -> None:
-        """Add another drawing, moved down and to the right."""
+        """Add another drawing, moved down by `row` and right by `column`."""
         for drawn in other.matrices:
             self.matrices.append(moved(drawn, row, column))
         for text in other.texts:
@@ -140,57 +139,57 @@ class Drawing:
         return max(columns + ends, default=0)
 
     def settled(self) -> Drawing:
-        """The same with its first row at 0."""
+        """A copy with its first row at 0."""
         drawing = Drawing()
         drawing.put(self, -self.top)
         return drawing
 
 
 def moved(what: Placed, row: int, column: int) -> Placed:
-    """The same, further down and to the right."""
+    """A copy, moved down and to the right."""
     return replace(what, row=what.row + row, column=what.column + column)
 
 
 def bold(text: str) -> float:
-    """How wide a text is in bold letters, in digits."""
+    """The width of a text in bold, in digits."""
     narrow, wide = (sum(map(text.count, letters)) for letters in ("iljtfrI.,'|()[]: ", "mwMW%@"))
     return 1.1 * text_width(text) - 0.4 * narrow + 0.5 * wide
 
 
 def columns_for(characters: float) -> int:
-    """How many columns so many characters take."""
+    """The number of columns that a text of this many characters takes."""
     return int(-(-characters // COLUMN))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Above:
-    """A factor above a product, or a row that goes with every row of it: see `Drawn`."""
+    """A factor above a product, or a row that applies to every row of it: see `Drawn`."""
 
     node: Node
     caption: str
-    again: bool
+    repeated: bool
     turned: bool = False
     one_row: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Piece:
-    """A matrix in the line of a band, with what stands above it.
+    """A matrix in a line, with the matrices above it.
 
     Attributes:
         caption: the step in words; "" for none.
         before: the sign to its left.
-        apart: it begins something new: a wider gap.
-        again, labelled: see `Drawn`.
+        begins_group: whether a wider gap before it marks a new beginning.
+        repeated, labelled: see `Drawn`.
         above: from top to bottom; scalars come last.
-        carried: what is to its left stands at the end of the line above.
+        carried: whether it continues the line above.
     """
 
     node: Node
     caption: str
     before: str = ""
-    apart: bool = False
-    again: bool = False
+    begins_group: bool = False
+    repeated: bool = False
     labelled: bool = True
     above: tuple[Above, ...] = ()
     scalars: tuple[Node, ...] = ()
@@ -198,10 +197,10 @@ class Piece:
 
 
 class Grid:
-    """How wide the columns are that the lines of a part share.
+    """The widths of the columns that the lines of a part share.
 
     Args:
-        needs: how wide the columns of a matrix are, in characters.
+        needs: the widths of a matrix's columns, in characters.
     """
 
     def __init__(self, needs: Callable[[Node], Sequence[float]]) -> None:
@@ -209,7 +208,7 @@ class Grid:
         self._widths: dict[int, float] = {}
 
     def put(self, drawing: Drawing) -> None:
-        """Take what is drawn into account."""
+        """Widen the columns for a drawing."""
         for column in range(drawing.width):
             self._widths.setdefault(column, GAP)
         for drawn in drawing.matrices:
@@ -218,7 +217,7 @@ class Grid:
                     self._widths[column] = max(self._widths.get(column, GAP), need)
 
     def added(self, node: Node, column: int) -> float:
-        """How much wider all columns together would be with a matrix there."""
+        """The total width that a matrix at `column` would add."""
         return sum(
             max(0.0, need - self._widths.get(at, 0.0))
             for at, need in enumerate(self._needs(node), column)
@@ -226,22 +225,22 @@ class Grid:
 
 
 class Band:
-    """Pieces from left to right. Their captions are in row 0, column labels in row 1, numbers from
-    row 2; what stands above them has negative rows.
+    """A line of pieces from left to right: captions in row 0, column labels in row 1, numbers from row
+    2. Matrices above them have negative rows.
 
     Args:
-        grid: what is on the lines above.
+        grid: the column widths of the lines above.
         above: the line above.
-        start: the column where the numbers of the first piece stand; 0 for the leftmost.
+        start: the column of the first piece's numbers; 0 for the leftmost possible.
     """
 
     def __init__(self, grid: Grid, above: Drawing, start: int = 0) -> None:
         self.drawing = Drawing()
         self._grid, self._above, self._start = grid, above, start
         self.last: Node | None = None
-        """What was drawn last."""
+        """The matrix drawn last."""
         self.fan: Node | None = None
-        """What the last steps, one and all, begin with."""
+        """The operand that the last steps share."""
         self._end = self._caption_end = self._above_end = 0
         self._labels: tuple[str, ...] = ()
         self._labels_at = 0
@@ -255,7 +254,7 @@ class Band:
         return max(self._end, self._caption_end)
 
     def copy(self) -> Band:
-        """Another one to try something on."""
+        """A copy, to try pieces on."""
         other = Band(self._grid, self._above, self._start)
         other.drawing.put(self.drawing)
         other.last, other.fan = self.last, self.fan
@@ -270,7 +269,7 @@ class Band:
 
     def _add(self, piece: Piece) -> None:
         begins = piece.carried and self.empty
-        gap = 0 if self.empty else 1 + piece.apart
+        gap = 0 if self.empty else 1 + piece.begins_group
         column = max(self._end + gap + begins + 1, self._caption_end)
         if self.empty:
             column = max(column, self._start)
@@ -286,10 +285,10 @@ class Band:
         labelled = self.empty or (piece.labelled and not near)
         if labelled:
             self._labels, self._labels_at = piece.node.rows, column
-        self.drawing.matrices.append(Drawn(piece.node, 2, column, piece.again, labelled=labelled))
+        self.drawing.matrices.append(Drawn(piece.node, 2, column, piece.repeated, labelled=labelled))
         self._end = column + columns
         if piece.caption:
-            look = "attn echo" if piece.again else "attn step"
+            look = "attn echo" if piece.repeated else "attn step"
             caption = Text(0, column, piece.caption, look, node=piece.node)
             add(caption)
             self._caption_end = column + caption.columns
@@ -297,10 +296,10 @@ class Band:
         self.last = piece.node
 
     def _cost(self, piece: Piece, column: int) -> float:
-        """What a piece at a column adds to the width of all lines, in characters; less where what is
-        drawn again above it stands right below its first place."""
-        again = {above.node for above in piece.above if above.again}
-        below = any(drawn.node in again and drawn.column == column for drawn in self._above.matrices)
+        """The cost, in characters of width, of a piece at a column; lower where a repeated matrix would
+        stand right below its original."""
+        repeated = {above.node for above in piece.above if above.repeated}
+        below = any(drawn.node in repeated and drawn.column == column for drawn in self._above.matrices)
         aside = column - self._end
         return self._grid.added(piece.node, column) + PUSHED * aside - ALIGNED * below
 
@@ -310,7 +309,7 @@ class Band:
         self.drawing.texts.append(sign(2 + (self.last.shape[0] - 1) // 2, self.width, "→"))
 
     def draw_arrows(self) -> None:
-        """Draw arrows to what is drawn again right below its place in the line above."""
+        """Draw arrows to repeated matrices right below their originals in the line above."""
         places = {drawn.node: drawn.column for drawn in self._above.matrices}
         top = self.drawing.top
         captions = {(text.node, text.column): text.row for text in self.drawing.texts if text.node}
@@ -318,7 +317,7 @@ class Band:
         for drawn in self.drawing.matrices:
             column = drawn.column
             end = captions.get((drawn.node, column))
-            if not drawn.again or end is None or places.get(drawn.node) != column:
+            if not drawn.repeated or end is None or places.get(drawn.node) != column:
                 continue
             column += (drawn.shape[1] - 1) // 2
             rows = range(min(top, end) - 1, end)
@@ -327,7 +326,7 @@ class Band:
                     self.drawing.texts.append(sign(row, column, "↓" if row == end - 1 else "│"))
 
     def _stack(self, piece: Piece, column: int) -> None:
-        """Put what stands above a piece there, from bottom to top."""
+        """Place the matrices above a piece, from bottom to top."""
         if not piece.above and not piece.scalars:
             return
         texts, matrices = self.drawing.texts, self.drawing.matrices
@@ -339,14 +338,14 @@ class Band:
             self._end = max(self._end, column + number + 1)
         row -= 2 * bool(piece.scalars)
         for above in reversed(piece.above):
-            look = "attn echo" if above.again else "attn step"
+            look = "attn echo" if above.repeated else "attn step"
             if above.one_row:
-                drawn = Drawn(above.node, row, column, above.again, labelled=False, headed=False)
+                drawn = Drawn(above.node, row, column, above.repeated, labelled=False, headed=False)
                 texts.append(Text(row, column - 1, above.caption, look, "right"))
                 row -= 1
             else:
                 shape = above.node.shape[::-1] if above.turned else above.node.shape
-                drawn = Drawn(above.node, row - shape[0] + 1, column, above.again, above.turned)
+                drawn = Drawn(above.node, row - shape[0] + 1, column, above.repeated, above.turned)
                 row -= shape[0] + 1
                 caption = Text(row, column, above.caption, look, node=above.node)
                 texts.append(caption)

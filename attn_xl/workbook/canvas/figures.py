@@ -1,5 +1,4 @@
-"""How one step is drawn by hand: what stands to the left of its result, what above, what between.
-Knows no place on a sheet and no file format."""
+"""Decides how a step is drawn: which operands stand to the left of its result, and which above."""
 
 from __future__ import annotations
 
@@ -20,11 +19,10 @@ class Operand:
     """A matrix that a step reads.
 
     Attributes:
-        node: the matrix; columns of one, or one read with rows and columns swapped to the left, where
-            it stands for a part of what has cells.
-        sign: what stands before it in the step: `+`; "" for none.
-        turned: it is read with rows and columns swapped.
-        factor: it is the right factor of a product.
+        node: the matrix, some columns of one, or a transposed left factor.
+        sign: the sign before it, `+`; "" for none.
+        turned: whether it is transposed.
+        factor: whether it is the right factor of a product.
     """
 
     node: Node
@@ -35,15 +33,15 @@ class Operand:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Figure:
-    """A step: its result, and what is to be seen beside it.
+    """A step: its result and the operands drawn beside it.
 
     Attributes:
         block: its result.
-        helpers: what is made on the way, in reading order.
-        scalars: numbers of its own, such as d_k.
+        helpers: intermediate results, in reading order.
+        scalars: its own scalars, such as d_k.
         left: the operands to its left.
-        above: the right factor, and whatever is read with rows and columns swapped.
-        rows: the operands of one row that goes with every row, such as a bias.
+        above: the right factor, and transposed operands.
+        rows: operands of a single row that applies to every row, such as a bias.
     """
 
     block: Block
@@ -63,39 +61,38 @@ class Figure:
 
     @property
     def fans(self) -> bool:
-        """Whether steps like it may stand in a row behind the operand that all of them begin with."""
+        """Whether several such steps may share the operand at the start of their line: Q, K and V."""
         return isinstance(self.node.operation, Copy) or any(operand.factor for operand in self.above)
 
     @property
     def sign(self) -> str:
-        """What stands before an operand that changed places with the one before it."""
+        """The sign of its operation, `+`; "" for none."""
         made = self.node.operation
         return made.sign if isinstance(made, Elementwise) else ""
 
     def first(self, last: Node | None) -> Operand | None:
-        """The operand that it begins with; `last` is the matrix that was drawn last, which takes that
-        place where the order does not matter."""
+        """The operand that it begins with: `last`, the matrix drawn last, if the operation commutes."""
         for operand in self.left[1:]:
             if operand.node is last and self.sign in ("+", "·"):
                 return operand
         return self.left[0] if self.left else None
 
 
-def comes_with_its_use(node: Node) -> bool:
-    """Whether a matrix is drawn where it is first read: it is given, or made of nothing drawn."""
+def is_drawn_at_first_use(node: Node) -> bool:
+    """Whether a matrix is drawn where it is first used: it is given, or has no operands to draw."""
     if node.operation is None or isinstance(node.operation, Columns):
         return True
     return operation_of(node).reads_labels
 
 
 def figure_of(sheet: Sheet) -> Figure:
-    """How the step that a sheet shows is drawn."""
+    """The figure of the step that a sheet shows."""
     main, *rest = sheet.blocks
     helpers = tuple(block for block in rest if not block.node.scalar)
     scalars = tuple(block for block in rest if block.node.scalar)
     own = {block.node for block in sheet.blocks}
     found: dict[tuple[Node, bool], Operand] = {}
-    if not comes_with_its_use(main.node) and not isinstance(main.node.operation, Concat):
+    if not is_drawn_at_first_use(main.node) and not isinstance(main.node.operation, Concat):
         for block in (main, *helpers):
             for operand in _read(block.node):
                 node = operand.node
@@ -115,13 +112,13 @@ def _goes_with_every_row(node: Node, result: Node) -> bool:
 
 
 def _read(node: Node, sign: str = "", turned: bool = False, factor: bool = False) -> Iterator[Operand]:
-    """The named matrices in a node's formula, with what happens to them."""
+    """The named matrices in a node's formula, with their signs and positions."""
     made = node.operation
     for number, parent in enumerate(node.parents):
-        said = made.sign if isinstance(made, Elementwise) and number == 1 else sign
+        own_sign = made.sign if isinstance(made, Elementwise) and number == 1 else sign
         found = Operand(
             parent,
-            said,
+            own_sign,
             turned or isinstance(made, Transpose),
             factor or (isinstance(made, Product) and number == 1),
         )
@@ -132,8 +129,8 @@ def _read(node: Node, sign: str = "", turned: bool = False, factor: bool = False
 
 
 def _is_part(node: Node, left_factor: bool) -> bool:
-    """Whether what is read of a matrix is drawn as it is read: some of its columns, or a left factor
-    with rows and columns swapped."""
+    """Whether a part of a matrix is drawn instead of the whole: some columns, or a transposed left
+    factor."""
     cells = cells_of(node)
     if cells is None:
         return False
@@ -142,5 +139,5 @@ def _is_part(node: Node, left_factor: bool) -> bool:
 
 
 def read_by(figures: Sequence[Figure]) -> set[Node]:
-    """All that these steps show beside their results."""
+    """All operands of these steps."""
     return {operand.node for figure in figures for operand in figure.operands}

@@ -1,5 +1,4 @@
-"""The widths of a picture's columns, the heights of its rows, and how it is spread over pages. Knows no
-file format."""
+"""The widths of a picture's columns, the heights of its rows, and its pages."""
 
 from __future__ import annotations
 
@@ -13,29 +12,29 @@ from attn_xl.text import text_width
 from attn_xl.workbook.layout.layout import Layout, Sheet
 
 from .drawing import GAP, Drawing, Drawn, bold
-from .figures import Figure, comes_with_its_use, figure_of, read_by
+from .figures import Figure, figure_of, is_drawn_at_first_use, read_by
 from .paging import CHARACTER, Spread, spread
 
 FIRST_ROW = 6
 LINE = 16.0
 """Points: the height of a row."""
 THIN = 6.0
-"""Points: the height of a row that only keeps a distance."""
+"""Points: the height of a row that separates lines."""
 TITLE_LINE = 24.0
 NUMBER_ROOM = 1.3
-"""Characters: what a column is wider than its widest number."""
+"""Characters added to the widest number of a column."""
 LONG_HEADING = 13
-"""A column label of more letters takes several lines."""
+"""Characters: a longer column label takes several lines."""
 
 
 @dataclass(eq=False, repr=False)
 class Figures:
-    """What pictures are made of.
+    """The figures of all steps, and the widths of their matrices.
 
     Attributes:
-        figures: how each step is drawn; read: all that steps show beside their results.
-        there: the matrices that earlier pictures have.
-        decimals: how many are shown, if that was chosen.
+        figures: the figure of each step; read: the operands of all steps.
+        there: the matrices drawn on earlier pictures.
+        decimals: digits shown after the point; None for the template's.
     """
 
     layout: Layout
@@ -51,12 +50,12 @@ class Figures:
         self.figures = {sheet: figure_of(sheet) for sheet in self.sheets}
         self.read = read_by(list(self.figures.values()))
 
-    def comes_with_its_use(self, sheet: Sheet) -> bool:
-        """Whether what a sheet shows is drawn where it is first read."""
-        return comes_with_its_use(sheet.main.node) and sheet.main.node in self.read
+    def is_drawn_at_first_use(self, sheet: Sheet) -> bool:
+        """Whether the matrix of a sheet is drawn where it is first used."""
+        return is_drawn_at_first_use(sheet.main.node) and sheet.main.node in self.read
 
     def width(self, node: Node) -> float:
-        """About how wide a column of a matrix is, in characters; its template may need more."""
+        """The approximate width of a matrix's columns, in characters; a template may need more."""
         if node not in self._widths:
             if node.texts:
                 shown = max(map(text_width, node.texts), default=0)
@@ -79,13 +78,13 @@ class Figures:
         return max(self.width(node), min(bold(heading) + 1.5, LONG_HEADING) if heading else 0.0)
 
     def needs(self, node: Node) -> Sequence[float]:
-        """The widths of all of them."""
+        """The widths of all columns of a matrix."""
         if node not in self._needs:
             self._needs[node] = [self.need(node, heading) for heading in node.columns]
         return self._needs[node]
 
     def headings(self, drawn: Drawn) -> tuple[str, ...]:
-        """What stands above the columns of a matrix."""
+        """The labels above the columns of a matrix."""
         if drawn.node.scalar:
             return (self.layout.blocks[drawn.node].name.rpartition(".")[2],)
         return drawn.headings
@@ -99,7 +98,7 @@ def spread_of(figures: Figures, drawing: Drawing) -> Spread:
 
 
 def starts_of(drawing: Drawing) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The rows where steps begin, and those where sentences and layers do."""
+    """The rows where steps begin, and those where sentences and layers begin."""
     starts, sections = (
         {FIRST_ROW + row for row in rows} for rows in (drawing.starts, drawing.sections)
     )
@@ -107,8 +106,8 @@ def starts_of(drawing: Drawing) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 def widths_of(figures: Figures, picture: Drawing) -> dict[int, float]:
-    """Of all columns, in characters, as numbers and labels need it: what is written beside them and
-    above them finds room in the blank columns."""
+    """The widths of all columns, in characters, so that numbers and labels fit; row labels and captions
+    also use the room of blank columns."""
     widths = dict.fromkeys(range(1, picture.width + 1), GAP)
     used: dict[int, set[int]] = {}  # columns, by row
     for drawn in picture.matrices:
@@ -152,7 +151,7 @@ def widths_of(figures: Figures, picture: Drawing) -> dict[int, float]:
 
 
 def heights_of(figures: Figures, picture: Drawing) -> dict[int, float]:
-    """Of titles, of rows that only keep a distance, and of column labels that take several lines."""
+    """The heights of titles, of separating rows, and of column labels that take several lines."""
     heights = dict.fromkeys((FIRST_ROW + row for row in picture.thin), THIN)
     for text in picture.texts:
         if text.style == "attn title":

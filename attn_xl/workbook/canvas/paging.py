@@ -1,5 +1,4 @@
-"""How a picture is spread over printed pages: how small it is printed, and where pages end. Knows
-neither matrices nor a file format."""
+"""Spreads a picture over printed pages: its scale and its page breaks."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ from dataclasses import dataclass
 from math import ceil
 
 LEAST = 6.0
-"""Points: no number is printed smaller."""
+"""Points: the smallest size at which numbers are printed."""
 FONT = 11.0
 """Points: the size of numbers before they are scaled."""
 CHARACTER = 5.7
@@ -19,9 +18,9 @@ A4 = 9
 PAGE = 770.0, 490.0
 """Points: the room on a landscape page of A4 with the margins of the shipped templates."""
 PAGES_COUNT = 0.6
-"""A picture on p pages is worth its scale divided by p to this power."""
+"""Exponent: the worth of a picture on p pages is its scale divided by p to this power."""
 STEPS = 6
-"""So many scales are tried between the smallest and the largest."""
+"""Scales tried between the smallest and the largest."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +29,8 @@ class Spread:
 
     Attributes:
         scale: 1 for the size on the screen.
-        breaks: the rows that begin a new page, from 1.
-        whole: every step is on one page, from edge to edge.
+        breaks: the rows, from 1, that begin a new page.
+        whole: whether every step fits on one page.
     """
 
     scale: float
@@ -40,7 +39,7 @@ class Spread:
 
     @property
     def worth(self) -> float:
-        """How well it can be read: large, and on few pages."""
+        """How readable it is: large numbers on few pages are worth most."""
         pages: float = (len(self.breaks) + 1) ** PAGES_COUNT
         return self.scale / pages if self.whole else 0.1 * self.scale / pages
 
@@ -53,7 +52,7 @@ def spread(
     page: tuple[float, float] = PAGE,
     font: float = FONT,
 ) -> Spread:
-    """Print a picture as large as few pages allow, with breaks between steps only.
+    """The largest readable print of a picture on few pages, with page breaks between steps only.
 
     Args:
         width: of the picture, in points; heights: of its rows, from row 1.
@@ -62,11 +61,11 @@ def spread(
         font: the size of the numbers, in points.
 
     Returns:
-        The largest scale for one page if that leaves numbers of 6 points; otherwise several pages. A
-        step that is too large for a page is broken by whatever prints it.
+        One page if numbers are at least 6 points there; otherwise several pages. The printing program
+        splits a step that is too large for a page.
     """
     across, down = page
-    least = min(1.0, ceil(100 * LEAST / font) / 100)  # programs take whole percents
+    least = min(1.0, ceil(100 * LEAST / font) / 100)  # spreadsheet programs take whole percents
     one = min(1.0, across / width, down / sum(heights))
     if one >= least:
         return Spread(one)
@@ -82,7 +81,7 @@ def spread(
 def _breaks(
     heights: Sequence[float], starts: Sequence[int], sections: Collection[int], room: float
 ) -> tuple[tuple[int, ...], bool]:
-    """The rows that begin a page, and whether every step fits one."""
+    """The rows that begin a page, and whether every step fits on one page."""
     top = [0.0]
     for height in heights:
         top.append(top[-1] + height)
@@ -93,7 +92,7 @@ def _breaks(
     for start, end in zip(starts, ends):
         here, below = top[start - 1], top[end - 1]
         fits = below - begun <= room
-        if fits and start in sections:  # broken only where a page would be left half empty
+        if fits and start in sections:  # a section stays together unless that leaves half a page empty
             section_end = top[min(row for row in section_ends if row > start) - 1]
             fits = section_end - begun <= room or section_end - here > room or here - begun < room / 2
         if not fits and here > begun and (breaks or start != starts[0]):

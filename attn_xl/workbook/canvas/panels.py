@@ -1,5 +1,5 @@
-"""The steps of one part, a layer's, a head's, in lines from left to right: what goes on from the last
-step, what begins anew, what is drawn again. Knows no sheet and no file format."""
+"""Draws the steps of a layer or a head in lines from left to right: it decides which steps continue a
+line, which begin a new one, and which matrices are repeated."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from attn_xl.graph.node import Node
 from attn_xl.graph.operation import cells_of
 
 from .drawing import Above, Band, Drawing, Grid, Piece
-from .figures import Figure, Operand, comes_with_its_use
+from .figures import Figure, Operand, is_drawn_at_first_use
 
 
 @dataclass
@@ -18,12 +18,12 @@ class Panel:
     """Steps from left to right, in lines of up to `limit` columns.
 
     Attributes:
-        scope: the layer, which goes without saying in captions.
-        there: the matrices that have been drawn; it grows.
-        known: those that the workbook has.
-        needs: how wide the columns of a matrix are, in characters.
-        breaks: how many lines would have gone on; three for steps that begin with the same matrix,
-            none before a softmax or a norm, where one takes breath anyway.
+        scope: the layer's prefix, which captions leave out.
+        there: the matrices drawn so far; the panel adds its own.
+        known: the matrices of the workbook.
+        needs: the widths of a matrix's columns, in characters.
+        breaks: the number of broken lines. A break within a row of steps on the same matrix counts
+            three times, a break before a softmax or a norm does not count.
     """
 
     limit: int
@@ -59,19 +59,20 @@ class Panel:
         self._band = Band(self._grid, drawing)
 
     def _in_lines(self, pieces: list[Piece]) -> Band:
-        """The last line of a step that is too long for one; the others are done."""
+        """Break a step that is too long for a line; the last line of it."""
         for piece in pieces:
-            tried = self._tried([piece])
+            tried = self._line_with([piece])
             if tried.width > self.limit and not self._band.empty:
                 self._band.carry_on()
                 self._wrap()
                 self.breaks += 1
-                tried = self._tried([replace(piece, carried=True)])
+                tried = self._line_with([replace(piece, carried=True)])
             self._band = tried
         return self._band
 
-    def _tried(self, pieces: list[Piece]) -> Band:
-        """The band with these pieces, too; a new one begins below what it repeats, if that fits."""
+    def _line_with(self, pieces: list[Piece]) -> Band:
+        """A copy of the line with these pieces added. A new line begins below the matrix that it
+        repeats, if it fits there."""
         if not self._band.empty:
             tried = self._band.copy()
             tried.add(pieces)
@@ -87,62 +88,62 @@ class Panel:
         return tried
 
     def add(self, figure: Figure) -> None:
-        """Draw a step, on a new line where it does not fit, or does not go on from the last one."""
+        """Draw a step, on a new line if it does not fit or does not continue from the last step."""
         before = self._band.last
-        if not self._band.empty and self._begins_anew(figure):
+        if not self._band.empty and self._begins_line(figure):
             self._wrap()
         pieces = self._pieces(figure, before)
         first = figure.first(before)
         continues = first is not None and self._band.fan is first.node
-        tried = self._tried(pieces)
+        tried = self._line_with(pieces)
         if not self._band.empty and tried.width > self.limit:
-            if first is not None and first.node is before and _alone(figure):
+            if first is not None and first.node is before and _continues_from_one(figure):
                 self._band.carry_on()
             self._wrap()
             if not figure.helpers:
                 self.breaks += 3 if figure.fans and continues else 1
             pieces = self._pieces(figure, before)
-            tried = self._tried(pieces)
+            tried = self._line_with(pieces)
         if tried.width > self.limit and figure.helpers:
             tried = self._in_lines(pieces)
         self._band = tried
         self._band.fan = first.node if figure.fans and first else None
-        self.there |= {piece.node for piece in pieces if not piece.again}
-        self.there |= {above.node for piece in pieces for above in piece.above if not above.again}
+        self.there |= {piece.node for piece in pieces if not piece.repeated}
+        self.there |= {above.node for piece in pieces for above in piece.above if not above.repeated}
         self.there |= {node for piece in pieces for node in piece.scalars}
         self._made |= {figure.node, *(block.node for block in figure.helpers)}
 
-    def _begins_anew(self, figure: Figure) -> bool:
+    def _begins_line(self, figure: Figure) -> bool:
         first = figure.first(self._band.last)
-        if comes_with_its_use(figure.node):
+        if is_drawn_at_first_use(figure.node):
             return False
-        return first is None or (not self._goes_on(figure, first) and first.node in self._made)
+        return first is None or (not self._continues_line(figure, first) and first.node in self._made)
 
-    def _goes_on(self, figure: Figure, first: Operand) -> bool:
+    def _continues_line(self, figure: Figure, first: Operand) -> bool:
         return self._band.last is first.node or (figure.fans and self._band.fan is first.node)
 
     def _pieces(self, figure: Figure, before: Node | None) -> list[Piece]:
-        """What is drawn for a step; `before` was drawn last, perhaps on the line above."""
+        """The pieces to draw for a step; `before` was drawn last, perhaps on the line above."""
         new = {
             operand.node
             for operand in figure.operands
             if operand.node not in self.there
             and operand.node in self.known
-            and comes_with_its_use(operand.node)
+            and is_drawn_at_first_use(operand.node)
         }
         beside = {operand.node for operand in figure.left}
         pieces = [
-            Piece(operand.node, self._caption(operand.node), apart=True)
+            Piece(operand.node, self._caption(operand.node), begins_group=True)
             for operand in figure.above
             if operand.turned and operand.node in new and operand.node not in beside
         ]
         new -= {piece.node for piece in pieces}
         first = figure.first(self._band.last)
-        begins = first is not None and not pieces and self._goes_on(figure, first)
+        begins = first is not None and not pieces and self._continues_line(figure, first)
         continued = first is not None and first.node is before and self._band.empty
-        carried = continued and _alone(figure)
+        carried = continued and _continues_from_one(figure)
         if first is not None and not begins and not carried:
-            pieces.append(self._operand(first, new, "", apart=True))
+            pieces.append(self._operand(first, new, "", begins_group=True))
         others = [operand for operand in figure.left if operand is not first]
         for operand in others:
             pieces.append(self._operand(operand, new, operand.sign or figure.sign))
@@ -160,29 +161,33 @@ class Panel:
                 sign,
                 above=tuple(self._above(figure, new)),
                 scalars=tuple(block.node for block in figure.scalars),
-                apart=first is None,
+                begins_group=first is None,
                 carried=carried,
             )
         )
         return pieces
 
-    def _operand(self, operand: Operand, new: set[Node], sign: str, apart: bool = False) -> Piece:
-        node, again = operand.node, operand.node not in new
-        caption = self._name(node) if again else self._caption(node)
-        return Piece(node, caption, sign, apart, again)
+    def _operand(
+        self, operand: Operand, new: set[Node], sign: str, begins_group: bool = False
+    ) -> Piece:
+        node, repeated = operand.node, operand.node not in new
+        caption = self._name(node) if repeated else self._caption(node)
+        return Piece(node, caption, sign, begins_group, repeated)
 
     def _above(self, figure: Figure, new: set[Node]) -> Iterator[Above]:
         for operand in figure.above:
-            again = operand.turned or operand.node not in new
+            repeated = operand.turned or operand.node not in new
             name = self._name(operand.node)
-            caption = f"{name}ᵀ" if operand.turned else name if again else self._caption(operand.node)
-            yield Above(operand.node, caption, again, operand.turned)
+            caption = (
+                f"{name}ᵀ" if operand.turned else name if repeated else self._caption(operand.node)
+            )
+            yield Above(operand.node, caption, repeated, operand.turned)
         for operand in figure.rows:
             name = f"{operand.sign} {self._short(_whole_name(operand.node))}".strip()
             yield Above(operand.node, name, operand.node not in new, one_row=True)
 
     def _caption(self, node: Node, operands: Sequence[Node] = ()) -> str:
-        """`Q_1 = Input × W_Q`, where the columns of W_Q that are meant stand above."""
+        """`Q_1 = Input × W_Q`: a part of W_Q has the name of the whole, since it is drawn above."""
         words = node.words
         for operand in operands:
             if not operand.name:
@@ -191,19 +196,19 @@ class Panel:
         return f"{self._short(node.name)} = {words}" if words else self._short(node.name)
 
     def _name(self, node: Node) -> str:
-        """What a matrix that is drawn again is called; a part of one, in words."""
+        """The caption of a repeated matrix: its name, or a part of one in words."""
         return self._short(node.name or node.words)
 
     def _short(self, text: str) -> str:
         return text.replace(self.scope, "") if self.scope else text
 
 
-def _alone(figure: Figure) -> bool:
-    """Whether a step goes on from one matrix to its left, and needs nothing above."""
+def _continues_from_one(figure: Figure) -> bool:
+    """Whether a step needs only one matrix to its left, and nothing above."""
     return not figure.fans and len(figure.left) == 1 and not figure.above
 
 
 def _whole_name(node: Node) -> str:
-    """The name of a matrix; of columns of one, its name; of one with rows and columns swapped, Xᵀ."""
+    """The name of a matrix, or of the matrix that a part belongs to; Xᵀ for a transposed one."""
     cells = cells_of(node)
     return cells.node.name if cells and not cells.turned else node.name or node.words

@@ -1,5 +1,4 @@
-"""Sentences, layers and heads as one picture: which of its arrangements prints largest. Knows no file
-format."""
+"""Draws sentences, layers and heads as one picture, in the arrangement that prints largest."""
 
 from __future__ import annotations
 
@@ -15,15 +14,15 @@ from .paging import Spread
 from .panels import Panel
 
 LIMITS = range(12, 40, 3)
-"""So many columns wide may a line be: the one is taken with which the page is printed largest."""
+"""Columns: candidates for the width of a line; the one that prints largest wins."""
 HEADS = 1, 2, 3, 4
-"""So many stand side by side at the most: what prints larger."""
+"""Heads side by side: candidates; the one that prints largest wins."""
 ACROSS = 60
-"""Columns: what is wider is printed too small."""
+"""Columns: anything wider prints too small."""
 BREAK = 0.82
-"""What a picture is worth for each line in it that would go on, and is broken."""
+"""The factor on a picture's worth for each line that is broken before its end."""
 MANY = 4_000
-"""From so many numbers on, one arrangement is made and no better one is looked for."""
+"""Numbers from which only one arrangement is tried, to save time."""
 
 
 def layer_of(sheet: Sheet) -> Scope | None:
@@ -37,8 +36,8 @@ def layer_title(layer: Scope | None) -> str:
 
 
 def by_layer(sheets: list[Sheet]) -> list[tuple[Scope | None, list[Sheet]]]:
-    """Sheets that follow each other, by layer; what all layers share, such as a mask, goes with the
-    layer that it stands in."""
+    """Consecutive sheets grouped by layer. A matrix that all layers share, such as a mask, belongs to
+    the layer it stands in."""
     layers = [layer_of(sheet) for sheet in sheets]
     last = {layer: number for number, layer in enumerate(layers)}
     made: list[tuple[Scope | None, list[Sheet]]] = []
@@ -53,7 +52,7 @@ def by_layer(sheets: list[Sheet]) -> list[tuple[Scope | None, list[Sheet]]]:
 
 
 def best(figures: Figures, sheets: list[Sheet]) -> tuple[Drawing, Spread]:
-    """The arrangement that landscape pages show largest, and how it is spread over them."""
+    """The arrangement that prints largest on landscape pages, and its page breaks."""
     numbers = sum(block.node.values.size for sheet in sheets for block in sheet.blocks)
     heads = len({sheet.main.node.part.head for sheet in sheets} - {0})
     widest = max(block.node.shape[1] for sheet in sheets for block in sheet.blocks)
@@ -80,7 +79,7 @@ def best(figures: Figures, sheets: list[Sheet]) -> tuple[Drawing, Spread]:
 
 
 class _Picture:
-    """Sentences, layers and heads, with lines of up to so many columns."""
+    """Draws sentences, layers and heads in lines of up to `limit` columns."""
 
     def __init__(self, figures: Figures, sheets: list[Sheet], limit: int, heads: int) -> None:
         self._figures, self._sheets, self._limit = figures, sheets, limit
@@ -88,7 +87,7 @@ class _Picture:
         self._heads_across = heads
         self._there = set(figures.there)
         self.breaks = 0
-        """How often a panel breaks a line that would go on."""
+        """The most lines that a panel broke before their end."""
 
     def drawing(self) -> Drawing:
         groups = [list(members) for _, members in groupby(self._sheets, lambda sheet: sheet.group)]
@@ -104,8 +103,8 @@ class _Picture:
         return f"{group}: {' '.join(self._layout.sentences.get(group, ())[:20])}"
 
     def _strips(self, sheets: Sequence[Sheet]) -> Iterator[Drawing]:
-        """The lines of a sentence: a frame with a heading around each layer, heads side by side."""
-        shown = [sheet for sheet in sheets if not self._figures.comes_with_its_use(sheet)]
+        """The lines of a sentence, with a frame and a heading around each layer."""
+        shown = [sheet for sheet in sheets if not self._figures.is_drawn_at_first_use(sheet)]
         for layer, part in by_layer(shown):
             strips = list(self._layer(layer, part))
             if layer:
@@ -149,7 +148,7 @@ def _heading(text: str, style: str) -> Drawing:
 
 
 def _framed(strips: Sequence[Drawing], name: str) -> list[Drawing]:
-    """Lines below a heading with a frame around them all, and room between it and what is in it."""
+    """Lines with a frame around them all, and a thin row above its lower edge."""
     width = max(strip.width for strip in strips)
     made = []
     for strip in (*strips, Drawing(thin=[0])):
@@ -161,7 +160,7 @@ def _framed(strips: Sequence[Drawing], name: str) -> list[Drawing]:
 
 
 def _side_by_side(panels: Sequence[list[Drawing]]) -> list[Drawing]:
-    """Panels whose lines begin at the same height."""
+    """Panels next to each other, with their lines aligned."""
     strips = [Drawing() for _ in range(max(map(len, panels)))]
     column = 0
     for panel in panels:
@@ -172,8 +171,8 @@ def _side_by_side(panels: Sequence[list[Drawing]]) -> list[Drawing]:
 
 
 def _stacked(strips: Sequence[Drawing]) -> Drawing:
-    """Lines below each other; a page may end before each, but not between a heading and what follows,
-    nor between the last line in a frame and the frame."""
+    """Lines one below the other. A page may break before any line, except between a heading and the
+    next line, or between the last line in a frame and the frame's edge."""
     picture, row, headed = Drawing(), 0, False
     for strip in strips:
         settled = strip.settled()

@@ -1,5 +1,4 @@
-"""The cells of a picture besides its own matrices: captions, arrows, frames, what is drawn again. Knows
-no file format."""
+"""The cells of a picture besides its own matrices: captions, arrows, frames, repeated matrices."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ LEGEND = (
     ("attn weight", "weight"),
     ("attn value", "computed"),
     ("attn attention", "attention"),
-    ("attn echo", "drawn again"),
+    ("attn echo", "repeated"),
 )
 
 
@@ -36,7 +35,7 @@ def extras_of(
     name: str = "",
     linked: bool = False,
 ) -> Extras:
-    """All that a picture has besides its own matrices; of one that is `linked`, all of it."""
+    """The cells of a picture besides its own matrices; all of its cells, if it is `linked`."""
     widths = widths_of(figures, picture)
     cells = [*_legend(widths), *_cells(figures, picture, blocks, layout, name, linked)]
     attention = next(cell for cell in cells if cell.style == "attn attention")
@@ -44,7 +43,7 @@ def extras_of(
     scaled = [
         Place("", FIRST_ROW + drawn.row, 1 + drawn.column, *drawn.shape).range
         for drawn in picture.matrices
-        if linked and not drawn.again and drawn.node.role == "attention"
+        if linked and not drawn.repeated and drawn.node.role == "attention"
     ]
     return Extras(
         cells=tuple(_with_frames(cells, picture)),
@@ -62,17 +61,17 @@ def extras_of(
 
 
 def _prompts(picture: Drawing, blocks: dict[Node, Block]) -> Iterator[Choice]:
-    """What is shown beside a number that is given where it is selected: where to change it."""
+    """Prompts on given numbers that say where to change them."""
     for drawn in picture.matrices:
         block = blocks.get(drawn.node)
-        if block is not None and not drawn.again and not block.live:
+        if block is not None and not drawn.repeated and not block.live:
             place = Place("", FIRST_ROW + drawn.row, 1 + drawn.column, *drawn.shape)
-            prompt = f"Change this number on the sheet {block.place.sheet}. Here, it is a link."
+            prompt = f"This cell is a link. Change the number on the sheet {block.place.sheet}."
             yield Choice(place.range, title="Linked", prompt=prompt)
 
 
 def _legend(widths: dict[int, float]) -> Iterator[Cell]:
-    """Each look with its name, over as many columns as that needs."""
+    """Each style with its name, merged over the columns that the name needs."""
     column = 1
     for style, text in LEGEND:
         across, room = 0, 0.0
@@ -107,20 +106,20 @@ def _cells(
             link=elsewhere,
         )
     for drawn in picture.matrices:
-        if drawn.again or linked:
-            yield from _again(figures, drawn, blocks, layout, name)
+        if drawn.repeated or linked:
+            yield from _copy_of_matrix(figures, drawn, blocks, layout, name)
 
 
-def _again(
+def _copy_of_matrix(
     figures: Figures, drawn: Drawn, blocks: dict[Node, Block], layout: Layout, sheet: str
 ) -> Iterator[Cell]:
-    """A matrix, or a part of one, whose own cells are elsewhere: cells that show those of its block,
-    once they are there. `sheet` is the one that they stand on."""
+    """A copy of a matrix, or of a part of one, on `sheet`: cells that refer to those of its block, and
+    are empty while those are."""
     node, part = drawn.node, cells_of(drawn.node)
     block = blocks.get(part.node) if part else None
     waits = layout.waits(node)
     row, column = FIRST_ROW + drawn.row, 1 + drawn.column
-    style = "attn echo" if drawn.again else f"attn {node.role}"
+    style = "attn echo" if drawn.repeated else f"attn {node.role}"
     if drawn.headed:
         for j, text in enumerate(figures.headings(drawn)):
             yield Cell(row - 1, column + j, text, style="attn heading")
@@ -152,7 +151,7 @@ def _again(
 
 
 def _with_frames(cells: Sequence[Cell], picture: Drawing) -> Iterator[Cell]:
-    """The cells, with the edges of frames on those that are there already, and on blank ones."""
+    """The cells with the edges of frames, and blank cells for the rest of the frames."""
     edges: dict[tuple[int, int], set[str]] = {}
     for top, left, bottom, right in picture.frames.values():
         for row in range(top, bottom + 1):

@@ -1,5 +1,5 @@
-"""Word vectors in, their principal components out: as matrices that remember, and as a workbook whose
-last matrices are an input like any other. Knows no file format."""
+"""The principal components of word vectors, as computed matrices and as the layout of a workbook whose
+last matrices can be used as input."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from .layout import FIRST_ROW, HEADER_ROW, Layout, Sheet
 from .page import Chart, Series
 from .place import lay_out
 from .placed import Block
-from .point_labels import with_room
+from .point_labels import place_labels
 from .settings_sheet import with_record
 
 PROJECTED, EXPLAINED = "Projected", "Explained"
 MOST_POINTS = 200
-"""So many words are drawn: a chart has at most 255 series."""
+"""Words in the chart: a chart has at most 255 series."""
 ROWS_OF_CHART = 27
-"""How much room the chart takes, in rows of 15 points."""
+"""Rows of 15 points: the height of the chart."""
 NOTES = {
-    "Words": "The word vectors, as they stand in the file: one word a row.",
+    "Words": "The word vectors as given in the file, one word per row.",
     "Mean": "The mean of each column of Words.",
-    "Centred": "The words, moved so that every column has the mean 0.",
-    "Components": "Principal components: directions in which the words differ most, of length 1, the "
-    "largest number positive. They do not change with the words.",
-    PROJECTED: "Where each word stands along the principal components: the sentence for attn-xl "
-    "convert, similarity and teach.",
-    EXPLAINED: "How much of the words' variance each component keeps: the variance of its column of "
-    "Projected, divided by that of all columns of Words together.",
+    "Centred": "The words minus the mean of each column, so that every column has mean 0.",
+    "Components": "Principal components: the directions in which the words differ most, as unit "
+    "vectors whose largest number is positive. They stay fixed when a word is changed.",
+    PROJECTED: "The coordinates of each word along the principal components. attn-xl convert, "
+    "similarity and teach read this table as the sentence.",
+    EXPLAINED: "The share of the words' variance that each component explains: the variance of its "
+    "column of Projected, divided by the total variance of Words.",
 }
 
 
@@ -72,12 +72,12 @@ def components(words: Table, count: int, sentences: Mapping[str, Sequence[str]] 
         sentences: for each sentence its words.
 
     Returns:
-        `Words`, `Mean`, `Centred`, `Components` (d, k), `Projected` and `Explained`, as computed
-        matrices; only `Words` and `Components` are given.
+        `Words`, `Mean`, `Centred`, `Components` (d, k), `Projected` and `Explained`. `Words` and
+        `Components` are given numbers; the others are computed.
 
     Raises:
-        CallError: if there are not so many components.
-        InputError: if the words do not differ, or their numbers are too large or too small.
+        CallError: if `count` is not between 1 and d, or there are fewer than two words.
+        InputError: if all words have the same vector, or their numbers are too large or too small.
 
     Source: Jolliffe, "Principal Component Analysis" (2002), chapters 1 and 2.
     """
@@ -96,7 +96,7 @@ def _computed(words: Table, count: int, sentences: Mapping[str, Sequence[str]]) 
     if n < 2:
         raise CallError("--pca needs at least two different words.")
     if (words.values == words.values[0]).all():
-        raise InputError("the vectors of these words are all the same: nothing to project.")
+        raise InputError("these words all have the same vector, so there are no components to compute.")
     x = given(words.values, words.rows, words.columns, "Words", NOTES["Words"])
     mean = column_mean([x]).named("Mean", NOTES["Mean"])
     centred = (x - mean).named("Centred", NOTES["Centred"])
@@ -106,7 +106,7 @@ def _computed(words: Table, count: int, sentences: Mapping[str, Sequence[str]]) 
         words.columns, labels, "Components", NOTES["Components"], "weight",
     )  # fmt: skip
     projected = (centred @ directions).named(PROJECTED, NOTES[PROJECTED])
-    made = {name: _sentence(name, projected, said) for name, said in sentences.items()}
+    made = {name: _sentence(name, projected, chosen) for name, chosen in sentences.items()}
     return Components(projected, made, _explained(x, projected))
 
 
@@ -122,15 +122,15 @@ def _explained(x: Matrix, projected: Matrix) -> Matrix:
     total = row_sum(variances).named("Total", "all columns together", sheet=EXPLAINED)
     kept = column_variance(projected).named("Kept", "of each column of Projected", sheet=EXPLAINED)
     share = replace(kept / total, rows=("share",))
-    return share.named(EXPLAINED, "of the whole variance", sheet=EXPLAINED)
+    return share.named(EXPLAINED, "of the total variance", sheet=EXPLAINED)
 
 
 def components_layout(made: Components, title: str) -> Layout:
-    """The sheets of a workbook of principal components, which says on its sheet `Settings` that the
-    projected words are its sentences.
+    """The layout of a workbook of principal components. Its sheet `Settings` records the projected
+    words as sentences.
 
     Raises:
-        InputError: if a matrix does not fit a sheet.
+        InputError: if a matrix is too large for a sheet.
     """
     layout = lay_out(Computation(title, {title: made.graph}, {}))
     layout = replace(layout, sheets=tuple(_arranged(sheet, layout, made) for sheet in layout.sheets))
@@ -149,14 +149,14 @@ def _arranged(sheet: Sheet, layout: Layout, made: Components) -> Sheet:
         chart = _chart(sheet.main, layout)
         lines: list[str] = []
         if chart.kind == "points":
-            chart, lines = with_room(chart)
+            chart, lines = place_labels(chart)
         texts = texts_below(chart, [*lines, DIRECTIONS_STAY], ROWS_OF_CHART)
         return replace(sheet, extras=replace(sheet.extras, charts=(chart,), cells=tuple(texts)))
     return sheet
 
 
 def _chart(block: Block, layout: Layout) -> Chart:
-    """The words in the plane of the first two components, by name; bars, of one component only."""
+    """A scatter chart of the words along the first two components; a bar chart for one component."""
     place, values = block.place, layout.values(block.node)
     column = place.last_column + 2
     if place.columns == 1:
@@ -174,8 +174,9 @@ def _chart(block: Block, layout: Layout) -> Chart:
                  tuple(points), "PC1", "PC2", width=20.0, height=14.0, legend=False)  # fmt: skip
 
 
-def said(explained: Matrix) -> str:
-    """How much the components keep: `PC1 63.1 %, PC2 20.0 % of the variance`."""
+def explained_text(explained: Matrix) -> str:
+    """The share of the variance that each component explains: `PC1 63.1 %, PC2 20.0 % of the
+    variance`."""
     shares = [
         f"{label} {100 * share:.1f} %" for label, share in zip(explained.columns, explained.values[0])
     ]

@@ -1,13 +1,13 @@
-"""The sheets `Controls` and `Compare`: where what a reader plays with stands, with its drop-downs and
-charts. Knows no file format."""
+"""The sheets `Controls` and `Compare`: switches, the word to choose, and charts, with their places."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
 
-from attn_xl.models.explorer import AXES, COMPONENTS_NOTE, DIRECTIONS_STAY, MOVES, NEXT_NOTE
-from attn_xl.models.steps import INPUT, OUTPUT
+from attn_xl.graph.step import Step
+from attn_xl.models import steps
+from attn_xl.models.explorer import AXES, DIRECTIONS_STAY
 from attn_xl.settings import COMPARE, CONTROLS
 from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.text import OFF, ON, clean, shortened
@@ -15,101 +15,106 @@ from attn_xl.text import OFF, ON, clean, shortened
 from .layout import FIRST_COLUMN, FIRST_ROW, Layout, Sheet
 from .page import Cell, Chart, Choice, Extras, Series
 from .placed import Block
-from .point_labels import with_room
+from .point_labels import place_labels
 
 MOST_SERIES, MOST_POINTS = 8, 40
-"""So many series of bars, and words in a plane, are drawn."""
+"""Series of bars in a chart, and words in a plane."""
 LONGEST_NAME = 30
-"""So many letters of a word are shown in a chart."""
+"""Characters of a word that a chart shows."""
 MOVES_SHOW = (
-    "Where each word stands before and after attention, in two dimensions. "
-    "Look for the words that move towards each other."
+    "The position of each word before and after attention, in two dimensions. "
+    "Look for words that move towards each other."
 )
 ROWS_OF_CHART, ROWS_OF_PLANE = 16, 23
 COLUMNS_OF_CHART, COLUMNS_OF_PLANE = 10, 12
-"""How much room charts take, in rows of 15 points and columns of the usual width."""
+"""Rows of 15 points, columns of the default width: the size of a chart."""
 GAP = 2
 
 
-def staged(layout: Layout) -> Layout:
-    """A layout whose `Controls` are arranged and whose `Compare` has its charts; one without controls
-    as it is."""
+def with_controls(layout: Layout) -> Layout:
+    """A layout with its sheet `Controls` arranged and the charts of `Compare` added; a layout without
+    controls is returned unchanged."""
     if not any(sheet.name == CONTROLS for sheet in layout.sheets):
         return layout
-    arrange = {CONTROLS: _controls, COMPARE: _compare}
+    arrange = {CONTROLS: _arrange_controls, COMPARE: _add_charts}
     sheets = [arrange.get(sheet.name, lambda s, _: s)(sheet, layout) for sheet in layout.sheets]
     return replace(layout, sheets=tuple(sheets))
 
 
-def _controls(sheet: Sheet, layout: Layout) -> Sheet:
-    """The switches below each other; then, for each sentence, the chosen word and what it looks at."""
-    choosing = {block.node for block in sheet.blocks if _symbol(block) in ("Word", "Place")}
-    options = [b for b in sheet.blocks if b.node.scalar and b.node not in choosing]
+def _arrange_controls(sheet: Sheet, layout: Layout) -> Sheet:
+    """The switches, one below the other; then, for each sentence, the chosen word and its attention."""
+    options = [
+        block
+        for block in sheet.blocks
+        if block.node.scalar and not block.node.is_step(steps.WORD, steps.PLACE)
+    ]
     blocks: list[Block] = []
     cells: list[Cell] = []
     choices: list[Choice] = []
     charts: list[Chart] = []
     for number, block in enumerate(options):
-        here = _at(block, FIRST_ROW + number, FIRST_COLUMN, headed=number == 0)
+        here = _moved_to(block, FIRST_ROW + number, FIRST_COLUMN, headed=number == 0)
         blocks.append(here)
         cells.append(Cell(here.place.row, FIRST_COLUMN + 1, f" {block.node.note}"))
         if block.node.texts:
             choices.append(Choice(_first(here), f'"{ON},{OFF}"'))
     row = FIRST_ROW + len(options) + 1
-    sections: dict[str, dict[str, Block]] = {}
+    sections: dict[str, list[Block]] = {}
     for block in sheet.blocks:
         if block not in options:
-            sections.setdefault(block.node.name.rpartition(".")[0], {})[_symbol(block)] = block
+            sections.setdefault(_scope(block), []).append(block)
     for name, section in sections.items():
         title = f"{clean(name)}: choose a word" if name else "Choose a word"
         cells.append(Cell(row, 1, title, style="attn step"))
-        word = _at(section.pop("Word"), row + 1, FIRST_COLUMN, headed=False, unlocked=True)
-        place = _at(section.pop("Place"), row + 2, FIRST_COLUMN, headed=False, labelled=False)
-        words = section.pop("Words")
+        words, word, place = (_find(section, step) for step in (steps.WORDS, steps.WORD, steps.PLACE))
+        tables = [block for block in section if block not in (words, word, place)]
+        word = _moved_to(word, row + 1, FIRST_COLUMN, headed=False, unlocked=True)
+        place = _moved_to(place, row + 2, FIRST_COLUMN, headed=False, labelled=False)
         blocks += [word, place]
-        cells.append(Cell(row + 1, FIRST_COLUMN + 1, " ← choose here where to look from"))
+        cells.append(Cell(row + 1, FIRST_COLUMN + 1, " ← choose the word to look from"))
         cells.append(Cell(row + 2, 1, "place", style="attn label"))
         choices.append(Choice(_first(word), f"={words.name}"))
         column, top = FIRST_COLUMN, row + 4
-        for block in section.values():
-            blocks.append(_at(block, top, column, labelled=True))
-            column = blocks[-1].place.last_column + 2 + 1
-        blocks.append(_at(words, top, column - 1, labelled=False))
+        looks: list[Block] = []
+        for table in tables:
+            here = _moved_to(table, top, column, labelled=True)
+            blocks.append(here)
+            if here.node.is_step(steps.LOOKS):
+                looks.append(here)
+            column = here.place.last_column + 2 + 1
+        blocks.append(_moved_to(words, top, column - 1, labelled=False))
         column += 1
-        for symbol in section:
-            if symbol.startswith("Looks"):
-                shown = next(b for b in blocks if b.node is section[symbol].node)
-                comes = shown.node.note == NEXT_NOTE
-                what = "What comes after the chosen word" if comes else "Where the chosen word looks"
-                charts.append(_bars(layout, shown, f"{what}{_of(name)}", row, column))
-                column += COLUMNS_OF_CHART
-        tallest = max(block.place.rows for block in (words, *section.values()))
+        for here in looks:
+            is_next = here.node.step == steps.NEXT_LOOKS
+            what = "What comes after the chosen word" if is_next else "Where the chosen word looks"
+            charts.append(_bars(layout, here, f"{what}{_in_sentence(name)}", row, column))
+            column += COLUMNS_OF_CHART
+        tallest = max(block.place.rows for block in (words, *tables))
         row += max(ROWS_OF_CHART, tallest + 5) + GAP
     extras = Extras(tuple(cells), tuple(charts), tuple(choices))
     return replace(sheet, blocks=tuple(blocks), extras=extras)
 
 
-def _compare(sheet: Sheet, layout: Layout) -> Sheet:
-    """Beside the tables: each shared word's input and outputs by dimension, and where words move."""
+def _add_charts(sheet: Sheet, layout: Layout) -> Sheet:
+    """Add charts beside the tables: the input and outputs of each shared word, and how words move."""
     column = max(block.place.last_column for block in sheet.blocks) + GAP
-    moves = [block for block in sheet.blocks if _symbol(block) == MOVES]
+    moves = [block for block in sheet.blocks if block.node.is_step(steps.MOVES)]
     charts: list[Chart] = []
     cells: list[Cell] = []
     row = FIRST_ROW - 1
     for plane in _planes(layout, moves, column) if moves else ():
-        chart, lines = with_room(plane)
+        chart, lines = place_labels(plane)
         charts.append(chart)
         cells += texts_below(chart, lines, ROWS_OF_PLANE)
     if charts:
-        if any(block.node.note == COMPONENTS_NOTE for block in sheet.blocks):
+        if any(block.node.is_step(steps.COMPONENTS) for block in sheet.blocks):
             below = max([row + ROWS_OF_PLANE, *(cell.row + 1 for cell in cells)])
             cells.append(Cell(below, column, DIRECTIONS_STAY))
         row = max([row + ROWS_OF_PLANE, *(cell.row + 1 for cell in cells)]) + 1
     by_word: dict[str, list[Block]] = {}
     for block in sheet.blocks:
-        end = _symbol(block)
-        if end in (INPUT.symbol, OUTPUT.symbol):
-            by_word.setdefault(block.node.name.rpartition(".")[0], []).append(block)
+        if block.node.is_step(*steps.COMPARED_ENDS):
+            by_word.setdefault(_scope(block), []).append(block)
     for blocks in by_word.values():
         chart = _by_dimension(layout, blocks, row, column)
         charts.append(chart)
@@ -120,27 +125,27 @@ def _compare(sheet: Sheet, layout: Layout) -> Sheet:
 
 
 def texts_below(chart: Chart, lines: Iterable[str], rows: int) -> list[Cell]:
-    """Lines of text below a chart that takes so many rows."""
+    """Lines of text below a chart that is `rows` high."""
     return [Cell(chart.row + rows + i, chart.column, line) for i, line in enumerate(lines)]
 
 
 def _by_dimension(layout: Layout, blocks: list[Block], row: int, column: int) -> Chart:
-    """Bars for each dimension: the input, and the output in each sentence."""
-    word = _short(blocks[0].node.note.rpartition(":")[0])
+    """A bar chart by dimension: the word's input, and its output in each sentence."""
+    word = _short(_scope(blocks[0]))
     series = []
     for block in blocks:
-        values, what = layout.values(block.node), _symbol(block).lower()
-        same = (values == values[0]).all()
+        values, what = layout.values(block.node), block.node.base_name.lower()
+        is_shared = block.node.is_step(steps.INPUT) and (values == values[0]).all()
         for i, label in enumerate(block.node.rows):
-            if what == "input" and same and i:
-                continue  # the same input everywhere
-            title = what if what == "input" and same else f"{what} {_short(label)}"
+            if is_shared and i:
+                continue  # one series for the input that all sentences share
+            title = what if is_shared else f"{what} {_short(label)}"
             series.append(
                 Series(
                     title,
                     _part(block.place, i, 0, 1, block.place.columns),
                     _part(block.place, -1, 0, 1, block.place.columns),
-                    _shown(values[i]),
+                    _numbers(values[i]),
                     block.node.columns,
                 )
             )
@@ -148,12 +153,12 @@ def _by_dimension(layout: Layout, blocks: list[Block], row: int, column: int) ->
 
 
 def _planes(layout: Layout, blocks: list[Block], column: int) -> Iterable[Chart]:
-    """Words before and after: one chart for all sentences, or one each where there are many words; two
-    where before and after are not in the same space."""
+    """Charts of the words before and after attention: one for all sentences, or one per sentence where
+    there are many words; two each where inputs and outputs lie in different spaces."""
     together = sum(len(block.node.rows) for block in blocks) <= MOST_POINTS // 2
     several = len(blocks) > 1
     for number, group in enumerate([blocks] if together else [[block] for block in blocks]):
-        name = "" if together or not several else f" of {_short(_sentence(group[0]))}"
+        name = "" if together or not several else f" of {_short(_scope(group[0]))}"
         joined = group[0].node.columns == AXES
         ends = ((0, 2, "before attention (small dots) and after it"),) if joined else (
             (0, 1, "before attention, in the space of the inputs"),
@@ -178,14 +183,14 @@ def _planes(layout: Layout, blocks: list[Block], column: int) -> Iterable[Chart]
 
 def _point(layout: Layout, block: Block, i: int, start: int, count: int, named: bool) -> Series:
     word = _short(block.node.rows[i])
-    title = f"{word} ({_short(_sentence(block))})" if named else word
+    title = f"{word} ({_short(_scope(block))})" if named else word
     values = layout.values(block.node)[i]
     return Series(
         title,
         _part(block.place, i, 2 + start, 1, count),
         _part(block.place, i, start, 1, count),
-        _shown(values[2 + start : 2 + start + count]),
-        _shown(values[start : start + count]),
+        _numbers(values[2 + start : 2 + start + count]),
+        _numbers(values[start : start + count]),
     )
 
 
@@ -197,7 +202,7 @@ def _bars(layout: Layout, block: Block, title: str, row: int, column: int) -> Ch
             name,
             _part(block.place, 0, i, block.place.rows, 1),
             labels,
-            _shown(values[:, i]),
+            _numbers(values[:, i]),
             block.node.rows,
         )
         for i, name in enumerate(block.node.columns[:MOST_SERIES])
@@ -205,25 +210,26 @@ def _bars(layout: Layout, block: Block, title: str, row: int, column: int) -> Ch
     return Chart("bars", title, row, column, tuple(series), legend=len(series) > 1)
 
 
-def _of(name: str) -> str:
+def _in_sentence(name: str) -> str:
     return f" in {_short(name)}" if name else ""
 
 
-def _sentence(block: Block) -> str:
-    """The sentence whose words move: of `Compare.NAME.Moves`."""
-    return block.node.name.removeprefix(f"{COMPARE}.").removesuffix(f".{MOVES}")
+def _scope(block: Block) -> str:
+    """The sentence or word that a block belongs to; "" where there is one sentence only."""
+    scopes = block.node.part.scopes
+    return scopes[-1].words if scopes else ""
+
+
+def _find(blocks: Iterable[Block], step: Step) -> Block:
+    return next(block for block in blocks if block.node.is_step(step))
 
 
 def _short(text: str) -> str:
     return shortened(clean(text), LONGEST_NAME)
 
 
-def _shown(numbers: Iterable[float]) -> tuple[float | None, ...]:
+def _numbers(numbers: Iterable[float]) -> tuple[float | None, ...]:
     return tuple(float(n) if n == n else None for n in numbers)
-
-
-def _symbol(block: Block) -> str:
-    return block.node.name.rpartition(".")[2]
 
 
 def _part(place: Place, row: int, column: int, rows: int, columns: int) -> Place:
@@ -234,7 +240,7 @@ def _first(block: Block) -> str:
     return address(block.place.row, block.place.column)
 
 
-def _at(
+def _moved_to(
     block: Block,
     row: int,
     column: int,

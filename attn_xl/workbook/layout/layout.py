@@ -1,5 +1,5 @@
-"""What a workbook is made of, and what its formulas are where they stand: frozen records, no file
-format."""
+"""The layout of a workbook: its sheets, the places of its matrices and their formulas, as frozen
+records."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from .placed import Block, PlacedOperand
 TITLE_ROW, NOTE_ROW, LINK_ROW, HEADER_ROW, FIRST_ROW = 1, 2, 3, 4, 5
 LABEL_COLUMN, FIRST_COLUMN = 1, 2
 OVERVIEW = "Overview"
-OPTIONS_NOTE = "Choices that the formulas obey: change one and watch."
+OPTIONS_NOTE = "Options that the formulas use: change one and watch the numbers."
 
 
 class State(Enum):
-    """What a cell of a matrix holds."""
+    """The content of a cell of a matrix."""
 
     live = "a formula and its number"
     fixed = "a number"
-    waits = "a formula that shows nothing until what it needs is there"
-    blank = "nothing: it is to be filled in"
+    waits = "a formula that is empty until the cells it needs are filled in"
+    blank = "nothing yet: the student fills it in"
 
     @property
     def formula(self) -> bool:
@@ -40,14 +40,14 @@ class State(Enum):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Blanks:
-    """The cells of a workbook that are left to be filled in.
+    """The cells of a workbook that a student fills in.
 
     Attributes:
-        open: for each matrix with such cells where they are, of its shape.
-        numbers: of every matrix, NaN where a cell is open or waits for one.
-        follow: the matrices that are made from an open one.
-        fixed: the rest of an open matrix has numbers in place of formulas.
-        filled: open cells whose number is known show it.
+        open: a mask of these cells for each matrix that has some.
+        numbers: of every matrix, NaN where a cell is open or waits for an open one.
+        follow: the matrices that are computed from an open one.
+        fixed: the other cells of an open matrix hold numbers instead of formulas.
+        filled: open cells show their number where it is known.
     """
 
     open: dict[Node, np.ndarray] = field(default_factory=dict)
@@ -59,15 +59,15 @@ class Blanks:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sheet:
-    """One sheet: what it is called, what it shows, where it leads.
+    """One sheet.
 
     Attributes:
         name: unique in the workbook.
         symbol: the matrix it shows (`Softmax`), without the sentence.
-        group: the sentence it belongs to; "" for what all share.
+        group: the sentence it belongs to; "" if all sentences share it.
         title, note: its first two lines.
-        blocks: the matrices on it, main one first.
-        extras: what else is on it.
+        blocks: the matrices on it, the main one first.
+        extras: everything else on it.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Sheet:
 
     @property
     def shared(self) -> bool:
-        """Whether its matrices have no sheet of their own."""
+        """Whether it collects matrices that have no sheet of their own."""
         return bool(self.blocks) and bool(self.main.node.sheet)
 
     @property
@@ -100,19 +100,19 @@ class Sheet:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Layout:
-    """All sheets of a workbook in their order, and what each formula is.
+    """All sheets of a workbook in their order, and their formulas.
 
     Attributes:
-        title: of the whole.
-        in_words: what is computed, as a formula in words.
-        sentences: each sentence's name, as its sheets carry it, and its words.
+        title: of the workbook.
+        in_words: the computation as a formula in words.
+        sentences: the words of each sentence, by the prefix of its sheet names.
         sheets: after the Overview, in the order they are made.
-        blanks: what is left to be filled in.
+        blanks: the cells to fill in.
         cover: a page before the Overview.
         overview: whether there is an Overview.
-        arrays: whether a matrix has one formula, where there is one for all of it.
+        arrays: whether a matrix has a single array formula, where one is possible.
         protected: whether only open cells can be edited.
-        steps: the matrices as the Overview lists them, where they are not each on a sheet of its own.
+        steps: the matrices as the Overview lists them, where they do not have a sheet each.
     """
 
     title: str
@@ -131,12 +131,12 @@ class Layout:
 
     @property
     def all_sheets(self) -> tuple[Sheet, ...]:
-        """With the cover, without the Overview."""
+        """The cover and the sheets, without the Overview."""
         return (*([self.cover] if self.cover else []), *self.sheets)
 
     @property
     def home(self) -> str:
-        """The sheet that every other one links to."""
+        """The sheet that every other sheet links to."""
         if self.cover or self.overview:
             return self.cover.name if self.cover else OVERVIEW
         return self.sheets[0].name
@@ -166,7 +166,7 @@ class Layout:
         return found
 
     def summary(self, settings: Settings) -> str:
-        """What was written, in a line: how many sheets, and how many formulas."""
+        """The number of sheets and formulas: `24 sheets, 480 formulas`."""
         sheets = f"{len(self.sheets) + 1} sheets"
         if settings.formulas is Formulas.none:
             return f"{sheets}, values only"
@@ -178,19 +178,19 @@ class Layout:
         return f"{sheets}, {cells:,} formulas"
 
     def values(self, node: Node) -> Numbers:
-        """What the cells of a matrix show; NaN for nothing."""
+        """The numbers that the cells of a matrix show; NaN for an empty cell."""
         return self.blanks.numbers.get(node, node.values)
 
     def waits(self, node: Node) -> bool:
-        """Whether cells of a matrix are to be filled in, or wait for such."""
+        """Whether a matrix has cells to fill in, or cells that wait for them."""
         return node in self.blanks.open or node in self.blanks.follow
 
     def seen(self, node: Node) -> Numbers:
-        """What its look may depend on; NaN for what nobody is to know: the answers of an exam."""
+        """The numbers that its formatting may depend on; NaN for the answers of an exam."""
         return self.values(node) if self.blanks.fixed else node.values
 
     def states(self, block: Block, row: int) -> list[State]:
-        """What the cells of a row of `block` hold; `row` counts from 0."""
+        """The content of each cell in a row of `block`; `row` counts from 0."""
         node, open_cells = block.node, self.blanks.open.get(block.node)
         state = State.live if block.live else State.fixed
         if open_cells is None and node not in self.blanks.follow:
@@ -208,11 +208,11 @@ class Layout:
         ]
 
     def patterns(self, block: Block, row: int) -> list[str]:
-        """The formulas of a row of `block`, without the equals sign, as they stand in every row: tokens
-        (`cells.row_token`) stand for row numbers. `row` counts from 0, and matters only where the
-        operation says that its rows differ.
+        """The formulas of a row of `block`, without the equals sign; tokens (`addresses.row_token`)
+        stand in place of row numbers. `row` counts from 0, and matters only where the operation's
+        formulas differ from row to row.
 
-        What is made from cells that are left to be filled in shows nothing until they are.
+        A cell that is computed from cells to fill in is empty until they are filled in.
         """
         found = []
         for column in range(block.place.columns):
@@ -225,7 +225,7 @@ class Layout:
         return at_row(self.needs(block, row, column)[0], block.place.row + row)
 
     def array(self, block: Block) -> str:
-        """The formula of the whole matrix, without the equals sign; "" where cells have their own."""
+        """The array formula of a matrix, without the equals sign; "" where each cell has a formula."""
         node = block.node
         if not (self.arrays and block.live) or node.values.size == 1 or self.waits(node):
             return ""
@@ -236,8 +236,8 @@ class Layout:
             return ""
 
     def needs(self, block: Block, row: int, column: int) -> tuple[str, str]:
-        """The formula of a cell, and the condition under which what it needs is not all there: ""
-        where nothing of it can be missing."""
+        """The formula of a cell, and a condition that is true while cells it needs are empty; "" if it
+        needs no cell to fill in."""
         own = PlacedOperand(self.blocks, block.node, block.place, row, {})
         formula = own.formula(column)
         waiting = self.blanks.follow | self.blanks.open.keys()
@@ -256,14 +256,14 @@ def _same_in_every_row(node: Node) -> bool:
         return True
     operation = operation_of(node)
     return operation.same_in_every_row and all(
-        _read_alike(parent, operation.reads_of(number))
+        _same_reference_in_every_row(parent, operation.reads_of(number))
         for number, parent in enumerate(node.parents)
         if not parent.name
     )
 
 
-def _read_alike(node: Node, reads: Reads) -> bool:
-    """Whether every row of a formula speaks alike of an operand without a name."""
+def _same_reference_in_every_row(node: Node, reads: Reads) -> bool:
+    """Whether every row refers to an operand without a name in the same way."""
     cells = cells_of(node)
     if cells and cells.turned:  # another column for each row
         return node.shape[0] == 1 or reads is Reads.column

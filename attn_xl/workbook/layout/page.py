@@ -1,5 +1,4 @@
-"""What stands on a sheet besides its matrices: texts, charts, drop-downs, tints. Frozen records that
-know no file format."""
+"""Texts, charts, drop-downs and tints: frozen records of everything on a sheet but its matrices."""
 
 from __future__ import annotations
 
@@ -15,19 +14,19 @@ class Cell:
 
     Attributes:
         row, column: from 1.
-        value: what it shows; with a formula, what the formula gives; None for an empty cell.
+        value: the text or number; the result of the formula, if there is one; None for an empty cell.
         formula: without the equals sign; "" for none.
         style: one of the template's named styles.
-        open: it may be edited where its sheet is protected.
-        wrap: its text takes several lines.
-        number_format, align: where they are not the style's own.
-        indent: how far from the edge that it is aligned to.
-        link: the sheet to go to.
-        across: how many columns it spans.
-        like: the defined name of the matrix whose number it repeats, which is shown as it is there.
-        shows: which of its numbers: row and column from 0.
-        large: a sign that is larger than text.
-        edges: where it has a frame's line: left, right, top, bottom, as `lt`.
+        open: it can be edited on a protected sheet.
+        wrap: its text wraps onto several lines.
+        number_format, align: override those of the style.
+        indent: from the edge that the text is aligned to.
+        link: the sheet that it links to.
+        across: the number of columns it spans.
+        like: the defined name of the matrix whose number it repeats, with its number format.
+        shows: the row and column of that number, from 0.
+        large: a sign, printed larger than text.
+        edges: the sides with a frame's line, `lt` for left and top.
     """
 
     row: int
@@ -50,12 +49,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class Choice:
-    """A cell with a list to choose from, or with a text that is shown when it is selected.
+    """A drop-down list on some cells, or a prompt that appears when one of them is selected.
 
     Attributes:
         range: the cells, `B5` or `B5:D8`.
-        options: the words to choose from, or a formula (`=pets.Words`); "" for none.
-        title, prompt: shown when a cell of it is selected.
+        options: the list, or a formula for it (`=pets.Words`); "" for none.
+        title, prompt: shown when one of the cells is selected.
     """
 
     range: str
@@ -66,7 +65,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Tint:
-    """A look that a cell takes on while a formula, written for the first cell of `range`, is true."""
+    """A style that cells take on while a formula, written for the first cell of `range`, is true."""
 
     range: str
     formula: str
@@ -74,19 +73,19 @@ class Tint:
 
 
 Side = Literal["t", "r", "b", "l", ""]
-"""Where a label stands: above its point, to the right, below, to the left; "" for nowhere."""
+"""The side of a point that its label stands on: top, right, bottom, left; "" for no label."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """Numbers of a chart, with what they are now, so that a preview can draw them.
+    """A series of a chart, with its present numbers, so that a preview can draw them.
 
     Attributes:
         title: its name in the legend, or beside its points.
-        values: where the numbers stand (a scatter's y).
-        labels: where the categories stand, or a scatter's x.
-        numbers, names: what stands there now.
-        label: where, in a scatter, the title stands beside the last point.
+        values: the cells of the numbers (y, in a scatter chart).
+        labels: the cells of the categories (x, in a scatter chart).
+        numbers, names: the present contents of those cells.
+        label: the side of the last point on which a scatter chart shows the title.
     """
 
     title: str
@@ -102,10 +101,10 @@ class Chart:
     """A native chart.
 
     Attributes:
-        kind: bars, points that are joined in pairs by an arrow (`moves`), or points.
+        kind: bars, pairs of points joined by an arrow (`moves`), or points.
         row, column: the cell of its top left corner.
         width, height: in centimetres.
-        legend: whether the series are named beside the chart.
+        legend: whether there is a legend.
     """
 
     kind: Literal["bars", "moves", "points"]
@@ -122,18 +121,19 @@ class Chart:
 
 @dataclass(frozen=True)
 class Extras:
-    """All that a sheet has besides its matrices.
+    """Everything on a sheet but its matrices.
 
     Attributes:
-        widths: of columns, in characters; heights: of rows, in points, where they are not worked out.
+        widths: of columns, in characters; heights: of rows, in points. Others are computed.
         row_height: of all other rows, in points; 0 for the template's own.
-        scales: cells that are coloured by how large their numbers are.
-        canvas: it is one picture, on as few pages as it can be read on; `widths` are the least there.
-        starts: the rows before which a page of it may end; sections: those that begin a layer or a
+        scales: cells with a colour scale.
+        canvas: the sheet is a picture, printed on as few readable pages as possible; `widths` are
+            minimums.
+        starts: the rows before which a page break is allowed; sections: those that begin a layer or a
             sentence.
         zoom: in percent; 0 for the template's own.
-        print_to: the cells that are printed, `A1:F20`; all if "".
-        freeze: what is above and to the left of this cell stays in sight, `D5`.
+        print_to: the print area, `A1:F20`; all cells if "".
+        freeze: the first cell that scrolls, `D5`.
     """
 
     cells: tuple[Cell, ...] = ()

@@ -1,5 +1,5 @@
-"""Where each matrix sits. One matrix, one sheet: numbers from B5, labels above and to the left, helpers
-to the right. Matrices that share a sheet (`Compare`) stand below each other. Knows no file format."""
+"""Places each matrix on a sheet of its own: numbers from B5, labels above and to the left, helpers to
+the right. Matrices that share a sheet (`Compare`) stand below each other."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ from .layout import (
 )
 from .placed import Block
 
-CONTROLS_NOTE = "Turn a switch or choose a word, and watch: all formulas follow."
+CONTROLS_NOTE = "Turn a switch or choose a word, and watch every formula recalculate."
 
 
 def lay_out(computation: Computation, only: str | None = None) -> Layout:
     """Give every matrix of a computation its sheet, its place and its defined name.
 
     Args:
-        only: the layers and heads to write, `Enc1,head2`; the rest is left out, and what would refer
-            to it has values in place of formulas.
+        only: the layers and heads to write, `Enc1,head2`. The others are left out, and cells that
+            would refer to them hold values instead of formulas.
 
     Raises:
-        CallError: if `only` names a layer or a head that there is not.
-        InputError: if a matrix does not fit a sheet (16,384 columns, 1,048,576 rows), or all of them
-            a workbook (20,000,000 numbers).
+        CallError: if `only` names a layer or head that does not exist.
+        InputError: if a matrix is too large for a sheet (16,384 columns, 1,048,576 rows), or the
+            matrices together for a workbook (20,000,000 numbers).
     """
     prefixes = _prefixes(computation)
     shared = computation.shared()
@@ -71,19 +71,19 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
         parts = {key: owners[key].part if key in owners else WHOLE for key in contents}
         kept = chosen_parts(only, parts.values())
         contents = {key: members for key, members in contents.items() if parts[key] in kept}
-    if len(computation) > 1:  # what all sentences share comes first, what compares them last
+    if len(computation) > 1:  # matrices that sentences share come first, their comparison last
         rank = {True: 0, False: 1}
         contents = dict(
             sorted(
                 contents.items(), key=lambda item: 2 if item[0][1] == COMPARE else rank[not item[0][0]]
             )
         )
-    if ("", CONTROLS) in contents:  # what is played with comes first of all
+    if ("", CONTROLS) in contents:  # the controls come before everything else
         contents = {("", CONTROLS): contents.pop(("", CONTROLS)), **contents}
     there = {node for members in contents.values() for node, _ in members}
-    if ("", CONTROLS) in contents:  # there, what does not follow would mislead
+    if ("", CONTROLS) in contents:  # a control without its formula would mislead
         members = contents["", CONTROLS]
-        contents["", CONTROLS] = [one for one in members if _whole(one[0], there)]
+        contents["", CONTROLS] = [one for one in members if _is_complete(one[0], there)]
 
     spelled = {p: p if _latin(p) else f"Sentence{i}" for i, p in enumerate(prefixes.values(), 1)}
     sheet_names: set[str] = {OVERVIEW.casefold()}
@@ -91,14 +91,14 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
     sheets: list[Sheet] = []
     for (prefix, symbol), members in contents.items():
         dotted = f"{prefix}." if prefix else ""
-        name = _claimed(sheet_name(dotted + symbol), sheet_names, MAX_SHEET_NAME)
+        name = _claim(sheet_name(dotted + symbol), sheet_names, MAX_SHEET_NAME)
         members.sort(key=lambda member: member[0].helper)  # the main one first, helpers as made
         blocks: list[Block] = []
         for node, full_name in dict(members).items():
             whose = f"{spelled.get(prefix, prefix)}." if prefix else ""
-            defined = _claimed(defined_name(whose + full_name), names)
-            live = node.operation is not None and _whole(node, there)
-            blocks.append(_placed(node, name, defined, blocks, live))
+            defined = _claim(defined_name(whose + full_name), names)
+            live = node.operation is not None and _is_complete(node, there)
+            blocks.append(_place(node, name, defined, blocks, live))
         main = blocks[0].node
         alone = not main.sheet
         sheets.append(
@@ -114,21 +114,21 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
     numbers = sum(b.place.rows * b.place.columns for sheet in sheets for b in sheet.blocks)
     if numbers > MOST_CELLS:
         raise InputError(
-            f"the workbook would have {numbers:,} numbers; spreadsheet programs do not open more than "
-            f"about {MOST_CELLS:,}. Use fewer words (--range takes a part of a table), write a part "
-            "(--sheets-for Enc1,head2), or look at it with attn-xl show."
+            f"the workbook would hold {numbers:,} numbers, more than the {MOST_CELLS:,} or so that "
+            "spreadsheet programs can open. Use fewer words (--range selects part of a table), write "
+            "part of the model (--sheets-for Enc1,head2), or print the numbers with attn-xl show."
         )
     words = {prefixes[name] or name: sentence_of(graph) for name, graph in computation.items()}
     return Layout(computation.title, words, tuple(sheets), in_words=formula_of(computation.values()))
 
 
 def _latin(prefix: str) -> bool:
-    """Whether a defined name keeps any of its letters."""
+    """Whether a defined name can hold any letter of it."""
     return bool(defined_name(prefix).strip("_."))
 
 
-def _whole(node: Node, there: set[Node]) -> bool:
-    """Whether all that its formula refers to is there."""
+def _is_complete(node: Node, there: set[Node]) -> bool:
+    """Whether every matrix that its formula refers to is written."""
     return all(parent in there for parent in referred_to(node))
 
 
@@ -141,8 +141,8 @@ def _shared_note(symbol: str, blocks: list[Block]) -> str:
 
 
 def _prefixes(computation: Computation) -> dict[str, str]:
-    """Each sentence's name as its sheets carry it, short enough for `NAME.Softmax`; none where there
-    is one sentence only."""
+    """The prefix of each sentence's sheet names, short enough for `NAME.Softmax`; "" for a single
+    sentence."""
     if len(computation) == 1:
         return dict.fromkeys(computation, "")
     longest = max(
@@ -151,41 +151,41 @@ def _prefixes(computation: Computation) -> dict[str, str]:
     prefixes: dict[str, str] = {}
     taken: set[str] = set()
     for sentence in computation:
-        prefixes[sentence] = _claimed(sheet_name(clean(sentence)), taken, MAX_SHEET_NAME - 1 - longest)
+        prefixes[sentence] = _claim(sheet_name(clean(sentence)), taken, MAX_SHEET_NAME - 1 - longest)
     return prefixes
 
 
 def renamed(computation: Computation, layout: Layout) -> tuple[str, ...]:
-    """A remark on sentences whose names the sheets do not carry whole."""
+    """A remark on sentences whose sheet names had to be changed."""
     pairs = zip(computation, layout.sentences) if len(computation) > 1 else ()
     cut = [(name, prefix) for name, prefix in pairs if name != prefix]
     if not cut:
         return ()
-    said = listed([f"those of {shortened(name)!r} begin with {prefix!r}" for name, prefix in cut], 3)
+    changes = [f"sheets of {shortened(name)!r} begin with {prefix!r}" for name, prefix in cut]
     return (
-        f"Names of sheets have at most {MAX_SHEET_NAME} letters, and not every sign: {said}. "
-        "Rename the sentences to have it otherwise.",
+        f"Sheet names are limited to {MAX_SHEET_NAME} characters and cannot hold every character: "
+        f"{listed(changes, 3)}. Rename the sentences to choose other names.",
     )
 
 
-def _claimed(name: str, taken: set[str], longest: int = MAX_NAME) -> str:
-    """`name` made unique, and remembered."""
+def _claim(name: str, taken: set[str], longest: int = MAX_NAME) -> str:
+    """A unique variant of `name`, which is added to `taken`."""
     name = unique(name, taken, longest)
     taken.add(name.casefold())
     return name
 
 
-def _placed(node: Node, sheet: str, name: str, blocks: list[Block], live: bool) -> Block:
-    """A helper goes to the right of the blocks before, any other matrix below them; its row labels are
-    left out where they are those of the first one."""
+def _place(node: Node, sheet: str, name: str, blocks: list[Block], live: bool) -> Block:
+    """Place a helper to the right of the previous blocks, any other matrix below them. A helper has no
+    row labels where they would repeat those of the first block."""
     before = blocks[-1] if blocks else None
     labelled = not node.helper or (not node.scalar and node.rows != blocks[0].node.rows)
     row, column, headed = FIRST_ROW, FIRST_COLUMN, True
     if before is not None and node.helper:
         column = before.place.last_column + 2 + labelled
     elif before is not None:
-        # What is made from the matrix above, number under number, needs no labels of its own; nor
-        # does one option below another.
+        # A matrix computed from the one above, number under number, needs no labels of its own; nor
+        # does an option below another option.
         follows = before.node in referred_to(node) or (node.scalar and before.node.scalar)
         headed = not follows or before.node.columns != node.columns
         row = before.place.last_row + (3 if headed else 1)
@@ -199,8 +199,8 @@ def _placed(node: Node, sheet: str, name: str, blocks: list[Block], live: bool) 
     long = too_long((*node.rows, *node.columns, *(node.texts or ())))
     if long is not None:
         raise InputError(
-            f"{node.name} has a label of {len(long):,} letters, {shortened(long, 20)!r}; a cell holds "
-            f"{MAX_TEXT:,}. Shorten it."
+            f"{node.name} has a label of {len(long):,} characters, {shortened(long, 20)!r}, but a cell "
+            f"holds at most {MAX_TEXT:,}. Shorten it."
         )
     caption = node.note if node.sheet or node.helper else node.name
     if node.scalar:

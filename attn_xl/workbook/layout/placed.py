@@ -1,4 +1,4 @@
-"""A matrix in its place, and how formulas speak of it there. Knows no file format."""
+"""A matrix in its place, and the references that formulas make to it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Block:
 
     Attributes:
         node: the matrix.
-        place: where its numbers stand.
+        place: the cells of its numbers.
         name: its defined name.
-        caption: what stands above or beside its column labels.
-        labelled: whether its row labels stand in the column to its left.
-        headed: whether its column labels stand in the row above.
-        live: whether it has formulas: it is computed, and all that they refer to is there.
-        unlocked: it may be edited where its sheet is protected.
+        caption: the text above or beside its column labels.
+        labelled: whether the column to its left holds its row labels.
+        headed: whether the row above it holds its column labels.
+        live: whether it has formulas: it is computed, and everything they refer to is written.
+        unlocked: it can be edited on a protected sheet.
     """
 
     node: Node
@@ -37,7 +37,8 @@ class Block:
 
 
 class PlacedOperand(Operand):
-    """How a formula at `home` speaks of `node`: by its place or, if it has none, by its formula."""
+    """`node` as an operand of a formula at `home`: a reference to its cells or, if it has none, its
+    formula."""
 
     def __init__(
         self,
@@ -49,7 +50,7 @@ class PlacedOperand(Operand):
     ) -> None:
         self._blocks, self._node, self._home, self._index = blocks, node, home, index
         self.read = read
-        """The cells that the formula reads: whose they are, and how many."""
+        """The references in the formula, each with the matrix it reads and the number of cells."""
         self.shape = node.shape
 
     @cached_property
@@ -62,7 +63,7 @@ class PlacedOperand(Operand):
 
     @cached_property
     def _block(self) -> Block:
-        """Where the cells stand that it has, or is part of."""
+        """The block that holds its cells."""
         assert self._cells is not None
         return self._blocks[self._cells.node]
 
@@ -75,7 +76,7 @@ class PlacedOperand(Operand):
         return [*parents, self] if operation_of(self._node).reads_labels else parents
 
     def formula(self, column: int) -> str:
-        """What makes a cell of the matrix, as it would stand at home."""
+        """The formula of a cell in `column`, as it would be written at `home`."""
         return operation_of(self._node).formula(self._index, column, *self._parents)
 
     @property
@@ -84,7 +85,7 @@ class PlacedOperand(Operand):
         return "" if place.sheet == self._home.sheet else quoted(place.sheet) + "!"
 
     def _row_number(self) -> str:
-        """The formula's own row of the matrix; of a single row that goes with every row, that one."""
+        """The row number that matches the formula's own row; of a single row, always that row."""
         first = self._block.place.row + (self._cells.row if self._cells else 0)
         if self.shape[0] == 1 < self._home.rows:
             return f"${first}"
@@ -134,7 +135,7 @@ class PlacedOperand(Operand):
         return self._reads(text, self.shape[0])
 
     def _range(self, row: int, column: int, rows: int, columns: int) -> str:
-        """Some of its numbers where they stand, as an absolute address."""
+        """The absolute address of a part of it."""
         cells, place = self._cells, self._block.place
         assert cells is not None
         if cells.turned:

@@ -1,5 +1,5 @@
-"""Labels of points in a scatter chart that do not overprint: beside their points where there is room,
-else a number, with what the numbers stand for as lines of text. Knows no sheet and no file format."""
+"""Places the labels of a scatter chart so that they do not overlap: beside the point where there is
+room, otherwise as a number that is explained in lines of text."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from attn_xl.graph.node import Numbers
 from .page import Chart, Side
 
 LETTER, LINE = 0.21, 0.46
-"""The width of a letter and the height of a line, in cm, in a chart's usual font of 10 points."""
+"""cm: the width of a letter and the height of a line in a chart's default font of 10 points."""
 MARKER = 0.28
-"""How wide a marker is, in cm."""
+"""cm: the width of a marker."""
 PIECE = 0.2
-"""Of a line, in cm."""
+"""cm: the pieces in which a line is tested for overlap."""
 MARGIN_X, MARGIN_Y, AXIS_TITLE = 1.9, 2.3, 0.7
-"""What axes and title take of a chart's width and height, and the title of an axis, in cm."""
+"""cm: the room that axes and title take of a chart's width and height, and the title of an axis."""
 SPARE = 0.12
-"""Axes end at round numbers: so much further than the points, in shares of their spread."""
+"""Share of the points' spread by which an axis extends beyond them: axes end at round numbers."""
 LINE_LENGTH = 90
+"""Characters."""
 SIDES: tuple[Side, ...] = ("t", "r", "b", "l")
 
 
@@ -40,9 +41,9 @@ class _Box:
         return across and self.bottom < other.top and other.bottom < self.top
 
 
-def with_room(chart: Chart) -> tuple[Chart, list[str]]:
-    """A scatter chart whose labels do not overprint as its numbers are now; and, as lines of text, what
-    the numbers among its labels stand for.
+def place_labels(chart: Chart) -> tuple[Chart, list[str]]:
+    """A scatter chart whose labels do not overlap, given its present numbers; and lines of text that
+    explain the numbers among its labels.
 
     The last point of each series is labelled. Series whose last points coincide share a label.
     """
@@ -60,7 +61,7 @@ def with_room(chart: Chart) -> tuple[Chart, list[str]]:
     taken: list[_Box] = []
 
     def side_of(group: Sequence[int], text: str) -> Side:
-        """Where a label has room, which it takes; "" if nowhere."""
+        """The first side with room for a label, which is then taken; "" if there is none."""
         x, y = ends[group[0]]
         for side in SIDES:
             box = _label(x, y, cell_len(text) * LETTER, side)
@@ -96,12 +97,12 @@ def with_room(chart: Chart) -> tuple[Chart, list[str]]:
         for i, series in enumerate(chart.series)
     )
     lines = [f"In the chart: {'; '.join(numbered)}."] if numbered else []
-    lines += [f"Without a label, for want of room: {', '.join(unlabelled)}."] if unlabelled else []
+    lines += [f"Not labelled, for lack of room: {', '.join(unlabelled)}."] if unlabelled else []
     return replace(chart, series=shown), [part for line in lines for part in _wrapped(line)]
 
 
 def _drawn(x: Numbers, y: Numbers) -> list[_Box]:
-    """The markers of a series and, in small pieces, the line that joins them."""
+    """The markers of a series and the pieces of the line that joins them."""
     boxes = [_around(*point, MARKER) for point in zip(x, y)]
     if len(x) > 1:
         steps = 2 + int(np.hypot(x[-1] - x[0], y[-1] - y[0]) / PIECE)
@@ -119,7 +120,7 @@ def _wrapped(line: str) -> list[str]:
 
 
 def _along(lists: Sequence[Sequence[object]], length: float) -> list[Numbers]:
-    """Where numbers stand along an axis of a length in cm; missing ones at its start."""
+    """The positions of numbers along an axis of this length, in cm; missing numbers are 0."""
     numbers = [np.array([n if isinstance(n, float) else 0.0 for n in some]) for some in lists]
     largest = max((float(np.abs(some).max(initial=0.0)) for some in numbers), default=0.0) or 1.0
     scaled = [some / largest for some in numbers]
@@ -133,7 +134,7 @@ def _along(lists: Sequence[Sequence[object]], length: float) -> list[Numbers]:
 
 
 def _coinciding(points: Sequence[tuple[float, float]]) -> list[list[int]]:
-    """The numbers of the points, those that cover each other together."""
+    """The indices of the points, grouped by points that cover each other."""
     groups: list[list[int]] = []
     for number, (x, y) in enumerate(points):
         for group in groups:

@@ -1,4 +1,5 @@
-"""The sheet `Settings` of a written workbook: how it was made, for people and for reading it back."""
+"""The sheet `Settings` of a written workbook: a record of how it was made, for readers and for reading
+the workbook back."""
 
 from __future__ import annotations
 
@@ -28,13 +29,14 @@ from .page import Cell, Extras
 
 @dataclass(frozen=True)
 class Source:
-    """A table that was given, and where it stands in a written workbook.
+    """A given table and its place in a written workbook.
 
     Attributes:
-        kind: `sentence`, `weights`, or `given` for what the program made up.
-        name: of the sentence, of the weights.
-        defined: its defined name; place: its address, for programs that lose names. Of a table that
-            is not in the workbook, "", and all of it as JSON.
+        kind: `sentence`, `weights`, or `given` for numbers that the program made up.
+        name: the sentence's or the weights'.
+        defined: its defined name.
+        place: its address, for programs that lose defined names. A table that is not in the workbook
+            has "" as its defined name, and the whole table as JSON in place of an address.
         node: the table.
     """
 
@@ -54,7 +56,7 @@ def with_record(
     """A layout with its `Settings` as the last sheet.
 
     Args:
-        more: further lines, such as what makes it a lesson.
+        more: further lines, such as those of a lesson.
     """
     lines = record_lines(layout, computation, settings, more)
     cells = [Cell(4, column, text, style="attn heading", align="left")
@@ -76,7 +78,7 @@ def record_lines(
     settings: Settings,
     more: Iterable[tuple[Any, ...]] = (),
 ) -> list[tuple[Any, ...]]:
-    """The lines of a record: what was chosen, what more there is, and where each table stands."""
+    """The lines of a record: the settings, `more`, and the place of each table."""
     lines: list[tuple[Any, ...]] = [*chosen_lines(settings)]
     if not settings.controls:
         lines.append((CONTROLS_LINE, "FALSE"))
@@ -92,7 +94,7 @@ def record_lines(
 
 
 def sources(layout: Layout, computation: Computation, settings: Settings) -> Iterator[Source]:
-    """Every table that is given rather than computed."""
+    """The tables that are given rather than computed."""
     node: Node
     names: dict[Node, tuple[str, str]] = {}
     for sentence, graph in computation.items():
@@ -117,28 +119,27 @@ def sources(layout: Layout, computation: Computation, settings: Settings) -> Ite
 
 
 def _packed(node: Node) -> str:
-    """A small table as text; "" for a large one."""
+    """A table as JSON; "" if it is too long for a cell."""
     table = {"rows": node.rows, "columns": node.columns, "values": node.values.tolist()}
     text = json.dumps(table)
     return text if len(text) <= MAX_TEXT else ""
 
 
 def digest(computation: Computation, settings: Settings) -> str:
-    """A short text that differs when any number, word or choice that is given differs."""
+    """A fingerprint of all given numbers, words and settings."""
     hashed = hashlib.sha256(repr(sorted(chosen_lines(settings))).encode())
     for sentence, graph in computation.items():
         for node in graph.values():
             if node.operation is None and not node.scalar:
                 sentenced = node.step is not None and node.step.source == "sentence"
-                said = (sentence if sentenced else "", node.name)
-                hashed.update(repr(said).encode())
+                named = (sentence if sentenced else "", node.name)
+                hashed.update(repr(named).encode())
                 hashed.update(table_digest(node).encode())
     return hashed.hexdigest()[:16]
 
 
 def table_digest(node: Node) -> str:
-    """A short text that differs when a number or a word of a matrix differs; not where a program kept
-    15 digits of a number."""
+    """A fingerprint of a matrix's numbers, to 12 digits (some programs keep only 15), and labels."""
     hashed = hashlib.sha256(repr((node.rows, node.columns)).encode("utf-8", "surrogatepass"))
     hashed.update(" ".join(f"{number:.12g}" for number in node.values.flat).encode())
     return hashed.hexdigest()[:16]

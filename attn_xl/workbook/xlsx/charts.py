@@ -1,4 +1,4 @@
-"""Native charts out of their records. Knows openpyxl's charts, and nothing of matrices."""
+"""Adds native charts to a sheet."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from attn_xl.workbook.layout.page import Chart, Series, Side
 from .rows import spreadsheet_text
 
 COLOURS = ("0072B2", "E69F00", "009E73", "CC79A7", "56B4E9", "D55E00", "8C8C3A", "666666")
-"""Told apart by colour-blind readers, too: Okabe and Ito, "Color Universal Design" (2008)."""
+"""Distinguishable for colour-blind readers: Okabe and Ito, "Color Universal Design" (2008)."""
 TITLE_SIZE = 1200  # hundredths of a point
 MARKS = ("circle", "square", "diamond", "triangle")
 
 
 def add_chart(ws: Any, chart: Chart) -> None:
-    """Put a chart on a sheet."""
+    """Add a chart to a sheet."""
     made: Any = BarChart() if chart.kind == "bars" else ScatterChart()
     made.title, made.width, made.height = chart.title, chart.width, chart.height
     made.title.overlay = False
@@ -118,7 +118,7 @@ def _dot(colour: str, *, filled: bool) -> GraphicalProperties:
 
 
 def _named_at(point: int, side: Side) -> DataLabelList:
-    """The name of the series beside one of its points: a kind of label that every program shows."""
+    """A label with the series' name beside one of its points, which every program can show."""
     from openpyxl.chart.label import DataLabel
 
     shown = {"showVal": False, "showSerName": True, "showCatName": False, "showLegendKey": False,
@@ -135,5 +135,5 @@ def _number_cache(numbers: tuple[float | None, ...]) -> NumData:
 
 def _point(index: int, number: float) -> Any:
     made: Any = NumVal(idx=index, v=number)
-    made.__dict__["v"] = repr(number)  # openpyxl would write 16 digits of it
+    made.__dict__["v"] = repr(number)  # openpyxl would write only 16 digits
     return made

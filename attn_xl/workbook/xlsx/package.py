@@ -1,7 +1,7 @@
-"""The xlsx package: openpyxl writes everything but the rows of the matrices, which are streamed.
+"""Writes the xlsx package: openpyxl writes everything but the rows of the matrices, which are streamed.
 
-Here is what the program knows of openpyxl's writer, as it is in 3.1. The same content gives the same
-bytes: no clock, no random names.
+All dependencies on the internals of openpyxl's writer (3.1) are in this module. The same content gives
+the same bytes: no clock, no random names.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ _FONT_PARTS = (
     b"b", b"i", b"strike", b"condense", b"extend", b"outline", b"shadow", b"u", b"vertAlign", b"sz",
     b"color", b"name", b"family", b"charset", b"scheme",
 )  # fmt: skip
-"""The children of `<font>` in the order of its type, CT_Font; openpyxl writes them in another."""
+"""The children of `<font>` in the order of CT_Font; openpyxl writes them in a different order."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rows:
-    """The rows of a sheet that openpyxl does not hold.
+    """The streamed rows of a sheet.
 
     Attributes:
         range: the cells of the whole sheet, `A1:D8`.
-        xml: `<row>` elements, below all rows that openpyxl holds, in pieces.
+        xml: the `<row>` elements, in pieces, all below the rows that openpyxl holds.
     """
 
     range: str
@@ -59,7 +59,7 @@ _DYNAMIC = (
     '<xda:dynamicArrayProperties fDynamic="1" fCollapsed="0"/></ext></extLst></bk></futureMetadata>'
     '<cellMetadata count="1"><bk><rc t="1" v="0"/></bk></cellMetadata></metadata>'
 )
-"""What `cm="1"` at a cell refers to: its array formula spills (MS-XLSX 2.2.4.8, 2.3.10)."""
+"""The metadata that `cm="1"` refers to: the cell's array formula spills (MS-XLSX 2.2.4.8, 2.3.10)."""
 _LINKS = {
     "[Content_Types].xml": (
         "</Types>",
@@ -75,22 +75,22 @@ _LINKS = {
 
 
 class SteadyCompressor:
-    """ISA-L's deflate at level 1, and the same bytes from the same data.
+    """ISA-L's deflate at level 1, with the same bytes from the same data.
 
-    ISA-L (2.32.1) files what stands at the third byte under a hash of where its state lies in memory,
-    not of the data (`write_first_byte` in igzip_icf_body_h1_gr_bt.asm): once in some thousand parts a
-    match is found or missed for it. Its routine for the ends of data has no such slip: that one gets
-    the start.
+    ISA-L (2.32.1) stores the position of the third byte under a hash of a memory address instead of the
+    data (`write_first_byte` in igzip_icf_body_h1_gr_bt.asm), so that in about one part in a thousand a
+    match is found or missed at random. Its routine for the end of the data does not have this bug, so
+    it also compresses the start.
     """
 
-    _START = 16  # bytes; more than the few that the routine takes without a look for matches
+    _START = 16  # bytes; more than the few that the routine handles without searching for matches
 
     def __init__(self) -> None:
         self._stream = isal_zlib.compressobj(1, isal_zlib.DEFLATED, -15)
         self._started = False
 
     def compress(self, data: bytes) -> bytes:
-        """What is ready of the compressed data."""
+        """The compressed data available so far."""
         if self._started:
             return self._stream.compress(data)
         self._started = True
@@ -98,14 +98,14 @@ class SteadyCompressor:
         return start + self._stream.compress(data[self._START :])
 
     def flush(self) -> bytes:
-        """The rest of it."""
+        """The rest of the compressed data."""
         return self._stream.flush()
 
 
 class _Archive(zipfile.ZipFile):
-    """A zip with fixed times, compressed by ISA-L: zlib's format at several times its speed.
+    """A zip file with fixed times, compressed by ISA-L: zlib's format at several times its speed.
 
-    With `dynamic`, it has the part that makes array formulas spill, and what points to it.
+    With `dynamic`, it includes the metadata that makes array formulas spill, and the links to it.
     """
 
     def __init__(self, file: IO[bytes], *, dynamic: bool) -> None:
@@ -118,7 +118,7 @@ class _Archive(zipfile.ZipFile):
         info = zipfile.ZipInfo(name, _EPOCH)
         info.compress_type = zipfile.ZIP_DEFLATED
         part = self.open(info, "w")
-        # Without this attribute of zipfile's, zlib would do the same, slower.
+        # If zipfile lacks this attribute, zlib compresses the part, more slowly.
         if hasattr(part, "_compressor"):
             part._compressor = SteadyCompressor()
         return part
@@ -138,11 +138,11 @@ class _Archive(zipfile.ZipFile):
 
 
 class _ShellWriter(WorksheetWriter):  # type: ignore[misc]
-    """openpyxl's XML of a sheet, but for the range it claims to fill."""
+    """openpyxl's writer of a sheet, with the range of the whole sheet as its dimension."""
 
     def __init__(self, sheet: Any, cells: str) -> None:
         self._cells = cells
-        links = list(sheet._hyperlinks)  # those of streamed cells: openpyxl starts with none
+        links = list(sheet._hyperlinks)  # the links of streamed cells, which openpyxl would drop
         super().__init__(sheet, io.BytesIO())
         sheet._hyperlinks = links
 
@@ -171,7 +171,7 @@ class _Writer(ExcelWriter):  # type: ignore[misc]
         if ws._charts or ws._images:
             ws._drawing = SpreadsheetDrawing()
             ws._drawing.charts, ws._drawing.images = ws._charts, ws._images
-        # In memory: a killed run would leave the temporary file that openpyxl takes else.
+        # In memory: openpyxl's temporary file would remain after a killed run.
         writer = _ShellWriter(ws, rows.range) if rows else WorksheetWriter(ws, io.BytesIO())
         writer.write()
         ws._rels = writer._rels or RelationshipList()
@@ -186,10 +186,10 @@ class _Writer(ExcelWriter):  # type: ignore[misc]
 
 
 def save(workbook: Any, path: Path, rows: Mapping[str, Rows], *, dynamic: bool = False) -> None:
-    """Write an openpyxl workbook with the streamed rows of its sheets, by sheet name; `dynamic` if
-    they have formulas that spill.
+    """Write an openpyxl workbook with the streamed rows of its sheets, by sheet name; `dynamic` if it
+    has formulas that spill.
 
-    Every sheet in `rows` must have at least one cell of its own, above the streamed ones.
+    Every sheet in `rows` must have at least one cell in openpyxl, above the streamed rows.
     """
     with open(path, "w+b", buffering=_BUFFER) as file, _Archive(file, dynamic=dynamic) as archive:
         _Writer(workbook, archive, rows).write_data()

@@ -1,7 +1,7 @@
 """The rows of a sheet as XML: labels, numbers, formulas with their values.
 
-A row's XML is made once as a template, in which only the row's number and the values change from row
-to row: that is what makes a million formulas a matter of a second.
+The XML of a row is built once as a template in which only the row's number and the values change, so
+that a million formulas take about a second.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Looks:
-    """The style number of each kind of cell, `numbers` and `blanks` by defined name; how high headings
-    are, and other rows by their number."""
+class CellStyles:
+    """The style number of each kind of cell (`numbers` and `blanks` by defined name), the height of
+    headings, and `heights` of other rows by row number."""
 
     label: int
     heading: int
@@ -37,8 +37,8 @@ class Looks:
 
 
 def spreadsheet_text(text: str) -> str:
-    """`text` so that no program takes `_x0041_` in it for the code of a letter; what XML cannot hold
-    becomes U+FFFD."""
+    """`text` with `_x0041_` escaped, which programs would read as a character code, and characters that
+    XML cannot hold replaced by U+FFFD."""
     return CODE_LIKE.sub("_x005F_", _NOT_IN_XML.sub("\ufffd", text))
 
 
@@ -47,7 +47,7 @@ def _escaped(text: str) -> str:
 
 
 def _text_cell(cell: str, text: str, style: int) -> str:
-    """A cell that holds text, whatever the text looks like."""
+    """A cell of type text, even if the text looks like a number or a formula."""
     space = ' xml:space="preserve"' if text != text.strip() else ""
     text = _escaped(spreadsheet_text(text))
     return f'<c r="{cell}" s="{style}" t="inlineStr"><is><t{space}>{text}</t></is></c>'
@@ -56,38 +56,38 @@ def _text_cell(cell: str, text: str, style: int) -> str:
 def sheet_rows(
     sheet: Sheet,
     layout: Layout,
-    looks: Looks,
+    cell_styles: CellStyles,
     live: bool,
     cells: Mapping[int, Sequence[tuple[Cell, int]]],
 ) -> Iterator[bytes]:
     """The `<row>` elements of a sheet; with `live`, computed cells are formulas with their values,
-    without it they are the values.
+    otherwise values alone.
 
     Args:
-        cells: what stands in a row besides the matrices, each with the number of its style.
+        cells: the cells besides the matrices by row, each with its style number.
     """
     rows = [row for block in sheet.blocks for row in (block.place.row - 1, block.place.last_row)]
-    rows += [*cells, *looks.heights]
+    rows += [*cells, *cell_styles.heights]
     template: _RowTemplate | None = None
     alone: dict[Block, _RowTemplate] = {}
 
     def only(block: Block, row: int) -> bytes:
-        """The row of one of several things that stand beside each other."""
+        """The row of one block, where several blocks or cells share the row."""
         if block not in alone or not alone[block].serves([block]):
-            alone[block] = _RowTemplate([block], row, layout, looks, live)
+            alone[block] = _RowTemplate([block], row, layout, cell_styles, live)
         return alone[block].at(row)
 
     for row in range(min(rows), max(rows) + 1):
         headed = [b for b in sheet.blocks if b.headed and b.place.row - 1 == row]
         here = [b for b in sheet.blocks if b.place.row <= row <= b.place.last_row]
         free = cells.get(row, ())
-        height = looks.heights.get(row) or (looks.heading_height if headed else None)
+        height = cell_styles.heights.get(row) or (cell_styles.heading_height if headed else None)
         if here and not headed and not free and not height:
             if template is None or not template.serves(here):
-                template = _RowTemplate(here, row, layout, looks, live)
+                template = _RowTemplate(here, row, layout, cell_styles, live)
             yield b'<row r="%d">%b</row>' % (row, template.at(row))
             continue
-        pieces = [(block.place.column, _header(block, row, looks)) for block in headed]
+        pieces = [(block.place.column, _header(block, row, cell_styles)) for block in headed]
         pieces += [(block.place.column, only(block, row)) for block in here]
         pieces += [(cell.column, _free_cell(cell, style, live)) for cell, style in free]
         if pieces or height:
@@ -97,21 +97,21 @@ def sheet_rows(
 
 
 def caption_above(block: Block) -> tuple[int, int] | None:
-    """Where the caption of a block without row labels stands: the row above its column labels, which
-    say enough where there is one column."""
+    """The cell above the column labels that holds the caption of a block without row labels; None for a
+    single column, whose label is enough."""
     if block.labelled or block.place.columns == 1:
         return None
     return HEADER_ROW - 1, block.place.column
 
 
-def _header(block: Block, row: int, looks: Looks) -> bytes:
+def _header(block: Block, row: int, cell_styles: CellStyles) -> bytes:
     first = block.place.column
     columns = block.node.columns
     if block.node.scalar and not block.labelled:
         columns = (block.name.rpartition(".")[2],)
-    cells = [(first + i, label, looks.heading) for i, label in enumerate(columns)]
+    cells = [(first + i, label, cell_styles.heading) for i, label in enumerate(columns)]
     if block.labelled and block.caption:
-        cells.insert(0, (first - 1, block.caption, looks.caption))
+        cells.insert(0, (first - 1, block.caption, cell_styles.caption))
     return "".join(
         _text_cell(address(row, column), text, style) for column, text, style in cells
     ).encode()
@@ -131,9 +131,11 @@ def _free_cell(cell: Cell, style: int, live: bool) -> bytes:
 
 
 class _RowTemplate:
-    """One row of some blocks with holes for the row's number and its values."""
+    """A row of some blocks with placeholders for the row's number and values."""
 
-    def __init__(self, blocks: list[Block], row: int, layout: Layout, looks: Looks, live: bool) -> None:
+    def __init__(
+        self, blocks: list[Block], row: int, layout: Layout, cell_styles: CellStyles, live: bool
+    ) -> None:
         self._blocks, self._layout = blocks, layout
         self._uniform = all(layout.same_in_every_row(block) for block in blocks)
         own = row_token(0)
@@ -142,7 +144,7 @@ class _RowTemplate:
             first = block.place.column
             if block.labelled:
                 parts.append(
-                    f'<c r="{letters(first - 1)}{own}" s="{looks.label}" t="inlineStr">'
+                    f'<c r="{letters(first - 1)}{own}" s="{cell_styles.label}" t="inlineStr">'
                     "<is><t>%b</t></is></c>"
                 )
             index = row - block.place.row
@@ -159,9 +161,13 @@ class _RowTemplate:
                 patterns = layout.patterns(block, index)
                 formulas = [f"<f>{_escaped(pattern).replace('%', '%%')}</f>" for pattern in patterns]
             for column, (formula, state) in enumerate(zip(formulas, states)):
-                style = looks.blanks[block.name] if state is State.blank else looks.numbers[block.name]
+                style = (
+                    cell_styles.blanks[block.name]
+                    if state is State.blank
+                    else cell_styles.numbers[block.name]
+                )
                 cell = f'r="{letters(first + column)}{own}" s="{style}"'
-                if array and formula and looks.dynamic:
+                if array and formula and cell_styles.dynamic:
                     cell += ' cm="1"'
                 if state is State.blank:
                     parts.append(f"<c {cell}/>%.0b")
@@ -178,7 +184,7 @@ class _RowTemplate:
         self._text = text.encode()
 
     def serves(self, blocks: list[Block]) -> bool:
-        """Whether it does for the next row, too."""
+        """Whether the template is valid for the next row."""
         return self._uniform and blocks == self._blocks
 
     def at(self, row: int) -> bytes:

@@ -1,5 +1,4 @@
-"""One sheet of a layout, dressed: titles, links, widths, colours, charts, page. Knows openpyxl, but
-nothing of how its rows are written."""
+"""Adds a sheet of a layout to an openpyxl workbook: titles, links, widths, colours, charts, pages."""
 
 from __future__ import annotations
 
@@ -39,22 +38,22 @@ from attn_xl.workbook.layout.page import Cell
 from attn_xl.workbook.layout.placed import Block
 
 from .package import Rows
-from .rows import Looks, caption_above, sheet_rows, spreadsheet_text
+from .rows import CellStyles, caption_above, sheet_rows, spreadsheet_text
 from .styles import Styles, set_text
 
 MOST_HEADING, MOST_LABEL = 14, 28
-"""So many characters wide are columns and row labels at the most; longer headings take more lines."""
+"""Characters: the widest columns and row labels; longer headings wrap."""
 WIDEST = 255.0
-"""The width of a column, in characters, at the most: Excel repairs a file with more."""
+"""Characters: the widest column that Excel opens without repairing the file."""
 TO_COME = 11
-"""So many characters wide is a column whose numbers are not to be known yet."""
+"""Characters: the width of a column of answers, which must not show how long they are."""
 MOST_PROMPT_TITLE, MOST_PROMPT = 32, 255
-"""What Excel takes, in UTF-16 units."""
+"""UTF-16 units: Excel's limits."""
 PAGE_CHARACTERS = 260
-"""What is still readable across a landscape page."""
+"""Characters across a landscape page that are still readable."""
 
 
-def dress(
+def add_sheet(
     book: Any,
     page: Any,
     layout: Layout,
@@ -63,17 +62,17 @@ def dress(
     live: bool,
     dynamic: bool = False,
 ) -> Rows:
-    """Add a sheet to an openpyxl workbook; the rows that are left to stream.
+    """Add a sheet to an openpyxl workbook, and return its rows, to be streamed.
 
     Args:
-        page: the template's sheet whose page setup every sheet gets.
-        live: formulas with their values, or the values alone.
-        dynamic: the array formulas spill.
+        page: the template's sheet whose page setup is copied.
+        live: write formulas with their values, not values alone.
+        dynamic: write array formulas that spill.
     """
-    return _Dresser(book, page, layout, sheet, styles).rows(live, dynamic)
+    return _SheetWriter(book, page, layout, sheet, styles).rows(live, dynamic)
 
 
-class _Dresser:
+class _SheetWriter:
     def __init__(self, book: Any, page: Any, layout: Layout, sheet: Sheet, styles: Styles) -> None:
         self._book, self._page, self._layout, self._styles = book, page, layout, styles
         self._sheet, self._extras = sheet, sheet.extras
@@ -101,11 +100,11 @@ class _Dresser:
         self._add_extras()
         styles = self._styles
         beside = Cell(1, 1, "word", style="attn label", align="right", indent=1)
-        looks = Looks(
+        cell_styles = CellStyles(
             label=styles.free(beside) if extras.canvas else styles.number("attn label", text=True),
             heading=styles.number("attn heading", text=True),
             caption=styles.number("attn label", text=True),
-            numbers={block.name: self._look_of(block) for block in sheet.blocks},
+            numbers={block.name: self._style_of(block) for block in sheet.blocks},
             blanks={
                 block.name: styles.of_matrix(block.node, blank=True)
                 for block in sheet.blocks
@@ -120,11 +119,11 @@ class _Dresser:
             style = styles.free(self._as_shown(cell))
             spanned = [Cell(cell.row, cell.column + i) for i in range(1, cell.across)]
             free.setdefault(cell.row, []).extend((part, style) for part in (cell, *spanned))
-        xml = sheet_rows(sheet, self._layout, looks, live, free)
+        xml = sheet_rows(sheet, self._layout, cell_styles, live, free)
         return Rows(f"A1:{address(last_row, last_column)}", xml)
 
     def _as_shown(self, cell: Cell) -> Cell:
-        """A cell that repeats a number of a matrix, with that one's number format."""
+        """A cell that repeats a number, with the number format of its matrix."""
         if not cell.like:
             return cell
         return replace(cell, number_format=self._formats[cell.like])
@@ -140,7 +139,7 @@ class _Dresser:
     def _note(self) -> str:
         note = self._sheet.note
         if self._sheet.blocks and self._scaled(self._sheet.main):
-            note += " The darkest cell has the largest."
+            note += " The darkest cell holds the largest number."
         return note
 
     def _text(self, row: int, column: int, text: str, style: str) -> Any:
@@ -151,22 +150,22 @@ class _Dresser:
 
     def _block(self, block: Block) -> None:
         name = block.name
-        # IronCalc's MATCH and INDEX look in ranges only, be they one cell; a scalar is to be no list
+        # IronCalc's MATCH and INDEX accept only ranges, even for one cell; a scalar is a single cell
         means = block.place.absolute if block.node.scalar else block.place.absolute_range
         self._book.defined_names[name] = DefinedName(name, attr_text=means)
         caption = None if self._extras.canvas else caption_above(block)
         if caption:
             self._text(*caption, block.caption, "attn note")
-        blanks = self._layout.blanks  # marks, where there are any, are to be seen
+        blanks = self._layout.blanks  # a colour scale would hide the marks of a corrected exercise
         if self._scaled(block) and not (blanks.filled and block.node in blanks.open):
             self._colour_scale(block.place.range)
 
     def _scaled(self, block: Block) -> bool:
-        """Whether its colours say how large its numbers are; not where they say what is right."""
+        """Whether it has a colour scale; not where its colours mark right and wrong answers."""
         marked = any(tint.range == block.place.range for tint in self._extras.tints)
         return block.node.role == "attention" and not marked
 
-    def _look_of(self, block: Block) -> int:
+    def _style_of(self, block: Block) -> int:
         node = block.node
         to_choose = node.role == "input" and node.texts is not None and node.scalar
         if to_choose:
@@ -190,7 +189,7 @@ class _Dresser:
             cell = self._text(LINK_ROW, column, text, "attn link")
             cell.hyperlink = _link(cell.coordinate, target, text)
             cell.style = "attn link"
-            room = 0.0  # a link that is longer than its column is wide runs on into the next
+            room = 0.0  # a long link runs over into the next columns
             while room < len(text) + 1:
                 room += widths[column - 1] if column <= len(widths) else 8.4
                 column += 1
@@ -213,7 +212,7 @@ class _Dresser:
         return self._styles.fill("attn scale high" if role == "attention" else f"attn {role}")
 
     def _widths(self) -> list[float]:
-        """Make the columns just wide enough; the width of each column in use."""
+        """Set the widths of the columns in use, and return them."""
         widths: dict[int, float] = dict(self._extras.widths)
         canvas = self._extras.canvas
 
@@ -225,7 +224,7 @@ class _Dresser:
             place, node = block.place, block.node
             number = max(8, self._styles.shown_width(node) + 2)
             if not np.isfinite(self._layout.seen(node)).all():
-                number = max(number, TO_COME)  # the numbers to come may be wider than those there
+                number = max(number, TO_COME)  # an answer may be wider than the numbers shown
             headings = node.columns if any(node.columns) else (block.name.rpartition(".")[2],)
             for column, heading in enumerate(headings, place.column):
                 widen(column, max(number, min(text_width(heading) + 2, MOST_HEADING)))
@@ -255,7 +254,7 @@ class _Dresser:
         return all_widths
 
     def _heading_height(self) -> float | None:
-        """That of headings which do not fit on one line, in points; None where all do."""
+        """The height, in points, of headings that need several lines; None if one line is enough."""
         headings = [heading for block in self._sheet.blocks for heading in block.node.columns]
         longest = max(map(text_width, headings), default=0)
         lines = min(4, -(-(longest + 2) // MOST_HEADING))
@@ -279,8 +278,8 @@ class _Dresser:
         ws.page_setup.fitToHeight = 1 if last_row <= 60 and not extras.heights else 0
         if not self._sheet.blocks:
             return
-        # Only for several pages, and never both: with titles of rows and columns together, LibreOffice
-        # takes ten times as long to open the workbook of an encoder layer of width 384.
+        # Only for several pages, and never both: with row and column titles together, LibreOffice takes
+        # ten times as long to open the workbook of an encoder layer of width 384.
         if ws.page_setup.fitToWidth > 1:
             ws.print_title_cols = f"{letters(LABEL_COLUMN)}:{letters(LABEL_COLUMN)}"
         elif not ws.page_setup.fitToHeight:
@@ -298,7 +297,7 @@ class _Dresser:
         if not pages.breaks and pages.whole:
             ws.page_setup.fitToWidth = ws.page_setup.fitToHeight = 1
             return
-        # Programs that are to fit a sheet to pages pay no attention to where pages should end.
+        # Programs ignore page breaks on a sheet that is fitted to pages.
         ws.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=False)
         ws.page_setup.scale = int(round(100 * pages.scale, 6))
         for row in pages.breaks:

@@ -1,4 +1,4 @@
-"""The styles of a template, as cells take them on, and how numbers are shown. Knows no sheet."""
+"""The styles and number formats of cells, from the named styles of a template."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ from attn_xl.workbook.templates import STAND_INS
 from .rows import spreadsheet_text
 
 HIDDEN_TEXT = "-1E+09"
-"""What a mask hides is shown as, where nothing is hidden yet."""
+"""The text shown for masked numbers where no number is masked yet."""
 LARGE = 1.3
-"""How much larger than text arrows and signs are."""
+"""Factor on the size of text, for arrows and signs."""
 
 
 class Styles:
-    """What a cell of some kind looks like, as the number of its style in the workbook."""
+    """The style numbers of a workbook by kind of cell."""
 
     def __init__(
         self, book: Any, page: Any, settings: Settings, seen: Callable[[Node], Numbers]
     ) -> None:
-        """`seen` gives what a matrix's look may depend on, NaN for what nobody is to know."""
+        """`seen` gives the numbers that a matrix's format may depend on; NaN for hidden answers."""
         self._book, self._page, self._settings, self._seen = book, page, settings, seen
         self._numbers: dict[Any, int] = {}
 
     def named(self, name: str) -> Any:
-        """A style of the template, or what stands in for it in one that lacks it."""
+        """A style of the template, or its stand-in if the template lacks it."""
         by_name = {named.name: named for named in self._book._named_styles}
         while name not in by_name:
             name = STAND_INS[name]
         return by_name[name]
 
     def fill(self, name: str) -> Any:
-        """The colour of a style, of the theme or its own, or None."""
+        """The fill colour of a style, from the theme or its own; None for no fill."""
         fill = self.named(name).fill
         return fill.fgColor if fill.patternType == "solid" else None
 
     def differential(self, name: str) -> Any:
-        """A style as one that a cell takes on for a while."""
+        """A style for conditional formatting."""
         named = self.named(name)
         font = named.font.__copy__()
         font.name = font.sz = font.scheme = font.family = font.charset = None
@@ -61,7 +61,7 @@ class Styles:
     def number(
         self, name: str, *, text: bool = False, number_format: str = "", unlocked: bool = False
     ) -> int:
-        """The number of a style; `text` stays text when it is edited, too."""
+        """The number of a style; with `text`, an edited cell stays text."""
         key = (name, text, number_format, unlocked)
         if key not in self._numbers:
             cell = Cell(self._page)
@@ -113,14 +113,15 @@ class Styles:
         return self._numbers[key]
 
     def of_matrix(self, node: Node, *, blank: bool = False) -> int:
-        """That of a matrix's numbers, or of its cells that are to be filled in."""
+        """The style number of a matrix's numbers or, with `blank`, of its cells to fill in."""
         number_format = self.number_format(node)
         if blank:
             return self.number("attn blank", number_format=number_format, unlocked=True)
         return self.number(f"attn {node.role}", number_format=number_format)
 
     def number_format(self, node: Node) -> str:
-        """The template's, or what --decimals asks for; with an exponent where it needs one."""
+        """The number format of a matrix: the template's or that of --decimals, with an exponent where
+        the numbers need one."""
         decimals = self._settings.decimals
         own = str(self.named(f"attn {node.role}").number_format)
         if node.texts or (node.scalar and node.operation is None):
@@ -137,13 +138,13 @@ class Styles:
         return hiding(own, self._hidden_text(node)) if node.may_hide else own
 
     def _hidden_text(self, node: Node) -> str:
-        """How what a mask hides is shown: as its value, where that is the same everywhere."""
+        """The text shown for masked numbers: their value, if all have the same."""
         values = self._seen(node)
         hidden = {f"{value:.0E}" for value in np.unique(values[values <= HIDES])}
         return hidden.pop() if len(hidden) == 1 else f"<={HIDES:.0E}" if hidden else HIDDEN_TEXT
 
     def shown_width(self, node: Node) -> int:
-        """How many characters the widest number of a matrix takes."""
+        """The width of a matrix's widest number, in characters."""
         values = self._seen(node)
         if node.texts:
             there = np.isfinite(values[:, 0])
@@ -163,10 +164,10 @@ class Styles:
 
 
 def hiding(own: str, hidden: str) -> str:
-    """A number format that shows what a mask hides as the text `hidden`, other numbers as `own` does.
+    """A number format that shows masked numbers as the text `hidden`, and other numbers as `own`.
 
-    A section with a condition shows numbers without their signs, and so does the last section in some
-    programs. The sign is therefore written out, for numbers that do not round to zero.
+    A section with a condition drops the sign, and so does the last section in some programs. The minus
+    sign is therefore written out, for numbers that do not round to zero.
     """
     if "E" in own:
         negative = "[<0]"
@@ -177,6 +178,6 @@ def hiding(own: str, hidden: str) -> str:
 
 
 def set_text(cell: Any, text: str) -> None:
-    """Put a text into an openpyxl cell, whatever it looks like."""
+    """Set an openpyxl cell to a text, even if it looks like a number or a formula."""
     cell.value = cut(spreadsheet_text(text), MAX_TEXT)
     cell.data_type = "s"
