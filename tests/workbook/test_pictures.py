@@ -424,3 +424,16 @@ def test_links_of_captions_lead_to_sheets() -> None:
 def test_the_first_row_of_a_picture_is_below_the_legend() -> None:
     assert split_address("A6")[0] == FIRST_ROW
     assert Arrangement.layers.value == "layers"
+
+
+def test_layers_are_the_default_only_where_matrices_are_small() -> None:
+    x = attn_xl.given(np.ones((200, 2)), [f"w{i}" for i in range(200)], ["a", "b"], "Input")
+    small = attn_xl.given(np.ones((3, 2)), ["a", "b", "c"], ["a", "b"], "Input")
+    for words, default in ((x, False), (small, True)):
+        result = words
+        for number in range(45):
+            result = (result + number).named(f"Step{number}")
+        wide = (result @ words.T).named("Scores") if words is x else result
+        wide = (wide * 2).named("Twice")
+        layout = arranged(as_computation(wide), Settings())
+        assert (len(layout.sheets) < 10) == default

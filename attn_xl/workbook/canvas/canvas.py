@@ -37,7 +37,7 @@ LINKED_NOTE = (
 MOST_MATRICES, MOST_NUMBERS = 40, 4_000
 """A workbook with this many matrices or numbers has no canvas besides its sheets."""
 MOST_IN_LAYERS = 60_000
-"""Numbers; a larger workbook has a sheet for each matrix by default, since a picture repeats operands."""
+"""Numbers; above that, each matrix has a sheet by default, since a picture repeats operands."""
 
 
 def matrices(layout: Layout) -> list[Sheet]:
