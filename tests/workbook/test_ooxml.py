@@ -203,7 +203,7 @@ def test_long_texts_are_cut_or_refused_never_written(tmp_path: Path) -> None:
         write_workbook(attn_xl.attend(tables), tmp_path / "long.xlsx")
         good(tmp_path / "long.xlsx")
         long = Tables(tmp_path / "t.xlsx", {"s": tables_of(x, (letter * (most + 1), "b"), "s")}, {})
-        with pytest.raises(attn_xl.InputError, match="a cell holds 32,767"):
+        with pytest.raises(attn_xl.InputError, match="a cell holds at most 32,767"):
             write_workbook(attn_xl.attend(long), tmp_path / "too-long.xlsx")
         assert not (tmp_path / "too-long.xlsx").exists()
 
