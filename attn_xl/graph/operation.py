@@ -186,6 +186,7 @@ class Operation(MadeBy, ABC):
         reads_labels: whether its formula needs its own row and column; then it has its own cells and
             receives itself as the last operand.
         reads_texts: whether an operand may hold words: a switch, a chosen word.
+        passes_on: whether its formula is that of an operand, and so binds only as tightly.
     """
 
     noun: ClassVar[str]
@@ -196,6 +197,7 @@ class Operation(MadeBy, ABC):
     same_in_every_row: ClassVar[bool] = True
     reads_labels: ClassVar[bool] = False
     reads_texts: ClassVar[bool] = False
+    passes_on: ClassVar[bool] = False
 
     @abstractmethod
     def numbers(self, *operands: Numbers) -> Numbers: ...

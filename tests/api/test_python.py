@@ -372,7 +372,7 @@ WRONG: list[tuple[str, Callable[[], object], type[AttnXlError], str]] = [
     ("set", lambda: attend({1, 2}), WrongTypeError, "the table is a set"),
     ("computation", lambda: attend(attend(X)), WrongTypeError, "the table is a Computation"),
     ("missing file", lambda: attend("nofile.xlsx"), InputError, "nofile.xlsx: no such file"),
-    ("1-D", lambda: attend(X[0]), InputError, r"1-D, 3 of float64; .* One word alone is \[\[...\]\]"),
+    ("1-D", lambda: attend(X[0]), InputError, r"1-D, 3 of float64; .*single word as \[\[...\]\]"),
     ("1-D list", lambda: attend([1, 2]), InputError, "1-D, 2 of int64"),
     ("3-D", lambda: attend(X[None]), InputError, "1 x 3 x 3 of float64"),
     ("no rows", lambda: attend(np.zeros((0, 3))), InputError, "0 x 3 of float64"),
@@ -389,7 +389,7 @@ WRONG: list[tuple[str, Callable[[], object], type[AttnXlError], str]] = [
     ("empty frame", lambda: attend(frame_of([])), InputError, "the frame has 0 rows and 0 columns"),
     ("frame of no columns", lambda: attend(frame_of([], index=["a"])), InputError, "0 columns"),
     ("text in a frame", lambda: attend(frame_of([[1, "x"]], index=["cat"], columns=["a", "b"])), InputError,
-     "the table, column 'b': there is the text 'x' for 'cat'. Every column takes finite numbers"),
+     "the table, column 'b': there is the text 'x' for 'cat'. Every column needs finite numbers"),
     ("NaN in a frame", lambda: attend(frame_of([[1, np.nan]], index=["cat"], columns=["a", "b"])), InputError,
      "column 'b': there is no number .* for 'cat'"),
     ("complex frame", lambda: attend(frame_of([[1j]], index=["cat"])), InputError, "there is 1j for 'cat'"),
@@ -398,7 +398,7 @@ WRONG: list[tuple[str, Callable[[], object], type[AttnXlError], str]] = [
     ("boolean frame", lambda: attend(frame_of([[True]], index=["cat"])), InputError, r"True \(bool\)"),
     ("words", lambda: attend(X, words=["a"]), CallError, "words has 1 labels, but the table has 3 rows"),
     ("dims", lambda: attend(X, dims="a b"), CallError, "dims has 2 labels, but the table has 3 columns"),
-    ("words of a frame", lambda: attend(frame_of(X), words="a b c"), CallError, "labels of its own"),
+    ("words of a frame", lambda: attend(frame_of(X), words="a b c"), CallError, "already has labels"),
     ("words of a file", lambda: attend(SAMPLES / "mouse.xlsx", words="a"), CallError, "own labels"),
     ("option", lambda: attend(X, head=2), CallError, "no option 'head'. Did you mean 'heads'"),  # type: ignore[call-arg]
     ("option's value", lambda: attend(X, heads="two"), CallError, "^heads is two; it takes a whole number"),  # type: ignore[arg-type]

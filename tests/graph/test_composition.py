@@ -164,6 +164,7 @@ EXAMPLES: dict[str, Callable[[], Matrix]] = {
     "two softmaxes": lambda: softmax(X) @ Y.T + softmax(Y) @ X.T,
     "a column for each": lambda: X + f.columns(Y, 1, 2),
     "a row's sum for each": lambda: SQUARE + f.row_sum(matrix([[1.0, 2.0]], "R")),
+    "a function of products side by side": lambda: f.activation(f.concat([X * Y, Y]), "gelu-tanh"),
     "a row of a step": lambda: f.gather([(X * 2, 1), (Y - X, 0)], ["a", "b"]),
     "columns of columns": lambda: X @ f.columns(f.columns(SQUARE, 0, 3), 1, 3),
     "columns of rows": lambda: f.columns(f.columns(SQUARE.T, 0, 2).T, 1, 3) @ f.columns(X, 0, 2).T,

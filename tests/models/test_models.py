@@ -363,9 +363,9 @@ def test_the_similarity_command(tmp_path: Path, capsys: pytest.CaptureFixture[st
         ({"s": [["", "d1"], ["x", 1e4], ["<PAD>", -3e4]]}, {}, "too large to be masked"),
         ({"s": [["", "d1"], ["x", 1], ["y", 3e4]], "Mask": [[0, -1e9], [0, 0]]}, {}, "too large to be masked"),
         ({"W_Q": [["", "a"], ["d2", 1], ["d1", 1], ["d3", 1], ["d4", 1]]}, {}, "rows of W_Q are labelled d2, d1, .* Put them in the same order"),
-        ({"t": table(np.ones((2, 3)))}, {"random_weights": 1}, r"sheet 't': W_Q, made up .* has 4 rows, but needs 3 here, .* d1, d2, d3"),
-        ({"t": table(np.ones((2, 3)))}, {"random_weights": 1, "heads": 2}, "W_Q, made up .* has 4 rows, but needs 3"),
-        ({"t": table(np.ones((2, 3)))}, {"random_weights": 1, "model": Model.encoder}, r"Enc1\.W_Q, made up .* has 4 rows"),
+        ({"t": table(np.ones((2, 3)))}, {"random_weights": 1}, r"sheet 't': W_Q, generated .* has 4 rows, but needs 3 here, .* d1, d2, d3"),
+        ({"t": table(np.ones((2, 3)))}, {"random_weights": 1, "heads": 2}, "W_Q, generated .* has 4 rows, but needs 3"),
+        ({"t": table(np.ones((2, 3)))}, {"random_weights": 1, "model": Model.encoder}, r"Enc1\.W_Q, generated .* has 4 rows"),
     ],
 )  # fmt: skip
 def test_refusals(make: Make, sheets: dict[str, Any], options: dict[str, Any], said: str) -> None:
@@ -446,7 +446,7 @@ def test_settings_in_the_workbook(make: Make) -> None:
         (["heads", 2.5], "the setting heads is '2.5'; it takes a whole number"),
         (["causal", "perhaps"], "it takes TRUE or FALSE"),
         (["model", "rnn"], "it takes one of: attention, encoder"),
-        (["heads"], "a setting has a name and, beside it, a value"),
+        (["heads"], "a setting needs a name and, beside it, a value"),
     ],
 )
 def test_settings_that_are_not_understood(make: Make, row: list[Any], said: str) -> None:
@@ -484,15 +484,15 @@ LAYER = {"W_1": (2, 3), "b_1": (1, 3), "W_2": (3, 2), "b_2": (1, 2), "gamma_1": 
         (LAYER, {}, "Use them with --model encoder, or leave them out with --without W_1,b_1,W_2,b_2,"),
         ({"W_Q_1": (2, 1), "W_Q_2": (2, 1)}, {}, "Use them with --heads 2, or leave them out"),
         ({"W_Q_3": (2, 1), "W_Q_1": (2, 1), "W_Q_2": (2, 1)}, {"heads": 2, "random_weights": 1},
-         "no use for W_Q_3. Use it with --heads 3,"),
+         "does not use W_Q_3. Use it with --heads 3,"),
         ({"Enc2.W_Q": (2, 2), "Enc2.W_O": (2, 2)}, {"model": "encoder", "random_weights": 1},
          "Use them with --layers 2, or leave them out with --without Enc2."),
         ({"Dec1.Cross.W_Q": (2, 2)}, {}, "Use it with --model decoder --memory SHEET, or"),
         ({"Enc1.W_Q": (2, 2), "Dec1.Cross.W_Q": (2, 2)}, {"model": "encoder", "random_weights": 1},
-         "no use for Dec1.Cross.W_Q. Use it with --model encoder-decoder --memory SHEET, or"),
+         "does not use Dec1.Cross.W_Q. Use it with --model encoder-decoder --memory SHEET, or"),
         ({"Vocabulary": (5, 2)}, {}, "Use it with --model decoder-only, or leave it out"),
         ({"gamma_3": (1, 2), "b_O": (1, 2)}, {"heads": 1, "random_weights": 1},
-         "no use for gamma_3. Use it with --model decoder --memory SHEET, or leave it out with"),
+         "does not use gamma_3. Use it with --model decoder --memory SHEET, or leave it out with"),
         ({"Enc1.Vocabulary": (2, 2)}, {"model": "encoder", "random_weights": 1},
          "--model encoder does not use Enc1.Vocabulary. Leave it out with --without Enc1."),
     ],
@@ -518,7 +518,9 @@ def test_similarity_has_no_use_for_weights_and_says_so(make: Make) -> None:
 
 def test_weights_that_are_missing_where_others_have_no_use(make: Make) -> None:
     source = make({"s": table(normal(3, 2)), "Enc1.W_Q": table(normal(2, 2))})
-    with pytest.raises(InputError, match=r"Dec1.W_Q is missing.*--model encoder would use Enc1.W_Q,"):
+    with pytest.raises(
+        InputError, match=r"Dec1.W_Q is missing.*--model encoder would use the given Enc1.W_Q"
+    ):
         attend(read_tables(source), Settings(model=Model.decoder_only))
 
 

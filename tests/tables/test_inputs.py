@@ -151,7 +151,7 @@ def test_standard_input(
     with pytest.raises(SystemExit) as stopped:
         main(["convert", "-"])
     assert stopped.value.code == 2
-    assert "name the output with -o" in capsys.readouterr().err
+    assert "Give the output a name with -o" in capsys.readouterr().err
 
 
 class Frame:

@@ -163,7 +163,7 @@ def test_a_switch_that_was_turned_counts(
         ("mouse", "Temperature", "hot", "cell B6: Temperature is 'hot'; enter a number above 0."),
         ("mouse", "Temperature", "0,5", "cell B6: Temperature is '0,5'; enter a number above 0."),
         ("mouse", "Temperature", None, "cell B6: Temperature is blank; enter a number above 0."),
-        ("decoder", "Causal", "off", "Causal is 'off'; enter on: a decoder hides later words always."),
+        ("decoder", "Causal", "off", "Causal is 'off'; enter on: a decoder always hides later words."),
         ("dropout", "p_dropout", 0, "p_dropout is 0; enter a share above 0 and below 1."),
         ("dropout", "p_dropout", 1, "p_dropout is 1; enter a share above 0 and below 1."),
         ("encoder", "epsilon", "x", "epsilon is 'x'; enter a small number above 0."),

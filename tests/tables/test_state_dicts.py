@@ -185,7 +185,9 @@ def test_a_matrix_that_is_not_three_is_refused() -> None:
 def test_weights_of_layers_are_not_dropped_by_attention_alone() -> None:
     case = reference.Case.load(DATA / "encoder-post.npz")
     tables = read_tables({**case.sentences, **state_dict(case.weights)})
-    with pytest.raises(InputError, match=r"no use for Enc1.W_Q.*Use them with --model encoder --layer"):
+    with pytest.raises(
+        InputError, match=r"does not use Enc1.W_Q.*Use them with --model encoder --layer"
+    ):
         attend(tables)
 
 

@@ -546,7 +546,7 @@ def test_any_number_of_components_and_words(tmp_path: Path, keep: Callable[[Path
 
 
 def test_words_that_do_not_differ_have_no_components() -> None:
-    with pytest.raises(InputError, match="all the same"):
+    with pytest.raises(InputError, match="all have the same"):
         components(table_of(np.ones((3, 4))), 1)
 
 

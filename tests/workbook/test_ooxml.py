@@ -213,7 +213,9 @@ def test_a_word_longer_than_a_cell_is_refused_when_it_is_read(tmp_path: Path) ->
         parts = [(name, given.read(name)) for name in given.namelist()]
     long = b">" + b"a" * 32_768 + b"<"
     rewritten(parts, lambda _, data: data.replace(b">florida<", long), tmp_path / "w.xlsx")
-    with pytest.raises(attn_xl.InputError, match="32,768 letters; a cell of a workbook holds 32,767"):
+    with pytest.raises(
+        attn_xl.InputError, match="32,768 characters; a cell of a workbook holds 32,767"
+    ):
         read_tables(tmp_path / "w.xlsx")
 
 

@@ -25,6 +25,7 @@ class Copy(Operation):
     """The same numbers: `=Input!B5`. Formulas read the original cells unless the copy has a name."""
 
     noun: ClassVar[str] = "Copy"
+    passes_on: ClassVar[bool] = True
 
     def numbers(self, *operands: Numbers) -> Numbers:
         return operands[0]

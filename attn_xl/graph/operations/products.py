@@ -60,6 +60,7 @@ class Transpose(Operation):
     """Rows become columns. Formulas read the original cells; if named, cells repeat them: `=X!C5`."""
 
     noun: ClassVar[str] = "Transposed"
+    passes_on: ClassVar[bool] = True
     same_in_every_row: ClassVar[bool] = False
     reads = (Reads.row,)
 

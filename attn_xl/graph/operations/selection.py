@@ -16,6 +16,7 @@ class Gather(Operation):
     """Rows selected from matrices: row i is row `picks[i][1]` of operand `picks[i][0]`."""
 
     noun: ClassVar[str] = "Rows"
+    passes_on: ClassVar[bool] = True
     reads_one: ClassVar[bool] = True
     reads = (Reads.row,)
     same_in_every_row: ClassVar[bool] = False
@@ -41,6 +42,7 @@ class Columns(Operation):
     """Neighbouring columns: `=W_Q!D5`. Formulas read the original cells unless they have a name."""
 
     noun: ClassVar[str] = "Columns"
+    passes_on: ClassVar[bool] = True
     start: int
     stop: int
 
@@ -75,6 +77,7 @@ class Concat(Operation):
     """Matrices side by side."""
 
     noun: ClassVar[str] = "Concat"
+    passes_on: ClassVar[bool] = True
     reads_one: ClassVar[bool] = True
 
     def numbers(self, *operands: Numbers) -> Numbers:

@@ -105,7 +105,7 @@ class PlacedOperand(Operand):
             return self._range(down, column, 1, 1).partition(":")[0]
         if not node.name and (row is None or cells is None):
             text = self.formula(column)
-            return f"({text})" if operation_of(node).binds < binds else text
+            return f"({text})" if _binding(node) < binds else text
         assert cells is not None
         place = self._block.place
         one_column = self.shape[1] == 1 < self._home.columns
@@ -158,7 +158,7 @@ class PlacedOperand(Operand):
         if operation.reads_labels:
             raise NoArray
         text = operation.array(*self._parents)
-        return f"({text})" if operation.binds < binds else text
+        return f"({text})" if _binding(node) < binds else text
 
     def part(self, start: int, stop: int) -> str:
         if self._cells is None:
@@ -184,3 +184,11 @@ class PlacedOperand(Operand):
         place = self._block.place
         label = letters(place.column - 1)
         return f"ROW(${label}{row_token(0)})-ROW(${label}${place.row})"
+
+
+def _binding(node: Node) -> int:
+    """How tightly the formula of a matrix without a name binds."""
+    operation = operation_of(node)
+    if operation.passes_on:
+        return min((_binding(one) for one in node.parents if not one.name), default=operation.binds)
+    return operation.binds
