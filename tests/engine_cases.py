@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 import attn_xl
+from attn_xl.models.principal_components import components
 from attn_xl.settings import Activation, Arrangement, Formulas, Model, Norm, Normalize, Positions
 from attn_xl.spreadsheets.addresses import address
 from attn_xl.spreadsheets.engines import Value
 from attn_xl.spreadsheets.formulas import WIDTH, read_formulas
 from attn_xl.tables.survey import Table, Tables
-from attn_xl.workbook.layout.components_sheet import components, components_layout
+from attn_xl.workbook.layout.components_sheet import components_layout
 from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.write import write_layout, write_workbook
 

@@ -112,7 +112,8 @@ def _write(table: Table, sentences: dict[str, list[str]], pca: int | None, path:
         tables = {name: rows_of(table, words) for name, words in sentences.items()} or {"Words": table}
         write_tables(Tables(path, tables, {}), path)
         return _shapes({name: one.shape for name, one in tables.items()})
-    from attn_xl.workbook.layout.components_sheet import components, components_layout, explained_text
+    from attn_xl.models.principal_components import components
+    from attn_xl.workbook.layout.components_sheet import components_layout, explained_text
     from attn_xl.workbook.write import write_layout
 
     analysis = components(table, pca, sentences)

@@ -10,12 +10,13 @@ import numpy as np
 
 from attn_xl.graph.functions import column_mean, columns, concat, copy, find, option, picked
 from attn_xl.graph.matrix import Matrix, given_step
-from attn_xl.graph.node import Node, Numbers
+from attn_xl.graph.node import Node
 from attn_xl.graph.step import WHOLE, Part, Scope
 from attn_xl.settings import COMPARE, CONTROLS
 
 from . import steps
 from .parts import COMPARISON
+from .principal_components import principal_components
 
 AXES = ("x before", "x after", "y before", "y after")
 AXES_APART = ("x of input", "x of output", "y of input", "y of output")
@@ -145,26 +146,3 @@ def _projection(part: Part, parts: list[Matrix]) -> tuple[list[Matrix], Callable
     centre = column_mean(parts[:MOST_CENTRED]).as_step(steps.CENTRE, part, sheet=COMPARE)
     shift = (centre @ directions).as_step(steps.SHIFT, part, sheet=COMPARE)
     return [directions, centre, shift], lambda x: x @ directions - shift
-
-
-def principal_components(x: Numbers, count: int) -> Numbers:
-    """The first principal components of the rows of `x`, (n, d), as rows, (count, d), each of length 1.
-
-    The largest number of each is positive. Finite numbers of any size are accepted: dividing all of
-    them by the largest does not change the directions and keeps sums and squares finite.
-
-    Source: Jolliffe, "Principal Component Analysis" (2002), 3.5, by singular values.
-    """
-    scaled = _scaled(x)
-    centred = _scaled(scaled - scaled.mean(axis=0))
-    _, _, directions = np.linalg.svd(centred, full_matrices=min(x.shape) < count)
-    directions = directions[:count]
-    largest = np.abs(directions).argmax(axis=1)
-    signs = np.sign(directions[np.arange(len(directions)), largest])
-    return np.asarray(directions * signs[:, None])
-
-
-def _scaled(x: Numbers) -> Numbers:
-    """`x` times the power of two that brings its largest number close to 1, without rounding."""
-    _, power = np.frexp(np.abs(x).max(initial=0.0))
-    return np.asarray(np.ldexp(np.ldexp(x, -(power // 2)), power // 2 - power))

@@ -24,7 +24,8 @@ from attn_xl import attend, read_tables
 from attn_xl.graph.node import HIDES
 from attn_xl.graph.operation import Entered, recompute
 from attn_xl.models.computation import Computation
-from attn_xl.models.explorer import AXES, AXES_APART, DIRECTIONS_STAY, choices, principal_components
+from attn_xl.models.explorer import AXES, AXES_APART, DIRECTIONS_STAY, choices
+from attn_xl.models.principal_components import principal_components
 from attn_xl.settings import Activation, Formulas, Model, Normalize, Settings
 from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 from attn_xl.teaching.lessons.blanks import results_of

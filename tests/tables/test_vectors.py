@@ -26,10 +26,11 @@ import attn_xl
 from attn_xl import CallError, InputError, read_vectors
 from attn_xl.cli.main import main
 from attn_xl.cli.words import spread_words
+from attn_xl.models.principal_components import components
 from attn_xl.tables.survey import Table
 from attn_xl.tables.vectors import byte_blocks as vector_blocks
 from attn_xl.tables.vectors import vector_files
-from attn_xl.workbook.layout.components_sheet import MOST_POINTS, components, components_layout
+from attn_xl.workbook.layout.components_sheet import MOST_POINTS, components_layout
 from attn_xl.workbook.write import write_layout
 
 SAMPLE = SAMPLES / "vectors.txt"
