@@ -11,6 +11,8 @@ import pytest
 from conftest import ROOT
 
 import attn_xl
+from attn_xl.graph.step import Step
+from attn_xl.models import steps
 
 PACKAGE = ROOT / "attn_xl"
 GROUND = {"errors", "choices", "settings", "text", "outputs", "parallel", "labels", "labelled", "html"}
@@ -86,6 +88,21 @@ def test_no_import_goes_in_a_circle() -> None:
         for module in free:
             del left[module]
     assert not left
+
+
+@pytest.mark.parametrize("name", ["workbook", "views", "teaching"])
+def test_no_renderer_names_a_step(name: str) -> None:
+    """What a step is comes from its record: no module compares names."""
+    symbols = {step.symbol for step in vars(steps).values() if isinstance(step, Step)}
+    symbols = {symbol for symbol in symbols if len(symbol) > 1 and not symbol.startswith("W_")}
+    named = {
+        (module, node.value)
+        for module, path in MODULES.items()
+        if room(module) == name
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and node.value in symbols
+    }
+    assert not named
 
 
 def test_folders_are_empty_but_for_their_modules() -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from attn_xl.errors import InputError
 from attn_xl.graph.node import Numbers
+from attn_xl.models import steps
 from attn_xl.models.build import attend
 from attn_xl.models.computation import Computation
 from attn_xl.settings import Settings
@@ -20,8 +21,8 @@ from attn_xl.tables.survey import Table, Tables
 SOFT = 0.98
 """Largest attention weight that is always acceptable; above it, the original sets the limit."""
 TRIES = 40
-_KEPT = "Mask"
-_EMBEDDINGS = "Vocabulary"
+_KEPT = steps.MASK.symbol
+_EMBEDDINGS = steps.VOCABULARY.symbol
 
 
 def varied(tables: Tables, student: str, seed: int = 0, settings: Settings | None = None) -> Tables:
