@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     )
 
 
+_WITHOUT = re.compile(r"--without (\"[^\"]*\"|\S+?)(?=\.?(?:\s|$))")
 _OPTION = re.compile(r"(?<![^\s(])--([a-z]+(?:-[a-z]+)*)")
 
 
@@ -148,7 +149,10 @@ def _options_as_keywords() -> Iterator[None]:
         yield
     except AttnXlError as error:
         text = str(error.args[0])
-        in_python = _OPTION.sub(lambda found: found[1].replace("-", "_"), text)
+        in_python = _WITHOUT.sub(
+            lambda found: f"read_tables(..., without={found[1].strip(chr(34))!r})", text
+        )
+        in_python = _OPTION.sub(lambda found: found[1].replace("-", "_"), in_python)
         if in_python == text:
             raise
         raise type(error)(in_python) from None

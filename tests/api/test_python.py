@@ -580,3 +580,11 @@ def test_what_a_script_imports_is_what_it_needs() -> None:
     )
     loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     assert not {"pandas", "polars", "typer", "torch", "openpyxl", "rich"} & set(loaded.stdout.split())
+
+
+def test_weights_without_a_place_are_left_out_when_they_are_read() -> None:
+    words, weights = np.eye(2), {"W_Q": np.eye(2), "W_1": np.eye(2)}
+    with pytest.raises(InputError, match=r"read_tables\(\.\.\., without='W_1'\)\.$"):
+        attend(words, weights=weights)
+    tables = attn_xl.read_tables({"x": words, **weights}, without="W_1")
+    assert "W_1" not in attend(tables)["x"]
