@@ -200,7 +200,7 @@ BROKEN: dict[str, list[tuple[str, str, str, str]]] = {
     "drawing-order": [("lesson", DRAWN, "<clientData />", ""), ("lesson", DRAWN, "<xfrm />", "")],
     "drawing-attributes": [("lesson", DRAWN, ' name="Chart 1"', "")],
     "anchors": [
-        ("lesson", DRAWN, "<row>8</row>", "<row>1048576</row>"), ("lesson", DRAWN, "<col>[0-9]+</col>", "<col>-1</col>"),
+        ("lesson", DRAWN, "<row>7</row>", "<row>1048576</row>"), ("lesson", DRAWN, "<col>[0-9]+</col>", "<col>-1</col>"),
         ("lesson", DRAWN, "<oneCellAnchor>(.*?)<ext[^>]*/>(.*?)</oneCellAnchor>",
          r"<twoCellAnchor>\1<to><col>0</col><colOff>0</colOff><row>0</row><rowOff>0</rowOff></to>\2</twoCellAnchor>"),
     ],
@@ -224,7 +224,7 @@ BROKEN: dict[str, list[tuple[str, str, str, str]]] = {
         ("lesson", BARS, '<pt idx="4">', '<pt idx="5">'), ("lesson", GIVEN, '(<numCache>[^v]*val="[0-9]+" /><pt idx="0"><v>)[^<]*', r"\1word"),
     ],
     "chart-references": [
-        ("lesson", BARS, "<f>Controls!", "<f>Gone!"), ("lesson", BARS, r"<f>Controls!\$A\$13:\$A\$17", "<f>Controls!A13:A17"),
+        ("lesson", BARS, "<f>Controls!", "<f>Gone!"), ("lesson", BARS, r"<f>Controls!\$A\$12:\$A\$16", "<f>Controls!A13:A17"),
         ("lesson", BARS, "<f>Controls!", "<f>="),
     ],
     "chart-values": [("lesson", BARS, "<v>mouse</v>", "<v>house</v>")],
