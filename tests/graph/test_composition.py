@@ -27,7 +27,7 @@ from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.node import Graph, walk
 from attn_xl.graph.operation import Operation, operation_of
 from attn_xl.graph.operations.catalogue import PRIMITIVES
-from attn_xl.graph.operations.elementwise import Gelu
+from attn_xl.graph.operations.elementwise import Acos, Gelu
 from attn_xl.models.computation import as_computation
 from attn_xl.settings import Arrangement, Formulas, Settings
 from attn_xl.teaching.lessons.blanks import Lesson
@@ -52,9 +52,9 @@ SQUARE = matrix([[0.5, -1.0, 0.25], [2.0, 0.75, -0.5], [1.5, -2.0, 1.0]], "S")
 
 def recalculated(path: Path, computation: attn_xl.Computation) -> None:
     """Every formula agrees with IronCalc to 1e-12; to 1e-6 where its NORMSDIST, of ten digits, is
-    among them."""
+    among them, or an angle, whose cosine near 1 is rounded."""
     nodes = walk(node for graph in computation.values() for node in graph.values())
-    if any(isinstance(node.operation, Gelu) for node in nodes):
+    if any(isinstance(node.operation, (Acos, Gelu)) for node in nodes):
         assert not violations(path)
         assert not differences_ironcalc(path, 1e-6, CANCELLED)
     else:
@@ -353,7 +353,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("composed")
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, derandomize=True)
 @given(data=st.data())
 def test_random_expressions_are_written_explained_and_taught(folder: Path, data: Any) -> None:
     result = Expression(data.draw).of(data.draw(st.integers(1, DEEPEST)))
