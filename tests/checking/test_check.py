@@ -75,15 +75,16 @@ def kinds(path: Path, **options: Any) -> dict[str, str]:
 
 @alike
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("source", ["mouse", *(path.stem for path in PEERS[:1])])
+@pytest.mark.parametrize(
+    "source", ["mouse", *(path.stem for path in PEERS if path.stem == "Self-Attention")]
+)
 def test_every_planted_slip_is_found_and_named(source: str, kind: Any, tmp_path: Path) -> None:
     peers = {path.stem: path for path in PEERS}
     path = peers.get(source) or written(tmp_path, source)
     if source == "mouse" and kind.__name__ == "nothing":
         pytest.skip("its inputs are on sheets of their own")
     book = read_formulas(path)
-    before = set(looked_over(book))
-    assert not before
+    assert not [f for f in looked_over(book) if f.severity != "note"]
     places = Places(book, random.Random(6))
     for _ in range(12):
         changed, sheet, cells, named = kind(places)
@@ -94,7 +95,8 @@ def test_every_planted_slip_is_found_and_named(source: str, kind: Any, tmp_path:
 @pytest.mark.parametrize("path", PEERS, ids=lambda path: path.stem)
 def test_no_false_alarm_on_published_workbooks(path: Path) -> None:
     report = check_workbook(path)
-    assert {(f"'{f.sheet}'", f.cells) for f in report.findings} <= REAL
+    alarms = [finding for finding in report.findings if finding.severity != "note"]
+    assert {(f"'{f.sheet}'", f.cells) for f in alarms} <= REAL
     assert report.checked >= report.formulas > 0
 
 
