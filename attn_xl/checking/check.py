@@ -12,17 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from attn_xl.checking.blocks.blocks import blocks
+from attn_xl.checking.blocks.pieces import Pieces
 from attn_xl.checking.blocks.number_lines import NumberLines
 from attn_xl.checking.blocks.references import Lookup, asked_about
 from attn_xl.checking.blocks.templates import Forms
-from attn_xl.checking.slips.array_sizes import too_small
+from attn_xl.checking.rules.coverage import uncovered
+from attn_xl.checking.rules.twins import unlike_twins
 from attn_xl.checking.slips.blank_operands import computed_with_nothing
-from attn_xl.checking.slips.dollar_signs import Operands
-from attn_xl.checking.slips.function_support import VOLATILE, lacking
+from attn_xl.checking.functions.function_support import VOLATILE, lacking
 from attn_xl.checking.slips.missing_formulas import Holes
 from attn_xl.checking.slips.odd_cells import Overwritten, Slips
-from attn_xl.checking.slips.short_ranges import ShortRanges
 from attn_xl.checking.slips.softmax_rows import not_one
 from attn_xl.checking.slips.stored_values import (
     Compute,
@@ -32,7 +31,6 @@ from attn_xl.checking.slips.stored_values import (
     same,
     wrong_values,
 )
-from attn_xl.checking.slips.unlike_terms import TermSlips
 from attn_xl.errors import AttnXlError, CallError, InputError, Interrupted, unforeseen
 from attn_xl.parallel import in_parallel
 from attn_xl.settings import Engine
@@ -122,16 +120,15 @@ def look_over(
         book: the workbook; forms: its formulas as templates; lookup: its sheets; tolerance: largest
             accepted deviation of sums.
     """
-    all_blocks = [block for sheet in book.sheets.values() for block in blocks(sheet, forms)]
+    pieces = Pieces(book, forms, lookup)
+    all_blocks = pieces.blocks
     asked = asked_about(book, forms, lookup)
     lines = NumberLines(all_blocks, lookup)
     slips = Slips(forms, lookup, lines)
     found = list(slips.all())
     found += Holes(forms, lookup, lines, asked).all()
-    found += Operands(forms, lookup, lines).all()
-    found += ShortRanges(forms, lookup, lines).all()
-    found += TermSlips(forms, lookup, all_blocks).all()
-    found += too_small(book, forms)
+    found += uncovered(pieces)
+    found += unlike_twins(pieces)
     found += not_one(book, forms, all_blocks, lookup, tolerance)
     found += computed_with_nothing(book, forms, lookup, all_blocks, asked)
     return found + _functions(book, forms), slips.overwritten

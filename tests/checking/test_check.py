@@ -21,7 +21,7 @@ import attn_xl
 from attn_xl.checking.check import check_workbook
 from attn_xl.checking.findings import KINDS as FINDINGS
 from attn_xl.checking.report import show
-from attn_xl.checking.slips.function_support import lacking
+from attn_xl.checking.functions.function_support import lacking
 from attn_xl.cli.main import main
 from attn_xl.errors import CallError, InputError
 from attn_xl.settings import Engine

@@ -25,31 +25,15 @@ from attn_xl.checking.blocks.references import (
     rectangles_of,
     uses,
 )
-from attn_xl.checking.blocks.templates import Forms, Reference, Template
+from attn_xl.checking.blocks.templates import Forms, Reference, Template, names
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.addresses import address
 from attn_xl.spreadsheets.formulas import TEXT, WIDTH, FormulaBook, Ints, SheetCells
 from attn_xl.spreadsheets.ranges import shortened_spans, spans
 
-SKIPPING = frozenset(
-    [
-        "SUM",
-        "AVERAGE",
-        "MAX",
-        "MIN",
-        "MEDIAN",
-        "PRODUCT",
-        "SUMSQ",
-        "STDEV",
-        "STDEVP",
-        "STDEV.P",
-        "STDEV.S",
-        "VAR",
-        "VARP",
-        "VAR.P",
-        "VAR.S",
-    ]
-)
+SKIPPING = names("""
+    SUM AVERAGE MAX MIN MEDIAN PRODUCT SUMSQ STDEV STDEVP STDEV.P STDEV.S VAR VARP VAR.P VAR.S
+""")
 """Functions that skip the non-numeric cells of a range."""
 FREE = 1 / 4  # blanks per line of a block, at least, in a sparsely filled table
 _MOST = 1_000_000  # cells; larger ranges, as whole columns, leave room for future entries

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from attn_xl.checking.blocks.dependents import cells_with, made_from, origins_of_errors
 from attn_xl.checking.blocks.references import Lookup, keys_within, rectangles_of
-from attn_xl.checking.blocks.templates import Coordinates, Forms, Template
+from attn_xl.checking.blocks.templates import Coordinates, Forms, Template, names
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.addresses import address, quoted
 from attn_xl.spreadsheets.engines import SMALLEST, Value, recalculated_by_libreoffice
@@ -31,8 +31,8 @@ from attn_xl.spreadsheets.ranges import shortened_spans, spans
 from attn_xl.spreadsheets.recalculate import Recalculated
 from attn_xl.text import listed, shortened
 
-from .function_support import DATED, UNSTEADY
-from .ironcalc_support import doubtful, must_be_entered
+from attn_xl.checking.functions.function_support import DATED, UNSTEADY
+from attn_xl.checking.functions.ironcalc_support import doubtful, must_be_entered
 
 CANCELLED = 1e-4
 """Fraction of a sheet's largest number below which a number counts as that large: it may be the
@@ -54,22 +54,9 @@ _CIRCLE = "#CIRC!"
 """IronCalc's value for a circular reference, and for cells that depend on one."""
 _ELSEWHERE = re.compile(r"\[[^\]]*\][^!\[\]]*!")
 """The file and the sheet in a reference to another workbook."""
-_SPREAD = frozenset(
-    [
-        "COVAR",
-        "COVARIANCE.P",
-        "COVARIANCE.S",
-        "DEVSQ",
-        "STDEV",
-        "STDEV.P",
-        "STDEV.S",
-        "STDEVP",
-        "VAR",
-        "VAR.P",
-        "VAR.S",
-        "VARP",
-    ]
-)
+_SPREAD = names("""
+    COVAR COVARIANCE.P COVARIANCE.S DEVSQ STDEV STDEV.P STDEV.S STDEVP VAR VAR.P VAR.S VARP
+""")
 """Functions that IronCalc computes as a difference of sums of squares, which loses digits if the
 numbers are large and close together."""
 _DIGITS = re.compile(r"[0-9]+\.[0-9]{9,}")

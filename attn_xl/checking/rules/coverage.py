@@ -1,0 +1,438 @@
+"""Coverage: part of a table is read by formulas and the rest of it by none.
+
+A range that stops before its table does, an operand that stays on the first line of a table with a line
+for each of the block's, one that slides out of its table or reads it one line off, and a table that
+nothing reads while another of its size is read in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from attn_xl.checking.blocks.pieces import Box, Piece, Pieces, Read, extents, is_number, written
+from attn_xl.checking.blocks.references import ADDING, rectangles_of
+from attn_xl.checking.findings import Finding
+from attn_xl.spreadsheets.formulas import NUMBER, TEXT, WIDTH, SheetCells
+from attn_xl.spreadsheets.ranges import spans
+from attn_xl.text import count
+
+LINES = ("row", "column")
+SUMMING = ADDING | {"COUNT", "COUNTA", "LARGE", "SMALL", "RANK", ""}
+MOVING = frozenset("ROW COLUMN ROWS COLUMNS CELL INDIRECT OFFSET SEQUENCE RAND RANDBETWEEN".split())
+"""Functions by which cells with the same operands differ."""
+LOOKING_UP = frozenset("VLOOKUP HLOOKUP XLOOKUP LOOKUP INDEX MATCH XMATCH".split())
+FEWEST_TYPED = 2  # rows and columns of a typed table that may be weights
+
+
+def uncovered(pieces: Pieces) -> Iterator[Finding]:
+    """The findings about tables that are read in part only."""
+    if pieces.opaque:
+        return
+    for piece in pieces.pieces:
+        found = None
+        for rule in (_stays, _slides, _off, _stops_short):
+            for slot in range(len(piece.reads)):
+                found = found or rule(pieces, piece, slot)
+        found = found or _copies_one_line(pieces, piece)
+        if found:
+            yield found
+    yield from _unread(pieces)
+
+
+def proposed(
+    pieces: Pieces,
+    piece: Piece,
+    change: Callable[[np.ndarray, list[int]], None],
+    cell: tuple[int, int] | None = None,
+) -> str:
+    """The formula of a cell of a piece, by default the first, with changed coordinates and `$`."""
+    block = piece.block
+    assert block is not None
+    formula = int(block.sheet.formulas[block.places[0]])
+    values = block.predicted(*(cell or block.box[:2])).copy()
+    moves = list(pieces.forms.moves(formula))
+    change(values, moves)
+    return pieces.forms.written(formula, values, moves)
+
+
+def text_of(pieces: Pieces, piece: Piece) -> str:
+    """The first formula of a piece as it is typed."""
+    assert piece.block is not None
+    row, column = piece.block.box[:2]
+    return pieces.forms.written(
+        int(piece.block.sheet.formulas[piece.block.places[0]]), piece.block.predicted(row, column)
+    )
+
+
+def finding(pieces: Pieces, piece: Piece, kind: str, what: str, do: str) -> Finding:
+    """A finding about the whole of a piece."""
+    many = f" ({count(piece.size, 'cell')})" if piece.size > 1 else ""
+    return Finding(
+        piece.sheet.name,
+        piece.shown(),
+        kind,
+        f"={text_of(pieces, piece)}{', ...' if piece.size > 1 else ''} {what}{many}",
+        do,
+    )
+
+
+def _lines(box: Box, axis: int, first: int, last: int) -> Box:
+    """A part of a box: some of its rows or columns."""
+    sides = list(box)
+    sides[axis], sides[axis + 2] = first, last
+    return sides[0], sides[1], sides[2], sides[3]
+
+
+def _corners(read: Read) -> list[int]:
+    """Where the coordinates of a reference's corners begin."""
+    assert read.reference is not None
+    at = read.reference.at
+    return [at, at + 2] if read.reference.cells == 2 else [at]
+
+
+def _slopes(piece: Piece, read: Read, side: int, axis: int) -> list[float]:
+    """How the rows (side 0) or the columns of a reference's corners move along a side of the piece."""
+    assert piece.block is not None
+    return [float(piece.block.slopes[at + side, axis]) for at in _corners(read)]
+
+
+def _computes(piece: Piece, read: Read) -> bool:
+    """Whether an operand takes part in computing, and is no mere look-up."""
+    assert piece.block is not None
+    reference = read.reference
+    if reference is None or LOOKING_UP & piece.block.template.functions or reference.compared:
+        return False
+    return reference.operand or reference.function in SUMMING
+
+
+def _stays(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
+    """An operand that stays on the first line of a table that has one for each line of the block; the
+    others nothing reads."""
+    read, block = piece.reads[slot], piece.block
+    if block is None or not _computes(piece, read):
+        return None
+    for axis in (0, 1):
+        lines, first = block.extents[axis], read.box[axis]
+        if lines < 2 or read.box[axis + 2] != first or any(_slopes(piece, read, axis, axis)):
+            continue
+        table = pieces.table(read.sheet, read.box)
+        if table is None or table is piece or table.shape[axis] != lines or table.box[axis] != first:
+            continue
+        if block.flat and not (lines > 2 and 1 in table.shape and piece.text != "§"):
+            continue
+        rest = _lines(read.box, axis, first + 1, first + lines - 1)
+        whole = _lines(table.box, axis, first + 1, first + lines - 1)
+        if not pieces.unread(read.sheet, rest) or _are_equal(read.sheet, table.box):
+            continue
+        if not pieces.unread(read.sheet, whole) and not piece.product:
+            continue
+        if _is_setting(pieces, piece, read, table, axis):
+            continue
+
+        def move(values: np.ndarray, moves: list[int], axis: int = axis) -> None:
+            for at in _corners(read):
+                moves[at + axis] = (1, 2)[axis]
+
+        return finding(
+            pieces,
+            piece,
+            "fixed",
+            f"uses only {LINES[axis]} 1 of the {lines} of {table.shown(piece.sheet)} in every "
+            f"{LINES[axis]}; nothing reads {written(rest, read.sheet, piece.sheet)}",
+            f"If each {LINES[axis]} has its own, enter ={proposed(pieces, piece, move)} and copy it.",
+        )
+    return None
+
+
+def _are_equal(sheet: SheetCells, box: Box) -> bool:
+    """Whether all numbers of a table are equal, so that any of them serves."""
+    rows, columns = extents(box)
+    keys = np.add.outer((box[0] + np.arange(rows)) * WIDTH, box[1] - 1 + np.arange(columns)).ravel()
+    at = sheet.find(keys)
+    numbers = sheet.numbers[at]
+    return bool((sheet.formulas[at] < 0).all() and (numbers == numbers[0]).all())
+
+
+def _is_setting(pieces: Pieces, piece: Piece, read: Read, table: Piece, axis: int) -> bool:
+    """Whether an operand with both `$` is one of a list of settings, each with a label."""
+    block = piece.block
+    assert block is not None and read.reference is not None
+    if axis == 1 or read.reference.cells == 2 or table.shape[1] > 1 or table.block is not None:
+        return False
+    both = pieces.forms.moves(int(block.sheet.formulas[block.places[0]]))
+    if any(both[read.reference.at : read.reference.at + 2]):
+        return False
+    keys = np.arange(table.box[0], table.box[2] + 1) * WIDTH + table.box[1] - 2
+    at = read.sheet.find(keys)
+    return bool((at >= 0).all() and (read.sheet.kinds[at] == TEXT).all())
+
+
+def _copies_one_line(pieces: Pieces, piece: Piece) -> Finding | None:
+    """A product each of whose rows, or columns, has the same formulas."""
+    block = piece.block
+    if block is None or not piece.product or len(block.places) < 3 or len(piece.reads) < 2:
+        return None
+    if MOVING & block.template.functions:
+        return None
+    for axis in (0, 1):
+        if block.extents[axis] < 2 or block.moving(axis).any():
+            continue
+        line, do = LINES[axis], f"Let an operand move with the {LINES[axis]}: remove the $ before it."
+        for read in piece.reads:
+            table = pieces.table(read.sheet, read.box)
+            lines = block.extents[axis]
+            if table is None or read.reference is None or read.shape[axis] > 1:
+                continue
+            if table.shape[axis] >= lines and table.box[axis] == read.box[axis]:
+
+                def move(values: np.ndarray, moves: list[int], read: Read = read, axis: int = axis) -> None:
+                    for at in _corners(read):
+                        moves[at + axis] = (1, 2)[axis]
+
+                do = f"Enter ={proposed(pieces, piece, move)} and copy it."
+                break
+        return finding(pieces, piece, "fixed", f"is the same in every {line}: no operand moves", do)
+    return None
+
+
+def _slides(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
+    """A range that covers a whole table in the first cell of a block and then slides off it."""
+    read, block = piece.reads[slot], piece.block
+    if block is None or read.reference is None or read.reference.cells == 1:
+        return None
+    ends = block.predicted(*block.box[:2]).reshape(1, -1)
+    top, left, bottom, right = (int(side[0]) for side in rectangles_of(read.reference, ends))
+    first: Box = (top, left, bottom, right)
+    table = pieces.table(read.sheet, first)
+    if table is None or table is piece:
+        return None
+    for side in (0, 1):
+        if first[side] == first[side + 2] or first[side::2] != table.box[side::2]:
+            continue
+        for axis in (0, 1):
+            if block.extents[axis] < 2 or any(abs(s) != 1 for s in _slopes(piece, read, side, axis)):
+                continue
+
+            def fix(values: np.ndarray, moves: list[int], side: int = side) -> None:
+                for at in _corners(read):
+                    moves[at + side] = 0
+
+            return finding(
+                pieces,
+                piece,
+                "sliding",
+                f"slides from {written(first, read.sheet, piece.sheet)} out of its table",
+                f"Enter ={proposed(pieces, piece, fix)} and copy it.",
+            )
+    return None
+
+
+def _off(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
+    """An operand that reads a table so many lines off: some of it it leaves out, and reads as many
+    cells beside the table."""
+    read, block = piece.reads[slot], piece.block
+    if block is None or read.reference is None or piece.size < 2:
+        return None
+    for axis in (0, 1):
+        lines = read.shape[axis]
+        if lines < 2:
+            continue
+        for table in pieces.over(read):
+            if table is piece or table.shape[axis] != lines or table.size < 2:
+                continue
+            by = read.box[axis] - table.box[axis]
+            low, high = read.box[1 - axis], read.box[3 - axis]
+            if not 0 < abs(by) < lines or low < table.box[1 - axis] or high > table.box[3 - axis]:
+                continue
+            meant = _lines(read.box, axis, table.box[axis], table.box[axis + 2])
+            if pieces.table(read.sheet, meant) is not table or follows(table, piece):
+                continue
+            if by > 0:
+                left_out = _lines(meant, axis, meant[axis], read.box[axis] - 1)
+                beside = _lines(meant, axis, meant[axis + 2] + 1, read.box[axis + 2])
+            else:
+                left_out = _lines(meant, axis, read.box[axis + 2] + 1, meant[axis + 2])
+                beside = _lines(meant, axis, read.box[axis], meant[axis] - 1)
+            if is_number(read.sheet, beside) and not pieces.unread(read.sheet, left_out):
+                continue
+
+            def back(values: np.ndarray, moves: list[int], axis: int = axis, by: int = by) -> None:
+                for at in _corners(read):
+                    values[at + axis] -= by
+
+            return finding(
+                pieces,
+                piece,
+                "off",
+                f"reads {read.shown(piece.sheet)}, {count(abs(by), LINES[axis])} beside "
+                f"{written(meant, read.sheet, piece.sheet)}",
+                f"Enter ={proposed(pieces, piece, back)} and copy it.",
+            )
+    return None
+
+
+def follows(piece: Piece, other: Piece) -> bool:
+    """Whether a piece is computed from another."""
+    seen, waiting = {other}, [other]
+    while waiting:
+        for user, _ in waiting.pop().users:
+            if user is piece:
+                return True
+            if user not in seen:
+                seen.add(user)
+                waiting.append(user)
+    return False
+
+
+def _stops_short(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
+    """A range that stops before its table does, where nothing else reads the rest, or others read the
+    whole and none reads the rest alone."""
+    read, block = piece.reads[slot], piece.block
+    if block is None or read.reference is None or not _computes(piece, read):
+        return None
+    for axis in (0, 1):
+        if read.shape[axis] < 2 or read.reference.cells == 1:
+            continue
+        if any(_slopes(piece, read, axis, side)[0] for side in (0, 1) if block.extents[side] > 1):
+            continue  # a window
+        if any(_slopes(piece, read, axis, side)[-1] for side in (0, 1) if block.extents[side] > 1):
+            continue
+        table = pieces.table(read.sheet, read.box)
+        if table is None or table is piece:
+            continue
+        before, after = read.box[axis] - table.box[axis], table.box[axis + 2] - read.box[axis + 2]
+        if bool(before) == bool(after):
+            continue
+        rest = (
+            _lines(read.box, axis, table.box[axis], read.box[axis] - 1)
+            if before
+            else _lines(read.box, axis, read.box[axis + 2] + 1, table.box[axis + 2])
+        )
+        unread = pieces.unread(read.sheet, rest)
+        if not unread and not _others_read_all(pieces, piece, table, axis, read):
+            continue
+        if table.block is None and before and (not piece.product or _counts(read.sheet, rest)):
+            continue  # years above the numbers, a number of each row
+        if not unread and (piece.size < 2 or max(before, after) * 2 > table.shape[axis]):
+            continue
+
+        def whole(values: np.ndarray, moves: list[int], axis: int = axis, table: Piece = table) -> None:
+            first, last = _corners(read)
+            values[first + axis], values[last + axis] = table.box[axis], table.box[axis + 2]
+
+        many = count(max(before, after), LINES[axis])
+        return finding(
+            pieces,
+            piece,
+            "short",
+            f"leaves out {many}, {written(rest, read.sheet, piece.sheet)}, of "
+            f"{table.shown(piece.sheet)}" + (", which nothing reads" if unread else ""),
+            f"If they belong to it, enter ={proposed(pieces, piece, whole)}"
+            + (" and copy it." if piece.size > 1 else "."),
+        )
+    return None
+
+
+def _others_read_all(pieces: Pieces, piece: Piece, table: Piece, axis: int, own: Read) -> bool:
+    """Whether other ranges go over all of a table, and none over the rest alone."""
+    every = False
+    for user, slot in table.users:
+        read = user.reads[slot]
+        if user is piece:
+            continue
+        if read.box[axis::2] == own.box[axis::2]:
+            return False  # others leave out the same
+        if read.box[axis] > own.box[axis + 2] or read.box[axis + 2] < own.box[axis]:
+            return False
+        ranged = read.reference is None or read.reference.cells == 2
+        every = every or (ranged and read.box[axis::2] == table.box[axis::2])
+    return every
+
+
+def _counts(sheet: SheetCells, box: Box) -> bool:
+    """Whether typed numbers only count: years, numbers of rows."""
+    rows, columns = extents(box)
+    if 1 not in (rows, columns):
+        return False
+    keys = np.add.outer((box[0] + np.arange(rows)) * WIDTH, box[1] - 1 + np.arange(columns)).ravel()
+    steps = np.diff(sheet.numbers[sheet.find(keys)])
+    return bool(len(steps) and steps[0] != 0 and (steps == steps[0]).all())
+
+
+def _unread(pieces: Pieces) -> Iterator[Finding]:
+    """Typed tables that nothing reads while one of their size is read by two products alike, and
+    attention weights that nothing reads while what they are made of is multiplied."""
+    for table in pieces.tables:
+        if min(table.shape) < FEWEST_TYPED or not pieces.unread(table.sheet, table.box):
+            continue
+        if pieces.table(table.sheet, table.box) is not table:
+            continue
+        twice = _read_twice(pieces, table)
+        if twice is not None:
+            first, second = twice[1], twice[2]
+            yield Finding(
+                table.sheet.name,
+                table.shown(),
+                "unread",
+                f"no formula reads this table, while {first.shown(table.sheet)} and "
+                f"{second.shown(table.sheet)} both read {twice[0].shown(table.sheet)}",
+                "Let one of them read it, or delete it.",
+            )
+    for piece in pieces.pieces:
+        if "/" not in piece.text or not pieces.unread(piece.sheet, piece.box) or not shares(pieces, piece):
+            continue
+        passed = _passed_by(pieces, piece)
+        if passed is not None:
+            yield Finding(
+                piece.sheet.name,
+                piece.shown(),
+                "unread",
+                f"no formula reads these attention weights; {passed[0].shown(piece.sheet)} multiplies "
+                f"{passed[1].shown(piece.sheet)}, from which they are computed",
+                "Multiply the attention weights.",
+            )
+
+
+def _read_twice(pieces: Pieces, table: Piece) -> tuple[Piece, Piece, Piece] | None:
+    """Another typed table of this size that two products alike read, with the products."""
+    for other in pieces.tables:
+        if other is table or other.shape != table.shape or other.sheet.name == "":
+            continue
+        by_text: dict[tuple[str, int, tuple[int, int]], Piece] = {}
+        for user, slot in other.users:
+            if not user.product or user.reads[slot].shape != other.shape:
+                continue
+            key = user.text, slot, user.shape
+            if key in by_text and by_text[key] is not user:
+                return other, by_text[key], user
+            by_text[key] = user
+    return None
+
+
+def shares(pieces: Pieces, piece: Piece) -> bool:
+    """Whether a piece holds exponentials divided by their sum."""
+    if piece.text.startswith("EXP(") and "/SUM" in piece.text:
+        return True
+    if not piece.text.startswith("§/") or not piece.reads:
+        return False
+    return any(other.text.startswith("EXP(") for other in pieces.over(piece.reads[0]))
+
+
+def _passed_by(pieces: Pieces, piece: Piece) -> tuple[Piece, Piece] | None:
+    """A product that reads one of the tables from which attention weights are computed cell by cell."""
+    chain, at = {piece}, piece
+    while at.reads:
+        sources = [p for p in pieces.over(at.reads[0]) if p.block is not None and p.shape == piece.shape]
+        if len(sources) != 1 or sources[0] in chain:
+            return None
+        at = sources[0]
+        for user, slot in at.users:
+            if user.product and user.reads[slot].place == at.place and user not in chain:
+                return user, at
+        chain.add(at)
+    return None
+
+
+__all__ = ["NUMBER", "spans", "uncovered"]
