@@ -23,9 +23,11 @@ from attn_xl.checking.blocks.references import (
     uses,
 )
 from attn_xl.checking.blocks.block_cells import text_at
+from attn_xl.checking.blocks.pieces import Pieces, Read
 from attn_xl.checking.blocks.templates import Forms, Reference
 from attn_xl.checking.check import look_over
 from attn_xl.checking.findings import Finding
+from attn_xl.checking.rules.coverage import follows
 from attn_xl.spreadsheets.addresses import parse_area, quoted, split_address
 from attn_xl.spreadsheets.formulas import NUMBER, TEXT, WIDTH, Formula, FormulaBook, SheetCells
 from attn_xl.spreadsheets.ranges import spans
@@ -161,6 +163,18 @@ class Places:
         (whole,) = {a for a in self.areas.values() if a[:3] == area}
         _, top, left, rows, columns = whole
         return set(keys_within(top, left, top + rows - 1, left + columns - 1).tolist())
+
+    @cached_property
+    def pieces(self) -> Pieces:
+        return Pieces(self.book, self.forms, self.lookup)
+
+    def depends(self, area: tuple[str, int, int, int, int], block: FormulaBlock) -> bool:
+        """Whether a named area is computed from a block, or is the block."""
+        name, top, left, rows, columns = area
+        box = top, left, top + rows - 1, left + columns - 1
+        own = next(p for p in self.pieces.pieces if p.place == (block.sheet.name, block.box))
+        there = self.pieces.over(Read(self.book.sheets[name], box, None))
+        return any(p is own or follows(p, own) for p in there)
 
     def name_read(self, block: FormulaBlock, reference: Reference) -> str:
         """The name of exactly the area, or of the one around the area, that a reference goes over."""
@@ -454,6 +468,8 @@ def _siblings(places: Places, fits: Callable[[str], bool]) -> list[Any]:
                 same_kind = re.sub(r"[0-9]+", "#", other_name) == re.sub(r"[0-9]+", "#", name)
                 digits = re.findall(r"[0-9]+", name)
                 # The block itself belongs to one of several: it has the number that its operand has.
+                if places.depends(area, block):
+                    continue
                 if same_kind and other_name != name and digits and set(digits) & set(re.findall(r"[0-9]+", own)):
                     if areas[name][3:] == area[3:]:
                         found.append((block, reference, area[:3], areas[name][:3]))
@@ -483,7 +499,7 @@ def skip(places: Places) -> Planted:
                 for theirs in twin.template.references:
                     mine_name, name = places.name_read(block, reference), places.name_read(twin, theirs)
                     if mine_name and name and name != mine_name and places.areas[name][3:] == places.areas[mine_name][3:]:
-                        if name != places.name_of(block):
+                        if not places.depends(places.areas[name], block):
                             found.append((block, reference, places.areas[name][:3], places.areas[mine_name][:3]))
     return _retargeted(places, *_one(places, found))
 
@@ -509,17 +525,19 @@ def unread(places: Places) -> Planted:
 
 def activation(places: Places) -> Planted:
     """One head or layer with another function, or a function left out."""
-    swaps = {"EXP(": "SINH(", "MAX(": "MIN(", "SUM(": "MAX(", "SQRT(": "ABS(", "TANH(": "SIN(", "VARP(": "VAR(", "AVERAGE(": "MEDIAN(", "SUMPRODUCT(": "SUMXMY2("}
+    swaps = {"EXP(": "SINH(", "MAX(": "MIN(", "SUM(": "MAX(", "SQRT(": "ABS(", "TANH(": "SIN(", "VARP(": "VAR(", "AVERAGE(": "MEDIAN("}
     found = []
     for block in places.large():
         text = places.text(block, int(block.keys[0]))
         twins = [b for b in places.blocks if b is not block and b.extents == block.extents and b.template.general == block.template.general]
-        found += [(block, old, new) for old, new in swaps.items() if old in text and len(twins) >= 1]
-    block, old, new = _one(places, found)
+        if "MMULT" not in text and "SUMPRODUCT" not in text:
+            found += [(block, old, new, twins) for old, new in swaps.items() if old in text and twins]
+    block, old, new, twins = _one(places, found)
     book = copy(places.book)
     for key in block.keys.tolist():
         put(book, block.sheet.name, key, places.text(block, key).replace(old, new))
-    return _of(book, block, set(block.keys.tolist()))
+    twin = {twins[0].sheet.name: set(twins[0].keys.tolist())} if len(twins) == 1 else {}
+    return _of(book, block, set(block.keys.tolist()), **twin)  # of two, either is unlike the other
 
 
 def lost(places: Places) -> Planted:

@@ -14,8 +14,7 @@ import numpy as np
 from attn_xl.checking.blocks.pieces import Box, Piece, Pieces, Read, extents, is_number, written
 from attn_xl.checking.blocks.references import ADDING, rectangles_of
 from attn_xl.checking.findings import Finding
-from attn_xl.spreadsheets.formulas import NUMBER, TEXT, WIDTH, SheetCells
-from attn_xl.spreadsheets.ranges import spans
+from attn_xl.spreadsheets.formulas import TEXT, WIDTH, SheetCells
 from attn_xl.text import count
 
 LINES = ("row", "column")
@@ -23,7 +22,6 @@ SUMMING = ADDING | {"COUNT", "COUNTA", "LARGE", "SMALL", "RANK", ""}
 MOVING = frozenset("ROW COLUMN ROWS COLUMNS CELL INDIRECT OFFSET SEQUENCE RAND RANDBETWEEN".split())
 """Functions by which cells with the same operands differ."""
 LOOKING_UP = frozenset("VLOOKUP HLOOKUP XLOOKUP LOOKUP INDEX MATCH XMATCH".split())
-FEWEST_TYPED = 2  # rows and columns of a typed table that may be weights
 
 
 def uncovered(pieces: Pieces) -> Iterator[Finding]:
@@ -111,7 +109,7 @@ def _stays(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
     """An operand that stays on the first line of a table that has one for each line of the block; the
     others nothing reads."""
     read, block = piece.reads[slot], piece.block
-    if block is None or not _computes(piece, read):
+    if block is None or not _computes(piece, read) or not block.dense:
         return None
     for axis in (0, 1):
         lines, first = block.extents[axis], read.box[axis]
@@ -200,7 +198,7 @@ def _copies_one_line(pieces: Pieces, piece: Piece) -> Finding | None:
 def _slides(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
     """A range that covers a whole table in the first cell of a block and then slides off it."""
     read, block = piece.reads[slot], piece.block
-    if block is None or read.reference is None or read.reference.cells == 1:
+    if block is None or read.reference is None or read.reference.cells == 1 or not block.dense:
         return None
     ends = block.predicted(*block.box[:2]).reshape(1, -1)
     top, left, bottom, right = (int(side[0]) for side in rectangles_of(read.reference, ends))
@@ -233,7 +231,7 @@ def _off(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
     """An operand that reads a table so many lines off: some of it it leaves out, and reads as many
     cells beside the table."""
     read, block = piece.reads[slot], piece.block
-    if block is None or read.reference is None or piece.size < 2:
+    if block is None or read.reference is None or piece.size < 2 or not block.dense:
         return None
     for axis in (0, 1):
         lines = read.shape[axis]
@@ -317,6 +315,8 @@ def _stops_short(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
             continue  # years above the numbers, a number of each row
         if not unread and (piece.size < 2 or max(before, after) * 2 > table.shape[axis]):
             continue
+        if _is_of_others(pieces, table, rest, read.box):
+            continue  # a total at the end of a line, made from totals
 
         def whole(values: np.ndarray, moves: list[int], axis: int = axis, table: Piece = table) -> None:
             first, last = _corners(read)
@@ -335,6 +335,32 @@ def _stops_short(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
     return None
 
 
+def _is_of_others(pieces: Pieces, table: Piece, rest: Box, included: Box) -> bool:
+    """Whether the rest of a table is made from other tables than what a range includes of it."""
+    cells = [(table, rest[:2]), (table, included[:2])]
+    for _ in range(3):
+        if cells[0][0].block is None:
+            return False
+        block, sheet = cells[0][0].block, cells[0][0].sheet
+        moved = []
+        for _, cell in cells:
+            values = block.predicted(*cell)
+            owners = []
+            for reference in block.template.references:
+                target = pieces.lookup.sheet(reference.sheet, sheet)
+                top, left, _, _ = (int(x[0]) for x in rectangles_of(reference, values.reshape(1, -1)))
+                number = pieces.owners(target, (top, left, top, left)) if target is not None else ()
+                owners.append((int(number[0]) if len(number) else -1, (top, left)))
+            moved.append(owners)
+        if [n for n, _ in moved[0]] != [n for n, _ in moved[1]]:
+            return True
+        at = next((k for k, (n, _) in enumerate(moved[0]) if n >= 0 and moved[0][k] != moved[1][k]), None)
+        if at is None:
+            return False
+        cells = [(pieces.by_number(owners[at][0]), owners[at][1]) for owners in moved]
+    return False
+
+
 def _others_read_all(pieces: Pieces, piece: Piece, table: Piece, axis: int, own: Read) -> bool:
     """Whether other ranges go over all of a table, and none over the rest alone."""
     every = False
@@ -346,8 +372,7 @@ def _others_read_all(pieces: Pieces, piece: Piece, table: Piece, axis: int, own:
             return False  # others leave out the same
         if read.box[axis] > own.box[axis + 2] or read.box[axis + 2] < own.box[axis]:
             return False
-        ranged = read.reference is None or read.reference.cells == 2
-        every = every or (ranged and read.box[axis::2] == table.box[axis::2])
+        every = every or read.box[axis::2] == table.box[axis::2]
     return every
 
 
@@ -362,24 +387,14 @@ def _counts(sheet: SheetCells, box: Box) -> bool:
 
 
 def _unread(pieces: Pieces) -> Iterator[Finding]:
-    """Typed tables that nothing reads while one of their size is read by two products alike, and
-    attention weights that nothing reads while what they are made of is multiplied."""
-    for table in pieces.tables:
-        if min(table.shape) < FEWEST_TYPED or not pieces.unread(table.sheet, table.box):
-            continue
-        if pieces.table(table.sheet, table.box) is not table:
-            continue
-        twice = _read_twice(pieces, table)
-        if twice is not None:
-            first, second = twice[1], twice[2]
-            yield Finding(
-                table.sheet.name,
-                table.shown(),
-                "unread",
-                f"no formula reads this table, while {first.shown(table.sheet)} and "
-                f"{second.shown(table.sheet)} both read {twice[0].shown(table.sheet)}",
-                "Let one of them read it, or delete it.",
-            )
+    """Tables that nothing reads while another of their kind is read in their place; attention weights
+    that nothing reads while what they are made of is multiplied."""
+    done: set[Piece] = set()
+    for like, table, box in _units(pieces):
+        found = next(_read_instead(pieces, like, table, box), None)
+        if found is not None and found[0] not in done:
+            done.add(found[0])
+            yield _instead(pieces, *found, table.sheet, box)
     for piece in pieces.pieces:
         if "/" not in piece.text or not pieces.unread(piece.sheet, piece.box) or not shares(pieces, piece):
             continue
@@ -395,20 +410,102 @@ def _unread(pieces: Pieces) -> Iterator[Finding]:
             )
 
 
-def _read_twice(pieces: Pieces, table: Piece) -> tuple[Piece, Piece, Piece] | None:
-    """Another typed table of this size that two products alike read, with the products."""
-    for other in pieces.tables:
-        if other is table or other.shape != table.shape or other.sheet.name == "":
-            continue
-        by_text: dict[tuple[str, int, tuple[int, int]], Piece] = {}
-        for user, slot in other.users:
-            if not user.product or user.reads[slot].shape != other.shape:
+def _units(pieces: Pieces) -> Iterator[tuple[list[Piece], Piece, Box]]:
+    """Tables, and rows and columns of tables, that nothing reads, with the tables of their kind."""
+    kinds: dict[tuple[object, ...], list[Piece]] = {}
+    for piece in (*pieces.tables, *pieces.pieces):
+        key = piece.text, piece.shape, tuple(read.shape for read in piece.reads)
+        kinds.setdefault(key, []).append(piece)
+    for like in kinds.values():
+        for table in like:
+            readers = pieces.readers(table.sheet, table.box)
+            if readers.all() or len(readers) != table.size or table.size < 2:
                 continue
-            key = user.text, slot, user.shape
-            if key in by_text and by_text[key] is not user:
-                return other, by_text[key], user
-            by_text[key] = user
-    return None
+            if not readers.any():
+                yield [t for t in like if t is not table], table, table.box
+            elif table.block is None:
+                counts = readers.reshape(table.shape)
+                for axis in (0, 1):
+                    lines = np.flatnonzero(counts.sum(axis=1 - axis) == 0)
+                    for line in lines.tolist() if table.shape[1 - axis] > 1 else ():
+                        at = table.box[axis] + line
+                        yield like, table, _lines(table.box, axis, at, at)
+
+
+Instead = tuple[Piece, int, Piece | None]
+"""A piece, the operand that reads what another does, and the piece that rightly reads it."""
+
+
+def _read_instead(pieces: Pieces, like: list[Piece], table: Piece, box: Box) -> Iterator[Instead]:
+    """What reads twice a table of this shape and kind that should be read once: one formula in two
+    operands, or two blocks made alike."""
+    found = []
+    for other in like:
+        by_place: dict[Box, list[tuple[Piece, int]]] = {}
+        for user, slot in other.users:
+            read = user.reads[slot]
+            if extents(read.box) == extents(box) and user is not table and not follows(table, user):
+                by_place.setdefault(read.box, []).append((user, slot))
+        for users in by_place.values():
+            for n, (user, slot) in enumerate(users):
+                for model, model_slot in users[n + 1 :]:
+                    if user is model and slot != model_slot:
+                        found.append((user, model_slot, None))
+                    elif user is not model and slot == model_slot and _is_pair(pieces, user, model, slot):
+                        found.append((user, slot, model))
+                        found.append((model, slot, user))
+    order = {name: number for number, name in enumerate(pieces.book.sheets)}
+
+    def far(one: Instead) -> tuple[bool, int, int]:
+        own = one[0].sheet
+        apart = abs(one[0].box[0] - box[0]) + abs(one[0].box[1] - box[1])
+        return one[2] is not None, abs(order[own.name] - order[table.sheet.name]), apart
+
+    yield from sorted(found, key=far)
+
+
+def _is_pair(pieces: Pieces, piece: Piece, other: Piece, slot: int) -> bool:
+    """Whether two pieces are made alike, and each of their kind has an operand of its own but they."""
+    if piece.text != other.text or piece.shape != other.shape or len(piece.reads) != len(other.reads):
+        return False
+    shapes = [read.shape for read in piece.reads]
+    twins = [
+        p
+        for p in pieces.pieces
+        if p.text == piece.text and p.shape == piece.shape and [r.shape for r in p.reads] == shapes
+    ]
+    places = [p.reads[slot].place for p in twins]
+    if places.count(piece.reads[slot].place) > 2 or len(set(places)) != len(places) - 1:
+        return False
+    others = [s for s in range(len(shapes)) if s != slot]
+    return len(twins) > 2 or any(piece.reads[s].place != other.reads[s].place for s in others)
+
+
+def _instead(
+    pieces: Pieces, piece: Piece, slot: int, model: Piece | None, sheet: SheetCells, box: Box
+) -> Finding:
+    """The finding about an operand that reads what is another's."""
+    name = written(box, sheet, piece.sheet)
+    formula = replaced(pieces, piece, slot, sheet, box)
+    do = f"Enter ={formula}{' and copy it' if piece.size > 1 else ''}." if formula else f"Read {name}."
+    reads = piece.reads[slot].shown(piece.sheet)
+    what = f"reads {reads} twice" if model is None else f"reads {reads}, as {model.shown(piece.sheet)} does"
+    return finding(pieces, piece, "twin", f"{what}; nothing reads {name}", do)
+
+
+def replaced(pieces: Pieces, piece: Piece, slot: int, sheet: SheetCells, box: Box) -> str:
+    """A piece's first formula with an operand that reads another place; "" if it has to name a sheet."""
+    read = piece.reads[slot]
+    if read.reference is None or read.sheet is not sheet:
+        return ""
+    down, right = box[0] - read.box[0], box[1] - read.box[1]
+
+    def move(values: np.ndarray, moves: list[int]) -> None:
+        for at in _corners(read):
+            values[at] += down
+            values[at + 1] += right
+
+    return proposed(pieces, piece, move)
 
 
 def shares(pieces: Pieces, piece: Piece) -> bool:
@@ -434,5 +531,3 @@ def _passed_by(pieces: Pieces, piece: Piece) -> tuple[Piece, Piece] | None:
         chain.add(at)
     return None
 
-
-__all__ = ["NUMBER", "spans", "uncovered"]

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from typing import TypeVar
 
 import numpy as np
 
-from attn_xl.checking.blocks.pieces import Box, Piece, Pieces, Read, is_number, written
+from attn_xl.checking.blocks.pieces import Box, Piece, Pieces, Read, written
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.formulas import SheetCells
 
-from .coverage import finding, follows, proposed, shares, text_of
+from .coverage import finding, follows, replaced, text_of
 
 Place = tuple[str, Box]
+T = TypeVar("T")
 MOST_PIECES = 3_000  # of larger workbooks only neighbours are compared
 MOST_TWINS = 60
 _SIGMOID = re.compile(r"1/\(1\+EXP\(-§\)\)|§/\(§\+EXP\(-§\)\)|SIGMOID")
@@ -24,7 +26,7 @@ def unlike_twins(pieces: Pieces) -> Iterator[Finding]:
     """The findings about pieces that point, or compute, unlike their twins."""
     seen: set[Piece] = set()
     for twins in _classes(pieces):
-        for rule in (_one_twice, _displaced):
+        for rule in (_displaced, _by_turns):
             for found, piece in rule(pieces, twins):
                 if piece not in seen:
                     seen.add(piece)
@@ -63,26 +65,10 @@ def _target(pieces: Pieces, read: Read) -> Piece | None:
     return found if found is not None and found.box == read.box else None
 
 
-def _replaced(pieces: Pieces, piece: Piece, slot: int, place: Place) -> str:
-    """A piece's first formula with an operand that reads another place."""
-    read = piece.reads[slot]
-    if read.reference is None or read.sheet.name != place[0]:
-        return ""
-    down, right = place[1][0] - read.box[0], place[1][1] - read.box[1]
-    at = [read.reference.at + 2 * corner for corner in range(read.reference.cells)]
-
-    def move(values: np.ndarray, moves: list[int]) -> None:
-        for corner in at:
-            values[corner] += down
-            values[corner + 1] += right
-
-    return proposed(pieces, piece, move)
-
-
 def _wrong(
     pieces: Pieces, piece: Piece, slot: int, meant: Place, sheet: SheetCells, why: str
 ) -> tuple[Finding, Piece]:
-    formula = _replaced(pieces, piece, slot, meant)
+    formula = replaced(pieces, piece, slot, sheet, meant[1])
     copied = " and copy it" if piece.size > 1 else ""
     name = written(meant[1], sheet, piece.sheet)
     do = f"Enter ={formula}{copied}." if formula else f"Let it read {name}."
@@ -90,73 +76,22 @@ def _wrong(
     return finding(pieces, piece, "twin", what, do), piece
 
 
-def _one_twice(pieces: Pieces, twins: list[Piece]) -> Iterator[tuple[Finding, Piece]]:
-    """An operand that each of the twins has of its own, except that two share one, while a table of its
-    kind is read by nothing."""
-    for slot in range(len(twins[0].reads)):
-        places = [piece.reads[slot].place for piece in twins]
-        counts = Counter(places)
-        doubles = [place for place, times in counts.items() if times == 2]
-        own = sum(times == 1 for times in counts.values())
-        if len(doubles) != 1 or own + 2 != len(twins):
+def _by_turns(pieces: Pieces, twins: list[Piece]) -> Iterator[tuple[Finding, Piece]]:
+    """Tables that twins read in turns, as the gates of every step read their weights, and one out of
+    turn."""
+    for slot in range(len(twins[0].reads)) if len(twins) > 2 else ():
+        places = {piece.reads[slot].place for piece in twins}
+        found = out_of_turn([(piece, piece.reads[slot].place) for piece in twins])
+        if found is None or len(places) == 1:
             continue
-        pair = [piece for piece, place in zip(twins, places) if place == doubles[0]]
-        read = pair[0].reads[slot]
-        if own == 0 and len({p.reads[s].place for p in pair for s in range(len(p.reads)) if s != slot}) < 2:
-            continue
-        free = _free_like(pieces, read, twins, slot)
-        if own == 0:  # two twins alone: it must stand where the other's does
-            free = [t for t in free if _as_far(pair, read.box, t)]
-        if not free:
-            continue
-        meant, odd = min(
-            ((t, piece) for t in free for piece in pair), key=lambda tp: _distance(pieces, *tp, slot)
-        )
-        other = next(p for p in pair if p is not odd)
-        others = f"which {other.shown(odd.sheet)} reads; nothing reads {meant.shown(odd.sheet)}"
-        yield _wrong(pieces, odd, slot, meant.place, meant.sheet, others)
-
-
-def _free_like(pieces: Pieces, read: Read, twins: list[Piece], slot: int) -> list[Piece]:
-    """Tables of the same kind and shape as an operand that nothing reads."""
-    target = _target(pieces, read)
-    if target is None:
-        return []
-    among: Sequence[Piece] = pieces.tables
-    if target.block is not None:
-        among = [p for p in pieces.pieces if p.text == target.text and p is not target]
-    return [
-        t
-        for t in among
-        if t.shape == target.shape
-        and t not in twins
-        and pieces.unread(t.sheet, t.box)
-        and pieces.table(t.sheet, t.box) is t
-        and _names_alike(pieces, target, t)
-    ]
-
-
-def _names_alike(pieces: Pieces, table: Piece, other: Piece) -> bool:
-    """Whether two tables with formulas are made of the same kind of operands."""
-    return [read.shape for read in table.reads] == [read.shape for read in other.reads]
-
-
-def _as_far(pair: list[Piece], box: Box, table: Piece) -> bool:
-    """Whether a table is as far from one of two pieces as their common operand is from the other."""
-    for piece, other in (pair, pair[::-1]):
-        down, right = piece.box[0] - other.box[0], piece.box[1] - other.box[1]
-        if (table.box[0] - box[0], table.box[1] - box[1]) == (down, right):
-            return True
-        if table.sheet is piece.sheet is not other.sheet and table.box[:2] == box[:2]:
-            return True
-    return False
-
-
-def _distance(pieces: Pieces, table: Piece, piece: Piece, slot: int) -> tuple[int, int]:
-    """How far a table is from a piece that may have to read it."""
-    order = _order(pieces)
-    sheets = abs(order[table.sheet.name] - order[piece.sheet.name])
-    return sheets, abs(table.box[0] - piece.box[0]) + abs(table.box[1] - piece.box[1])
+        piece, (name, box) = found
+        sheet = pieces.book.sheets[name]
+        table = pieces.table(sheet, box)
+        model = next(p for p in twins if p.reads[slot].place == found[1])
+        if table is not None and not follows(table, piece):
+            where = written(box, sheet, piece.sheet)
+            why = f"where {model.shown(piece.sheet)} and others made alike read {where}"
+            yield _wrong(pieces, piece, slot, found[1], sheet, why)
 
 
 def _displaced(pieces: Pieces, twins: list[Piece]) -> Iterator[tuple[Finding, Piece]]:
@@ -177,9 +112,9 @@ def _displaced(pieces: Pieces, twins: list[Piece]) -> Iterator[tuple[Finding, Pi
             continue
         models = [_target(pieces, piece.reads[slot]) for piece in twins if piece is not odd]
         table = pieces.table(odd.sheet, meant)
-        if table is None or table.box != meant or any(m is None for m in models):
+        if table is None or table.box != meant or None in models:
             continue
-        if table.text != models[0].text or table is odd or follows(table, odd):  # type: ignore[union-attr]
+        if table.text not in {m.text for m in models if m} or table is odd or follows(table, odd):
             continue
         yield _wrong(
             pieces, odd, slot, (odd.sheet.name, meant), odd.sheet,
@@ -304,31 +239,26 @@ def _conflicts(
 
 
 def _functions(pieces: Pieces) -> Iterator[tuple[Finding, Piece]]:
-    """A piece that computes another function of its operand than its twins do of theirs."""
-    for twins in _classes_of_operands(pieces):
-        texts = [piece.text for piece in twins]
-        if len(set(texts)) < 2 or len(twins) > MOST_TWINS:
+    """A piece that computes another function of its operand, cell by cell, than its twins of theirs."""
+    often = Counter(piece.text for piece in pieces.pieces)
+    for users in _users_of_twins(pieces):
+        if len({piece.text for piece in users}) < 2:
             continue
-        odd = _odd_one(texts)
-        if odd is None:
-            continue
-        piece, usual = twins[odd], Counter(texts).most_common(1)[0][0]
-        if len(twins) > 2:
-            usual = _expected(texts, odd)
-        model = next(t for t in twins if t.text == usual)
+        if len(users) == 2:
+            piece, model = sorted(users, key=lambda p: (often[p.text], p is users[0]))
+            if not _used_alike(piece, users):
+                continue
+        else:
+            found = out_of_turn([(piece, piece.text) for piece in users])
+            if found is None:
+                continue
+            piece, model = found[0], next(p for p in users if p.text == found[1])
+        both = f"{piece.text} {model.text}"
+        sure = _used_alike(piece, [p for p in users if p.text == model.text])
+        gate = "TANH" in both and bool(_SIGMOID.search(both)) and len(users) <= 4
         what = f"where {model.shown(piece.sheet)}, made alike, has ={text_of(pieces, model)}"
-        gate = "TANH" in piece.text + usual and bool(_SIGMOID.search(piece.text + usual))
-        sure = _used_alike(piece, twins) and not (gate and len(set(texts)) == 2 and _is_single(texts))
-        if len(twins) == 2 and not sure:
-            continue
-        if any(t.text == piece.text for t in twins if t is not piece) and not sure:
-            continue
-        kind = "twin" if sure and not _only_spread(piece.text, usual) else "unusual"
+        kind = "twin" if sure and not gate and not _only_spread(piece.text, model.text) else "unusual"
         yield finding(pieces, piece, kind, what, "Use the same function, unless it is meant."), piece
-
-
-def _is_single(texts: list[str]) -> bool:
-    return min(Counter(texts).values()) == 1
 
 
 def _only_spread(text: str, other: str) -> bool:
@@ -337,58 +267,48 @@ def _only_spread(text: str, other: str) -> bool:
     return plain[0] == plain[1]
 
 
-def _classes_of_operands(pieces: Pieces) -> Iterator[list[Piece]]:
-    """Pieces of one shape whose first operands are twins, read cell by cell or in the same way."""
+def _users_of_twins(pieces: Pieces) -> Iterator[list[Piece]]:
+    """The pieces that compute cell by cell from each of some twins."""
     for twins in _classes(pieces):
-        users: dict[int, list[Piece]] = {}
-        for number, piece in enumerate(twins):
-            whole = {
+        found = []
+        for piece in twins:
+            users = {
                 user
                 for user, slot in piece.users
-                if slot == 0 and user.reads[0].place == piece.place and user is not piece
+                if user is not piece
+                and slot == 0
+                and user.shape == piece.shape
+                and user.reads[0].place == piece.place
+                and user.reads[0].reference is not None
+                and user.reads[0].reference.cells == 1
+                and user.text not in ("§", "§:§")
             }
-            users[number] = sorted(whole, key=lambda p: p.box)
-        counts = {len(u) for u in users.values()}
-        if len(counts) == 1 and (many := counts.pop()):
-            for k in range(many):
-                yield [users[n][k] for n in range(len(twins))]
+            found.append(sorted(users, key=lambda user: user.box))
+        if len({len(users) for users in found}) == 1:
+            yield from (list(users) for users in zip(*found))
 
 
-def _odd_one(texts: list[str]) -> int | None:
-    """The one of a row of texts that breaks its period; None if none does."""
-    if len(texts) == 2:
-        return 1
-    for period in range(1, len(texts)):
-        if len(texts) % period or (period > 1 and len(texts) // period < 2):
-            continue
-        odd = []
-        for start in range(period):
-            found = Counter(texts[start::period]).most_common()
-            odd += [n for n in range(start, len(texts), period) if texts[n] != found[0][0]]
-        if not odd:
-            return None
-        if len(odd) == 1 and len(texts) // period > 2:
-            return odd[0]
-    return None
-
-
-def _expected(texts: list[str], odd: int) -> str:
-    """What the others of its period have."""
-    for period in range(1, len(texts)):
-        if len(texts) % period == 0:
-            others = {t for n, t in enumerate(texts) if n != odd and n % period == odd % period}
-            if len(others) == 1 and texts[odd] not in others:
-                return others.pop()
-    return Counter(texts).most_common(1)[0][0]
+def out_of_turn(items: list[tuple[Piece, T]]) -> tuple[Piece, T] | None:
+    """The one of a row of pieces whose property breaks the turns in which the others have theirs (A, A,
+    A; or A, B, A, B), row by row or column by column, with what it should have."""
+    found = None
+    for order in (items, sorted(items, key=lambda item: (item[0].box[1], item[0].box[0]))):
+        for period in range(1, len(items) // 2 + 1):
+            if len(items) % period:
+                continue
+            usual = [Counter(v for _, v in order[k::period]).most_common(1)[0][0] for k in range(period)]
+            odd = [n for n, (_, value) in enumerate(order) if value != usual[n % period]]
+            if not odd:
+                return None
+            if len(odd) == 1 and len(items) > 2 * period and found is None:
+                found = order[odd[0]][0], usual[odd[0] % period]
+    return found
 
 
 def _used_alike(piece: Piece, twins: list[Piece]) -> bool:
     """Whether a piece is used as its twins are."""
-    own, *others = [
-        {(user.text, slot, user.shape) for user, slot in p.users}
-        for p in (piece, *(t for t in twins if t is not piece))
-    ]
-    return bool(own) and all(own == other for other in others if other)
+    uses = [{(user.text, slot, user.shape) for user, slot in p.users} for p in (piece, *twins)]
+    return bool(uses[0]) and all(other == uses[0] for other in uses if other)
 
 
 def _numbers(pieces: Pieces, seen: set[Piece]) -> Iterator[Finding]:
@@ -404,6 +324,3 @@ def _numbers(pieces: Pieces, seen: set[Piece]) -> Iterator[Finding]:
         model = next(piece for piece in twins if piece.numbers == most)
         what = f"has {own:.12g} where {model.shown(odd[0].sheet)} and others made alike have {usual:.12g}"
         yield finding(pieces, odd[0], "unusual", what, "Nothing, if it is meant.")
-
-
-__all__ = ["is_number", "shares", "unlike_twins"]
