@@ -513,7 +513,7 @@ def unread(places: Places) -> Planted:
                 readers.setdefault(name, []).append((block, reference))
     found = []
     for name, using in readers.items():
-        if len(using) > 1 or "Input" in name or len(using[0][0].places) < 6:
+        if len(using) > 1 or not using[0][0].template.is_product or len(using[0][0].places) < 6:
             continue
         area = places.areas[name]
         for other_name, there in places.areas.items():

@@ -395,6 +395,14 @@ def _unread(pieces: Pieces) -> Iterator[Finding]:
         if found is not None and found[0] not in done:
             done.add(found[0])
             yield _instead(pieces, *found, table.sheet, box)
+        elif found is None and table.product and (twin := _twin_in_use(pieces, like, table)):
+            yield finding(
+                pieces,
+                table,
+                "unread",
+                f"is read by no formula, while {twin.shown(table.sheet)}, made alike, is",
+                "Let the next step read it, or delete it.",
+            )
     for piece in pieces.pieces:
         if "/" not in piece.text or not pieces.unread(piece.sheet, piece.box) or not shares(pieces, piece):
             continue
@@ -432,6 +440,14 @@ def _units(pieces: Pieces) -> Iterator[tuple[list[Piece], Piece, Box]]:
                         yield like, table, _lines(table.box, axis, at, at)
 
 
+def _twin_in_use(pieces: Pieces, like: list[Piece], table: Piece) -> Piece | None:
+    """A twin of an unread product that others read, if all are, and none comes after another."""
+    for twin in like:
+        if pieces.unread(twin.sheet, twin.box) or follows(table, twin) or follows(twin, table):
+            return None
+    return like[0] if like else None
+
+
 Instead = tuple[Piece, int, Piece | None]
 """A piece, the operand that reads what another does, and the piece that rightly reads it."""
 
@@ -450,18 +466,24 @@ def _read_instead(pieces: Pieces, like: list[Piece], table: Piece, box: Box) -> 
             for n, (user, slot) in enumerate(users):
                 for model, model_slot in users[n + 1 :]:
                     if user is model and slot != model_slot:
-                        found.append((user, model_slot, None))
+                        found += [(user, slot, None), (user, model_slot, None)]
                     elif user is not model and slot == model_slot and _is_pair(pieces, user, model, slot):
                         found.append((user, slot, model))
                         found.append((model, slot, user))
     order = {name: number for number, name in enumerate(pieces.book.sheets)}
 
-    def far(one: Instead) -> tuple[bool, int, int]:
-        own = one[0].sheet
-        apart = abs(one[0].box[0] - box[0]) + abs(one[0].box[1] - box[1])
-        return one[2] is not None, abs(order[own.name] - order[table.sheet.name]), apart
+    def out_of_order(one: Instead) -> bool:
+        """Of two, the later one has to read the later table."""
+        user, slot, model = one
+        read = user.reads[slot]
+        later = (order[table.sheet.name], box) > (order[read.sheet.name], read.box)
+        if model is None:
+            return later != (slot == max(s for s, r in enumerate(user.reads) if r.place == read.place))
+        return later != (
+            (order[user.sheet.name], user.box) > (order[model.sheet.name], model.box)
+        )
 
-    yield from sorted(found, key=far)
+    yield from sorted(found, key=lambda one: (one[2] is not None, out_of_order(one)))
 
 
 def _is_pair(pieces: Pieces, piece: Piece, other: Piece, slot: int) -> bool:

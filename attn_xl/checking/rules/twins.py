@@ -81,17 +81,16 @@ def _by_turns(pieces: Pieces, twins: list[Piece]) -> Iterator[tuple[Finding, Pie
     turn."""
     for slot in range(len(twins[0].reads)) if len(twins) > 2 else ():
         places = {piece.reads[slot].place for piece in twins}
-        found = out_of_turn([(piece, piece.reads[slot].place) for piece in twins])
+        found = out_of_turn([(piece, piece.reads[slot].place) for piece in twins], 2)
         if found is None or len(places) == 1:
             continue
-        piece, (name, box) = found
-        sheet = pieces.book.sheets[name]
+        piece, model = found
+        sheet, box = model.reads[slot].sheet, model.reads[slot].box
         table = pieces.table(sheet, box)
-        model = next(p for p in twins if p.reads[slot].place == found[1])
         if table is not None and not follows(table, piece):
             where = written(box, sheet, piece.sheet)
             why = f"where {model.shown(piece.sheet)} and others made alike read {where}"
-            yield _wrong(pieces, piece, slot, found[1], sheet, why)
+            yield _wrong(pieces, piece, slot, model.reads[slot].place, sheet, why)
 
 
 def _displaced(pieces: Pieces, twins: list[Piece]) -> Iterator[tuple[Finding, Piece]]:
@@ -252,9 +251,9 @@ def _functions(pieces: Pieces) -> Iterator[tuple[Finding, Piece]]:
             found = out_of_turn([(piece, piece.text) for piece in users])
             if found is None:
                 continue
-            piece, model = found[0], next(p for p in users if p.text == found[1])
+            piece, model = found
         both = f"{piece.text} {model.text}"
-        sure = _used_alike(piece, [p for p in users if p.text == model.text])
+        sure = _used_alike(piece, [model])
         gate = "TANH" in both and bool(_SIGMOID.search(both)) and len(users) <= 4
         what = f"where {model.shown(piece.sheet)}, made alike, has ={text_of(pieces, model)}"
         kind = "twin" if sure and not gate and not _only_spread(piece.text, model.text) else "unusual"
@@ -268,7 +267,7 @@ def _only_spread(text: str, other: str) -> bool:
 
 
 def _users_of_twins(pieces: Pieces) -> Iterator[list[Piece]]:
-    """The pieces that compute cell by cell from each of some twins."""
+    """What is computed from each of some twins, but for what is computed alike from all of them."""
     for twins in _classes(pieces):
         found = []
         for piece in twins:
@@ -277,23 +276,39 @@ def _users_of_twins(pieces: Pieces) -> Iterator[list[Piece]]:
                 for user, slot in piece.users
                 if user is not piece
                 and slot == 0
-                and user.shape == piece.shape
                 and user.reads[0].place == piece.place
-                and user.reads[0].reference is not None
-                and user.reads[0].reference.cells == 1
-                and user.text not in ("§", "§:§")
+                and not user.product
+                and user.text not in ("§", "§:§", "TRANSPOSE(§:§)")
             }
             found.append(sorted(users, key=lambda user: user.box))
-        if len({len(users) for users in found}) == 1:
-            yield from (list(users) for users in zip(*found))
+        alike = set.intersection(*({user.text for user in users} for users in found))
+        rest = [[user for user in users if user.text not in alike] for users in found]
+        short = [n for n, users in enumerate(rest) if not users]
+        for n in short:  # these have nothing of their own: compare what all have
+            rest[n] = [user for user in found[n] if len(found[n]) == 1]
+        if all(len(users) == 1 for users in rest):
+            yield [users[0] for users in rest]
+            continue
+        most = Counter(user.text for users in found for user in users)
+        for text, times in most.items():
+            lacking = [n for n, users in enumerate(found) if text not in {u.text for u in users}]
+            if times >= len(twins) - 1 and len(lacking) == 1 and len(rest[lacking[0]]) == 1:
+                yield [
+                    rest[n][0] if n in lacking else next(u for u in users if u.text == text)
+                    for n, users in enumerate(found)
+                ]
 
 
-def out_of_turn(items: list[tuple[Piece, T]]) -> tuple[Piece, T] | None:
+def out_of_turn(items: list[tuple[Piece, T]], least: int = 1) -> tuple[Piece, Piece] | None:
     """The one of a row of pieces whose property breaks the turns in which the others have theirs (A, A,
-    A; or A, B, A, B), row by row or column by column, with what it should have."""
+    A; or A, B, A, B), row by row or column by column, with another one that has what it should have.
+
+    Args:
+        least: the shortest turn.
+    """
     found = None
     for order in (items, sorted(items, key=lambda item: (item[0].box[1], item[0].box[0]))):
-        for period in range(1, len(items) // 2 + 1):
+        for period in range(least, len(items) // 2 + 1):
             if len(items) % period:
                 continue
             usual = [Counter(v for _, v in order[k::period]).most_common(1)[0][0] for k in range(period)]
@@ -301,7 +316,8 @@ def out_of_turn(items: list[tuple[Piece, T]]) -> tuple[Piece, T] | None:
             if not odd:
                 return None
             if len(odd) == 1 and len(items) > 2 * period and found is None:
-                found = order[odd[0]][0], usual[odd[0] % period]
+                turn = [item[0] for item in order[odd[0] % period :: period]]
+                found = order[odd[0]][0], next(p for p in turn if p is not order[odd[0]][0])
     return found
 
 
