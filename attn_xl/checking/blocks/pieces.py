@@ -31,12 +31,22 @@ class Read:
     """The rectangle that one operand goes over in all cells of a piece.
 
     Attributes:
-        place: (sheet, box), which identifies it; reference: None for a defined name.
+        place: (sheet, box), which identifies it; references: none for a defined name; several for the
+            factors of a product written term by term.
     """
 
     sheet: SheetCells
     box: Box
-    reference: Reference | None
+    references: tuple[Reference, ...] = ()
+
+    @property
+    def reference(self) -> Reference | None:
+        return self.references[0] if self.references else None
+
+    @property
+    def ranged(self) -> bool:
+        """Whether one formula reads several cells by it."""
+        return len(self.references) != 1 or self.references[0].cells == 2
 
     @property
     def place(self) -> tuple[str, Box]:
@@ -88,6 +98,11 @@ class Piece:
         return written(self.box, self.sheet, frm)
 
 
+def is_display(piece: Piece) -> bool:
+    """Whether a piece is a copy that nothing computes with."""
+    return piece.text in ("§", "§:§") and all(is_display(user) for user, _ in piece.users if user is not piece)
+
+
 def extents(box: Box) -> tuple[int, int]:
     """How many rows and columns a box has."""
     return box[2] - box[0] + 1, box[3] - box[1] + 1
@@ -127,11 +142,11 @@ class Pieces:
             piece.number = number
             self._grids[piece.sheet.name].own(piece, number)
         self.tables = self._typed()
-        self._mark()
         for piece in self.pieces:
             for slot, read in enumerate(piece.reads):
                 for other in self.over(read):
                     other.users.append((piece, slot))
+        self._mark()
 
     def _piece(self, block: FormulaBlock) -> Piece:
         box = block.box
@@ -148,12 +163,14 @@ class Pieces:
             if sheet is not None:
                 top, left, bottom, right = rectangles_of(reference, ends)
                 reach = int(top.min()), int(left.min()), int(bottom.max()), int(right.max())
-                piece.reads.append(Read(sheet, self._spilled(sheet, reach, reference), reference))
+                piece.reads.append(Read(sheet, self._spilled(sheet, reach, reference), (reference,)))
+        if template.alone and template.is_product:
+            piece.reads = _factors(piece.reads)
         for name in template.names:
             area = self.area(name, block.sheet)
             if area is not None:
                 sheet, box = area
-                piece.reads.append(Read(sheet, box, None))
+                piece.reads.append(Read(sheet, box))
                 mark = "§:§" if extents(box) != (1, 1) else "§"
                 text = re.sub(rf"(?<![\w.]){re.escape(name)}(?![\w.(])", mark, text)
         piece.text = text.replace(" ", "")
@@ -202,12 +219,13 @@ class Pieces:
     def _mark(self) -> None:
         """Count what reads each cell: the pieces, and formulas that no piece has."""
         boxes: dict[str, list[Box]] = defaultdict(list)
+        shown: dict[str, list[Box]] = defaultdict(list)
         inside: dict[str, list[Ints]] = defaultdict(list)
         for piece in self.pieces:
             assert piece.block is not None
             inside[piece.sheet.name].append(piece.block.places)
             for read in piece.reads:
-                boxes[read.sheet.name].append(read.box)
+                (shown if is_display(piece) else boxes)[read.sheet.name].append(read.box)
         known = {name: np.concatenate(places) for name, places in inside.items()}
         if sum(map(len, known.values())) < sum(
             int((sheet.formulas >= 0).sum()) for sheet in self.book.sheets.values()
@@ -220,14 +238,19 @@ class Pieces:
                         box = np.stack(rectangles_of(reference, values[left]), axis=1)
                         boxes[target.name] += [tuple(line) for line in box.tolist()]  # type: ignore[misc]
         for name, grid in self._grids.items():
-            grid.mark(boxes[name])
+            grid.mark(boxes[name], shown[name])
 
     def readers(self, sheet: SheetCells, box: Box) -> Ints:
-        """How many operands go over each filled cell of a box."""
+        """How many operands go over each filled cell of a box, but for copies that only show it."""
         return self._grids[sheet.name].readers(box)
 
     def unread(self, sheet: SheetCells, box: Box) -> bool:
         """Whether no formula reads a cell of a box."""
+        grid = self._grids[sheet.name]
+        return not self.opaque and not grid.readers(box).any() and not grid.readers(box, shown=True).any()
+
+    def unused(self, sheet: SheetCells, box: Box) -> bool:
+        """Whether no formula reads a cell of a box, but for copies that only show it."""
         return not self.opaque and not self.readers(sheet, box).any()
 
     def over(self, read: Read) -> list[Piece]:
@@ -267,7 +290,7 @@ class _Grid:
             self._rows = self._columns = np.empty(0, dtype=np.int64)
         shape = len(self._rows), len(self._columns)
         self._numbers = np.full(shape, NO_NUMBER)
-        self._readers = np.zeros(shape, dtype=np.int64)
+        self._readers = {shown: np.zeros(shape, dtype=np.int64) for shown in (False, True)}
 
     def _slice(self, box: Box) -> tuple[slice, slice]:
         top, bottom = np.searchsorted(self._rows, (box[0], box[2] + 1)).tolist()
@@ -286,9 +309,12 @@ class _Grid:
             rows = np.searchsorted(self._rows, keys // WIDTH)
             self._numbers[rows, np.searchsorted(self._columns, keys % WIDTH + 1)] = number
 
-    def mark(self, boxes: list[Box]) -> None:
-        if not boxes or not self._numbers.size:
-            return
+    def mark(self, boxes: list[Box], shown: list[Box]) -> None:
+        for only_shown, some in ((False, boxes), (True, shown)):
+            if some and self._numbers.size:
+                self._readers[only_shown] = self._count(some)
+
+    def _count(self, boxes: list[Box]) -> Ints:
         edges = np.array(sorted(set(boxes)), dtype=np.int64)
         count = np.zeros((len(self._rows) + 1, len(self._columns) + 1), dtype=np.int64)
         low = np.searchsorted(self._rows, edges[:, 0]), np.searchsorted(self._columns, edges[:, 1])
@@ -297,13 +323,30 @@ class _Grid:
             (low[0], low[1], 1), (high[0], high[1], 1), (low[0], high[1], -1), (high[0], low[1], -1)
         ):  # fmt: skip
             np.add.at(count, (rows, columns), sign)
-        self._readers = count.cumsum(axis=0).cumsum(axis=1)[:-1, :-1]
+        return np.asarray(count.cumsum(axis=0).cumsum(axis=1)[:-1, :-1])
 
-    def readers(self, box: Box) -> Ints:
-        return np.asarray(self._readers[self._slice(box)].ravel())
+    def readers(self, box: Box, shown: bool = False) -> Ints:
+        return np.asarray(self._readers[shown][self._slice(box)].ravel())
 
     def numbers(self, box: Box) -> Ints:
         return np.asarray(self._numbers[self._slice(box)].ravel())
+
+
+def _factors(reads: list[Read]) -> list[Read]:
+    """The two tables that a product written as a sum of terms multiplies, if the factors make up such:
+    `A1*D1+B1*D2` reads A1:B1 and D1:D2."""
+    merged = []
+    for factors in (reads[::2], reads[1::2]):
+        if len(reads) % 2 or any(read.sheet is not factors[0].sheet for read in factors):
+            return reads
+        boxes = np.array([read.box for read in factors])
+        low, high = boxes[:, :2].min(axis=0).tolist(), boxes[:, 2:].max(axis=0).tolist()
+        box: Box = (low[0], low[1], high[0], high[1])
+        if sum(r.shape[0] * r.shape[1] for r in factors) != extents(box)[0] * extents(box)[1]:
+            return reads
+        references = tuple(r.references[0] for r in factors)
+        merged.append(Read(factors[0].sheet, box, references))
+    return merged
 
 
 def _regions(keys: Ints) -> list[Ints]:

@@ -85,9 +85,7 @@ def _lines(box: Box, axis: int, first: int, last: int) -> Box:
 
 def _corners(read: Read) -> list[int]:
     """Where the coordinates of a reference's corners begin."""
-    assert read.reference is not None
-    at = read.reference.at
-    return [at, at + 2] if read.reference.cells == 2 else [at]
+    return [at for r in read.references for at in range(r.at, r.at + 2 * r.cells, 2)]
 
 
 def _slopes(piece: Piece, read: Read, side: int, axis: int) -> list[float]:
@@ -291,12 +289,10 @@ def _stops_short(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
     if block is None or read.reference is None or not _computes(piece, read):
         return None
     for axis in (0, 1):
-        if read.shape[axis] < 2 or read.reference.cells == 1:
+        if read.shape[axis] < 2 or not read.ranged:
             continue
-        if any(_slopes(piece, read, axis, side)[0] for side in (0, 1) if block.extents[side] > 1):
+        if any(any(_slopes(piece, read, axis, side)) for side in (0, 1) if block.extents[side] > 1):
             continue  # a window
-        if any(_slopes(piece, read, axis, side)[-1] for side in (0, 1) if block.extents[side] > 1):
-            continue
         table = pieces.table(read.sheet, read.box)
         if table is None or table is piece:
             continue
@@ -319,18 +315,21 @@ def _stops_short(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
             continue  # a total at the end of a line, made from totals
 
         def whole(values: np.ndarray, moves: list[int], axis: int = axis, table: Piece = table) -> None:
-            first, last = _corners(read)
+            first, last = _corners(read)[:2]
             values[first + axis], values[last + axis] = table.box[axis], table.box[axis + 2]
 
         many = count(max(before, after), LINES[axis])
+        do = "Include it, if it belongs to them."
+        if len(read.references) == 1:
+            do = f"If they belong to it, enter ={proposed(pieces, piece, whole)}"
+            do += " and copy it." if piece.size > 1 else "."
         return finding(
             pieces,
             piece,
             "short",
             f"leaves out {many}, {written(rest, read.sheet, piece.sheet)}, of "
             f"{table.shown(piece.sheet)}" + (", which nothing reads" if unread else ""),
-            f"If they belong to it, enter ={proposed(pieces, piece, whole)}"
-            + (" and copy it." if piece.size > 1 else "."),
+            do,
         )
     return None
 
@@ -404,7 +403,7 @@ def _unread(pieces: Pieces) -> Iterator[Finding]:
                 "Let the next step read it, or delete it.",
             )
     for piece in pieces.pieces:
-        if "/" not in piece.text or not pieces.unread(piece.sheet, piece.box) or not shares(pieces, piece):
+        if "/" not in piece.text or not pieces.unused(piece.sheet, piece.box) or not shares(pieces, piece):
             continue
         passed = _passed_by(pieces, piece)
         if passed is not None:
@@ -443,7 +442,7 @@ def _units(pieces: Pieces) -> Iterator[tuple[list[Piece], Piece, Box]]:
 def _twin_in_use(pieces: Pieces, like: list[Piece], table: Piece) -> Piece | None:
     """A twin of an unread product that others read, if all are, and none comes after another."""
     for twin in like:
-        if pieces.unread(twin.sheet, twin.box) or follows(table, twin) or follows(twin, table):
+        if pieces.unused(twin.sheet, twin.box) or follows(table, twin) or follows(twin, table):
             return None
     return like[0] if like else None
 

@@ -206,23 +206,18 @@ def _conflicts(
         if len(led) != 2:
             continue
         few, most = sorted(led, key=lambda to: len({v[0] for v in led[to]}))
+        if len({p for p, _, _ in led[few]}) != 1:
+            continue
         if len(led[few]) == len(led[most]):
-            # What still reads the first part's input is odd if the others read that part's output.
-            if place not in led:
+            # Of two, the odd one does not read what the part before gives.
+            after = [to for to in led if _comes_after(pieces, to, [v[2] for to in led for v in led[to]], before)]
+            if len(after) != 1:
                 continue
-            few, most = place, next(to for to in led if to != place)
-            if len({p for p, _, _ in led[few]}) != 1:
-                continue
-            from_part = pieces.table(pieces.book.sheets[most[0]], most[1])
-            if from_part is None or from_part.block is None:
-                continue
-            if not all(before[from_part.number] >> here.number & 1 or from_part is here for _, _, here in led[few]):
-                continue
-        elif len({p for p, _, _ in led[few]}) != 1 or len(led[most]) < 2:
+            most = after[0]
+            few = next(to for to in led if to != most)
+        elif len(led[most]) < 2:
             continue
         odd, slot, here = led[few][0]
-        if few != place and most == place:
-            continue  # the others share it
         meant = pieces.table(pieces.book.sheets[most[0]], most[1])
         if meant is odd or (meant is not None and follows(meant, odd)):
             continue
@@ -232,6 +227,14 @@ def _conflicts(
             f"as {here.shown(odd.sheet)} does; {model.shown(odd.sheet)} beside it reads "
             f"{written(most[1], pieces.book.sheets[most[0]], odd.sheet)} in that place",
         )  # fmt: skip
+
+
+def _comes_after(pieces: Pieces, place: Place, part: list[Piece], before: list[int]) -> bool:
+    """Whether a table is computed from all of some pieces."""
+    table = pieces.table(pieces.book.sheets[place[0]], place[1])
+    if table is None or table.block is None:
+        return False
+    return all(before[table.number] >> p.number & 1 or table is p for p in part)
 
 
 # Other functions
@@ -245,7 +248,7 @@ def _functions(pieces: Pieces) -> Iterator[tuple[Finding, Piece]]:
             continue
         if len(users) == 2:
             piece, model = sorted(users, key=lambda p: (often[p.text], p is users[0]))
-            if not _used_alike(piece, users):
+            if not _used_alike(piece, users) and not _same_but_one(piece.text, model.text):
                 continue
         else:
             found = out_of_turn([(piece, piece.text) for piece in users])
@@ -253,11 +256,19 @@ def _functions(pieces: Pieces) -> Iterator[tuple[Finding, Piece]]:
                 continue
             piece, model = found
         both = f"{piece.text} {model.text}"
-        sure = _used_alike(piece, [model])
+        sure = _used_alike(piece, [model]) or _same_but_one(piece.text, model.text)
         gate = "TANH" in both and bool(_SIGMOID.search(both)) and len(users) <= 4
         what = f"where {model.shown(piece.sheet)}, made alike, has ={text_of(pieces, model)}"
         kind = "twin" if sure and not gate and not _only_spread(piece.text, model.text) else "unusual"
         yield finding(pieces, piece, kind, what, "Use the same function, unless it is meant."), piece
+
+
+def _same_but_one(text: str, other: str) -> bool:
+    """Whether two long formulas differ in the name of one function only."""
+    names = [re.findall(r"[A-Z.]+(?=\()", t) for t in (text, other)]
+    plain = [re.sub(r"[A-Z.]+(?=\()", "", t) for t in (text, other)]
+    odd = sum(a != b for a, b in zip(*names))
+    return plain[0] == plain[1] and odd == 1 and plain[0].count("§") > 3
 
 
 def _only_spread(text: str, other: str) -> bool:
