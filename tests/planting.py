@@ -514,7 +514,8 @@ def unread(places: Places) -> Planted:
     readers: dict[str, list[Any]] = {}
     for block in places.blocks:
         for reference in block.template.references:
-            if name := places.name_read(block, reference):
+            name = places.name_read(block, reference)
+            if name and "COLUMNS" not in block.template.functions:
                 readers.setdefault(name, []).append((block, reference))
     found = []
     for name, using in readers.items():
@@ -523,7 +524,7 @@ def unread(places: Places) -> Planted:
         area = places.areas[name]
         for other_name, there in places.areas.items():
             if other_name != name and there[3:] == area[3:] and there[3] * there[4] > 1:
-                if other_name != places.name_of(using[0][0]):
+                if not places.depends(there, using[0][0]):
                     found.append((*using[0], there[:3], area[:3]))
     return _retargeted(places, *_one(places, found))
 

@@ -99,7 +99,9 @@ class Piece:
 
 
 def is_display(piece: Piece) -> bool:
-    """Whether a piece is a copy that nothing computes with."""
+    """Whether a piece is a copy that nothing computes with, or counts rows or columns."""
+    if piece.text in ("COLUMNS(§:§)", "ROWS(§:§)"):
+        return True
     return piece.text in ("§", "§:§") and all(is_display(user) for user, _ in piece.users if user is not piece)
 
 

@@ -7,6 +7,7 @@ nothing reads while another of its size is read in its place.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -22,6 +23,9 @@ SUMMING = ADDING | {"COUNT", "COUNTA", "LARGE", "SMALL", "RANK", ""}
 MOVING = frozenset("ROW COLUMN ROWS COLUMNS CELL INDIRECT OFFSET SEQUENCE RAND RANDBETWEEN".split())
 """Functions by which cells with the same operands differ."""
 LOOKING_UP = frozenset("VLOOKUP HLOOKUP XLOOKUP LOOKUP INDEX MATCH XMATCH".split())
+
+
+_ACTIVATION = re.compile(r"(?:MAX|TANH|1/\(1\+EXP|IF|RELU|SIGMOID|§\*NORMSDIST)\(")
 
 
 def uncovered(pieces: Pieces) -> Iterator[Finding]:
@@ -403,17 +407,18 @@ def _unread(pieces: Pieces) -> Iterator[Finding]:
                 "Let the next step read it, or delete it.",
             )
     for piece in pieces.pieces:
-        if "/" not in piece.text or not pieces.unused(piece.sheet, piece.box) or not shares(pieces, piece):
+        if not pieces.unused(piece.sheet, piece.box):
             continue
-        passed = _passed_by(pieces, piece)
+        weights = shares(pieces, piece)
+        passed = _passed_by(pieces, piece) if weights or _ACTIVATION.match(piece.text) else None
         if passed is not None:
-            yield Finding(
-                piece.sheet.name,
-                piece.shown(),
+            yield finding(
+                pieces,
+                piece,
                 "unread",
-                f"no formula reads these attention weights; {passed[0].shown(piece.sheet)} multiplies "
-                f"{passed[1].shown(piece.sheet)}, from which they are computed",
-                "Multiply the attention weights.",
+                f"is read by no formula; {passed[0].shown(piece.sheet)} multiplies "
+                f"{passed[1].shown(piece.sheet)}, from which it is computed",
+                f"Multiply {'the attention weights' if weights else piece.shown()}.",
             )
 
 
@@ -459,7 +464,7 @@ def _read_instead(pieces: Pieces, like: list[Piece], table: Piece, box: Box) -> 
         by_place: dict[Box, list[tuple[Piece, int]]] = {}
         for user, slot in other.users:
             read = user.reads[slot]
-            if extents(read.box) == extents(box) and user is not table and not follows(table, user):
+            if extents(read.box) == extents(box) and user is not table:
                 by_place.setdefault(read.box, []).append((user, slot))
         for users in by_place.values():
             for n, (user, slot) in enumerate(users):
@@ -482,6 +487,7 @@ def _read_instead(pieces: Pieces, like: list[Piece], table: Piece, box: Box) -> 
             (order[user.sheet.name], user.box) > (order[model.sheet.name], model.box)
         )
 
+    found = [one for one in found if not follows(table, one[0])]
     yield from sorted(found, key=lambda one: (one[2] is not None, out_of_order(one)))
 
 

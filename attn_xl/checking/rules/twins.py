@@ -55,7 +55,10 @@ def _classes(pieces: Pieces) -> list[list[Piece]]:
             shapes = tuple(read.shape for read in piece.reads)
             classes[piece.text, piece.shape, shapes].append(piece)
     for twins in classes.values():
-        twins.sort(key=lambda piece: (order[piece.sheet.name], piece.box))
+        sides = sorted((piece.box[1], piece.box[3]) for piece in twins)
+        across = all(left > right for (_, right), (left, _) in zip(sides, sides[1:]))
+        side = 1 if across else 0
+        twins.sort(key=lambda p: (order[p.sheet.name], p.box[side], p.box))
     return [twins for twins in classes.values() if 1 < len(twins) <= MOST_TWINS]
 
 
@@ -146,7 +149,8 @@ def _mirrored(pieces: Pieces) -> Iterator[tuple[Finding, Piece]]:
             alike = [t for t in alike if t not in group]
             if len(group) > 1:
                 for i in range(many - 1):
-                    yield from _conflicts(pieces, group, i, before)
+                    yield from _conflicts(pieces, group, i, i + 1, before)
+                    yield from _conflicts(pieces, group, i + 1, i, before)
 
 
 def _ancestors(pieces: Pieces) -> list[int]:
@@ -195,11 +199,11 @@ def _aligned(twins: list[Piece], others: list[Piece], before: list[int]) -> bool
 
 
 def _conflicts(
-    pieces: Pieces, group: list[list[Piece]], i: int, before: list[int]
+    pieces: Pieces, group: list[list[Piece]], i: int, j: int, before: list[int]
 ) -> Iterator[tuple[Finding, Piece]]:
     votes: dict[Place, dict[Place, list[tuple[Piece, int, Piece]]]] = defaultdict(lambda: defaultdict(list))
     for twins in group:
-        here, there = twins[i], twins[i + 1]
+        here, there = twins[i], twins[j]
         for slot, (read, other) in enumerate(zip(here.reads, there.reads)):
             votes[read.place][other.place].append((there, slot, here))
     for place, led in votes.items():
@@ -211,10 +215,12 @@ def _conflicts(
         if len(led[few]) == len(led[most]):
             # Of two, the odd one does not read what the part before gives.
             after = [to for to in led if _comes_after(pieces, to, [v[2] for to in led for v in led[to]], before)]
-            if len(after) != 1:
+            if len(after) == 1 and i < j:
+                few, most = sorted(led, key=lambda to: to == after[0])
+            elif not after and place in led and _moves_else(*led[place][0]):
+                few, most = sorted(led, key=lambda to: to != place)
+            else:
                 continue
-            most = after[0]
-            few = next(to for to in led if to != most)
         elif len(led[most]) < 2:
             continue
         odd, slot, here = led[few][0]
@@ -227,6 +233,12 @@ def _conflicts(
             f"as {here.shown(odd.sheet)} does; {model.shown(odd.sheet)} beside it reads "
             f"{written(most[1], pieces.book.sheets[most[0]], odd.sheet)} in that place",
         )  # fmt: skip
+
+
+def _moves_else(piece: Piece, slot: int, twin: Piece) -> bool:
+    """Whether all other operands of a piece, which has several, are not its twin's."""
+    others = [s for s in range(len(piece.reads)) if s != slot]
+    return bool(others) and all(piece.reads[s].place != twin.reads[s].place for s in others)
 
 
 def _comes_after(pieces: Pieces, place: Place, part: list[Piece], before: list[int]) -> bool:
@@ -243,7 +255,7 @@ def _comes_after(pieces: Pieces, place: Place, part: list[Piece], before: list[i
 def _functions(pieces: Pieces) -> Iterator[tuple[Finding, Piece]]:
     """A piece that computes another function of its operand, cell by cell, than its twins of theirs."""
     often = Counter(piece.text for piece in pieces.pieces)
-    for users in _users_of_twins(pieces):
+    for users in (*_users_of_twins(pieces), *_cousins(pieces)):
         if len({piece.text for piece in users}) < 2:
             continue
         if len(users) == 2:
@@ -280,7 +292,7 @@ def _only_spread(text: str, other: str) -> bool:
 def _users_of_twins(pieces: Pieces) -> Iterator[list[Piece]]:
     """What is computed from each of some twins, but for what is computed alike from all of them."""
     for twins in _classes(pieces):
-        found = []
+        groups: dict[object, list[list[Piece]]] = defaultdict(list)
         for piece in twins:
             users = {
                 user
@@ -291,23 +303,25 @@ def _users_of_twins(pieces: Pieces) -> Iterator[list[Piece]]:
                 and not user.product
                 and user.text not in ("§", "§:§", "TRANSPOSE(§:§)")
             }
-            found.append(sorted(users, key=lambda user: user.box))
-        alike = set.intersection(*({user.text for user in users} for users in found))
-        rest = [[user for user in users if user.text not in alike] for users in found]
-        short = [n for n, users in enumerate(rest) if not users]
-        for n in short:  # these have nothing of their own: compare what all have
-            rest[n] = [user for user in found[n] if len(found[n]) == 1]
-        if all(len(users) == 1 for users in rest):
-            yield [users[0] for users in rest]
-            continue
-        most = Counter(user.text for users in found for user in users)
-        for text, times in most.items():
-            lacking = [n for n, users in enumerate(found) if text not in {u.text for u in users}]
-            if times >= len(twins) - 1 and len(lacking) == 1 and len(rest[lacking[0]]) == 1:
-                yield [
-                    rest[n][0] if n in lacking else next(u for u in users if u.text == text)
-                    for n, users in enumerate(found)
-                ]
+            shapes = sorted((user.shape, *(read.shape for read in user.reads)) for user in users)
+            groups[tuple(shapes)].append(sorted(users, key=lambda user: user.text))
+        for found in groups.values():
+            alike = set.intersection(*({user.text for user in users} for users in found))
+            rest = [[user for user in users if user.text not in alike] for users in found]
+            if len(found) > 1 and {len(users) for users in rest} == {1}:
+                yield [users[0] for users in rest]
+
+
+def _cousins(pieces: Pieces) -> Iterator[list[Piece]]:
+    """Long formulas of one form that differ in the name of one function."""
+    groups: dict[object, list[Piece]] = defaultdict(list)
+    for piece in pieces.pieces:
+        if piece.text.count("§") > 3:
+            plain = re.sub(r"[A-Z.]+(?=\()", "", piece.text)
+            groups[plain, piece.shape, tuple(read.shape for read in piece.reads)].append(piece)
+    for cousins in groups.values():
+        if 1 < len(cousins) <= MOST_TWINS and len({piece.text for piece in cousins}) == 2:
+            yield cousins
 
 
 def out_of_turn(items: list[tuple[Piece, T]], least: int = 1) -> tuple[Piece, Piece] | None:
