@@ -79,7 +79,18 @@ def main() -> None:
                             print("MISSED", kind.__name__, sample.stem, canvas, _where(slip, book))
                         for alarm in alarms if given.show else []:
                             if not slip.named(alarm):
-                                print("WRONG", kind.__name__, sample.stem, canvas, _where(slip, book), "->", alarm.sheet, alarm.cells[:60], alarm.kind, alarm.what[:160])
+                                print(
+                                    "WRONG",
+                                    kind.__name__,
+                                    sample.stem,
+                                    canvas,
+                                    _where(slip, book),
+                                    "->",
+                                    alarm.sheet,
+                                    alarm.cells[:60],
+                                    alarm.kind,
+                                    alarm.what[:160],
+                                )
     for name in planted:
         print(f"{name:12} {found[name]:4} of {planted[name]:4}  {found[name] / planted[name]:6.1%}")
     every = sum(planted.values())

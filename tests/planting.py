@@ -333,7 +333,10 @@ def constant(places: Places) -> Planted:
 def typed_row(places: Places) -> Planted:
     """A whole row of attention weights, or of another block, typed."""
     found = places.large(lambda b: b.extents[0] >= 3 and b.extents[1] >= 3 and places.computable(b))
-    block = _one(places, [b for b in found if "Exponentials" in b.template.text or "/" in b.template.text] or found)
+    block = _one(
+        places,
+        [b for b in found if "Exponentials" in b.template.text or "/" in b.template.text] or found,
+    )
     rows = block.keys // WIDTH
     row = places.chance.choice(sorted(set(rows.tolist())))
     return _typed(places, block, set(block.keys[rows == row].tolist()))
@@ -429,7 +432,11 @@ def leaves_out(places: Places) -> Planted:
 
 
 def _retargeted(
-    places: Places, block: FormulaBlock, reference: Any, to: tuple[str, int, int], area: tuple[str, int, int]
+    places: Places,
+    block: FormulaBlock,
+    reference: Any,
+    to: tuple[str, int, int],
+    area: tuple[str, int, int],
 ) -> Planted:
     """A block whose reference to one named area leads to another."""
     book = copy(places.book)
@@ -470,7 +477,12 @@ def _siblings(places: Places, fits: Callable[[str], bool]) -> list[Any]:
                 # The block itself belongs to one of several: it has the number that its operand has.
                 if places.depends(area, block):
                     continue
-                if same_kind and other_name != name and digits and set(digits) & set(re.findall(r"[0-9]+", own)):
+                if (
+                    same_kind
+                    and other_name != name
+                    and digits
+                    and set(digits) & set(re.findall(r"[0-9]+", own))
+                ):
                     if areas[name][3:] == area[3:]:
                         found.append((block, reference, area[:3], areas[name][:3]))
     return found
@@ -497,15 +509,23 @@ def skip(places: Places) -> Planted:
         twins = [
             b
             for b in places.blocks
-            if places.name_of(b) != own and re.sub(r"c[0-9]", "", places.name_of(b)) == re.sub(r"c[0-9]", "", own)
+            if places.name_of(b) != own
+            and re.sub(r"c[0-9]", "", places.name_of(b)) == re.sub(r"c[0-9]", "", own)
         ]
         for reference in block.template.references:
             for twin in twins:
                 for theirs in twin.template.references:
                     mine_name, name = places.name_read(block, reference), places.name_read(twin, theirs)
-                    if mine_name and name and name != mine_name and places.areas[name][3:] == places.areas[mine_name][3:]:
+                    if (
+                        mine_name
+                        and name
+                        and name != mine_name
+                        and places.areas[name][3:] == places.areas[mine_name][3:]
+                    ):
                         if not places.depends(places.areas[name], block):
-                            found.append((block, reference, places.areas[name][:3], places.areas[mine_name][:3]))
+                            found.append(
+                                (block, reference, places.areas[name][:3], places.areas[mine_name][:3])
+                            )
     return _retargeted(places, *_one(places, found))
 
 
@@ -531,11 +551,24 @@ def unread(places: Places) -> Planted:
 
 def activation(places: Places) -> Planted:
     """One head or layer with another function, or a function left out."""
-    swaps = {"EXP(": "SINH(", "MAX(": "MIN(", "SUM(": "MAX(", "SQRT(": "ABS(", "TANH(": "SIN(", "AVERAGE(": "MEDIAN("}
+    swaps = {
+        "EXP(": "SINH(",
+        "MAX(": "MIN(",
+        "SUM(": "MAX(",
+        "SQRT(": "ABS(",
+        "TANH(": "SIN(",
+        "AVERAGE(": "MEDIAN(",
+    }
     found = []
     for block in places.large():
         text = places.text(block, int(block.keys[0]))
-        twins = [b for b in places.blocks if b is not block and b.extents == block.extents and b.template.general == block.template.general]
+        twins = [
+            b
+            for b in places.blocks
+            if b is not block
+            and b.extents == block.extents
+            and b.template.general == block.template.general
+        ]
         if "MMULT" not in text and "SUMPRODUCT" not in text:
             found += [(block, old, new, twins) for old, new in swaps.items() if old in text and twins]
     block, old, new, twins = _one(places, found)

@@ -22,10 +22,14 @@ from attn_xl.checking.slips.blank_operands import computed_with_nothing
 from attn_xl.checking.functions.function_support import VOLATILE, lacking
 from attn_xl.checking.slips.missing_formulas import Holes
 from attn_xl.checking.slips.odd_cells import Overwritten, Slips
-from attn_xl.checking.slips.softmax_rows import not_one
+from attn_xl.checking.slips.shares import not_one
 from attn_xl.checking.slips.stored_values import (
     Compute,
+    fill_in,
     formulas_to_reenter,
+    frozen_cells,
+    gone,
+    without_values,
     ironcalc_values,
     libreoffice_values,
     same,
@@ -38,7 +42,7 @@ from attn_xl.spreadsheets.formulas import WIDTH, FormulaBook, read_formulas
 from attn_xl.spreadsheets.ranges import spans
 from attn_xl.spreadsheets.recalculate import Recalculated
 
-from .findings import KINDS, Finding
+from .findings import KINDS, Finding, cells_of
 
 TOLERANCE = 1e-9
 
@@ -64,6 +68,11 @@ class Report:
     def count(self, severity: str) -> int:
         """The number of findings of a severity."""
         return sum(finding.severity == severity for finding in self.findings)
+
+    @property
+    def empty(self) -> bool:
+        """Whether the file was read and has no formulas, so that there was nothing to check."""
+        return not self.error and not self.formulas
 
     def fails(self, strict: bool = False) -> bool:
         """Whether checking failed or found an error or a warning; with `strict`, also a note."""
@@ -102,13 +111,15 @@ def check_workbook(
     forms, lookup = Forms(book.formulas), Lookup(book)
     engine = Engine(engine)
     model, compute = _engine(book, forms, engine, found)
+    missing = fill_in(book, compute) if compute else {}
     wrong, checked = wrong_values(book, forms, lookup, compute, tolerance, _ENGINE_NAMES[engine])
     seen, overwritten = look_over(book, forms, lookup, tolerance)
     if overwritten and engine is Engine.libreoffice:
         with suppress(InputError):  # comparing with LibreOffice would start it once for each constant
             model = _ironcalc(book, forms)
-    found += wrong + _mark_frozen(seen, overwritten, book, model, tolerance)
-    return Report(path, tuple(_sorted(book, found)), len(book.formulas), checked)
+    found += without_values(missing) + wrong + _mark_frozen(seen, overwritten, book, model, tolerance)
+    checked -= sum(map(len, missing.values())) + len(frozen_cells(book, forms))
+    return Report(path, tuple(_sorted(book, found)), len(book.formulas), max(checked, 0))
 
 
 def look_over(
@@ -129,7 +140,8 @@ def look_over(
     found += Holes(forms, lookup, lines, asked).all()
     found += uncovered(pieces)
     found += unlike_twins(pieces)
-    found += not_one(book, forms, all_blocks, lookup, tolerance)
+    found += gone(book, forms)
+    found += not_one(pieces, tolerance, cells_of(found))
     found += computed_with_nothing(book, forms, lookup, all_blocks, asked)
     return found + _functions(book, forms), slips.overwritten
 
@@ -152,7 +164,7 @@ def _engine(
 
 def _ironcalc(book: FormulaBook, forms: Forms) -> Recalculated:
     model = Recalculated(book.path)
-    again = formulas_to_reenter(book, forms)
+    again = formulas_to_reenter(book, forms) + frozen_cells(book, forms)
     if again:
         model.change(again)
     return model

@@ -35,7 +35,9 @@ class Area:
         text = xl_rowcol_to_cell(self.top + row, self.left + column, "r" in fixed, "c" in fixed)
         return self._on(frm) + text
 
-    def range(self, first: tuple[int, int], last: tuple[int, int], fixed: str = "", frm: str = "") -> str:
+    def range(
+        self, first: tuple[int, int], last: tuple[int, int], fixed: str = "", frm: str = ""
+    ) -> str:
         return self.cell(*first, fixed, frm) + ":" + self.cell(*last, fixed)
 
     def whole(self, frm: str = "", fixed: str = "") -> str:
@@ -124,7 +126,9 @@ class Page:
             self.top += rows + 2
         return area
 
-    def typed(self, rows: int, columns: int, title: str, right: bool = False, random: bool = False) -> Area:
+    def typed(
+        self, rows: int, columns: int, title: str, right: bool = False, random: bool = False
+    ) -> Area:
         area = self._room(rows, columns, title, right)
         look = self.chance.choice(self.looks)
         for r in range(rows):
@@ -135,7 +139,14 @@ class Page:
                     self.work.write(area.top + r, area.left + c, self.chance.randint(-2, 3), look)
         return area
 
-    def computed(self, rows: int, columns: int, title: str, formula: Callable[[int, int], str], right: bool = False) -> Area:
+    def computed(
+        self,
+        rows: int,
+        columns: int,
+        title: str,
+        formula: Callable[[int, int], str],
+        right: bool = False,
+    ) -> Area:
         area = self._room(rows, columns, title, right)
         for r in range(rows):
             for c in range(columns):
@@ -182,7 +193,9 @@ class Page:
 
         if self.style in ("array", "spill"):
             names = [
-                f"_xlfn.ANCHORARRAY({x.cell(0, 0, '', own)})" if x.array and self.style == "spill" else x.whole(own)
+                f"_xlfn.ANCHORARRAY({x.cell(0, 0, '', own)})"
+                if x.array and self.style == "spill"
+                else x.whole(own)
                 for x in (a, b)
             ]
             return self.as_array(a.rows, b.columns, title, f"MMULT({names[0]},{names[1]})", right)
@@ -199,7 +212,12 @@ class Page:
 
         def formula(r: int, c: int) -> str:
             cells = [
-                x.cell(r if x.rows > 1 else 0, c if x.columns > 1 else 0, ("c" if x.columns == 1 < a.columns else "") + ("r" if x.rows == 1 < a.rows else ""), own)
+                x.cell(
+                    r if x.rows > 1 else 0,
+                    c if x.columns > 1 else 0,
+                    ("c" if x.columns == 1 < a.columns else "") + ("r" if x.rows == 1 < a.rows else ""),
+                    own,
+                )
                 for x in areas
             ]
             return text.format(*cells)
@@ -212,9 +230,19 @@ class Page:
         if self.helper:
             exps = self.each("e^x", "EXP({0})", a)
             if down:
-                sums = self.computed(1, a.columns, "sum", lambda r, c: f"SUM({exps.range((0, c), (a.rows - 1 - stop_short, c))})")
+                sums = self.computed(
+                    1,
+                    a.columns,
+                    "sum",
+                    lambda r, c: f"SUM({exps.range((0, c), (a.rows - 1 - stop_short, c))})",
+                )
             else:
-                sums = self.computed(a.rows, 1, "sum", lambda r, c: f"SUM({exps.range((r, 0), (r, a.columns - 1 - stop_short))})")
+                sums = self.computed(
+                    a.rows,
+                    1,
+                    "sum",
+                    lambda r, c: f"SUM({exps.range((r, 0), (r, a.columns - 1 - stop_short))})",
+                )
             return self.each("A", "{0}/{1}", exps, sums), sums
 
         def formula(r: int, c: int) -> str:
@@ -315,7 +343,9 @@ def layers(page: Page, slip: str) -> None:
             page.wrong(summed, b1)
         page.note("ReLU: negative numbers become zero.")
         read = summed.aside(1) if slip == "relu" and number == bad else summed
-        relu = page.each("ReLU", "MAX(0,{0})" if not (slip == "function" and number == bad) else "MIN(0,{0})", read)
+        relu = page.each(
+            "ReLU", "MAX(0,{0})" if not (slip == "function" and number == bad) else "MIN(0,{0})", read
+        )
         if slip in ("relu", "function") and number == bad:
             page.wrong(relu, summed)
         w2, b2 = page.typed(d, m, "W2"), page.typed(d, 1, "b2")
@@ -327,7 +357,14 @@ def layers(page: Page, slip: str) -> None:
         if slip == "skip" and number == bad:
             page.wrong(total)
         own = page.sheet
-        mean = page.computed(1, n, "mean", lambda r, c: f"AVERAGE({total.range((0, c), (d - 1 - (slip == 'sum' and number == bad), c), '', own)})")
+        mean = page.computed(
+            1,
+            n,
+            "mean",
+            lambda r, c: (
+                f"AVERAGE({total.range((0, c), (d - 1 - (slip == 'sum' and number == bad), c), '', own)})"
+            ),
+        )
         if slip == "sum" and number == bad:
             page.wrong(mean, total)
         dev = page.computed(1, n, "st. dev.", lambda r, c: f"STDEVP({total.column(c, '', own)})")
@@ -354,7 +391,9 @@ def gates(page: Page, slip: str) -> None:
         page.top -= 2
         own_h = page.typed(h, 1, "") if before_h is None else page.each("", "{0}", before_h)
         both = Area(joined.sheet, joined.top, joined.left, d + h, 1)
-        c_before = page.typed(h, 1, "c_0") if before_c is None else page.each("c before", "{0}", before_c)
+        c_before = (
+            page.typed(h, 1, "c_0") if before_c is None else page.each("c before", "{0}", before_c)
+        )
         out = {}
         for g in "fioc":
             raw = page.product(weights[g], both, f"W_{g} [x, h]")
@@ -391,7 +430,16 @@ def tables(page: Page, slip: str) -> None:
         page.wrong(y)
     page.note("Each column is a word.")
     own, end = page.sheet, d - 1 - (2 if slip == "sum" else 0)
-    mean = page.computed(1, n, "mean", lambda r, c: f"SUM({x.range((0, c), (end, c), '', own)})/{end + 1}" if slip != "feature" else f"SUM({y.column(c, '', own)})/{m}")
+    mean = page.computed(
+        1,
+        n,
+        "mean",
+        lambda r, c: (
+            f"SUM({x.range((0, c), (end, c), '', own)})/{end + 1}"
+            if slip != "feature"
+            else f"SUM({y.column(c, '', own)})/{m}"
+        ),
+    )
     if slip == "sum":
         page.wrong(mean, x.part(d - 2, 2))
         y = page.each("scaled", "{0}*2", y)

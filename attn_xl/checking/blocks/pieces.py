@@ -102,7 +102,9 @@ def is_display(piece: Piece) -> bool:
     """Whether a piece is a copy that nothing computes with, or counts rows or columns."""
     if piece.text in ("COLUMNS(§:§)", "ROWS(§:§)"):
         return True
-    return piece.text in ("§", "§:§") and all(is_display(user) for user, _ in piece.users if user is not piece)
+    return piece.text in ("§", "§:§") and all(
+        is_display(user) for user, _ in piece.users if user is not piece
+    )
 
 
 def extents(box: Box) -> tuple[int, int]:
@@ -249,7 +251,9 @@ class Pieces:
     def unread(self, sheet: SheetCells, box: Box) -> bool:
         """Whether no formula reads a cell of a box."""
         grid = self._grids[sheet.name]
-        return not self.opaque and not grid.readers(box).any() and not grid.readers(box, shown=True).any()
+        return (
+            not self.opaque and not grid.readers(box).any() and not grid.readers(box, shown=True).any()
+        )
 
     def unused(self, sheet: SheetCells, box: Box) -> bool:
         """Whether no formula reads a cell of a box, but for copies that only show it."""
@@ -320,7 +324,10 @@ class _Grid:
         edges = np.array(sorted(set(boxes)), dtype=np.int64)
         count = np.zeros((len(self._rows) + 1, len(self._columns) + 1), dtype=np.int64)
         low = np.searchsorted(self._rows, edges[:, 0]), np.searchsorted(self._columns, edges[:, 1])
-        high = np.searchsorted(self._rows, edges[:, 2] + 1), np.searchsorted(self._columns, edges[:, 3] + 1)
+        high = (
+            np.searchsorted(self._rows, edges[:, 2] + 1),
+            np.searchsorted(self._columns, edges[:, 3] + 1),
+        )
         for rows, columns, sign in (
             (low[0], low[1], 1), (high[0], high[1], 1), (low[0], high[1], -1), (high[0], low[1], -1)
         ):  # fmt: skip

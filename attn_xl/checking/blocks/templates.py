@@ -34,6 +34,8 @@ _FAST = re.compile(
     r"(?<![\w.$])(?:(\$?)([A-Z]{1,3})(\$?)([1-9][0-9]{0,6})(?![\w.(!])"
     r"|([0-9]+(?:\.[0-9]*)?(?:E[+-]?[0-9]+)?)(?![\w.(!:$]))"
 )
+
+
 def names(text: str) -> frozenset[str]:
     """Names, separated by spaces."""
     return frozenset(text.split())
@@ -176,9 +178,7 @@ class Forms:
         text = ":".join(_cell(values[at : at + 2].tolist(), moves[at : at + 2]) for at in ends)
         return f"{quoted(reference.sheet)}!{text}" if reference.sheet else text
 
-    def written(
-        self, formula: int, values: Iterable[float], moves: Sequence[int] | None = None
-    ) -> str:
+    def written(self, formula: int, values: Iterable[float], moves: Sequence[int] | None = None) -> str:
         """A formula with a template's text, the `$` of one of its formulas or of `moves`, and these
         coordinates."""
         template, moves = self.templates[int(self.template[formula])], moves or self.moves(formula)

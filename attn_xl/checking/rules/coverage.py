@@ -187,7 +187,9 @@ def _copies_one_line(pieces: Pieces, piece: Piece) -> Finding | None:
                 continue
             if table.shape[axis] >= lines and table.box[axis] == read.box[axis]:
 
-                def move(values: np.ndarray, moves: list[int], read: Read = read, axis: int = axis) -> None:
+                def move(
+                    values: np.ndarray, moves: list[int], read: Read = read, axis: int = axis
+                ) -> None:
                     for at in _corners(read):
                         moves[at + axis] = (1, 2)[axis]
 
@@ -357,7 +359,9 @@ def _is_of_others(pieces: Pieces, table: Piece, rest: Box, included: Box) -> boo
             moved.append(owners)
         if [n for n, _ in moved[0]] != [n for n, _ in moved[1]]:
             return True
-        at = next((k for k, (n, _) in enumerate(moved[0]) if n >= 0 and moved[0][k] != moved[1][k]), None)
+        at = next(
+            (k for k, (n, _) in enumerate(moved[0]) if n >= 0 and moved[0][k] != moved[1][k]), None
+        )
         if at is None:
             return False
         cells = [(pieces.by_number(owners[at][0]), owners[at][1]) for owners in moved]
@@ -402,7 +406,7 @@ def _unread(pieces: Pieces) -> Iterator[Finding]:
             yield finding(
                 pieces,
                 table,
-                "unread",
+                "unused",
                 f"is read by no formula, while {twin.shown(table.sheet)}, made alike, is",
                 "Let the next step read it, or delete it.",
             )
@@ -415,7 +419,7 @@ def _unread(pieces: Pieces) -> Iterator[Finding]:
             yield finding(
                 pieces,
                 piece,
-                "unread",
+                "unused",
                 f"is read by no formula; {passed[0].shown(piece.sheet)} multiplies "
                 f"{passed[1].shown(piece.sheet)}, from which it is computed",
                 f"Multiply {'the attention weights' if weights else piece.shown()}.",
@@ -471,7 +475,9 @@ def _read_instead(pieces: Pieces, like: list[Piece], table: Piece, box: Box) -> 
                 for model, model_slot in users[n + 1 :]:
                     if user is model and slot != model_slot:
                         found += [(user, slot, None), (user, model_slot, None)]
-                    elif user is not model and slot == model_slot and _is_pair(pieces, user, model, slot):
+                    elif (
+                        user is not model and slot == model_slot and _is_pair(pieces, user, model, slot)
+                    ):
                         found.append((user, slot, model))
                         found.append((model, slot, user))
     order = {name: number for number, name in enumerate(pieces.book.sheets)}
@@ -483,9 +489,7 @@ def _read_instead(pieces: Pieces, like: list[Piece], table: Piece, box: Box) -> 
         later = (order[table.sheet.name], box) > (order[read.sheet.name], read.box)
         if model is None:
             return later != (slot == max(s for s, r in enumerate(user.reads) if r.place == read.place))
-        return later != (
-            (order[user.sheet.name], user.box) > (order[model.sheet.name], model.box)
-        )
+        return later != ((order[user.sheet.name], user.box) > (order[model.sheet.name], model.box))
 
     found = [one for one in found if not follows(table, one[0])]
     yield from sorted(found, key=lambda one: (one[2] is not None, out_of_order(one)))
@@ -516,7 +520,11 @@ def _instead(
     formula = replaced(pieces, piece, slot, sheet, box)
     do = f"Enter ={formula}{' and copy it' if piece.size > 1 else ''}." if formula else f"Read {name}."
     reads = piece.reads[slot].shown(piece.sheet)
-    what = f"reads {reads} twice" if model is None else f"reads {reads}, as {model.shown(piece.sheet)} does"
+    what = (
+        f"reads {reads} twice"
+        if model is None
+        else f"reads {reads}, as {model.shown(piece.sheet)} does"
+    )
     return finding(pieces, piece, "twin", f"{what}; nothing reads {name}", do)
 
 
@@ -548,7 +556,9 @@ def _passed_by(pieces: Pieces, piece: Piece) -> tuple[Piece, Piece] | None:
     """A product that reads one of the tables from which attention weights are computed cell by cell."""
     chain, at = {piece}, piece
     while at.reads:
-        sources = [p for p in pieces.over(at.reads[0]) if p.block is not None and p.shape == piece.shape]
+        sources = [
+            p for p in pieces.over(at.reads[0]) if p.block is not None and p.shape == piece.shape
+        ]
         if len(sources) != 1 or sources[0] in chain:
             return None
         at = sources[0]
@@ -557,4 +567,3 @@ def _passed_by(pieces: Pieces, piece: Piece) -> tuple[Piece, Piece] | None:
                 return user, at
         chain.add(at)
     return None
-

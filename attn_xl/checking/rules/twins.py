@@ -193,15 +193,15 @@ def _aligned(twins: list[Piece], others: list[Piece], before: list[int]) -> bool
     if down == up:
         return False
     first, second = (twins, others) if down else (others, twins)
-    return not any(
-        on(second[i], first[j]) for i in range(len(first)) for j in range(i + 1, len(first))
-    )
+    return not any(on(second[i], first[j]) for i in range(len(first)) for j in range(i + 1, len(first)))
 
 
 def _conflicts(
     pieces: Pieces, group: list[list[Piece]], i: int, j: int, before: list[int]
 ) -> Iterator[tuple[Finding, Piece]]:
-    votes: dict[Place, dict[Place, list[tuple[Piece, int, Piece]]]] = defaultdict(lambda: defaultdict(list))
+    votes: dict[Place, dict[Place, list[tuple[Piece, int, Piece]]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
     for twins in group:
         here, there = twins[i], twins[j]
         for slot, (read, other) in enumerate(zip(here.reads, there.reads)):
@@ -214,7 +214,11 @@ def _conflicts(
             continue
         if len(led[few]) == len(led[most]):
             # Of two, the odd one does not read what the part before gives.
-            after = [to for to in led if _comes_after(pieces, to, [v[2] for to in led for v in led[to]], before)]
+            after = [
+                to
+                for to in led
+                if _comes_after(pieces, to, [v[2] for to in led for v in led[to]], before)
+            ]
             if len(after) == 1 and i < j:
                 few, most = sorted(led, key=lambda to: to == after[0])
             elif not after and place in led and _moves_else(*led[place][0]):
@@ -336,7 +340,9 @@ def out_of_turn(items: list[tuple[Piece, T]], least: int = 1) -> tuple[Piece, Pi
         for period in range(least, len(items) // 2 + 1):
             if len(items) % period:
                 continue
-            usual = [Counter(v for _, v in order[k::period]).most_common(1)[0][0] for k in range(period)]
+            usual = [
+                Counter(v for _, v in order[k::period]).most_common(1)[0][0] for k in range(period)
+            ]
             odd = [n for n, (_, value) in enumerate(order) if value != usual[n % period]]
             if not odd:
                 return None
@@ -363,5 +369,7 @@ def _numbers(pieces: Pieces, seen: set[Piece]) -> Iterator[Finding]:
             continue
         own, usual = next((a, b) for a, b in zip(odd[0].numbers, most) if a != b)
         model = next(piece for piece in twins if piece.numbers == most)
-        what = f"has {own:.12g} where {model.shown(odd[0].sheet)} and others made alike have {usual:.12g}"
+        what = (
+            f"has {own:.12g} where {model.shown(odd[0].sheet)} and others made alike have {usual:.12g}"
+        )
         yield finding(pieces, odd[0], "unusual", what, "Nothing, if it is meant.")
