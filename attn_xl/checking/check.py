@@ -137,7 +137,9 @@ def look_over(
     lines = NumberLines(all_blocks, lookup)
     slips = Slips(forms, lookup, lines)
     found = list(slips.all())
-    found += Holes(forms, lookup, lines, asked).all()
+    holes = list(Holes(forms, lookup, lines, asked).all())
+    found += holes
+    asked |= cells_of(holes)  # one cause, one finding
     found += uncovered(pieces)
     found += unlike_twins(pieces)
     found += gone(book, forms)

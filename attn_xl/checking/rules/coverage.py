@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from attn_xl.checking.blocks.block_cells import copies
 from attn_xl.checking.blocks.pieces import Box, Piece, Pieces, Read, extents, is_number, written
 from attn_xl.checking.blocks.references import ADDING, rectangles_of
 from attn_xl.checking.findings import Finding
@@ -57,6 +58,13 @@ def proposed(
     moves = list(pieces.forms.moves(formula))
     change(values, moves)
     return pieces.forms.written(formula, values, moves)
+
+
+def copied(pieces: Pieces, piece: Piece) -> str:
+    """What to do after entering the first formula of a piece."""
+    if piece.block is None or len(piece.block.places) == 1:
+        return "."
+    return " and copy it." if copies(pieces.forms, piece.block) else ", and the like in its other cells."
 
 
 def text_of(pieces: Pieces, piece: Piece) -> str:
@@ -141,7 +149,7 @@ def _stays(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
             "fixed",
             f"uses only {LINES[axis]} 1 of the {lines} of {table.shown(piece.sheet)} in every "
             f"{LINES[axis]}; nothing reads {written(rest, read.sheet, piece.sheet)}",
-            f"If each {LINES[axis]} has its own, enter ={proposed(pieces, piece, move)} and copy it.",
+            f"If each {LINES[axis]} has its own, enter ={proposed(pieces, piece, move)}{copied(pieces, piece)}",
         )
     return None
 
@@ -193,7 +201,7 @@ def _copies_one_line(pieces: Pieces, piece: Piece) -> Finding | None:
                     for at in _corners(read):
                         moves[at + axis] = (1, 2)[axis]
 
-                do = f"Enter ={proposed(pieces, piece, move)} and copy it."
+                do = f"Enter ={proposed(pieces, piece, move)}{copied(pieces, piece)}"
                 break
         return finding(pieces, piece, "fixed", f"is the same in every {line}: no operand moves", do)
     return None
@@ -226,7 +234,7 @@ def _slides(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
                 piece,
                 "sliding",
                 f"slides from {written(first, read.sheet, piece.sheet)} out of its table",
-                f"Enter ={proposed(pieces, piece, fix)} and copy it.",
+                f"Enter ={proposed(pieces, piece, fix)}{copied(pieces, piece)}",
             )
     return None
 
@@ -270,7 +278,7 @@ def _off(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
                 "off",
                 f"reads {read.shown(piece.sheet)}, {count(abs(by), LINES[axis])} beside "
                 f"{written(meant, read.sheet, piece.sheet)}",
-                f"Enter ={proposed(pieces, piece, back)} and copy it.",
+                f"Enter ={proposed(pieces, piece, back)}{copied(pieces, piece)}",
             )
     return None
 
@@ -327,8 +335,7 @@ def _stops_short(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
         many = count(max(before, after), LINES[axis])
         do = "Include it, if it belongs to them."
         if len(read.references) == 1:
-            do = f"If they belong to it, enter ={proposed(pieces, piece, whole)}"
-            do += " and copy it." if piece.size > 1 else "."
+            do = f"If they belong to it, enter ={proposed(pieces, piece, whole)}{copied(pieces, piece)}"
         return finding(
             pieces,
             piece,
@@ -518,7 +525,7 @@ def _instead(
     """The finding about an operand that reads what is another's."""
     name = written(box, sheet, piece.sheet)
     formula = replaced(pieces, piece, slot, sheet, box)
-    do = f"Enter ={formula}{' and copy it' if piece.size > 1 else ''}." if formula else f"Read {name}."
+    do = f"Enter ={formula}{copied(pieces, piece)}" if formula else f"Read {name}."
     reads = piece.reads[slot].shown(piece.sheet)
     what = (
         f"reads {reads} twice"

@@ -13,7 +13,7 @@ from attn_xl.checking.blocks.pieces import Box, Piece, Pieces, Read, written
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.formulas import SheetCells
 
-from .coverage import finding, follows, replaced, text_of
+from .coverage import copied, finding, follows, replaced, text_of
 
 Place = tuple[str, Box]
 T = TypeVar("T")
@@ -72,9 +72,8 @@ def _wrong(
     pieces: Pieces, piece: Piece, slot: int, meant: Place, sheet: SheetCells, why: str
 ) -> tuple[Finding, Piece]:
     formula = replaced(pieces, piece, slot, sheet, meant[1])
-    copied = " and copy it" if piece.size > 1 else ""
     name = written(meant[1], sheet, piece.sheet)
-    do = f"Enter ={formula}{copied}." if formula else f"Let it read {name}."
+    do = f"Enter ={formula}{copied(pieces, piece)}" if formula else f"Let it read {name}."
     what = f"reads {piece.reads[slot].shown(piece.sheet)}, {why}"
     return finding(pieces, piece, "twin", what, do), piece
 

@@ -8,7 +8,7 @@ operand reads, are not.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -134,7 +134,8 @@ def _by_cause(found: list[_Use]) -> list[list[_Use]]:
 
 
 def _cause(uses: list[_Use]) -> Finding:
-    kind, _, name, _, _ = uses[0]
+    kind = uses[0][0]
+    name = Counter(sheet for _, _, sheet, _, _ in uses).most_common(1)[0][0]
     said = shortened_spans(", ".join(dict.fromkeys(what for _, what, *_ in uses)))
     keys = np.unique([key for _, _, sheet, _, key in uses if sheet == name])
     others = len({(sheet, key) for _, _, sheet, _, key in uses if sheet != name})

@@ -10,6 +10,7 @@ import numpy as np
 
 from attn_xl.checking.blocks.block_cells import (
     cannot_compute,
+    entered,
     formula_for,
     groups,
     predicted,
@@ -133,5 +134,5 @@ class Holes:
                 "hole",
                 f"blank among the formulas of {shortened_spans(spans(among))}; their formula here is "
                 f"={formula_for(self.forms, block, int(group[0]))}",
-                "Copy a neighbour's formula into it.",
+                entered(self.forms, block, group, formula_for(self.forms, block, int(group[0]))),
             )

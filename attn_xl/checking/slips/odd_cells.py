@@ -16,6 +16,7 @@ from attn_xl.checking.blocks.block_cells import (
     are_in_its_lines,
     beside,
     cannot_compute,
+    entered,
     formula_for,
     groups,
     has_its_line,
@@ -27,7 +28,7 @@ from attn_xl.checking.blocks.block_cells import (
 )
 from attn_xl.checking.blocks.blocks import FormulaBlock
 from attn_xl.checking.blocks.line_ends import LineEnds
-from attn_xl.checking.blocks.number_lines import COLUMN, ROW, NumberLines, key_of
+from attn_xl.checking.blocks.number_lines import COLUMN, NO_NUMBER, ROW, STEPS, NumberLines, key_of
 from attn_xl.checking.blocks.references import Lookup
 from attn_xl.checking.blocks.templates import Coordinates, Forms, Template
 from attn_xl.checking.findings import Finding
@@ -69,6 +70,8 @@ class Slips:
             if self._is_evidence(block):
                 yield from self._odd_formulas(block)
                 yield from self._other_cells(block)
+                for line in self._typed_lines(block):
+                    yield self._constant(block, line)
                 for key, is_constant in self.ends.odd(block):
                     cell = np.array([key])
                     yield self._constant(block, cell) if is_constant else self._odd(block, cell)
@@ -152,7 +155,7 @@ class Slips:
         rows, columns = group // WIDTH, group % WIDTH + 1
         top, left, bottom, right = block.box
         in_row, in_column = len(set(rows.tolist())) == 1, len(set(columns.tolist())) == 1
-        if self._counts_in_text(block, group):
+        if self._counts_in_text(block, group) or self._is_step(block, group):
             return False
         if block.flat:
             rows_or_columns = (top, rows, bottom) if block.extents[1] > 1 else (left, columns, right)
@@ -177,6 +180,57 @@ class Slips:
         if block.flat and self._computes_from_others(block, int(group[0])):
             return False
         return whole and not self._totals(block, group)
+
+    def _is_step(self, block: FormulaBlock, group: Ints) -> bool:
+        """Whether several cells at the end of a line refer to another setting than those before: a
+        growth rate from some year on."""
+        rows, columns = group // WIDTH, group % WIDTH + 1
+        box = block.box
+        for own, along, side in ((rows, columns, 1), (columns, rows, 0)):
+            ends = along.max() >= box[side + 2] or along.min() <= box[side]
+            whole = along.min() <= box[side] and along.max() >= box[side + 2]
+            if len(group) > 1 and (own == own[0]).all() and ends and not whole:
+                values = values_at(self.forms, block.sheet, block.sheet.find(group))
+                odd = (values != np.array(predicted(block, group))).any(axis=0)
+                moves = np.array(self.forms.moves(int(block.sheet.formulas[block.places[0]])))
+                return not moves[odd].any()
+        return False
+
+    def _typed_lines(self, block: FormulaBlock) -> Iterator[Ints]:
+        """Whole lines of numbers beside a block, where it would go on as long as what it is computed
+        from does."""
+        top, left, bottom, right = block.box
+        if block.flat or len(block.places) < block.extents[0] * block.extents[1]:
+            return
+        sheet = block.sheet
+        for axis, line, step in ((0, top, -1), (0, bottom, 1), (1, left, -1), (1, right, 1)):
+            across = np.arange(left - 1, right) if axis == 0 else np.arange(top, bottom + 1) * WIDTH
+            keys = across + (line + step) * WIDTH if axis == 0 else across + line + step - 1
+            at = sheet.find(keys)
+            if keys.min() < WIDTH or line + step < 1 or (at < 0).any():
+                continue
+            typed = (sheet.formulas[at] < 0) & (sheet.spilled[at] < 0) & (sheet.kinds[at] == NUMBER)
+            steps = np.diff(sheet.numbers[at])
+            if not typed.all() or (len(steps) and (steps == steps[0]).all()):
+                continue
+            if all(self._goes_on(block, key, axis, step) for key in keys.tolist()):
+                yield keys
+
+    def _goes_on(self, block: FormulaBlock, key: int, axis: int, step: int) -> bool:
+        """Whether the operands that move with a block's lines are, beside it, of the same tables, which
+        end there."""
+        expected = block.predicted(key // WIDTH, key % WIDTH + 1).astype(np.int64)
+        ends = []
+        for reference in block.template.references:
+            target = self.lookup.sheet(reference.sheet, block.sheet)
+            if target is None or block.slopes[reference.at + axis, axis] != 1:
+                continue
+            cells = key_of(expected[reference.at : reference.at + 2]) + STEPS[axis] * step * np.arange(-1, 2)
+            before, own, after = self.lines.of(target, cells).tolist()
+            if own == NO_NUMBER or before != own or (target is block.sheet and key in cells):
+                return False
+            ends.append(after != own)
+        return any(ends)
 
     def _counts_in_text(self, block: FormulaBlock, group: Ints) -> bool:
         """Whether text formulas differ only in the numbers they contain: `of 15`, `of 20`."""
@@ -219,7 +273,7 @@ class Slips:
             "pattern",
             f"={text_at(self.forms, block.sheet, int(place))} breaks the pattern of "
             f"{shortened_spans(block.spans)}; their formula here is ={expected}",
-            "Copy a neighbour's formula into it.",
+            entered(self.forms, block, group, expected),
         )
 
     def _other_cells(self, block: FormulaBlock) -> Iterator[Finding]:
@@ -334,7 +388,7 @@ class Slips:
             "restart" if copied else "constant",
             f"{many} among the formulas of {shortened_spans(block.spans)}; their formula here is "
             f"={formula_for(self.forms, block, int(group[0]))}",
-            "Copy a neighbour's formula into it.",
+            entered(self.forms, block, group, formula_for(self.forms, block, int(group[0]))),
         )
         self.overwritten[finding] = [
             (key, formula_for(self.forms, block, key)) for key in group.tolist()
