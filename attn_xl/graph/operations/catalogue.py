@@ -12,19 +12,24 @@ from .elementwise import (
     Divide,
     Exp,
     Gelu,
+    GeluSlope,
     GeluTanh,
     Multiply,
+    Positive,
     Relu,
     Sqrt,
     Subtract,
+    Tanh,
 )
 from .masks import Mask
 from .positions import Sinusoid
-from .products import Product, Transpose
+from .products import Dot, Product, Transpose
 from .reductions import (
     Best,
     ColumnMean,
+    ColumnSum,
     ColumnVariance,
+    Largest,
     Maximum,
     Mean,
     SampleVariance,
@@ -33,7 +38,7 @@ from .reductions import (
     Variance,
     Width,
 )
-from .selection import Columns, Concat, Find, Gather, Picked
+from .selection import AddedRows, Columns, Concat, Find, Gather, Here, Picked, Placed, Repeated
 from .switches import When
 
 ADD, SUBTRACT, MULTIPLY, DIVIDE = Add(), Subtract(), Multiply(), Divide()
@@ -46,6 +51,7 @@ PRIMITIVES: tuple[Operation, ...] = (
     Copy(),
     Transpose(),
     Product(),
+    Dot(),
     ADD,
     SUBTRACT,
     MULTIPLY,
@@ -57,7 +63,11 @@ PRIMITIVES: tuple[Operation, ...] = (
     RELU,
     GELU,
     GELU_TANH,
+    Positive(),
+    GeluSlope(),
+    Tanh(),
     MAXIMUM,
+    Largest(),
     SUM,
     MEAN,
     VARIANCE,
@@ -65,7 +75,10 @@ PRIMITIVES: tuple[Operation, ...] = (
     SQUARES,
     Width(),
     Gather(((0, 0),)),
+    AddedRows(((0,),)),
     Columns(0, 1),
+    Placed((0,), 1),
+    Repeated(1, 1),
     Concat(),
     Best(),
     Mask(1, ("w",), True, ("<PAD>",)),
@@ -73,6 +86,8 @@ PRIMITIVES: tuple[Operation, ...] = (
     When(),
     Find(True),
     Picked(),
+    Here(1),
+    ColumnSum(),
     ColumnMean(),
     ColumnVariance(),
 )
