@@ -47,7 +47,7 @@ def gradients(loss: Matrix, of: Sequence[Matrix]) -> list[Matrix]:
         >>> x = attn_xl.given([[1, 2]], ["cat"], ["a", "b"], "X")
         >>> w = attn_xl.given([[3], [-1]], ["a", "b"], ["out"], "W")
         >>> attn_xl.gradients((x @ w).named("Loss"), [w])[0]
-        dW = Xᵀ · dLoss, 2 x 1
+        dW = Xᵀ × dLoss, 2 x 1
            out
         a    1
         b    2
