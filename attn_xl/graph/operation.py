@@ -7,14 +7,12 @@ of `Term` objects, which supply their names or numbers.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar, NamedTuple
 
-import numpy as np
-
-from .node import MadeBy, Node, Numbers, walk
+from .node import MadeBy, Node, Numbers
 
 ATOM = 9  # binds tighter than any operator: a cell, a number, a function call
 
@@ -256,63 +254,3 @@ def cells_of(node: Node) -> Cells | None:
         return None
     of = cells_of(node.parents[0])
     return operation_of(node).cells(of) if of else None
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Entered:
-    """Numbers entered into some cells of a matrix instead of its own.
-
-    Attributes:
-        cells: Boolean mask of the matrix's shape.
-        numbers: the numbers, of the same shape; NaN for a blank.
-    """
-
-    cells: np.ndarray
-    numbers: Numbers
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Recomputed:
-    """The numbers of all matrices after some cells have changed.
-
-    Attributes:
-        expected: the result of every matrix's operation, computed from what its operands show.
-        shown: the same, with the entered numbers in their cells.
-    """
-
-    expected: dict[Node, Numbers]
-    shown: dict[Node, Numbers]
-
-
-def recompute(results: Iterable[Node], entered: Mapping[Node, Entered]) -> Recomputed:
-    """The numbers of every node that leads to `results` after some cells have changed.
-
-    NaN stands for a missing number: a blank, a number that depends on one, or a number that cannot be
-    computed, such as a division by 0.
-    """
-    expected: dict[Node, Numbers] = {}
-    shown: dict[Node, Numbers] = {}
-    changed: set[Node] = set()
-    with np.errstate(all="ignore"):
-        for node in walk(results):
-            if changed.isdisjoint(node.parents):
-                expected[node] = node.values
-            else:
-                made = operation_of(node).numbers(*(shown[parent] for parent in node.parents))
-                expected[node] = np.where(np.isfinite(made), made + 0.0, np.nan)
-                changed.add(node)
-            shown[node] = expected[node]
-            if node in entered:
-                put = entered[node]
-                shown[node] = np.where(put.cells, put.numbers, expected[node])
-                changed.add(node)
-    return Recomputed(expected, shown)
-
-
-def follows(results: Iterable[Node], changed: Iterable[Node]) -> set[Node]:
-    """The nodes that lead to `results` and depend on one of `changed`."""
-    found = set(changed)
-    for node in walk(results):
-        if not found.isdisjoint(node.parents):
-            found.add(node)
-    return found - set(changed)

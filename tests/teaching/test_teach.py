@@ -18,7 +18,7 @@ from judges import Editable, stored_formulas
 
 from attn_xl import CallError, InputError, attend, read_tables
 from attn_xl.graph.node import HIDES, Node, walk
-from attn_xl.graph.operation import Entered, recompute
+from attn_xl.graph.recompute import Entered, recompute
 from attn_xl.settings import Activation, Model, Settings
 from attn_xl.spreadsheets.addresses import address
 from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
