@@ -185,6 +185,9 @@ class Operation(MadeBy, ABC):
             receives itself as the last operand.
         reads_texts: whether an operand may hold words: a switch, a chosen word.
         passes_on: whether its formula is that of an operand, and so binds only as tightly.
+        sign: the sign between its two operands in words, `+`; "" for none.
+        is_product: whether it multiplies the rows of one matrix by the columns of another.
+        joins: whether it places its operands side by side.
     """
 
     noun: ClassVar[str]
@@ -196,6 +199,9 @@ class Operation(MadeBy, ABC):
     reads_labels: ClassVar[bool] = False
     reads_texts: ClassVar[bool] = False
     passes_on: ClassVar[bool] = False
+    sign: ClassVar[str] = ""
+    is_product: ClassVar[bool] = False
+    joins: ClassVar[bool] = False
 
     @abstractmethod
     def numbers(self, *operands: Numbers) -> Numbers: ...
@@ -254,3 +260,12 @@ def cells_of(node: Node) -> Cells | None:
         return None
     of = cells_of(node.parents[0])
     return operation_of(node).cells(of) if of else None
+
+
+def view_of(node: Node) -> Cells | None:
+    """The cells of its operand that a matrix repeats if it is a copy, some columns or a transpose,
+    whether or not it has cells of its own; None if it is neither."""
+    if node.operation is None or len(node.parents) != 1:
+        return None
+    (parent,) = node.parents
+    return operation_of(node).cells(Cells(parent, parent.shape))
