@@ -282,7 +282,7 @@ class Settings:
         return f"Settings({', '.join(texts)})"
 
     @classmethod
-    def chosen(
+    def resolve(
         cls,
         given: Mapping[str, Any],
         written: Mapping[str, Any],

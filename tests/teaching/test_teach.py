@@ -40,7 +40,7 @@ class Taught:
     def __init__(self, source: Path, path: Path, lesson: Lesson | None = None, **chosen: Any) -> None:
         self.tables, self.path = read_tables(source), path
         self.lesson = lesson or Lesson()
-        self.settings = Settings.chosen({"controls": True, **chosen}, self.tables.settings, "")
+        self.settings = Settings.resolve({"controls": True, **chosen}, self.tables.settings, "")
         self.layout = write_lesson(self.tables, path, settings=self.settings, lesson=self.lesson)
         self.open = self.layout.blanks.open
         self.nodes = [node for node in walk(self.layout.blocks) if node in self.open]

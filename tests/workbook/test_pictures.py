@@ -35,7 +35,7 @@ LARGE = ["encoder", "encoder-decoder", "language-model"]
 @cache
 def laid_out(sample: str, **chosen: Any) -> Layout:
     tables = read_tables(SAMPLES / f"{sample}.xlsx")
-    settings = Settings.chosen({"controls": True, **chosen}, tables.settings, "")
+    settings = Settings.resolve({"controls": True, **chosen}, tables.settings, "")
     return arranged(attn_xl.attend(tables, settings), settings)
 
 
@@ -59,7 +59,7 @@ def test_the_canvas_is_the_second_sheet_and_has_links_only(
     sample: str, formulas: Formulas, tmp_path: Path, keep: Write
 ) -> None:
     tables = read_tables(SAMPLES / f"{sample}.xlsx")
-    settings = Settings.chosen({"controls": True, "formulas": formulas}, tables.settings, "")
+    settings = Settings.resolve({"controls": True, "formulas": formulas}, tables.settings, "")
     path = tmp_path / "out.xlsx"
     layout = attn_xl.write_workbook(attn_xl.attend(tables, settings), path, settings=settings)
     keep(path)
