@@ -97,11 +97,11 @@ def expanded(files: Sequence[Path]) -> list[Path]:
     Raises:
         CallError: if no file matches.
     """
-    found: list[Path] = []
+    matches: list[Path] = []
     for file in files:
         pattern = glob.has_magic(str(file)) and not os.path.exists(file)
-        found += sorted(map(Path, glob.glob(str(file)))) if pattern else [file]
-    left = [file for file in dict.fromkeys(found) if not file.name.startswith("~$")]
+        matches += sorted(map(Path, glob.glob(str(file)))) if pattern else [file]
+    left = [file for file in dict.fromkeys(matches) if not file.name.startswith("~$")]
     if not left:
         raise CallError(f"{files[0]}: no file matches.")
     return left

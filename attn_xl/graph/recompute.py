@@ -51,21 +51,21 @@ def recompute(results: Iterable[Node], entered: Mapping[Node, Entered]) -> Recom
             if changed.isdisjoint(node.parents):
                 expected[node] = node.values
             else:
-                made = operation_of(node).numbers(*(shown[parent] for parent in node.parents))
-                expected[node] = np.where(np.isfinite(made), made + 0.0, np.nan)
+                result = operation_of(node).numbers(*(shown[parent] for parent in node.parents))
+                expected[node] = np.where(np.isfinite(result), result + 0.0, np.nan)
                 changed.add(node)
             shown[node] = expected[node]
             if node in entered:
-                put = entered[node]
-                shown[node] = np.where(put.cells, put.numbers, expected[node])
+                entry = entered[node]
+                shown[node] = np.where(entry.cells, entry.numbers, expected[node])
                 changed.add(node)
     return Recomputed(expected, shown)
 
 
 def follows(results: Iterable[Node], changed: Iterable[Node]) -> set[Node]:
     """The nodes that lead to `results` and depend on one of `changed`."""
-    found = set(changed)
+    dependents = set(changed)
     for node in walk(results):
-        if not found.isdisjoint(node.parents):
-            found.add(node)
-    return found - set(changed)
+        if not dependents.isdisjoint(node.parents):
+            dependents.add(node)
+    return dependents - set(changed)

@@ -14,7 +14,7 @@ from attn_xl.graph.node import Graph, Node, Numbers
 from attn_xl.graph.operation import ATOM, Said, Term, operation_of
 from attn_xl.models.computation import Computation, as_computation
 from attn_xl.settings import Settings
-from attn_xl.workbook.arrange import arranged
+from attn_xl.workbook.arrange import arrange
 from attn_xl.workbook.layout.layout import Layout
 
 from .cell_names import CellNames, Element
@@ -312,7 +312,7 @@ def _layout_of(computation: Computation) -> Layout:
     if key not in _LAST:
         settings = replace(computation.settings or Settings(), sheets_for=None)
         _LAST.clear()
-        _LAST[key] = arranged(computation, settings)
+        _LAST[key] = arrange(computation, settings)
         finalize(computation, _LAST.pop, key, None)
     return _LAST[key]
 

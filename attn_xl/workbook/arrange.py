@@ -20,12 +20,12 @@ def check_sizes(foreseen: Computation, settings: Settings) -> None:
         foreseen: the result of `foresee`, so that the check comes before anything is computed.
 
     Raises:
-        CallError, InputError: as `arranged`.
+        CallError, InputError: as `arrange`.
     """
     lay_out(foreseen, settings.sheets_for)
 
 
-def arranged(
+def arrange(
     computation: Computation,
     settings: Settings,
     blanked: Callable[[Layout], Layout] = lambda layout: layout,

@@ -433,7 +433,8 @@ def test_settings_in_the_workbook(make: Make) -> None:
     )
     # What the call says wins.
     assert (
-        Settings.resolve({"temperature": 3.0, "causal": False}, tables.settings, "here").temperature == 3
+        Settings.resolve({"temperature": 3.0, "causal": False}, tables.settings, "here").temperature
+        == 3
     )
     assert list(tables.sentences) == ["s"]
 

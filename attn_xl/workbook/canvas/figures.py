@@ -90,15 +90,15 @@ def figure_of(sheet: Sheet) -> Figure:
     helpers = tuple(block for block in rest if not block.node.scalar)
     scalars = tuple(block for block in rest if block.node.scalar)
     own = {block.node for block in sheet.blocks}
-    found: dict[tuple[Node, bool], Operand] = {}
+    operands: dict[tuple[Node, bool], Operand] = {}
     if not is_drawn_at_first_use(main.node) and not operation_of(main.node).joins:
         for block in (main, *helpers):
             for operand in _read(block.node):
                 node = operand.node
                 if node not in own and not node.scalar and not node.sheet:
-                    found.setdefault((node, operand.turned or operand.factor), operand)
-    above = [operand for operand in found.values() if operand.turned or operand.factor]
-    left = [operand for operand in found.values() if operand not in above]
+                    operands.setdefault((node, operand.turned or operand.factor), operand)
+    above = [operand for operand in operands.values() if operand.turned or operand.factor]
+    left = [operand for operand in operands.values() if operand not in above]
     rows = [operand for operand in left if _goes_with_every_row(operand.node, main.node)]
     left = [operand for operand in left if operand not in rows]
     return Figure(main, helpers, scalars, tuple(left), tuple(above), tuple(rows))
