@@ -158,7 +158,7 @@ def writing_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
                 at = str(path)
                 temporary.chmod(_permissions(target))
                 # Many file systems write names to disk before contents: without fsync, a power cut can
-                # leave an empty file in place of the old one. It costs about 10 ms.
+                # replace the old file with an empty one. It costs about 10 ms.
                 os.fsync(held.fileno())
                 if os.name == "nt":  # Windows cannot rename an open file
                     held.close()

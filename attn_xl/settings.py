@@ -262,7 +262,7 @@ class Settings:
             )
         for name in ("dropout", "residual_dropout"):
             if not 0 <= getattr(self, name) < 1:
-                why = "it takes a share of at least 0 and below 1."
+                why = "it takes a number of at least 0 and below 1."
                 refuse(name.replace("_", "-"), getattr(self, name), why)
         if not 0 < self.epsilon < 1:
             refuse("epsilon", self.epsilon, "it takes a number above 0 and below 1.")

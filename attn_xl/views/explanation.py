@@ -138,7 +138,7 @@ class _Numbers(_Voice):
 
 class _Term(Term):
     """A matrix in the calculation of a cell of `home`: the voice writes its cells; if it has no name,
-    their calculation stands in their place."""
+    their calculation replaces them."""
 
     def __init__(self, node: Node, voice: _Voice, names: CellNames, home: Node) -> None:
         self._node, self._voice, self._names, self._home = node, voice, names, home
@@ -297,7 +297,7 @@ def explain(
         '0.278 / 1.339'
     """
     if depth is not None and depth < 1:
-        raise CallError(f"depth is {depth}; it takes a whole number from 1, or None for all.")
+        raise CallError(f"depth is {depth}; it takes a whole number of at least 1, or None for all.")
     computation = as_computation(computation)
     if not isinstance(cell, str):
         raise wrong_type("cell", cell, "the name of one number: 'Softmax[mouse, cat]'")

@@ -34,7 +34,7 @@ def arrange(
 
     Args:
         blanked: returns the layout with some cells blank. It runs before charts and repeated matrices
-            are made, since these copy the numbers of their cells.
+            are created, because they copy the numbers of cells.
 
     Raises:
         CallError: if `sheets_for` names a layer or head that does not exist.

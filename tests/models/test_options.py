@@ -132,8 +132,8 @@ def test_an_option_has_an_effect_or_is_refused(model: Model, tables: Tables) -> 
     [
         ({"seed": 3}, "--seed has no effect without --dropout or --residual-dropout"),
         ({"model": "encoder", "hidden": 3}, "--hidden has no effect without --random-weights"),
-        ({"padding": "zebra"}, "--padding: no sentence that is looked at has the word 'zebra'"),
-        ({"padding": "the", "memory": "two"}, "no sentence that is looked at has the word 'the'"),
+        ({"padding": "zebra"}, "--padding: no sentence that words attend to has the word 'zebra'"),
+        ({"padding": "the", "memory": "two"}, "no sentence that words attend to has the word 'the'"),
         (
             {"model": "encoder", "layers": 2, "encoder_layers": 3, "random_weights": 1},
             "--layers has no effect beside --encoder-layers",

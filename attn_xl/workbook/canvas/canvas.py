@@ -35,7 +35,7 @@ LINKED_NOTE = (
     "above it. Click the name of a matrix to go to its sheet; change an input there and watch."
 )
 MOST_MATRICES, MOST_NUMBERS = 40, 4_000
-"""A workbook with this many matrices or numbers has no canvas besides its sheets."""
+"""A workbook with at least this many matrices or numbers gets no canvas."""
 MOST_IN_LAYERS = 60_000
 """Numbers; above that, each matrix has a sheet by default, since a picture repeats operands."""
 

@@ -37,7 +37,7 @@ def layer_title(layer: Scope | None) -> str:
 
 def by_layer(sheets: list[Sheet]) -> list[tuple[Scope | None, list[Sheet]]]:
     """Consecutive sheets grouped by layer. A matrix that all layers share, such as a mask, belongs to
-    the layer it stands in."""
+    the layer around it."""
     layers = [layer_of(sheet) for sheet in sheets]
     last = {layer: number for number, layer in enumerate(layers)}
     runs: list[tuple[Scope | None, list[Sheet]]] = []

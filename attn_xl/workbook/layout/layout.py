@@ -106,7 +106,7 @@ class Layout:
         title: of the workbook.
         in_words: the computation as a formula in words.
         sentences: the words of each sentence, by the prefix of its sheet names.
-        sheets: after the Overview, in the order they are made.
+        sheets: those after the Overview, in the order of their creation.
         blanks: the cells to fill in.
         cover: a page before the Overview.
         overview: whether there is an Overview.
@@ -208,8 +208,8 @@ class Layout:
         ]
 
     def patterns(self, block: Block, row: int) -> list[str]:
-        """The formulas of a row of `block`, without the equals sign; tokens (`addresses.row_token`)
-        stand in place of row numbers. `row` counts from 0, and matters only where the operation's
+        """The formulas of a row of `block`, without the equals sign; row numbers are
+        tokens (`addresses.row_token`). `row` counts from 0, and matters only where the operation's
         formulas differ from row to row.
 
         A cell that is computed from cells to fill in is empty until they are filled in.
