@@ -213,8 +213,8 @@ class Node(Labelled):
             sheet: the sheet it is shown on, if that is not its own.
         """
         name = part.name(step.symbol)
-        made = self.named(name, note or step.note, role=step.role, sheet=sheet, helper=step.helper)
-        return replace(made, step=step, part=part)
+        matrix = self.named(name, note or step.note, role=step.role, sheet=sheet, helper=step.helper)
+        return replace(matrix, step=step, part=part)
 
     def described(self: N, words: str, noun: str = "") -> N:
         """The same matrix with a different description of how it was computed."""

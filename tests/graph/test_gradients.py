@@ -17,8 +17,9 @@ from attn_xl.errors import CallError, InputError
 from attn_xl.graph import functions as f
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.node import Graph, Numbers, walk
-from attn_xl.graph.operation import Entered, operation_of, recompute
+from attn_xl.graph.operation import operation_of
 from attn_xl.graph.operations.elementwise import Relu
+from attn_xl.graph.recompute import Entered, recompute
 from attn_xl.settings import Formulas
 
 STEP = 2.0**-17

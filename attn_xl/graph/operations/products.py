@@ -25,6 +25,7 @@ class Product(Operation):
 
     noun: ClassVar[str] = "Product"
     reads = (Reads.row, Reads.column)
+    is_product: ClassVar[bool] = True
 
     def numbers(self, *operands: Numbers) -> Numbers:
         left, right = operands
