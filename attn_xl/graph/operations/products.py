@@ -83,7 +83,7 @@ class Dot(Operation):
 
     def words(self, *operands: str) -> str:
         left, right = (in_parentheses(words, (*SUMS, *PRODUCTS)) for words in operands)
-        return f"the dot product of each row of {left} and {right}"
+        return f"the sum of each row of {left} · {right}"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         left, right = terms
