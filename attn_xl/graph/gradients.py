@@ -18,7 +18,7 @@ from .node import Node, walk
 from .operation import operation_of
 from .operations.catalogue import MULTIPLY
 from .operations.selection import Placed, Repeated
-from .step import ARITHMETIC, Step
+from .step import Step
 
 Naming = Callable[[Matrix, Matrix], Matrix]
 """From a gradient and the matrix that it belongs to: the gradient under a name."""
@@ -152,5 +152,4 @@ def gradient_step(node: Node) -> Step:
         purpose=f"It says how to change {symbol} so that the loss becomes smaller.",
         question=f"before you fill in {{own}} = {{made}}: which number of {symbol} would you change to "
         "lower the loss, and in which direction?",
-        recipe=ARITHMETIC,
     )
