@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.spreadsheets.book import Book
 from attn_xl.spreadsheets.formulas import formulas_in
 from attn_xl.spreadsheets.numerals import NumberText, is_number
-from attn_xl.text import clean, listed
+from attn_xl.text import clean, count, listed
 
 from .boxes import DECORATION, Grid, is_blank, kind_of
 from .formula_attention import Attention, Role, Tracing, find_attention, settle
@@ -121,12 +121,15 @@ def _quoted(name: str) -> str:
 
 
 def by_sheet(
-    book: Book, attentions: Sequence[Attention], plain: Mapping[str, str]
+    book: Book, said: ByFormulas, attentions: Sequence[Attention], plain: Mapping[str, str]
 ) -> dict[str, list[Found]]:
     """The tables that the attentions are computed from, by sheet."""
     made: dict[tuple[str, Role], Found] = {}
+    tracing = said.tracing
+    if tracing is None:
+        return {}
     for one in attentions:
-        check = _check(one)
+        check = [*_check(one), *_further(said)]
         for use, name, role in (
             ("sentence", "", one.words),
             ("sentence", "memory", one.memory),
@@ -134,7 +137,8 @@ def by_sheet(
         ):
             if role is None or (name, role) in made or role.span.sheet not in plain:
                 continue
-            f = found_at(book, role, plain[role.span.sheet])
+            further = further_labels(book, tracing, role.span) if use == "sentence" else ((), ())
+            f = found_at(book, role, plain[role.span.sheet], further)
             if use == "sentence":
                 name = _name(f, one, role, plain, [o.words.span.sheet for o in attentions])
                 notes = (*f.notes, *check) if role is one.words else f.notes
@@ -165,7 +169,15 @@ def _name(
 
 
 def _why_words(f: Found, role: Role) -> str:
-    return f"its {'columns' if role.turned else 'rows'} are what the weights are applied to"
+    return f"the formulas multiply its {'columns' if role.turned else 'rows'} by the weights"
+
+
+def _further(said: ByFormulas) -> Iterator[str]:
+    if said.later:
+        yield (
+            f"{count(said.later, 'more attention')} in the formulas, of the results of the first, "
+            f"{'is' if said.later == 1 else 'are'} not read"
+        )
 
 
 def _check(one: Attention) -> tuple[str, ...]:
@@ -188,12 +200,37 @@ def _check(one: Attention) -> tuple[str, ...]:
     return (f"its attention weights are those that attn-xl computes: {where}", *extra)
 
 
-def found_at(book: Book, role: Role, sheet: str) -> Found:
-    """The table in the given cells, with the labels beside it."""
+def labels_of(book: Book, span: Span) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The labels above cells and to their left; () where there are none."""
+    grid = book.grids.get(span.sheet, [])
+    above = _labels(grid, [(span.top - 1, c) for c in range(span.left, span.right + 1)])
+    return above, _labels(grid, [(r, span.left - 1) for r in range(span.top, span.bottom + 1)])
+
+
+def further_labels(book: Book, tracing: Tracing, span: Span) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The labels of the rows and columns of the cells that a table is computed from number by number:
+    of the embeddings, where positions are added."""
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    for source, axis in tracing.sources(span, "columns"):
+        above, beside = labels_of(book, source)
+        if axis == "rows":
+            above, beside = beside, above
+        rows, columns = rows or beside, columns or above
+    return rows, columns
+
+
+def found_at(
+    book: Book,
+    role: Role,
+    sheet: str,
+    further: tuple[tuple[str, ...], tuple[str, ...]] = ((), ()),
+) -> Found:
+    """The table in the given cells, with the labels beside it, or else the `further` ones of its rows
+    and columns."""
     span, grid = role.span, book.grids[role.span.sheet]
     where = f"{address(span.top, span.left)}:{address(span.bottom, span.right)}"
-    above = _labels(grid, [(span.top - 1, c) for c in range(span.left, span.right + 1)])
-    beside = _labels(grid, [(r, span.left - 1) for r in range(span.top, span.bottom + 1)])
+    above, beside = labels_of(book, span)
     place = Place(
         sheet, span.top - bool(above), span.left - bool(beside),
         span.shape[0] + bool(above), span.shape[1] + bool(beside),
@@ -201,7 +238,8 @@ def found_at(book: Book, role: Role, sheet: str) -> Found:
     table: Table | None = None
     problem = ""
     try:
-        table = table_at(grid, tuple(span[1:]), beside, above, str(book.path), sheet)
+        rows, columns = beside or further[0], above or further[1]
+        table = table_at(grid, span[1:], rows, columns, str(book.path), sheet)
     except InputError as error:
         problem = str(error)
     return Found(

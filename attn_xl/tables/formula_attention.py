@@ -47,7 +47,7 @@ class Head:
     """One attention.
 
     Attributes:
-        output: the product that is its output.
+        output, scores: the product that is its output, and the one that its weights come from.
         weights: the cells with the attention weights, and their axis of the words looked at; None if
             they are computed within a formula.
         mask: a table that is added to the scores.
@@ -55,6 +55,7 @@ class Head:
     """
 
     output: Product
+    scores: Product
     weights: tuple[Span, Axis] | None
     mask: Role | None
     q: Projection
@@ -172,6 +173,22 @@ class Tracing:
             span, axis = _mapped(span, blocks[0].span, source, flip), other(axis) if flip else axis
         return span, axis
 
+    def sources(self, span: Span, axis: Axis) -> Iterator[tuple[Span, Axis]]:
+        """The cells, and those that they are computed from number by number, nearest first."""
+        left, seen = [(span, axis)], set[Span]()
+        while left:
+            span, axis = left.pop(0)
+            if span in seen:
+                continue
+            seen.add(span)
+            yield span, axis
+            for block in self.blocks.at(span):
+                if block.span.holds(span) and not block.products:
+                    left += [
+                        (_mapped(span, block.span, source, flip), other(axis) if flip else axis)
+                        for source, flip in block.carriers
+                    ]
+
     def reads(self, span: Span, sources: Sequence[Block]) -> bool:
         """Whether cells are computed from one of the given blocks, by whatever formulas."""
         left, seen = [span], set[Block]()
@@ -222,6 +239,8 @@ def find_attention(book: FormulaBook) -> tuple[list[Attention], Tracing]:
         found = _head(tracing, product)
         if found is not None:
             heads.append(found)
+    inner = {head.scores for head in heads}
+    heads = [head for head in heads if head.output not in inner]
     groups: dict[tuple[object, ...], list[Head]] = {}
     for head in heads:
         ends = [
@@ -246,7 +265,7 @@ def _head(tracing: Tracing, product: Product) -> Head | None:
                 continue
             if _same(tracing, keys.words, looked_at.words):
                 mask = _mask(scores)
-                return Head(product, weights.cells, mask, queries, keys, looked_at)
+                return Head(product, scores.product, weights.cells, mask, queries, keys, looked_at)
     return None
 
 
@@ -385,7 +404,7 @@ def settle(attention: Attention, values: Values) -> None:
     added = head.mask and _turned(head.mask, values)
     if stored.shape != (len(q), len(k)) or q.shape[1] != k.shape[1]:
         return
-    for mask, causal, scale in every((None, added), (False, True), (True, False)):
+    for mask, causal, scale in every((added, None) if added is not None else (None,), (False, True), (True, False)):
         scores = q @ k.T / (np.sqrt(k.shape[1]) if scale else 1)
         if mask is not None and mask.shape == scores.shape:
             scores = scores + mask

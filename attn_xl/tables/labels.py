@@ -154,7 +154,7 @@ def read_region(grid: Grid, region: Region, file: str, sheet: str) -> tuple[Tabl
 
 def table_at(
     grid: Grid,
-    corners: tuple[int, int, int, int],
+    corners: Sequence[int],
     rows: Sequence[str],
     columns: Sequence[str],
     file: str,

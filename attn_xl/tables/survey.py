@@ -119,9 +119,9 @@ def survey_book(
     words = [Span(*a.area) for a in asked if not weight_label(a.name)]
     attentions = chosen(said, only, words, book.hidden)
     survey.trouble = conflict(book, attentions, plain_of)
+    roles = by_sheet(book, said, attentions, plain_of)
     if attentions and survey.trouble is None:
-        settings = {**_settings_of(attentions[0], by_sheet(book, attentions, plain_of)), **settings}
-    roles = by_sheet(book, attentions, plain_of)
+        settings = {**_settings_of(attentions[0], roles), **settings}
     for plain, original in names.items():
         here = [a for a in asked if a.area[0] == original]
         if plain.casefold() == SETTINGS.casefold():
