@@ -63,6 +63,7 @@ class Found:
         why: the reason for `use`, or for skipping the table.
         words_in: whether the words of a sentence are in rows or columns; why_words: the reason.
         turned: whether it is transposed when it is read.
+        certain: whether formulas, rather than labels, say what it is and whether it is transposed.
         parameter: the name of the PyTorch parameter, which is stored out x in; "" if it is none.
         notes: other notes for the reader.
     """
@@ -81,6 +82,7 @@ class Found:
     words_in: WordsIn = "rows"
     why_words: str = ""
     turned: bool = False
+    certain: bool = False
     parameter: str = ""
     notes: tuple[str, ...] = ()
 
