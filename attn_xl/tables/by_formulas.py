@@ -111,8 +111,8 @@ def conflict(book: Book, found: Sequence[Attention], plain: Mapping[str, str]) -
     shown = listed([f"{span}" for span in words])
     first = f"--sheet {_quoted(sheets[0])}" if alone else f'--range "{words[0]}"'
     return InputError(
-        f"{book.path}: the formulas compute {len(found)} attentions with different weights, of the words "
-        f"in {shown}. Choose one with {first}."
+        f"{book.path}: the formulas compute {len(found)} attentions with different weights, of the "
+        f"words in {shown}. Choose one with {first}."
     )
 
 
@@ -156,12 +156,12 @@ def memory_name(one: Attention, found: Mapping[str, Sequence[Found]]) -> str:
     """The name of the sentence that the words of an attention look at."""
     assert one.memory is not None
     span = one.memory.span
-    return next(f.name for f in found[span.sheet] if f.use == "sentence" and span_of(span.sheet, f) == span)
+    return next(
+        f.name for f in found[span.sheet] if f.use == "sentence" and span_of(span.sheet, f) == span
+    )
 
 
-def _name(
-    f: Found, one: Attention, role: Role, plain: Mapping[str, str], sheets: Sequence[str]
-) -> str:
+def _name(f: Found, one: Attention, role: Role, plain: Mapping[str, str], sheets: Sequence[str]) -> str:
     name = plain[role.span.sheet]
     if role is one.memory:
         return name if one.words.span.sheet != role.span.sheet else f"{name} memory"

@@ -145,7 +145,9 @@ def tables_of_sheet(
     regions = [r for r in regions if not _overlaps(r.place(plain), taken)]
     others = [f for r in regions if (f := _found(book, grid, r, plain, formulas)) is not None]
     if roles is not None:
-        others = [replace(f, why=RESULT if said.has_formulas(original, f) else NOT_READ) for f in others]
+        others = [
+            replace(f, why=RESULT if said.has_formulas(original, f) else NOT_READ) for f in others
+        ]
         sheet.found = sorted([*found, *others], key=lambda f: (f.place.row, f.place.column))
         return sheet
     others = [_named(f, book, original, plain) for f in others]

@@ -322,7 +322,9 @@ class Blocks:
             yield block
 
     @staticmethod
-    def _reference(sheet: str, corners: Any, right: Any, down: Any, steps: tuple[int, int]) -> Reference:
+    def _reference(
+        sheet: str, corners: Any, right: Any, down: Any, steps: tuple[int, int]
+    ) -> Reference:
         last = [a + (steps[1] - 1) * r + (steps[0] - 1) * d for a, r, d in zip(corners, right, down)]
         return Reference(corners, right, down, Span(sheet, *corners[:2], *last[2:]))
 
@@ -431,7 +433,9 @@ def _terms(tree: Tree) -> list[Tree]:
     return [tree]
 
 
-def _carried(block: Block, tree: Tree, flip: bool = False) -> Iterator[tuple[Product | Reference, bool]]:
+def _carried(
+    block: Block, tree: Tree, flip: bool = False
+) -> Iterator[tuple[Product | Reference, bool]]:
     """The products and references of a formula, each with whether it is transposed."""
     product = _product(block, tree)
     if product is not None:
@@ -474,9 +478,7 @@ def _product(block: Block, tree: Tree) -> Product | None:
     """The matrix product that a formula computes as a whole; None if it computes something else."""
     tree = _bare(tree)
     if tree[0] == "call" and tree[1] == "MMULT" and len(tree[2]) == 2:
-        sides = [
-            _factor(block, one, axis) for one, axis in zip(tree[2], ("columns", "rows"))
-        ]  # type: ignore[arg-type]
+        sides = [_factor(block, one, axis) for one, axis in zip(tree[2], ("columns", "rows"))]  # type: ignore[arg-type]
         return _of(block, sides[0], sides[1])
     if tree[0] == "call" and tree[1] in ("SUMPRODUCT", "SUM"):
         pair = tree[2]

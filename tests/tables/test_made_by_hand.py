@@ -37,7 +37,11 @@ def test_the_formulas_tell_what_the_tables_are(made: Made, tmp_path: Path) -> No
 def proposed(path: Path, capsys: Any) -> list[list[str]]:
     """The commands that `inspect` proposes for a file."""
     assert main(["inspect", str(path)]) == 0
-    return [shlex.split(line)[1:] for line in capsys.readouterr().out.split("\n") if line.startswith("  attn-xl ")]
+    return [
+        shlex.split(line)[1:]
+        for line in capsys.readouterr().out.split("\n")
+        if line.startswith("  attn-xl ")
+    ]
 
 
 @pytest.mark.parametrize("path", PEERS, ids=lambda path: path.stem)

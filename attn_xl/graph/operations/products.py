@@ -73,7 +73,8 @@ class Product(Operation):
         function = f"=SUMPRODUCT({pair})" if left != right else f"=SUM(MMULT({pair}))"
         return Recipe(
             do=f"{first.title()} of {{a}} times {second} of {{b}}: multiply pair by pair and add up "
-            f"the products. The cell's row gives the {first} of {{a}}, its column the {second} of {{b}}.",
+            f"the products. The cell's row gives the {first} of {{a}}, its column the {second} of "
+            "{b}.",
             hint=f"Use {function}. Common mistakes: mixing up rows and columns; no $ before what must "
             "not move when you copy.",
             prompt=f"{first.title()} of {{a}} times {second} of {{b}}, pair by pair, added up",
