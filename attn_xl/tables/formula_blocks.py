@@ -358,9 +358,7 @@ def _parsed(text: str) -> Tree:
             arguments: list[Tree] = []
             while at < len(tokens) and peek() != ")":
                 arguments.append(expression(0))
-                if peek() in (",", ";"):
-                    at += 1
-                elif peek() != ")":
+                if peek() in (",", ";") or peek() != ")":
                     at += 1
             at += 1
             return ("call", name, tuple(arguments))

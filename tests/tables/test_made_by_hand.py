@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -11,11 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import ROOT
-from made_by_hand import WORKBOOKS, Hand, columns_from_the_left, row_arrays, three_heads, two_layers
+from made_by_hand import WORKBOOKS
 
 import attn_xl
 from attn_xl.cli.main import main
-from attn_xl.tables.read import survey
 
 PEERS = [
     path for name in ("Self-Attention", "Multihead-Attention")
