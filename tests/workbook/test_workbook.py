@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -312,6 +313,20 @@ def test_a_template_of_ones_own(write: Write, tmp_path: Path) -> None:
     assert book["Overview"]["A3"].value == "Lesson 4, politics.xlsx"
     assert book["Scores"].oddHeader.center.text == "Springfield High"
     assert book["Scores"].page_setup.orientation == "portrait"
+
+
+def test_a_template_gives_the_same_bytes_again_and_is_read_again_when_changed(tmp_path: Path) -> None:
+    computation = attend(read_tables(SAMPLES / "mouse.xlsx"))
+    template = tmp_path / "school.xlsx"
+    shutil.copy(shipped()["article"], template)
+    first, second, changed = (tmp_path / f"{n}.xlsx" for n in range(3))
+    write_workbook(computation, first, template=template)
+    write_workbook(computation, second, template=template)
+    assert first.read_bytes() == second.read_bytes()
+    shutil.copy(shipped()["print"], template)
+    write_workbook(computation, changed, template=template)
+    write_workbook(computation, second, template="print")
+    assert changed.read_bytes() == second.read_bytes() != first.read_bytes()
 
 
 @by_libreoffice
