@@ -141,12 +141,15 @@ class Reads(Enum):
 
     Attributes:
         number: one number in the same place; a formula can replace the cell.
-        row, column: cells of one row or column; it has cells, or is part of a matrix that has.
+        row: the cells of the formula's row; it has cells, or is part of a matrix that has, or each of
+            its rows is a row of such a matrix.
+        rows, column: cells of any row, or of one column; it has cells, or is part of a matrix that has.
         table: the whole matrix by name, or its labels; it has its own cells.
     """
 
     number = "number"
     row = "row"
+    rows = "rows"
     column = "column"
     table = "table"
 
@@ -223,6 +226,14 @@ class Operation(MadeBy, ABC):
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         """How one cell was computed, in the terms of the operands. `own` is the result."""
 
+    def row_of(self, row: int) -> tuple[int, int] | None:
+        """The operand, and the row of it, that one of its rows is; None if it computes its rows."""
+        return None
+
+    def alike(self, row: int, other: int) -> bool:
+        """Whether the formulas of two rows differ only in row numbers."""
+        return self.same_in_every_row
+
     def cells(self, of: Cells) -> Cells | None:
         """The cells of its numbers among the cells `of` its operand; None if it computes new ones."""
         return None
@@ -271,6 +282,75 @@ class Entered:
     numbers: Numbers
 
 
+class Loop:
+    """Matrices that are computed together, row after row, since each row needs the row before it.
+
+    Attributes:
+        reverse: whether from the last row up.
+        nodes: all of them, in the order in which a row is computed.
+    """
+
+    def __init__(self, reverse: bool = False) -> None:
+        self.reverse = reverse
+        self.nodes: tuple[Node, ...] = ()
+
+    @property
+    def reads(self) -> set[Node]:
+        """The matrices outside the loop that it reads."""
+        return {parent for node in self.nodes for parent in node.parents} - {*self.nodes}
+
+    def numbers(self) -> dict[Node, Numbers]:
+        """The numbers of all nodes, from those of the matrices outside."""
+        return self.recomputed({node: node.values for node in self.reads}, {}, keep=True)[0]
+
+    def recomputed(
+        self, outside: Mapping[Node, Numbers], entered: Mapping[Node, Entered], *, keep: bool = False
+    ) -> tuple[dict[Node, Numbers], dict[Node, Numbers]]:
+        """As in `Recomputed`: what every row gives and shows, given what the matrices outside show; with
+        `keep`, infinite numbers are kept."""
+        expected = {node: np.empty(node.shape) for node in self.nodes}
+        shown = {n: np.empty(n.shape) if n in entered else made for n, made in expected.items()}
+        plan = []
+        for node in self.nodes:
+            operation = operation_of(node)
+            sources = []
+            for number, parent in enumerate(node.parents):
+                values = shown[parent] if parent in shown else outside[parent]
+                by_row = operation.reads_of(number) in (Reads.number, Reads.row)
+                sources.append((values, by_row and len(values) == len(node.rows)))
+            plan.append((operation, sources, expected[node], shown[node], entered.get(node)))
+        rows = range(len(self.nodes[0].rows))
+        for t in reversed(rows) if self.reverse else rows:
+            for operation, sources, made, seen, put in plan:
+                pick = operation.row_of(t)
+                if pick is not None:
+                    made[t] = sources[pick[0]][0][pick[1]]
+                else:
+                    operands = (values[t : t + 1] if by_row else values for values, by_row in sources)
+                    made[t] = operation.numbers(*operands)[0]
+                if not keep:
+                    made[t] = np.where(np.isfinite(made[t]), made[t] + 0.0, np.nan)
+                if put is not None:
+                    seen[t] = np.where(put.cells[t], put.numbers[t], made[t])
+        return expected, shown
+
+
+class Looping:
+    """What an operation has that refers to another row of its own result.
+
+    Attributes:
+        loop: the matrices that are computed together.
+    """
+
+    loop: Loop
+
+
+def loops_in(nodes: Iterable[Node]) -> list[Loop]:
+    """The loops among some matrices."""
+    found = (node.operation.loop for node in nodes if isinstance(node.operation, Looping))
+    return list(dict.fromkeys(found))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Recomputed:
     """The numbers of all matrices after some cells have changed.
@@ -293,8 +373,22 @@ def recompute(results: Iterable[Node], entered: Mapping[Node, Entered]) -> Recom
     expected: dict[Node, Numbers] = {}
     shown: dict[Node, Numbers] = {}
     changed: set[Node] = set()
+    nodes = walk(results)
+    loops = {node: loop for loop in loops_in(nodes) for node in loop.nodes}
     with np.errstate(all="ignore"):
-        for node in walk(results):
+        for node in nodes:
+            if node in loops:
+                loop = loops[node]
+                if node is not loop.nodes[-1]:
+                    continue
+                if changed.isdisjoint(loop.reads) and entered.keys().isdisjoint(loop.nodes):
+                    found = {one: one.values for one in loop.nodes}, {one: one.values for one in loop.nodes}
+                else:
+                    found = loop.recomputed(shown, entered)
+                    changed |= {*loop.nodes}
+                expected |= found[0]
+                shown |= found[1]
+                continue
             if changed.isdisjoint(node.parents):
                 expected[node] = node.values
             else:
@@ -311,8 +405,11 @@ def recompute(results: Iterable[Node], entered: Mapping[Node, Entered]) -> Recom
 
 def follows(results: Iterable[Node], changed: Iterable[Node]) -> set[Node]:
     """The nodes that lead to `results` and depend on one of `changed`."""
-    found = set(changed)
-    for node in walk(results):
-        if not found.isdisjoint(node.parents):
-            found.add(node)
+    found, before = set(changed), 0
+    nodes = walk(results)
+    while len(found) > before:  # again where a loop leads back
+        before = len(found)
+        for node in nodes:
+            if not found.isdisjoint(node.parents):
+                found.add(node)
     return found - set(changed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attn_xl.graph.operation import Operation
+from attn_xl.graph.operation import Loop, Operation
 
 from .elementwise import (
     Acos,
@@ -15,8 +15,10 @@ from .elementwise import (
     GeluTanh,
     Multiply,
     Relu,
+    Sigmoid,
     Sqrt,
     Subtract,
+    Tanh,
 )
 from .masks import Mask
 from .positions import Sinusoid
@@ -33,12 +35,13 @@ from .reductions import (
     Variance,
     Width,
 )
-from .selection import Columns, Concat, Find, Gather, Picked
+from .selection import Columns, Concat, Find, Gather, Picked, Previous, Shift
 from .switches import When
 
 ADD, SUBTRACT, MULTIPLY, DIVIDE = Add(), Subtract(), Multiply(), Divide()
 EXP, SQRT, ACOS = Exp(), Sqrt(), Acos()
 RELU, GELU, GELU_TANH = Relu(), Gelu(), GeluTanh()
+TANH, SIGMOID = Tanh(), Sigmoid()
 MAXIMUM, SUM, MEAN, SQUARES = Maximum(), Sum(), Mean(), Squares()
 VARIANCE, SAMPLE_VARIANCE = Variance(), SampleVariance()
 
@@ -57,6 +60,8 @@ PRIMITIVES: tuple[Operation, ...] = (
     RELU,
     GELU,
     GELU_TANH,
+    TANH,
+    SIGMOID,
     MAXIMUM,
     SUM,
     MEAN,
@@ -65,6 +70,8 @@ PRIMITIVES: tuple[Operation, ...] = (
     SQUARES,
     Width(),
     Gather(((0, 0),)),
+    Shift.by(-1, 1),
+    Previous(((1, 0),), -1, "Hidden", Loop()),
     Columns(0, 1),
     Concat(),
     Best(),

@@ -285,3 +285,28 @@ class GeluTanh(Function):
     @staticmethod
     def of(x: float) -> float:
         return 0.5 * x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+
+class Tanh(Function):
+    """The hyperbolic tangent of each number."""
+
+    noun: ClassVar[str] = "Tanh"
+    in_cell = in_array = "TANH({x})"
+    in_words = in_full = "tanh({x})"
+
+    @staticmethod
+    def of(x: float) -> float:
+        return math.tanh(x)
+
+
+class Sigmoid(Function):
+    """The logistic function, 1 / (1 + e^−x), from 0 to 1."""
+
+    noun: ClassVar[str] = "Sigmoid"
+    binds = 2
+    in_cell = in_array = "1/(1+EXP(0-{x}))"
+    in_words, in_full = "σ({x})", "1 / (1 + e^(−{atom}))"
+
+    @staticmethod
+    def of(x: float) -> float:
+        return 1 / (1 + math.exp(-x))
