@@ -27,7 +27,7 @@ from attn_xl.graph.operations.catalogue import (
 from attn_xl.graph.operations.elementwise import Copy
 from attn_xl.graph.operations.masks import HIDDEN, Mask
 from attn_xl.graph.operations.positions import Sinusoid
-from attn_xl.graph.operations.reductions import Best, ColumnMean, ColumnVariance, Width
+from attn_xl.graph.operations.reductions import Best, ColumnMaximum, ColumnMean, ColumnVariance, Width
 from attn_xl.graph.operations.selection import Columns, Concat, Find, Gather, Picked, Shift
 from attn_xl.graph.operations.switches import When
 from attn_xl.text import OFF, ON
@@ -67,6 +67,11 @@ def find(word: Matrix, words: Matrix) -> Matrix:
 def picked(x: Matrix, row: Matrix) -> Matrix:
     """(n, m) to (m, 1): the row of `x` whose number, from 1, is the scalar `row`."""
     return made(Picked(), (x, row), x.columns, ("value",))
+
+
+def column_maximum(x: Matrix) -> Matrix:
+    """(n, m) to (1, m): the largest number of each column."""
+    return made(ColumnMaximum(), (x,), ("maximum",), x.columns)
 
 
 def column_mean(parts: Sequence[Matrix]) -> Matrix:

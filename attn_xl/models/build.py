@@ -18,11 +18,13 @@ from attn_xl.text import count
 from . import steps
 from .attention import compare, positioned, self_attention, softmax_alone
 from .computation import Computation
+from .convolution import convolution
 from .explorer import explorer, moves
 from .masking import Scoring
 from .multi_head import multi_head_attention
 from .own_masks import Attended, OwnMasks
 from .parts import chosen_parts
+from .recurrent import gru, lstm, recurrent, rnn
 from .similarity import similarity
 from .transformer import Architecture, decoder, encoder, feed_forward, next_words, norm_alone
 from .unused import refuse_unused, use_for
@@ -39,6 +41,10 @@ TITLES = {
     Model.feed_forward: "Feed-forward network",
     Model.positions: "Positions",
     Model.similarity: "Similarity",
+    Model.cnn: "Convolution",
+    Model.rnn: "Recurrent network",
+    Model.lstm: "LSTM",
+    Model.gru: "GRU",
 }
 Ends = Mapping[str, tuple[Matrix, Matrix]]
 """The input and the output of each sentence, by its name."""
@@ -230,13 +236,15 @@ class Run:
         return f"{what}: {named}{f', attending to {s.memory}' if s.memory else ''}"
 
     def check_hidden(self) -> None:
-        """Refuse --hidden if the weights are given.
+        """Refuse --hidden if the weights that it is the width of are given.
 
         Raises:
-            CallError: if no first layer of a feed-forward network was generated.
+            CallError: if none of them was generated.
         """
-        if self.settings.hidden is not None and steps.W_1 not in self.weights.made_up:
-            raise CallError("--hidden has no effect: W_1 is given, and its columns set the width.")
+        first = {Model.rnn: "W_h", Model.lstm: "W_i", Model.gru: "W_r", Model.cnn: "W_here"}
+        name = first.get(self.settings.model.kind, steps.W_1.symbol)
+        if self.settings.hidden is not None and name not in {one.symbol for one in self.weights.made_up}:
+            raise CallError(f"--hidden has no effect: {name} is given, and its columns set the width.")
 
     def attention(self, name: str, x: Matrix) -> Matrix:
         """Attention of one sentence to itself, or to the memory."""
@@ -325,6 +333,19 @@ class Run:
             self._vocabulary = given_step(table.values, table.rows, table.columns, steps.VOCABULARY)
         return next_words(x, self._vocabulary, None, self.weights.row(b_u, WHOLE, words))
 
+    def convolution(self, x: Matrix) -> tuple[Matrix, Matrix, Matrix]:
+        """A convolution of one sentence: the pooled result, the result for each word, twice."""
+        output, pooled = convolution(x, self.weights, self.settings.window, self.settings.hidden)
+        return pooled, output, output
+
+    def recurrent(self, network: Callable[..., Matrix], x: Matrix, **options: str) -> Matrix:
+        """A recurrent network over one sentence."""
+        s = self.settings
+        return recurrent(
+            x, network, self.weights, layers=s.layers, bidirectional=s.bidirectional, width=s.hidden,
+            **options,
+        )  # fmt: skip
+
     def unused(self) -> tuple[str, ...]:
         """A remark on weights that the model does not use."""
         unused = [name for name in self.tables.weights if name not in self.weights.used]
@@ -367,6 +388,10 @@ MODELS: dict[Model, Callable[[Run, str, Matrix], Results]] = {
     Model.feed_forward: lambda run, _, x: _both(feed_forward(x, run.architecture)),
     Model.positions: lambda run, _, x: _both(x),
     Model.similarity: lambda run, _, x: (similarity(x), x),
+    Model.cnn: lambda run, _, x: run.convolution(x),
+    Model.rnn: lambda run, _, x: _both(run.recurrent(rnn, x, nonlinearity=run.settings.nonlinearity.value)),
+    Model.lstm: lambda run, _, x: _both(run.recurrent(lstm, x)),
+    Model.gru: lambda run, _, x: _both(run.recurrent(gru, x)),
 }
 """The function of each model: it takes a run, the name of a sentence and its words (n, d)."""
 

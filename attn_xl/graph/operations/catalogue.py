@@ -25,6 +25,7 @@ from .positions import Sinusoid
 from .products import Product, Transpose
 from .reductions import (
     Best,
+    ColumnMaximum,
     ColumnMean,
     ColumnVariance,
     Maximum,
@@ -80,6 +81,7 @@ PRIMITIVES: tuple[Operation, ...] = (
     When(),
     Find(True),
     Picked(),
+    ColumnMaximum(),
     ColumnMean(),
     ColumnVariance(),
 )
