@@ -27,7 +27,15 @@ from attn_xl.graph.operations.catalogue import (
 from attn_xl.graph.operations.elementwise import Copy
 from attn_xl.graph.operations.masks import HIDDEN, Mask
 from attn_xl.graph.operations.positions import Sinusoid
-from attn_xl.graph.operations.reductions import Best, ColumnMaximum, ColumnMean, ColumnVariance, Width
+from attn_xl.graph.operations.products import Dot
+from attn_xl.graph.operations.reductions import (
+    Best,
+    ColumnMaximum,
+    ColumnMean,
+    ColumnSum,
+    ColumnVariance,
+    Width,
+)
 from attn_xl.graph.operations.selection import Columns, Concat, Find, Gather, Picked, Shift
 from attn_xl.graph.operations.switches import When
 from attn_xl.text import OFF, ON
@@ -72,6 +80,16 @@ def picked(x: Matrix, row: Matrix) -> Matrix:
 def column_maximum(x: Matrix) -> Matrix:
     """(n, m) to (1, m): the largest number of each column."""
     return made(ColumnMaximum(), (x,), ("maximum",), x.columns)
+
+
+def row_dot(x: Matrix, y: Matrix) -> Matrix:
+    """(n, m) and (n, m) to (n, 1): the dot product of each row of `x` with the same row of `y`."""
+    return made(Dot(), (x, y), x.rows, ("product",))
+
+
+def column_sum(x: Matrix) -> Matrix:
+    """(n, m) to (1, m): the sum of each column."""
+    return made(ColumnSum(), (x,), ("sum",), x.columns)
 
 
 def column_mean(parts: Sequence[Matrix]) -> Matrix:

@@ -7,14 +7,15 @@ of `Term` objects, which supply their names or numbers.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-import numpy as np
+from .node import MadeBy, Node, Numbers
 
-from .node import MadeBy, Node, Numbers, walk
+if TYPE_CHECKING:
+    from .matrix import Matrix
 
 ATOM = 9  # binds tighter than any operator: a cell, a number, a function call
 
@@ -176,8 +177,8 @@ class Operation(MadeBy, ABC):
     """A primitive operation, with everything about it in one class.
 
     In this order: `numbers`, from arrays to an array; `formula`, for one cell; `array`, the formula
-    for the whole matrix; `words`, the step as in a textbook; `worked`, how one cell was computed. A
-    derivative, written in the same operations, would come after these.
+    for the whole matrix; `words`, the step as in a textbook; `worked`, how one cell was computed;
+    `gradient`, its derivative, written in the same operations.
 
     Attributes:
         noun: the name of an unnamed result that needs cells.
@@ -190,6 +191,9 @@ class Operation(MadeBy, ABC):
             receives itself as the last operand.
         reads_texts: whether an operand may hold words: a switch, a chosen word.
         passes_on: whether its formula is that of an operand, and so binds only as tightly.
+        sign: the sign between its two operands in words, `+`; "" for none.
+        is_product: whether it multiplies the rows of one matrix by the columns of another.
+        joins: whether it places its operands side by side.
     """
 
     noun: ClassVar[str]
@@ -201,6 +205,9 @@ class Operation(MadeBy, ABC):
     reads_labels: ClassVar[bool] = False
     reads_texts: ClassVar[bool] = False
     passes_on: ClassVar[bool] = False
+    sign: ClassVar[str] = ""
+    is_product: ClassVar[bool] = False
+    joins: ClassVar[bool] = False
 
     @abstractmethod
     def numbers(self, *operands: Numbers) -> Numbers: ...
@@ -233,6 +240,28 @@ class Operation(MadeBy, ABC):
     def alike(self, row: int, other: int) -> bool:
         """Whether the formulas of two rows differ only in row numbers."""
         return self.same_in_every_row
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix | None:
+        """How a loss changes with operand `number`, counted from 0 (a vector-Jacobian product).
+
+        Args:
+            own: the result.
+            d: how the loss changes with the result.
+            operands: what the result was computed from.
+
+        Returns:
+            A matrix of the result's shape where the operand was repeated, a single row or column where
+            all rows or columns are equal; None where the result does not follow the operand smoothly: a
+            size, a choice, a condition.
+        """
+        return None
+
+    def of(
+        self, *operands: Matrix | float, rows: Sequence[str] = (), columns: Sequence[str] = ()
+    ) -> Matrix:
+        """The result for these matrices; its labels are those of the first matrix, unless given."""
+        first = next(operand for operand in operands if isinstance(operand, Node))
+        return first.combined(self, operands, rows or first.rows, columns or first.columns)
 
     def cells(self, of: Cells) -> Cells | None:
         """The cells of its numbers among the cells `of` its operand; None if it computes new ones."""
@@ -269,147 +298,10 @@ def cells_of(node: Node) -> Cells | None:
     return operation_of(node).cells(of) if of else None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Entered:
-    """Numbers entered into some cells of a matrix instead of its own.
-
-    Attributes:
-        cells: Boolean mask of the matrix's shape.
-        numbers: the numbers, of the same shape; NaN for a blank.
-    """
-
-    cells: np.ndarray
-    numbers: Numbers
-
-
-class Loop:
-    """Matrices that are computed together, row after row, since each row needs the row before it.
-
-    Attributes:
-        reverse: whether from the last row up.
-        nodes: all of them, in the order in which a row is computed.
-    """
-
-    def __init__(self, reverse: bool = False) -> None:
-        self.reverse = reverse
-        self.nodes: tuple[Node, ...] = ()
-
-    @property
-    def reads(self) -> set[Node]:
-        """The matrices outside the loop that it reads."""
-        return {parent for node in self.nodes for parent in node.parents} - {*self.nodes}
-
-    def numbers(self) -> dict[Node, Numbers]:
-        """The numbers of all nodes, from those of the matrices outside."""
-        return self.recomputed({node: node.values for node in self.reads}, {}, keep=True)[0]
-
-    def recomputed(
-        self, outside: Mapping[Node, Numbers], entered: Mapping[Node, Entered], *, keep: bool = False
-    ) -> tuple[dict[Node, Numbers], dict[Node, Numbers]]:
-        """As in `Recomputed`: what every row gives and shows, given what the matrices outside show; with
-        `keep`, infinite numbers are kept."""
-        expected = {node: np.empty(node.shape) for node in self.nodes}
-        shown = {n: np.empty(n.shape) if n in entered else made for n, made in expected.items()}
-        plan = []
-        for node in self.nodes:
-            operation = operation_of(node)
-            sources = []
-            for number, parent in enumerate(node.parents):
-                values = shown[parent] if parent in shown else outside[parent]
-                by_row = operation.reads_of(number) in (Reads.number, Reads.row)
-                sources.append((values, by_row and len(values) == len(node.rows)))
-            plan.append((operation, sources, expected[node], shown[node], entered.get(node)))
-        rows = range(len(self.nodes[0].rows))
-        for t in reversed(rows) if self.reverse else rows:
-            for operation, sources, made, seen, put in plan:
-                pick = operation.row_of(t)
-                if pick is not None:
-                    made[t] = sources[pick[0]][0][pick[1]]
-                else:
-                    operands = (values[t : t + 1] if by_row else values for values, by_row in sources)
-                    made[t] = operation.numbers(*operands)[0]
-                if not keep:
-                    made[t] = np.where(np.isfinite(made[t]), made[t] + 0.0, np.nan)
-                if put is not None:
-                    seen[t] = np.where(put.cells[t], put.numbers[t], made[t])
-        return expected, shown
-
-
-class Looping:
-    """What an operation has that refers to another row of its own result.
-
-    Attributes:
-        loop: the matrices that are computed together.
-    """
-
-    loop: Loop
-
-
-def loops_in(nodes: Iterable[Node]) -> list[Loop]:
-    """The loops among some matrices."""
-    found = (node.operation.loop for node in nodes if isinstance(node.operation, Looping))
-    return list(dict.fromkeys(found))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Recomputed:
-    """The numbers of all matrices after some cells have changed.
-
-    Attributes:
-        expected: the result of every matrix's operation, computed from what its operands show.
-        shown: the same, with the entered numbers in their cells.
-    """
-
-    expected: dict[Node, Numbers]
-    shown: dict[Node, Numbers]
-
-
-def recompute(results: Iterable[Node], entered: Mapping[Node, Entered]) -> Recomputed:
-    """The numbers of every node that leads to `results` after some cells have changed.
-
-    NaN stands for a missing number: a blank, a number that depends on one, or a number that cannot be
-    computed, such as a division by 0.
-    """
-    expected: dict[Node, Numbers] = {}
-    shown: dict[Node, Numbers] = {}
-    changed: set[Node] = set()
-    nodes = walk(results)
-    loops = {node: loop for loop in loops_in(nodes) for node in loop.nodes}
-    with np.errstate(all="ignore"):
-        for node in nodes:
-            if node in loops:
-                loop = loops[node]
-                if node is not loop.nodes[-1]:
-                    continue
-                if changed.isdisjoint(loop.reads) and entered.keys().isdisjoint(loop.nodes):
-                    found = {one: one.values for one in loop.nodes}, {one: one.values for one in loop.nodes}
-                else:
-                    found = loop.recomputed(shown, entered)
-                    changed |= {*loop.nodes}
-                expected |= found[0]
-                shown |= found[1]
-                continue
-            if changed.isdisjoint(node.parents):
-                expected[node] = node.values
-            else:
-                made = operation_of(node).numbers(*(shown[parent] for parent in node.parents))
-                expected[node] = np.where(np.isfinite(made), made + 0.0, np.nan)
-                changed.add(node)
-            shown[node] = expected[node]
-            if node in entered:
-                put = entered[node]
-                shown[node] = np.where(put.cells, put.numbers, expected[node])
-                changed.add(node)
-    return Recomputed(expected, shown)
-
-
-def follows(results: Iterable[Node], changed: Iterable[Node]) -> set[Node]:
-    """The nodes that lead to `results` and depend on one of `changed`."""
-    found, before = set(changed), 0
-    nodes = walk(results)
-    while len(found) > before:  # again where a loop leads back
-        before = len(found)
-        for node in nodes:
-            if not found.isdisjoint(node.parents):
-                found.add(node)
-    return found - set(changed)
+def view_of(node: Node) -> Cells | None:
+    """The cells of its operand that a matrix repeats if it is a copy, some columns or a transpose,
+    whether or not it has cells of its own; None if it is neither."""
+    if node.operation is None or len(node.parents) != 1:
+        return None
+    (parent,) = node.parents
+    return operation_of(node).cells(Cells(parent, parent.shape))

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from .loops import Loop
 from .matrix import Matrix, shapes_only
 from .node import Node, walk
-from .operation import Loop, Reads, operation_of
+from .operation import Reads, operation_of
 from .operations.selection import Previous, shifted_rows
 
 

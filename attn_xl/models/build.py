@@ -67,7 +67,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
             has no effect.
     """
     if settings is None:
-        settings = Settings.chosen({}, tables.settings, f"{tables.path}, sheet 'Settings'")
+        settings = Settings.resolve({}, tables.settings, f"{tables.path}, sheet 'Settings'")
     settings.refuse_idle()
     run = Run(tables, settings)
     graphs: dict[str, Graph] = {}
@@ -243,7 +243,9 @@ class Run:
         """
         first = {Model.rnn: "W_h", Model.lstm: "W_i", Model.gru: "W_r", Model.cnn: "W_here"}
         name = first.get(self.settings.model.kind, steps.W_1.symbol)
-        if self.settings.hidden is not None and name not in {one.symbol for one in self.weights.made_up}:
+        if self.settings.hidden is not None and name not in {
+            one.symbol for one in self.weights.made_up
+        }:
             raise CallError(f"--hidden has no effect: {name} is given, and its columns set the width.")
 
     def attention(self, name: str, x: Matrix) -> Matrix:
@@ -389,7 +391,9 @@ MODELS: dict[Model, Callable[[Run, str, Matrix], Results]] = {
     Model.positions: lambda run, _, x: _both(x),
     Model.similarity: lambda run, _, x: (similarity(x), x),
     Model.cnn: lambda run, _, x: run.convolution(x),
-    Model.rnn: lambda run, _, x: _both(run.recurrent(rnn, x, nonlinearity=run.settings.nonlinearity.value)),
+    Model.rnn: lambda run, _, x: _both(
+        run.recurrent(rnn, x, nonlinearity=run.settings.nonlinearity.value)
+    ),
     Model.lstm: lambda run, _, x: _both(run.recurrent(lstm, x)),
     Model.gru: lambda run, _, x: _both(run.recurrent(gru, x)),
 }

@@ -203,7 +203,9 @@ H_0 = Step(
     role="weight",
     source="weights",
 )
-C_0 = replace(H_0, symbol="c_0", note="The cell before the first word: 0 unless given. Change it and watch.")
+C_0 = replace(
+    H_0, symbol="c_0", note="The cell before the first word: 0 unless given. Change it and watch."
+)
 GATES = {
     "h": "the hidden state",
     "i": "the input gate",

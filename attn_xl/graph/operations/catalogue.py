@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from attn_xl.graph.operation import Loop, Operation
+from attn_xl.graph.loops import Loop
+from attn_xl.graph.operation import Operation
 
 from .elementwise import (
     Acos,
@@ -12,8 +13,10 @@ from .elementwise import (
     Divide,
     Exp,
     Gelu,
+    GeluSlope,
     GeluTanh,
     Multiply,
+    Positive,
     Relu,
     Sigmoid,
     Sqrt,
@@ -22,12 +25,14 @@ from .elementwise import (
 )
 from .masks import Mask
 from .positions import Sinusoid
-from .products import Product, Transpose
+from .products import Dot, Product, Transpose
 from .reductions import (
     Best,
     ColumnMaximum,
     ColumnMean,
+    ColumnSum,
     ColumnVariance,
+    Largest,
     Maximum,
     Mean,
     SampleVariance,
@@ -36,7 +41,19 @@ from .reductions import (
     Variance,
     Width,
 )
-from .selection import Columns, Concat, Find, Gather, Picked, Previous, Shift
+from .selection import (
+    AddedRows,
+    Columns,
+    Concat,
+    Find,
+    Gather,
+    Here,
+    Picked,
+    Placed,
+    Previous,
+    Repeated,
+    Shift,
+)
 from .switches import When
 
 ADD, SUBTRACT, MULTIPLY, DIVIDE = Add(), Subtract(), Multiply(), Divide()
@@ -50,6 +67,7 @@ PRIMITIVES: tuple[Operation, ...] = (
     Copy(),
     Transpose(),
     Product(),
+    Dot(),
     ADD,
     SUBTRACT,
     MULTIPLY,
@@ -61,9 +79,12 @@ PRIMITIVES: tuple[Operation, ...] = (
     RELU,
     GELU,
     GELU_TANH,
-    TANH,
+    Positive(),
+    GeluSlope(),
+    Tanh(),
     SIGMOID,
     MAXIMUM,
+    Largest(),
     SUM,
     MEAN,
     VARIANCE,
@@ -73,7 +94,10 @@ PRIMITIVES: tuple[Operation, ...] = (
     Gather(((0, 0),)),
     Shift.by(-1, 1),
     Previous(((1, 0),), -1, "Hidden", Loop()),
+    AddedRows(((0,),)),
     Columns(0, 1),
+    Placed((0,), 1),
+    Repeated(1, 1),
     Concat(),
     Best(),
     Mask(1, ("w",), True, ("<PAD>",)),
@@ -82,6 +106,8 @@ PRIMITIVES: tuple[Operation, ...] = (
     Find(True),
     Picked(),
     ColumnMaximum(),
+    Here(1),
+    ColumnSum(),
     ColumnMean(),
     ColumnVariance(),
 )
