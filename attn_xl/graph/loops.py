@@ -20,11 +20,13 @@ class Loop:
     Attributes:
         reverse: whether from the last row up.
         nodes: all of them, in the order in which a row is computed.
+        states: those whose row above is read.
     """
 
     def __init__(self, reverse: bool = False) -> None:
         self.reverse = reverse
         self.nodes: tuple[Node, ...] = ()
+        self.states: tuple[Node, ...] = ()
 
     @property
     def reads(self) -> set[Node]:

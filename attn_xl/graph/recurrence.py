@@ -69,6 +69,7 @@ def recurrence(
     for node in inside:
         if not looping.isdisjoint(node.parents):
             looping.add(node)
+    loop.states = made
     loop.nodes = tuple(node for node in inside if node in looping)
     for node in loop.nodes:
         _check_by_row(node, looping)

@@ -8,12 +8,13 @@ from functools import cached_property
 
 from attn_xl.errors import CallError, InputError, MissingWeightsError, NotFinite, nearest
 from attn_xl.graph.functions import option
+from attn_xl.graph.loops import loops_in
 from attn_xl.graph.matrix import Matrix, given_step, shapes_only
-from attn_xl.graph.node import HIDES, Graph
+from attn_xl.graph.node import HIDES, Graph, walk
 from attn_xl.graph.step import WHOLE
-from attn_xl.settings import ATTENTION, BLOCKS, CELLS, Model, Normalize, Positions, Settings
+from attn_xl.settings import ATTENTION, BLOCKS, CELLS, Formulas, Model, Normalize, Positions, Settings
 from attn_xl.tables.survey import Table, Tables
-from attn_xl.text import count
+from attn_xl.text import count, listed
 
 from . import steps
 from .attention import compare, positioned, self_attention, softmax_alone
@@ -90,6 +91,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
     if settings.model.kind not in WEIGHTLESS:
         refuse_unused(tables, settings, run.weights.used, _used_with)
     title = run.title(graphs)
+    by_row = _row_by_row(graphs, settings)
     if settings.model.kind in (*BLOCKS, Model.similarity):
         return Computation(
             title, graphs, {}, remarks=(*tables.remarks, *run.unused()), settings=settings
@@ -105,7 +107,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
         graphs=graphs,
         comparison={matrix.name: matrix for matrix in compared},
         controls={matrix.name: matrix for matrix in (*controls, *plane)},
-        remarks=(*tables.remarks, *remarks, *left_out, *_not_to_be_masked(graphs), *run.unused()),
+        remarks=(*tables.remarks, *remarks, *left_out, *_not_to_be_masked(graphs), *by_row, *run.unused()),
         settings=settings,
     )
 
@@ -440,6 +442,18 @@ def _not_to_be_masked(graphs: Mapping[str, Graph]) -> tuple[str, ...]:
     ]
     names = ", ".join(map(repr, dict.fromkeys(large)))
     return (f"Leave Causal off: the scores of {names} are too large to be masked.",) if large else ()
+
+
+def _row_by_row(graphs: Mapping[str, Graph], settings: Settings) -> tuple[str, ...]:
+    """A remark on matrices that cannot have one formula for all of their cells."""
+    loops = [loop for graph in graphs.values() for loop in loops_in(walk(graph.values()))]
+    if not loops or settings.formulas not in (Formulas.array, Formulas.dynamic):
+        return ()
+    names = listed([node.name for node in loops[0].nodes if node.name and not node.helper], 6)
+    return (
+        f"{names} have a formula in each cell: each row needs the row above, and one formula for the whole "
+        "matrix would refer to itself.",
+    )
 
 
 def _comparable(

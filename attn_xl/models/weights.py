@@ -65,7 +65,9 @@ class SheetWeights(Weights):
                 f"{len(table.columns)}, but needs {len(rows)} rows, one for each of {listed(rows)}."
             )
         if len(columns) != (width if table is None else len(table.columns)):
-            columns = [f"{_letter(step)}{j + 1}" for j in range(width)]
+            letter = columns[0].rstrip("0123456789") if columns else _letter(step)
+            width = width if table is None else len(table.columns)
+            columns = [f"{letter}{j + 1}" for j in range(width)]
         matrix = self._matrix(step, part, table, rows, columns)
         if len(matrix.rows) != len(rows):
             raise InputError(

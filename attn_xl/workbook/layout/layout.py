@@ -10,7 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-from attn_xl.graph.node import Node, Numbers, referred_to
+from attn_xl.graph.loops import loops_in
+from attn_xl.graph.node import Node, Numbers, referred_to, walk
 from attn_xl.graph.operation import NoArray, Operation, Reads, cells_of, operation_of
 from attn_xl.settings import Formulas, Settings
 from attn_xl.spreadsheets.addresses import (
@@ -230,11 +231,18 @@ class Layout:
         node = block.node
         if not (self.arrays and block.live) or node.values.size == 1 or self.waits(node):
             return ""
+        if node in self._looping:  # it would refer to itself
+            return ""
         own = PlacedOperand(self.blocks, replace(node, name=""), block.place, 0, {})
         try:
             return own.array()
         except NoArray:
             return ""
+
+    @cached_property
+    def _looping(self) -> set[Node]:
+        """The matrices that are computed row by row."""
+        return {node for loop in loops_in(walk(self.blocks)) for node in loop.nodes}
 
     def needs(self, block: Block, row: int, column: int) -> tuple[str, str]:
         """The formula of a cell, and a condition that is true while cells it needs are empty; "" if it
