@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -77,6 +77,17 @@ class Looping:
     """
 
     loop: Loop
+
+
+def loop_turns(nodes: Sequence[Node]) -> dict[Node, Loop | None]:
+    """For each node of a loop among `nodes`, in their order, None; for its last node, the loop: all that
+    it reads comes before, and all that reads it after."""
+    found: dict[Node, Loop | None] = {}
+    for loop in loops_in(nodes):
+        inside = {*loop.nodes}
+        last = [node for node in nodes if node in inside][-1]
+        found |= {node: loop if node is last else None for node in loop.nodes}
+    return found
 
 
 def loops_in(nodes: Iterable[Node]) -> list[Loop]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .loops import loops_in
+from .loops import loop_turns
 from .node import Node, Numbers, walk
 from .operation import operation_of
 
@@ -48,12 +48,11 @@ def recompute(results: Iterable[Node], entered: Mapping[Node, Entered]) -> Recom
     shown: dict[Node, Numbers] = {}
     changed: set[Node] = set()
     nodes = walk(results)
-    loops = {node: loop for loop in loops_in(nodes) for node in loop.nodes}
+    turns = loop_turns(nodes)
     with np.errstate(all="ignore"):
         for node in nodes:
-            if node in loops:
-                loop = loops[node]
-                if node is loop.nodes[-1]:  # all that it reads has been recomputed
+            if node in turns:
+                if (loop := turns[node]) is not None:
                     found = loop.recomputed(shown, entered)
                     expected |= found[0]
                     shown |= found[1]

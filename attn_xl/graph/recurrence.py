@@ -24,7 +24,8 @@ def recurrence(
 
     Args:
         rows: the labels of the n rows.
-        states: for each state its name and its initial row, (1, h).
+        states: for each state its name and its initial row, (1, h), which needs no name where the body
+            reads it number by number.
         body: computes the states, (n, h) each and named as in `states`. It takes for each state the
             matrix of its previous rows, (n, h): row t is row t − 1 of the state. What depends on these
             is computed row by row; it may use products with other matrices on the right, sums and
@@ -83,7 +84,6 @@ def recurrence(
 
 
 def _previous(start: Matrix, rows: Sequence[str], operation: Previous) -> Matrix:
-    start = start.in_cells
     return Matrix(
         np.broadcast_to(1.0, (len(rows), len(start.columns))),
         tuple(rows), start.columns, operation, (start,),

@@ -107,7 +107,14 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
         graphs=graphs,
         comparison={matrix.name: matrix for matrix in compared},
         controls={matrix.name: matrix for matrix in (*controls, *plane)},
-        remarks=(*tables.remarks, *remarks, *left_out, *_not_to_be_masked(graphs), *by_row, *run.unused()),
+        remarks=(
+            *tables.remarks,
+            *remarks,
+            *left_out,
+            *_not_to_be_masked(graphs),
+            *by_row,
+            *run.unused(),
+        ),
         settings=settings,
     )
 
