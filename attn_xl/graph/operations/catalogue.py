@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from attn_xl.graph.loops import Loop
 from attn_xl.graph.operation import Operation
 
 from .elementwise import (
@@ -17,6 +18,7 @@ from .elementwise import (
     Multiply,
     Positive,
     Relu,
+    Sigmoid,
     Sqrt,
     Subtract,
     Tanh,
@@ -26,6 +28,7 @@ from .positions import Sinusoid
 from .products import Dot, Product, Transpose
 from .reductions import (
     Best,
+    ColumnMaximum,
     ColumnMean,
     ColumnSum,
     ColumnVariance,
@@ -38,12 +41,25 @@ from .reductions import (
     Variance,
     Width,
 )
-from .selection import AddedRows, Columns, Concat, Find, Gather, Here, Picked, Placed, Repeated
+from .selection import (
+    AddedRows,
+    Columns,
+    Concat,
+    Find,
+    Gather,
+    Here,
+    Picked,
+    Placed,
+    Previous,
+    Repeated,
+    Shift,
+)
 from .switches import When
 
 ADD, SUBTRACT, MULTIPLY, DIVIDE = Add(), Subtract(), Multiply(), Divide()
 EXP, SQRT, ACOS = Exp(), Sqrt(), Acos()
 RELU, GELU, GELU_TANH = Relu(), Gelu(), GeluTanh()
+TANH, SIGMOID = Tanh(), Sigmoid()
 MAXIMUM, SUM, MEAN, SQUARES = Maximum(), Sum(), Mean(), Squares()
 VARIANCE, SAMPLE_VARIANCE = Variance(), SampleVariance()
 
@@ -66,6 +82,7 @@ PRIMITIVES: tuple[Operation, ...] = (
     Positive(),
     GeluSlope(),
     Tanh(),
+    SIGMOID,
     MAXIMUM,
     Largest(),
     SUM,
@@ -75,6 +92,8 @@ PRIMITIVES: tuple[Operation, ...] = (
     SQUARES,
     Width(),
     Gather(((0, 0),)),
+    Shift.by(-1, 1),
+    Previous(((1, 0),), -1, "Hidden", Loop()),
     AddedRows(((0,),)),
     Columns(0, 1),
     Placed((0,), 1),
@@ -86,6 +105,7 @@ PRIMITIVES: tuple[Operation, ...] = (
     When(),
     Find(True),
     Picked(),
+    ColumnMaximum(),
     Here(1),
     ColumnSum(),
     ColumnMean(),

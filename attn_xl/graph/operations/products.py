@@ -30,6 +30,8 @@ class Product(Operation):
 
     def numbers(self, *operands: Numbers) -> Numbers:
         left, right = operands
+        if len(left) == 1:
+            return np.add.accumulate(left.T * right)[-1:]
         total = np.zeros((left.shape[0], right.shape[1]))
         term = np.empty_like(total)
         for left_column, right_row in zip(left.T, np.ascontiguousarray(right)):
@@ -118,7 +120,7 @@ class Transpose(Operation):
     noun: ClassVar[str] = "Transposed"
     passes_on: ClassVar[bool] = True
     same_in_every_row: ClassVar[bool] = False
-    reads = (Reads.row,)
+    reads = (Reads.rows,)
 
     def numbers(self, *operands: Numbers) -> Numbers:
         return operands[0].T
