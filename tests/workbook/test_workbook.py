@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, by_libreoffice, make_input, table
+from conftest import SAMPLES, by_libreoffice, make_input, table, thorough
 from judges import Editable, stored_formulas
 from python_calamine import CalamineWorkbook
 from test_tables import rewrite
@@ -486,6 +486,7 @@ def test_the_package_is_compressed_by_isal(tmp_path: Path) -> None:
         assert hasattr(part, "_compressor"), "zipfile changed: see _Archive in package.py"
 
 
+@thorough
 def test_compressed_bytes_do_not_depend_on_where_the_compressor_lies_in_memory() -> None:
     """16,000 lie at other places; where the start of a part is hashed wrongly, about six differ."""
     words = b"abcdefgh 0abcd1 2bcde3 4cdef5 "
