@@ -69,8 +69,8 @@ class Shift(Gather):
     def words(self, *operands: str) -> str:
         return f"{operands[0]}[{when(self.offset)}]"
 
-    def alike(self, row: int, other: int) -> bool:
-        return self.picks[row][0] == self.picks[other][0]
+    def kind_of_row(self, row: int) -> int:
+        return self.picks[row][0]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
