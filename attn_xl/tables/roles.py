@@ -18,7 +18,7 @@ WordsIn = Literal["rows", "columns"]
 _WEIGHT_SHEET = re.compile(
     r"\s*((?:enc|dec|layer)\d*\.)?((?:self|cross|forward|backward)\.)?"
     r"(?:([wb])(?:[ _-]?([qkvo12])|[ _-](u))|(gamma|beta)|(vocabulary|mask)"
-    r"|(w_[ifgcrznh]|u_[ifgcorznh]|b_u?[ifgcorznh]|b_uo|w_(?:before|here|after)|b_conv|[hc]_0))((?:_\d+)?)\s*",
+    r"|(w_[ifgcrznh]|u_[ifgcorznh]|b_u?[ifgcorznh]|b_uo|w_(?:before|here|after|conv)|b_conv|[hc]_0))((?:_\d+)?)\s*",
     re.IGNORECASE,
 )
 _COMPACT = re.compile(r"([wb])([qkvo12])(?:head|h)?((?:[1-9]\d*)?)|([wb])([1-9]\d*)([qkvo])")
