@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from threading import Thread
-from typing import Literal
+from typing import Any, Literal
 
 from attn_xl.errors import InputError
 from attn_xl.outputs import no_such_file
@@ -56,12 +56,14 @@ class Book:
         grids: the values of every sheet: numbers, texts, booleans, dates, error values, "" where blank.
         hidden: the names of the hidden sheets.
         marks: defined names, formula cells, hidden rows and columns.
+        kept: what has been found in the book, so that it is found once.
     """
 
     path: Path
     grids: dict[str, Grid]
     hidden: frozenset[str] = frozenset()
     marks: Marks = field(default_factory=lambda: Marks(b""))
+    kept: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
 def read_book(path: Path) -> Book:

@@ -86,7 +86,18 @@ def survey(
         InputError: if the file cannot be read at all.
         CallError: if a range, a sheet or weights do not exist.
     """
-    book = _book_of(path)
+    return survey_of(_book_of(path), range=range, words_in=words_in, sheet=sheet, without=without)
+
+
+def survey_of(
+    book: Book,
+    *,
+    range: str | Sequence[str] = (),
+    words_in: WordsIn | None = None,
+    sheet: str | Sequence[str] = (),
+    without: str | Sequence[str] = (),
+) -> Survey:
+    """`survey` of a book that has been read."""
     if range or words_in or read_record(book.grids) is None:
         return survey_book(book, range=range, words_in=words_in, sheet=sheet, without=without)
     tables = _tables(book, sheet, without)
@@ -97,7 +108,7 @@ def survey(
         )
         for name in book.grids
     ]
-    return Survey(book.path, sheets, tables)
+    return Survey(book.path, sheets, tables, book=book)
 
 
 def _book_of(what: Any) -> Book:

@@ -20,7 +20,6 @@ from .boxes import (
     Box,
     Grid,
     boxes,
-    inside,
     kinds,
     merged,
     union,
@@ -78,6 +77,14 @@ def find_regions(grid: Grid, names: Callable[[str], bool]) -> list[Region]:
     return _Sheet(grid, cells, names).regions()
 
 
+def _absorbed(region: Region, crops: np.ndarray) -> bool:
+    """Whether the numbers of a region belong to another one of the given regions, (n, 4)."""
+    top, left, bottom, right = region.box
+    around = (crops[:, 0] <= top) & (crops[:, 1] <= left)
+    around &= (crops[:, 2] >= bottom) & (crops[:, 3] >= right)
+    return bool((crops[around] != region.crop).any())
+
+
 class _Sheet:
     def __init__(self, grid: Grid, cells: np.ndarray, names: Callable[[str], bool]) -> None:
         self.grid, self.cells, self.names = grid, cells, names
@@ -96,12 +103,8 @@ class _Sheet:
             self._own()
         found = [self._region(box) for box in self.boxes if self._has_numbers(box)]
         found = list(dict.fromkeys(found))  # headings without a gap turn two regions into one
-        absorbed = [region.crop for region in found]
-        return [
-            region
-            for region in found
-            if not any(inside(region.box, crop) and crop != region.crop for crop in absorbed)
-        ]
+        crops = np.array([region.crop for region in found]).reshape(-1, 4)
+        return [region for region in found if not _absorbed(region, crops)]
 
     def text(self, row: int, column: int) -> str:
         return str(self.grid[row][column]).strip() if self.kind(row, column) >= TEXT else ""

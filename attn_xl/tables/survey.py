@@ -69,12 +69,14 @@ class Survey:
         sheets: the sheets in order, with their tables.
         tables: the tables to compute with; None if they cannot be determined.
         trouble: why they cannot be determined, or None.
+        book: the file's contents.
     """
 
     path: Path
     sheets: list[SheetFound] = field(default_factory=list)
     tables: Tables | None = None
     trouble: InputError | None = None
+    book: Book | None = field(default=None, repr=False)
 
 
 def survey_book(
@@ -95,7 +97,7 @@ def survey_book(
     """
     if words_in not in (None, "rows", "columns"):
         raise CallError(f"--words-in is {words_in!r}; give rows or columns.")
-    survey = Survey(book.path)
+    survey = Survey(book.path, book=book)
     if "Overview" in book.grids and wrote_this(book.path):
         do = f"its sheet {SETTINGS!r} is missing. Give the file it was made from."
         if SETTINGS in book.grids and (range or words_in):

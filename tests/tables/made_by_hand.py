@@ -328,3 +328,37 @@ WORKBOOKS = [
     across,
     two_layers,
 ]
+
+
+def large_canvas(path: Path, formulas: int = 8_744, attention: bool = True) -> Path:
+    """One sheet full of small tables of formulas, numbers and notes, with one attention among them."""
+    hand, rng = Hand(), np.random.default_rng(7)
+    if attention:
+        hand = _beside(three_heads)
+    s, made, place = "multi head", 0, 0
+    while made < formulas:
+        row, column = 1 + 4 * (place % 150), 40 + 4 * (place // 150)
+        place += 1
+        height, width = int(rng.integers(1, 3)), int(rng.integers(1, 3))
+        values = rng.normal(size=(height, width)).round(2)
+        if place % 5 == 0:
+            hand.given(s, row, column, [[f"Note {place}"]])
+            hand.given(s, row + 1, column, values)
+        else:
+            hand.cells(s, row + 1, column, values, lambda r, c: f"{address(r, c - 4)}*2+{address(r + 1, c - 4)}/SUM($AN{r}:$AP{r})")
+            made += height * width
+    return Hand.save(hand, path)
+
+
+def _beside(made: Callable[[Path], np.ndarray]) -> Hand:
+    """The workbook of another function, to be continued."""
+    kept: list[Hand] = []
+
+    class Kept(Hand):
+        def save(self, path: Path) -> Path:
+            kept.append(self)
+            return path
+
+    namespace = {**globals(), "Hand": Kept}
+    type(made)(made.__code__, namespace)(Path())
+    return kept[0]

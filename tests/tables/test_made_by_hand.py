@@ -17,9 +17,9 @@ import attn_xl
 from attn_xl.cli.main import main
 from attn_xl.tables.read import survey
 
-PEERS = [
-    path for name in ("Self-Attention", "Multihead-Attention")
-    if (path := ROOT.parent / "shared" / "peers" / f"{name}.xlsx").is_file()
+PEERS = [  # beside a checkout, or beside its worktrees
+    path for name in ("Self-Attention", "Multihead-Attention") for folder in ROOT.parents[:2]
+    if (path := folder / "shared" / "peers" / f"{name}.xlsx").is_file()
 ]  # fmt: skip
 Made = Callable[[Path], np.ndarray]
 by_workbook = pytest.mark.parametrize("made", WORKBOOKS, ids=lambda made: made.__name__)
