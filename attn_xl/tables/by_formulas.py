@@ -163,12 +163,12 @@ def memory_name(one: Attention, found: Mapping[str, Sequence[Found]]) -> str:
     """The name of the sentence that the words of an attention look at."""
     assert one.memory is not None
     span = one.memory.span
-    return next(f.name for f in found[span.sheet] if f.use == "sentence" and span_of(span.sheet, f) == span)
+    return next(
+        f.name for f in found[span.sheet] if f.use == "sentence" and span_of(span.sheet, f) == span
+    )
 
 
-def _name(
-    f: Found, one: Attention, role: Role, plain: Mapping[str, str], sheets: Sequence[str]
-) -> str:
+def _name(f: Found, one: Attention, role: Role, plain: Mapping[str, str], sheets: Sequence[str]) -> str:
     name = plain[role.span.sheet]
     if role is one.memory:
         return name if one.words.span.sheet != role.span.sheet else f"{name} memory"

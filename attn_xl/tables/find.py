@@ -143,7 +143,9 @@ def tables_of_sheet(
     found = [_titled(f, regions, plain) for f in found]
     others = [f for f in tables if not _overlaps(f.place, taken)]
     if roles is not None:
-        others = [replace(f, why=RESULT if said.has_formulas(original, f) else NOT_READ) for f in others]
+        others = [
+            replace(f, why=RESULT if said.has_formulas(original, f) else NOT_READ) for f in others
+        ]
         sheet.found = sorted([*found, *others], key=lambda f: (f.place.row, f.place.column))
         return sheet
     others = [_named(f, book, original, plain) for f in others]

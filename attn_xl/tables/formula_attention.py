@@ -324,7 +324,9 @@ def _bias(one: _Behind, axis: Axis) -> Role | None:
     _, count = _place(one.span, one.product.block.span, axis)
     for span in dict.fromkeys((*one.added, *one.product.block.added)):
         if max(span.shape) == count and min(span.shape) == 1:
-            return Role(span, span.shape[1] == 1 and count > 1, f"it is added to {one.product.block.span}")
+            return Role(
+                span, span.shape[1] == 1 and count > 1, f"it is added to {one.product.block.span}"
+            )
     return None
 
 
@@ -404,7 +406,9 @@ def settle(attention: Attention, values: Values) -> None:
     added = head.mask and _turned(head.mask, values)
     if stored.shape != (len(q), len(k)) or q.shape[1] != k.shape[1]:
         return
-    for mask, causal, scale in every((added, None) if added is not None else (None,), (False, True), (True, False)):
+    for mask, causal, scale in every(
+        (added, None) if added is not None else (None,), (False, True), (True, False)
+    ):
         scores = q @ k.T / (np.sqrt(k.shape[1]) if scale else 1)
         if mask is not None and mask.shape == scores.shape:
             scores = scores + mask

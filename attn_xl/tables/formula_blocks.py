@@ -232,7 +232,9 @@ class Blocks:
             corners = np.array([block.span[1:] for block in blocks], dtype=np.int64)
             self._corners[span.sheet] = corners.reshape(-1, 4)
         top, left, bottom, right = self._corners[span.sheet].T
-        there = (top <= span.bottom) & (left <= span.right) & (bottom >= span.top) & (right >= span.left)
+        there = (
+            (top <= span.bottom) & (left <= span.right) & (bottom >= span.top) & (right >= span.left)
+        )
         return [blocks[number] for number in np.flatnonzero(there).tolist()]
 
     # Reading
@@ -328,7 +330,9 @@ class Blocks:
             yield block
 
     @staticmethod
-    def _reference(sheet: str, corners: Any, right: Any, down: Any, steps: tuple[int, int]) -> Reference:
+    def _reference(
+        sheet: str, corners: Any, right: Any, down: Any, steps: tuple[int, int]
+    ) -> Reference:
         last = [a + (steps[1] - 1) * r + (steps[0] - 1) * d for a, r, d in zip(corners, right, down)]
         return Reference(corners, right, down, Span(sheet, *corners[:2], *last[2:]))
 
@@ -437,7 +441,9 @@ def _terms(tree: Tree) -> list[Tree]:
     return [tree]
 
 
-def _carried(block: Block, tree: Tree, flip: bool = False) -> Iterator[tuple[Product | Reference, bool]]:
+def _carried(
+    block: Block, tree: Tree, flip: bool = False
+) -> Iterator[tuple[Product | Reference, bool]]:
     """The products and references of a formula, each with whether it is transposed."""
     product = _product(block, tree)
     if product is not None:
@@ -480,9 +486,7 @@ def _product(block: Block, tree: Tree) -> Product | None:
     """The matrix product that a formula computes as a whole; None if it computes something else."""
     tree = _bare(tree)
     if tree[0] == "call" and tree[1] == "MMULT" and len(tree[2]) == 2:
-        sides = [
-            _factor(block, one, axis) for one, axis in zip(tree[2], ("columns", "rows"))
-        ]  # type: ignore[arg-type]
+        sides = [_factor(block, one, axis) for one, axis in zip(tree[2], ("columns", "rows"))]  # type: ignore[arg-type]
         return _of(block, sides[0], sides[1])
     if tree[0] == "call" and tree[1] in ("SUMPRODUCT", "SUM"):
         pair = tree[2]

@@ -101,7 +101,9 @@ def read_region(grid: Grid, region: Region, file: str, sheet: str) -> tuple[Tabl
     where = f"{file}, sheet {sheet!r}"
     grid, texts = _cropped(grid, region)
     edge = region.crop[1]
-    run = [r for r in range(region.crop[0], region.crop[2] + 1) if not all(map(is_blank, grid[r][edge:]))]
+    run = [
+        r for r in range(region.crop[0], region.crop[2] + 1) if not all(map(is_blank, grid[r][edge:]))
+    ]
     numbers = [row for row in run if any(map(is_number, grid[row][edge:]))]
     if not numbers:
         raise LabelsOnlyError(f"{where}: {region.place(sheet).range} holds no numbers.")

@@ -214,7 +214,10 @@ class _Sheet:
         while column < self.cells.shape[1]:
             part = self.cells[top : bottom + 1, column]
             beyond = self.owner[top : bottom + 1, column + 1 : column + 2]
-            if not ((part == TEXT) | (part == NUMBER_TEXT)).any() or ((beyond != 0) & (beyond != own)).any():
+            if (
+                not ((part == TEXT) | (part == NUMBER_TEXT)).any()
+                or ((beyond != 0) & (beyond != own)).any()
+            ):
                 break
             if (self.owner[top : bottom + 1, column] > 0).any():
                 break

@@ -273,7 +273,10 @@ def _assembled(survey: Survey, settings: dict[str, Any], words_in: WordsIn | Non
     for sheet, i, f in _used(survey, "weights"):
         table = replace(_readable(f), name=f.name)
         turn = f.turned or (
-            columns and not f.parameter and not f.certain and to_turn(f.name, table, conventions[0][1].columns, "columns")
+            columns
+            and not f.parameter
+            and not f.certain
+            and to_turn(f.name, table, conventions[0][1].columns, "columns")
         )
         turned[f.name] = table.turn() if turn else table
         sheet.found[i] = replace(f, turned=turn)
@@ -326,7 +329,10 @@ def _weights(survey: Survey) -> dict[str, Found]:
     weights: dict[str, Found] = {}
     for name, tables in named.items():
         left = tables
-        for preferred, why in ((_is_asked, "--range says otherwise:"), (_is_given, "computed by formulas;")):
+        for preferred, why in (
+            (_is_asked, "--range says otherwise:"),
+            (_is_given, "computed by formulas;"),
+        ):
             kept = [one for one in left if preferred(one[2])]
             if kept and len(kept) < len(left):
                 first = kept[0][2].where

@@ -37,7 +37,9 @@ class Hand:
                 self.sheet(name).cell(row + i, column + j, value)
         return values
 
-    def cells(self, name: str, row: int, column: int, values: np.ndarray, formula: Formula) -> np.ndarray:
+    def cells(
+        self, name: str, row: int, column: int, values: np.ndarray, formula: Formula
+    ) -> np.ndarray:
         """A formula in each cell: `formula` takes the cell's row and column."""
         for i, line in enumerate(values):
             for j, value in enumerate(line):
@@ -63,6 +65,7 @@ class Hand:
         with zipfile.ZipFile(path) as archive:
             content = {name: archive.read(name) for name in archive.namelist()}
         for part, name in parts.items():
+
             def stored(match: re.Match[str], name: str = name) -> str:
                 return f"{match[1]}<v>{self.stored[name, match[2]]!r}</v></c>"
 
@@ -130,7 +133,13 @@ def row_arrays(path: Path) -> np.ndarray:
         hand.given(s, 9, column, [["Wq" if n == 0 else f"step {n}"]])
         hand.array(s, 10, column, m, f"MMULT($C$4:$E$7,{area(4, column, w[n])})")
     hand.array(s, 16, 3, h.s, "MMULT(H10:I13,TRANSPOSE(L10:M13))")
-    hand.array(s, 16, 9, h.a, "EXP(C16:F19/SQRT(2))/MMULT(EXP(C16:F19/SQRT(2)),{1,1,1,1;1,1,1,1;1,1,1,1;1,1,1,1})")
+    hand.array(
+        s,
+        16,
+        9,
+        h.a,
+        "EXP(C16:F19/SQRT(2))/MMULT(EXP(C16:F19/SQRT(2)),{1,1,1,1;1,1,1,1;1,1,1,1;1,1,1,1})",
+    )
     hand.array(s, 16, 15, h.o, "MMULT(I16:L19,P10:Q13)")
     hand.save(path)
     return h.o
@@ -150,15 +159,25 @@ def columns_from_the_left(path: Path) -> np.ndarray:
         hand.given(s, row - 1, 2, [[f"matrix {n}"]])
         hand.given(s, row, 2, w[n].T)
         hand.given(s, row, 5, [["→"]] * 3)
-        hand.cells(s, row, 6, m.T, lambda r, c: f"SUMPRODUCT($B{r}:$D{r},TRANSPOSE({address(4, c)}:{address(6, c)}))")
+        hand.cells(
+            s,
+            row,
+            6,
+            m.T,
+            lambda r, c: f"SUMPRODUCT($B{r}:$D{r},TRANSPOSE({address(4, c)}:{address(6, c)}))",
+        )
     hand.cells(s, 10, 13, h.k, lambda r, c: address(15 + c - 13, 6 + r - 10))
-    hand.cells(s, 10, 20, h.s.T, lambda r, c: f"MMULT($M{r}:$O{r},{address(10, c - 14)}:{address(12, c - 14)})")
+    hand.cells(
+        s, 10, 20, h.s.T, lambda r, c: f"MMULT($M{r}:$O{r},{address(10, c - 14)}:{address(12, c - 14)})"
+    )
     hand.cells(s, 16, 20, h.scaled.T, lambda r, c: f"{address(r - 6, c)}/SQRT(3)")
     hand.cells(s, 22, 20, np.exp(h.scaled.T), lambda r, c: f"EXP({address(r - 6, c)})")
     total = np.exp(h.scaled.T).sum(axis=0, keepdims=True)
     hand.cells(s, 27, 20, total, lambda r, c: f"SUM({address(22, c)}:{address(25, c)})")
     hand.cells(s, 30, 20, h.a.T, lambda r, c: f"{address(r - 8, c)}/{address(27, c)}")
-    hand.cells(s, 36, 20, h.o.T, lambda r, c: f"MMULT($F{r - 16}:$I{r - 16},{address(30, c)}:{address(33, c)})")
+    hand.cells(
+        s, 36, 20, h.o.T, lambda r, c: f"MMULT($F{r - 16}:$I{r - 16},{address(30, c)}:{address(33, c)})"
+    )
     hand.save(path)
     return h.o
 
@@ -182,8 +201,20 @@ def written_out_over_sheets(path: Path) -> np.ndarray:
             lambda r, c: f"Data!$B{r}*{p}{address(2, c)}+Data!$C{r}*{p}{address(3, c)}+{p}{address(6, c)}",
         )  # fmt: skip
     hand.cells("Work", 7, 1, h.s, lambda r, c: f"$A{r - 5}*$D${c + 1}+$B{r - 5}*$E${c + 1}")
-    hand.cells("Work", 12, 1, h.a, lambda r, c: f"EXP({address(r - 5, c)})/SUM(EXP($A{r - 5}),EXP($B{r - 5}),EXP($C{r - 5}))")
-    hand.cells("Work", 17, 1, h.o, lambda r, c: "+".join(f"${k}{r - 5}*{address(2 + i, c + 6)}" for i, k in enumerate("ABC")))
+    hand.cells(
+        "Work",
+        12,
+        1,
+        h.a,
+        lambda r, c: f"EXP({address(r - 5, c)})/SUM(EXP($A{r - 5}),EXP($B{r - 5}),EXP($C{r - 5}))",
+    )
+    hand.cells(
+        "Work",
+        17,
+        1,
+        h.o,
+        lambda r, c: "+".join(f"${k}{r - 5}*{address(2 + i, c + 6)}" for i, k in enumerate("ABC")),
+    )
     hand.given("Notes", 1, 1, [["year", "pages"], ["2017", 15]])
     hand.save(path)
     return h.o
@@ -202,7 +233,13 @@ def three_heads(path: Path) -> np.ndarray:
             hand.given(s, top - 1, 1 + 4 * i, [["Wq Wk Wv".split()[i]]])
             hand.given(s, top, 1 + 4 * i, w[n][i])
             hand.array(s, top + 5, 1 + 4 * i, m, f"MMULT($B$3:$D$6,{area(top, 1 + 4 * i, w[n][i])})")
-        hand.array(s, top, 14, h.scaled, f"MMULT({area(top + 5, 1, h.q)},TRANSPOSE({area(top + 5, 5, h.k)}))/SQRT(2)")
+        hand.array(
+            s,
+            top,
+            14,
+            h.scaled,
+            f"MMULT({area(top + 5, 1, h.q)},TRANSPOSE({area(top + 5, 5, h.k)}))/SQRT(2)",
+        )
         for i in range(4):
             one = area(top + i, 14, h.a[:1])
             hand.array(s, top + i, 20, h.a[i : i + 1], f"_xlfn.SOFTMAX({one})")
@@ -230,9 +267,31 @@ def two_heads_side_by_side(path: Path) -> np.ndarray:
             c = 1 + 4 * i
             hand.given(s, top, c, w[n][i])
             rows = {r: f"$A{r - top - 4}:$B{r - top - 4}" for r in range(top + 5, top + 8)}
-            hand.cells(s, top + 5, c, m, lambda r, k, rows=rows, top=top: f"SUM({rows[r]}*TRANSPOSE({address(top, k)}:{address(top + 1, k)}))")  # type: ignore[misc]
-        hand.cells(s, top + 10, 1, h.s, lambda r, c, top=top: f"SUMPRODUCT($A{r - 5}:$B{r - 5},$E${top + 4 + c}:$F${top + 4 + c})")  # type: ignore[misc]
-        hand.cells(s, top + 10, 5, h.a, lambda r, c: f"EXP({address(r, c - 4)}/SQRT(2))/SUM(EXP($A{r}/SQRT(2)),EXP($B{r}/SQRT(2)),EXP($C{r}/SQRT(2)))")
+            hand.cells(
+                s,
+                top + 5,
+                c,
+                m,
+                lambda r, k, rows=rows, top=top: (
+                    f"SUM({rows[r]}*TRANSPOSE({address(top, k)}:{address(top + 1, k)}))"
+                ),
+            )  # type: ignore[misc]
+        hand.cells(
+            s,
+            top + 10,
+            1,
+            h.s,
+            lambda r, c, top=top: f"SUMPRODUCT($A{r - 5}:$B{r - 5},$E${top + 4 + c}:$F${top + 4 + c})",
+        )  # type: ignore[misc]
+        hand.cells(
+            s,
+            top + 10,
+            5,
+            h.a,
+            lambda r, c: (
+                f"EXP({address(r, c - 4)}/SQRT(2))/SUM(EXP($A{r}/SQRT(2)),EXP($B{r}/SQRT(2)),EXP($C{r}/SQRT(2)))"
+            ),
+        )
         hand.array(s, 60, 1 + 2 * n, h.o, f"MMULT({area(top + 10, 5, h.a)},{area(top + 5, 9, h.v)})")
     hand.save(path)
     return np.hstack([h.o for h in heads])
@@ -248,11 +307,31 @@ def slices_of_one_matrix(path: Path) -> np.ndarray:
     mix = numbers(52, 4, 4)
     hand.given(s, 1, 1, [["token", "a", "b", "c", "d"], *([f"t{i}", *r] for i, r in enumerate(x))])
     hand.given(s, 10, 2, w)
-    hand.cells(s, 20, 2, wide, lambda r, c: f"SUMPRODUCT($B{r - 18}:$E{r - 18},TRANSPOSE({address(10, c)}:{address(13, c)}))")
+    hand.cells(
+        s,
+        20,
+        2,
+        wide,
+        lambda r, c: f"SUMPRODUCT($B{r - 18}:$E{r - 18},TRANSPOSE({address(10, c)}:{address(13, c)}))",
+    )
     for n, h in enumerate(heads):
         top, q, k, v = 30 + 10 * n, 2 + 2 * n, 6 + 2 * n, 10 + 2 * n
-        hand.array(s, top, 2, h.scaled, f"MMULT({area(20, q, h.q)},TRANSPOSE({area(20, k, h.k)}))/SQRT(COLUMNS({area(20, k, h.k)}))")
-        hand.cells(s, top, 8, h.a, lambda r, c: f"EXP({address(r, c - 6)}-MAX($B{r}:$E{r}))/SUMPRODUCT(EXP($B{r}:$E{r}-MAX($B{r}:$E{r})))")
+        hand.array(
+            s,
+            top,
+            2,
+            h.scaled,
+            f"MMULT({area(20, q, h.q)},TRANSPOSE({area(20, k, h.k)}))/SQRT(COLUMNS({area(20, k, h.k)}))",
+        )
+        hand.cells(
+            s,
+            top,
+            8,
+            h.a,
+            lambda r, c: (
+                f"EXP({address(r, c - 6)}-MAX($B{r}:$E{r}))/SUMPRODUCT(EXP($B{r}:$E{r}-MAX($B{r}:$E{r})))"
+            ),
+        )
         hand.array(s, 50, 2 + 2 * n, h.o, f"MMULT({area(top, 8, h.a)},{area(20, v, h.v)})")
     hand.given(s, 60, 2, mix)
     out = np.hstack([h.o for h in heads]) @ mix
@@ -304,12 +383,16 @@ def across(path: Path) -> np.ndarray:
     h, s = Head(x, w, y=y), "cross"
     hand.given("french", 1, 1, [["", "a", "b", "c"], *([n, *r] for n, r in zip(("le", "chat"), x))])
     hand.given("english", 1, 1, [["", "a", "b", "c"], *([n, *r] for n, r in zip("pqrs", y))])
-    for n, (m, source) in enumerate(zip((h.q, h.k, h.v), ("french!B2:D3", "english!B2:D5", "english!B2:D5"))):
+    for n, (m, source) in enumerate(
+        zip((h.q, h.k, h.v), ("french!B2:D3", "english!B2:D5", "english!B2:D5"))
+    ):
         hand.given(s, 2, 1 + 4 * n, w[n])
         hand.array(s, 8, 1 + 4 * n, m, f"MMULT({source},{area(2, 1 + 4 * n, w[n])})")
     hand.array(s, 15, 1, h.s, "MMULT(A8:B9,TRANSPOSE(E8:F11))")
     hand.cells(s, 20, 1, h.scaled, lambda r, c: f"{address(r - 5, c)}/2^0.5")
-    hand.cells(s, 25, 1, h.a, lambda r, c: f"EXP({address(r - 5, c)})/SUMPRODUCT(EXP($A{r - 5}:$D{r - 5}))")
+    hand.cells(
+        s, 25, 1, h.a, lambda r, c: f"EXP({address(r - 5, c)})/SUMPRODUCT(EXP($A{r - 5}:$D{r - 5}))"
+    )
     hand.array(s, 30, 1, h.o, "MMULT(A25:D26,I8:J11)")
     hand.save(path)
     return h.o
@@ -330,8 +413,20 @@ def two_layers(path: Path) -> np.ndarray:
         for n, m in enumerate((h.q, h.k, h.v)):
             hand.given(s, top, 2 + 4 * n, w[3 * layer + n])
             hand.array(s, top + 4, 2 + 4 * n, m, f"MMULT({source},{area(top, 2 + 4 * n, m[:2])})")
-        hand.array(s, top + 10, 2, h.scaled, f"MMULT({area(top + 4, 2, h.q)},TRANSPOSE({area(top + 4, 6, h.k)}))/SQRT(2)")
-        hand.cells(s, top + 10, 8, h.a, lambda r, c: f"EXP({address(r, c - 6)})/(EXP($B{r})+EXP($C{r})+EXP($D{r}))")
+        hand.array(
+            s,
+            top + 10,
+            2,
+            h.scaled,
+            f"MMULT({area(top + 4, 2, h.q)},TRANSPOSE({area(top + 4, 6, h.k)}))/SQRT(2)",
+        )
+        hand.cells(
+            s,
+            top + 10,
+            8,
+            h.a,
+            lambda r, c: f"EXP({address(r, c - 6)})/(EXP($B{r})+EXP($C{r})+EXP($D{r}))",
+        )
         hand.array(s, top + 30, 16, h.o, f"MMULT({area(top + 10, 8, h.a)},{area(top + 4, 10, h.v)})")
     hand.save(path)
     return first.o
@@ -366,7 +461,13 @@ def large_canvas(path: Path, formulas: int = 8_744, attention: bool = True) -> P
             hand.given(s, row, column, [[f"Note {place}"]])
             hand.given(s, row + 1, column, values)
         else:
-            hand.cells(s, row + 1, column, values, lambda r, c: f"{address(r, c - 4)}*2+{address(r + 1, c - 4)}/SUM($AN{r}:$AP{r})")
+            hand.cells(
+                s,
+                row + 1,
+                column,
+                values,
+                lambda r, c: f"{address(r, c - 4)}*2+{address(r + 1, c - 4)}/SUM($AN{r}:$AP{r})",
+            )
             made += height * width
     return Hand.save(hand, path)
 

@@ -90,7 +90,9 @@ def two_on_one(path: Path) -> None:
 def test_an_attention_is_chosen_by_its_words(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "several.xlsx"
     two_on_one(path)
-    with pytest.raises(attn_xl.InputError, match=r"3 attentions .* Choose one with --range \"a!A1:B3\""):
+    with pytest.raises(
+        attn_xl.InputError, match=r"3 attentions .* Choose one with --range \"a!A1:B3\""
+    ):
         attn_xl.read_tables(path)
     commands = proposed(path, capsys)
     assert commands
@@ -112,7 +114,9 @@ def test_a_table_of_formulas_is_a_result_whatever_it_is_called(tmp_path: Path) -
     found = survey(tmp_path / "step.xlsx")
     (step,) = [f for f in found.sheets[0].found if f.numbers == "A10:C13"]
     assert (step.use, step.why) == ("", "computed by formulas")
-    assert "W_Q" in attn_xl.read_tables(tmp_path / "step.xlsx", range=["s!A1:C5", "W_Q=s!A10:C13"]).weights
+    assert (
+        "W_Q" in attn_xl.read_tables(tmp_path / "step.xlsx", range=["s!A1:C5", "W_Q=s!A10:C13"]).weights
+    )
 
 
 def test_copies_and_random_numbers_are_no_results(tmp_path: Path) -> None:
@@ -143,7 +147,10 @@ def test_a_range_wins_over_a_label(make: Any, capsys: Any, tmp_path: Path) -> No
     path = make({"s": rows}, "twice.xlsx")
     with pytest.raises(attn_xl.InputError, match='--range "W_Q=s!E2:F3"'):
         attn_xl.read_tables(path)
-    assert attn_xl.read_tables(path, range="W_Q=s!E2:F3").weights["W_Q"].values.tolist() == [[1, 0], [0, 1]]
+    assert attn_xl.read_tables(path, range="W_Q=s!E2:F3").weights["W_Q"].values.tolist() == [
+        [1, 0],
+        [0, 1],
+    ]
     succeed(proposed(path, capsys), tmp_path)
 
 
