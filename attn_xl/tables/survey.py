@@ -376,6 +376,8 @@ def _quoted(name: str) -> str:
 
 def _remarks(survey: Survey) -> Iterator[str]:
     """Yield notes for the reader: tables skipped beside a sentence, transposed tables, and so on."""
+    if survey.book is not None:
+        yield from survey.book.remarks
     for sheet in survey.sheets:
         if sheet.passed.startswith("hidden"):
             yield f"The sheet {sheet.name!r} is hidden and was skipped."
