@@ -29,7 +29,7 @@ from attn_xl.workbook.write import write_workbook
 def written(folder: Path, sample: Path, canvas: bool) -> Path:
     """What `attn-xl convert` makes of a sample."""
     tables = attn_xl.read_tables(sample)
-    settings = attn_xl.Settings.chosen({"canvas": canvas}, tables.settings, "")
+    settings = attn_xl.Settings.resolve({"canvas": canvas}, tables.settings, "")
     path = folder / f"{sample.stem}-{'canvas' if canvas else 'sheets'}.xlsx"
     write_workbook(attn_xl.attend(tables, settings), path, settings=settings)
     return path

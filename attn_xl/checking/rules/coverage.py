@@ -13,7 +13,16 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from attn_xl.checking.blocks.block_cells import copies
-from attn_xl.checking.blocks.pieces import Box, Piece, Pieces, Read, extents, is_number, written
+from attn_xl.checking.blocks.pieces import (
+    Box,
+    Piece,
+    Pieces,
+    Read,
+    extents,
+    is_display,
+    is_number,
+    written,
+)
 from attn_xl.checking.blocks.references import ADDING, rectangles_of
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.formulas import TEXT, WIDTH, SheetCells
@@ -475,7 +484,9 @@ def _read_instead(pieces: Pieces, like: list[Piece], table: Piece, box: Box) -> 
         by_place: dict[Box, list[tuple[Piece, int]]] = {}
         for user, slot in other.users:
             read = user.reads[slot]
-            if extents(read.box) == extents(box) and user is not table:
+            if is_display(user) or user is table:
+                continue
+            if extents(read.box) == extents(box):
                 by_place.setdefault(read.box, []).append((user, slot))
         for users in by_place.values():
             for n, (user, slot) in enumerate(users):

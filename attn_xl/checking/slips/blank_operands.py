@@ -152,7 +152,7 @@ def _reads(
 ) -> list[_Read]:
     """The references of a template that take part in computing."""
     out = []
-    copied = template.text.rpartition("!")[2] in ("§", "§:§")
+    copied = template.general in ("§", "§:§")
     for reference in template.references:
         target = lookup.sheet(reference.sheet, sheet)
         if target is None or not (reference.operand or reference.function in ADDING or copied):
