@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 import xlsxwriter
 
+from attn_xl.checking.blocks.block_cells import text_at
 from attn_xl.checking.blocks.blocks import FormulaBlock, blocks
+from attn_xl.checking.blocks.pieces import Pieces, Read
 from attn_xl.checking.blocks.references import (
     ADDING,
     CAREFUL,
@@ -22,15 +24,12 @@ from attn_xl.checking.blocks.references import (
     rectangles_of,
     uses,
 )
-from attn_xl.checking.blocks.block_cells import text_at
-from attn_xl.checking.blocks.pieces import Pieces, Read
 from attn_xl.checking.blocks.templates import Forms, Reference
 from attn_xl.checking.check import look_over
 from attn_xl.checking.findings import Finding
 from attn_xl.checking.rules.coverage import follows
 from attn_xl.spreadsheets.addresses import parse_area, quoted, split_address
 from attn_xl.spreadsheets.formulas import NUMBER, TEXT, WIDTH, Formula, FormulaBook, SheetCells
-from attn_xl.spreadsheets.ranges import spans
 
 
 def looked_over(book: FormulaBook) -> list[Finding]:

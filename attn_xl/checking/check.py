@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from attn_xl.checking.blocks.pieces import Pieces
 from attn_xl.checking.blocks.number_lines import NumberLines
+from attn_xl.checking.blocks.pieces import Pieces
 from attn_xl.checking.blocks.references import Lookup, asked_about
 from attn_xl.checking.blocks.templates import Forms
+from attn_xl.checking.functions.function_support import VOLATILE, lacking
 from attn_xl.checking.rules.coverage import uncovered
 from attn_xl.checking.rules.twins import unlike_twins
 from attn_xl.checking.slips.blank_operands import computed_with_nothing
-from attn_xl.checking.functions.function_support import VOLATILE, lacking
 from attn_xl.checking.slips.missing_formulas import Holes
 from attn_xl.checking.slips.odd_cells import Overwritten, Slips
 from attn_xl.checking.slips.shares import not_one
@@ -29,10 +29,10 @@ from attn_xl.checking.slips.stored_values import (
     formulas_to_reenter,
     frozen_cells,
     gone,
-    without_values,
     ironcalc_values,
     libreoffice_values,
     same,
+    without_values,
     wrong_values,
 )
 from attn_xl.errors import AttnXlError, CallError, InputError, Interrupted, unforeseen

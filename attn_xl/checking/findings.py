@@ -24,6 +24,7 @@ KINDS: dict[str, tuple[Severity, str]] = {
     "off": ("error", "an operand that reads a table so many rows or columns off"),
     "short": ("warning", "a range that stops before its table does"),
     "twin": ("error", "a block that points or computes unlike the others made alike"),
+    "terms": ("warning", "a term unlike the others of its sum"),
     "unused": ("warning", "a table that no formula reads, while another is read in its place"),
     "softmax": ("error", "attention weights that do not sum to 1"),
     "no value": ("warning", "a formula without a stored value"),
@@ -72,5 +73,7 @@ def cells_of(findings: list[Finding]) -> set[tuple[str, int]]:
             first, _, last = part.partition(":")
             (top, left), (bottom, right) = split_address(first), split_address(last or first)
             for row in range(top, min(bottom, top + 9_999) + 1):
-                found.update((finding.sheet, row * WIDTH + column - 1) for column in range(left, right + 1))
+                found.update(
+                    (finding.sheet, row * WIDTH + column - 1) for column in range(left, right + 1)
+                )
     return found

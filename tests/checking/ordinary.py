@@ -14,7 +14,7 @@ from openpyxl.utils import get_column_letter as letter
 from openpyxl.worksheet.worksheet import Worksheet
 
 BOLD, YELLOW = Font(bold=True), PatternFill("solid", fgColor="FFFF99")
-MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
 
 def put(sheet: Worksheet, cell: str, rows: list[list[Any]]) -> None:
@@ -384,7 +384,7 @@ def timesheet(book: openpyxl.Workbook, chance: Random) -> None:
             f"A{row}",
             [[f"Week {week + 1}", "Start", "End", "Break", "Hours", "Overtime", "Pay"]],
         )
-        for day, name in enumerate("Mon Tue Wed Thu Fri".split()):
+        for day, name in enumerate(["Mon", "Tue", "Wed", "Thu", "Fri"]):
             r = row + 1 + day
             put(
                 sheet,

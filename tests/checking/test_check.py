@@ -20,8 +20,8 @@ from planting import KINDS, Places, clear, copy, looked_over, put, to_file
 import attn_xl
 from attn_xl.checking.check import check_workbook
 from attn_xl.checking.findings import KINDS as FINDINGS
-from attn_xl.checking.report import show
 from attn_xl.checking.functions.function_support import lacking
+from attn_xl.checking.report import show
 from attn_xl.cli.main import main
 from attn_xl.errors import CallError, InputError
 from attn_xl.settings import Engine

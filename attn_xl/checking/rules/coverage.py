@@ -30,9 +30,9 @@ from attn_xl.text import count
 
 LINES = ("row", "column")
 SUMMING = ADDING | {"COUNT", "COUNTA", "LARGE", "SMALL", "RANK", ""}
-MOVING = frozenset("ROW COLUMN ROWS COLUMNS CELL INDIRECT OFFSET SEQUENCE RAND RANDBETWEEN".split())
+MOVING = frozenset(["ROW", "COLUMN", "ROWS", "COLUMNS", "CELL", "INDIRECT", "OFFSET", "SEQUENCE", "RAND", "RANDBETWEEN"])
 """Functions by which cells with the same operands differ."""
-LOOKING_UP = frozenset("VLOOKUP HLOOKUP XLOOKUP LOOKUP INDEX MATCH XMATCH".split())
+LOOKING_UP = frozenset(["VLOOKUP", "HLOOKUP", "XLOOKUP", "LOOKUP", "INDEX", "MATCH", "XMATCH"])
 
 
 _ACTIVATION = re.compile(r"(?:MAX|TANH|1/\(1\+EXP|IF|RELU|SIGMOID|§\*NORMSDIST)\(")
@@ -73,7 +73,9 @@ def copied(pieces: Pieces, piece: Piece) -> str:
     """What to do after entering the first formula of a piece."""
     if piece.block is None or len(piece.block.places) == 1:
         return "."
-    return " and copy it." if copies(pieces.forms, piece.block) else ", and the like in its other cells."
+    return (
+        " and copy it." if copies(pieces.forms, piece.block) else ", and the like in its other cells."
+    )
 
 
 def text_of(pieces: Pieces, piece: Piece) -> str:
@@ -137,13 +139,22 @@ def _stays(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
         table = pieces.table(read.sheet, read.box)
         if table is None or table is piece or table.shape[axis] != lines or table.box[axis] != first:
             continue
-        if block.flat and not (lines > 2 and 1 in table.shape and piece.text != "§"):
+        half = all(
+            pieces.forms.moves(int(block.sheet.formulas[block.places[0]]))[at + 1 - axis]
+            for at in _corners(read)
+        )
+        beside = half and read.sheet is piece.sheet and first == block.box[axis]
+        if block.flat and not (lines > 2 and (beside or 1 in table.shape) and piece.text != "§"):
             continue
+        along = read.ranged and any(
+            other.sheet is read.sheet and other.box[axis::2] == table.box[axis::2] and other is not read
+            for other in piece.reads
+        )
         rest = _lines(read.box, axis, first + 1, first + lines - 1)
         whole = _lines(table.box, axis, first + 1, first + lines - 1)
-        if not pieces.unread(read.sheet, rest) or _are_equal(read.sheet, table.box):
+        if _are_equal(read.sheet, table.box) or not (along or pieces.unread(read.sheet, rest)):
             continue
-        if not pieces.unread(read.sheet, whole) and not piece.product:
+        if not (along or beside or piece.product or pieces.unread(read.sheet, whole)):
             continue
         if _is_setting(pieces, piece, read, table, axis):
             continue
@@ -189,9 +200,10 @@ def _is_setting(pieces: Pieces, piece: Piece, read: Read, table: Piece, axis: in
 def _copies_one_line(pieces: Pieces, piece: Piece) -> Finding | None:
     """A product each of whose rows, or columns, has the same formulas."""
     block = piece.block
-    if block is None or not piece.product or len(block.places) < 3 or len(piece.reads) < 2:
+    looks_up = block is not None and bool(LOOKING_UP & block.template.functions)
+    if block is None or not (piece.product or looks_up) or len(block.places) < 3:
         return None
-    if MOVING & block.template.functions:
+    if MOVING & block.template.functions or len(piece.reads) < 2:
         return None
     for axis in (0, 1):
         if block.extents[axis] < 2 or block.moving(axis).any():
@@ -330,7 +342,12 @@ def _stops_short(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
         unread = pieces.unread(read.sheet, rest)
         if not unread and not _others_read_all(pieces, piece, table, axis, read):
             continue
-        if table.block is None and before and (not piece.product or _counts(read.sheet, rest)):
+        if (
+            table.block is None
+            and before
+            and (unread or _counts(read.sheet, rest))
+            and not piece.product
+        ):
             continue  # years above the numbers, a number of each row
         if not unread and (piece.size < 2 or max(before, after) * 2 > table.shape[axis]):
             continue
@@ -389,7 +406,7 @@ def _others_read_all(pieces: Pieces, piece: Piece, table: Piece, axis: int, own:
     every = False
     for user, slot in table.users:
         read = user.reads[slot]
-        if user is piece:
+        if user is piece and read is own:
             continue
         if read.box[axis::2] == own.box[axis::2]:
             return False  # others leave out the same

@@ -9,8 +9,11 @@ from typing import TypeVar
 
 import numpy as np
 
+from attn_xl.checking.blocks.blocks import FormulaBlock
 from attn_xl.checking.blocks.pieces import Box, Piece, Pieces, Read, written
+from attn_xl.checking.blocks.templates import Coordinates, Reference
 from attn_xl.checking.findings import Finding
+from attn_xl.spreadsheets.addresses import address
 from attn_xl.spreadsheets.formulas import SheetCells
 
 from .coverage import copied, finding, follows, replaced, text_of
@@ -19,6 +22,9 @@ Place = tuple[str, Box]
 T = TypeVar("T")
 MOST_PIECES = 3_000  # of larger workbooks only neighbours are compared
 MOST_TWINS = 60
+FEWEST_TERMS = 3
+_SUM = re.compile(r"(?<![§\w:^/!])§(?:\*§)*(?:[+,]§(?:\*§)*){2,}(?![\^:(*])")
+"""A sum of cells or of products of cells, or a list of cells."""
 _SIGMOID = re.compile(r"1/\(1\+EXP\(-§\)\)|§/\(§\+EXP\(-§\)\)|SIGMOID")
 
 
@@ -38,6 +44,9 @@ def unlike_twins(pieces: Pieces) -> Iterator[Finding]:
     for found, piece in _functions(pieces):
         if piece not in seen:
             seen.add(piece)
+            yield found
+    for piece in pieces.pieces:
+        if piece not in seen and (found := next(_terms(pieces, piece), None)):
             yield found
     yield from _numbers(pieces, seen)
 
@@ -372,3 +381,79 @@ def _numbers(pieces: Pieces, seen: set[Piece]) -> Iterator[Finding]:
             f"has {own:.12g} where {model.shown(odd[0].sheet)} and others made alike have {usual:.12g}"
         )
         yield finding(pieces, odd[0], "unusual", what, "Nothing, if it is meant.")
+
+
+# Terms of a sum
+
+
+def _terms(pieces: Pieces, piece: Piece) -> Iterator[Finding]:
+    """A term of a sum that does not go on as the others do: a cell added twice while the next is left
+    out, a `$` in one term; or a cell subtracted from itself, or divided by itself."""
+    block = piece.block
+    assert block is not None
+    references = block.template.references
+    values = block.predicted(*block.box[:2])
+    if piece.text in ("§-§", "§/§") and len({_steps(block, values, r) for r in references}) == 1:
+        yield finding(
+            pieces, piece, "terms", "has the same cell on both sides", "Enter the cell meant."
+        )
+    for places in _sums(piece.text):
+        if len(places) < FEWEST_TERMS or any(
+            references[k].cells > 1 for k in places if k < len(references)
+        ):
+            continue
+        if max(places) >= len(references):
+            continue
+        odd = _out_of_step([_steps(block, values, references[k]) for k in places])
+        if odd is not None:
+            name, *cell = odd[1]
+            meant = f"{name}!" * bool(name) + address(int(cell[0]), int(cell[1]))
+            shown = pieces.forms.operand(
+                int(block.sheet.formulas[block.places[0]]), references[places[odd[0]]], values
+            )
+            what = f"has {shown} where its other terms lead to {meant}"
+            if any(
+                r.at != references[places[odd[0]]].at and _steps(block, values, r)[:3] == odd[1]
+                for r in references
+            ):
+                continue
+            do = f"Enter {meant} there, with the $ of the other terms, and copy it."
+            yield finding(pieces, piece, "terms", what, do)
+            return
+
+
+def _sums(text: str) -> Iterator[list[int]]:
+    """The operands, by number, that stand at one place in the terms of each sum of a formula."""
+    for found in _SUM.finditer(text):
+        first = text.count("§", 0, found.start())
+        terms = re.split(r"[+,]", found[0])
+        widths = {term.count("§") for term in terms}
+        if len(widths) == 1:
+            (wide,) = widths
+            for k in range(wide):
+                yield [first + k + wide * n for n in range(len(terms))]
+
+
+def _steps(block: FormulaBlock, values: Coordinates, reference: Reference) -> tuple[object, ...]:
+    """The sheet and the cell that an operand is in a block's first formula, and how it moves."""
+    at = slice(reference.at, reference.at + 2)
+    return (reference.sheet, *values[at].tolist(), *block.slopes[at].ravel().tolist())
+
+
+def _out_of_step(terms: list[tuple[object, ...]]) -> tuple[int, tuple[object, ...]] | None:
+    """The one of some operands that is not where equal steps of one cell lead, and where they lead."""
+    names = {term[0] for term in terms}
+    if len(names) > 1:
+        return None
+    places = np.array([term[1:] for term in terms], dtype=np.float64)
+    for odd in range(len(places)):
+        others = np.delete(np.arange(len(places)), odd)
+        steps = np.diff(places[others], axis=0) / np.diff(others)[:, None]
+        if (steps != steps[0]).any() or np.abs(steps[0]).sum() != 1 or np.abs(steps[0, :2]).sum() != 1:
+            continue
+        meant = places[others[0]] + steps[0] * (odd - others[0])
+        if (meant != places[odd]).any() and (
+            len(places) > 3 or (places[others] == places[odd]).all(1).any()
+        ):
+            return odd, (terms[0][0], *meant[:2].tolist())
+    return None

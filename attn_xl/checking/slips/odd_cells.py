@@ -225,7 +225,9 @@ class Slips:
             target = self.lookup.sheet(reference.sheet, block.sheet)
             if target is None or block.slopes[reference.at + axis, axis] != 1:
                 continue
-            cells = key_of(expected[reference.at : reference.at + 2]) + STEPS[axis] * step * np.arange(-1, 2)
+            cells = key_of(expected[reference.at : reference.at + 2]) + STEPS[axis] * step * np.arange(
+                -1, 2
+            )
             before, own, after = self.lines.of(target, cells).tolist()
             if own == NO_NUMBER or before != own or (target is block.sheet and key in cells):
                 return False

@@ -11,7 +11,7 @@ import numpy as np
 from attn_xl.checking.blocks.pieces import Piece, Pieces, Read
 from attn_xl.checking.blocks.references import keys_within
 from attn_xl.checking.findings import Finding
-from attn_xl.spreadsheets.formulas import NUMBER, WIDTH, Ints
+from attn_xl.spreadsheets.formulas import NUMBER, Ints
 from attn_xl.spreadsheets.ranges import spans
 
 _EXP = r"EXP\([^()]*(?:\([^()]*\))?\)"
@@ -31,15 +31,17 @@ def not_one(pieces: Pieces, tolerance: float, known: set[tuple[str, int]]) -> It
     """
     for piece in pieces.pieces:
         assert piece.block is not None
-        if piece.size < 2 or not _SHARE.match(piece.text) or "n" == piece.block.template.roles[:1]:
+        if piece.size < 2 or not _SHARE.match(piece.text) or piece.block.template.roles[:1] == "n":
             continue
         summed = _summed(pieces, piece)
         if summed is None:
             continue
-        exact = "n" not in piece.block.template.roles
-        least = max(tolerance, 1e-9 if exact else EPSILON)
+        added = _added(pieces, piece)
+        if added > EPSILON:
+            continue
+        least = max(tolerance, EPSILON if added else 1e-9)
         wrong = [(keys, total) for keys, total in _lines(piece) if abs(total - 1) > least]
-        if not wrong or _is_part(piece, summed):
+        if not wrong or _is_part(pieces, piece, summed):
             continue
         cells = np.concatenate([keys for keys, _ in wrong])
         sources = [*piece.reads, *summed]
@@ -88,15 +90,26 @@ def _lines(piece: Piece) -> list[tuple[Ints, float]]:
     best = min(ways, key=lambda lines: sum(abs(total - 1) > 1e-6 for _, total in lines) / len(lines))
     if abs(best[0][1] - 1) <= 1e-6 and all(abs(total - 1) <= 1e-6 for _, total in best):
         return best
-    below = [a for read in piece.reads[1:] for r in read.references for a in range(r.at, r.at + 2 * r.cells)]
+    below = [
+        a for read in piece.reads[1:] for r in read.references for a in range(r.at, r.at + 2 * r.cells)
+    ]
     stays = [axis for axis in (1, 0) if block.extents[axis] > 1 and not block.slopes[below, axis].any()]
     if len(stays) == 2:
         return ways[2]
     return ways[0 if stays[0] == 1 else 1] if stays else best
 
 
-def _is_part(piece: Piece, summed: list[Read]) -> bool:
-    """Whether the shares are those of a part of what is summed; then they need not sum to 1."""
+def _added(pieces: Pieces, piece: Piece) -> float:
+    """The largest number that is added to what is summed, here or in the cell of the sum."""
+    numbers = [0.0, *piece.numbers]
+    if len(piece.reads) == 2:
+        numbers += [n for p in pieces.over(piece.reads[1]) if "+" in p.text for n in p.numbers]
+    return max(numbers)
+
+
+def _is_part(pieces: Pieces, piece: Piece, summed: list[Read]) -> bool:
+    """Whether the shares are those of a part of the exponentials that are summed; then they need not
+    sum to 1."""
     above = piece.reads[0]
     if any(read.sheet is not above.sheet for read in summed):
         return True
@@ -104,7 +117,10 @@ def _is_part(piece: Piece, summed: list[Read]) -> bool:
     low, high = lows.min(axis=0), highs.max(axis=0)
     box = above.box
     inside = (low <= box[:2]).all() and (high >= box[2:]).all()
-    return bool(inside and ((low < box[:2]).any() or (high > box[2:]).any()))
+    if not inside or not ((low < box[:2]).any() or (high > box[2:]).any()):
+        return False
+    others = {p for read in summed for p in pieces.over(read)} - set(pieces.over(above))
+    return all(_POWER.fullmatch(p.text) or p.block is None for p in others)
 
 
-__all__ = ["WIDTH", "not_one"]
+__all__ = ["not_one"]
