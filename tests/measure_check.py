@@ -23,6 +23,7 @@ from make_slips import recalculated
 
 import attn_xl
 from attn_xl.spreadsheets.formulas import read_formulas
+from attn_xl.spreadsheets.ranges import spans
 from attn_xl.workbook.write import write_workbook
 
 
@@ -106,7 +107,7 @@ def _where(slip: planting.Planted, book: planting.FormulaBook) -> str:
         of = slip.book if sheet is slip.book.sheets[name] else book
         formula = int(sheet.formulas[place]) if place >= 0 else -1
         texts.append(of.formulas[formula].text if formula >= 0 else "typed")
-    return f"{name}!{planting.spans(planting.np.array(sorted(cells)))[:40]} {texts[0]} => {texts[1]}"
+    return f"{name}!{spans(planting.np.array(sorted(cells)))[:40]} {texts[0]} => {texts[1]}"
 
 
 if __name__ == "__main__":

@@ -140,8 +140,8 @@ def look_over(
     holes = list(Holes(forms, lookup, lines, asked).all())
     found += holes
     asked |= cells_of(holes)  # one cause, one finding
-    found += uncovered(pieces)
-    found += unlike_twins(pieces)
+    partly = list(uncovered(pieces))
+    found += [*partly, *unlike_twins(pieces, cells_of(partly))]
     found += gone(book, forms)
     found += not_one(pieces, tolerance, cells_of(found))
     found += computed_with_nothing(book, forms, lookup, all_blocks, asked)

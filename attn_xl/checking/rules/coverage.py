@@ -30,7 +30,20 @@ from attn_xl.text import count
 
 LINES = ("row", "column")
 SUMMING = ADDING | {"COUNT", "COUNTA", "LARGE", "SMALL", "RANK", ""}
-MOVING = frozenset(["ROW", "COLUMN", "ROWS", "COLUMNS", "CELL", "INDIRECT", "OFFSET", "SEQUENCE", "RAND", "RANDBETWEEN"])
+MOVING = frozenset(
+    [
+        "ROW",
+        "COLUMN",
+        "ROWS",
+        "COLUMNS",
+        "CELL",
+        "INDIRECT",
+        "OFFSET",
+        "SEQUENCE",
+        "RAND",
+        "RANDBETWEEN",
+    ]
+)
 """Functions by which cells with the same operands differ."""
 LOOKING_UP = frozenset(["VLOOKUP", "HLOOKUP", "XLOOKUP", "LOOKUP", "INDEX", "MATCH", "XMATCH"])
 
@@ -131,6 +144,8 @@ def _stays(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
     others nothing reads."""
     read, block = piece.reads[slot], piece.block
     if block is None or not _computes(piece, read) or not block.dense:
+        return None
+    if MOVING & block.template.functions:
         return None
     for axis in (0, 1):
         lines, first = block.extents[axis], read.box[axis]
@@ -342,6 +357,11 @@ def _stops_short(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
         unread = pieces.unread(read.sheet, rest)
         if not unread and not _others_read_all(pieces, piece, table, axis, read):
             continue
+        if not piece.product and any(
+            user is not piece and user.reads[at].box[axis::2] == read.box[axis::2]
+            for user, at in table.users
+        ):
+            continue  # others leave out the same
         if (
             table.block is None
             and before
@@ -408,8 +428,6 @@ def _others_read_all(pieces: Pieces, piece: Piece, table: Piece, axis: int, own:
         read = user.reads[slot]
         if user is piece and read is own:
             continue
-        if read.box[axis::2] == own.box[axis::2]:
-            return False  # others leave out the same
         if read.box[axis] > own.box[axis + 2] or read.box[axis + 2] < own.box[axis]:
             return False
         every = every or read.box[axis::2] == table.box[axis::2]
@@ -508,7 +526,7 @@ def _read_instead(pieces: Pieces, like: list[Piece], table: Piece, box: Box) -> 
         for users in by_place.values():
             for n, (user, slot) in enumerate(users):
                 for model, model_slot in users[n + 1 :]:
-                    if user is model and slot != model_slot:
+                    if user is model and slot != model_slot and _alike(user, slot, model_slot):
                         found += [(user, slot, None), (user, model_slot, None)]
                     elif (
                         user is not model and slot == model_slot and _is_pair(pieces, user, model, slot)
@@ -528,6 +546,13 @@ def _read_instead(pieces: Pieces, like: list[Piece], table: Piece, box: Box) -> 
 
     found = [one for one in found if not follows(table, one[0])]
     yield from sorted(found, key=lambda one: (one[2] is not None, out_of_order(one)))
+
+
+def _alike(piece: Piece, slot: int, other: int) -> bool:
+    """Whether two operands of a formula play the same part, and it does not look up or count."""
+    functions = piece.block.template.functions if piece.block else frozenset()
+    parts = [[(r.function, r.cells) for r in piece.reads[k].references[:1]] for k in (slot, other)]
+    return parts[0] == parts[1] and not LOOKING_UP & functions and not any("IF" in f for f in functions)
 
 
 def _is_pair(pieces: Pieces, piece: Piece, other: Piece, slot: int) -> bool:

@@ -14,7 +14,7 @@ from attn_xl.checking.blocks.pieces import Box, Piece, Pieces, Read, written
 from attn_xl.checking.blocks.templates import Coordinates, Reference
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.addresses import address
-from attn_xl.spreadsheets.formulas import SheetCells
+from attn_xl.spreadsheets.formulas import WIDTH, SheetCells
 
 from .coverage import copied, finding, follows, replaced, text_of
 
@@ -28,9 +28,13 @@ _SUM = re.compile(r"(?<![§\w:^/!])§(?:\*§)*(?:[+,]§(?:\*§)*){2,}(?![\^:(*])
 _SIGMOID = re.compile(r"1/\(1\+EXP\(-§\)\)|§/\(§\+EXP\(-§\)\)|SIGMOID")
 
 
-def unlike_twins(pieces: Pieces) -> Iterator[Finding]:
-    """The findings about pieces that point, or compute, unlike their twins."""
-    seen: set[Piece] = set()
+def unlike_twins(pieces: Pieces, known: set[tuple[str, int]]) -> Iterator[Finding]:
+    """The findings about pieces that point, or compute, unlike their twins.
+
+    Args:
+        known: the cells that have a finding already.
+    """
+    seen = {p for p in pieces.pieces if (p.sheet.name, p.box[0] * WIDTH + p.box[1] - 1) in known}
     for twins in _classes(pieces):
         for rule in (_displaced, _by_turns):
             for found, piece in rule(pieces, twins):
@@ -393,7 +397,11 @@ def _terms(pieces: Pieces, piece: Piece) -> Iterator[Finding]:
     assert block is not None
     references = block.template.references
     values = block.predicted(*block.box[:2])
-    if piece.text in ("§-§", "§/§") and len({_steps(block, values, r) for r in references}) == 1:
+    if (
+        piece.text in ("§-§", "§/§")
+        and len(references) == 2
+        and len({_steps(block, values, r) for r in references}) == 1
+    ):
         yield finding(
             pieces, piece, "terms", "has the same cell on both sides", "Enter the cell meant."
         )

@@ -27,7 +27,6 @@ from attn_xl.checking.blocks.block_cells import (
     values_at,
 )
 from attn_xl.checking.blocks.blocks import FormulaBlock
-from attn_xl.checking.blocks.line_ends import LineEnds
 from attn_xl.checking.blocks.number_lines import COLUMN, NO_NUMBER, ROW, STEPS, NumberLines, key_of
 from attn_xl.checking.blocks.references import Lookup
 from attn_xl.checking.blocks.templates import Coordinates, Forms, Template
@@ -61,7 +60,6 @@ class Slips:
     ) -> None:
         self.forms, self.lookup, self.lines = forms, lookup, lines
         self.blocks = lines.blocks
-        self.ends = LineEnds(forms, lookup, lines)
         self.overwritten: Overwritten = {}
 
     def all(self) -> Iterator[Finding]:
@@ -72,9 +70,6 @@ class Slips:
                 yield from self._other_cells(block)
                 for line in self._typed_lines(block):
                     yield self._constant(block, line)
-                for key, is_constant in self.ends.odd(block):
-                    cell = np.array([key])
-                    yield self._constant(block, cell) if is_constant else self._odd(block, cell)
 
     def _is_evidence(self, block: FormulaBlock) -> bool:
         fewest = FEWEST_IN_LINE if block.flat else FEWEST_IN_RECTANGLE
@@ -200,10 +195,12 @@ class Slips:
         """Whole lines of numbers beside a block, where it would go on as long as what it is computed
         from does."""
         top, left, bottom, right = block.box
-        if block.flat or len(block.places) < block.extents[0] * block.extents[1]:
+        if len(block.places) < block.extents[0] * block.extents[1]:
             return
         sheet = block.sheet
         for axis, line, step in ((0, top, -1), (0, bottom, 1), (1, left, -1), (1, right, 1)):
+            if block.flat and block.extents[axis] < FEWEST_IN_LINE:
+                continue
             across = np.arange(left - 1, right) if axis == 0 else np.arange(top, bottom + 1) * WIDTH
             keys = across + (line + step) * WIDTH if axis == 0 else across + line + step - 1
             at = sheet.find(keys)
@@ -213,6 +210,8 @@ class Slips:
             steps = np.diff(sheet.numbers[at])
             if not typed.all() or (len(steps) and (steps == steps[0]).all()):
                 continue
+            if block.flat and sheet.numbers[at[0]] in (0, 1):
+                continue  # the usual first values
             if all(self._goes_on(block, key, axis, step) for key in keys.tolist()):
                 yield keys
 
@@ -231,6 +230,9 @@ class Slips:
             before, own, after = self.lines.of(target, cells).tolist()
             if own == NO_NUMBER or before != own or (target is block.sheet and key in cells):
                 return False
+            source, typed = target.find(cells[1:2])[0], block.sheet.find(np.array([key]))[0]
+            if block.flat and abs(target.numbers[source] - block.sheet.numbers[typed]) in (0, 1):
+                return False  # years above two columns
             ends.append(after != own)
         return any(ends)
 
