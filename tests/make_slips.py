@@ -11,7 +11,7 @@ from planting import copy, put, to_file
 
 import attn_xl
 from attn_xl.checking.blocks.templates import Forms
-from attn_xl.checking.slips.stored_values import formulas_to_reenter
+from attn_xl.checking.rules.stored_values import formulas_to_reenter
 from attn_xl.spreadsheets.addresses import split_address
 from attn_xl.spreadsheets.engines import IronCalc
 from attn_xl.spreadsheets.formulas import NUMBER, WIDTH, FormulaBook, read_formulas

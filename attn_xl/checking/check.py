@@ -17,13 +17,10 @@ from attn_xl.checking.blocks.pieces import Pieces
 from attn_xl.checking.blocks.references import Lookup, asked_about
 from attn_xl.checking.blocks.templates import Forms
 from attn_xl.checking.functions.function_support import VOLATILE, lacking
+from attn_xl.checking.rules.blank_operands import computed_with_nothing
 from attn_xl.checking.rules.coverage import uncovered
-from attn_xl.checking.rules.twins import unlike_twins
-from attn_xl.checking.slips.blank_operands import computed_with_nothing
-from attn_xl.checking.slips.missing_formulas import Holes
-from attn_xl.checking.slips.odd_cells import Overwritten, Slips
-from attn_xl.checking.slips.shares import not_one
-from attn_xl.checking.slips.stored_values import (
+from attn_xl.checking.rules.shares import not_one
+from attn_xl.checking.rules.stored_values import (
     Compute,
     fill_in,
     formulas_to_reenter,
@@ -35,6 +32,8 @@ from attn_xl.checking.slips.stored_values import (
     without_values,
     wrong_values,
 )
+from attn_xl.checking.rules.twins import unlike_twins
+from attn_xl.checking.rules.unlike_block import Holes, Overwritten, Slips
 from attn_xl.errors import AttnXlError, CallError, InputError, Interrupted, unforeseen
 from attn_xl.parallel import in_parallel
 from attn_xl.settings import Engine

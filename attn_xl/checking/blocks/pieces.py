@@ -144,8 +144,11 @@ class Pieces:
             self._grids[sheet.name] = _Grid(sheet)
         for number, piece in enumerate(self.pieces):
             piece.number = number
-            self._grids[piece.sheet.name].own(piece, number)
         self.tables = self._typed()
+        for piece in sorted(
+            self.pieces, key=lambda piece: piece.size
+        ):  # the larger has odd cells in it
+            self._grids[piece.sheet.name].own(piece)
         for piece in self.pieces:
             for slot, read in enumerate(piece.reads):
                 for other in self.over(read):
@@ -303,12 +306,12 @@ class _Grid:
         left, right = np.searchsorted(self._columns, (box[1], box[3] + 1)).tolist()
         return slice(top, bottom), slice(left, right)
 
-    def own(self, piece: Piece, number: int) -> None:
+    def own(self, piece: Piece) -> None:
         assert piece.block is not None
-        if piece.box != piece.block.box:  # arrays
-            self._numbers[self._slice(piece.box)] = number
+        if piece.box != piece.block.box or piece.block.dense:
+            self._numbers[self._slice(piece.box)] = piece.number
         else:
-            self.own_cells(piece.block.keys, number)
+            self.own_cells(piece.block.keys, piece.number)
 
     def own_cells(self, keys: Ints, number: int) -> None:
         if self._numbers.size:

@@ -104,7 +104,8 @@ def computed_with_nothing(
                         meant[sheet.name, kind, group][said + at].append(key)
                     elif said:
                         group = int(mine[place]) if mine[place] >= 0 else -order - 1
-                        found.append((kind, said + at, sheet.name, group, key))
+                        computes = template.general not in ("§", "§:§")
+                        found.append((kind, said + at, sheet.name, group, key, computes))
     out = [_cause(uses) for uses in _by_cause(found)]
     for (name, kind, _), cells in meant.items():
         said = shortened_spans(", ".join(cells))
@@ -116,8 +117,9 @@ def computed_with_nothing(
     return out
 
 
-_Use = tuple[str, str, str, int, int]
-"""The kind, the blank cells or the texts in words, and the sheet, the block and the key that use them."""
+_Use = tuple[str, str, str, int, int, bool]
+"""The kind, the blank cells or the texts in words; the sheet, the block and the key that use them, and
+whether it computes with them."""
 
 
 def _by_cause(found: list[_Use]) -> list[list[_Use]]:
@@ -128,17 +130,18 @@ def _by_cause(found: list[_Use]) -> list[list[_Use]]:
         one, other = group_of.get(said, []), group_of.get(block, [])
         merged = one if one is other else one + other
         merged.append(use)
-        for kind, what, sheet, group, _ in merged:
+        for kind, what, sheet, group, *_ in merged:
             group_of[kind, what] = group_of[kind, sheet, group] = merged
     return list({id(group): group for group in group_of.values()}.values())
 
 
 def _cause(uses: list[_Use]) -> Finding:
     kind = uses[0][0]
-    name = Counter(sheet for _, _, sheet, _, _ in uses).most_common(1)[0][0]
+    computing = [use for use in uses if use[5]] or uses
+    name = Counter(use[2] for use in computing).most_common(1)[0][0]
     said = shortened_spans(", ".join(dict.fromkeys(what for _, what, *_ in uses)))
-    keys = np.unique([key for _, _, sheet, _, key in uses if sheet == name])
-    others = len({(sheet, key) for _, _, sheet, _, key in uses if sheet != name})
+    keys = np.unique([use[4] for use in uses if use[2] == name])
+    others = len({(use[2], use[4]) for use in uses if use[2] != name})
     many = f", as do {count(others, 'cell')} of other sheets" if others else ""
     if kind == "blank":
         what, do = f"uses the blank {said}{many}", "Fill it in or remove it from the formula."

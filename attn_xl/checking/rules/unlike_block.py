@@ -1,5 +1,5 @@
-"""Cells that differ from their neighbours: formulas unlike the others of their block, and constants
-among formulas.
+"""Unlike its block: a cell that disagrees with the block it stands in, by its formula or by being a
+typed constant or blank.
 
 Limits: in a line of fewer than four cells, or a rectangle of fewer than six, the odd cell cannot be
 identified; nor can it if a quarter of a block or more is odd.
@@ -412,3 +412,77 @@ def _added(template: Template, values: Coordinates) -> list[tuple[str, float, fl
     if not re.fullmatch(r"§(?:\+§)+", template.general):
         return []
     return sorted((r.sheet, *values[r.at : r.at + 2].tolist()) for r in template.references)
+
+
+# Blank cells
+
+MOST_BLANK = 1 / 3  # blank cells per formula; with more, the blanks look intended
+FEWEST_AROUND_HOLE = 4  # formulas of a line
+
+
+class Holes:
+    """Finds blank cells that a block's formula could compute and that no formula tests for blanks.
+
+    Args:
+        forms: the formulas of a workbook as templates; lookup: its sheets; lines: its numbers and
+            blocks; asked: the cells (sheet and key) that formulas test before they use them.
+    """
+
+    def __init__(
+        self, forms: Forms, lookup: Lookup, lines: NumberLines, asked: set[tuple[str, int]]
+    ) -> None:
+        self.forms, self.lookup, self.lines, self.asked = forms, lookup, lines, asked
+
+    def all(self) -> Iterator[Finding]:
+        """All findings."""
+        for block in self.lines.blocks:
+            if len(block.places) >= (FEWEST_AROUND_HOLE if block.flat else FEWEST_IN_RECTANGLE):
+                yield from self._in_rectangle(block)
+            yield from self._after(block)
+
+    def _in_rectangle(self, block: FormulaBlock) -> Iterator[Finding]:
+        # Lines of another kind may stand between its lines.
+        rows, columns = np.unique(block.keys // WIDTH), np.unique(block.keys % WIDTH)
+        missing = len(rows) * len(columns) - len(block.places)
+        if not 0 < missing <= MOST_BLANK * len(block.places):
+            return
+        keys = np.add.outer(rows * WIDTH, columns).ravel()
+        blank = keys[block.sheet.find(keys) < 0]
+        if not self._is_asked(block, blank):
+            for group in groups(blank):
+                if len(group) < max(block.extents):
+                    yield from self._hole(block, group, block.keys)
+
+    def _after(self, block: FormulaBlock) -> Iterator[Finding]:
+        """A blank cell after a line that goes on behind it."""
+        if not block.flat or len(block.places) < 2:
+            return
+        sheet, step = block.sheet, STEPS[ROW if block.extents[ROW] > 1 else COLUMN]
+        gap = int(block.keys.max()) + step
+        line = gap + step * np.arange(FEWEST_AROUND_HOLE)
+        at = sheet.find(line)
+        follows = at[1 : 1 + max(1, FEWEST_AROUND_HOLE - len(block.places))]
+        if at[0] >= 0 or (follows < 0).any() or (sheet.formulas[follows] < 0).any():
+            return
+        for place in follows:
+            template = self.forms.templates[int(self.forms.template[sheet.formulas[place]])]
+            (values,) = values_at(self.forms, sheet, np.array([place]))
+            (expected,) = predicted(block, sheet.keys[[place]])
+            if template is not block.template or not np.array_equal(values, expected):
+                return
+        if not self._is_asked(block, np.array([gap])):
+            yield from self._hole(block, np.array([gap]), block.keys)
+
+    def _is_asked(self, block: FormulaBlock, keys: Ints) -> bool:
+        return any((block.sheet.name, key) in self.asked for key in keys.tolist())
+
+    def _hole(self, block: FormulaBlock, group: Ints, among: Ints) -> Iterator[Finding]:
+        if not any(cannot_compute(self.lookup, block, key) for key in group.tolist()):
+            yield Finding(
+                block.sheet.name,
+                spans(group),
+                "hole",
+                f"blank among the formulas of {shortened_spans(spans(among))}; their formula here is "
+                f"={formula_for(self.forms, block, int(group[0]))}",
+                entered(self.forms, block, group, formula_for(self.forms, block, int(group[0]))),
+            )
