@@ -396,7 +396,7 @@ def _stops_short(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
 def _is_of_others(pieces: Pieces, table: Piece, rest: Box, included: Box) -> bool:
     """Whether the rest of a table is made from other tables than what a range includes of it."""
     cells = [(table, rest[:2]), (table, included[:2])]
-    for _ in range(3):
+    for _ in range(2):
         if cells[0][0].block is None:
             return False
         block, sheet = cells[0][0].block, cells[0][0].sheet
@@ -493,10 +493,10 @@ def _units(pieces: Pieces) -> Iterator[tuple[list[Piece], Piece, Box]]:
             elif table.block is None:
                 counts = readers.reshape(table.shape)
                 for axis in (0, 1):
-                    lines = np.flatnonzero(counts.sum(axis=1 - axis) == 0)
-                    for line in lines.tolist() if table.shape[1 - axis] > 1 else ():
-                        at = table.box[axis] + line
-                        yield like, table, _lines(table.box, axis, at, at)
+                    lines = np.flatnonzero(counts.sum(axis=1 - axis) == 0) + table.box[axis]
+                    for part in np.split(lines, np.flatnonzero(np.diff(lines) > 1) + 1):
+                        if len(part) and (len(part) > 1 or table.shape[1 - axis] > 1):
+                            yield like, table, _lines(table.box, axis, int(part[0]), int(part[-1]))
 
 
 def _twin_in_use(pieces: Pieces, like: list[Piece], table: Piece) -> Piece | None:

@@ -161,8 +161,11 @@ def _mirrored(pieces: Pieces) -> Iterator[tuple[Finding, Piece]]:
             alike = [t for t in alike if t not in group]
             if len(group) > 1:
                 for i in range(many - 1):
-                    yield from _conflicts(pieces, group, i, i + 1, before)
-                    yield from _conflicts(pieces, group, i + 1, i, before)
+                    pairs = [(twins[i], twins[i + 1]) for twins in group]
+                    yield from _conflicts(pieces, pairs, before, True)
+                    yield from _conflicts(pieces, [pair[::-1] for pair in pairs], before, False)
+    for pairs in _pages(pieces):
+        yield from _conflicts(pieces, pairs, before, True)
 
 
 def _ancestors(pieces: Pieces) -> list[int]:
@@ -208,14 +211,27 @@ def _aligned(twins: list[Piece], others: list[Piece], before: list[int]) -> bool
     return not any(on(second[i], first[j]) for i in range(len(first)) for j in range(i + 1, len(first)))
 
 
+def _pages(pieces: Pieces) -> Iterator[list[tuple[Piece, Piece]]]:
+    """The pieces that stand at one place of two sheets of one form."""
+    sheets: dict[str, dict[object, Piece]] = defaultdict(dict)
+    for piece in pieces.pieces:
+        sheets[piece.sheet.name][piece.box, piece.text] = piece
+    pages = list(sheets.values())
+    for n, page in enumerate(pages):
+        for other in pages[n + 1 :]:
+            common = [key for key in page if key in other]
+            if len(common) > 4 and 2 * len(common) > max(len(page), len(other)):
+                yield [(page[key], other[key]) for key in common]
+                break
+
+
 def _conflicts(
-    pieces: Pieces, group: list[list[Piece]], i: int, j: int, before: list[int]
+    pieces: Pieces, pairs: list[tuple[Piece, Piece]], before: list[int], forward: bool
 ) -> Iterator[tuple[Finding, Piece]]:
     votes: dict[Place, dict[Place, list[tuple[Piece, int, Piece]]]] = defaultdict(
         lambda: defaultdict(list)
     )
-    for twins in group:
-        here, there = twins[i], twins[j]
+    for here, there in pairs:
         for slot, (read, other) in enumerate(zip(here.reads, there.reads)):
             votes[read.place][other.place].append((there, slot, here))
     for place, led in votes.items():
@@ -231,7 +247,7 @@ def _conflicts(
                 for to in led
                 if _comes_after(pieces, to, [v[2] for to in led for v in led[to]], before)
             ]
-            if len(after) == 1 and i < j:
+            if len(after) == 1 and forward:
                 few, most = sorted(led, key=lambda to: to == after[0])
             elif not after and place in led and _moves_else(*led[place][0]):
                 few, most = sorted(led, key=lambda to: to != place)
