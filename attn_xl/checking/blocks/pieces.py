@@ -211,7 +211,7 @@ class Pieces:
 
     def _typed(self) -> list[Piece]:
         """Rectangles of adjacent typed numbers."""
-        tables = []
+        tables: list[Piece] = []
         for sheet in self.book.sheets.values():
             grid = self._grids[sheet.name]
             typed = (sheet.kinds == NUMBER) & (sheet.formulas < 0) & (sheet.spilled < 0)
@@ -243,7 +243,7 @@ class Pieces:
                     target = self.lookup.sheet(reference.sheet, sheet)
                     if target is not None:
                         box = np.stack(rectangles_of(reference, values[left]), axis=1)
-                        boxes[target.name] += [tuple(line) for line in box.tolist()]  # type: ignore[misc]
+                        boxes[target.name] += [tuple(line) for line in box.tolist()]
         for name, grid in self._grids.items():
             grid.mark(boxes[name], shown[name])
 
