@@ -1,6 +1,6 @@
 """Attention, layers and gates as others write them by hand, right and with a slip; the layout is
-random: words in rows or in columns, parts stacked or side by side or on sheets of their own, products as
-`SUMPRODUCT`, `MMULT`, arrays or sums of terms, with or without `$`, notes and headings in between.
+random: words in rows or in columns, parts stacked or side by side or on sheets of their own, products
+as `SUMPRODUCT`, `MMULT`, arrays or sums of terms, with or without `$`, notes and headings in between.
 """
 
 from __future__ import annotations
