@@ -14,6 +14,7 @@ import numpy as np
 import openpyxl
 import pytest
 from conftest import SAMPLES, Part, alike, table, thorough
+from graph.test_composition import CASES as EVERY
 from hypothesis import given as examples
 from hypothesis import strategies as st
 
@@ -67,6 +68,8 @@ def computed(numbers: str) -> float:
     """What the arithmetic that is shown gives."""
     text = re.sub(r"^the largest of (.*)$", r"max([\1])", numbers).replace("−", "-")
     text = re.sub(r"^the column with the largest of (.*)$", r"first_largest([\1])", text)
+    text = re.sub(r"^1 if (.*) is the largest of (.*), else 0$", r"(\1) == max([\2])", text)
+    text = re.sub(r"^1 if (.*) > 0, else 0$", r"(\1) > 0", text)
     text = re.sub(r"√([0-9.e]+)", r"sqrt(\1)", text).replace("√(", "sqrt(").replace("e^(", "exp(")
     for said, python in (
         ("·", "*"),
@@ -172,6 +175,7 @@ CASES: dict[str, Callable[[], Matrix]] = {
     "ColumnMean": lambda: column_mean([X, Y]),
     "ColumnVariance": lambda: column_variance(X),
 }
+CASES |= {case: make for case, (make, _) in EVERY.items() if case not in {*CASES, "Find"}}
 
 
 @pytest.mark.parametrize("case", CASES)
