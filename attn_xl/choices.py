@@ -41,6 +41,7 @@ class Model(str, Enum):
     norm = "norm"
     feed_forward = "feed-forward"
     positions = "positions"
+    classify = "classify"
     similarity = "similarity"
 
     def __str__(self) -> str:
@@ -73,12 +74,33 @@ _ADDED: dict[str, Model] = {}
 _KINDS: dict[Model, Model] = {}
 
 
-ATTENTION = (Model.attention, Model.encoder, Model.decoder, Model.encoder_decoder, Model.decoder_only)
+ATTENTION = (
+    Model.attention,
+    Model.encoder,
+    Model.decoder,
+    Model.encoder_decoder,
+    Model.decoder_only,
+    Model.classify,
+)
 """Models that contain attention."""
 STACKS = ATTENTION[1:]
 """Models made of layers."""
 BLOCKS = (Model.softmax, Model.norm, Model.feed_forward, Model.positions)
 """Models of a single step."""
+
+
+class Backbone(str, Enum):
+    """The model that a classifier reads a sentence with."""
+
+    attention = "attention"
+    encoder = "encoder"
+
+
+class Pooling(str, Enum):
+    """How a classifier turns the vectors of all words into one."""
+
+    mean = "mean"
+    first = "first"
 
 
 class Engine(str, Enum):

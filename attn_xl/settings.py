@@ -17,6 +17,7 @@ from .choices import (
     STACKS,
     Activation,
     Arrangement,
+    Backbone,
     Engine,
     Formulas,
     Model,
@@ -24,6 +25,7 @@ from .choices import (
     Normalize,
     NormEpsilon,
     NormVariance,
+    Pooling,
     Positions,
     Switch,
 )
@@ -31,6 +33,7 @@ from .errors import CallError, nearest
 
 __all__ = [
     "ATTENTION",
+    "BATCH",
     "BLOCKS",
     "CANVAS",
     "CELLS",
@@ -40,6 +43,7 @@ __all__ = [
     "STACKS",
     "Activation",
     "Arrangement",
+    "Backbone",
     "Engine",
     "Formulas",
     "Model",
@@ -47,14 +51,17 @@ __all__ = [
     "NormEpsilon",
     "NormVariance",
     "Normalize",
+    "Pooling",
     "Positions",
     "Settings",
     "Switch",
 ]
 
-CONTROLS, OPTIONS, COMPARE, CANVAS = "Controls", "Options", "Compare", "Canvas"
+CONTROLS, OPTIONS, COMPARE, CANVAS, BATCH = "Controls", "Options", "Compare", "Canvas", "Batch"
 """Names of the shared sheets: the cells a reader changes, the settings that formulas refer to, the
-comparison of sentences, and the drawing of all matrices."""
+comparison of sentences, the drawing of all matrices, and the losses of several sentences."""
+LABELS = "Labels"
+"""Name of the sheet of an input with the right answers: a sentence and its class or words."""
 SETTINGS = "Settings"
 """Name of the settings sheet: optional in an input; in a written workbook it holds the record."""
 
@@ -110,10 +117,20 @@ class Settings:
         "the columns of the whole matrices.",
         models=ATTENTION,
     )
+    backbone: Backbone = _choice(
+        Backbone.attention,
+        "What a classifier reads a sentence with: one self-attention, or an encoder.",
+        models=(Model.classify,),
+    )
+    pooling: Pooling = _choice(
+        Pooling.mean,
+        "What a classifier decides by: the mean of the words' vectors, or the first word's.",
+        models=(Model.classify,),
+    )
     layers: int = _choice(1, "Number of layers of the encoder and of the decoder.", models=STACKS)
     encoder_layers: int | None = _choice(
         None, "Number of encoder layers; overrides --layers.", int,
-        models=(Model.encoder, Model.encoder_decoder),
+        models=(Model.encoder, Model.encoder_decoder, Model.classify),
     )  # fmt: skip
     decoder_layers: int | None = _choice(
         None, "Number of decoder layers; overrides --layers.", int,
@@ -203,6 +220,12 @@ class Settings:
         "Generate missing weights, small and readable, from this random seed.",
         int,
         models=(*ATTENTION, Model.feed_forward),
+    )
+    loss: bool = _choice(
+        False,
+        "Also compute the loss: cross-entropy with the next words of a language model, or with the "
+        "classes on the sheet Labels; otherwise the mean squared error to the sheet Target.",
+        models=(*ATTENTION, Model.softmax, Model.norm, Model.feed_forward),
     )
     sheets_for: str | None = _choice(
         None, "Write sheets only for these layers and heads: Enc1,Dec2,head1.", str
@@ -353,6 +376,11 @@ class Settings:
         """
         cls(**{name: value for name, value in given.items() if value is not None})
 
+    @property
+    def body(self) -> Model:
+        """The model that computes a vector for each word: a classifier's backbone, or the model."""
+        return Model(self.backbone.value) if self.model.kind is Model.classify else self.model
+
     def why_idle(self, name: str) -> str:
         """Why a setting has no effect in this run, as the predicate of a sentence: "belongs to ...";
         "" if it has an effect.
@@ -364,6 +392,9 @@ class Settings:
         models: tuple[Model, ...] = choice.metadata["models"]
         if self.model.kind not in models:
             return f"belongs to --model {_either(models)}, not to --model {self.model}."
+        of_encoder = Model.encoder in models and Model.attention not in models
+        if self.model.kind is Model.classify and self.body is Model.attention and of_encoder:
+            return "has no effect without --backbone encoder."
         if name == "causal" and not self.causal and self.model.always_causal:
             return f"is off, but --model {self.model} always hides later words."
         needs: tuple[str, ...] = choice.metadata["needs"]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attn_xl.errors import InputError
+from attn_xl.errors import InputError, ShapeError
 from attn_xl.graph.operations.catalogue import (
     ACOS,
     EXP,
@@ -15,7 +15,9 @@ from attn_xl.graph.operations.catalogue import (
     GELU_TANH,
     MAXIMUM,
     MEAN,
+    NEGATIVE_LOG,
     RELU,
+    ROW_DOT,
     SAMPLE_VARIANCE,
     SQRT,
     SQUARES,
@@ -26,7 +28,7 @@ from attn_xl.graph.operations.elementwise import Copy
 from attn_xl.graph.operations.masks import HIDDEN, Mask
 from attn_xl.graph.operations.positions import Sinusoid
 from attn_xl.graph.operations.reductions import Best, ColumnMean, ColumnVariance, Width
-from attn_xl.graph.operations.selection import Columns, Concat, Find, Gather, Picked
+from attn_xl.graph.operations.selection import Columns, Concat, Find, Gather, OneHot, Picked
 from attn_xl.graph.operations.switches import When
 from attn_xl.text import OFF, ON
 
@@ -48,6 +50,21 @@ def option(
 def switch(on: bool, name: str, note: str, *, sheet: str) -> Matrix:
     """A scalar that is on (1) or off (0)."""
     return option(float(on), name, note, sheet=sheet, text=ON if on else OFF)
+
+
+def texts(labels: Sequence[str], rows: Sequence[str], column: str, among: Sequence[str]) -> Matrix:
+    """(n, 1): given texts, one for each row; the number of a text is its position in `among`, from 1."""
+    numbers = np.array([[among.index(label) + 1.0] for label in labels])
+    return Matrix(numbers, tuple(rows), (column,), texts=tuple(labels))
+
+
+def one_hot(
+    labels: Matrix, columns: Sequence[str], rows: Sequence[str] = (), row: int | None = None
+) -> Matrix:
+    """(n, 1) texts to (n, m): 1 in the column with the text as its label, 0 elsewhere; with `row`,
+    counted from 0, of one of the texts only, which becomes the single row of `rows`."""
+    operation = OneHot(tuple(columns), row)
+    return made(operation, (labels,), rows or labels.rows, columns)
 
 
 def when(chosen: Matrix, if_on: Matrix | float, if_off: Matrix | float) -> Matrix:
@@ -87,6 +104,15 @@ def exp(x: Matrix) -> Matrix:
     return made(EXP, (x,), x.rows, x.columns, scalar=x.scalar)
 
 
+def negative_log(x: Matrix) -> Matrix:
+    """The negative natural logarithm of each number.
+
+    Raises:
+        NotFinite: if a number is not above 0.
+    """
+    return made(NEGATIVE_LOG, (x,), x.rows, x.columns, scalar=x.scalar)
+
+
 def sqrt(x: Matrix) -> Matrix:
     """The square root of each number."""
     return made(SQRT, (x,), x.rows, x.columns, scalar=x.scalar)
@@ -100,6 +126,17 @@ def row_maximum(x: Matrix) -> Matrix:
 def row_sum(x: Matrix) -> Matrix:
     """(n, m) to (n, 1): the sum of each row."""
     return made(SUM, (x,), x.rows, ("sum",))
+
+
+def row_dot(x: Matrix, y: Matrix) -> Matrix:
+    """(n, m) and (n, m) to (n, 1): the sum of the products of each row.
+
+    Raises:
+        ShapeError: if the shapes differ.
+    """
+    if x.shape != y.shape:
+        raise ShapeError(f"{x.shape} does not go with {y.shape}, row by row.")
+    return made(ROW_DOT, (x, y), x.rows, ("sum",))
 
 
 def width(x: Matrix) -> Matrix:

@@ -10,15 +10,18 @@ from attn_xl.errors import CallError, InputError, MissingWeightsError, NotFinite
 from attn_xl.graph.functions import option
 from attn_xl.graph.matrix import Matrix, given_step, shapes_only
 from attn_xl.graph.node import HIDES, Graph
-from attn_xl.graph.step import WHOLE
-from attn_xl.settings import ATTENTION, BLOCKS, CELLS, Model, Normalize, Positions, Settings
+from attn_xl.graph.step import WHOLE, Scope
+from attn_xl.settings import ATTENTION, BATCH, BLOCKS, CELLS, Model, Normalize, Positions, Settings
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.text import count
 
 from . import steps
+from .answers import Answers
 from .attention import compare, positioned, self_attention, softmax_alone
+from .classify import classify
 from .computation import Computation
 from .explorer import explorer, moves
+from .losses import mean_loss
 from .masking import Scoring
 from .multi_head import multi_head_attention
 from .own_masks import Attended, OwnMasks
@@ -39,6 +42,7 @@ TITLES = {
     Model.feed_forward: "Feed-forward network",
     Model.positions: "Positions",
     Model.similarity: "Similarity",
+    Model.classify: "Classifier",
 }
 Ends = Mapping[str, tuple[Matrix, Matrix]]
 """The input and the output of each sentence, by its name."""
@@ -69,6 +73,8 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
     for name, x in run.inputs.items():
         try:
             *output, end = run.output(name, x)
+            if settings.loss:
+                output.append(run.answers.loss(name, output[0], run.scoring.padding(x.rows)))
         except MissingWeightsError as error:
             raise InputError(f"{error}{use_for(tables, settings, _used_with)}") from None
         except InputError as error:
@@ -84,9 +90,10 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
     if settings.model.kind not in WEIGHTLESS:
         refuse_unused(tables, settings, run.weights.used, _used_with)
     title = run.title(graphs)
+    batch = _batch(graphs)
     if settings.model.kind in (*BLOCKS, Model.similarity):
         return Computation(
-            title, graphs, {}, remarks=(*tables.remarks, *run.unused()), settings=settings
+            title, graphs, batch, remarks=(*tables.remarks, *run.unused()), settings=settings
         )
     comparable, remarks = _comparable(ends)
     compared, no_comparison = _unless_too_large("the comparison of sentences", compare, comparable)
@@ -97,11 +104,20 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
     return Computation(
         title=title,
         graphs=graphs,
-        comparison={matrix.name: matrix for matrix in compared},
+        comparison={**{matrix.name: matrix for matrix in compared}, **batch},
         controls={matrix.name: matrix for matrix in (*controls, *plane)},
         remarks=(*tables.remarks, *remarks, *left_out, *_not_to_be_masked(graphs), *run.unused()),
         settings=settings,
     )
+
+
+def _batch(graphs: Mapping[str, Graph]) -> dict[str, Matrix]:
+    """The losses of several sentences and their mean, by name; empty without losses."""
+    losses = {name: graph["Loss"] for name, graph in graphs.items() if "Loss" in graph}
+    if len(losses) < 2:
+        return {}
+    loss = mean_loss(losses, WHOLE.within(Scope(BATCH, "batch")), BATCH)
+    return {parent.name: parent for parent in loss.parents} | {loss.name: loss}
 
 
 def _used_with(tables: Tables, settings: Settings) -> set[str]:
@@ -148,6 +164,7 @@ class Run:
         }
         self._check()
         self.scoring = Scoring(tables, settings, self.weights.used, list(self._attended_words()))
+        self.answers = Answers(tables, self.weights.used, self.inputs)
         self._vocabulary: Matrix | None = None
 
     def _memory(self, tables_of_words: dict[str, Table]) -> Matrix | None:
@@ -210,9 +227,9 @@ class Run:
         if s.model is Model.encoder_decoder:
             yield Attended(encoder, encoder_layers, looked_at, looked_at)
         for x in self.inputs.values():
-            if s.model.kind is Model.attention:
+            if s.body.kind is Model.attention:
                 yield Attended(WHOLE, 0, x.rows, looked_at or x.rows)
-            elif s.model is Model.encoder:
+            elif s.body is Model.encoder:
                 yield Attended(encoder, encoder_layers, x.rows, x.rows)
             elif s.model is Model.decoder_only:
                 yield Attended(decoder, decoder_layers, x.rows, x.rows)
@@ -288,7 +305,7 @@ class Run:
             dropout=self.scoring.residual,
             activation=s.activation.value,
             attending=self.scoring.attending(
-                causal=s.causal and s.model is Model.encoder, switchable=s.model is Model.encoder
+                causal=s.causal and s.body is Model.encoder, switchable=s.body is Model.encoder
             ),
             causal=self.scoring.attending(causal=True, switchable=True),
         )
@@ -324,6 +341,33 @@ class Run:
         if self._vocabulary is None:
             self._vocabulary = given_step(table.values, table.rows, table.columns, steps.VOCABULARY)
         return next_words(x, self._vocabulary, None, self.weights.row(b_u, WHOLE, words))
+
+    def classes(self, name: str, x: Matrix) -> tuple[Matrix, ...]:
+        """The probabilities of the classes of a sentence and the most probable one, followed by the
+        vectors of its words.
+
+        Raises:
+            InputError: if the classes have no names.
+        """
+        s = self.settings
+        words = self.attention(name, x) if s.body is Model.attention else encoder(x, self.architecture)
+        known = self.answers.classes
+        w_c = self.weights.matrix(steps.W_C, WHOLE, words.columns, max(len(known), 2), known)
+        table = self.tables.weights.get(steps.W_C.symbol)
+        if table is not None and not table.labelled[1]:
+            raise InputError(
+                f"{table.file}, sheet {table.sheet!r}: the columns of W_C have no labels. Write the name "
+                "of a class above each."
+            )
+        if table is None and not known:
+            raise InputError(
+                f"{self.tables.path}: the classes are unknown. Add W_C with a column for each class, "
+                "or a sheet Labels: in each row a sentence and its class."
+            )
+        b_c = self.weights.row(steps.BIASES[steps.W_C], WHOLE, w_c.columns)
+        padding = self.scoring.padding(words.rows)
+        kept = [row for row, word in enumerate(words.rows) if word not in padding]
+        return *classify(words, name, kept, w_c, b_c, pooling=s.pooling.value), words
 
     def unused(self) -> tuple[str, ...]:
         """A remark on weights that the model does not use."""
@@ -367,6 +411,7 @@ MODELS: dict[Model, Callable[[Run, str, Matrix], Results]] = {
     Model.feed_forward: lambda run, _, x: _both(feed_forward(x, run.architecture)),
     Model.positions: lambda run, _, x: _both(x),
     Model.similarity: lambda run, _, x: (similarity(x), x),
+    Model.classify: lambda run, name, x: run.classes(name, x),
 }
 """The function of each model: it takes a run, the name of a sentence and its words (n, d)."""
 

@@ -14,6 +14,7 @@ from .elementwise import (
     Gelu,
     GeluTanh,
     Multiply,
+    NegativeLog,
     Relu,
     Sqrt,
     Subtract,
@@ -27,20 +28,21 @@ from .reductions import (
     ColumnVariance,
     Maximum,
     Mean,
+    RowDot,
     SampleVariance,
     Squares,
     Sum,
     Variance,
     Width,
 )
-from .selection import Columns, Concat, Find, Gather, Picked
+from .selection import Columns, Concat, Find, Gather, OneHot, Picked
 from .switches import When
 
 ADD, SUBTRACT, MULTIPLY, DIVIDE = Add(), Subtract(), Multiply(), Divide()
-EXP, SQRT, ACOS = Exp(), Sqrt(), Acos()
+EXP, NEGATIVE_LOG, SQRT, ACOS = Exp(), NegativeLog(), Sqrt(), Acos()
 RELU, GELU, GELU_TANH = Relu(), Gelu(), GeluTanh()
 MAXIMUM, SUM, MEAN, SQUARES = Maximum(), Sum(), Mean(), Squares()
-VARIANCE, SAMPLE_VARIANCE = Variance(), SampleVariance()
+VARIANCE, SAMPLE_VARIANCE, ROW_DOT = Variance(), SampleVariance(), RowDot()
 
 PRIMITIVES: tuple[Operation, ...] = (
     Copy(),
@@ -52,6 +54,7 @@ PRIMITIVES: tuple[Operation, ...] = (
     DIVIDE,
     Constant(1.0),
     EXP,
+    NEGATIVE_LOG,
     SQRT,
     ACOS,
     RELU,
@@ -63,6 +66,7 @@ PRIMITIVES: tuple[Operation, ...] = (
     VARIANCE,
     SAMPLE_VARIANCE,
     SQUARES,
+    ROW_DOT,
     Width(),
     Gather(((0, 0),)),
     Columns(0, 1),
@@ -71,6 +75,7 @@ PRIMITIVES: tuple[Operation, ...] = (
     Mask(1, ("w",), True, ("<PAD>",)),
     Sinusoid(),
     When(),
+    OneHot(("w",)),
     Find(True),
     Picked(),
     ColumnMean(),

@@ -208,7 +208,7 @@ class Function(Operation):
 
 def _binds_in(template: str) -> int:
     """How tightly the substituted operand must bind: not at all as the only argument."""
-    return 0 if re.fullmatch(r"\w+\(\{x\}\)", template) else ATOM
+    return 0 if re.fullmatch(r"-?\w+\(\{x\}\)", template) else ATOM
 
 
 class Exp(Function):
@@ -221,6 +221,19 @@ class Exp(Function):
     @staticmethod
     def of(x: float) -> float:
         return math.exp(x)
+
+
+class NegativeLog(Function):
+    """The negative natural logarithm of each number: how surprising an event of that probability is."""
+
+    noun: ClassVar[str] = "Losses"
+    binds = 1
+    in_cell = in_array = "-LN({x})"
+    in_words = in_full = "−ln({x})"
+
+    @staticmethod
+    def of(x: float) -> float:
+        return -math.log(x) if x else math.inf
 
 
 class Sqrt(Function):

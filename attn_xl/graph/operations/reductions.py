@@ -12,6 +12,8 @@ import numpy as np
 from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import ATOM, Operand, Operation, Reads, Said, Term
 
+from .elementwise import SUMS, in_parentheses
+
 
 class Reduction(Operation):
     """One number from each row: `=MAX(B5:G5)`.
@@ -121,6 +123,33 @@ class Squares(Reduction):
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         (x,) = terms
         return x.total(x.shape[1], lambda k: f"{x.at(row, k).within(ATOM)}²")
+
+
+class RowDot(Operation):
+    """The sum of products of two rows, (n, m) and (n, m) to (n, 1):
+    `=SUMPRODUCT(Target!$B5:$F5,Probabilities!$B5:$F5)`."""
+
+    noun: ClassVar[str] = "Products"
+    reads = (Reads.row,)
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return _row_sum(np.multiply(*operands))
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        if operands[0].is_transposed is operands[1].is_transposed:
+            return f"SUMPRODUCT({operands[0].row()},{operands[1].row()})"
+        across, down = sorted(operands, key=lambda operand: operand.is_transposed)
+        return f"SUM(MMULT({across.row()},{down.row()}))"
+
+    def words(self, *operands: str) -> str:
+        return f"the sum of each row of {' · '.join(in_parentheses(x, SUMS) for x in operands)}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        left, right = terms
+        return own.total(
+            left.shape[1],
+            lambda k: f"{left.at(row, k).within(2)}·{right.at(row, k).within(3)}",
+        )
 
 
 class Best(Operation):

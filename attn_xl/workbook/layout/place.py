@@ -10,7 +10,7 @@ from attn_xl.models import steps
 from attn_xl.models.computation import Computation, sentence_of
 from attn_xl.models.formula_words import formula_of
 from attn_xl.models.parts import chosen_parts
-from attn_xl.settings import COMPARE, CONTROLS
+from attn_xl.settings import BATCH, COMPARE, CONTROLS
 from attn_xl.spreadsheets.addresses import (
     MAX_COLUMNS,
     MAX_NAME,
@@ -135,6 +135,8 @@ def _is_complete(node: Node, there: set[Node]) -> bool:
 def _shared_note(symbol: str, blocks: list[Block]) -> str:
     if symbol == COMPARE:
         return steps.COMPARED.note
+    if symbol == BATCH:
+        return blocks[-1].node.note
     if symbol == CONTROLS:
         return CONTROLS_NOTE
     return " ".join([OPTIONS_NOTE, *(f"{block.node.name}: {block.node.note}" for block in blocks)])

@@ -14,6 +14,7 @@ from attn_xl.models.computation import Computation
 from attn_xl.settings import SETTINGS, Settings
 from attn_xl.spreadsheets.addresses import MAX_TEXT
 from attn_xl.tables.written.record import (
+    ANSWERS,
     CONTROLS_LINE,
     GIVEN,
     LABELS,
@@ -90,7 +91,17 @@ def record_lines(
             rows, columns = json.dumps(source.node.rows), json.dumps(source.node.columns)
             if max(len(rows), len(columns)) <= MAX_TEXT:
                 lines.append((f"{LABELS} {source.defined}", rows, columns))
+    lines += answers(layout, computation)
     return lines
+
+
+def answers(layout: Layout, computation: Computation) -> Iterator[tuple[Any, ...]]:
+    """Yield a line for each sentence with right answers that are texts, and for their cells."""
+    for sentence, graph in computation.items():
+        for node in graph.values():
+            block = layout.blocks.get(node)
+            if node.step and node.step.source == "answers" and block:
+                yield f"{ANSWERS} {sentence}", block.name, block.place.absolute
 
 
 def sources(layout: Layout, computation: Computation, settings: Settings) -> Iterator[Source]:
@@ -99,13 +110,15 @@ def sources(layout: Layout, computation: Computation, settings: Settings) -> Ite
     names: dict[Node, tuple[str, str]] = {}
     for sentence, graph in computation.items():
         for node in graph.values():
-            if node.operation is not None or node.scalar or node.sheet:
-                continue
             source = node.step.source if node.step else ""
+            if node.operation is not None or node.scalar or node.sheet or source == "answers":
+                continue
             if source == "sentence":
                 names[node] = SENTENCE, sentence
             elif source == "memory":
                 names[node] = SENTENCE, settings.memory or node.name
+            elif source == "target":  # of one sentence, or of all
+                names[node] = WEIGHTS, node.name if node in names else f"{sentence}.{node.name}"
             elif source == "weights":
                 names[node] = WEIGHTS, node.name
             else:
