@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -123,7 +123,7 @@ def survey_book(
         if plain.casefold() == SETTINGS.casefold():
             survey.sheets.append(SheetFound(plain, passed="options"))
         elif plain.casefold() == LABELS.casefold():
-            labels |= _read_labels(book.grids[original], f"{book.path}, sheet {plain!r}")
+            labels |= _read_labels(book.grids[original], f"{book.path}, sheet {plain!r}", names)
             survey.sheets.append(SheetFound(plain, passed="right answers, for a loss"))
         elif leave_out.names_sheet(plain):
             survey.sheets.append(SheetFound(plain, passed=LEFT_OUT))
@@ -336,14 +336,20 @@ def _uses(used: Sequence[Found]) -> str:
     return " beside ".join([*parts, *([", ".join(weights)] if weights else [])])
 
 
-def _read_labels(grid: Grid, where: str) -> dict[str, tuple[str, ...]]:
-    """Read labels: sentences in the first column, their right answers to the right."""
+def _read_labels(grid: Grid, where: str, sheets: Container[str]) -> dict[str, tuple[str, ...]]:
+    """Read labels: sentences in the first column, their right answers to the right. A first row that
+    names no sentence, or one that has a row of its own, has headings."""
     labels: dict[str, tuple[str, ...]] = {}
-    for row, values in enumerate(grid):
-        texts = [clean(as_text(value)) for value in values]
+    lines = [[clean(as_text(value)) for value in values] for values in grid]
+    firsts = [texts[0] for texts in lines if texts]
+    for row, (values, texts) in enumerate(zip(grid, lines)):
         while texts and not texts[-1]:
             texts.pop()
-        if not texts or (not labels and texts[0].casefold() in LABEL_CORNERS):
+        if not texts:
+            continue
+        heads = texts[0].casefold() in LABEL_CORNERS
+        if not labels and heads and (texts[0] not in sheets or firsts.count(texts[0]) > 1):
+            firsts.remove(texts[0])
             continue
         if not texts[0] or len(texts) < 2:
             raise InputError(
