@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attn_xl.errors import InputError, ShapeError
+from attn_xl.errors import InputError
 from attn_xl.graph.operations.catalogue import (
     ACOS,
     EXP,
@@ -17,7 +17,6 @@ from attn_xl.graph.operations.catalogue import (
     MEAN,
     NEGATIVE_LOG,
     RELU,
-    ROW_DOT,
     SAMPLE_VARIANCE,
     SQRT,
     SQUARES,
@@ -27,7 +26,8 @@ from attn_xl.graph.operations.catalogue import (
 from attn_xl.graph.operations.elementwise import Copy
 from attn_xl.graph.operations.masks import HIDDEN, Mask
 from attn_xl.graph.operations.positions import Sinusoid
-from attn_xl.graph.operations.reductions import Best, ColumnMean, ColumnVariance, Width
+from attn_xl.graph.operations.products import Dot
+from attn_xl.graph.operations.reductions import Best, ColumnMean, ColumnSum, ColumnVariance, Width
 from attn_xl.graph.operations.selection import Columns, Concat, Find, Gather, OneHot, Picked
 from attn_xl.graph.operations.switches import When
 from attn_xl.text import OFF, ON
@@ -84,6 +84,16 @@ def picked(x: Matrix, row: Matrix) -> Matrix:
     return made(Picked(), (x, row), x.columns, ("value",))
 
 
+def row_dot(x: Matrix, y: Matrix) -> Matrix:
+    """(n, m) and (n, m) to (n, 1): the dot product of each row of `x` with the same row of `y`."""
+    return made(Dot(), (x, y), x.rows, ("product",))
+
+
+def column_sum(x: Matrix) -> Matrix:
+    """(n, m) to (1, m): the sum of each column."""
+    return made(ColumnSum(), (x,), ("sum",), x.columns)
+
+
 def column_mean(parts: Sequence[Matrix]) -> Matrix:
     """(n, m), (k, m), ... to (1, m): the mean of each column over the rows of all parts."""
     return made(ColumnMean(), tuple(parts), ("mean",), parts[0].columns)
@@ -126,17 +136,6 @@ def row_maximum(x: Matrix) -> Matrix:
 def row_sum(x: Matrix) -> Matrix:
     """(n, m) to (n, 1): the sum of each row."""
     return made(SUM, (x,), x.rows, ("sum",))
-
-
-def row_dot(x: Matrix, y: Matrix) -> Matrix:
-    """(n, m) and (n, m) to (n, 1): the sum of the products of each row.
-
-    Raises:
-        ShapeError: if the shapes differ.
-    """
-    if x.shape != y.shape:
-        raise ShapeError(f"{x.shape} does not go with {y.shape}, row by row.")
-    return made(ROW_DOT, (x, y), x.rows, ("sum",))
 
 
 def width(x: Matrix) -> Matrix:

@@ -7,7 +7,7 @@ it. `attn_xl.graph.matrix.Matrix` adds the arithmetic.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -65,6 +65,8 @@ class Node(Labelled):
         unnamed: whether its name was generated because it needs cells.
         step: its step of a model; None for a matrix outside models.
         part: its place in the model: layer and head.
+        rules: its own rules for gradients, by the matrix that they are for: see
+            `Matrix.differentiated`.
     """
 
     values: Numbers
@@ -84,6 +86,7 @@ class Node(Labelled):
     unnamed: bool = False
     step: Step | None = None
     part: Part = WHOLE
+    rules: Mapping[Node, Callable[[Any, Any], Any]] | None = None
     order: int = field(default_factory=lambda: next(_made))
 
     def __post_init__(self) -> None:
@@ -327,7 +330,9 @@ def referred_to(node: Node) -> Iterator[Node]:
             yield from referred_to(parent)
 
 
-def walk(results: Iterable[Node]) -> list[Node]:
+def walk(
+    results: Iterable[Node], operands: Callable[[Node], Iterable[Node]] = lambda node: node.parents
+) -> list[Node]:
     """Every node that leads to `results`, once, in the order of creation."""
     seen: set[Node] = set()
     waiting = list(results)
@@ -335,5 +340,5 @@ def walk(results: Iterable[Node]) -> list[Node]:
         node = waiting.pop()
         if node not in seen:
             seen.add(node)
-            waiting.extend(node.parents)
+            waiting.extend(operands(node))
     return sorted(seen, key=lambda node: node.order)

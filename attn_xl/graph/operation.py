@@ -7,14 +7,17 @@ of `Term` objects, which supply their names or numbers.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
 from .node import MadeBy, Node, Numbers, walk
+
+if TYPE_CHECKING:
+    from .matrix import Matrix
 
 ATOM = 9  # binds tighter than any operator: a cell, a number, a function call
 
@@ -173,8 +176,8 @@ class Operation(MadeBy, ABC):
     """A primitive operation, with everything about it in one class.
 
     In this order: `numbers`, from arrays to an array; `formula`, for one cell; `array`, the formula
-    for the whole matrix; `words`, the step as in a textbook; `worked`, how one cell was computed. A
-    derivative, written in the same operations, would come after these.
+    for the whole matrix; `words`, the step as in a textbook; `worked`, how one cell was computed;
+    `gradient`, its derivative, written in the same operations.
 
     Attributes:
         noun: the name of an unnamed result that needs cells.
@@ -222,6 +225,28 @@ class Operation(MadeBy, ABC):
     @abstractmethod
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         """How one cell was computed, in the terms of the operands. `own` is the result."""
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix | None:
+        """How a loss changes with operand `number`, counted from 0 (a vector-Jacobian product).
+
+        Args:
+            own: the result.
+            d: how the loss changes with the result.
+            operands: what the result was computed from.
+
+        Returns:
+            A matrix of the result's shape where the operand was repeated, a single row or column where
+            all rows or columns are equal; None where the result does not follow the operand smoothly: a
+            size, a choice, a condition.
+        """
+        return None
+
+    def of(
+        self, *operands: Matrix | float, rows: Sequence[str] = (), columns: Sequence[str] = ()
+    ) -> Matrix:
+        """The result for these matrices; its labels are those of the first matrix, unless given."""
+        first = next(operand for operand in operands if isinstance(operand, Node))
+        return first.combined(self, operands, rows or first.rows, columns or first.columns)
 
     def cells(self, of: Cells) -> Cells | None:
         """The cells of its numbers among the cells `of` its operand; None if it computes new ones."""

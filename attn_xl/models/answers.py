@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from attn_xl.errors import InputError, nearest
-from attn_xl.graph.functions import gather, one_hot, texts
+from attn_xl.graph.functions import one_hot, texts
 from attn_xl.graph.matrix import Matrix, given_step
 from attn_xl.settings import LABELS
 from attn_xl.tables.survey import Tables
@@ -78,8 +78,6 @@ class Answers:
         rows = words[: len(right)]
         answers = texts(found, rows, "word", columns).as_step(loss_steps.TARGET_WORDS)
         target = one_hot(answers, columns).as_step(loss_steps.TARGET)
-        if len(rows) < len(words):
-            probabilities = gather([(probabilities, row) for row in range(len(rows))], rows)
         return cross_entropy(probabilities, target)
 
     def _loss_of_class(self, name: str, probabilities: Matrix) -> Matrix:

@@ -352,7 +352,7 @@ class Run:
         s = self.settings
         words = self.attention(name, x) if s.body is Model.attention else encoder(x, self.architecture)
         known = self.answers.classes
-        w_c = self.weights.matrix(steps.W_C, WHOLE, words.columns, max(len(known), 2), known)
+        w_c = self.weights.matrix(steps.W_C, WHOLE, words.columns, len(known) or 2, known)
         table = self.tables.weights.get(steps.W_C.symbol)
         if table is not None and not table.labelled[1]:
             raise InputError(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import cast
 
 from attn_xl.errors import ShapeError
 from attn_xl.graph.functions import column_mean, gather, negative_log, row_dot, row_squares, width
@@ -20,11 +21,11 @@ def cross_entropy(probabilities: Matrix, target: Matrix, part: Part = WHOLE) -> 
     """The mean of −ln(probability of the right answer), (1, 1).
 
     Args:
-        probabilities: (n, v), each row of which sums to 1.
-        target: (n, v), 1 in the right column of each row, 0 elsewhere.
+        probabilities: (m, v), each row of which sums to 1.
+        target: (n, v), 1 in the right column of each row, 0 elsewhere; for the first n ≤ m rows.
 
     Raises:
-        ShapeError: if the shapes differ.
+        ShapeError: if the shapes do not fit.
         NotFinite: if a right answer has probability 0.
         WrongTypeError: if an argument is not a matrix.
 
@@ -37,12 +38,24 @@ def cross_entropy(probabilities: Matrix, target: Matrix, part: Part = WHOLE) -> 
                loss
         mean  0.490
 
+    The gradient of what a softmax made is (probabilities − target) / n.
+
     Source: Goodfellow, Bengio, Courville, "Deep Learning" (2016), 6.2.1.1.
     """
     check_matrices(probabilities=probabilities, target=target)
+    n = len(target.rows)
+    logits = [] if probabilities.rules is None else [cast(Matrix, x) for x in probabilities.rules]
+    probabilities, *logits = (
+        x if len(x.rows) == n else gather([(x, row) for row in range(n)], target.rows)
+        for x in (probabilities, *logits)
+    )
+    if probabilities.shape != target.shape:
+        raise ShapeError(f"the probabilities are {probabilities.shape}, the target {target.shape}.")
     right = replace(row_dot(target, probabilities), columns=("probability",))  # (n, 1)
     losses = negative_log(right.as_step(steps.RIGHT, part))  # (n, 1)
     losses = replace(losses, columns=("loss",))
+    if logits:  # the derivative of both steps together
+        losses = losses.differentiated({logits[0]: lambda _, d: (probabilities - target) * d})
     if len(losses.rows) == 1:
         return losses.as_step(steps.SINGLE_LOSS, part)
     return column_mean([losses.as_step(steps.LOSSES, part)]).as_step(steps.LOSS, part)

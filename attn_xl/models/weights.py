@@ -63,7 +63,7 @@ class SheetWeights(Weights):
                 f"{table.file}, sheet {table.sheet!r}: {name} is {len(table.rows)} x "
                 f"{len(table.columns)}, but needs {len(rows)} rows, one for each of {listed(rows)}."
             )
-        if table is None or len(columns) != len(table.columns):
+        if len(columns) != (len(table.columns) if table else width):
             columns = [f"{_letter(step)}{j + 1}" for j in range(width)]
         made = self._matrix(step, part, table, rows, columns)
         if len(made.rows) != len(rows):

@@ -12,42 +12,47 @@ from .elementwise import (
     Divide,
     Exp,
     Gelu,
+    GeluSlope,
     GeluTanh,
     Multiply,
     NegativeLog,
+    Positive,
     Relu,
     Sqrt,
     Subtract,
+    Tanh,
 )
 from .masks import Mask
 from .positions import Sinusoid
-from .products import Product, Transpose
+from .products import Dot, Product, Transpose
 from .reductions import (
     Best,
     ColumnMean,
+    ColumnSum,
     ColumnVariance,
+    Largest,
     Maximum,
     Mean,
-    RowDot,
     SampleVariance,
     Squares,
     Sum,
     Variance,
     Width,
 )
-from .selection import Columns, Concat, Find, Gather, OneHot, Picked
+from .selection import AddedRows, Columns, Concat, Find, Gather, Here, OneHot, Picked, Placed, Repeated
 from .switches import When
 
 ADD, SUBTRACT, MULTIPLY, DIVIDE = Add(), Subtract(), Multiply(), Divide()
 EXP, NEGATIVE_LOG, SQRT, ACOS = Exp(), NegativeLog(), Sqrt(), Acos()
 RELU, GELU, GELU_TANH = Relu(), Gelu(), GeluTanh()
 MAXIMUM, SUM, MEAN, SQUARES = Maximum(), Sum(), Mean(), Squares()
-VARIANCE, SAMPLE_VARIANCE, ROW_DOT = Variance(), SampleVariance(), RowDot()
+VARIANCE, SAMPLE_VARIANCE = Variance(), SampleVariance()
 
 PRIMITIVES: tuple[Operation, ...] = (
     Copy(),
     Transpose(),
     Product(),
+    Dot(),
     ADD,
     SUBTRACT,
     MULTIPLY,
@@ -60,16 +65,22 @@ PRIMITIVES: tuple[Operation, ...] = (
     RELU,
     GELU,
     GELU_TANH,
+    Positive(),
+    GeluSlope(),
+    Tanh(),
     MAXIMUM,
+    Largest(),
     SUM,
     MEAN,
     VARIANCE,
     SAMPLE_VARIANCE,
     SQUARES,
-    ROW_DOT,
     Width(),
     Gather(((0, 0),)),
+    AddedRows(((0,),)),
     Columns(0, 1),
+    Placed((0,), 1),
+    Repeated(1, 1),
     Concat(),
     Best(),
     Mask(1, ("w",), True, ("<PAD>",)),
@@ -78,6 +89,8 @@ PRIMITIVES: tuple[Operation, ...] = (
     OneHot(("w",)),
     Find(True),
     Picked(),
+    Here(1),
+    ColumnSum(),
     ColumnMean(),
     ColumnVariance(),
 )

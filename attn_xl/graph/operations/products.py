@@ -6,7 +6,7 @@ Sums run from left to right, as in spreadsheet programs, so that the numbers agr
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import Cells, Operand, Operation, Reads, Said, Term
 
 from .elementwise import PRODUCTS, SUMS, in_parentheses
+
+if TYPE_CHECKING:
+    from attn_xl.graph.matrix import Matrix
 
 
 class Product(Operation):
@@ -55,6 +58,41 @@ class Product(Operation):
             lambda k: f"{left.at(row, k).within(2)}·{right.at(k, column).within(3)}",
         )
 
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        left, right = operands
+        return left.T @ d if number else d @ right.T
+
+
+class Dot(Operation):
+    """The dot product of each row with the same row of another matrix:
+    `=SUMPRODUCT($B5:$D5,Softmax!$B5:$D5)`."""
+
+    noun: ClassVar[str] = "Products"
+    reads = (Reads.row,)
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return np.asarray(np.cumsum(np.multiply(*operands), axis=1)[:, -1:])
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        left, right = operands
+        if left.is_transposed == right.is_transposed:
+            return f"SUMPRODUCT({left.row()},{right.row()})"
+        flat, upright = (right, left) if left.is_transposed else (left, right)
+        return f"SUM(MMULT({flat.row()},{upright.row()}))"
+
+    def words(self, *operands: str) -> str:
+        left, right = (in_parentheses(words, (*SUMS, *PRODUCTS)) for words in operands)
+        return f"the dot product of each row of {left} and {right}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        left, right = terms
+        return own.total(
+            left.shape[1], lambda k: f"{left.at(row, k).within(2)}·{right.at(row, k).within(3)}"
+        )
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return d * operands[1 - number]
+
 
 class Transpose(Operation):
     """Rows become columns. Formulas read the original cells; if named, cells repeat them: `=X!C5`."""
@@ -78,6 +116,9 @@ class Transpose(Operation):
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         return terms[0].at(column, row)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return d.T
 
     def cells(self, of: Cells) -> Cells:
         return replace(of, shape=of.shape[::-1], turned=not of.turned)
