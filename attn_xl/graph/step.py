@@ -143,6 +143,10 @@ class Part:
         """A part of this part."""
         return replace(self, scopes=(*self.scopes, *scopes))
 
+    def inside(self, scopes: tuple[Scope, ...]) -> Part:
+        """The same part inside other scopes."""
+        return replace(self, scopes=(*scopes, *self.scopes)) if scopes else self
+
     def in_layer(self, layer: int) -> Part:
         """The same place in one layer of its stack."""
         first, *inner = self.scopes
