@@ -285,7 +285,7 @@ class Settings:
             )
         for name in ("dropout", "residual_dropout"):
             if not 0 <= getattr(self, name) < 1:
-                why = "it takes a share of at least 0 and below 1."
+                why = "it takes a number of at least 0 and below 1."
                 refuse(name.replace("_", "-"), getattr(self, name), why)
         if not 0 < self.epsilon < 1:
             refuse("epsilon", self.epsilon, "it takes a number above 0 and below 1.")
@@ -305,7 +305,7 @@ class Settings:
         return f"Settings({', '.join(texts)})"
 
     @classmethod
-    def chosen(
+    def resolve(
         cls,
         given: Mapping[str, Any],
         written: Mapping[str, Any],
@@ -332,7 +332,7 @@ class Settings:
             CallError: for an unknown name, an invalid value, or a setting without effect.
         """
         known = {f.name: f for f in fields(cls)}
-        found: dict[str, Any] = {}
+        from_workbook: dict[str, Any] = {}
         for written_name, value in written.items():
             name = written_name.strip().lstrip("-").replace("-", "_").replace(" ", "_").lower()
             if name not in known:
@@ -341,11 +341,11 @@ class Settings:
                     f"{where}: there is no setting {written_name!r}. "
                     f"{nearest(name.replace('_', '-'), names)}"
                 )
-            found[name] = _read(known[name], value, where)
+            from_workbook[name] = _read(known[name], value, where)
         given = {name: value for name, value in given.items() if value is not None}
-        as_written, result = cls(**found), cls(**{**found, **given})
+        as_written, result = cls(**from_workbook), cls(**{**from_workbook, **given})
         idle: set[str] = set()
-        for name in {**found, **given}:
+        for name in {**from_workbook, **given}:
             if name in given:
                 why = result.why_idle(name)
                 subject = f"--{name.replace('_', '-')}"
@@ -356,7 +356,9 @@ class Settings:
                 raise CallError(f"{subject} {why}")
             if result.why_idle(name):
                 idle.add(name)
-        result = cls(**{name: value for name, value in {**found, **given}.items() if name not in idle})
+        result = cls(
+            **{name: value for name, value in {**from_workbook, **given}.items() if name not in idle}
+        )
         if result.formulas is Formulas.none or result.model.kind in (*BLOCKS, Model.similarity):
             result = replace(result, controls=False)  # no formula would refer to them
         if given.get("switches") is not None and not result.controls:

@@ -163,8 +163,13 @@ def concat(parts: Sequence[Matrix]) -> Matrix:
 
 def best(x: Matrix) -> Matrix:
     """(n, m) to (n, 1): for each row the label of the column with its largest number."""
-    found = made(Best(), (x,), x.rows, ("word",))
-    return replace(found, texts=tuple(x.columns[int(i) - 1] for i in found.values[:, 0]))
+    return with_texts(made(Best(), (x,), x.rows, ("word",)))
+
+
+def with_texts(best: Matrix) -> Matrix:
+    """The result of `best` with the labels that its numbers stand for."""
+    labels = best.parents[0].columns
+    return replace(best, texts=tuple(labels[int(i) - 1] for i in best.values[:, 0]))
 
 
 def mask(

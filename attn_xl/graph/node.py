@@ -48,6 +48,11 @@ def inside(*scopes: Scope) -> Iterator[None]:
         _scopes.reset(before)
 
 
+def created() -> int:
+    """The next number in the order of creation."""
+    return next(_made)
+
+
 class MadeBy:
     """The interface of a node to the operation that produced it."""
 
@@ -100,7 +105,7 @@ class Node(Labelled):
     step: Step | None = None
     part: Part = WHOLE
     rules: Mapping[Node, Callable[[Any, Any], Any]] | None = None
-    order: int = field(default_factory=lambda: next(_made))
+    order: int = field(default_factory=created)
 
     def __post_init__(self) -> None:
         values = np.asarray(self.values, dtype=np.float64)
@@ -213,7 +218,7 @@ class Node(Labelled):
             sheet=sheet,
             helper=helper,
             unnamed=False,
-            order=next(_made),
+            order=created(),
         )
 
     def as_step(self: N, step: Step, part: Part = WHOLE, *, note: str = "", sheet: str = "") -> N:
@@ -225,10 +230,11 @@ class Node(Labelled):
             note: what it shows, if that differs from the step's own note.
             sheet: the sheet it is shown on, if that is not its own.
         """
-        part = part.inside(_scopes.get())
+        for scope in reversed(_scopes.get()):
+            part = part.around(scope)
         name = part.name(step.symbol)
-        made = self.named(name, note or step.note, role=step.role, sheet=sheet, helper=step.helper)
-        return replace(made, step=step, part=part)
+        matrix = self.named(name, note or step.note, role=step.role, sheet=sheet, helper=step.helper)
+        return replace(matrix, step=step, part=part)
 
     def described(self: N, words: str, noun: str = "") -> N:
         """The same matrix with a different description of how it was computed."""

@@ -7,14 +7,12 @@ of `Term` objects, which supply their names or numbers.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-import numpy as np
-
-from .node import MadeBy, Node, Numbers, walk
+from .node import MadeBy, Node, Numbers
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -190,6 +188,9 @@ class Operation(MadeBy, ABC):
             receives itself as the last operand.
         reads_texts: whether an operand may hold words: a switch, a chosen word.
         passes_on: whether its formula is that of an operand, and so binds only as tightly.
+        sign: the sign between its two operands in words, `+`; "" for none.
+        is_product: whether it multiplies the rows of one matrix by the columns of another.
+        joins: whether it places its operands side by side.
     """
 
     noun: ClassVar[str]
@@ -201,6 +202,9 @@ class Operation(MadeBy, ABC):
     reads_labels: ClassVar[bool] = False
     reads_texts: ClassVar[bool] = False
     passes_on: ClassVar[bool] = False
+    sign: ClassVar[str] = ""
+    is_product: ClassVar[bool] = False
+    joins: ClassVar[bool] = False
 
     @abstractmethod
     def numbers(self, *operands: Numbers) -> Numbers: ...
@@ -283,61 +287,10 @@ def cells_of(node: Node) -> Cells | None:
     return operation_of(node).cells(of) if of else None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Entered:
-    """Numbers entered into some cells of a matrix instead of its own.
-
-    Attributes:
-        cells: Boolean mask of the matrix's shape.
-        numbers: the numbers, of the same shape; NaN for a blank.
-    """
-
-    cells: np.ndarray
-    numbers: Numbers
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Recomputed:
-    """The numbers of all matrices after some cells have changed.
-
-    Attributes:
-        expected: the result of every matrix's operation, computed from what its operands show.
-        shown: the same, with the entered numbers in their cells.
-    """
-
-    expected: dict[Node, Numbers]
-    shown: dict[Node, Numbers]
-
-
-def recompute(results: Iterable[Node], entered: Mapping[Node, Entered]) -> Recomputed:
-    """The numbers of every node that leads to `results` after some cells have changed.
-
-    NaN stands for a missing number: a blank, a number that depends on one, or a number that cannot be
-    computed, such as a division by 0.
-    """
-    expected: dict[Node, Numbers] = {}
-    shown: dict[Node, Numbers] = {}
-    changed: set[Node] = set()
-    with np.errstate(all="ignore"):
-        for node in walk(results):
-            if changed.isdisjoint(node.parents):
-                expected[node] = node.values
-            else:
-                made = operation_of(node).numbers(*(shown[parent] for parent in node.parents))
-                expected[node] = np.where(np.isfinite(made), made + 0.0, np.nan)
-                changed.add(node)
-            shown[node] = expected[node]
-            if node in entered:
-                put = entered[node]
-                shown[node] = np.where(put.cells, put.numbers, expected[node])
-                changed.add(node)
-    return Recomputed(expected, shown)
-
-
-def follows(results: Iterable[Node], changed: Iterable[Node]) -> set[Node]:
-    """The nodes that lead to `results` and depend on one of `changed`."""
-    found = set(changed)
-    for node in walk(results):
-        if not found.isdisjoint(node.parents):
-            found.add(node)
-    return found - set(changed)
+def view_of(node: Node) -> Cells | None:
+    """The cells of its operand that a matrix repeats if it is a copy, some columns or a transpose,
+    whether or not it has cells of its own; None if it is neither."""
+    if node.operation is None or len(node.parents) != 1:
+        return None
+    (parent,) = node.parents
+    return operation_of(node).cells(Cells(parent, parent.shape))

@@ -143,9 +143,9 @@ class Part:
         """A part of this part."""
         return replace(self, scopes=(*self.scopes, *scopes))
 
-    def inside(self, scopes: tuple[Scope, ...]) -> Part:
-        """The same part inside other scopes."""
-        return replace(self, scopes=(*scopes, *self.scopes)) if scopes else self
+    def around(self, scope: Scope) -> Part:
+        """The same place in a copy of the model, which is named by a scope."""
+        return replace(self, scopes=(scope, *self.scopes))
 
     def in_layer(self, layer: int) -> Part:
         """The same place in one layer of its stack."""

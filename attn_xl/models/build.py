@@ -65,7 +65,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
             has no effect.
     """
     if settings is None:
-        settings = Settings.chosen({}, tables.settings, f"{tables.path}, sheet 'Settings'")
+        settings = Settings.resolve({}, tables.settings, f"{tables.path}, sheet 'Settings'")
     settings.refuse_idle()
     run = Run(tables, settings)
     graphs: dict[str, Graph] = {}

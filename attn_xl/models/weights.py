@@ -65,14 +65,14 @@ class SheetWeights(Weights):
             )
         if len(columns) != (len(table.columns) if table else width):
             columns = [f"{_letter(step)}{j + 1}" for j in range(width)]
-        made = self._matrix(step, part, table, rows, columns)
-        if len(made.rows) != len(rows):
+        matrix = self._matrix(step, part, table, rows, columns)
+        if len(matrix.rows) != len(rows):
             raise InputError(
-                f"{name}, generated for earlier sentences, has {len(made.rows)} rows, but needs "
+                f"{name}, generated for earlier sentences, has {len(matrix.rows)} rows, but needs "
                 f"{len(rows)} here, one for each of {listed(rows)}. Give all sentences the same "
                 "number of dimensions, or select this one: --sheet."
             )
-        return made
+        return matrix
 
     def row(self, step: Step, part: Part, columns: Sequence[str]) -> Matrix | None:
         """A single row for `columns`: a bias or None, gamma (1 if not given), beta (0 if not given).
@@ -117,8 +117,8 @@ class SheetWeights(Weights):
             note = step.note + (steps.TURNED if table and table.turned else "")
             # A table that all layers share belongs to none of them.
             place = part if key == name else WHOLE
-            made = given_step(values, rows, columns, step, place, note=note)
-            self._made[key] = replace(made, name=key)
+            matrix = given_step(values, rows, columns, step, place, note=note)
+            self._made[key] = replace(matrix, name=key)
         return self._made[key]
 
     def _table(self, name: str) -> Table | None:

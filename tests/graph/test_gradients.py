@@ -17,8 +17,9 @@ from attn_xl.errors import CallError, InputError
 from attn_xl.graph import functions as f
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.node import Graph, Numbers, walk
-from attn_xl.graph.operation import Entered, operation_of, recompute
+from attn_xl.graph.operation import operation_of
 from attn_xl.graph.operations.elementwise import Relu
+from attn_xl.graph.recompute import Entered, recompute
 from attn_xl.settings import Formulas
 
 STEP = 2.0**-17
@@ -131,7 +132,7 @@ def test_the_softmax_has_the_form_of_a_teacher() -> None:
     weights = softmax(scores).named("A")
     loss = f.row_dot(weights, matrix([[1.0, -1.0, 2.0]], "V")).named("Loss")
     (d,) = gradients(loss, [scores])
-    assert d.words == "A · (dA − the dot product of each row of dA and A)"
+    assert d.words == "A · (dA − the sum of each row of dA · A)"
     assert list(Graph(d))[-3:] == ["dA", "dScores.Products", "dScores"]
 
 

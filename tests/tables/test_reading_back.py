@@ -94,7 +94,7 @@ def test_every_cell_of_a_written_workbook_is_explained(
     path = tmp_path / "out.xlsx"
     assert call("convert", SAMPLES / f"{sample}.xlsx", "-o", path, "--layout", layout) == 0
     tables = read_tables(path)
-    settings = attn_xl.Settings.chosen({}, tables.settings, "here")
+    settings = attn_xl.Settings.resolve({}, tables.settings, "here")
     computation = attend(tables, settings)
     book = openpyxl.load_workbook(path)
     stored = openpyxl.load_workbook(path, data_only=True)

@@ -27,7 +27,7 @@ ALL = sorted(path for path in SAMPLES.glob("*.xlsx") if not path.stem.endswith("
 
 def converted(sample: Path, path: Path, **choices: Any) -> tuple[Computation, Settings]:
     tables = attn_xl.read_tables(sample)
-    settings = Settings.chosen({"controls": True, **choices}, tables.settings, "")
+    settings = Settings.resolve({"controls": True, **choices}, tables.settings, "")
     computation = attn_xl.attend(tables, settings)
     write_workbook(computation, path, settings=settings, record=True)
     return computation, settings

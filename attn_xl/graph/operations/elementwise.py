@@ -83,7 +83,6 @@ class Elementwise(Operation):
     """
 
     symbol: ClassVar[str]
-    sign: ClassVar[str]
 
     @property
     def _right(self) -> int:

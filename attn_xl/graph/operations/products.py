@@ -25,6 +25,7 @@ class Product(Operation):
 
     noun: ClassVar[str] = "Product"
     reads = (Reads.row, Reads.column)
+    is_product: ClassVar[bool] = True
 
     def numbers(self, *operands: Numbers) -> Numbers:
         left, right = operands
@@ -82,7 +83,7 @@ class Dot(Operation):
 
     def words(self, *operands: str) -> str:
         left, right = (in_parentheses(words, (*SUMS, *PRODUCTS)) for words in operands)
-        return f"the dot product of each row of {left} and {right}"
+        return f"the sum of each row of {left} · {right}"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         left, right = terms

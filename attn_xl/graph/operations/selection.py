@@ -206,6 +206,7 @@ class Concat(Operation):
 
     noun: ClassVar[str] = "Concat"
     passes_on: ClassVar[bool] = True
+    joins: ClassVar[bool] = True
     reads_one: ClassVar[bool] = True
 
     def numbers(self, *operands: Numbers) -> Numbers:

@@ -106,7 +106,7 @@ class Layout:
         title: of the workbook.
         in_words: the computation as a formula in words.
         sentences: the words of each sentence, by the prefix of its sheet names.
-        sheets: after the Overview, in the order they are made.
+        sheets: those after the Overview, in the order of their creation.
         blanks: the cells to fill in.
         cover: a page before the Overview.
         overview: whether there is an Overview.
@@ -148,22 +148,22 @@ class Layout:
     @cached_property
     def sources(self) -> dict[str, list[str]]:
         """For each sheet, the sheets that its formulas refer to."""
-        found: dict[str, list[str]] = {}
+        sources: dict[str, list[str]] = {}
         for sheet in self.all_sheets:
             live = [block.node for block in sheet.blocks if block.live]
             cells = [parent for node in live for parent in referred_to(node)]
             names = [self.blocks[node].place.sheet for node in cells]
-            found[sheet.name] = [name for name in dict.fromkeys(names) if name != sheet.name]
-        return found
+            sources[sheet.name] = [name for name in dict.fromkeys(names) if name != sheet.name]
+        return sources
 
     @cached_property
     def targets(self) -> dict[str, list[str]]:
         """For each sheet, the sheets whose formulas refer to it."""
-        found: dict[str, list[str]] = {sheet.name: [] for sheet in self.all_sheets}
+        targets: dict[str, list[str]] = {sheet.name: [] for sheet in self.all_sheets}
         for name, sources in self.sources.items():
             for source in sources:
-                found[source].append(name)
-        return found
+                targets[source].append(name)
+        return targets
 
     def summary(self, settings: Settings) -> str:
         """The number of sheets and formulas: `24 sheets, 480 formulas`."""
@@ -208,17 +208,17 @@ class Layout:
         ]
 
     def patterns(self, block: Block, row: int) -> list[str]:
-        """The formulas of a row of `block`, without the equals sign; tokens (`addresses.row_token`)
-        stand in place of row numbers. `row` counts from 0, and matters only where the operation's
+        """The formulas of a row of `block`, without the equals sign; row numbers are
+        tokens (`addresses.row_token`). `row` counts from 0, and matters only where the operation's
         formulas differ from row to row.
 
         A cell that is computed from cells to fill in is empty until they are filled in.
         """
-        found = []
+        formulas = []
         for column in range(block.place.columns):
             formula, needed = self.needs(block, row, column)
-            found.append(f'IF({needed},"",{formula})' if needed else formula)
-        return found
+            formulas.append(f'IF({needed},"",{formula})' if needed else formula)
+        return formulas
 
     def formula(self, block: Block, row: int, column: int) -> str:
         """One cell's formula, without the equals sign; `row` and `column` count from 0."""
