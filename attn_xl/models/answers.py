@@ -9,11 +9,19 @@ from attn_xl.errors import InputError, nearest
 from attn_xl.graph.functions import one_hot, texts
 from attn_xl.graph.matrix import Matrix, given_step
 from attn_xl.settings import LABELS
-from attn_xl.tables.survey import Tables
+from attn_xl.tables.survey import Table, Tables
 from attn_xl.text import count, listed
 
 from . import loss_steps, steps
 from .losses import cross_entropy, mean_squared_error
+
+TARGET = loss_steps.TARGET.symbol
+
+
+def take_target(sentences: dict[str, Table]) -> Table | None:
+    """The table `Target`, removed from the sentences beside it; None if there is none."""
+    name = next((name for name in sentences if name.casefold() == TARGET.casefold()), None)
+    return sentences.pop(name) if name is not None and len(sentences) > 1 else None
 
 
 class Answers:
@@ -22,10 +30,17 @@ class Answers:
     Args:
         used: collects the names of the sheets used.
         inputs: the sentences that the model computes, by name.
+        target: the numbers that every sentence without a target of its own should have.
     """
 
-    def __init__(self, tables: Tables, used: set[str], inputs: Mapping[str, Matrix]) -> None:
-        self._tables, self._used, self._inputs = tables, used, inputs
+    def __init__(
+        self,
+        tables: Tables,
+        used: set[str],
+        inputs: Mapping[str, Matrix],
+        target: Table | None = None,
+    ) -> None:
+        self._tables, self._used, self._inputs, self._target = tables, used, inputs, target
         self._targets: dict[str, Matrix] = {}
         self._classes: Matrix | None = None
 
@@ -119,14 +134,13 @@ class Answers:
 
     def _numbers(self, name: str, result: Matrix) -> Matrix:
         """The target of numbers for a sentence, of the shape of `result`."""
-        symbol = loss_steps.TARGET.symbol
         known = {key.casefold(): table for key, table in self._tables.weights.items()}
-        own = f"{name}.{symbol}"
-        table = known.get(own.casefold(), known.get(symbol.casefold()))
+        own = f"{name}.{TARGET}"
+        table = known.get(own.casefold()) or known.get(TARGET.casefold()) or self._target
         n, m = result.shape
         if table is None:
             raise InputError(
-                f"{self._tables.path}: the sheet {symbol} is missing: {n} x {m}, the numbers that "
+                f"{self._tables.path}: the sheet {TARGET} is missing: {n} x {m}, the numbers that "
                 f"{result.name} should have. With several sentences, name it {own} for this one."
             )
         if table.shape != result.shape:

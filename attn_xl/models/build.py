@@ -16,7 +16,7 @@ from attn_xl.tables.survey import Table, Tables
 from attn_xl.text import count
 
 from . import steps
-from .answers import Answers
+from .answers import Answers, take_target
 from .attention import compare, positioned, self_attention, softmax_alone
 from .classify import classify
 from .computation import Computation
@@ -152,6 +152,7 @@ class Run:
         self.weights = SheetWeights(tables, settings.random_weights, settings.heads_as_sheets)
         tables_of_words = dict(tables.sentences)
         self.memory = self._memory(tables_of_words)
+        target = take_target(tables_of_words) if settings.loss else None
         self.inputs = {
             name: given_step(
                 table.values,
@@ -164,7 +165,7 @@ class Run:
         }
         self._check()
         self.scoring = Scoring(tables, settings, self.weights.used, list(self._attended_words()))
-        self.answers = Answers(tables, self.weights.used, self.inputs)
+        self.answers = Answers(tables, self.weights.used, self.inputs, target)
         self._vocabulary: Matrix | None = None
 
     def _memory(self, tables_of_words: dict[str, Table]) -> Matrix | None:

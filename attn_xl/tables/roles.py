@@ -17,7 +17,7 @@ WordsIn = Literal["rows", "columns"]
 
 _WEIGHT_SHEET = re.compile(
     r"\s*((?:enc|dec)\d*\.)?((?:self|cross)\.)?"
-    r"(?:([wb])(?:[ _-]?([qkvo12])|[ _-]([uc]))|(gamma|beta)|(vocabulary|mask|target))((?:_\d+)?)\s*",
+    r"(?:([wb])(?:[ _-]?([qkvo12])|[ _-]([uc]))|(gamma|beta)|(vocabulary|mask))((?:_\d+)?)\s*",
     re.IGNORECASE,
 )
 _OWN_TARGET = re.compile(r"(.+)\.target", re.IGNORECASE)
