@@ -103,6 +103,18 @@ class Pooling(str, Enum):
     first = "first"
 
 
+class Optimizer(str, Enum):
+    """How learning turns gradients into new weights."""
+
+    sgd = "sgd"
+    """the weights minus rate · gradient"""
+    momentum = "momentum"
+    """the same with a running sum of gradients"""
+    adam = "adam"
+    adamw = "adamw"
+    """Adam that also shrinks the weights (weight decay)"""
+
+
 class Engine(str, Enum):
     """The engine that recalculates a workbook for `check`."""
 

@@ -25,6 +25,7 @@ from .choices import (
     Normalize,
     NormEpsilon,
     NormVariance,
+    Optimizer,
     Pooling,
     Positions,
     Switch,
@@ -51,6 +52,7 @@ __all__ = [
     "NormEpsilon",
     "NormVariance",
     "Normalize",
+    "Optimizer",
     "Pooling",
     "Positions",
     "Settings",
@@ -96,6 +98,11 @@ def _choice(
         "cell": cell,
     }
     return field(default=default, metadata=about)
+
+
+MOST_STEPS = 1_000_000
+LEARNING = (*ATTENTION, Model.softmax, Model.norm, Model.feed_forward)
+"""Models with a loss."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -180,7 +187,10 @@ class Settings:
         cell="p_residual",
     )
     seed: int = _choice(
-        0, "Random seed for dropout.", models=ATTENTION, needs=("dropout", "residual_dropout")
+        0,
+        "Random seed for dropout, and for the initial weights of learning that are not given.",
+        models=ATTENTION,
+        needs=("dropout", "residual_dropout", "steps"),
     )
     norm: Norm = _choice(
         Norm.post,
@@ -225,7 +235,53 @@ class Settings:
         False,
         "Also compute the loss: cross-entropy with the next words of a language model, or with the "
         "classes on the sheet Labels; otherwise the mean squared error to the sheet Target.",
-        models=(*ATTENTION, Model.softmax, Model.norm, Model.feed_forward),
+        models=LEARNING,
+    )
+    steps: int = _choice(
+        0, "Number of steps of learning, each with its gradients; 0 does not learn.", models=LEARNING
+    )
+    optimizer: Optimizer = _choice(
+        Optimizer.sgd,
+        "How gradients change the weights.",
+        models=LEARNING,
+        needs=("steps",),
+    )
+    rate: float = _choice(
+        0.1, "The learning rate.", models=LEARNING, needs=("steps",), cell="Rate"
+    )
+    momentum: float = _choice(
+        0.9, "Share of the earlier gradients that --optimizer momentum keeps.",
+        models=LEARNING, needs=("steps",), cell="Momentum",
+    )  # fmt: skip
+    beta1: float = _choice(
+        0.9, "Share of the earlier gradients that Adam keeps.",
+        models=LEARNING, needs=("steps",), cell="Beta1",
+    )  # fmt: skip
+    beta2: float = _choice(
+        0.999, "Share of the earlier squared gradients that Adam keeps.",
+        models=LEARNING, needs=("steps",), cell="Beta2",
+    )  # fmt: skip
+    adam_epsilon: float = _choice(
+        1e-8, "A small number that keeps Adam from dividing by 0.",
+        models=LEARNING, needs=("steps",), cell="AdamEpsilon",
+    )  # fmt: skip
+    decay: float = _choice(
+        0.01, "Share of the weights, times the rate, that AdamW takes away at each step.",
+        models=LEARNING, needs=("steps",), cell="Decay",
+    )  # fmt: skip
+    live: int = _choice(
+        20,
+        "Number of steps of learning with live formulas, the first and the last; the loss of the others "
+        "is kept as numbers.",
+        models=LEARNING,
+        needs=("steps",),
+    )
+    train: str | None = _choice(
+        None,
+        "Learn only these weights: W_Q,W_K. Default: all.",
+        str,
+        models=LEARNING,
+        needs=("steps",),
     )
     sheets_for: str | None = _choice(
         None, "Write sheets only for these layers and heads: Enc1,Dec2,head1.", str
@@ -287,8 +343,20 @@ class Settings:
             if not 0 <= getattr(self, name) < 1:
                 why = "it takes a number of at least 0 and below 1."
                 refuse(name.replace("_", "-"), getattr(self, name), why)
-        if not 0 < self.epsilon < 1:
-            refuse("epsilon", self.epsilon, "it takes a number above 0 and below 1.")
+        for name in ("epsilon", "adam_epsilon"):
+            if not 0 < getattr(self, name) < 1:
+                why = "it takes a number above 0 and below 1."
+                refuse(name.replace("_", "-"), getattr(self, name), why)
+        for name in ("momentum", "beta1", "beta2", "decay"):
+            if not 0 <= getattr(self, name) < 1:
+                refuse(name, getattr(self, name), "it takes a number of at least 0 and below 1.")
+        if not 0 < self.rate < float("inf"):
+            refuse("rate", self.rate, "it takes a number above 0.")
+        for name in ("steps", "live"):
+            least = int(name == "live")
+            if not least <= getattr(self, name) <= MOST_STEPS:
+                why = f"it takes a whole number from {least} to {MOST_STEPS:,}."
+                refuse(name, getattr(self, name), why)
         for name in ("seed", "random_weights"):
             if (getattr(self, name) or 0) < 0:
                 refuse(

@@ -23,7 +23,7 @@ from attn_xl.graph.operations.catalogue import (
     SUM,
     VARIANCE,
 )
-from attn_xl.graph.operations.elementwise import Copy
+from attn_xl.graph.operations.elementwise import Copy, Power
 from attn_xl.graph.operations.masks import HIDDEN, Mask
 from attn_xl.graph.operations.positions import Sinusoid
 from attn_xl.graph.operations.products import Dot
@@ -121,6 +121,11 @@ def negative_log(x: Matrix) -> Matrix:
         NotFinite: if a number is not above 0.
     """
     return made(NEGATIVE_LOG, (x,), x.rows, x.columns, scalar=x.scalar)
+
+
+def power(x: Matrix, exponent: int) -> Matrix:
+    """Each number to the power of a whole number."""
+    return made(Power(exponent), (x,), x.rows, x.columns, scalar=x.scalar)
 
 
 def sqrt(x: Matrix) -> Matrix:

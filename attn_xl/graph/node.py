@@ -230,9 +230,11 @@ class Node(Labelled):
             note: what it shows, if that differs from the step's own note.
             sheet: the sheet it is shown on, if that is not its own.
         """
+        name = part.name(step.symbol)
         for scope in reversed(_scopes.get()):
             part = part.around(scope)
-        name = part.name(step.symbol)
+        if self.scalar or not step.helper:  # another helper is named after the step beside it
+            name = part.name(step.symbol)
         matrix = self.named(name, note or step.note, role=step.role, sheet=sheet, helper=step.helper)
         return replace(matrix, step=step, part=part)
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from attn_xl.errors import InputError, nearest
 from attn_xl.graph.functions import one_hot, texts
 from attn_xl.graph.matrix import Matrix, given_step
+from attn_xl.graph.node import inside
 from attn_xl.settings import LABELS
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.text import count, listed
@@ -106,7 +107,8 @@ class Answers:
                     "or remove its column from W_C."
                 )
             made = texts(labels, list(self._inputs), "class", probabilities.columns)
-            self._classes = made.as_step(loss_steps.LABELS)
+            with inside():
+                self._classes = made.as_step(loss_steps.LABELS)
         row = self._classes.rows.index(name)
         target = one_hot(self._classes, probabilities.columns, probabilities.rows, row)
         return cross_entropy(probabilities, target.as_step(loss_steps.TARGET))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property
 
 from attn_xl.errors import CallError, InputError, MissingWeightsError, NotFinite, nearest
 from attn_xl.graph.functions import option
 from attn_xl.graph.matrix import Matrix, given_step, shapes_only
-from attn_xl.graph.node import HIDES, Graph
+from attn_xl.graph.node import HIDES, Graph, inside
 from attn_xl.graph.step import WHOLE, Scope
 from attn_xl.settings import ATTENTION, BATCH, BLOCKS, CELLS, Model, Normalize, Positions, Settings
 from attn_xl.tables.survey import Table, Tables
@@ -21,6 +22,7 @@ from .attention import compare, positioned, self_attention, softmax_alone
 from .classify import classify
 from .computation import Computation
 from .explorer import explorer, moves
+from .learning import learned
 from .losses import mean_loss
 from .masking import Scoring
 from .multi_head import multi_head_attention
@@ -68,13 +70,14 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
         settings = Settings.resolve({}, tables.settings, f"{tables.path}, sheet 'Settings'")
     settings.refuse_idle()
     run = Run(tables, settings)
-    graphs: dict[str, Graph] = {}
+    outputs: dict[str, list[Matrix]] = {}
     ends: dict[str, tuple[Matrix, Matrix]] = {}
     for name, x in run.inputs.items():
         try:
-            *output, end = run.output(name, x)
-            if settings.loss:
-                output.append(run.answers.loss(name, output[0], run.scoring.padding(x.rows)))
+            with run.within(name):
+                *output, end = run.output(name, x)
+                if settings.loss or settings.steps:
+                    output.append(run.answers.loss(name, output[0], run.scoring.padding(x.rows)))
         except MissingWeightsError as error:
             raise InputError(f"{error}{use_for(tables, settings, _used_with)}") from None
         except InputError as error:
@@ -84,12 +87,16 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
             cell = tables.sentences[name].largest()
             hint = f" The largest is in cell {cell}." if "too large" in message else ""
             raise InputError(f"{tables.path}, sheet {name!r}: {message}{hint}") from None
-        graphs[name] = Graph(*output)
+        outputs[name] = output
         ends[name] = x, end
     run.check_hidden()
     if settings.model.kind not in WEIGHTLESS:
         refuse_unused(tables, settings, run.weights.used, _used_with)
-    title = run.title(graphs)
+    title = run.title(outputs)
+    if settings.steps:
+        remarks = (*tables.remarks, *run.unused())
+        return learned(title, outputs, settings, run.scoring.sheet, str(tables.path), remarks)
+    graphs = {name: Graph(*output) for name, output in outputs.items()}
     batch = _batch(graphs)
     if settings.model.kind in (*BLOCKS, Model.similarity):
         return Computation(
@@ -149,24 +156,30 @@ class Run:
 
     def __init__(self, tables: Tables, settings: Settings) -> None:
         self.tables, self.settings = tables, settings
-        self.weights = SheetWeights(tables, settings.random_weights, settings.heads_as_sheets)
+        self.seed = settings.random_weights
+        xavier = self.seed is None and settings.steps > 0
+        if xavier:
+            self.seed = settings.seed
+        self.weights = SheetWeights(tables, self.seed, settings.heads_as_sheets, xavier=xavier)
         tables_of_words = dict(tables.sentences)
         self.memory = self._memory(tables_of_words)
-        target = take_target(tables_of_words) if settings.loss else None
-        self.inputs = {
-            name: given_step(
-                table.values,
-                table.rows,
-                table.columns,
-                steps.INPUT,
-                note=steps.INPUT.note + (steps.TURNED if table.turned else ""),
-            )
-            for name, table in tables_of_words.items()
-        }
+        target = take_target(tables_of_words) if settings.loss or settings.steps else None
+        self.is_batch = settings.steps > 0 and len(tables_of_words) > 1
+        self.inputs: dict[str, Matrix] = {}
+        for name, table in tables_of_words.items():
+            with self.within(name):
+                note = steps.INPUT.note + (steps.TURNED if table.turned else "")
+                self.inputs[name] = given_step(
+                    table.values, table.rows, table.columns, steps.INPUT, note=note
+                )
         self._check()
         self.scoring = Scoring(tables, settings, self.weights.used, list(self._attended_words()))
         self.answers = Answers(tables, self.weights.used, self.inputs, target)
         self._vocabulary: Matrix | None = None
+
+    def within(self, name: str) -> AbstractContextManager[None]:
+        """A context in which steps belong to a sentence, if all are computed as one batch."""
+        return inside(*[Scope(name, name)] * self.is_batch)
 
     def _memory(self, tables_of_words: dict[str, Table]) -> Matrix | None:
         """The sentence that the others attend to; it is removed from `tables_of_words`."""
@@ -273,7 +286,7 @@ class Run:
         made = {
             step: self.weights.matrix(step, WHOLE, source.columns, len(source.columns))
             for step, source in sources.items()
-            if step.symbol in self.weights or s.random_weights is not None
+            if step.symbol in self.weights or self.seed is not None
         }
         w_q, w_k, w_v = (made.get(step) for step in sources)
         biases = [
@@ -340,7 +353,10 @@ class Run:
                 f"{table.shape[1]}, but the sentences have {count(d, 'dimension')}."
             )
         if self._vocabulary is None:
-            self._vocabulary = given_step(table.values, table.rows, table.columns, steps.VOCABULARY)
+            with inside():
+                self._vocabulary = given_step(
+                    table.values, table.rows, table.columns, steps.VOCABULARY
+                )
         return next_words(x, self._vocabulary, None, self.weights.row(b_u, WHOLE, words))
 
     def classes(self, name: str, x: Matrix) -> tuple[Matrix, ...]:

@@ -50,6 +50,13 @@ CURVE = Step(
     question="after which step will the loss fall least?",
     recipe=recipes.TAKE_ROWS,
 )
+KEPT = replace(
+    CURVE,
+    symbol="Kept",
+    note="The losses of the steps without formulas.",
+    recipe=recipes.GIVEN,
+    source="kept",
+)
 CERTAINTY = replace(
     CURVE,
     symbol="Certainty",

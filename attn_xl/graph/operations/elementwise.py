@@ -260,6 +260,33 @@ class NegativeLog(Function):
         return -(d / operands[0])
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Power(Operation):
+    """Each number to the power of a whole number: `=Beta1^3`."""
+
+    noun: ClassVar[str] = "Powers"
+    binds: ClassVar[int] = 2
+    exponent: int
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return np.asarray(operands[0] ** self.exponent)
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        return f"{operands[0].cell(column, binds=ATOM)}^{self.exponent}"
+
+    def array(self, *operands: Operand) -> str:
+        return f"{operands[0].array(ATOM)}^{self.exponent}"
+
+    def words(self, *operands: str) -> str:
+        return f"{in_parentheses(operands[0], (*SUMS, *PRODUCTS))}^{self.exponent}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return Said(f"{terms[0].at(row, column).within(ATOM)}^{self.exponent}", self.binds)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return d * self.exponent * Power(self.exponent - 1).of(operands[0])
+
+
 class Sqrt(Function):
     """The square root of each number."""
 

@@ -1,0 +1,346 @@
+"""Learning: forward, loss, gradients and new weights, step after step, as one graph.
+
+Every step is a copy of the model in a scope of its own, `Step1.`, whose weights are computed from the
+weights and gradients of the step before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from attn_xl.errors import CallError, InputError, NotFinite, nearest
+from attn_xl.graph.copies import Replay, copied
+from attn_xl.graph.functions import gather, option, power, sqrt
+from attn_xl.graph.gradients import gradients
+from attn_xl.graph.matrix import Matrix, constant
+from attn_xl.graph.node import Graph, Node, Numbers, created, walk
+from attn_xl.graph.step import Scope, Step
+from attn_xl.settings import CELLS, Optimizer, Settings
+
+from . import learning_steps as steps
+from .computation import Computation
+from .losses import mean_loss
+
+Moments = tuple[Matrix, ...]
+"""What an optimizer remembers of earlier gradients of some weights: one matrix, two, or none."""
+NOTES = {
+    "rate": "the learning rate: how far each step goes. Try 10 times as much.",
+    "momentum": "the share of the earlier gradients that is kept.",
+    "beta1": "the share of the earlier gradients that is kept.",
+    "beta2": "the share of the earlier squared gradients that is kept.",
+    "adam_epsilon": "it keeps Adam from dividing by 0.",
+    "decay": "the share of the weights, times the rate, that is taken away at each step.",
+}
+_ADAM = ("rate", "beta1", "beta2", "adam_epsilon")
+USED = {
+    Optimizer.sgd: ("rate",),
+    Optimizer.momentum: ("rate", "momentum"),
+    Optimizer.adam: _ADAM,
+    Optimizer.adamw: (*_ADAM, "decay"),
+}
+"""The settings that each optimizer reads."""
+MOMENTS = {
+    Optimizer.sgd: (),
+    Optimizer.momentum: (steps.FIRST_MOMENT,),
+    Optimizer.adam: (steps.FIRST_MOMENT, steps.SECOND_MOMENT),
+    Optimizer.adamw: (steps.FIRST_MOMENT, steps.SECOND_MOMENT),
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Update:
+    """The rule of an optimizer, with the cells that control it.
+
+    Attributes:
+        optimizer: which rule.
+        cells: rate, beta1, ... as scalars, by setting.
+    """
+
+    optimizer: Optimizer
+    cells: Mapping[str, Matrix]
+
+    def moments(self, d: Matrix, before: Moments) -> Moments:
+        """The moments after the gradient `d`; `before` is empty in the first step."""
+        if self.optimizer is Optimizer.sgd:
+            return ()
+        if self.optimizer is Optimizer.momentum:
+            return (self.cells["momentum"] * before[0] + d if before else d,)
+        made = []
+        for number, (name, part) in enumerate((("beta1", d), ("beta2", d * d))):
+            beta = self.cells[name]
+            fresh = (1 - beta) * part
+            made.append(beta * before[number] + fresh if before else fresh)
+        return tuple(made)
+
+    def weights(
+        self, w: Matrix, d: Matrix, moments: Moments, powers: tuple[Matrix, Matrix]
+    ) -> Matrix:
+        """The new weights.
+
+        Args:
+            w, d: the weights and their gradient, (n, m) each.
+            moments: the result of `moments`.
+            powers: beta1 and beta2 to the power of the step's number.
+
+        Source: momentum as in Sutskever et al. (2013), in PyTorch's form; Kingma, Ba, "Adam" (2015),
+        algorithm 1; Loshchilov, Hutter, "Decoupled Weight Decay Regularization" (2019), algorithm 2.
+        """
+        rate = self.cells["rate"]
+        if self.optimizer in (Optimizer.sgd, Optimizer.momentum):
+            return w - rate * (moments[0] if moments else d)
+        m, v = moments
+        if self.optimizer is Optimizer.adamw:
+            w = w * (1 - rate * self.cells["decay"])
+        root = sqrt(v / (1 - powers[1]))
+        return w - rate * (m / (1 - powers[0])) / (root + self.cells["adam_epsilon"])
+
+    def powers(self, number: int) -> tuple[Matrix, Matrix]:
+        """beta1 and beta2 to the power of a step's number; (1, 1) where they are not needed."""
+        if "beta1" not in self.cells:
+            return constant(1), constant(1)
+        return power(self.cells["beta1"], number), power(self.cells["beta2"], number)
+
+
+def learned(
+    title: str,
+    outputs: Mapping[str, Sequence[Matrix]],
+    settings: Settings,
+    sheet: str,
+    where: str,
+    remarks: tuple[str, ...] = (),
+) -> Computation:
+    """The computation of all steps of learning, as one graph.
+
+    Args:
+        outputs: the results of the model for each sentence, the last of which is its loss.
+        sheet: the sheet with the cells that control learning.
+        where: the file, for errors.
+
+    Raises:
+        InputError: if the model has no weights, or the loss becomes infinite.
+        CallError: if `train` names weights that the model does not have.
+    """
+    losses = {name: output[-1] for name, output in outputs.items()}
+    loss = next(iter(losses.values())) if len(losses) == 1 else mean_loss(losses)
+    weights = _trained(loss, settings, where)
+    cells = {
+        name: option(getattr(settings, name), CELLS[name], NOTES[name], sheet=sheet)
+        for name in USED[settings.optimizer]
+    }
+    more = [matrix for output in outputs.values() for matrix in output[:-1]]
+    run = _Learning(loss, weights, more, Update(settings.optimizer, cells), where)
+    results = run.of(settings.steps, settings.live)
+    name = next(iter(outputs)) if len(outputs) == 1 else LEARNING
+    return Computation(
+        f"Learning, {settings.steps} steps: {title}",
+        {name: Graph(*results)},
+        {},
+        remarks=remarks,
+        settings=settings,
+    )
+
+
+LEARNING = "Learning"
+"""The name of the graph of several sentences that are learned together."""
+
+
+def _trained(loss: Matrix, settings: Settings, where: str) -> list[Matrix]:
+    """The weights to learn."""
+    found = {
+        node.name: node
+        for node in walk([loss])
+        if node.operation is None and node.role == "weight" and isinstance(node, Matrix)
+    }
+    if not found:
+        raise InputError(
+            f"{where}: there is nothing to learn, because the model has no weights. Choose a model with "
+            "weights, such as --model classify."
+        )
+    if settings.train is None:
+        return list(found.values())
+    wanted = [name for name in settings.train.replace(",", " ").split() if name]
+    folded = {name.casefold(): matrix for name, matrix in found.items()}
+    for name in wanted:
+        if name.casefold() not in folded:
+            raise CallError(f"--train: there are no weights {name!r}. {nearest(name, found)}")
+    return [folded[name.casefold()] for name in wanted]
+
+
+class _Learning:
+    """The steps of learning of one model.
+
+    Args:
+        loss: what is to become smaller, computed once.
+        weights: the weights that change.
+        more: further results to compute in every step.
+    """
+
+    def __init__(
+        self,
+        loss: Matrix,
+        weights: Sequence[Matrix],
+        more: Sequence[Matrix],
+        update: Update,
+        where: str,
+    ) -> None:
+        self._loss, self._weights, self._more = loss, weights, more
+        self._update, self._where = update, where
+        self._gradients = gradients(loss, weights)
+        forward = set(walk([loss]))
+        backward = [node for node in walk(self._gradients) if node not in forward]
+        self._own = [node for node in backward if node.operation is not None]
+
+    def of(self, count: int, live: int) -> list[Matrix]:
+        """The results of all steps and the curve of the loss: the first and the last steps as live
+        copies, the others as numbers."""
+        first = count if count <= live else -(-live // 2)
+        last = count + 1 if count <= live else count + 1 - live // 2
+        results: list[Matrix] = []
+        curve: list[Matrix | float] = []
+        weights = [self._named(w, 1, w) for w in self._weights]
+        moments: list[Moments] = [() for _ in weights]
+        number = 1
+        while number <= count:
+            if first < number < last:
+                weights, moments, kept = self._plainly(weights, moments, number, last)
+                curve += kept
+                number = last
+                continue
+            loss, found, weights, moments = self._step(weights, moments, number)
+            results += found
+            curve.append(loss)
+            number += 1
+        copies = self._copy(weights, number, [self._loss, *self._more])
+        results += [copies[matrix] for matrix in self._more]
+        curve.append(copies[self._loss])
+        return [*results, _curve(curve)]
+
+    def _step(
+        self, weights: Sequence[Matrix], moments: Sequence[Moments], number: int
+    ) -> tuple[Matrix, list[Matrix], list[Matrix], list[Moments]]:
+        """One live step: its loss, all its results, and the weights and moments after it."""
+        copies = self._copy(weights, number, [self._loss, *self._gradients, *self._more])
+        powers = self._update.powers(number)
+        new, kept = [], []
+        for original, w, d, before in zip(self._weights, weights, self._gradients, moments):
+            gradient = copies[d]
+            after = tuple(
+                self._as_step(moment, step, original, number)
+                for moment, step in zip(
+                    self._update.moments(gradient, before), MOMENTS[self._update.optimizer]
+                )
+            )
+            with self._finite(number):
+                made = self._update.weights(w, gradient, after, powers)
+            new.append(self._as_step(made, steps.UPDATED, original, number, after=1))
+            kept.append(after)
+        found = [copies[matrix] for matrix in (*self._more, *self._gradients)]
+        return copies[self._loss], found, new, kept
+
+    def _copy(
+        self, weights: Sequence[Matrix], number: int, results: Sequence[Matrix]
+    ) -> dict[Node, Matrix]:
+        with self._finite(number):
+            return copied(results, dict(zip(self._weights, weights)), _scope(number), self._own)
+
+    def _plainly(
+        self, weights: Sequence[Matrix], moments: Sequence[Moments], number: int, last: int
+    ) -> tuple[list[Matrix], list[Moments], list[Matrix | float]]:
+        """The steps before `last` as numbers: the weights and moments after them, and the losses."""
+        names = MOMENTS[self._update.optimizer]
+        before = [tuple(_given(np.zeros(w.shape), w) for _ in names) for w in weights]
+        powers = option(0.5, "Beta1Power", ""), option(0.5, "Beta2Power", "")
+        after = [self._update.moments(d, b) for d, b in zip(self._gradients, before)]
+        new = [
+            self._update.weights(w, d, m, powers)
+            for w, d, m in zip(self._weights, self._gradients, after)
+        ]
+        replay = Replay(
+            [self._loss, *new, *(moment for some in after for moment in some)],
+            [*self._weights, *(moment for some in before for moment in some), *powers],
+        )
+        known = moments if any(moments) else before
+        state = [w.values for w in (*weights, *(moment for some in known for moment in some))]
+        cells = self._update.cells
+        betas = [cells[name].values if name in cells else np.ones((1, 1)) for name in ("beta1", "beta2")]
+        curve: list[Matrix | float] = []
+        for step in range(number, last):
+            loss, *state = replay([*state, *(beta**step for beta in betas)])
+            if not np.isfinite(loss).all():
+                raise self._infinite(step)
+            curve.append(float(loss[0, 0]))
+        values = iter(state)
+        with self._finite(last):
+            now = [self._named(_given(next(values), w), last, w) for w in self._weights]
+            kept = [
+                tuple(self._as_step(_given(next(values), w), step, w, last - 1) for step in names)
+                for w in self._weights
+            ]
+        return now, kept, curve
+
+    def _named(self, weights: Matrix, number: int, original: Matrix) -> Matrix:
+        """The given weights before a step, under their name in it."""
+        part = original.part.around(_scope(number))
+        step = original.step if weights is original else _kept(original)
+        name = f"{_scope(number).name}.{original.name}"
+        return replace(
+            weights, name=name, part=part, step=step, role="weight", note=original.note, order=created()
+        )
+
+    def _as_step(
+        self, matrix: Matrix, step: Step, original: Matrix, number: int, *, after: int = 0
+    ) -> Matrix:
+        """The new weights, or a moment of them, computed in a step."""
+        scope = _scope(number + after)
+        made = matrix.as_step(
+            steps.of_weights(step, original.base_name, number), original.part.around(scope)
+        )
+        return replace(made, name=f"{scope.name}.{original.name}{step.symbol}")
+
+    @contextmanager
+    def _finite(self, number: int) -> Iterator[None]:
+        """A context in which infinite numbers are an error that names the step."""
+        try:
+            yield
+        except NotFinite:
+            raise self._infinite(number) from None
+
+    def _infinite(self, number: int) -> InputError:
+        rate = float(self._update.cells["rate"].values[0, 0])
+        return InputError(
+            f"{self._where}: the numbers of learning become too large in step {number}. Try a smaller "
+            f"rate: --rate {rate / 10:g}."
+        )
+
+
+def _scope(number: int) -> Scope:
+    return steps.STEP._replace(layer=number)
+
+
+def _given(values: Numbers, like: Matrix) -> Matrix:
+    """Given numbers with the labels of a matrix."""
+    return Matrix(values, like.rows, like.columns, name="Given")
+
+
+def _kept(original: Matrix) -> Step:
+    """The step of weights that learning has computed without formulas."""
+    assert original.step is not None
+    return replace(original.step, source="kept")
+
+
+def _curve(losses: Sequence[Matrix | float]) -> Matrix:
+    """The column of all losses, (steps + 1, 1)."""
+    labels = [f"step {number}" for number in range(1, len(losses) + 1)]
+    numbers = [loss for loss in losses if not isinstance(loss, Matrix)]
+    picks: list[tuple[Matrix, int]] = []
+    if numbers:
+        rows = [label for label, loss in zip(labels, losses) if not isinstance(loss, Matrix)]
+        kept = Matrix(np.array(numbers).reshape(-1, 1), tuple(rows), ("loss",)).as_step(steps.KEPT)
+        places = iter(range(len(rows)))
+    for loss in losses:
+        picks.append((loss, 0) if isinstance(loss, Matrix) else (kept, next(places)))
+    return replace(gather(picks, labels), columns=("loss",)).as_step(steps.CURVE)
