@@ -4,6 +4,7 @@ classes on the sheet `Labels`, or the numbers on the sheet `Target`."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 
 from attn_xl.errors import InputError, nearest
 from attn_xl.graph.functions import one_hot, texts
@@ -153,7 +154,10 @@ class Answers:
         self._used.add(table.name)
         if table.name not in self._targets:
             step = loss_steps.TARGET_NUMBERS
-            self._targets[table.name] = given_step(table.values, result.rows, result.columns, step)
+            shared = table.name.casefold() != own.casefold()
+            with inside() if shared else nullcontext():
+                made = given_step(table.values, result.rows, result.columns, step)
+            self._targets[table.name] = made
         return self._targets[table.name]
 
     @property

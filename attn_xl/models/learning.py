@@ -144,6 +144,7 @@ def learned(
     )
 
 
+FIRST = steps.STEP._replace(layer=1)
 LEARNING = "Learning"
 """The name of the graph of several sentences that are learned together."""
 
@@ -225,19 +226,22 @@ class _Learning:
         """One live step: its loss, all its results, and the weights and moments after it."""
         copies = self._copy(weights, number, [self._loss, *self._gradients, *self._more])
         powers = self._update.powers(number)
-        new, kept = [], []
-        for original, w, d, before in zip(self._weights, weights, self._gradients, moments):
-            gradient = copies[d]
-            after = tuple(
-                self._as_step(moment, step, original, number)
-                for moment, step in zip(
-                    self._update.moments(gradient, before), MOMENTS[self._update.optimizer]
+        names = MOMENTS[self._update.optimizer]
+        with self._finite(number):
+            kept = [
+                tuple(
+                    self._as_step(moment, step, original, number)
+                    for moment, step in zip(self._update.moments(copies[d], before), names)
                 )
-            )
-            with self._finite(number):
-                made = self._update.weights(w, gradient, after, powers)
-            new.append(self._as_step(made, steps.UPDATED, original, number, after=1))
-            kept.append(after)
+                for original, d, before in zip(self._weights, self._gradients, moments)
+            ]
+            new = [
+                self._as_step(
+                    self._update.weights(w, copies[d], after, powers), steps.UPDATED, original, number,
+                    after=1,
+                )
+                for original, w, d, after in zip(self._weights, weights, self._gradients, kept)
+            ]  # fmt: skip
         found = [copies[matrix] for matrix in (*self._more, *self._gradients)]
         return copies[self._loss], found, new, kept
 

@@ -39,6 +39,9 @@ ENTER = {
     "dropout": "a share above 0 and below 1",
     "residual_dropout": "a share above 0 and below 1",
     "epsilon": "a small number above 0",
+    "rate": "a number above 0",
+    **dict.fromkeys(("momentum", "beta1", "beta2", "decay"), "a number of at least 0 and below 1"),
+    "adam_epsilon": "a small number above 0",
 }
 """Values to enter for numeric settings; the others are on or off."""
 
@@ -234,7 +237,9 @@ def _understood(field: str, value: Any) -> Any:
         return {ON: True, OFF: False}.get(value.lower()) if isinstance(value, str) else None
     if not is_number(value):
         return None
-    return float(value) if 0 < value < (np.inf if field == "temperature" else 1.0) else None
+    most = np.inf if field in ("temperature", "rate") else 1.0
+    allowed = 0 < value < most or (value == 0 and "at least 0" in ENTER[field])
+    return float(value) if allowed else None
 
 
 def shown_choice(value: Any) -> str:
