@@ -14,6 +14,7 @@ from typing import Any
 from .choices import (
     ATTENTION,
     BLOCKS,
+    RECURRENT,
     STACKS,
     Activation,
     Arrangement,
@@ -21,6 +22,7 @@ from .choices import (
     Engine,
     Formulas,
     Model,
+    Nonlinearity,
     Norm,
     Normalize,
     NormEpsilon,
@@ -41,6 +43,7 @@ __all__ = [
     "COMPARE",
     "CONTROLS",
     "OPTIONS",
+    "RECURRENT",
     "STACKS",
     "Activation",
     "Arrangement",
@@ -48,6 +51,7 @@ __all__ = [
     "Engine",
     "Formulas",
     "Model",
+    "Nonlinearity",
     "Norm",
     "NormEpsilon",
     "NormVariance",
@@ -134,7 +138,11 @@ class Settings:
         "What a classifier decides by: the mean of the words' vectors, or the first word's.",
         models=(Model.classify,),
     )
-    layers: int = _choice(1, "Number of layers of the encoder and of the decoder.", models=STACKS)
+    layers: int = _choice(
+        1,
+        "Number of layers of the encoder and of the decoder, or of a recurrent network.",
+        models=(*STACKS, *RECURRENT),
+    )
     encoder_layers: int | None = _choice(
         None, "Number of encoder layers; overrides --layers.", int,
         models=(Model.encoder, Model.encoder_decoder, Model.classify),
@@ -212,11 +220,21 @@ class Settings:
         "The activation function of the feed-forward network.",
         models=(*STACKS, Model.feed_forward),
     )
+    bidirectional: bool = _choice(
+        False, "Read the sentence from both ends, and place the states side by side.", models=RECURRENT
+    )
+    nonlinearity: Nonlinearity = _choice(
+        Nonlinearity.tanh, "The function that gives the hidden state.", models=(Model.rnn,)
+    )
+    window: int = _choice(
+        3, "Number of neighbouring words that the convolution sees.", models=(Model.cnn,)
+    )
     hidden: int | None = _choice(
         None,
-        "Width of the feed-forward network created by --random-weights.",
+        "With --random-weights, the width of the feed-forward network or of the hidden state, or the "
+        "number of filters.",
         int,
-        models=(*STACKS, Model.feed_forward),
+        models=(*STACKS, Model.feed_forward, Model.cnn, *RECURRENT),
         needs=("random_weights",),
     )
     epsilon: float = _choice(
@@ -229,7 +247,7 @@ class Settings:
         None,
         "Generate missing weights, small and readable, from this random seed.",
         int,
-        models=(*ATTENTION, Model.feed_forward),
+        models=(*ATTENTION, Model.feed_forward, Model.cnn, *RECURRENT),
     )
     loss: bool = _choice(
         False,
@@ -325,7 +343,7 @@ class Settings:
                 self.decimals,
                 "it takes a whole number from 0 to 15, the decimal places of a spreadsheet number.",
             )
-        counts = dict.fromkeys(("heads", "layers", "encoder_layers", "decoder_layers"), 1000)
+        counts = dict.fromkeys(("heads", "layers", "window", "encoder_layers", "decoder_layers"), 1000)
         for name, most in {**counts, "hidden": 16_384}.items():  # columns of a sheet
             value = getattr(self, name)
             if value is not None and not 1 <= value <= most:
@@ -472,7 +490,7 @@ class Settings:
             return f"has no effect without --{_either([n.replace('_', '-') for n in needs], '--')}."
         stacks = [f"{stack}_layers" for stack in ("encoder", "decoder")]
         own = [stack for stack in stacks if self.model.kind in _field(stack).metadata["models"]]
-        if name == "layers" and all(map(self._differs, own)):
+        if name == "layers" and own and all(map(self._differs, own)):
             return f"has no effect beside --{' and --'.join(own)}.".replace("_", "-")
         return ""
 

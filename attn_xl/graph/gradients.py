@@ -14,14 +14,13 @@ from attn_xl.errors import CallError
 
 from .functions import column_sum, copy, row_sum
 from .matrix import Matrix, check_matrices, constant, number_in
+from .loops import Loop, loop_turns
 from .node import Node, walk
 from .operation import operation_of
 from .operations.catalogue import MULTIPLY
-from .operations.selection import Placed, Repeated
-from .step import ARITHMETIC, Step
-
-Naming = Callable[[Matrix, Matrix], Matrix]
-"""From a gradient and the matrix that it belongs to: the gradient under a name."""
+from .operations.selection import Gather, Placed, Previous, Repeated
+from .recurrence import recurrence
+from .step import Step
 
 
 def gradients(loss: Matrix, of: Sequence[Matrix]) -> list[Matrix]:
@@ -64,26 +63,91 @@ def gradients(loss: Matrix, of: Sequence[Matrix]) -> list[Matrix]:
             raise CallError(
                 f"{loss.name or 'the loss'} was not computed from {matrix.name or 'a matrix'}."
             )
-    for node in nodes:
-        if not leading.isdisjoint(_dependencies(node)):
-            leading.add(node)
-    parts: dict[Node, list[Matrix]] = {loss: [constant(1)]}
-    found: dict[Node, Matrix] = {}
+    known = 0
+    while len(leading) > known:  # again where a loop leads back
+        known = len(leading)
+        for node in nodes:
+            if not leading.isdisjoint(_dependencies(node)):
+                leading.add(node)
+    back = _Back(leading, {loss: [constant(1)]}, {*of})
+    turns = loop_turns(nodes)
     for node in reversed(nodes):
-        if node not in leading or (node not in parts and node not in of):
-            continue
-        d = found[node] = _named(_total(node, parts.pop(node, [])), node)
+        if node not in turns:
+            back.through(node)
+        elif (loop := turns[node]) is not None and node in leading:
+            back.through_loop(loop)
+    return [back.found[matrix] for matrix in of]
+
+
+class _Back:
+    """The walk back from a loss.
+
+    Args:
+        leading: the matrices on the way to the loss.
+        parts: for each matrix, what its uses add to its gradient so far.
+        wanted: the matrices that get a gradient in any case, if only zeros.
+    """
+
+    def __init__(self, leading: set[Node], parts: dict[Node, list[Matrix]], wanted: set[Node]) -> None:
+        self._leading, self._parts, self._wanted = leading, parts, wanted
+        self.found: dict[Node, Matrix] = {}
+
+    def through(self, node: Matrix, inside: Callable[[Node], bool] = lambda operand: True) -> None:
+        """Add to the gradients of those operands of a matrix that are `inside`."""
+        if node not in self._leading or (node not in self._parts and node not in self._wanted):
+            return
+        self.found[node] = _named(_total(node, self._parts.pop(node, [])), node)
+        self._to_operands(node, inside)
+
+    def _to_operands(self, node: Matrix, inside: Callable[[Node], bool]) -> None:
         for number, operand in enumerate(_dependencies(node)):
-            if operand not in leading:
+            if operand not in self._leading or not inside(operand) or node not in self.found:
                 continue
+            d = self.found[node]
             if node.rules is not None:
                 part: Matrix | None = node.rules[operand](node, d)
             else:
                 operands = cast("tuple[Matrix, ...]", node.parents)
                 part = operation_of(node).gradient(number, node, d, *operands)
             if part is not None:
-                parts.setdefault(operand, []).append(_summed_to(operand, part))
-    return [found[matrix] for matrix in of]
+                self._parts.setdefault(operand, []).append(_summed_to(operand, part))
+
+    def through_loop(self, loop: Loop) -> None:
+        """Backpropagation through time: a recurrence in the other direction, in which each row passes to
+        the row before how the loss changes with it.
+
+        Source: Werbos, "Backpropagation Through Time" (1990).
+        """
+        nodes = [cast(Matrix, node) for node in loop.nodes]
+        before = [node for node in nodes if isinstance(node.operation, Previous)]
+        direct = {n: _total(n, parts) for n in nodes if (parts := self._parts.pop(n, []))}
+
+        def body(*passed: Matrix) -> list[Matrix]:
+            for node, part in (*zip(loop.states, passed), *direct.items()):
+                self._parts.setdefault(node, []).append(part)
+            for node in reversed(nodes):
+                if node not in before:
+                    self.through(node, lambda operand: operand in nodes)
+            return [
+                replace(
+                    _total(node, self._parts.pop(node, [])), rows=node.rows, columns=node.columns
+                ).as_step(passed_step(state), state.part)
+                for node, state in zip(before, loop.states)
+            ]
+
+        zeros = [
+            Repeated(1, len(node.columns)).of(constant(0), columns=node.columns) for node in before
+        ]
+        names = [state.part.name(passed_step(state).symbol) for state in loop.states]
+        passed = recurrence(nodes[0].rows, list(zip(names, zeros)), body, reverse=not loop.reverse)
+        for node in reversed(nodes):
+            self._to_operands(node, lambda operand: operand not in nodes)
+        for node, d in zip(before, passed):
+            start = node.parents[1]
+            if start in self._leading:
+                first = len(node.rows) - 1 if loop.reverse else 0
+                part = Gather(((0, first),)).of(d, rows=start.rows)
+                self._parts.setdefault(start, []).append(part)
 
 
 def _dependencies(node: Node) -> tuple[Node, ...]:
@@ -142,6 +206,18 @@ def _named(d: Matrix, node: Node) -> Matrix:
     return d.as_step(step, node.part) if node.step else d.named(f"d{node.name}", step.note)
 
 
+def passed_step(state: Node) -> Step:
+    """The step that passes the gradient of a state of a recurrence from each row to the row before."""
+    step = gradient_step(state)
+    symbol = step.symbol[1:]
+    return replace(
+        step,
+        symbol=f"{step.symbol}Above",
+        note=f"How the loss changes with {symbol} of the row above, through this row and those after it. "
+        "Where it shrinks from row to row the gradient vanishes; where it grows it explodes.",
+    )
+
+
 def gradient_step(node: Node) -> Step:
     """The step that is the gradient of a named matrix."""
     symbol = node.step.symbol if node.step else node.name
@@ -152,5 +228,4 @@ def gradient_step(node: Node) -> Step:
         purpose=f"It says how to change {symbol} so that the loss becomes smaller.",
         question=f"before you fill in {{own}} = {{made}}: which number of {symbol} would you change to "
         "lower the loss, and in which direction?",
-        recipe=ARITHMETIC,
     )

@@ -196,7 +196,11 @@ def _readable(operation: Operation, number: int, operand: Matrix) -> Matrix:
         or "in_cells" in vars(operand)  # another step already reads its cells
         or operation_of(operand).reads_labels
         or reads is Reads.table
-        or (reads is not Reads.number and cells_of(operand) is None)
+        or (
+            reads is not Reads.number
+            and cells_of(operand) is None
+            and not (reads is Reads.row and operation_of(operand).row_of(0))
+        )
         or formula_size(operand) > LONGEST_FORMULA
     )
     return operand.in_cells if needs_cells else operand
@@ -217,16 +221,17 @@ def _check_size(
 
 
 @contextmanager
-def shapes_only() -> Iterator[None]:
+def shapes_only() -> Iterator[bool]:
     """In the block, create matrices without computing them, to find their sizes: all numbers are 1 and
-    take no memory.
+    take no memory. Yields whether the block is inside another such block.
 
     Raises:
         InputError: as soon as there are more than 100,000,000 numbers.
     """
-    before = _foreseen.set([0])
+    outer = _foreseen.get()
+    before = _foreseen.set([0] if outer is None else outer)
     try:
-        yield
+        yield outer is not None
     finally:
         _foreseen.reset(before)
 

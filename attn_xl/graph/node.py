@@ -122,6 +122,10 @@ class Node(Labelled):
         if self.operation is None:
             object.__setattr__(self, "rows", tuple(map(clean, self.rows)))
             object.__setattr__(self, "columns", tuple(map(clean, self.columns)))
+        self._check_finite()
+
+    def _check_finite(self) -> None:
+        values = self.values
         seen = values if any(values.strides) else values[:1, :1]  # one number everywhere
         if not np.isfinite(seen).all():
             row, column = np.argwhere(~np.isfinite(seen))[0]
@@ -135,6 +139,17 @@ class Node(Labelled):
                 f"[{self.rows[row]}, {self.columns[column]}]: {why}. Change the embeddings or "
                 "weights, or make them smaller."
             )
+
+    def fill(self, values: Numbers) -> None:
+        """Set the numbers of a matrix that was made without them, in a loop.
+
+        Raises:
+            NotFinite: if one is infinite or NaN.
+        """
+        values = values + 0.0
+        values.setflags(write=False)
+        object.__setattr__(self, "values", values)
+        self._check_finite()
 
     def _title(self) -> str:
         name = self.name or "matrix"

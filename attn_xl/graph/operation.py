@@ -13,6 +13,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from .node import MadeBy, Node, Numbers
+from .step import ARITHMETIC, Recipe
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -142,12 +143,15 @@ class Reads(Enum):
 
     Attributes:
         number: one number in the same place; a formula can replace the cell.
-        row, column: cells of one row or column; it has cells, or is part of a matrix that has.
+        row: the cells of the formula's row; it has cells, or is part of a matrix that has, or each of
+            its rows is a row of such a matrix.
+        rows, column: cells of any row, or of one column; it has cells, or is part of a matrix that has.
         table: the whole matrix by name, or its labels; it has its own cells.
     """
 
     number = "number"
     row = "row"
+    rows = "rows"
     column = "column"
     table = "table"
 
@@ -230,6 +234,14 @@ class Operation(MadeBy, ABC):
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         """How one cell was computed, in the terms of the operands. `own` is the result."""
 
+    def row_of(self, row: int) -> tuple[int, int] | None:
+        """The operand, and the row of it, that one of its rows is; None if it computes its rows."""
+        return None
+
+    def alike(self, row: int, other: int) -> bool:
+        """Whether the formulas of two rows differ only in row numbers."""
+        return self.same_in_every_row
+
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix | None:
         """How a loss changes with operand `number`, counted from 0 (a vector-Jacobian product).
 
@@ -251,6 +263,10 @@ class Operation(MadeBy, ABC):
         """The result for these matrices; its labels are those of the first matrix, unless given."""
         first = next(operand for operand in operands if isinstance(operand, Node))
         return first.combined(self, operands, rows or first.rows, columns or first.columns)
+
+    def recipe(self, *operands: Node) -> Recipe:
+        """How a cell is computed by hand, where the step has no recipe of its own."""
+        return ARITHMETIC
 
     def cells(self, of: Cells) -> Cells | None:
         """The cells of its numbers among the cells `of` its operand; None if it computes new ones."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .loops import loop_turns
 from .node import Node, Numbers, walk
 from .operation import operation_of
 
@@ -46,8 +47,18 @@ def recompute(results: Iterable[Node], entered: Mapping[Node, Entered]) -> Recom
     expected: dict[Node, Numbers] = {}
     shown: dict[Node, Numbers] = {}
     changed: set[Node] = set()
+    nodes = walk(results)
+    turns = loop_turns(nodes)
     with np.errstate(all="ignore"):
-        for node in walk(results):
+        for node in nodes:
+            if node in turns:
+                if (loop := turns[node]) is not None:
+                    found = loop.recomputed(shown, entered)
+                    expected |= found[0]
+                    shown |= found[1]
+                    if not (changed.isdisjoint(loop.reads) and entered.keys().isdisjoint(loop.nodes)):
+                        changed |= {*loop.nodes}
+                continue
             if changed.isdisjoint(node.parents):
                 expected[node] = node.values
             else:
@@ -64,8 +75,11 @@ def recompute(results: Iterable[Node], entered: Mapping[Node, Entered]) -> Recom
 
 def follows(results: Iterable[Node], changed: Iterable[Node]) -> set[Node]:
     """The nodes that lead to `results` and depend on one of `changed`."""
-    dependents = set(changed)
-    for node in walk(results):
-        if not dependents.isdisjoint(node.parents):
-            dependents.add(node)
+    dependents, before = set(changed), 0
+    nodes = walk(results)
+    while len(dependents) > before:  # again where a loop leads back
+        before = len(dependents)
+        for node in nodes:
+            if not dependents.isdisjoint(node.parents):
+                dependents.add(node)
     return dependents - set(changed)

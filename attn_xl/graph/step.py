@@ -34,7 +34,7 @@ ARITHMETIC = Recipe(
     "using cells of different rows; forgetting parentheses.",
     prompt="{made}, from the cells in the same row and column",
 )
-"""The recipe of a step without its own."""
+"""The recipe of an operation without its own."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Step:
         note: what it shows and what to look for; the line above its numbers.
         purpose: what it is for, in everyday words.
         question: what to predict before computing it.
-        recipe: how a cell is computed by hand.
+        recipe: how a cell is computed by hand; if None, as its operation says.
         role: what it is to the reader.
         helper: whether it is shown beside the step that uses it (a row's maximum beside the softmax).
         hides: whether it has large negative numbers from a mask where a word may not look.
@@ -67,7 +67,7 @@ class Step:
         "before you fill in {own} = {made}: where in the row of {word} do you expect the largest "
         "number, and why?"
     )
-    recipe: Recipe = ARITHMETIC
+    recipe: Recipe | None = None
     role: Role = "value"
     helper: bool = False
     hides: bool = False

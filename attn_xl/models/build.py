@@ -9,18 +9,30 @@ from functools import cached_property
 
 from attn_xl.errors import CallError, InputError, MissingWeightsError, NotFinite, nearest
 from attn_xl.graph.functions import option
+from attn_xl.graph.loops import loops_in
 from attn_xl.graph.matrix import Matrix, given_step, shapes_only
-from attn_xl.graph.node import HIDES, Graph, inside
+from attn_xl.graph.node import HIDES, Graph, inside, walk
 from attn_xl.graph.step import WHOLE, Scope
-from attn_xl.settings import ATTENTION, BATCH, BLOCKS, CELLS, Model, Normalize, Positions, Settings
+from attn_xl.settings import (
+    ATTENTION,
+    BATCH,
+    BLOCKS,
+    CELLS,
+    Formulas,
+    Model,
+    Normalize,
+    Positions,
+    Settings,
+)
 from attn_xl.tables.survey import Table, Tables
-from attn_xl.text import count
+from attn_xl.text import count, listed
 
 from . import steps
 from .answers import Answers, take_target
 from .attention import compare, positioned, self_attention, softmax_alone
 from .classify import classify
 from .computation import Computation
+from .convolution import convolution
 from .explorer import explorer, moves
 from .learning import learned
 from .losses import mean_loss
@@ -28,6 +40,7 @@ from .masking import Scoring
 from .multi_head import multi_head_attention
 from .own_masks import Attended, OwnMasks
 from .parts import chosen_parts
+from .recurrent import gru, lstm, recurrent, rnn
 from .similarity import similarity
 from .transformer import Architecture, decoder, encoder, feed_forward, next_words, norm_alone
 from .unused import refuse_unused, use_for
@@ -45,6 +58,10 @@ TITLES = {
     Model.positions: "Positions",
     Model.similarity: "Similarity",
     Model.classify: "Classifier",
+    Model.cnn: "Convolution",
+    Model.rnn: "Recurrent network",
+    Model.lstm: "LSTM",
+    Model.gru: "GRU",
 }
 Ends = Mapping[str, tuple[Matrix, Matrix]]
 """The input and the output of each sentence, by its name."""
@@ -98,6 +115,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
         return learned(title, outputs, settings, run.scoring.sheet, str(tables.path), remarks)
     graphs = {name: Graph(*output) for name, output in outputs.items()}
     batch = _batch(graphs)
+    by_row = _row_by_row(graphs, settings)
     if settings.model.kind in (*BLOCKS, Model.similarity):
         return Computation(
             title, graphs, batch, remarks=(*tables.remarks, *run.unused()), settings=settings
@@ -113,7 +131,14 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
         graphs=graphs,
         comparison={**{matrix.name: matrix for matrix in compared}, **batch},
         controls={matrix.name: matrix for matrix in (*controls, *plane)},
-        remarks=(*tables.remarks, *remarks, *left_out, *_not_to_be_masked(graphs), *run.unused()),
+        remarks=(
+            *tables.remarks,
+            *remarks,
+            *left_out,
+            *_not_to_be_masked(graphs),
+            *by_row,
+            *run.unused(),
+        ),
         settings=settings,
     )
 
@@ -261,13 +286,17 @@ class Run:
         return f"{what}: {named}{f', attending to {s.memory}' if s.memory else ''}"
 
     def check_hidden(self) -> None:
-        """Refuse --hidden if the weights are given.
+        """Refuse --hidden if the weights that it is the width of are given.
 
         Raises:
-            CallError: if no first layer of a feed-forward network was generated.
+            CallError: if none of them was generated.
         """
-        if self.settings.hidden is not None and steps.W_1 not in self.weights.made_up:
-            raise CallError("--hidden has no effect: W_1 is given, and its columns set the width.")
+        first = {Model.rnn: "W_h", Model.lstm: "W_i", Model.gru: "W_r", Model.cnn: "W_here"}
+        name = first.get(self.settings.model.kind, steps.W_1.symbol)
+        if self.settings.hidden is not None and name not in {
+            one.symbol for one in self.weights.made_up
+        }:
+            raise CallError(f"--hidden has no effect: {name} is given, and its columns set the width.")
 
     def attention(self, name: str, x: Matrix) -> Matrix:
         """Attention of one sentence to itself, or to the memory."""
@@ -386,6 +415,19 @@ class Run:
         kept = [row for row, word in enumerate(words.rows) if word not in padding]
         return *classify(words, name, kept, w_c, b_c, pooling=s.pooling.value), words
 
+    def convolution(self, x: Matrix) -> tuple[Matrix, Matrix, Matrix]:
+        """A convolution of one sentence: the pooled result, the result for each word, twice."""
+        output, pooled = convolution(x, self.weights, self.settings.window, self.settings.hidden)
+        return pooled, output, output
+
+    def recurrent(self, network: Callable[..., Matrix], x: Matrix, **options: str) -> Matrix:
+        """A recurrent network over one sentence."""
+        s = self.settings
+        return recurrent(
+            x, network, self.weights, layers=s.layers, bidirectional=s.bidirectional, width=s.hidden,
+            **options,
+        )  # fmt: skip
+
     def unused(self) -> tuple[str, ...]:
         """A remark on weights that the model does not use."""
         unused = [name for name in self.tables.weights if name not in self.weights.used]
@@ -429,6 +471,12 @@ MODELS: dict[Model, Callable[[Run, str, Matrix], Results]] = {
     Model.positions: lambda run, _, x: _both(x),
     Model.similarity: lambda run, _, x: (similarity(x), x),
     Model.classify: lambda run, name, x: run.classes(name, x),
+    Model.cnn: lambda run, _, x: run.convolution(x),
+    Model.rnn: lambda run, _, x: _both(
+        run.recurrent(rnn, x, nonlinearity=run.settings.nonlinearity.value)
+    ),
+    Model.lstm: lambda run, _, x: _both(run.recurrent(lstm, x)),
+    Model.gru: lambda run, _, x: _both(run.recurrent(gru, x)),
 }
 """The function of each model: it takes a run, the name of a sentence and its words (n, d)."""
 
@@ -473,6 +521,18 @@ def _not_to_be_masked(graphs: Mapping[str, Graph]) -> tuple[str, ...]:
     ]
     names = ", ".join(map(repr, dict.fromkeys(large)))
     return (f"Leave Causal off: the scores of {names} are too large to be masked.",) if large else ()
+
+
+def _row_by_row(graphs: Mapping[str, Graph], settings: Settings) -> tuple[str, ...]:
+    """A remark on matrices that cannot have one formula for all of their cells."""
+    loops = [loop for graph in graphs.values() for loop in loops_in(walk(graph.values()))]
+    if not loops or settings.formulas not in (Formulas.array, Formulas.dynamic):
+        return ()
+    names = listed([node.name for node in loops[0].nodes if node.name and not node.helper], 6)
+    return (
+        f"{names} have a formula in each cell: each row needs the row above, and one formula for the whole "
+        "matrix would refer to itself.",
+    )
 
 
 def _comparable(

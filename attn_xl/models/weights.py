@@ -15,12 +15,12 @@ from attn_xl.graph.step import WHOLE, Part, Step
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.text import count, listed
 
-from . import steps
+from . import recurrent_steps, steps
 from .attention import Weights
 
 READABLE = (-1.0, -0.5, 0.0, 0.5, 1.0)
-_MADE_UP = {steps.GAMMA: 1.0, steps.BETA: 0.0}
-"""Scale and shift of a norm without learned weights."""
+_MADE_UP = {steps.GAMMA: 1.0, steps.BETA: 0.0, recurrent_steps.H_0: 0.0, recurrent_steps.C_0: 0.0}
+"""Scale and shift of a norm without learned weights; the state before the first word."""
 _LETTERS = {steps.W_1: "h", steps.W_2: "f"}
 """Prefixes of column labels that are not the last letter of the weights' name."""
 
@@ -36,6 +36,7 @@ class SheetWeights(Weights):
     ) -> None:
         self._tables, self._seed, self._xavier = tables, seed, xavier
         self.heads_as_sheets = heads_as_sheets
+        self._spelled = {name.casefold(): name for name in tables.weights}
         self._made: dict[str, Matrix] = {}
         self.used: set[str] = set()
         self.made_up: set[Step] = set()
@@ -66,8 +67,10 @@ class SheetWeights(Weights):
                 f"{table.file}, sheet {table.sheet!r}: {name} is {len(table.rows)} x "
                 f"{len(table.columns)}, but needs {len(rows)} rows, one for each of {listed(rows)}."
             )
-        if len(columns) != (len(table.columns) if table else width):
-            columns = [f"{_letter(step)}{j + 1}" for j in range(width)]
+        if len(columns) != (width if table is None else len(table.columns)):
+            letter = columns[0].rstrip("0123456789") if columns else _letter(step)
+            width = width if table is None else len(table.columns)
+            columns = [f"{letter}{j + 1}" for j in range(width)]
         matrix = self._matrix(step, part, table, rows, columns)
         if len(matrix.rows) != len(rows):
             raise InputError(
@@ -119,15 +122,16 @@ class SheetWeights(Weights):
                 rows = table.rows
             note = step.note + (steps.TURNED if table and table.turned else "")
             # A table that all layers share belongs to none of them.
-            place = part if key == name else WHOLE
+            own = key.casefold() == name.casefold()  # a sheet may be called W_O for W_o
             with inside():  # no sentence: all share it
-                matrix = given_step(values, rows, columns, step, place, note=note)
-            self._made[key] = replace(matrix, name=key)
+                matrix = given_step(values, rows, columns, step, part if own else WHOLE, note=note)
+            self._made[key] = matrix if own else replace(matrix, name=key)
         return self._made[key]
 
     def _table(self, name: str) -> Table | None:
-        for key in (name, name.rpartition(".")[2]):
-            if key in self._tables.weights:
+        for wanted in (name, name.rpartition(".")[2]):
+            key = self._spelled.get(wanted.casefold())
+            if key is not None:
                 self.used.add(key)
                 return self._tables.weights[key]
         return None

@@ -16,8 +16,9 @@ from .labels import Table
 WordsIn = Literal["rows", "columns"]
 
 _WEIGHT_SHEET = re.compile(
-    r"\s*((?:enc|dec)\d*\.)?((?:self|cross)\.)?"
-    r"(?:([wb])(?:[ _-]?([qkvo12])|[ _-]([uc]))|(gamma|beta)|(vocabulary|mask))((?:_\d+)?)\s*",
+    r"\s*((?:enc|dec|layer)\d*\.)?((?:self|cross|forward|backward)\.)?"
+    r"(?:([wb])(?:[ _-]?([qkvo12])|[ _-]([uc]))|(gamma|beta)|(vocabulary|mask)"
+    r"|(w_[ifgcrznh]|u_[ifgcorznh]|b_u?[ifgcorznh]|b_uo|w_(?:before|here|after)|b_conv|[hc]_0))((?:_\d+)?)\s*",
     re.IGNORECASE,
 )
 _OWN_TARGET = re.compile(r"(.+)\.target", re.IGNORECASE)
@@ -65,6 +66,7 @@ class Found:
         why: the reason for `use`, or for skipping the table.
         words_in: whether the words of a sentence are in rows or columns; why_words: the reason.
         turned: whether it is transposed when it is read.
+        certain: whether formulas, rather than labels, say what it is and whether it is transposed.
         parameter: the name of the PyTorch parameter, which is stored out x in; "" if it is none.
         notes: other notes for the reader.
     """
@@ -83,6 +85,7 @@ class Found:
     words_in: WordsIn = "rows"
     why_words: str = ""
     turned: bool = False
+    certain: bool = False
     parameter: str = ""
     notes: tuple[str, ...] = ()
 
@@ -112,10 +115,12 @@ def weight_name(sheet: str) -> str | None:
     if match is None:
         own = _OWN_TARGET.fullmatch(sheet.strip())
         return f"{own[1]}.Target" if own else None
-    stack, part, letter, index, last, norm, other, number = (group or "" for group in match.groups())
+    stack, part, letter, index, last, norm, other, gate, number = (g or "" for g in match.groups())
     index += last
     base = f"{letter.upper() if letter in 'wW' else 'b'}_{index.upper()}" if letter else ""
-    return f"{stack.title()}{part.title()}{base}{norm.lower()}{other.title()}{number}"
+    gate = gate.lower()
+    gate = gate[:1].upper() + gate[1:] if gate[:1] in ("w", "u") else gate.replace("b_u", "b_U")
+    return f"{stack.title()}{part.title()}{base}{norm.lower()}{other.title()}{gate}{number}"
 
 
 def weight_label(text: str) -> str | None:

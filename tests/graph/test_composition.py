@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from conftest import CANCELLED, verify
+from conftest import CANCELLED, alike, verify
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judges import differences_ironcalc
@@ -200,6 +200,7 @@ def _doubled(x: Matrix, times: int) -> Matrix:
     return x
 
 
+@alike
 @pytest.mark.parametrize("layout", Arrangement)
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("example", EXAMPLES)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import ROOT, SAMPLES, table
+from conftest import ROOT, SAMPLES, alike, table
 from judges import differences_ironcalc
 
 import attn_xl
@@ -218,6 +218,7 @@ def with_mask(sample: str, name: str, mask: Any, words: tuple[Any, Any] | None =
     return replace(tables, weights={**tables.weights, name: given})
 
 
+@alike
 @pytest.mark.parametrize(
     ("sample", "name", "shape", "hides"),
     [
@@ -315,6 +316,7 @@ def test_a_mask_with_words_serves_their_sentence(make: Make, tmp_path: Path) -> 
 # Titles and formulas
 
 
+@alike
 @pytest.mark.parametrize(
     ("sample", "options", "title", "formula"),
     [

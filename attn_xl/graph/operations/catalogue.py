@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from attn_xl.graph.loops import Loop
 from attn_xl.graph.operation import Operation
 
 from .elementwise import (
@@ -19,6 +20,7 @@ from .elementwise import (
     Positive,
     Power,
     Relu,
+    Sigmoid,
     Sqrt,
     Subtract,
     Tanh,
@@ -28,6 +30,7 @@ from .positions import Sinusoid
 from .products import Dot, Product, Transpose
 from .reductions import (
     Best,
+    ColumnMaximum,
     ColumnMean,
     ColumnSum,
     ColumnVariance,
@@ -40,12 +43,26 @@ from .reductions import (
     Variance,
     Width,
 )
-from .selection import AddedRows, Columns, Concat, Find, Gather, Here, OneHot, Picked, Placed, Repeated
+from .selection import (
+    AddedRows,
+    Columns,
+    Concat,
+    Find,
+    Gather,
+    Here,
+    OneHot,
+    Picked,
+    Placed,
+    Previous,
+    Repeated,
+    Shift,
+)
 from .switches import When
 
 ADD, SUBTRACT, MULTIPLY, DIVIDE = Add(), Subtract(), Multiply(), Divide()
 EXP, NEGATIVE_LOG, SQRT, ACOS = Exp(), NegativeLog(), Sqrt(), Acos()
 RELU, GELU, GELU_TANH = Relu(), Gelu(), GeluTanh()
+TANH, SIGMOID = Tanh(), Sigmoid()
 MAXIMUM, SUM, MEAN, SQUARES = Maximum(), Sum(), Mean(), Squares()
 VARIANCE, SAMPLE_VARIANCE = Variance(), SampleVariance()
 
@@ -70,6 +87,7 @@ PRIMITIVES: tuple[Operation, ...] = (
     Positive(),
     GeluSlope(),
     Tanh(),
+    SIGMOID,
     MAXIMUM,
     Largest(),
     SUM,
@@ -79,6 +97,8 @@ PRIMITIVES: tuple[Operation, ...] = (
     SQUARES,
     Width(),
     Gather(((0, 0),)),
+    Shift.by(-1, 1),
+    Previous(((1, 0),), -1, "Hidden", Loop()),
     AddedRows(((0,),)),
     Columns(0, 1),
     Placed((0,), 1),
@@ -91,6 +111,7 @@ PRIMITIVES: tuple[Operation, ...] = (
     OneHot(("w",)),
     Find(True),
     Picked(),
+    ColumnMaximum(),
     Here(1),
     ColumnSum(),
     ColumnMean(),

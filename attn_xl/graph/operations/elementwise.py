@@ -412,3 +412,19 @@ class Tanh(Function):
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         return d * (1 - own * own)
+
+
+class Sigmoid(Function):
+    """The logistic function, 1 / (1 + e^−x), from 0 to 1."""
+
+    noun: ClassVar[str] = "Sigmoid"
+    binds = 2
+    in_cell = in_array = "1/(1+EXP(0-{x}))"
+    in_words, in_full = "σ({x})", "1 / (1 + e^(−{atom}))"
+
+    @staticmethod
+    def of_one(x: float) -> float:
+        return 1 / (1 + math.exp(-x))
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return d * own * (1 - own)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from attn_xl.graph.node import Numbers
+from attn_xl.graph.node import Node, Numbers
 from attn_xl.graph.operation import Cells, Operand, Operation, Reads, Said, Term
+from attn_xl.graph.step import Recipe
 
 from .elementwise import PRODUCTS, SUMS, in_parentheses
 
@@ -29,6 +30,8 @@ class Product(Operation):
 
     def numbers(self, *operands: Numbers) -> Numbers:
         left, right = operands
+        if len(left) == 1:
+            return np.add.accumulate(left.T * right)[-1:]
         total = np.zeros((left.shape[0], right.shape[1]))
         term = np.empty_like(total)
         for left_column, right_row in zip(left.T, np.ascontiguousarray(right)):
@@ -62,6 +65,22 @@ class Product(Operation):
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         left, right = operands
         return left.T @ d if number else d @ right.T
+
+    def recipe(self, *operands: Node) -> Recipe:
+        left, right = (
+            isinstance(operand.operation, Transpose) and not operand.name for operand in operands
+        )
+        first, second = ("column" if left else "row"), ("row" if right else "column")
+        pair = f"{first} of {{a}}, {second} of {{b}}"
+        function = f"=SUMPRODUCT({pair})" if left != right else f"=SUM(MMULT({pair}))"
+        return Recipe(
+            do=f"{first.title()} of {{a}} times {second} of {{b}}: multiply pair by pair and add up "
+            f"the products. The cell's row gives the {first} of {{a}}, its column the {second} of "
+            "{b}.",
+            hint=f"Use {function}. Common mistakes: mixing up rows and columns; no $ before what must "
+            "not move when you copy.",
+            prompt=f"{first.title()} of {{a}} times {second} of {{b}}, pair by pair, added up",
+        )
 
 
 class Dot(Operation):
@@ -101,7 +120,7 @@ class Transpose(Operation):
     noun: ClassVar[str] = "Transposed"
     passes_on: ClassVar[bool] = True
     same_in_every_row: ClassVar[bool] = False
-    reads = (Reads.row,)
+    reads = (Reads.rows,)
 
     def numbers(self, *operands: Numbers) -> Numbers:
         return operands[0].T

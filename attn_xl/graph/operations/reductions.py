@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from attn_xl.graph.node import Numbers
+from attn_xl.graph.node import Node, Numbers
 from attn_xl.graph.operation import ATOM, Operand, Operation, Reads, Said, Term
+from attn_xl.graph.step import Recipe
 
 if TYPE_CHECKING:
     from attn_xl.graph.matrix import Matrix
@@ -214,6 +215,30 @@ class Width(Operation):
         return own.number(x.shape[1], f"the number of columns of {x.whole()}")
 
 
+class ColumnMaximum(Operation):
+    """The largest number of each column: `=MAX(Output!B$5:B$9)`."""
+
+    noun: ClassVar[str] = "Maximum"
+    reads = (Reads.column,)
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return np.asarray(operands[0].max(axis=0, keepdims=True))
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        return f"MAX({operands[0].column(column)})"
+
+    def words(self, *operands: str) -> str:
+        return f"the largest of each column of {operands[0]}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        (x,) = terms
+        listed = own.several(x.shape[0], lambda i: x.at(i, column).text, ", ")
+        return Said(f"the largest of {listed}", 0)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return Largest().of(operands[0].T).T * d
+
+
 class ColumnSum(Operation):
     """The sum of each column: `=SUM(dQ!B$5:B$9)`."""
 
@@ -232,6 +257,13 @@ class ColumnSum(Operation):
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         (x,) = terms
         return own.total(x.shape[0], lambda i: x.at(i, column).within(1))
+
+    def recipe(self, *operands: Node) -> Recipe:
+        return Recipe(
+            do="Add up the column of {a}.",
+            hint="Use =SUM(column of {a}). Common mistake: adding up a row.",
+            prompt="The sum of the column of {a}: =SUM(column)",
+        )
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         return d

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from attn_xl.graph.node import Numbers
+from attn_xl.graph.loops import Loop, Looping
 from attn_xl.graph.operation import Cells, Operand, Operation, Reads, Said, Term
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ class Gather(Operation):
     noun: ClassVar[str] = "Rows"
     passes_on: ClassVar[bool] = True
     reads_one: ClassVar[bool] = True
-    reads = (Reads.row,)
+    reads = (Reads.rows,)
     same_in_every_row: ClassVar[bool] = False
     picks: tuple[tuple[int, int], ...]
 
@@ -58,6 +59,51 @@ class Gather(Operation):
         )
         return AddedRows(uses).of(d, rows=rows)
 
+    def row_of(self, row: int) -> tuple[int, int]:
+        return self.picks[row]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Shift(Gather):
+    """The rows of a matrix, moved: row t is its row t + `offset`; where it has none, the single row of
+    the second operand. Formulas read the original cells."""
+
+    noun: ClassVar[str] = "Shifted"
+    offset: int
+
+    @classmethod
+    def by(cls, offset: int, rows: int) -> Shift:
+        """The shift of a matrix with this number of rows."""
+        return cls(shifted_rows(offset, rows), offset)
+
+    def words(self, *operands: str) -> str:
+        return f"{operands[0]}[{when(self.offset)}]"
+
+    def alike(self, row: int, other: int) -> bool:
+        return self.picks[row][0] == self.picks[other][0]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Previous(Shift, Looping):
+    """The rows of a matrix that is made later, moved by one: row t is its row t − 1, and the first row is
+    the initial one. Formulas read the original cells: `=TANH(SUM(MMULT(Hidden!$B4:$D4,U_h!B$5:B$7)))`."""
+
+    source: str
+    loop: Loop
+
+    def words(self, *operands: str) -> str:
+        return f"{self.source}[{when(self.offset)}]"
+
+
+def shifted_rows(offset: int, rows: int) -> tuple[tuple[int, int], ...]:
+    """For each row, the operand and the row of a `Shift`."""
+    return tuple((0, t + offset) if 0 <= t + offset < rows else (1, 0) for t in range(rows))
+
+
+def when(offset: int) -> str:
+    """`t−1`: the position of a word relative to the word of the row."""
+    return f"t{'−' if offset < 0 else '+'}{abs(offset)}"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AddedRows(Operation):
@@ -65,7 +111,7 @@ class AddedRows(Operation):
 
     noun: ClassVar[str] = "Rows"
     binds: ClassVar[int] = 1
-    reads = (Reads.row,)
+    reads = (Reads.rows,)
     same_in_every_row: ClassVar[bool] = False
     uses: tuple[tuple[int, ...], ...]
 

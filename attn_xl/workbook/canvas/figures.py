@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attn_xl.graph.node import Node
 from attn_xl.graph.operation import cells_of, operation_of, view_of
@@ -20,12 +20,16 @@ class Operand:
         sign: the sign before it, `+`; "" for none.
         turned: whether it is transposed.
         factor: whether it is the right factor of a product.
+        moved: `Hidden[t−1]` if other rows than the step's own are read of it.
+        beyond: whether it is the row that stands beyond the ends of such a matrix.
     """
 
     node: Node
     sign: str = ""
     turned: bool = False
     factor: bool = False
+    moved: str = ""
+    beyond: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,7 +65,7 @@ class Figure:
         """Whether several such steps may share the operand at the start of their line: Q, K and V."""
         view = view_of(self.node)
         is_copy = view is not None and not view.turned and view.shape == view.node.shape
-        return is_copy or any(operand.factor for operand in self.above)
+        return is_copy or (len(self.left) < 2 and any(operand.factor for operand in self.above))
 
     @property
     def sign(self) -> str:
@@ -96,11 +100,15 @@ def figure_of(sheet: Sheet) -> Figure:
             for operand in _read(block.node):
                 node = operand.node
                 if node not in own and not node.scalar and not node.sheet:
-                    operands.setdefault((node, operand.turned or operand.factor), operand)
+                    key = node, operand.turned or operand.factor
+                    first = operands.setdefault(key, operand)
+                    if first.moved != operand.moved:  # several rows are read
+                        operands[key] = replace(first, moved="")
     above = [operand for operand in operands.values() if operand.turned or operand.factor]
     left = [operand for operand in operands.values() if operand not in above]
     rows = [operand for operand in left if _goes_with_every_row(operand.node, main.node)]
     left = [operand for operand in left if operand not in rows]
+    rows.sort(key=lambda operand: operand.beyond)  # right above the first row
     return Figure(main, helpers, scalars, tuple(left), tuple(above), tuple(rows))
 
 
@@ -122,7 +130,11 @@ def _read(node: Node, sign: str = "", turned: bool = False, factor: bool = False
             operation.sign if operation.sign and number == 1 else sign,
             turned,
             factor or (operation.is_product and number == 1),
+            node.words if operation.row_of(0) and number == 0 else "",
+            operation.row_of(0) is not None and number == 1,
         )
+        if operand.beyond:
+            operand = replace(operand, sign="")
         if parent.name or _is_part(parent, operation.is_product and number == 0):
             yield operand
         else:

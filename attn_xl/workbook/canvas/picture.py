@@ -136,6 +136,7 @@ class _Picture:
             self._there,
             self._layout.blocks,
             self._figures.needs,
+            self._figures.runs,
         )
         for sheet in sheets:
             panel.add(self._figures.figures[sheet])
