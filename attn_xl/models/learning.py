@@ -16,10 +16,11 @@ from attn_xl.errors import CallError, InputError, NotFinite, nearest
 from attn_xl.graph.copies import Replay, copied
 from attn_xl.graph.functions import gather, option, power, sqrt
 from attn_xl.graph.gradients import gradients
-from attn_xl.graph.matrix import Matrix, constant
+from attn_xl.graph.matrix import Matrix, constant, foresees
 from attn_xl.graph.node import Graph, Node, Numbers, created, walk
 from attn_xl.graph.step import Scope, Step
 from attn_xl.settings import CELLS, Optimizer, Settings
+from attn_xl.tables.survey import Table
 
 from . import learning_steps as steps
 from .computation import Computation
@@ -133,7 +134,8 @@ def learned(
     }
     more = [matrix for output in outputs.values() for matrix in output[:-1]]
     run = _Learning(loss, weights, more, Update(settings.optimizer, cells), where)
-    results = run.of(settings.steps, settings.live)
+    count = min(settings.steps, 2) if foresees() else settings.steps  # all have the same shapes
+    results = run.of(count, settings.live)
     name = next(iter(outputs)) if len(outputs) == 1 else LEARNING
     return Computation(
         f"Learning, {settings.steps} steps: {title}",
@@ -147,6 +149,21 @@ def learned(
 FIRST = steps.STEP._replace(layer=1)
 LEARNING = "Learning"
 """The name of the graph of several sentences that are learned together."""
+
+
+def trained(computation: Computation) -> dict[str, Table]:
+    """The weights after the last step of learning, by name."""
+    (graph,) = computation.values()
+    assert computation.settings is not None
+    prefix = f"{_scope(computation.settings.steps + 1).name}."
+    return {
+        name.removeprefix(prefix): Table(
+            name.removeprefix(prefix), node.values, node.rows, node.columns, (True, True),
+            "learned", name.removeprefix(prefix), 1, 1,
+        )
+        for name, node in graph.items()
+        if name.startswith(prefix) and node.role == "weight"
+    }  # fmt: skip
 
 
 def _trained(loss: Matrix, settings: Settings, where: str) -> list[Matrix]:
