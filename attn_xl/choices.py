@@ -120,6 +120,9 @@ class Optimizer(str, Enum):
     adamw = "adamw"
     """Adam that also shrinks the weights (weight decay)"""
 
+    def __str__(self) -> str:
+        return self.value
+
 
 class Engine(str, Enum):
     """The engine that recalculates a workbook for `check`."""

@@ -104,6 +104,15 @@ def _choice(
     return field(default=default, metadata=about)
 
 
+_ADAM = (Optimizer.adam, Optimizer.adamw)
+READ_BY = {
+    "momentum": (Optimizer.momentum,),
+    "beta1": _ADAM,
+    "beta2": _ADAM,
+    "adam_epsilon": _ADAM,
+    "decay": (Optimizer.adamw,),
+}
+"""The optimizers that read a setting, where not all do."""
 MOST_STEPS = 1_000_000
 LEARNING = (*ATTENTION, Model.softmax, Model.norm, Model.feed_forward)
 """Models with a loss."""
@@ -436,7 +445,8 @@ class Settings:
                 why = result.why_idle(name)
                 subject = f"--{name.replace('_', '-')}"
             else:
-                why = result.why_idle(name) and as_written.why_idle(name)
+                waits = _field(name).metadata["needs"] == ("steps",)  # for a run that learns
+                why = "" if waits else result.why_idle(name) and as_written.why_idle(name)
                 subject = f"{where}: the setting {name.replace('_', '-')}"
             if why and strict and name not in own:
                 raise CallError(f"{subject} {why}")
@@ -485,6 +495,8 @@ class Settings:
             return "has no effect without --backbone encoder."
         if name == "causal" and not self.causal and self.model.always_causal:
             return f"is off, but --model {self.model} always hides later words."
+        if self.steps and self.optimizer not in READ_BY.get(name, tuple(Optimizer)):
+            return f"has no effect without --optimizer {_either(READ_BY[name])}."
         needs: tuple[str, ...] = choice.metadata["needs"]
         if needs and not any(self._differs(need) for need in needs):
             return f"has no effect without --{_either([n.replace('_', '-') for n in needs], '--')}."

@@ -19,7 +19,7 @@ from attn_xl.graph.gradients import gradients
 from attn_xl.graph.matrix import Matrix, constant, foresees
 from attn_xl.graph.node import Graph, Node, Numbers, created, walk
 from attn_xl.graph.step import Scope, Step
-from attn_xl.settings import CELLS, Optimizer, Settings
+from attn_xl.settings import CELLS, READ_BY, Optimizer, Settings
 from attn_xl.tables.survey import Table
 
 from . import learning_steps as steps
@@ -36,14 +36,6 @@ NOTES = {
     "adam_epsilon": "it keeps Adam from dividing by 0.",
     "decay": "the share of the weights, times the rate, that is taken away at each step.",
 }
-_ADAM = ("rate", "beta1", "beta2", "adam_epsilon")
-USED = {
-    Optimizer.sgd: ("rate",),
-    Optimizer.momentum: ("rate", "momentum"),
-    Optimizer.adam: _ADAM,
-    Optimizer.adamw: (*_ADAM, "decay"),
-}
-"""The settings that each optimizer reads."""
 MOMENTS = {
     Optimizer.sgd: (),
     Optimizer.momentum: (steps.FIRST_MOMENT,),
@@ -130,7 +122,8 @@ def learned(
     weights = _trained(loss, settings, where)
     cells = {
         name: option(getattr(settings, name), CELLS[name], NOTES[name], sheet=sheet)
-        for name in USED[settings.optimizer]
+        for name in NOTES
+        if settings.optimizer in READ_BY.get(name, tuple(Optimizer))
     }
     more = [matrix for output in outputs.values() for matrix in output[:-1]]
     run = _Learning(loss, weights, more, Update(settings.optimizer, cells), where)
