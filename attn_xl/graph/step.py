@@ -88,6 +88,8 @@ class Scope(NamedTuple):
     """the form in text: `encoder`"""
     layer: int = 0
     """the number of the layer, from 1; 0 for the whole scope"""
+    unit: str = " layer"
+    """what is numbered, in text"""
 
     @property
     def name(self) -> str:
@@ -97,7 +99,7 @@ class Scope(NamedTuple):
     @property
     def spoken(self) -> str:
         """`encoder layer 1`."""
-        return f"{self.words} layer {self.layer}" if self.layer else self.words
+        return f"{self.words}{self.unit} {self.layer}" if self.layer else self.words
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ weights and gradients of the step before.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ import numpy as np
 
 from attn_xl.errors import CallError, InputError, NotFinite, nearest
 from attn_xl.graph.copies import Replay, copied
-from attn_xl.graph.functions import gather, option, power, sqrt
+from attn_xl.graph.functions import column_mean, gather, option, power, sqrt
 from attn_xl.graph.gradients import gradients
 from attn_xl.graph.matrix import Matrix, constant, foresees
 from attn_xl.graph.node import Graph, Node, Numbers, created, walk
@@ -24,6 +25,7 @@ from attn_xl.tables.survey import Table
 
 from . import learning_steps as steps
 from .computation import Computation
+from .loss_steps import RIGHT
 from .losses import mean_loss
 
 Moments = tuple[Matrix, ...]
@@ -126,7 +128,8 @@ def learned(
         if settings.optimizer in READ_BY.get(name, tuple(Optimizer))
     }
     more = [matrix for output in outputs.values() for matrix in output[:-1]]
-    run = _Learning(loss, weights, more, Update(settings.optimizer, cells), where)
+    curves = [loss, *_certainty(loss)]
+    run = _Learning(curves, weights, more, Update(settings.optimizer, cells), where)
     count = min(settings.steps, 2) if foresees() else settings.steps  # all have the same shapes
     results = run.of(count, settings.live)
     name = next(iter(outputs)) if len(outputs) == 1 else LEARNING
@@ -185,23 +188,23 @@ class _Learning:
     """The steps of learning of one model.
 
     Args:
-        loss: what is to become smaller, computed once.
+        curves: the loss, which is to become smaller, and other numbers to follow.
         weights: the weights that change.
         more: further results to compute in every step.
     """
 
     def __init__(
         self,
-        loss: Matrix,
+        curves: Sequence[Matrix],
         weights: Sequence[Matrix],
         more: Sequence[Matrix],
         update: Update,
         where: str,
     ) -> None:
-        self._loss, self._weights, self._more = loss, weights, more
+        self._curves, self._weights, self._more = curves, weights, more
         self._update, self._where = update, where
-        self._gradients = gradients(loss, weights)
-        forward = set(walk([loss]))
+        self._gradients = gradients(curves[0], weights)
+        forward = set(walk(curves))
         backward = [node for node in walk(self._gradients) if node not in forward]
         self._own = [node for node in backward if node.operation is not None]
 
@@ -211,30 +214,33 @@ class _Learning:
         first = count if count <= live else -(-live // 2)
         last = count + 1 if count <= live else count + 1 - live // 2
         results: list[Matrix] = []
-        curve: list[Matrix | float] = []
+        curves: list[list[Matrix | float]] = [[] for _ in self._curves]
         weights = [self._named(w, 1, w) for w in self._weights]
         moments: list[Moments] = [() for _ in weights]
         number = 1
         while number <= count:
             if first < number < last:
                 weights, moments, kept = self._plainly(weights, moments, number, last)
-                curve += kept
+                for curve, numbers in zip(curves, kept):
+                    curve += numbers
                 number = last
                 continue
-            loss, found, weights, moments = self._step(weights, moments, number)
-            results += found
-            curve.append(loss)
+            copies, weights, moments = self._step(weights, moments, number)
+            results += [copies[matrix] for matrix in (*self._more, *self._gradients)]
+            for curve, point in zip(curves, self._curves):
+                curve.append(copies[point])
             number += 1
-        copies = self._copy(weights, number, [self._loss, *self._more])
+        copies = self._copy(weights, number, [*self._curves, *self._more])
         results += [copies[matrix] for matrix in self._more]
-        curve.append(copies[self._loss])
-        return [*results, _curve(curve)]
+        for curve, point, step in zip(curves, self._curves, (steps.CURVE, steps.CERTAINTY)):
+            results.append(_curve([*curve, copies[point]], step))
+        return results
 
     def _step(
         self, weights: Sequence[Matrix], moments: Sequence[Moments], number: int
-    ) -> tuple[Matrix, list[Matrix], list[Matrix], list[Moments]]:
-        """One live step: its loss, all its results, and the weights and moments after it."""
-        copies = self._copy(weights, number, [self._loss, *self._gradients, *self._more])
+    ) -> tuple[dict[Node, Matrix], list[Matrix], list[Moments]]:
+        """One live step: its copies of all matrices, and the weights and moments after it."""
+        copies = self._copy(weights, number, [*self._curves, *self._gradients, *self._more])
         powers = self._update.powers(number)
         names = MOMENTS[self._update.optimizer]
         with self._finite(number):
@@ -252,8 +258,7 @@ class _Learning:
                 )
                 for original, w, d, after in zip(self._weights, weights, self._gradients, kept)
             ]  # fmt: skip
-        found = [copies[matrix] for matrix in (*self._more, *self._gradients)]
-        return copies[self._loss], found, new, kept
+        return copies, new, kept
 
     def _copy(
         self, weights: Sequence[Matrix], number: int, results: Sequence[Matrix]
@@ -263,8 +268,9 @@ class _Learning:
 
     def _plainly(
         self, weights: Sequence[Matrix], moments: Sequence[Moments], number: int, last: int
-    ) -> tuple[list[Matrix], list[Moments], list[Matrix | float]]:
-        """The steps before `last` as numbers: the weights and moments after them, and the losses."""
+    ) -> tuple[list[Matrix], list[Moments], list[list[float]]]:
+        """The steps before `last` as numbers: the weights and moments after them, and the points of each
+        curve."""
         names = MOMENTS[self._update.optimizer]
         before = [tuple(_given(np.zeros(w.shape), w) for _ in names) for w in weights]
         powers = option(0.5, "Beta1Power", ""), option(0.5, "Beta2Power", "")
@@ -274,19 +280,20 @@ class _Learning:
             for w, d, m in zip(self._weights, self._gradients, after)
         ]
         replay = Replay(
-            [self._loss, *new, *(moment for some in after for moment in some)],
+            [*self._curves, *new, *(moment for some in after for moment in some)],
             [*self._weights, *(moment for some in before for moment in some), *powers],
         )
         known = moments if any(moments) else before
         state = [w.values for w in (*weights, *(moment for some in known for moment in some))]
         cells = self._update.cells
         betas = [cells[name].values if name in cells else np.ones((1, 1)) for name in ("beta1", "beta2")]
-        curve: list[Matrix | float] = []
+        points: list[list[float]] = []
         for step in range(number, last):
-            loss, *state = replay([*state, *(beta**step for beta in betas)])
-            if not np.isfinite(loss).all():
+            found = replay([*state, *(beta**step for beta in betas)])
+            state = found[len(self._curves) :]
+            points.append([float(point[0, 0]) for point in found[: len(self._curves)]])
+            if not np.isfinite(points[-1]).all():
                 raise self._infinite(step)
-            curve.append(float(loss[0, 0]))
         values = iter(state)
         with self._finite(last):
             now = [self._named(_given(next(values), w), last, w) for w in self._weights]
@@ -294,7 +301,7 @@ class _Learning:
                 tuple(self._as_step(_given(next(values), w), step, w, last - 1) for step in names)
                 for w in self._weights
             ]
-        return now, kept, curve
+        return now, kept, [list(curve) for curve in zip(*points)]
 
     def _named(self, weights: Matrix, number: int, original: Matrix) -> Matrix:
         """The given weights before a step, under their name in it."""
@@ -346,15 +353,24 @@ def _kept(original: Matrix) -> Step:
     return replace(original.step, source="kept")
 
 
-def _curve(losses: Sequence[Matrix | float]) -> Matrix:
-    """The column of all losses, (steps + 1, 1)."""
-    labels = [f"step {number}" for number in range(1, len(losses) + 1)]
-    numbers = [loss for loss in losses if not isinstance(loss, Matrix)]
-    picks: list[tuple[Matrix, int]] = []
+def _curve(points: Sequence[Matrix | float], step: Step) -> Matrix:
+    """The column of a number in all steps, (steps + 1, 1)."""
+    labels = [f"before step {number}" for number in range(1, len(points))] + ["after all"]
+    numbers = {
+        label: point for label, point in zip(labels, points) if not isinstance(point, Matrix)
+    }
+    column = (step.symbol.lower(),)
+    kept = None
     if numbers:
-        rows = [label for label, loss in zip(labels, losses) if not isinstance(loss, Matrix)]
-        kept = Matrix(np.array(numbers).reshape(-1, 1), tuple(rows), ("loss",)).as_step(steps.KEPT)
-        places = iter(range(len(rows)))
-    for loss in losses:
-        picks.append((loss, 0) if isinstance(loss, Matrix) else (kept, next(places)))
-    return replace(gather(picks, labels), columns=("loss",)).as_step(steps.CURVE)
+        kept = Matrix(np.array([[number] for number in numbers.values()]), tuple(numbers), column)
+        kept = kept.as_step(replace(steps.KEPT, symbol=f"{steps.KEPT.symbol}{step.symbol}"))
+    places = itertools.count()
+    picks = [(point, 0) if isinstance(point, Matrix) else (kept, next(places)) for point in points]
+    return replace(gather(picks, labels), columns=column).as_step(step)
+
+
+def _certainty(loss: Matrix) -> list[Matrix]:
+    """The mean probability of the right answers, (1, 1), if the loss is of probabilities."""
+    rights = [node for node in walk([loss]) if node.is_step(RIGHT) and isinstance(node, Matrix)]
+    mean = [replace(column_mean(rights), columns=("certainty",))] if rights else []
+    return [one.as_step(steps.CERTAINTY) for one in mean]

@@ -8,7 +8,7 @@ from attn_xl.graph.step import Recipe, Scope, Step
 
 from . import recipes
 
-STEP = Scope("Step", "step")
+STEP = Scope("Step", "step", unit="")
 _UPDATE = (
     "Learning itself: every weight takes a small step in the direction in which the loss falls, like a "
     "walker in fog who feels which way is down."
