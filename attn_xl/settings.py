@@ -64,8 +64,10 @@ __all__ = [
 ]
 
 CONTROLS, OPTIONS, COMPARE, CANVAS, BATCH = "Controls", "Options", "Compare", "Canvas", "Batch"
+CURVES = "Loss"
 """Names of the shared sheets: the cells a reader changes, the settings that formulas refer to, the
-comparison of sentences, the drawing of all matrices, and the losses of several sentences."""
+comparison of sentences, the drawing of all matrices, the losses of several sentences, and the curves
+of learning."""
 LABELS = "Labels"
 """Name of the sheet of an input with the right answers: a sentence and its class or words."""
 SETTINGS = "Settings"
@@ -273,9 +275,7 @@ class Settings:
         models=LEARNING,
         needs=("steps",),
     )
-    rate: float = _choice(
-        0.1, "The learning rate.", models=LEARNING, needs=("steps",), cell="Rate"
-    )
+    rate: float = _choice(0.1, "The learning rate.", models=LEARNING, needs=("steps",), cell="Rate")
     momentum: float = _choice(
         0.9, "Share of the earlier gradients that --optimizer momentum keeps.",
         models=LEARNING, needs=("steps",), cell="Momentum",

@@ -383,9 +383,7 @@ class Run:
             )
         if self._vocabulary is None:
             with inside():
-                self._vocabulary = given_step(
-                    table.values, table.rows, table.columns, steps.VOCABULARY
-                )
+                self._vocabulary = given_step(table.values, table.rows, table.columns, steps.VOCABULARY)
         return next_words(x, self._vocabulary, None, self.weights.row(b_u, WHOLE, words))
 
     def classes(self, name: str, x: Matrix) -> tuple[Matrix, ...]:

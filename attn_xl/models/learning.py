@@ -20,7 +20,7 @@ from attn_xl.graph.gradients import gradients
 from attn_xl.graph.matrix import Matrix, constant, foresees
 from attn_xl.graph.node import Graph, Node, Numbers, created, walk
 from attn_xl.graph.step import Scope, Step
-from attn_xl.settings import CELLS, READ_BY, Optimizer, Settings
+from attn_xl.settings import CELLS, CURVES, READ_BY, Optimizer, Settings
 from attn_xl.tables.survey import Table
 
 from . import learning_steps as steps
@@ -71,9 +71,7 @@ class Update:
             made.append(beta * before[number] + fresh if before else fresh)
         return tuple(made)
 
-    def weights(
-        self, w: Matrix, d: Matrix, moments: Moments, powers: tuple[Matrix, Matrix]
-    ) -> Matrix:
+    def weights(self, w: Matrix, d: Matrix, moments: Moments, powers: tuple[Matrix, Matrix]) -> Matrix:
         """The new weights.
 
         Args:
@@ -286,7 +284,9 @@ class _Learning:
         known = moments if any(moments) else before
         state = [w.values for w in (*weights, *(moment for some in known for moment in some))]
         cells = self._update.cells
-        betas = [cells[name].values if name in cells else np.ones((1, 1)) for name in ("beta1", "beta2")]
+        betas = [
+            cells[name].values if name in cells else np.ones((1, 1)) for name in ("beta1", "beta2")
+        ]
         points: list[list[float]] = []
         for step in range(number, last):
             found = replay([*state, *(beta**step for beta in betas)])
@@ -355,10 +355,8 @@ def _kept(original: Matrix) -> Step:
 
 def _curve(points: Sequence[Matrix | float], step: Step) -> Matrix:
     """The column of a number in all steps, (steps + 1, 1)."""
-    labels = [f"before step {number}" for number in range(1, len(points))] + ["after all"]
-    numbers = {
-        label: point for label, point in zip(labels, points) if not isinstance(point, Matrix)
-    }
+    labels = list(map(str, range(len(points))))
+    numbers = {label: point for label, point in zip(labels, points) if not isinstance(point, Matrix)}
     column = (step.symbol.lower(),)
     kept = None
     if numbers:
@@ -366,7 +364,8 @@ def _curve(points: Sequence[Matrix | float], step: Step) -> Matrix:
         kept = kept.as_step(replace(steps.KEPT, symbol=f"{steps.KEPT.symbol}{step.symbol}"))
     places = itertools.count()
     picks = [(point, 0) if isinstance(point, Matrix) else (kept, next(places)) for point in points]
-    return replace(gather(picks, labels), columns=column).as_step(step)
+    curve = replace(gather(picks, labels), columns=column)
+    return curve.described(f"the {step.symbol} of every step").as_step(step, sheet=CURVES)
 
 
 def _certainty(loss: Matrix) -> list[Matrix]:

@@ -13,9 +13,7 @@ _UPDATE = (
     "Learning itself: every weight takes a small step in the direction in which the loss falls, like a "
     "walker in fog who feels which way is down."
 )
-_QUESTION = (
-    "will the first number of {own} be larger or smaller than in the step before, and which sign tells you?"
-)
+_QUESTION = "will the first number of {own} be larger or smaller than in the step before, and which sign tells you?"
 _COMPUTE = Recipe(
     do="Compute {made}, cell by cell, from the numbers in the same row and column.",
     hint="Refer to one cell of each matrix. Common mistake: adding in place of subtracting, which climbs.",

@@ -85,5 +85,6 @@ def mean_squared_error(output: Matrix, target: Matrix, part: Part = WHOLE) -> Ma
 def mean_loss(losses: Mapping[str, Matrix], part: Part = WHOLE, sheet: str = "") -> Matrix:
     """The mean of the losses of several sentences, by name, (1, 1) each, to (1, 1)."""
     column = gather([(loss, 0) for loss in losses.values()], list(losses))
-    column = replace(column, columns=("loss",)).as_step(steps.SENTENCE_LOSSES, part, sheet=sheet)
+    column = replace(column, columns=("loss",)).described("the Loss of every sentence")
+    column = column.as_step(steps.SENTENCE_LOSSES, part, sheet=sheet)
     return column_mean([column]).as_step(steps.BATCH_LOSS, part, sheet=sheet)

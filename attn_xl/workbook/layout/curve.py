@@ -52,4 +52,4 @@ def _chart(block: Block, row: int, column: int) -> Chart:
         numbers=tuple(float(number) for number in node.values[:, 0]),
         names=node.rows,
     )
-    return Chart("line", node.columns[0].capitalize(), row, column, (series,), "", "", legend=False)
+    return Chart("line", node.columns[0].capitalize(), row, column, (series,), "steps", legend=False)
