@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 Role = Literal["input", "weight", "value", "attention"]
-Source = Literal["", "sentence", "memory", "weights", "target", "answers", "kept"]
+Source = Literal[
+    "", "sentence", "memory", "attention", "weights", "target", "answers", "kept"
+]
 
 
 class Recipe(NamedTuple):
@@ -55,9 +57,9 @@ class Step:
         helper: whether it is shown beside the step that uses it (a row's maximum beside the softmax).
         hides: whether it has large negative numbers from a mask where a word may not look.
         is_read_off: whether its cells are read off, not computed: a mask, columns of given weights.
-        source: the input table of a given step: a sentence, the sentence that others attend to,
-            weights, a target of numbers, the right answers as texts; `kept` if it was computed without
-            formulas.
+        source: the input table of a given step: a sentence, the sentence that others attend to, given
+            attention weights, weights, a target of numbers, or the right answers as texts; `kept` if it
+            was computed without formulas.
     """
 
     symbol: str

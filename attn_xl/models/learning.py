@@ -361,7 +361,8 @@ def _curve(points: Sequence[Matrix | float], step: Step) -> Matrix:
     kept = None
     if numbers:
         kept = Matrix(np.array([[number] for number in numbers.values()]), tuple(numbers), column)
-        kept = kept.as_step(replace(steps.KEPT, symbol=f"{steps.KEPT.symbol}{step.symbol}"))
+        symbol = f"{steps.KEPT.symbol}{step.symbol}"
+        kept = kept.as_step(replace(steps.KEPT, symbol=symbol), sheet=CURVES)
     places = itertools.count()
     picks = [(point, 0) if isinstance(point, Matrix) else (kept, next(places)) for point in points]
     curve = replace(gather(picks, labels), columns=column)

@@ -18,7 +18,7 @@ WordsIn = Literal["rows", "columns"]
 _WEIGHT_SHEET = re.compile(
     r"\s*((?:enc|dec|layer)\d*\.)?((?:self|cross|forward|backward)\.)?"
     r"(?:([wb])(?:[ _-]?([qkvo12])|[ _-]([uc]))|(gamma|beta)|(vocabulary|mask)"
-    r"|(w_[ifgcrznh]|u_[ifgcorznh]|b_u?[ifgcorznh]|b_uo|w_(?:before|here|after)|b_conv|[hc]_0))((?:_\d+)?)\s*",
+    r"|(w_[ifgcrznh]|u_[ifgcorznh]|b_u?[ifgcorznh]|b_uo|w_(?:before|here|after|conv)|b_conv|[hc]_0))((?:_\d+)?)\s*",
     re.IGNORECASE,
 )
 _OWN_TARGET = re.compile(r"(.+)\.target", re.IGNORECASE)
@@ -61,6 +61,7 @@ class Found:
         table: the table before transposing; None if it cannot be read.
         problem: why it cannot be read, or "".
         computed: whether all its numbers are formulas; None if unknown.
+        factor: whether formulas multiply it as a matrix.
         use: `sentence`, `weights`, or "" if it is skipped.
         name: the name of the sentence or of the weights.
         why: the reason for `use`, or for skipping the table.
@@ -79,6 +80,7 @@ class Found:
     table: Table | None = None
     problem: str = ""
     computed: bool | None = None
+    factor: bool = False
     use: Literal["sentence", "weights", ""] = ""
     name: str = ""
     why: str = ""
@@ -199,7 +201,8 @@ def pick(found: Sequence[Found], weights: Mapping[str, Found]) -> list[Found]:
         kept = [f for f in left if keeps(f)]
         if kept and len(kept) < len(left):
             reasons.append(why)
-            why_not |= {f.place: why_no for f in left if f not in kept}
+            places = {f.place for f in kept}
+            why_not |= {f.place: why_no for f in left if f.place not in places}
             left = kept
         if len(left) == 1:
             break

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from attn_xl.errors import CallError, InputError
 from attn_xl.labelled import first_and_last
 from attn_xl.settings import LABELS, SETTINGS
@@ -76,12 +78,16 @@ class Survey:
         sheets: the sheets in order, with their tables.
         tables: the tables to compute with; None if they cannot be determined.
         trouble: why they cannot be determined, or None.
+        book: the file's contents.
+        joined: whether its formulas leave the outputs of several heads side by side, without W_O.
     """
 
     path: Path
     sheets: list[SheetFound] = field(default_factory=list)
     tables: Tables | None = None
     trouble: InputError | None = None
+    book: Book | None = field(default=None, repr=False)
+    joined: bool = False
 
 
 def survey_book(
@@ -102,7 +108,7 @@ def survey_book(
     """
     if words_in not in (None, "rows", "columns"):
         raise CallError(f"--words-in is {words_in!r}; give rows or columns.")
-    survey = Survey(book.path)
+    survey = Survey(book.path, book=book)
     if "Overview" in book.grids and wrote_this(book.path):
         do = f"its sheet {SETTINGS!r} is missing. Give the file it was made from."
         if SETTINGS in book.grids and (range or words_in):
@@ -130,6 +136,7 @@ def survey_book(
     roles = by_sheet(book, said, attentions, plain_of)
     if attentions and survey.trouble is None:
         settings = {**_settings_of(attentions[0], roles), **settings}
+        survey.joined = len(attentions[0].heads) > 1 and "W_O" not in attentions[0].weights
     for plain, original in names.items():
         here = [a for a in asked if a.area[0] == original]
         if plain.casefold() == SETTINGS.casefold():
@@ -284,8 +291,20 @@ def _assembled(survey: Survey, settings: dict[str, Any], words_in: WordsIn | Non
         )
         turned[f.name] = table.turn() if turn else table
         sheet.found[i] = replace(f, turned=turn)
+    if survey.joined and "W_O" not in turned:
+        turned["W_O"] = _identity(turned, next(iter(sentences.values())))
     heads = {} if "heads" in settings else _heads_of(turned)
     return Tables(path, sentences, turned, {**settings, **heads}, tuple(_remarks(survey)))
+
+
+def _identity(weights: Mapping[str, Table], sentence: Table) -> Table:
+    """W_O for heads whose outputs stand side by side: the identity matrix."""
+    widths = [table.shape[1] for name, table in weights.items() if name.startswith("W_V_")]
+    labels = tuple(f"o{i}" for i in range(1, (sum(widths) or sentence.shape[1]) + 1))
+    values = np.eye(len(labels))
+    return replace(
+        sentence, name="W_O", values=values, rows=labels, columns=labels, labelled=(False, False)
+    )
 
 
 def _heads_of(weights: Mapping[str, Table]) -> dict[str, Any]:
@@ -368,6 +387,8 @@ def _quoted(name: str) -> str:
 
 def _remarks(survey: Survey) -> Iterator[str]:
     """Yield notes for the reader: tables skipped beside a sentence, transposed tables, and so on."""
+    if survey.book is not None:
+        yield from survey.book.remarks
     for sheet in survey.sheets:
         if sheet.passed.startswith("hidden"):
             yield f"The sheet {sheet.name!r} is hidden and was skipped."
@@ -391,6 +412,11 @@ def _remarks(survey: Survey) -> Iterator[str]:
         for f in used:
             for note in f.notes:
                 yield f"{f.where}: {note}."
+    if survey.joined:
+        yield (
+            "The formulas leave the heads' outputs side by side; W_O is the identity matrix, which "
+            "does the same."
+        )
     found = [f for sheet in survey.sheets for f in sheet.found]
     parameters = [(f.parameter, f.name) for f in found if f.use and f.parameter]
     if parameters:

@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Gather(Operation):
-    """Rows selected from matrices: row i is row `picks[i][1]` of operand `picks[i][0]`."""
+class RowsOf(Operation):
+    """Rows of other matrices: row i is row `picks[i][1]` of operand `picks[i][0]`."""
 
-    noun: ClassVar[str] = "Rows"
     passes_on: ClassVar[bool] = True
     reads_one: ClassVar[bool] = True
     reads = (Reads.rows,)
@@ -63,13 +62,34 @@ class Gather(Operation):
         return self.picks[row]
 
 
+class Gather(RowsOf):
+    """Chosen rows of several matrices."""
+
+    noun: ClassVar[str] = "Rows"
+
+    def words(self, *operands: str) -> str:
+        return "the word's row of " + " and ".join(dict.fromkeys(operands))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Shift(Gather):
+class Moved(RowsOf):
     """The rows of a matrix, moved: row t is its row t + `offset`; where it has none, the single row of
     the second operand. Formulas read the original cells."""
 
-    noun: ClassVar[str] = "Shifted"
+    noun: ClassVar[str] = "Moved"
     offset: int
+
+    @property
+    def when(self) -> str:
+        """`[t−1]`: the position of a row relative to the formula's own."""
+        return f"[t{'−' if self.offset < 0 else '+'}{abs(self.offset)}]"
+
+    def kind_of_row(self, row: int) -> int:
+        return self.picks[row][0]
+
+
+class Shift(Moved):
+    """The rows around each row: `=SUM(MMULT(Input!$B4:$D4,W_before!B$5:B$7))`."""
 
     @classmethod
     def by(cls, offset: int, rows: int) -> Shift:
@@ -77,32 +97,24 @@ class Shift(Gather):
         return cls(shifted_rows(offset, rows), offset)
 
     def words(self, *operands: str) -> str:
-        return f"{operands[0]}[{when(self.offset)}]"
-
-    def alike(self, row: int, other: int) -> bool:
-        return self.picks[row][0] == self.picks[other][0]
+        return f"({operands[0]}){self.when}" if " " in operands[0] else f"{operands[0]}{self.when}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Previous(Shift, Looping):
-    """The rows of a matrix that is made later, moved by one: row t is its row t − 1, and the first row is
-    the initial one. Formulas read the original cells: `=TANH(SUM(MMULT(Hidden!$B4:$D4,U_h!B$5:B$7)))`."""
+class Previous(Moved, Looping):
+    """The row above of a matrix that is made later, `source`; above the first row stands the initial one:
+    `=TANH(SUM(MMULT(Hidden!$B4:$D4,U_h!B$5:B$7)))`."""
 
     source: str
     loop: Loop
 
     def words(self, *operands: str) -> str:
-        return f"{self.source}[{when(self.offset)}]"
+        return f"{self.source}{self.when}"
 
 
 def shifted_rows(offset: int, rows: int) -> tuple[tuple[int, int], ...]:
-    """For each row, the operand and the row of a `Shift`."""
+    """For each row, the operand and the row of `Moved`."""
     return tuple((0, t + offset) if 0 <= t + offset < rows else (1, 0) for t in range(rows))
-
-
-def when(offset: int) -> str:
-    """`t−1`: the position of a word relative to the word of the row."""
-    return f"t{'−' if offset < 0 else '+'}{abs(offset)}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

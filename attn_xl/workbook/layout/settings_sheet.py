@@ -131,6 +131,8 @@ def sources(layout: Layout, computation: Computation, settings: Settings) -> Ite
             elif source == "target":  # of one sentence, or of all
                 several = node in names or node.part.scopes or name == LEARNING
                 names[node] = WEIGHTS, node.name if several else f"{name}.{node.name}"
+            elif source == "attention":
+                names[node] = WEIGHTS, settings.attention or node.name
             elif source == "weights":
                 names[node] = WEIGHTS, node.name.removeprefix(FIRST.name + ".")
             else:
