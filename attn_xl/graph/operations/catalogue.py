@@ -16,7 +16,9 @@ from .elementwise import (
     GeluSlope,
     GeluTanh,
     Multiply,
+    NegativeLog,
     Positive,
+    Power,
     Relu,
     Sigmoid,
     Sqrt,
@@ -48,6 +50,7 @@ from .selection import (
     Find,
     Gather,
     Here,
+    OneHot,
     Picked,
     Placed,
     Previous,
@@ -57,7 +60,7 @@ from .selection import (
 from .switches import When
 
 ADD, SUBTRACT, MULTIPLY, DIVIDE = Add(), Subtract(), Multiply(), Divide()
-EXP, SQRT, ACOS = Exp(), Sqrt(), Acos()
+EXP, NEGATIVE_LOG, SQRT, ACOS = Exp(), NegativeLog(), Sqrt(), Acos()
 RELU, GELU, GELU_TANH = Relu(), Gelu(), GeluTanh()
 TANH, SIGMOID = Tanh(), Sigmoid()
 MAXIMUM, SUM, MEAN, SQUARES = Maximum(), Sum(), Mean(), Squares()
@@ -74,6 +77,8 @@ PRIMITIVES: tuple[Operation, ...] = (
     DIVIDE,
     Constant(1.0),
     EXP,
+    NEGATIVE_LOG,
+    Power(2),
     SQRT,
     ACOS,
     RELU,
@@ -103,6 +108,7 @@ PRIMITIVES: tuple[Operation, ...] = (
     Mask(1, ("w",), True, ("<PAD>",)),
     Sinusoid(),
     When(),
+    OneHot(("w",)),
     Find(True),
     Picked(),
     ColumnMaximum(),
