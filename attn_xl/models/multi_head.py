@@ -51,9 +51,9 @@ def multi_head_attention(
     d = len(x.columns)
     generated = max(1, d // heads)
     groups = kv_heads or heads
-    q_w = _PerHead(steps.W_Q, part, weights, heads, x.columns, generated)
+    q_w = PerHead(steps.W_Q, part, weights, heads, x.columns, generated)
     k_w, v_w = (
-        _PerHead(step, part, weights, groups, memory.columns, generated)
+        PerHead(step, part, weights, groups, memory.columns, generated)
         for step in (steps.W_K, steps.W_V)
     )
     how = (attending or Attending()).between(x.rows, memory.rows, part)
@@ -80,13 +80,18 @@ def multi_head_attention(
                 "them the same number of dimensions."
             )
         outputs.append(scaled_dot_product_attention(q, k, v, attending=how, part=head))
+    return mixed(outputs, weights, d, part, result)
+
+
+def mixed(outputs: Sequence[Matrix], weights: Weights, d: int, part: Part, result: Step) -> Matrix:
+    """The outputs of all heads side by side, mixed by W_O: (n, d_v) each to (n, d)."""
     together = concat(outputs).as_step(steps.CONCAT, part)
     w_o = weights.matrix(steps.W_O, part, together.columns, d)
     b_o = weights.row(steps.BIASES[steps.W_O], part, w_o.columns)
     return projected(together, w_o, b_o, result, part)  # (n, d)
 
 
-class _PerHead:
+class PerHead:
     """The projection of each head: its own weights, or its block of the columns of one matrix."""
 
     def __init__(
