@@ -95,12 +95,18 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Relu": (lambda: f.activation(X, "relu"), True),
     "Gelu": (lambda: f.activation(X, "gelu"), False),
     "GeluTanh": (lambda: f.activation(X, "gelu-tanh"), True),
+    "Silu": (lambda: f.activation(X, "silu"), True),
+    "Sin": (lambda: f.sin(X), True),
+    "Cos": (lambda: f.cos(X), True),
+    "Tanh": (lambda: f.tanh(X), True),
+    "AtMost": (lambda: f.at_most(X, f.option(0.5, "Most", "")), True),
     "Maximum": (lambda: f.row_maximum(X), False),
     "Sum": (lambda: f.row_sum(X), False),
     "Mean": (lambda: f.row_mean(X), False),
     "Variance": (lambda: f.row_variance(X), False),
     "SampleVariance": (lambda: f.row_variance(X, sample=True), False),
     "Squares": (lambda: f.row_squares(X), False),
+    "Rank": (lambda: f.rank(X @ SQUARE * 0 + X), False),
     "Width": (lambda: f.width(X), True),
     "Gather": (lambda: f.gather([(X, 1), (Y, 0)], ["a", "b"]), False),
     "Columns": (lambda: f.columns(X, 1, 3), True),
@@ -108,6 +114,8 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Best": (lambda: f.best(X), False),
     "Mask": (lambda: f.mask(X.rows, [*X.columns, "<PAD>"], causal=True, padding=["<pad>"]), False),
     "Sinusoid": (lambda: f.sinusoid(X), False),
+    "Angle": (lambda: f.angles(f.option(50.0, "Base", ""), X.rows, 4, neighbours=True), False),
+    "Distance": (lambda: f.distance(X), False),
     "When": (lambda: f.when(f.switch(True, "On", "", sheet="S"), 2, f.width(X)), False),
     "Find": (lambda: f.find(f.option(2.0, "Word", "", text="c1"), words()), False),
     "Picked": (lambda: f.picked(X, f.option(2.0, "Which", "")), False),
@@ -115,6 +123,10 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "ColumnVariance": (lambda: f.column_variance(X), False),
 }
 """An example of each operation, and whether it has a formula for the whole matrix."""
+
+
+def window() -> tuple[Matrix, Matrix]:
+    return f.option(2.0, "Window", ""), f.option(1.0, "Sinks", "")
 
 
 def words() -> Matrix:
@@ -169,6 +181,12 @@ EXAMPLES: dict[str, Callable[[], Matrix]] = {
     "columns of columns": lambda: X @ f.columns(f.columns(SQUARE, 0, 3), 1, 3),
     "columns of rows": lambda: f.columns(f.columns(SQUARE.T, 0, 2).T, 1, 3) @ f.columns(X, 0, 2).T,
     "positions": lambda: X + f.sinusoid(X * 2),
+    "a rotation": lambda: f.turned(f.columns(X, 0, 2), neighbours=False) * f.columns(Y, 1, 3),
+    "ranks of columns": lambda: f.rank(X.T) + f.rank((X @ SQUARE) * 0).T,
+    "a window": lambda: softmax(SQUARE + f.mask(SQUARE.rows, SQUARE.columns, window=window())),
+    "later words in a window": lambda: softmax(
+        SQUARE + f.mask(SQUARE.rows, SQUARE.columns, causal=True, window=window())
+    ),
     "a mask": lambda: softmax(SQUARE + f.mask(SQUARE.rows, SQUARE.columns, causal=True)),
     "the best of a step": lambda: f.best(X @ Y.T),
     "ten times itself": lambda: _doubled(X, 10),
@@ -330,6 +348,18 @@ Expression.steps = {
     "relu": lambda self, x, n, m, depth: f.activation(x, "relu"),
     "gelu": lambda self, x, n, m, depth: f.activation(x, "gelu"),
     "gelu-tanh": lambda self, x, n, m, depth: f.activation(x, "gelu-tanh"),
+    "silu": lambda self, x, n, m, depth: f.activation(f.tanh(x) * 8, "silu"),
+    "waves": lambda self, x, n, m, depth: f.sin(x) + f.cos(x),
+    "rotated": lambda self, x, n, m, depth: f.turned(f.concat([x, x]), neighbours=self.one_in(2)),
+    "angles": lambda self, x, n, m, depth: (
+        f.angles(f.option(10.0, f"O{next(names)}", ""), x.rows, 2, neighbours=self.one_in(2))
+        * f.row_sum(x)
+    ),
+    "distance": lambda self, x, n, m, depth: x - f.distance(x) / 4,
+    "ranks": lambda self, x, n, m, depth: f.rank(x) + x,
+    "the best few": lambda self, x, n, m, depth: (
+        x * f.at_most(f.rank(x), f.option(2.0, f"O{next(names)}", ""))
+    ),
     "softmax": lambda self, x, n, m, depth: softmax(x),
     "masked": Expression.masked,
     "maximum": lambda self, x, n, m, depth: x - f.row_maximum(x),

@@ -115,4 +115,7 @@ class Distance(Operation):
         return "how many words apart"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        return Said(f"|{row + 1} − {column + 1}|")
+        steps = (
+            f"words from {own.rows[row]}, word {row + 1}, to {own.columns[column]}, word {column + 1}"
+        )
+        return own.number(own.value(row, column), steps)
