@@ -28,7 +28,7 @@ from attn_xl.graph.operations.catalogue import (
 )
 from attn_xl.graph.operations.elementwise import AtMost, Copy
 from attn_xl.graph.operations.masks import HIDDEN, Mask
-from attn_xl.graph.operations.positions import Angle, Distance, Sinusoid
+from attn_xl.graph.operations.positions import Angle, Distance, QuarterTurn, Sinusoid
 from attn_xl.graph.operations.reductions import Best, ColumnMean, ColumnVariance, Rank, Width
 from attn_xl.graph.operations.selection import Columns, Concat, Find, Gather, Picked
 from attn_xl.graph.operations.switches import When
@@ -195,13 +195,7 @@ def angles(
 
 def turned(x: Matrix, *, neighbours: bool) -> Matrix:
     """(n, r): each pair (a, b) of columns as (−b, a), a quarter turn."""
-    r = len(x.columns)
-    if neighbours:
-        pairs = [(columns(x, i + 1, i + 2), columns(x, i, i + 1)) for i in range(0, r, 2)]
-        parts = [part for b, a in pairs for part in (-b, a)]
-    else:
-        parts = [-columns(x, r // 2, r), columns(x, 0, r // 2)]
-    return replace(concat(parts), columns=x.columns).described(f"{x.as_operand}, a quarter turn on")
+    return made(QuarterTurn(neighbours), (x,), x.rows, x.columns)
 
 
 def distance(x: Matrix) -> Matrix:

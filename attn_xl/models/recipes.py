@@ -374,9 +374,9 @@ SINE_OF = Recipe(
 QUARTER_TURN = Recipe(
     do="For each pair of columns (a, b) of {a}, whose labels in Angle end in a and b: write −b in the "
     "first and a in the second.",
-    hint="Refer to the other column of the pair, with a minus sign in the first: =-1*cell. Common "
+    hint="Refer to the other column of the pair, with a minus sign in the first: =-cell. Common "
     "mistakes: the minus sign in the wrong column; the wrong partner.",
-    prompt="The pair (a, b) becomes (−b, a): =-1*cell, and =cell",
+    prompt="The pair (a, b) becomes (−b, a): =-cell, and =cell",
 )
 ROTATE = Recipe(
     do="Multiply the number of {a} by the cosine, and that of Turned by the sine, in the same place; "

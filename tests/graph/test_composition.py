@@ -115,6 +115,7 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Mask": (lambda: f.mask(X.rows, [*X.columns, "<PAD>"], causal=True, padding=["<pad>"]), False),
     "Sinusoid": (lambda: f.sinusoid(X), False),
     "Angle": (lambda: f.angles(f.option(50.0, "Base", ""), X.rows, 4, neighbours=True), False),
+    "QuarterTurn": (lambda: f.turned(f.concat([X, Y]), neighbours=True), False),
     "Distance": (lambda: f.distance(X), False),
     "When": (lambda: f.when(f.switch(True, "On", "", sheet="S"), 2, f.width(X)), False),
     "Find": (lambda: f.find(f.option(2.0, "Word", "", text="c1"), words()), False),
@@ -181,7 +182,7 @@ EXAMPLES: dict[str, Callable[[], Matrix]] = {
     "columns of columns": lambda: X @ f.columns(f.columns(SQUARE, 0, 3), 1, 3),
     "columns of rows": lambda: f.columns(f.columns(SQUARE.T, 0, 2).T, 1, 3) @ f.columns(X, 0, 2).T,
     "positions": lambda: X + f.sinusoid(X * 2),
-    "a rotation": lambda: f.turned(f.columns(X, 0, 2), neighbours=False) * f.columns(Y, 1, 3),
+    "a rotation": lambda: f.turned(f.concat([X, X * 2]), neighbours=False) @ f.concat([X, Y]).T,
     "ranks of columns": lambda: f.rank(X.T) + f.rank((X @ SQUARE) * 0).T,
     "a window": lambda: softmax(SQUARE + f.mask(SQUARE.rows, SQUARE.columns, window=window())),
     "later words in a window": lambda: softmax(

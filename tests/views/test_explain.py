@@ -49,6 +49,7 @@ from attn_xl.graph.functions import (
     sqrt,
     switch,
     tanh,
+    turned,
     when,
     width,
 )
@@ -166,6 +167,7 @@ CASES: dict[str, Callable[[], Matrix]] = {
     "AtMost": lambda: at_most(X, option(0.25, "Most", "")),
     "Rank": lambda: rank(X),
     "Angle": lambda: angles(option(50.0, "Base", ""), X.rows, 4, neighbours=False, first=3),
+    "QuarterTurn": lambda: turned(columns(X, 0, 2) * 2, neighbours=True),
     "Distance": lambda: distance(X),
     "Mask, window": lambda: mask(
         X.rows, X.columns, causal=True, window=(option(1.0, "Window", ""), option(0.0, "Sinks", ""))

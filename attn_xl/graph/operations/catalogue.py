@@ -24,7 +24,7 @@ from .elementwise import (
     Tanh,
 )
 from .masks import Mask
-from .positions import Angle, Distance, Sinusoid
+from .positions import Angle, Distance, QuarterTurn, Sinusoid
 from .products import Product, Transpose
 from .reductions import (
     Best,
@@ -84,6 +84,7 @@ PRIMITIVES: tuple[Operation, ...] = (
     Mask(1, ("w",), True, ("<PAD>",)),
     Sinusoid(),
     Angle(1, 2, True),
+    QuarterTurn(True),
     Distance(),
     When(),
     Find(True),

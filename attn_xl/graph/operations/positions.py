@@ -96,6 +96,41 @@ class Angle(Operation):
         return Said(f"{position} / {base}^(2·{i} / {self.width})", 2)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class QuarterTurn(Operation):
+    """Each pair (a, b) of columns as (−b, a): `=-Q!C5`, `=Q!B5`. Pairs as in `Angle`."""
+
+    noun: ClassVar[str] = "Turned"
+    binds: ClassVar[int] = 1
+    neighbours: bool
+
+    def partner(self, column: int, width: int) -> tuple[int, bool]:
+        """The other column of a pair, and whether it changes its sign here."""
+        step = 1 if self.neighbours else width // 2
+        is_first = column // step % 2 == 0
+        return column + (step if is_first else -step), is_first
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        (x,) = operands
+        partners = [self.partner(column, x.shape[1]) for column in range(x.shape[1])]
+        signs = [-1.0 if changes else 1.0 for _, changes in partners]
+        return np.asarray(x[:, [column for column, _ in partners]] * signs)
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        (x,) = operands
+        partner, changes = self.partner(column, x.shape[1])
+        return f"-{x.cell(partner, binds=ATOM)}" if changes else x.cell(partner, binds=1)
+
+    def words(self, *operands: str) -> str:
+        return f"(a, b) of {operands[0]} becomes (−b, a)"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        (x,) = terms
+        partner, changes = self.partner(column, x.shape[1])
+        number = x.at(row, partner)
+        return Said(f"−{number.within(ATOM)}", 1) if changes else number
+
+
 class Distance(Operation):
     """How many words apart the word of the row and that of the column stand."""
 
