@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import ATOM, Operand, Operation, Reads, Said, Term
+
+from .elementwise import Constant
+from .selection import Concat
+
+if TYPE_CHECKING:
+    from attn_xl.graph.matrix import Matrix
 
 
 class Sinusoid(Operation):
@@ -95,6 +101,12 @@ class Angle(Operation):
         base = terms[0].at(0, 0).within(ATOM)
         return Said(f"{position} / {base}^(2·{i} / {self.width})", 2)
 
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        base = operands[0]
+        exponents = [2 * self.pair(column)[0] / self.width for column in range(self.width)]
+        powers = [base.combined(Constant(exponent), (), ("",), ("",)) for exponent in exponents]
+        return -(d * own * Concat().of(*powers, columns=own.columns)) / base
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class QuarterTurn(Operation):
@@ -129,6 +141,9 @@ class QuarterTurn(Operation):
         partner, changes = self.partner(column, x.shape[1])
         number = x.at(row, partner)
         return Said(f"−{number.within(ATOM)}", 1) if changes else number
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return -self.of(d)
 
 
 class Distance(Operation):
