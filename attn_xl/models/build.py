@@ -7,10 +7,11 @@ from dataclasses import replace
 from functools import cached_property
 
 from attn_xl.errors import CallError, InputError, MissingWeightsError, NotFinite, nearest
+from attn_xl.graph.functions import switch
 from attn_xl.graph.loops import loops_in
 from attn_xl.graph.matrix import Matrix, given_step, shapes_only
 from attn_xl.graph.node import HIDES, Graph, walk
-from attn_xl.graph.step import WHOLE
+from attn_xl.graph.step import WHOLE, Part
 from attn_xl.settings import (
     ATTENTION,
     BLOCKS,
@@ -27,10 +28,11 @@ from attn_xl.tables.survey import Table, Tables
 from attn_xl.text import count, listed
 
 from . import steps
-from .attention import Attending, compare, positioned, self_attention, softmax_alone
+from .attention import Attending, Cache, compare, positioned, self_attention, softmax_alone
 from .computation import Computation
 from .convolution import convolution
 from .explorer import explorer, moves
+from .generation import Choosing, SameWeights, count_kept, new_word, states, word_of
 from .latent import latent_attention
 from .masking import Scoring
 from .multi_head import multi_head_attention
@@ -63,6 +65,7 @@ Ends = Mapping[str, tuple[Matrix, Matrix]]
 """The input and the output of each sentence, by its name."""
 
 
+SAMPLE_NOTE = "on: new words are drawn by their probability; off: the most probable one is taken."
 TOP_K_NOTE = "the number of experts that each word uses."
 IN_SCORES = (Positions.rotary, Positions.alibi)
 """Positions that attention sees in its scores."""
@@ -179,6 +182,7 @@ class Run:
         self._check()
         self.scoring = Scoring(tables, settings, self.weights.used, list(self._attended_words()))
         self._vocabulary: Matrix | None = None
+        self.cache: Cache | None = None
 
     def _memory(self, tables_of_words: dict[str, Table]) -> Matrix | None:
         """The sentence that the others attend to; it is removed from `tables_of_words`."""
@@ -213,6 +217,11 @@ class Run:
                 raise CallError(
                     f"{within} compares positions within one sentence; it does not work with --memory."
                 )
+        if s.generate is not None and (s.dropout or s.residual_dropout or OwnMasks.given(self.tables)):
+            raise CallError(
+                "--generate does not work with dropout or with a mask of your own: they have no rows for "
+                "new words."
+            )
         if s.normalize is Normalize.sum and (
             s.causal or s.padding or s.window or OwnMasks.given(self.tables)
         ):
@@ -223,17 +232,22 @@ class Run:
     def output(self, name: str, x: Matrix) -> tuple[Matrix, ...]:
         """The results of the model for one sentence, followed by the final vectors of its words."""
         s = self.settings
+        if s.generate is not None:
+            self.cache = Cache()
+            vars(self).pop("architecture", None)  # which keeps the cache of another sentence
         x = positioned(x) if s.model is Model.positions else self._positioned(x)
         return MODELS[s.model](self, name, x)
 
-    def _positioned(self, x: Matrix) -> Matrix:
-        """The embeddings (n, d) with positions, if these are added to them."""
+    def _positioned(self, x: Matrix, part: Part | None = None, first: int = 0) -> Matrix:
+        """The embeddings (n, d) with positions, if these are added to them; the first word stands at
+        `first`."""
         positions = self.settings.positions
-        if positions is Positions.sinusoidal:
-            return positioned(x, self.scoring.residual)
-        if positions is not Positions.learned:
+        if positions not in (Positions.sinusoidal, Positions.learned):
             return x
-        return positioned(x, self.scoring.residual, self.weights.at_positions(x))
+        learned = None
+        if positions is Positions.learned:
+            learned = self.weights.at_positions(x, first + len(x.rows), self.settings.generate or 0)
+        return positioned(x, self.scoring.residual, learned, part=part, first=first)
 
     @cached_property
     def attended(self) -> Matrix | None:
@@ -294,7 +308,7 @@ class Run:
         if s.qk_norm is not HeadNorm.none:
             a = replace(self._norms, norm_type=s.qk_norm.value)
             how = replace(how, head_norm=lambda x, step, part: head_norm(x, step, part, a))
-        return replace(how, rotary=self._rotary, alibi=self._alibi)
+        return replace(how, rotary=self._rotary, alibi=self._alibi, cache=self.cache)
 
     @cached_property
     def _rotary(self) -> Rotary | None:
@@ -400,8 +414,65 @@ class Run:
             activation=s.activation,
         )
 
-    def next_words(self, x: Matrix) -> tuple[Matrix, ...]:
-        """Probabilities over the vocabulary: from the weights `W_U`, or from the embeddings on the
+    def generated(self, x: Matrix, logits: Matrix) -> list[Matrix]:
+        """The words that the model writes after a sentence (n, d), one at a time, and what the kept
+        keys and values save; nothing without --generate.
+
+        Raises:
+            InputError: if the vocabulary has no embeddings, or there are too few learned positions.
+        """
+        s, cache = self.settings, self.cache
+        if s.generate is None or cache is None:
+            return []
+        if steps.VOCABULARY.symbol not in self.tables.weights:
+            raise InputError(
+                f"{self.tables.path}: the sheet Vocabulary is missing: --generate needs the embedding "
+                "of each word that the model may write, one word per row."
+            )
+        table = self.tables.weights[steps.VOCABULARY.symbol]
+        if table.shape[1] != len(x.columns):
+            raise InputError(
+                f"{table.file}, sheet {table.sheet!r}: Vocabulary has {count(table.shape[1], 'column')}, "
+                f"but --generate needs {count(len(x.columns), 'dimension')}, as the sentences have."
+            )
+        vocabulary = self._vocabulary or given_step(
+            table.values, table.rows, table.columns, steps.VOCABULARY
+        )
+        self._vocabulary = vocabulary
+        choosing, a = self.choosing, self.architecture
+        states_ = states(choosing.seed, s.generate) if choosing.sample is not False else []
+        results: list[Matrix] = []
+        words = list(x.rows)
+        for number in range(1, s.generate + 1):
+            state = states_[number - 1] if states_ else choosing.seed
+            new = new_word(logits, choosing, state, vocabulary, number)
+            results.append(word_of(new))
+            words.append(new.rows[0])
+            so_far = tuple(words)
+            own = replace(a.causal or Attending(), cache=cache, first=len(words) - 1)
+            own = replace(own, masks=self.scoring.masks_of_new(so_far))
+            here = replace(a, weights=SameWeights(a.weights), causal=own)
+            y = self._positioned(new, new.part, len(words) - 1)
+            made = decoder(y, None, here, new.part)
+            logits, probabilities, _ = self.next_words(made, new.part)
+            results.append(probabilities)
+        return [*results, count_kept(cache, len(x.rows), s.generate)]
+
+    @cached_property
+    def choosing(self) -> Choosing:
+        """How the next word is chosen."""
+        s, cell = self.settings, self.scoring.option_of
+        sample: bool | Matrix = s.sample
+        if s.controls:
+            sample = switch(s.sample, CELLS["sample"], SAMPLE_NOTE, sheet=self.scoring.sheet)
+        return Choosing(
+            sample,
+            cell("word_temperature", s.word_temperature, "the logits are divided by it before a draw."),
+            cell("seed", float(s.seed), "a whole number: where the draws start from."),
+        )
+
+    def next_words(self, x: Matrix, part: Part = WHOLE) -> tuple[Matrix, Matrix, Matrix]:
+        """Logits and probabilities over the vocabulary: from the weights `W_U`, or from the embeddings on the
         sheet `Vocabulary`, one word per row as in the sentences."""
         table = self.tables.weights.get(steps.VOCABULARY.symbol)
         b_u = steps.BIASES[steps.W_U]
@@ -416,7 +487,9 @@ class Run:
                     f"{table.file}, sheet {table.sheet!r}: Vocabulary has {count(len(words), 'word')}, "
                     f"but W_U {count(len(w_u.columns), 'column')}. Give W_U a column for each word."
                 )
-            return next_words(x, None, w_u, self.weights.row(b_u, WHOLE, w_u.columns), self._logit_cap)
+            return next_words(
+                x, None, w_u, self.weights.row(b_u, WHOLE, w_u.columns), self._logit_cap, part
+            )
         if table is None:
             raise InputError(
                 f"{self.tables.path}: the sheet Vocabulary is missing: one word per row, with "
@@ -431,7 +504,7 @@ class Run:
         if self._vocabulary is None:
             self._vocabulary = given_step(table.values, table.rows, table.columns, steps.VOCABULARY)
         return next_words(
-            x, self._vocabulary, None, self.weights.row(b_u, WHOLE, words), self._logit_cap
+            x, self._vocabulary, None, self.weights.row(b_u, WHOLE, words), self._logit_cap, part
         )
 
     def convolution(self, x: Matrix) -> tuple[Matrix, Matrix, Matrix]:
@@ -475,7 +548,8 @@ def _both(output: Matrix) -> Results:
 
 def _language_model(run: Run, name: str, x: Matrix) -> Results:
     output = decoder(x, None, run.architecture)
-    return *run.next_words(output), output
+    results = run.next_words(output)
+    return *results, *run.generated(x, results[0]), output
 
 
 MODELS: dict[Model, Callable[[Run, str, Matrix], Results]] = {

@@ -363,11 +363,11 @@ def encoder(x: Matrix, a: Architecture) -> Matrix:
     return _last_norm(x, a, WHOLE.within(steps.ENCODER))
 
 
-def decoder(x: Matrix, memory: Matrix | None, a: Architecture) -> Matrix:
+def decoder(x: Matrix, memory: Matrix | None, a: Architecture, part: Part = WHOLE) -> Matrix:
     """All layers of the decoder, (n, d) and the encoder's output (m, d) to (n, d)."""
     for layer in range(a.decoder_layers or a.layers):
-        x = decoder_layer(x, memory, a, WHOLE.within(steps.DECODER._replace(layer=layer + 1)))
-    return _last_norm(x, a, WHOLE.within(steps.DECODER))
+        x = decoder_layer(x, memory, a, part.within(steps.DECODER._replace(layer=layer + 1)))
+    return _last_norm(x, a, part.within(steps.DECODER))
 
 
 def _last_norm(x: Matrix, a: Architecture, stack: Part) -> Matrix:
@@ -388,7 +388,8 @@ def next_words(
     w_u: Matrix | None = None,
     b_u: Matrix | None = None,
     cap: Matrix | None = None,
-) -> tuple[Matrix, Matrix]:
+    part: Part = WHOLE,
+) -> tuple[Matrix, Matrix, Matrix]:
     """The probability that each word of a vocabulary comes next, after each word of a sentence.
 
     Args:
@@ -397,9 +398,11 @@ def next_words(
         w_u: the last weights, (d, v).
         b_u: bias row to add, (1, v).
         cap: a scalar that no logit exceeds.
+        part: the part of the model that the steps belong to.
 
     Returns:
-        The probabilities, (n, v), each row of which sums to 1; and the most probable words, (n, 1).
+        The logits, (n, v); the probabilities, (n, v), each row of which sums to 1; and the most probable
+        words, (n, 1).
 
     Source: Vaswani et al. (2017), 3.4, with the embeddings as the last weights, or with others.
     """
@@ -412,8 +415,8 @@ def next_words(
     product = x @ w_u
     if b_u is not None:
         product, step = product + b_u, step.by(bias)
-    logits = product.as_step(step)
+    logits = product.as_step(step, part)
     if cap is not None:
-        logits = capped(logits, cap).as_step(steps.CAPPED_LOGITS)
-    probabilities = softmax(logits).as_step(steps.PROBABILITIES)
-    return probabilities, best(probabilities).as_step(steps.NEXT)
+        logits = capped(logits, cap).as_step(steps.CAPPED_LOGITS, part)
+    probabilities = softmax(logits).as_step(steps.PROBABILITIES, part)
+    return logits, probabilities, best(probabilities).as_step(steps.NEXT, part)
