@@ -675,8 +675,8 @@ def _both(output: Matrix) -> Results:
 
 def _language_model(run: Run, name: str, x: Matrix) -> Results:
     output = decoder(x, None, run.architecture)
-    results = run.next_words(output)
-    return *results, *run.generated(x, results[0]), output
+    logits, probabilities, next_word = run.next_words(output)
+    return probabilities, next_word, *run.generated(x, logits), output
 
 
 MODELS: dict[Model, Callable[[Run, str, Matrix], Results]] = {
