@@ -63,6 +63,10 @@ SETTINGS = "Settings"
 """Name of the settings sheet: optional in an input; in a written workbook it holds the record."""
 
 
+_OF_SCORES = (
+    "heads", "heads_as_sheets", "padding", "causal", "normalize", "scale", "temperature", "switches"
+)  # fmt: skip
+"""Settings of the scores and of the heads that compute them."""
 FORMULAS_HELP = (
     "A live formula in every cell (cell); one formula per matrix, as an array formula (array) or as "
     "one that spills in Excel 365 (dynamic); or values only (none)."
@@ -133,6 +137,12 @@ class Settings:
         "encoder-decoder).",
         str,
         models=(Model.attention, Model.decoder, Model.encoder_decoder),
+    )
+    attention: str | None = _choice(
+        None,
+        "The sheet with given attention weights, 0 and 1 or any others, to use in place of the softmax.",
+        str,
+        models=(Model.attention,),
     )
     causal: bool = _choice(False, "Hide later words from each word.", models=ATTENTION, cell="Causal")
     padding: str | None = _choice(
@@ -384,6 +394,8 @@ class Settings:
         models: tuple[Model, ...] = choice.metadata["models"]
         if self.model.kind not in models:
             return f"belongs to --model {_either(models)}, not to --model {self.model}."
+        if self.attention is not None and name in _OF_SCORES:
+            return "has no effect with --attention: the weights are given, and no scores are computed."
         if name == "causal" and not self.causal and self.model.always_causal:
             return f"is off, but --model {self.model} always hides later words."
         needs: tuple[str, ...] = choice.metadata["needs"]

@@ -145,6 +145,19 @@ VARIANTS: dict[str, Sheets] = {
         "W_V": weights("cross V", 4, 3),
         "Settings": settings(memory="english"),
     },
+    # A graph in place of the softmax: each word takes the sum of the words that it depends on.
+    "given-weights": {
+        "sentence": words("dogs chase small cats", FOUR, 8),
+        "W_V": weights("given V", 4, 3),
+        "depends": [
+            ["", "dogs", "chase", "small", "cats"],
+            ["dogs", 1, 0, 0, 0],
+            ["chase", 1, 1, 0, 1],
+            ["small", 0, 0, 1, 0],
+            ["cats", 0, 0, 1, 1],
+        ],
+        "Settings": settings(attention="depends"),
+    },
     "positions": {
         "sentence": words("dog bites man and man bites dog", "living moving talking place time", 4),
         "Settings": settings(positions="sinusoidal"),

@@ -20,10 +20,7 @@ from .operation import operation_of
 from .operations.catalogue import MULTIPLY
 from .operations.selection import Gather, Placed, Previous, Repeated
 from .recurrence import recurrence
-from .step import ARITHMETIC, Step
-
-Naming = Callable[[Matrix, Matrix], Matrix]
-"""From a gradient and the matrix that it belongs to: the gradient under a name."""
+from .step import Step
 
 
 def gradients(loss: Matrix, of: Sequence[Matrix]) -> list[Matrix]:
@@ -69,7 +66,9 @@ def gradients(loss: Matrix, of: Sequence[Matrix]) -> list[Matrix]:
     known = 0
     while len(leading) > known:  # again where a loop leads back
         known = len(leading)
-        leading |= {node for node in nodes if not leading.isdisjoint(_dependencies(node))}
+        for node in nodes:
+            if not leading.isdisjoint(_dependencies(node)):
+                leading.add(node)
     back = _Back(leading, {loss: [constant(1)]}, {*of})
     turns = loop_turns(nodes)
     for node in reversed(nodes):
@@ -228,5 +227,4 @@ def gradient_step(node: Node) -> Step:
         purpose=f"It says how to change {symbol} so that the loss becomes smaller.",
         question=f"before you fill in {{own}} = {{made}}: which number of {symbol} would you change to "
         "lower the loss, and in which direction?",
-        recipe=ARITHMETIC,
     )

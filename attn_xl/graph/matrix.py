@@ -40,6 +40,9 @@ class Matrix(Node):
         """Rows and columns swapped."""
         if isinstance(self.operation, Transpose) and not self.name:
             return cast(Matrix, self.parents[0])
+        if isinstance(self.operation, Product) and not self.name:  # (A B)ᵀ = Bᵀ Aᵀ needs no cells
+            left, right = cast("tuple[Matrix, Matrix]", self.parents)
+            return right.T @ left.T
         return made(Transpose(), (self,), self.columns, self.rows)
 
     @cached_property

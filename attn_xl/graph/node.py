@@ -35,6 +35,11 @@ LONGEST_OPERAND = 60
 _made = itertools.count()
 
 
+def created() -> int:
+    """The next number in the order of creation."""
+    return next(_made)
+
+
 class MadeBy:
     """The interface of a node to the operation that produced it."""
 
@@ -87,7 +92,7 @@ class Node(Labelled):
     step: Step | None = None
     part: Part = WHOLE
     rules: Mapping[Node, Callable[[Any, Any], Any]] | None = None
-    order: int = field(default_factory=lambda: next(_made))
+    order: int = field(default_factory=created)
 
     def __post_init__(self) -> None:
         values = np.asarray(self.values, dtype=np.float64)
@@ -215,7 +220,7 @@ class Node(Labelled):
             sheet=sheet,
             helper=helper,
             unnamed=False,
-            order=next(_made),
+            order=created(),
         )
 
     def as_step(self: N, step: Step, part: Part = WHOLE, *, note: str = "", sheet: str = "") -> N:

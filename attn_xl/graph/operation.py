@@ -13,6 +13,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from .node import MadeBy, Node, Numbers
+from .step import ARITHMETIC, Recipe
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -262,6 +263,10 @@ class Operation(MadeBy, ABC):
         """The result for these matrices; its labels are those of the first matrix, unless given."""
         first = next(operand for operand in operands if isinstance(operand, Node))
         return first.combined(self, operands, rows or first.rows, columns or first.columns)
+
+    def recipe(self, *operands: Node) -> Recipe:
+        """How a cell is computed by hand, where the step has no recipe of its own."""
+        return ARITHMETIC
 
     def cells(self, of: Cells) -> Cells | None:
         """The cells of its numbers among the cells `of` its operand; None if it computes new ones."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
 from attn_xl.errors import CallError, InputError, MissingWeightsError, NotFinite, nearest
-from attn_xl.graph.functions import option
+from attn_xl.graph.functions import concat, option
 from attn_xl.graph.loops import loops_in
 from attn_xl.graph.matrix import Matrix, given_step, shapes_only
 from attn_xl.graph.node import HIDES, Graph, walk
@@ -17,7 +17,15 @@ from attn_xl.tables.survey import Table, Tables
 from attn_xl.text import count, listed
 
 from . import steps
-from .attention import compare, positioned, self_attention, softmax_alone
+from .attention import (
+    Attending,
+    compare,
+    given_attention,
+    positioned,
+    projected,
+    self_attention,
+    softmax_alone,
+)
 from .computation import Computation
 from .convolution import convolution
 from .explorer import explorer, moves
@@ -89,7 +97,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
         ends[name] = x, end
     run.check_hidden()
     if settings.model.kind not in WEIGHTLESS:
-        refuse_unused(tables, settings, run.weights.used, _used_with)
+        refuse_unused(tables, settings, run.weights.used | run.replaced, _used_with)
     title = run.title(graphs)
     by_row = _row_by_row(graphs, settings)
     if settings.model.kind in (*BLOCKS, Model.similarity):
@@ -150,6 +158,7 @@ class Run:
         self.tables, self.settings = tables, settings
         self.weights = SheetWeights(tables, settings.random_weights, settings.heads_as_sheets)
         tables_of_words = dict(tables.sentences)
+        self.given = self._given(tables_of_words)
         self.memory = self._memory(tables_of_words)
         self.inputs = {
             name: given_step(
@@ -164,6 +173,39 @@ class Run:
         self._check()
         self.scoring = Scoring(tables, settings, self.weights.used, list(self._attended_words()))
         self._vocabulary: Matrix | None = None
+
+    def _given(self, tables_of_words: dict[str, Table]) -> Table | None:
+        """The attention weights given in place of the softmax, removed from `tables_of_words`."""
+        name = self.settings.attention
+        if name is None:
+            return None
+        known = {**self.tables.weights, **tables_of_words}
+        if name not in known or (name in tables_of_words and len(tables_of_words) == 1):
+            raise CallError(
+                f"--attention: there is no table {name!r} beside the sentence. Give it a sheet with this "
+                f'name, or its range: --range "{name}=Sheet!B3:F9". {nearest(name, known)}'
+            )
+        self.weights.used.add(name)
+        return tables_of_words.pop(name, None) or self.tables.weights[name]
+
+    def _given_for(self, rows: Sequence[str], columns: Sequence[str]) -> Matrix:
+        """The given attention weights of words that look at other words, (n, m)."""
+        assert self.given is not None
+        table, words = self.given, (tuple(rows), tuple(columns))
+        where = f"{table.file}, sheet {table.sheet!r}"
+        if table.shape != (len(rows), len(columns)):
+            raise InputError(
+                f"{where}: the attention weights are {table.shape[0]} x {table.shape[1]}, but need "
+                f"{len(rows)} x {len(columns)}: a row for each word that looks and a column for each word "
+                "that is looked at."
+            )
+        for labelled, labels, own in zip(table.labelled, (table.rows, table.columns), words):
+            if labelled and labels != own and sorted(labels) == sorted(own):
+                raise InputError(
+                    f"{where}: the attention weights are labelled {', '.join(labels)}, but the words are "
+                    f"{', '.join(own)}. Put them in the same order."
+                )
+        return given_step(table.values, rows, columns, steps.GIVEN_ATTENTION)
 
     def _memory(self, tables_of_words: dict[str, Table]) -> Matrix | None:
         """The sentence that the others attend to; it is removed from `tables_of_words`."""
@@ -235,6 +277,12 @@ class Run:
                 yield Attended(decoder.within(steps.SELF), decoder_layers, x.rows, x.rows)
                 yield Attended(decoder.within(steps.CROSS), decoder_layers, x.rows, looked_at)
 
+    @property
+    def replaced(self) -> set[str]:
+        """The weights that given attention weights stand in for."""
+        kinds = (steps.W_Q, steps.W_K, steps.BIASES[steps.W_Q], steps.BIASES[steps.W_K])
+        return {kind.symbol for kind in kinds} if self.given is not None else set()
+
     def title(self, sentences: Iterable[str]) -> str:
         """The title: what is computed, and for which sentences."""
         s, named = self.settings, ", ".join(sentences)
@@ -262,6 +310,8 @@ class Run:
         s, weights, memory = self.settings, self.tables.weights, self.attended
         wants_switch = s.causal or s.switches is not None
         how = self.scoring.attending(causal=s.causal, switchable=memory is None or wants_switch)
+        if self.given is not None:
+            return self._with_given(x if memory is None else memory, x.rows, how)
         if s.heads is not None or steps.W_O.symbol in weights:
             source = x if memory is None else memory
             return multi_head_attention(
@@ -284,6 +334,22 @@ class Run:
             for step, source in sources.items()
         ]
         return self_attention(x, w_q, w_k, w_v, biases=biases, memory=memory, attending=how)
+
+    def _with_given(self, memory: Matrix, words: Sequence[str], how: Attending) -> Matrix:
+        """Attention with given weights: V, A and their product, mixed by W_O if it is given."""
+        given = self._given_for(words, memory.rows)
+        w_v = None
+        if steps.W_V.symbol in self.weights or self.settings.random_weights is not None:
+            w_v = self.weights.matrix(steps.W_V, WHOLE, memory.columns, len(memory.columns))
+        labels = memory.columns if w_v is None else w_v.columns
+        bias = self.weights.row(steps.BIASES[steps.W_V], WHOLE, labels)
+        if steps.W_O.symbol not in self.weights:
+            return given_attention(given, memory, w_v, bias, attending=how)
+        head = given_attention(given, memory, w_v, bias, attending=how, part=WHOLE.of_head(1))
+        together = concat([head]).as_step(steps.CONCAT)
+        w_o = self.weights.matrix(steps.W_O, WHOLE, together.columns, len(memory.columns))
+        b_o = self.weights.row(steps.BIASES[steps.W_O], WHOLE, w_o.columns)
+        return projected(together, w_o, b_o, steps.MIXED_OUTPUT)
 
     @cached_property
     def architecture(self) -> Architecture:

@@ -290,6 +290,17 @@ SOFTMAX = Step(
     recipe=recipes.SHARE,
     role="attention",
 )
+GIVEN_ATTENTION = Step(
+    "A",
+    note=(
+        "The given attention weights: how much each word (row) takes of each word (column). Change a "
+        "number and watch."
+    ),
+    question=_CHANGED,
+    recipe=recipes.GIVEN,
+    role="attention",
+    source="attention",
+)
 PLAIN_SUM = Step(
     "Sum",
     note="the sum of the scores",

@@ -126,6 +126,18 @@ def read_formulas(path: Path) -> FormulaBook:
     )
 
 
+def formulas_in(content: bytes, path: Path) -> FormulaBook | None:
+    """The formulas of an .xlsx file that is read for its values; None in other formats, and if they
+    cannot be read."""
+    if not content.startswith(b"PK"):
+        return None
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return _read(path, archive)
+    except (_Other, Malformed, expat.ExpatError, *DAMAGED, LookupError):
+        return None
+
+
 class _Other(Exception):
     """The package is not Office Open XML."""
 

@@ -59,11 +59,13 @@ class Found:
         table: the table before transposing; None if it cannot be read.
         problem: why it cannot be read, or "".
         computed: whether all its numbers are formulas; None if unknown.
+        factor: whether formulas multiply it as a matrix.
         use: `sentence`, `weights`, or "" if it is skipped.
         name: the name of the sentence or of the weights.
         why: the reason for `use`, or for skipping the table.
         words_in: whether the words of a sentence are in rows or columns; why_words: the reason.
         turned: whether it is transposed when it is read.
+        certain: whether formulas, rather than labels, say what it is and whether it is transposed.
         parameter: the name of the PyTorch parameter, which is stored out x in; "" if it is none.
         notes: other notes for the reader.
     """
@@ -76,12 +78,14 @@ class Found:
     table: Table | None = None
     problem: str = ""
     computed: bool | None = None
+    factor: bool = False
     use: Literal["sentence", "weights", ""] = ""
     name: str = ""
     why: str = ""
     words_in: WordsIn = "rows"
     why_words: str = ""
     turned: bool = False
+    certain: bool = False
     parameter: str = ""
     notes: tuple[str, ...] = ()
 
@@ -194,7 +198,8 @@ def pick(found: Sequence[Found], weights: Mapping[str, Found]) -> list[Found]:
         kept = [f for f in left if keeps(f)]
         if kept and len(kept) < len(left):
             reasons.append(why)
-            why_not |= {f.place: why_no for f in left if f not in kept}
+            places = {f.place for f in kept}
+            why_not |= {f.place: why_no for f in left if f.place not in places}
             left = kept
         if len(left) == 1:
             break

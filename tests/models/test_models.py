@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, naive_attention, table
+from conftest import SAMPLES, alike, naive_attention, table
 from judges import differences_ironcalc
 
 import attn_xl
@@ -101,6 +101,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 
 
+@alike
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_variant_recalculates(name: str, make: Make, tmp_path: Path, kept: Path) -> None:
     from conftest import written

@@ -125,6 +125,7 @@ def test_explain_on_a_written_workbook(tmp_path: Path, capsys: pytest.CaptureFix
         explain(attend(read_tables(path)), "Nowhere!B5")
 
 
+@alike
 @pytest.mark.parametrize("options", [["--plain"], ["--formulas", "none"], ["--formulas", "array"]])
 @pytest.mark.parametrize("sample", ["mouse", "multi-head", "decoder"])
 def test_every_way_of_writing_is_read_back(sample: str, options: list[str], tmp_path: Path) -> None:

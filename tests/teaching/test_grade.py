@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, alike, make_input, thorough, verify
+from conftest import SAMPLES, InThisProcess, alike, make_input, thorough, verify
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judges import differences_ironcalc
@@ -425,6 +425,9 @@ def path_of(folder: Path, number: int) -> Path:
 
 
 def teach(source: Path, *options: object) -> None:
+    """Write lessons with a sheet for each matrix, unless the options say otherwise."""
+    if "--layout" not in options:
+        options = (*options, "--layout", "sheets")
     with pytest.raises(SystemExit) as ended:
         main(["teach", str(source), *map(str, options), "--force"])
     assert ended.value.code == 0
@@ -448,6 +451,7 @@ def grading(school: Path) -> Grading:
         return results
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("attn_xl.spreadsheets.recalculate.Sandbox", InThisProcess)
         patch.setattr("attn_xl.teaching.grading.grade_class.grade_class", recorded)
         status, printed, _ = grade(
             school / "class", "-o", school / "grades.xlsx", "--csv", school / "grades.csv",

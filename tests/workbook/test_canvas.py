@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +40,7 @@ OTHER: dict[str, dict[str, object]] = {
 CASES = [*NAMES, *OTHER, "long names of dimensions"]
 
 
+@cache
 def both(case: str) -> tuple[Layout, Layout]:
     """A sample's layout with a sheet for each matrix, and on one sheet."""
     if case.startswith("long"):

@@ -151,6 +151,7 @@ def test_odd_words(tmp_path: Path, controls: bool) -> None:
     good(tmp_path / "i.xlsx")
 
 
+@alike
 @pytest.mark.parametrize("names", [ODD_NAMES[i : i + 7] for i in range(0, len(ODD_NAMES), 7)])
 def test_odd_names(tmp_path: Path, names: tuple[str, ...]) -> None:
     x = np.random.default_rng(2).normal(size=(3, 2))

@@ -200,6 +200,7 @@ def test_no_column_is_wider_than_what_is_in_it() -> None:
                 assert widths[column] <= (most if product else 3.5), column
 
 
+@alike
 @pytest.mark.parametrize("sample", [*SMALL, *LARGE])
 def test_columns_are_narrow(sample: str) -> None:
     for sheet in pictures(laid_out(sample, layout="layers" if sample in LARGE else "canvas")):
@@ -290,6 +291,7 @@ def test_a_frame_around_each_head_and_layer(sample: str, frames: int) -> None:
 # Pages
 
 
+@alike
 @pytest.mark.parametrize("sample", [*SMALL, *LARGE])
 def test_pages_end_between_steps_and_print_no_number_below_6_points(
     sample: str, tmp_path: Path

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from attn_xl.graph.node import Numbers
+from attn_xl.graph.node import Node, Numbers
 from attn_xl.graph.operation import Cells, Operand, Operation, Reads, Said, Term
+from attn_xl.graph.step import Recipe
 
 from .elementwise import PRODUCTS, SUMS, in_parentheses
 
@@ -65,6 +66,22 @@ class Product(Operation):
         left, right = operands
         return left.T @ d if number else d @ right.T
 
+    def recipe(self, *operands: Node) -> Recipe:
+        left, right = (
+            isinstance(operand.operation, Transpose) and not operand.name for operand in operands
+        )
+        first, second = ("column" if left else "row"), ("row" if right else "column")
+        pair = f"{first} of {{a}}, {second} of {{b}}"
+        function = f"=SUMPRODUCT({pair})" if left != right else f"=SUM(MMULT({pair}))"
+        return Recipe(
+            do=f"{first.title()} of {{a}} times {second} of {{b}}: multiply pair by pair and add up "
+            f"the products. The cell's row gives the {first} of {{a}}, its column the {second} of "
+            "{b}.",
+            hint=f"Use {function}. Common mistakes: mixing up rows and columns; no $ before what must "
+            "not move when you copy.",
+            prompt=f"{first.title()} of {{a}} times {second} of {{b}}, pair by pair, added up",
+        )
+
 
 class Dot(Operation):
     """The dot product of each row with the same row of another matrix:
@@ -85,7 +102,7 @@ class Dot(Operation):
 
     def words(self, *operands: str) -> str:
         left, right = (in_parentheses(words, (*SUMS, *PRODUCTS)) for words in operands)
-        return f"the dot product of each row of {left} and {right}"
+        return f"the sum of each row of {left} · {right}"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         left, right = terms

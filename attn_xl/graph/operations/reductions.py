@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from attn_xl.graph.node import Numbers
+from attn_xl.graph.node import Node, Numbers
 from attn_xl.graph.operation import ATOM, Operand, Operation, Reads, Said, Term
+from attn_xl.graph.step import Recipe
 
 if TYPE_CHECKING:
     from attn_xl.graph.matrix import Matrix
@@ -256,6 +257,13 @@ class ColumnSum(Operation):
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         (x,) = terms
         return own.total(x.shape[0], lambda i: x.at(i, column).within(1))
+
+    def recipe(self, *operands: Node) -> Recipe:
+        return Recipe(
+            do="Add up the column of {a}.",
+            hint="Use =SUM(column of {a}). Common mistake: adding up a row.",
+            prompt="The sum of the column of {a}: =SUM(column)",
+        )
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         return d

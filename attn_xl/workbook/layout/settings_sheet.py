@@ -106,6 +106,8 @@ def sources(layout: Layout, computation: Computation, settings: Settings) -> Ite
                 names[node] = SENTENCE, sentence
             elif source == "memory":
                 names[node] = SENTENCE, settings.memory or node.name
+            elif source == "attention":
+                names[node] = WEIGHTS, settings.attention or node.name
             elif source == "weights":
                 names[node] = WEIGHTS, node.name
             else:
