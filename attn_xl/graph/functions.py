@@ -30,6 +30,7 @@ from attn_xl.graph.operations.positions import Sinusoid
 from attn_xl.graph.operations.products import Dot
 from attn_xl.graph.operations.reductions import (
     Best,
+    BlockNorms,
     ColumnMaximum,
     ColumnMean,
     ColumnSum,
@@ -207,6 +208,14 @@ def sinusoid(x: Matrix) -> Matrix:
     Source: Vaswani et al., "Attention Is All You Need" (2017), 3.5.
     """
     return made(Sinusoid(), (x,), x.rows, x.columns)
+
+
+def block_norms(
+    parts: Sequence[Matrix], each: int, rows: Sequence[str], columns: Sequence[str]
+) -> Matrix:
+    """(n, d), (n, d), ... to (k, n): in row i the norm of each row of the parts i · each, ...,
+    (i + 1) · each − 1 together."""
+    return made(BlockNorms(each), tuple(parts), rows, columns)
 
 
 def row_mean(x: Matrix) -> Matrix:

@@ -29,6 +29,7 @@ from .attention import (
 from .computation import Computation
 from .convolution import convolution
 from .explorer import explorer, moves
+from .influence import INFLUENCE, influence
 from .masking import Scoring
 from .multi_head import multi_head_attention
 from .own_masks import Attended, OwnMasks
@@ -81,6 +82,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
     run = Run(tables, settings)
     graphs: dict[str, Graph] = {}
     ends: dict[str, tuple[Matrix, Matrix]] = {}
+    by_row: list[str] = []
     for name, x in run.inputs.items():
         try:
             *output, end = run.output(name, x)
@@ -93,13 +95,16 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
             cell = tables.sentences[name].largest()
             hint = f" The largest is in cell {cell}." if "too large" in message else ""
             raise InputError(f"{tables.path}, sheet {name!r}: {message}{hint}") from None
+        if settings.influence:
+            found, remark = influence(x, end)
+            output, by_row = [*output, found], [*by_row, *[f"{name}: {remark}"] * bool(remark)]
         graphs[name] = Graph(*output)
         ends[name] = x, end
     run.check_hidden()
     if settings.model.kind not in WEIGHTLESS:
         refuse_unused(tables, settings, run.weights.used | run.replaced, _used_with)
     title = run.title(graphs)
-    by_row = _row_by_row(graphs, settings)
+    by_row += _row_by_row(graphs, settings)
     if settings.model.kind in (*BLOCKS, Model.similarity):
         return Computation(
             title, graphs, {}, remarks=(*tables.remarks, *run.unused()), settings=settings
@@ -498,7 +503,11 @@ def _explorers(graphs: Mapping[str, Graph], ends: Ends, settings: Settings) -> l
     kept = chosen_parts(settings.sheets_for, parts) if settings.sheets_for else set(parts)
     for name, (x, output) in ends.items():
         nodes = graphs[name].values()
-        attention = [node for node in nodes if node.role == "attention" and node.part in kept]
+        attention = [
+            node
+            for node in nodes
+            if node.role == "attention" and node.part in kept and not node.is_step(INFLUENCE)
+        ]
         if attention:
             made += explorer(name if len(ends) > 1 else "", x, output, attention)
     return made

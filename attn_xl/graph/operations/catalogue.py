@@ -28,6 +28,7 @@ from .positions import Sinusoid
 from .products import Dot, Product, Transpose
 from .reductions import (
     Best,
+    BlockNorms,
     ColumnMaximum,
     ColumnMean,
     ColumnSum,
@@ -100,6 +101,7 @@ PRIMITIVES: tuple[Operation, ...] = (
     Repeated(1, 1),
     Concat(),
     Best(),
+    BlockNorms(1),
     Mask(1, ("w",), True, ("<PAD>",)),
     Sinusoid(),
     When(),
