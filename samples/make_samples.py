@@ -277,6 +277,51 @@ VARIANTS: dict[str, Sheets] = {
 }
 
 
+# Four sentences that begin with mouse: is it an animal or a device? The first word decides, after it has
+# looked at the others; small random weights take half of the sentences for the wrong class.
+MEANINGS = {
+    "mouse": [1.0, 1.0, 0.1],
+    "cat": [1.6, 0.1, 0.1],
+    "cheese": [1.3, 0.0, 0.2],
+    "friends": [0.5, 0.3, 0.4],
+    "eats": [0.5, 0.2, 0.6],
+    "keyboard": [0.1, 1.6, 0.1],
+    "screen": [0.0, 1.4, 0.2],
+    "clicks": [0.2, 0.5, 0.6],
+    "useful": [0.3, 0.5, 0.4],
+    "and": [0.1, 0.1, 0.9],
+    "or": [0.1, 0.2, 0.8],
+    "are": [0.2, 0.1, 1.0],
+    "the": [0.1, 0.1, 1.0],
+    "on": [0.1, 0.1, 0.8],
+}
+
+
+def meanings(text: str) -> list[Row]:
+    rows: list[Row] = [["", "animal", "tech", "grammar"]]
+    return rows + [[word, *MEANINGS[word]] for word in text.split()]
+
+
+VARIANTS["learning"] = {
+    "pets": meanings("mouse and cat are friends"),
+    "desk": meanings("mouse or keyboard are useful"),
+    "kitchen": meanings("mouse eats the cheese"),
+    "office": meanings("mouse clicks on the screen"),
+    "W_Q": [["", "q1", "q2"], ["animal", -0.2, -0.4], ["tech", -0.5, 0.2], ["grammar", 0, 0.6]],
+    "W_K": [["", "k1", "k2"], ["animal", 0.4, 0.4], ["tech", -0.5, 0.1], ["grammar", 0.1, -0.5]],
+    "W_V": [["", "v1", "v2"], ["animal", 0, -0.2], ["tech", -0.3, 0.4], ["grammar", -0.1, -0.5]],
+    "W_C": [["", "animal", "device"], ["v1", -0.2, 0.5], ["v2", -0.1, -0.4]],
+    "Labels": [
+        ["sentence", "class"],
+        ["pets", "animal"],
+        ["desk", "device"],
+        ["kitchen", "animal"],
+        ["office", "device"],
+    ],
+    "Settings": settings(model="classify", pooling="first", loss="TRUE", optimizer="adam"),
+}
+
+
 CLASS = """id,name
 s01,Ada Lovelace
 s02,Emmy Noether

@@ -290,7 +290,7 @@ def positioned(x: Matrix, dropout: Dropout | None = None) -> Matrix:
 
     Source: Vaswani et al. (2017), 3.5; dropout as in 5.4.
     """
-    part = WHOLE if x.name == steps.INPUT.symbol else WHOLE.within(Scope(x.name, x.name))
+    part = WHOLE if x.is_step(steps.INPUT) else WHOLE.within(Scope(x.name, x.name))
     positions = sinusoid(x).as_step(steps.POSITIONS, part)
     embedded = (x + positions).as_step(steps.EMBEDDED, part)
     return dropped(embedded, dropout, steps.EMBEDDED_MASK, steps.EMBEDDED_DROPPED, part)

@@ -91,14 +91,18 @@ class Scoring:
             dropout=self._dropping(self._p, s.dropout),
         )
 
+    def padding(self, words: Sequence[str]) -> tuple[str, ...]:
+        """Those of the words that only fill up a sentence, each once."""
+        known = {*PADDING, *([self._settings.padding] if self._settings.padding else [])}
+        folded = {word.casefold() for word in known}
+        return tuple(dict.fromkeys(word for word in words if word.casefold() in folded))
+
     def _masks_for(
         self, rows: Sequence[str], columns: Sequence[str], part: Part, causal: bool | Matrix
     ) -> list[Matrix]:
         """The user's mask for these words, and the mask that hides later words and padding."""
         place = part.every_layer
-        words = {*PADDING, *([self._settings.padding] if self._settings.padding else [])}
-        folded = {word.casefold() for word in words}
-        padding = tuple(sorted({w for w in columns if w.casefold() in folded}, key=list(columns).index))
+        padding = self.padding(columns)
         masks = []
         own = self._own.of(part, rows, columns) if self._own else None
         if own is not None:

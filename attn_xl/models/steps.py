@@ -739,6 +739,14 @@ W_U = Step(
     role="weight",
     source="weights",
 )
+W_C = replace(
+    W_U,
+    symbol="W_C",
+    note=(
+        "Learned: from the sentence's vector to the classes. Look down a column: which dimensions "
+        "make its class probable."
+    ),
+)
 W_1 = Step(
     "W_1",
     note=(
@@ -788,6 +796,6 @@ BIAS = Step(
 )
 BIASES = {
     weights: replace(BIAS, symbol=weights.symbol.replace("W", "b"))
-    for weights in (W_Q, W_K, W_V, W_O, W_1, W_2, W_U)
+    for weights in (W_Q, W_K, W_V, W_O, W_1, W_2, W_U, W_C)
 }
 """The bias that belongs to each of the weights."""

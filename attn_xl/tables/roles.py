@@ -17,10 +17,12 @@ WordsIn = Literal["rows", "columns"]
 
 _WEIGHT_SHEET = re.compile(
     r"\s*((?:enc|dec|layer)\d*\.)?((?:self|cross|forward|backward)\.)?"
-    r"(?:([wb])(?:[ _-]?([qkvo12])|[ _-](u))|(gamma|beta)|(vocabulary|mask)"
+    r"(?:([wb])(?:[ _-]?([qkvo12])|[ _-]([uc]))|(gamma|beta)|(vocabulary|mask)"
     r"|(w_[ifgcrznh]|u_[ifgcorznh]|b_u?[ifgcorznh]|b_uo|w_(?:before|here|after|conv)|b_conv|[hc]_0))((?:_\d+)?)\s*",
     re.IGNORECASE,
 )
+_OWN_TARGET = re.compile(r"(.+)\.target", re.IGNORECASE)
+"""The target of one of several sentences."""
 _COMPACT = re.compile(r"([wb])([qkvo12])(?:head|h)?((?:[1-9]\d*)?)|([wb])([1-9]\d*)([qkvo])")
 _SPOKEN = re.compile(
     r"(?:the )?(?:(?P<what>query|queries|key|keys|value|values|output)s? ?"
@@ -113,7 +115,8 @@ def weight_name(sheet: str) -> str | None:
     """The weights on a sheet with this name: `W_Q` for `wq`, `Enc1.gamma_2`; None for a sentence."""
     match = _WEIGHT_SHEET.fullmatch(sheet)
     if match is None:
-        return None
+        own = _OWN_TARGET.fullmatch(sheet.strip())
+        return f"{own[1]}.Target" if own else None
     stack, part, letter, index, last, norm, other, gate, number = (g or "" for g in match.groups())
     index += last
     base = f"{letter.upper() if letter in 'wW' else 'b'}_{index.upper()}" if letter else ""

@@ -16,7 +16,9 @@ from .elementwise import (
     GeluSlope,
     GeluTanh,
     Multiply,
+    NegativeLog,
     Positive,
+    Power,
     Relu,
     Sigmoid,
     Sqrt,
@@ -49,6 +51,7 @@ from .selection import (
     Find,
     Gather,
     Here,
+    OneHot,
     Picked,
     Placed,
     Previous,
@@ -58,7 +61,7 @@ from .selection import (
 from .switches import When
 
 ADD, SUBTRACT, MULTIPLY, DIVIDE = Add(), Subtract(), Multiply(), Divide()
-EXP, SQRT, ACOS = Exp(), Sqrt(), Acos()
+EXP, NEGATIVE_LOG, SQRT, ACOS = Exp(), NegativeLog(), Sqrt(), Acos()
 RELU, GELU, GELU_TANH = Relu(), Gelu(), GeluTanh()
 TANH, SIGMOID = Tanh(), Sigmoid()
 MAXIMUM, SUM, MEAN, SQUARES = Maximum(), Sum(), Mean(), Squares()
@@ -75,6 +78,8 @@ PRIMITIVES: tuple[Operation, ...] = (
     DIVIDE,
     Constant(1.0),
     EXP,
+    NEGATIVE_LOG,
+    Power(2),
     SQRT,
     ACOS,
     RELU,
@@ -105,6 +110,7 @@ PRIMITIVES: tuple[Operation, ...] = (
     Mask(1, ("w",), True, ("<PAD>",)),
     Sinusoid(),
     When(),
+    OneHot(("w",)),
     Find(True),
     Picked(),
     ColumnMaximum(),
