@@ -472,6 +472,11 @@ class Settings:
     decimals: int | None = _choice(
         None, "Number of decimal places to show; cells keep full precision.", int
     )
+    influence: bool = _choice(
+        False,
+        "Add a sheet Influence: how strongly each word of the output depends on each word of the input.",
+        models=(*ATTENTION, Model.cnn, *RECURRENT),
+    )
     controls: bool = _choice(False, "Add a Controls sheet with cells for scale, temperature and mask.")
     switches: Switch | None = _choice(
         None,

@@ -239,8 +239,8 @@ def compute_file(
 
     Args:
         fits: called before the computation; raises an error if a matrix is too large.
-        steps: the steps to return. If only the model with switches has them, as in `explain` and
-            `convert`, the switches are turned on.
+        steps: the steps to return. If only the model with switches, or with its influence, has them,
+            these are added.
     """
     from attn_xl.models.build import attend, foresee
     from attn_xl.views.selection import has_steps
@@ -248,11 +248,12 @@ def compute_file(
     tables = read_file_tables(file, reading, sheet)
     if steps:
         plain = Settings.resolve(options, tables.settings, f"{file}, sheet 'Settings'")
-        switched = replace(plain, controls=True)
-        if not has_steps(foresee(tables, plain), steps, sheet) and has_steps(
-            foresee(tables, switched), steps, sheet
-        ):
-            options = {**options, "controls": True}
+        if not has_steps(foresee(tables, plain), steps, sheet):
+            for option in ("controls", "influence"):
+                other = replace(plain, **{option: True})
+                if not other.why_idle(option) and has_steps(foresee(tables, other), steps, sheet):
+                    options = {**options, option: True}
+                    break
     settings = Settings.resolve(options, tables.settings, f"{file}, sheet 'Settings'")
     foreseen = foresee(tables, settings)
     if fits is not None:

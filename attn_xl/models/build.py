@@ -46,6 +46,7 @@ from .computation import Computation
 from .convolution import convolution
 from .explorer import explorer, moves
 from .generation import Choosing, SameWeights, count_kept, new_word, states, word_of
+from .influence import INFLUENCE, influence
 from .latent import latent_attention
 from .learning import learned
 from .losses import mean_loss
@@ -107,6 +108,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
     run = Run(tables, settings)
     outputs: dict[str, list[Matrix]] = {}
     ends: dict[str, tuple[Matrix, Matrix]] = {}
+    by_row: list[str] = []
     for name, x in run.inputs.items():
         try:
             with run.within(name):
@@ -122,6 +124,9 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
             cell = tables.sentences[name].largest()
             hint = f" The largest is in cell {cell}." if "too large" in message else ""
             raise InputError(f"{tables.path}, sheet {name!r}: {message}{hint}") from None
+        if settings.influence:
+            found, remark = influence(x, end)
+            output, by_row = [*output, found], [*by_row, *[f"{name}: {remark}"] * bool(remark)]
         outputs[name] = output
         ends[name] = x, end
     run.check_hidden()
@@ -133,7 +138,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
         return learned(title, outputs, settings, run.scoring.sheet, str(tables.path), remarks)
     graphs = {name: Graph(*output) for name, output in outputs.items()}
     batch = _batch(graphs)
-    by_row = _row_by_row(graphs, settings)
+    by_row += _row_by_row(graphs, settings)
     if settings.model.kind in (*BLOCKS, Model.similarity):
         return Computation(
             title, graphs, batch, remarks=(*tables.remarks, *run.unused()), settings=settings
@@ -724,7 +729,11 @@ def _explorers(graphs: Mapping[str, Graph], ends: Ends, settings: Settings) -> l
     kept = chosen_parts(settings.sheets_for, parts) if settings.sheets_for else set(parts)
     for name, (x, output) in ends.items():
         nodes = graphs[name].values()
-        attention = [node for node in nodes if node.role == "attention" and node.part in kept]
+        attention = [
+            node
+            for node in nodes
+            if node.role == "attention" and node.part in kept and not node.is_step(INFLUENCE)
+        ]
         if attention:
             made += explorer(name if len(ends) > 1 else "", x, output, attention)
     return made
