@@ -157,9 +157,7 @@ def _is_npz(content: bytes) -> bool:
     return content.startswith(b"PK") and content[30 : 30 + length].endswith(b".npy")
 
 
-def _from_text(
-    path: Path, content: bytes, encoding: str | None
-) -> tuple[dict[str, Grid] | None, str]:
+def _from_text(path: Path, content: bytes, encoding: str | None) -> tuple[dict[str, Grid] | None, str]:
     """The cells of a text file, and a remark on its encoding; None if it is not text or cannot contain
     a table."""
     text, remark = decoded(content, encoding, str(path))

@@ -118,8 +118,8 @@ def conflict(book: Book, found: Sequence[Attention], plain: Mapping[str, str]) -
     shown = listed([f"{span}" for span in words])
     first = f"--sheet {_quoted(sheets[0])}" if alone else f'--range "{words[0]}"'
     return InputError(
-        f"{book.path}: the formulas compute {len(found)} attentions with different weights, of the words "
-        f"in {shown}. Choose one with {first}."
+        f"{book.path}: the formulas compute {len(found)} attentions with different weights, of the "
+        f"words in {shown}. Choose one with {first}."
     )
 
 
@@ -193,8 +193,8 @@ def _check(one: Attention) -> tuple[str, ...]:
     where = one.heads[0].weights[0]
     if not one.agrees:
         return (
-            f"the attention weights in {where} are not those of these tables: the formulas do something "
-            "else between the scores and the weights",
+            f"the attention weights in {where} are not those of these tables: the formulas do "
+            "something else between the scores and the weights",
         )
     extra = [
         text

@@ -35,7 +35,7 @@ class Role:
 
 @dataclass(eq=False)
 class Projection:
-    """Queries, keys or values: words times weights plus a bias; the words themselves without weights."""
+    """Queries, keys or values: words times weights plus a bias; without weights, the words."""
 
     words: Role
     weights: Role | None = None
@@ -116,8 +116,11 @@ class Tracing:
     def __init__(self, book: FormulaBook) -> None:
         self.blocks = Blocks(book)
         self.products: list[Product] = [
-            product for sheet in self.blocks.on.values() for block in sheet for product, _ in block.products
-        ]  # fmt: skip
+            product
+            for blocks in self.blocks.on.values()
+            for block in blocks
+            for product, _ in block.products
+        ]
 
     def factors(self) -> list[Span]:
         """The cells that a product multiplies, each once."""

@@ -230,7 +230,7 @@ def three_heads(path: Path) -> np.ndarray:
     for n, h in enumerate(heads):
         top = 10 + 12 * n
         for i, m in enumerate((h.q, h.k, h.v)):
-            hand.given(s, top - 1, 1 + 4 * i, [["Wq Wk Wv".split()[i]]])
+            hand.given(s, top - 1, 1 + 4 * i, [[["Wq", "Wk", "Wv"][i]]])
             hand.given(s, top, 1 + 4 * i, w[n][i])
             hand.array(s, top + 5, 1 + 4 * i, m, f"MMULT($B$3:$D$6,{area(top, 1 + 4 * i, w[n][i])})")
         hand.array(
