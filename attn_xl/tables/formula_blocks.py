@@ -226,6 +226,20 @@ class Blocks:
                 for (tree_id, sheets, size), items in alike.items()
                 for block in self._grouped(name, tree_id, sheets, size, items)
             ]
+        self._add_sums()
+
+    def _add_sums(self) -> None:
+        """Add the products that are written in two steps: `=A1*B1` in a table, then sums over it."""
+        for block in [block for blocks in self.on.values() for block in blocks]:
+            tree = _bare(block.tree)
+            if tree[:2] != ("call", "SUM") or len(tree[2]) != 1 or _bare(tree[2][0])[0] != "ref":
+                continue
+            line = block.references[_bare(tree[2][0])[1]]
+            inner = self.at(line.span)
+            if len(inner) == 1 and inner[0].span.holds(line.span) and 1 in line.size != (1, 1):
+                product = _summed(block, line, inner[0])
+                if product is not None:
+                    block.products.append((product, False))
 
     def at(self, span: Span) -> list[Block]:
         """The blocks that cover some of the cells."""
@@ -413,8 +427,8 @@ def _functions(tree: Tree) -> Iterator[str]:
         for one in tree[2]:
             yield from _functions(one)
     elif tree[0] == "do":
-        if tree[1] == "^" and tree[2][0] == "number" and 2.7 < tree[2][1] < 2.72:
-            yield "EXP"
+        if tree[1] == "^" and tree[3][0] != "number":
+            yield "EXP"  # e^x
         yield from _functions(tree[2])
         yield from _functions(tree[3])
 
@@ -581,6 +595,29 @@ def _written_out(block: Block, tree: Tree) -> Product | None:
             if not _follows(pairs, number):
                 return None
     return _of(block, *(_along(_joined([pair[side] for pair in pairs])) for side in (0, 1)))
+
+
+def _summed(block: Block, line: Reference, inner: Block) -> Product | None:
+    """The product of a block of sums over the lines of a table whose cells multiply two others."""
+    tree = _bare(inner.tree)
+    if tree[:2] != ("do", "*") or inner.item != (1, 1) or line.span != inner.span:
+        return None
+    sides = [_bare(side) for side in tree[2:]]
+    if any(side[0] != "ref" or inner.references[side[1]].size != (1, 1) for side in sides):
+        return None
+    down = line.size[1] == 1  # each sum is over a column of the table
+    found: dict[bool, Operand] = {}
+    for ref in (inner.references[side[1]] for side in sides):
+        summed, kept = (ref.down, ref.right) if down else (ref.right, ref.down)
+        if not any(summed):
+            return None
+        axis: Axis = "rows" if summed[0] else "columns"
+        found[any(kept)] = Operand(((ref.span, axis),))
+    if len(found) < 2:
+        return None  # both or none go with the sums: no matrix product
+    goes_right = block.steps[1] > 1
+    one, many = found[False], found[True]
+    return Product(block, one, many) if goes_right else Product(block, many, one)
 
 
 def _follows(pairs: Sequence[Sequence[Reference]], number: int) -> bool:
