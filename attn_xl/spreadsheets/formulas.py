@@ -268,7 +268,7 @@ def _sheet(name: str, xml: bytes, formulas: list[Formula], package: Package) -> 
     parser.EndElementHandler = end
     parser.CharacterDataHandler = characters
     parser.Parse(xml, True)
-    return _arranged(name, cells)
+    return _sorted_cells(name, cells)
 
 
 def _check_place(row: int, column: int) -> None:
@@ -276,7 +276,7 @@ def _check_place(row: int, column: int) -> None:
         raise Malformed("it has cells outside the limits of a sheet")
 
 
-def _arranged(name: str, cells: _Cells) -> SheetCells:
+def _sorted_cells(name: str, cells: _Cells) -> SheetCells:
     keys = np.array(cells.keys, dtype=np.int64)
     order = np.arange(len(keys))
     texts = cells.texts

@@ -74,12 +74,12 @@ class Marks:
             return None
         if xml is None:
             return None
-        found = {split_address(cell.decode()) for cell in _FORMULA_CELL.findall(xml)}
+        cells = {split_address(cell.decode()) for cell in _FORMULA_CELL.findall(xml)}
         for first, last in _ARRAY.findall(xml):
             (top, left), (bottom, right) = split_address(first.decode()), split_address(last.decode())
             if (bottom - top + 1) * (right - left + 1) <= 1_000_000:
-                found |= {(r, c) for r in range(top, bottom + 1) for c in range(left, right + 1)}
-        return found
+                cells |= {(r, c) for r in range(top, bottom + 1) for c in range(left, right + 1)}
+        return cells
 
     def hidden(self, sheet: str) -> tuple[set[int], set[int]]:
         """The hidden rows and hidden columns of a sheet, from 1; empty if unknown."""

@@ -309,10 +309,7 @@ def _projection(tracing: Tracing, factor: Operand, by_words: bool = False) -> Pr
     found = tracing.behind(factor)
     if found:
         one = found[0]
-        axes = (
-            other(one.axis) if not by_words else one.axis,
-            one.axis if not by_words else other(one.axis),
-        )
+        dimensions = other(one.axis) if by_words else one.axis
         factors = [_factors(each, by_words) for each in found]
         x = _tiled([x for x, _ in factors])
         w = _tiled([w for _, w in factors])
@@ -321,7 +318,7 @@ def _projection(tracing: Tracing, factor: Operand, by_words: bool = False) -> Pr
         where = one.product.block.span
         weights = Role(w[0], w[1] == "columns", f"{where} multiplies it by {x[0]}")
         words = Role(x[0], x[1] == "rows", f"{where} multiplies them")
-        return Projection(words, weights, _bias(one, axes[1]))
+        return Projection(words, weights, _bias(one, dimensions))
     if factor.cells is None:
         return None
     span, axis = factor.cells

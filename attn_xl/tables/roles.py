@@ -16,8 +16,9 @@ from .labels import Table
 WordsIn = Literal["rows", "columns"]
 
 _WEIGHT_SHEET = re.compile(
-    r"\s*((?:enc|dec)\d*\.)?((?:self|cross)\.)?"
-    r"(?:([wb])(?:[ _-]?([qkvo12])|[ _-](u))|(gamma|beta)|(vocabulary|mask))((?:_\d+)?)\s*",
+    r"\s*((?:enc|dec|layer)\d*\.)?((?:self|cross|forward|backward)\.)?"
+    r"(?:([wb])(?:[ _-]?([qkvo12])|[ _-](u))|(gamma|beta)|(vocabulary|mask)"
+    r"|(w_[ifgcrznh]|u_[ifgcorznh]|b_u?[ifgcorznh]|b_uo|w_(?:before|here|after|conv)|b_conv|[hc]_0))((?:_\d+)?)\s*",
     re.IGNORECASE,
 )
 _COMPACT = re.compile(r"([wb])([qkvo12])(?:head|h)?((?:[1-9]\d*)?)|([wb])([1-9]\d*)([qkvo])")
@@ -113,10 +114,12 @@ def weight_name(sheet: str) -> str | None:
     match = _WEIGHT_SHEET.fullmatch(sheet)
     if match is None:
         return None
-    stack, part, letter, index, last, norm, other, number = (group or "" for group in match.groups())
+    stack, part, letter, index, last, norm, other, gate, number = (g or "" for g in match.groups())
     index += last
     base = f"{letter.upper() if letter in 'wW' else 'b'}_{index.upper()}" if letter else ""
-    return f"{stack.title()}{part.title()}{base}{norm.lower()}{other.title()}{number}"
+    gate = gate.lower()
+    gate = gate[:1].upper() + gate[1:] if gate[:1] in ("w", "u") else gate.replace("b_u", "b_U")
+    return f"{stack.title()}{part.title()}{base}{norm.lower()}{other.title()}{gate}{number}"
 
 
 def weight_label(text: str) -> str | None:

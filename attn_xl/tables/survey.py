@@ -182,7 +182,7 @@ def _passed(plain: str, original: str, book: Book, only: set[str], asked: bool) 
 def _name_parameters(survey: Survey) -> None:
     """Rename PyTorch parameters to the weights they hold, which depends on the other parameters."""
     names = {f.name: f for sheet in survey.sheets for f in sheet.found if f.parameter}
-    weights = weights_of_parameters(names)
+    weights = weights_of_parameters(names, {name: f.shape for name, f in names.items()})
     for sheet in survey.sheets:
         try:
             sheet.found = [

@@ -90,7 +90,7 @@ def _fails(made: Survey, reading: Given, settings: Given) -> str:
         if again.trouble is not None or again.tables is None:
             return str(again.trouble)
         where = f"{made.path}, sheet 'Settings'"
-        foresee(again.tables, Settings.chosen(settings, again.tables.settings, where))
+        foresee(again.tables, Settings.resolve(settings, again.tables.settings, where))
     except AttnXlError as error:
         return str(error)
     return ""

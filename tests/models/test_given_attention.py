@@ -27,7 +27,7 @@ GIVEN: dict[str, list[list[Any]]] = {
 def output(path: Path, **options: Any) -> np.ndarray:
     tables = read_tables(path)
     (graph,) = attend(
-        tables, Settings.chosen({"attention": "A", **options}, tables.settings, "")
+        tables, Settings.resolve({"attention": "A", **options}, tables.settings, "")
     ).values()
     return np.asarray(graph["Output"].values)
 
