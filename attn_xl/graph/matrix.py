@@ -227,6 +227,11 @@ def _check_size(
         )
 
 
+def foresees() -> bool:
+    """Whether matrices are created without being computed."""
+    return _foreseen.get() is not None
+
+
 @contextmanager
 def shapes_only() -> Iterator[bool]:
     """In the block, create matrices without computing them, to find their sizes: all numbers are 1 and

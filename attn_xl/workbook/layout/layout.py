@@ -148,6 +148,11 @@ class Layout:
         return {block.node: block for sheet in self.sheets for block in sheet.blocks}
 
     @cached_property
+    def named(self) -> dict[str, Node]:
+        """The matrices by their defined names."""
+        return {block.name: node for node, block in self.blocks.items()}
+
+    @cached_property
     def sources(self) -> dict[str, list[str]]:
         """For each sheet, the sheets that its formulas refer to."""
         sources: dict[str, list[str]] = {}

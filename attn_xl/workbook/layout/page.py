@@ -102,13 +102,13 @@ class Chart:
     """A native chart.
 
     Attributes:
-        kind: bars, pairs of points joined by an arrow (`moves`), or points.
+        kind: bars, a line through one number for each label, pairs of points joined by an arrow (`moves`), or points.
         row, column: the cell of its top left corner.
         width, height: in centimetres.
         legend: whether there is a legend.
     """
 
-    kind: Literal["bars", "moves", "points"]
+    kind: Literal["bars", "line", "moves", "points"]
     title: str
     row: int
     column: int
