@@ -194,7 +194,7 @@ class Settings:
     )
     attention: str | None = _choice(
         None,
-        "The sheet with given attention weights, 0 and 1 or any others, to use in place of the softmax.",
+        "The sheet with given attention weights (0 and 1, or any others) to use in place of softmax.",
         str,
         models=(Model.attention,),
     )

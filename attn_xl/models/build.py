@@ -239,8 +239,8 @@ class Run:
         known = {**self.tables.weights, **tables_of_words}
         if name not in known or (name in tables_of_words and len(tables_of_words) == 1):
             raise CallError(
-                f"--attention: there is no table {name!r} beside the sentence. Give it a sheet with this "
-                f'name, or its range: --range "{name}=Sheet!B3:F9". {nearest(name, known)}'
+                f"--attention: there is no table {name!r} beside the sentence. Give it a sheet with "
+                f'this name, or its range: --range "{name}=Sheet!B3:F9". {nearest(name, known)}'
             )
         self.weights.used.add(name)
         return tables_of_words.pop(name, None) or self.tables.weights[name]
@@ -253,14 +253,14 @@ class Run:
         if table.shape != (len(rows), len(columns)):
             raise InputError(
                 f"{where}: the attention weights are {table.shape[0]} x {table.shape[1]}, but need "
-                f"{len(rows)} x {len(columns)}: a row for each word that looks and a column for each word "
-                "that is looked at."
+                f"{len(rows)} x {len(columns)}: a row for each word that looks and a column for each "
+                "word that is looked at."
             )
         for labelled, labels, own in zip(table.labelled, (table.rows, table.columns), words):
             if labelled and labels != own and sorted(labels) == sorted(own):
                 raise InputError(
-                    f"{where}: the attention weights are labelled {', '.join(labels)}, but the words are "
-                    f"{', '.join(own)}. Put them in the same order."
+                    f"{where}: the attention weights are labelled {', '.join(labels)}, but the words "
+                    f"are {', '.join(own)}. Put them in the same order."
                 )
         return given_step(table.values, rows, columns, steps.GIVEN_ATTENTION)
 
