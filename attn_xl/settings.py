@@ -14,12 +14,14 @@ from typing import Any
 from .choices import (
     ATTENTION,
     BLOCKS,
+    RECURRENT,
     STACKS,
     Activation,
     Arrangement,
     Engine,
     Formulas,
     Model,
+    Nonlinearity,
     Norm,
     Normalize,
     NormEpsilon,
@@ -37,12 +39,14 @@ __all__ = [
     "COMPARE",
     "CONTROLS",
     "OPTIONS",
+    "RECURRENT",
     "STACKS",
     "Activation",
     "Arrangement",
     "Engine",
     "Formulas",
     "Model",
+    "Nonlinearity",
     "Norm",
     "NormEpsilon",
     "NormVariance",
@@ -59,6 +63,10 @@ SETTINGS = "Settings"
 """Name of the settings sheet: optional in an input; in a written workbook it holds the record."""
 
 
+_OF_SCORES = (
+    "heads", "heads_as_sheets", "padding", "causal", "normalize", "scale", "temperature", "switches"
+)  # fmt: skip
+"""Settings of the scores and of the heads that compute them."""
 FORMULAS_HELP = (
     "A live formula in every cell (cell); one formula per matrix, as an array formula (array) or as "
     "one that spills in Excel 365 (dynamic); or values only (none)."
@@ -110,7 +118,11 @@ class Settings:
         "the columns of the whole matrices.",
         models=ATTENTION,
     )
-    layers: int = _choice(1, "Number of layers of the encoder and of the decoder.", models=STACKS)
+    layers: int = _choice(
+        1,
+        "Number of layers of the encoder and of the decoder, or of a recurrent network.",
+        models=(*STACKS, *RECURRENT),
+    )
     encoder_layers: int | None = _choice(
         None, "Number of encoder layers; overrides --layers.", int,
         models=(Model.encoder, Model.encoder_decoder),
@@ -125,6 +137,12 @@ class Settings:
         "encoder-decoder).",
         str,
         models=(Model.attention, Model.decoder, Model.encoder_decoder),
+    )
+    attention: str | None = _choice(
+        None,
+        "The sheet with given attention weights, 0 and 1 or any others, to use in place of the softmax.",
+        str,
+        models=(Model.attention,),
     )
     causal: bool = _choice(False, "Hide later words from each word.", models=ATTENTION, cell="Causal")
     padding: str | None = _choice(
@@ -185,11 +203,21 @@ class Settings:
         "The activation function of the feed-forward network.",
         models=(*STACKS, Model.feed_forward),
     )
+    bidirectional: bool = _choice(
+        False, "Read the sentence from both ends, and place the states side by side.", models=RECURRENT
+    )
+    nonlinearity: Nonlinearity = _choice(
+        Nonlinearity.tanh, "The function that gives the hidden state.", models=(Model.rnn,)
+    )
+    window: int = _choice(
+        3, "Number of neighbouring words that the convolution sees.", models=(Model.cnn,)
+    )
     hidden: int | None = _choice(
         None,
-        "Width of the feed-forward network created by --random-weights.",
+        "With --random-weights, the width of the feed-forward network or of the hidden state, or the "
+        "number of filters.",
         int,
-        models=(*STACKS, Model.feed_forward),
+        models=(*STACKS, Model.feed_forward, Model.cnn, *RECURRENT),
         needs=("random_weights",),
     )
     epsilon: float = _choice(
@@ -202,7 +230,7 @@ class Settings:
         None,
         "Generate missing weights, small and readable, from this random seed.",
         int,
-        models=(*ATTENTION, Model.feed_forward),
+        models=(*ATTENTION, Model.feed_forward, Model.cnn, *RECURRENT),
     )
     sheets_for: str | None = _choice(
         None, "Write sheets only for these layers and heads: Enc1,Dec2,head1.", str
@@ -246,7 +274,7 @@ class Settings:
                 self.decimals,
                 "it takes a whole number from 0 to 15, the decimal places of a spreadsheet number.",
             )
-        counts = dict.fromkeys(("heads", "layers", "encoder_layers", "decoder_layers"), 1000)
+        counts = dict.fromkeys(("heads", "layers", "window", "encoder_layers", "decoder_layers"), 1000)
         for name, most in {**counts, "hidden": 16_384}.items():  # columns of a sheet
             value = getattr(self, name)
             if value is not None and not 1 <= value <= most:
@@ -262,7 +290,7 @@ class Settings:
             )
         for name in ("dropout", "residual_dropout"):
             if not 0 <= getattr(self, name) < 1:
-                why = "it takes a share of at least 0 and below 1."
+                why = "it takes a number of at least 0 and below 1."
                 refuse(name.replace("_", "-"), getattr(self, name), why)
         if not 0 < self.epsilon < 1:
             refuse("epsilon", self.epsilon, "it takes a number above 0 and below 1.")
@@ -282,7 +310,7 @@ class Settings:
         return f"Settings({', '.join(texts)})"
 
     @classmethod
-    def chosen(
+    def resolve(
         cls,
         given: Mapping[str, Any],
         written: Mapping[str, Any],
@@ -309,7 +337,7 @@ class Settings:
             CallError: for an unknown name, an invalid value, or a setting without effect.
         """
         known = {f.name: f for f in fields(cls)}
-        found: dict[str, Any] = {}
+        from_workbook: dict[str, Any] = {}
         for written_name, value in written.items():
             name = written_name.strip().lstrip("-").replace("-", "_").replace(" ", "_").lower()
             if name not in known:
@@ -318,11 +346,11 @@ class Settings:
                     f"{where}: there is no setting {written_name!r}. "
                     f"{nearest(name.replace('_', '-'), names)}"
                 )
-            found[name] = _read(known[name], value, where)
+            from_workbook[name] = _read(known[name], value, where)
         given = {name: value for name, value in given.items() if value is not None}
-        as_written, result = cls(**found), cls(**{**found, **given})
+        as_written, result = cls(**from_workbook), cls(**{**from_workbook, **given})
         idle: set[str] = set()
-        for name in {**found, **given}:
+        for name in {**from_workbook, **given}:
             if name in given:
                 why = result.why_idle(name)
                 subject = f"--{name.replace('_', '-')}"
@@ -333,7 +361,9 @@ class Settings:
                 raise CallError(f"{subject} {why}")
             if result.why_idle(name):
                 idle.add(name)
-        result = cls(**{name: value for name, value in {**found, **given}.items() if name not in idle})
+        result = cls(
+            **{name: value for name, value in {**from_workbook, **given}.items() if name not in idle}
+        )
         if result.formulas is Formulas.none or result.model.kind in (*BLOCKS, Model.similarity):
             result = replace(result, controls=False)  # no formula would refer to them
         if given.get("switches") is not None and not result.controls:
@@ -364,6 +394,8 @@ class Settings:
         models: tuple[Model, ...] = choice.metadata["models"]
         if self.model.kind not in models:
             return f"belongs to --model {_either(models)}, not to --model {self.model}."
+        if self.attention is not None and name in _OF_SCORES:
+            return "has no effect with --attention: the weights are given, and no scores are computed."
         if name == "causal" and not self.causal and self.model.always_causal:
             return f"is off, but --model {self.model} always hides later words."
         needs: tuple[str, ...] = choice.metadata["needs"]
@@ -371,7 +403,7 @@ class Settings:
             return f"has no effect without --{_either([n.replace('_', '-') for n in needs], '--')}."
         stacks = [f"{stack}_layers" for stack in ("encoder", "decoder")]
         own = [stack for stack in stacks if self.model.kind in _field(stack).metadata["models"]]
-        if name == "layers" and all(map(self._differs, own)):
+        if name == "layers" and own and all(map(self._differs, own)):
             return f"has no effect beside --{' and --'.join(own)}.".replace("_", "-")
         return ""
 

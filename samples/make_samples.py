@@ -113,6 +113,16 @@ def layer(at: str, parts: tuple[str, ...], d: int, hidden: int, norms: int) -> S
     return made
 
 
+def gates(letters: str, d: int, hidden: int) -> Sheets:
+    """The weights of the gates of a recurrent network."""
+    shapes = {"W": (d, hidden), "U": (hidden, hidden), "b": (1, hidden)}
+    return {
+        f"{kind}_{letter}": weights(f"gate {kind}_{letter}", *shape)
+        for letter in letters
+        for kind, shape in shapes.items()
+    }
+
+
 FOUR = "living moving talking place"
 
 VARIANTS: dict[str, Sheets] = {
@@ -134,6 +144,19 @@ VARIANTS: dict[str, Sheets] = {
         "W_K": weights("cross K", 4, 2),
         "W_V": weights("cross V", 4, 3),
         "Settings": settings(memory="english"),
+    },
+    # A graph in place of the softmax: each word takes the sum of the words that it depends on.
+    "given-weights": {
+        "sentence": words("dogs chase small cats", FOUR, 8),
+        "W_V": weights("given V", 4, 3),
+        "depends": [
+            ["", "dogs", "chase", "small", "cats"],
+            ["dogs", 1, 0, 0, 0],
+            ["chase", 1, 1, 0, 1],
+            ["small", 0, 0, 1, 0],
+            ["cats", 0, 0, 1, 1],
+        ],
+        "Settings": settings(attention="depends"),
     },
     "positions": {
         "sentence": words("dog bites man and man bites dog", "living moving talking place time", 4),
@@ -225,6 +248,31 @@ VARIANTS: dict[str, Sheets] = {
         "W_2": weights("W_2", 3, 4),
         "b_2": [[0, 0.1, 0, 0.1]],
         "Settings": settings(model="feed-forward"),
+    },
+    "cnn": {
+        "sentence": words("the cat sat on the warm mat", FOUR, 19),
+        **{f"W_{where}": weights(f"cnn {where}", 4, 3) for where in ("before", "here", "after")},
+        "b_conv": [[-0.5, 0, -1]],
+        "Settings": settings(model="cnn", window=3),
+    },
+    "rnn": {
+        "sentence": words("cats that chase mice are happy", FOUR, 17),
+        "W_h": weights("rnn W_h", 4, 3),
+        "U_h": [[0.5, 0, 0.5], [0, 0.5, 0], [-0.5, 0, 0.5]],
+        "b_h": [[0, 0.1, -0.1]],
+        "Settings": settings(model="rnn"),
+    },
+    "lstm": {
+        "sentence": words("cats that chase mice are happy", FOUR, 17),
+        **gates("ifgo", 4, 3),
+        "b_f": [[2, 2, 2]],
+        "Settings": settings(model="lstm"),
+    },
+    "gru": {
+        "sentence": words("cats that chase mice are happy", FOUR, 17),
+        **gates("rzn", 4, 3),
+        "b_z": [[1, 1, 1]],
+        "Settings": settings(model="gru"),
     },
 }
 

@@ -124,7 +124,7 @@ def teach(
 def _settings(file: Path, tables: Tables, options: dict[str, Any]) -> Settings:
     """The settings of a lesson, which also uses the seed to draw its blank cells."""
     where = f"{file}, sheet 'Settings'"
-    settings = Settings.chosen(options, tables.settings, where, own=("seed",))
+    settings = Settings.resolve(options, tables.settings, where, own=("seed",))
     return settings if settings.layout else replace(settings, layout=Arrangement.layers)
 
 

@@ -17,16 +17,26 @@ from attn_xl.graph.operations.catalogue import (
     MEAN,
     RELU,
     SAMPLE_VARIANCE,
+    SIGMOID,
     SQRT,
     SQUARES,
     SUM,
+    TANH,
     VARIANCE,
 )
 from attn_xl.graph.operations.elementwise import Copy
 from attn_xl.graph.operations.masks import HIDDEN, Mask
 from attn_xl.graph.operations.positions import Sinusoid
-from attn_xl.graph.operations.reductions import Best, ColumnMean, ColumnVariance, Width
-from attn_xl.graph.operations.selection import Columns, Concat, Find, Gather, Picked
+from attn_xl.graph.operations.products import Dot
+from attn_xl.graph.operations.reductions import (
+    Best,
+    ColumnMaximum,
+    ColumnMean,
+    ColumnSum,
+    ColumnVariance,
+    Width,
+)
+from attn_xl.graph.operations.selection import Columns, Concat, Find, Gather, Picked, Shift
 from attn_xl.graph.operations.switches import When
 from attn_xl.text import OFF, ON
 
@@ -67,6 +77,21 @@ def picked(x: Matrix, row: Matrix) -> Matrix:
     return made(Picked(), (x, row), x.columns, ("value",))
 
 
+def column_maximum(x: Matrix) -> Matrix:
+    """(n, m) to (1, m): the largest number of each column."""
+    return made(ColumnMaximum(), (x,), ("maximum",), x.columns)
+
+
+def row_dot(x: Matrix, y: Matrix) -> Matrix:
+    """(n, m) and (n, m) to (n, 1): the dot product of each row of `x` with the same row of `y`."""
+    return made(Dot(), (x, y), x.rows, ("product",))
+
+
+def column_sum(x: Matrix) -> Matrix:
+    """(n, m) to (1, m): the sum of each column."""
+    return made(ColumnSum(), (x,), ("sum",), x.columns)
+
+
 def column_mean(parts: Sequence[Matrix]) -> Matrix:
     """(n, m), (k, m), ... to (1, m): the mean of each column over the rows of all parts."""
     return made(ColumnMean(), tuple(parts), ("mean",), parts[0].columns)
@@ -92,6 +117,16 @@ def sqrt(x: Matrix) -> Matrix:
     return made(SQRT, (x,), x.rows, x.columns, scalar=x.scalar)
 
 
+def tanh(x: Matrix) -> Matrix:
+    """The hyperbolic tangent of each number, from −1 to 1."""
+    return made(TANH, (x,), x.rows, x.columns)
+
+
+def sigmoid(x: Matrix) -> Matrix:
+    """The logistic function of each number, 1 / (1 + e^−x), from 0 to 1."""
+    return made(SIGMOID, (x,), x.rows, x.columns)
+
+
 def row_maximum(x: Matrix) -> Matrix:
     """(n, m) to (n, 1): the largest number of each row."""
     return made(MAXIMUM, (x,), x.rows, ("maximum",))
@@ -112,6 +147,11 @@ def gather(picks: Sequence[tuple[Matrix, int]], rows: Sequence[str]) -> Matrix:
     sources = tuple(dict.fromkeys(matrix for matrix, _ in picks))
     chosen = tuple((sources.index(matrix), row) for matrix, row in picks)
     return made(Gather(chosen), sources, rows, sources[0].columns)
+
+
+def shifted(x: Matrix, offset: int, beyond: Matrix) -> Matrix:
+    """(n, m) to (n, m): row t is row t + `offset` of `x`, or the row `beyond`, (1, m), past its ends."""
+    return made(Shift.by(offset, len(x.rows)), (x, beyond), x.rows, x.columns)
 
 
 def columns(x: Matrix, start: int, stop: int) -> Matrix:

@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
 from attn_xl.errors import CallError, InputError, MissingWeightsError, NotFinite, nearest
-from attn_xl.graph.functions import option
+from attn_xl.graph.functions import concat, option
+from attn_xl.graph.loops import loops_in
 from attn_xl.graph.matrix import Matrix, given_step, shapes_only
-from attn_xl.graph.node import HIDES, Graph
+from attn_xl.graph.node import HIDES, Graph, walk
 from attn_xl.graph.step import WHOLE
-from attn_xl.settings import ATTENTION, BLOCKS, CELLS, Model, Normalize, Positions, Settings
+from attn_xl.settings import ATTENTION, BLOCKS, CELLS, Formulas, Model, Normalize, Positions, Settings
 from attn_xl.tables.survey import Table, Tables
-from attn_xl.text import count
+from attn_xl.text import count, listed
 
 from . import steps
-from .attention import compare, positioned, self_attention, softmax_alone
+from .attention import (
+    Attending,
+    compare,
+    given_attention,
+    positioned,
+    projected,
+    self_attention,
+    softmax_alone,
+)
 from .computation import Computation
+from .convolution import convolution
 from .explorer import explorer, moves
 from .masking import Scoring
 from .multi_head import multi_head_attention
 from .own_masks import Attended, OwnMasks
 from .parts import chosen_parts
+from .recurrent import gru, lstm, recurrent, rnn
 from .similarity import similarity
 from .transformer import Architecture, decoder, encoder, feed_forward, next_words, norm_alone
 from .unused import refuse_unused, use_for
@@ -39,6 +50,10 @@ TITLES = {
     Model.feed_forward: "Feed-forward network",
     Model.positions: "Positions",
     Model.similarity: "Similarity",
+    Model.cnn: "Convolution",
+    Model.rnn: "Recurrent network",
+    Model.lstm: "LSTM",
+    Model.gru: "GRU",
 }
 Ends = Mapping[str, tuple[Matrix, Matrix]]
 """The input and the output of each sentence, by its name."""
@@ -61,7 +76,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
             has no effect.
     """
     if settings is None:
-        settings = Settings.chosen({}, tables.settings, f"{tables.path}, sheet 'Settings'")
+        settings = Settings.resolve({}, tables.settings, f"{tables.path}, sheet 'Settings'")
     settings.refuse_idle()
     run = Run(tables, settings)
     graphs: dict[str, Graph] = {}
@@ -82,8 +97,9 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
         ends[name] = x, end
     run.check_hidden()
     if settings.model.kind not in WEIGHTLESS:
-        refuse_unused(tables, settings, run.weights.used, _used_with)
+        refuse_unused(tables, settings, run.weights.used | run.replaced, _used_with)
     title = run.title(graphs)
+    by_row = _row_by_row(graphs, settings)
     if settings.model.kind in (*BLOCKS, Model.similarity):
         return Computation(
             title, graphs, {}, remarks=(*tables.remarks, *run.unused()), settings=settings
@@ -99,7 +115,14 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
         graphs=graphs,
         comparison={matrix.name: matrix for matrix in compared},
         controls={matrix.name: matrix for matrix in (*controls, *plane)},
-        remarks=(*tables.remarks, *remarks, *left_out, *_not_to_be_masked(graphs), *run.unused()),
+        remarks=(
+            *tables.remarks,
+            *remarks,
+            *left_out,
+            *_not_to_be_masked(graphs),
+            *by_row,
+            *run.unused(),
+        ),
         settings=settings,
     )
 
@@ -135,6 +158,7 @@ class Run:
         self.tables, self.settings = tables, settings
         self.weights = SheetWeights(tables, settings.random_weights, settings.heads_as_sheets)
         tables_of_words = dict(tables.sentences)
+        self.given = self._given(tables_of_words)
         self.memory = self._memory(tables_of_words)
         self.inputs = {
             name: given_step(
@@ -149,6 +173,39 @@ class Run:
         self._check()
         self.scoring = Scoring(tables, settings, self.weights.used, list(self._attended_words()))
         self._vocabulary: Matrix | None = None
+
+    def _given(self, tables_of_words: dict[str, Table]) -> Table | None:
+        """The attention weights given in place of the softmax, removed from `tables_of_words`."""
+        name = self.settings.attention
+        if name is None:
+            return None
+        known = {**self.tables.weights, **tables_of_words}
+        if name not in known or (name in tables_of_words and len(tables_of_words) == 1):
+            raise CallError(
+                f"--attention: there is no table {name!r} beside the sentence. Give it a sheet with this "
+                f'name, or its range: --range "{name}=Sheet!B3:F9". {nearest(name, known)}'
+            )
+        self.weights.used.add(name)
+        return tables_of_words.pop(name, None) or self.tables.weights[name]
+
+    def _given_for(self, rows: Sequence[str], columns: Sequence[str]) -> Matrix:
+        """The given attention weights of words that look at other words, (n, m)."""
+        assert self.given is not None
+        table, words = self.given, (tuple(rows), tuple(columns))
+        where = f"{table.file}, sheet {table.sheet!r}"
+        if table.shape != (len(rows), len(columns)):
+            raise InputError(
+                f"{where}: the attention weights are {table.shape[0]} x {table.shape[1]}, but need "
+                f"{len(rows)} x {len(columns)}: a row for each word that looks and a column for each word "
+                "that is looked at."
+            )
+        for labelled, labels, own in zip(table.labelled, (table.rows, table.columns), words):
+            if labelled and labels != own and sorted(labels) == sorted(own):
+                raise InputError(
+                    f"{where}: the attention weights are labelled {', '.join(labels)}, but the words are "
+                    f"{', '.join(own)}. Put them in the same order."
+                )
+        return given_step(table.values, rows, columns, steps.GIVEN_ATTENTION)
 
     def _memory(self, tables_of_words: dict[str, Table]) -> Matrix | None:
         """The sentence that the others attend to; it is removed from `tables_of_words`."""
@@ -220,6 +277,12 @@ class Run:
                 yield Attended(decoder.within(steps.SELF), decoder_layers, x.rows, x.rows)
                 yield Attended(decoder.within(steps.CROSS), decoder_layers, x.rows, looked_at)
 
+    @property
+    def replaced(self) -> set[str]:
+        """The weights that given attention weights stand in for."""
+        kinds = (steps.W_Q, steps.W_K, steps.BIASES[steps.W_Q], steps.BIASES[steps.W_K])
+        return {kind.symbol for kind in kinds} if self.given is not None else set()
+
     def title(self, sentences: Iterable[str]) -> str:
         """The title: what is computed, and for which sentences."""
         s, named = self.settings, ", ".join(sentences)
@@ -230,19 +293,25 @@ class Run:
         return f"{what}: {named}{f', attending to {s.memory}' if s.memory else ''}"
 
     def check_hidden(self) -> None:
-        """Refuse --hidden if the weights are given.
+        """Refuse --hidden if the weights that it is the width of are given.
 
         Raises:
-            CallError: if no first layer of a feed-forward network was generated.
+            CallError: if none of them was generated.
         """
-        if self.settings.hidden is not None and steps.W_1 not in self.weights.made_up:
-            raise CallError("--hidden has no effect: W_1 is given, and its columns set the width.")
+        first = {Model.rnn: "W_h", Model.lstm: "W_i", Model.gru: "W_r", Model.cnn: "W_here"}
+        name = first.get(self.settings.model.kind, steps.W_1.symbol)
+        if self.settings.hidden is not None and name not in {
+            one.symbol for one in self.weights.made_up
+        }:
+            raise CallError(f"--hidden has no effect: {name} is given, and its columns set the width.")
 
     def attention(self, name: str, x: Matrix) -> Matrix:
         """Attention of one sentence to itself, or to the memory."""
         s, weights, memory = self.settings, self.tables.weights, self.attended
         wants_switch = s.causal or s.switches is not None
         how = self.scoring.attending(causal=s.causal, switchable=memory is None or wants_switch)
+        if self.given is not None:
+            return self._with_given(x if memory is None else memory, x.rows, how)
         if s.heads is not None or steps.W_O.symbol in weights:
             source = x if memory is None else memory
             return multi_head_attention(
@@ -265,6 +334,22 @@ class Run:
             for step, source in sources.items()
         ]
         return self_attention(x, w_q, w_k, w_v, biases=biases, memory=memory, attending=how)
+
+    def _with_given(self, memory: Matrix, words: Sequence[str], how: Attending) -> Matrix:
+        """Attention with given weights: V, A and their product, mixed by W_O if it is given."""
+        given = self._given_for(words, memory.rows)
+        w_v = None
+        if steps.W_V.symbol in self.weights or self.settings.random_weights is not None:
+            w_v = self.weights.matrix(steps.W_V, WHOLE, memory.columns, len(memory.columns))
+        labels = memory.columns if w_v is None else w_v.columns
+        bias = self.weights.row(steps.BIASES[steps.W_V], WHOLE, labels)
+        if steps.W_O.symbol not in self.weights:
+            return given_attention(given, memory, w_v, bias, attending=how)
+        head = given_attention(given, memory, w_v, bias, attending=how, part=WHOLE.of_head(1))
+        together = concat([head]).as_step(steps.CONCAT)
+        w_o = self.weights.matrix(steps.W_O, WHOLE, together.columns, len(memory.columns))
+        b_o = self.weights.row(steps.BIASES[steps.W_O], WHOLE, w_o.columns)
+        return projected(together, w_o, b_o, steps.MIXED_OUTPUT)
 
     @cached_property
     def architecture(self) -> Architecture:
@@ -325,6 +410,19 @@ class Run:
             self._vocabulary = given_step(table.values, table.rows, table.columns, steps.VOCABULARY)
         return next_words(x, self._vocabulary, None, self.weights.row(b_u, WHOLE, words))
 
+    def convolution(self, x: Matrix) -> tuple[Matrix, Matrix, Matrix]:
+        """A convolution of one sentence: the pooled result, the result for each word, twice."""
+        output, pooled = convolution(x, self.weights, self.settings.window, self.settings.hidden)
+        return pooled, output, output
+
+    def recurrent(self, network: Callable[..., Matrix], x: Matrix, **options: str) -> Matrix:
+        """A recurrent network over one sentence."""
+        s = self.settings
+        return recurrent(
+            x, network, self.weights, layers=s.layers, bidirectional=s.bidirectional, width=s.hidden,
+            **options,
+        )  # fmt: skip
+
     def unused(self) -> tuple[str, ...]:
         """A remark on weights that the model does not use."""
         unused = [name for name in self.tables.weights if name not in self.weights.used]
@@ -367,6 +465,12 @@ MODELS: dict[Model, Callable[[Run, str, Matrix], Results]] = {
     Model.feed_forward: lambda run, _, x: _both(feed_forward(x, run.architecture)),
     Model.positions: lambda run, _, x: _both(x),
     Model.similarity: lambda run, _, x: (similarity(x), x),
+    Model.cnn: lambda run, _, x: run.convolution(x),
+    Model.rnn: lambda run, _, x: _both(
+        run.recurrent(rnn, x, nonlinearity=run.settings.nonlinearity.value)
+    ),
+    Model.lstm: lambda run, _, x: _both(run.recurrent(lstm, x)),
+    Model.gru: lambda run, _, x: _both(run.recurrent(gru, x)),
 }
 """The function of each model: it takes a run, the name of a sentence and its words (n, d)."""
 
@@ -411,6 +515,18 @@ def _not_to_be_masked(graphs: Mapping[str, Graph]) -> tuple[str, ...]:
     ]
     names = ", ".join(map(repr, dict.fromkeys(large)))
     return (f"Leave Causal off: the scores of {names} are too large to be masked.",) if large else ()
+
+
+def _row_by_row(graphs: Mapping[str, Graph], settings: Settings) -> tuple[str, ...]:
+    """A remark on matrices that cannot have one formula for all of their cells."""
+    loops = [loop for graph in graphs.values() for loop in loops_in(walk(graph.values()))]
+    if not loops or settings.formulas not in (Formulas.array, Formulas.dynamic):
+        return ()
+    names = listed([node.name for node in loops[0].nodes if node.name and not node.helper], 6)
+    return (
+        f"{names} have a formula in each cell: each row needs the row above, and one formula for the whole "
+        "matrix would refer to itself.",
+    )
 
 
 def _comparable(

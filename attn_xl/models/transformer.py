@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from attn_xl.graph.functions import activation, best, row_mean, row_variance, sqrt
+from attn_xl.graph.functions import activation, best, row_dot, row_mean, row_variance, sqrt
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import WHOLE, Part
 
@@ -65,7 +65,8 @@ def layer_norm(x: Matrix, a: Architecture, part: Part, which: str) -> Matrix:
     The variance is that of the population, or of a sample; ε may stand outside the root:
     (x − mean) / (√variance + ε) · γ + β.
 
-    Source: Ba, Kiros, Hinton, "Layer Normalization" (2016).
+    Source: Ba, Kiros, Hinton, "Layer Normalization" (2016). Its gradient, with y the normed numbers
+    before γ and β and g = dNorm · γ: (g − mean(g) − y · mean(g · y)) / √(variance + ε).
     """
     gamma = a.weights.row(steps.GAMMA, part, x.columns)
     beta = a.weights.row(steps.BETA, part, x.columns)
@@ -89,6 +90,13 @@ def _normed(
     variance = variance.as_step(steps.SAMPLE_VARIANCE if sample else steps.VARIANCE)
     spread = sqrt(variance) + a.epsilon if outside else sqrt(variance + a.epsilon)
     normed = (x - mean) / spread  # (n, d)
+    if not sample and not outside:
+        normed = normed.differentiated(
+            {
+                x: lambda y, d: (d - row_mean(d).in_cells - y * _mean_product(d, y)) / spread,
+                a.epsilon: lambda y, d: d * y / spread / spread / -2,
+            }
+        )
     if gamma is not None:
         normed = normed * gamma
     if beta is not None:
@@ -97,6 +105,11 @@ def _normed(
     normed = normed.described(f"norm({x.name}){', ' if how else ''}{', '.join(how)}")
     step = steps.NORM.by(recipes.NORMS[outside, gamma is not None and beta is not None])
     return normed.as_step(step, part, note=note)
+
+
+def _mean_product(x: Matrix, y: Matrix) -> Matrix:
+    """(n, 1): the mean of each row of x ∘ y."""
+    return (row_dot(x, y) / len(x.columns)).in_cells
 
 
 def _how(a: Architecture) -> str:

@@ -16,8 +16,9 @@ from .labels import Table
 WordsIn = Literal["rows", "columns"]
 
 _WEIGHT_SHEET = re.compile(
-    r"\s*((?:enc|dec)\d*\.)?((?:self|cross)\.)?"
-    r"(?:([wb])(?:[ _-]?([qkvo12])|[ _-](u))|(gamma|beta)|(vocabulary|mask))((?:_\d+)?)\s*",
+    r"\s*((?:enc|dec|layer)\d*\.)?((?:self|cross|forward|backward)\.)?"
+    r"(?:([wb])(?:[ _-]?([qkvo12])|[ _-](u))|(gamma|beta)|(vocabulary|mask)"
+    r"|(w_[ifgcrznh]|u_[ifgcorznh]|b_u?[ifgcorznh]|b_uo|w_(?:before|here|after|conv)|b_conv|[hc]_0))((?:_\d+)?)\s*",
     re.IGNORECASE,
 )
 _COMPACT = re.compile(r"([wb])([qkvo12])(?:head|h)?((?:[1-9]\d*)?)|([wb])([1-9]\d*)([qkvo])")
@@ -58,11 +59,13 @@ class Found:
         table: the table before transposing; None if it cannot be read.
         problem: why it cannot be read, or "".
         computed: whether all its numbers are formulas; None if unknown.
+        factor: whether formulas multiply it as a matrix.
         use: `sentence`, `weights`, or "" if it is skipped.
         name: the name of the sentence or of the weights.
         why: the reason for `use`, or for skipping the table.
         words_in: whether the words of a sentence are in rows or columns; why_words: the reason.
         turned: whether it is transposed when it is read.
+        certain: whether formulas, rather than labels, say what it is and whether it is transposed.
         parameter: the name of the PyTorch parameter, which is stored out x in; "" if it is none.
         notes: other notes for the reader.
     """
@@ -75,12 +78,14 @@ class Found:
     table: Table | None = None
     problem: str = ""
     computed: bool | None = None
+    factor: bool = False
     use: Literal["sentence", "weights", ""] = ""
     name: str = ""
     why: str = ""
     words_in: WordsIn = "rows"
     why_words: str = ""
     turned: bool = False
+    certain: bool = False
     parameter: str = ""
     notes: tuple[str, ...] = ()
 
@@ -109,10 +114,12 @@ def weight_name(sheet: str) -> str | None:
     match = _WEIGHT_SHEET.fullmatch(sheet)
     if match is None:
         return None
-    stack, part, letter, index, last, norm, other, number = (group or "" for group in match.groups())
+    stack, part, letter, index, last, norm, other, gate, number = (g or "" for g in match.groups())
     index += last
     base = f"{letter.upper() if letter in 'wW' else 'b'}_{index.upper()}" if letter else ""
-    return f"{stack.title()}{part.title()}{base}{norm.lower()}{other.title()}{number}"
+    gate = gate.lower()
+    gate = gate[:1].upper() + gate[1:] if gate[:1] in ("w", "u") else gate.replace("b_u", "b_U")
+    return f"{stack.title()}{part.title()}{base}{norm.lower()}{other.title()}{gate}{number}"
 
 
 def weight_label(text: str) -> str | None:
@@ -191,7 +198,8 @@ def pick(found: Sequence[Found], weights: Mapping[str, Found]) -> list[Found]:
         kept = [f for f in left if keeps(f)]
         if kept and len(kept) < len(left):
             reasons.append(why)
-            why_not |= {f.place: why_no for f in left if f not in kept}
+            places = {f.place for f in kept}
+            why_not |= {f.place: why_no for f in left if f.place not in places}
             left = kept
         if len(left) == 1:
             break

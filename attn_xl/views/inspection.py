@@ -2,47 +2,98 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
-from attn_xl.errors import AttnXlError, CallError
-from attn_xl.tables.find import sentence_candidates
-from attn_xl.tables.read import survey
+from attn_xl.errors import AttnXlError
+from attn_xl.settings import Settings
+from attn_xl.tables.find import by_likelihood, sentence_candidates
+from attn_xl.tables.read import survey_of
 from attn_xl.tables.roles import Found
 from attn_xl.tables.survey import Survey
 from attn_xl.text import as_json as json_text
 from attn_xl.text import count, listed, shortened
 
 MOST_LABELS = 6
+MOST_OTHERS = 30
+"""Tables that are not used which a report for people lists, over all sheets; at least two per sheet."""
+MOST_TRIED = 12
+_OPTION = re.compile(r"""--([a-z][a-z-]*) ("[^"]+"|'[^']+'|[^\s"',;]+(?:,[^\s"',;]+)*)""")
+Given = Mapping[str, Any]
 
 
-def commands(file: str, made: Survey, given: Mapping[str, Any]) -> list[str]:
-    """The commands that convert a file: one if the file is unambiguous; otherwise one for each sheet
-    that is unambiguous by itself or, failing that, one for a table as an example."""
-    base = ["attn-xl", "convert", file]
+def commands(file: str, made: Survey, given: Given) -> list[str]:
+    """The commands that convert a file, each tried: one if the file is unambiguous; otherwise one for
+    each sheet or attention that is unambiguous by itself or, failing that, one with the option that an
+    error names or with the likeliest table as the sentence."""
+    if not _fails(made, given, {}):
+        return [_command(file, given, {})]
+    if "sheet" not in given:
+        alone: list[Given] = [{**given, "sheet": [s.name]} for s in made.sheets if s.found]
+        found = [options for options in alone[:MOST_TRIED] if not _fails(made, options, {})]
+        if found:
+            return [_command(file, options, {}) for options in found]
+    tried: list[tuple[Given, Given]] = [(given, {})]
+    for reading, settings in tried:
+        if len(tried) > MOST_TRIED:
+            break
+        for more in _named_options(_fails(made, reading, settings)):
+            option = {**reading, **more[0]}, {**settings, **more[1]}
+            if option in tried:
+                continue
+            if not _fails(made, *option):
+                return [_command(file, *option)]
+            tried.append(option)
+    for f in _doubtful(made)[:MOST_TRIED]:
+        option = {**given, "range": [*_several(given.get("range", ())), f.where]}, {}
+        if not _fails(made, *option):
+            return [_command(file, *option)]
+    return []
+
+
+def _named_options(error: str) -> Iterator[tuple[Given, Given]]:
+    """The options that an error proposes, as options that select tables and as settings."""
+    for match in _OPTION.finditer(error):
+        name, value = match[1].replace("-", "_"), match[2].strip("\"'").rstrip(".,;:)")
+        if name in ("range", "sheet", "without"):
+            yield {name: [value]}, {}
+        elif name == "words_in":
+            yield {name: value}, {}
+        elif name in {f.name for f in fields(Settings)}:
+            yield {}, {name: value}
+
+
+def _several(value: Any) -> list[Any]:
+    return [value] if isinstance(value, str) else list(value)
+
+
+def _command(file: str, reading: Given, settings: Given) -> str:
+    words = ["attn-xl", "convert", file]
     if file == "-":
-        base += ["-o", "output.xlsx"]
-    for option, value in given.items():
-        for one in [value] if isinstance(value, str) else value:
-            base += [f"--{option.replace('_', '-')}", str(getattr(one, "value", one))]
-    if made.tables is not None:
-        return [_joined(base)]
-    if file == "-" or "sheet" in given:
-        return [_joined([*base, "--range", f.where]) for f in _doubtful(made)[:1]]
-    alone = []
-    for sheet in made.sheets:
-        if sheet.found and _is_clear(file, given, sheet.name):
-            alone.append(_joined([*base, "--sheet", sheet.name]))
-    return alone or [_joined([*base, "--range", f.where]) for f in _doubtful(made)[:1]]
+        words += ["-o", "output.xlsx"]
+    for option, value in {**reading, **settings}.items():
+        for one in _several(value) if isinstance(value, (str, list, tuple)) else [value]:
+            words += [f"--{option.replace('_', '-')}", str(getattr(one, "value", one))]
+    return _joined(words)
 
 
-def _is_clear(file: str, given: Mapping[str, Any], sheet: str) -> bool:
-    """Whether a sheet is unambiguous by itself."""
+def _fails(made: Survey, reading: Given, settings: Given) -> str:
+    """The error of a conversion with these options; "" if it succeeds."""
+    from attn_xl.models.build import foresee
+
     try:
-        return survey(file, **given, sheet=sheet).tables is not None
-    except CallError:  # what --without names is on another sheet
-        return False
+        assert made.book is not None
+        again = survey_of(made.book, **{k: v for k, v in reading.items() if k != "encoding"})
+        if again.trouble is not None or again.tables is None:
+            return str(again.trouble)
+        where = f"{made.path}, sheet 'Settings'"
+        foresee(again.tables, Settings.resolve(settings, again.tables.settings, where))
+    except AttnXlError as error:
+        return str(error)
+    return ""
 
 
 def _joined(words: Sequence[str]) -> str:
@@ -62,10 +113,13 @@ def as_text(file: str, made: Survey, given: Mapping[str, Any]) -> str:
     """The report for people."""
     tables = sum(len(sheet.found) for sheet in made.sheets)
     lines = [f"{made.path}: {count(len(made.sheets), 'sheet')}, {count(tables, 'table')} of numbers"]
+    most = max(2, MOST_OTHERS // max(1, sum(any(not f.use for f in s.found) for s in made.sheets)))
     for sheet in made.sheets:
         lines += ["", f"Sheet {sheet.name!r}" + (f": {sheet.passed}" if sheet.passed else "")]
         used = [f for f in sheet.found if f.use]
         over = [f for f in sheet.found if not f.use]
+        more = len(over) - most
+        over = by_likelihood(over)[:most] if more > 1 else over
         for f in used:
             lines += list(_used(f))
         if over:
@@ -79,6 +133,8 @@ def as_text(file: str, made: Survey, given: Mapping[str, Any]) -> str:
                 )
                 if f.problem and not used:
                     lines.append(f"    {'':{width}}  would be refused: {_short(f, f.problem)}")
+        if more > 1:
+            lines.append(f"    ... and {more:,} more, the likely inputs first (--json lists all)")
     lines += [""]
     if made.trouble is not None:
         lines += [

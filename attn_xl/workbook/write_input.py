@@ -200,14 +200,15 @@ def _page(sheet: Any) -> None:
 
 
 def _write_settings(sheet: Any, settings: dict[str, Any], renamed: dict[str, str]) -> None:
-    """Write a setting per row; `memory` names the sheet as it is called in this workbook."""
+    """Write a setting per row; `memory` and `attention` name sheets as they are called in this
+    workbook."""
     for column, heading in enumerate(("setting", "value"), 1):
         cell = _text(sheet, 1, column, heading)
         _heading(cell, "left")
     for row, (name, value) in enumerate(settings.items(), 2):
         _text(sheet, row, 1, name).font = _BOLD
         if isinstance(value, str):
-            known = name.strip().lstrip("-").casefold() == "memory"
+            known = name.strip().lstrip("-").casefold() in ("memory", "attention")
             cell = _text(sheet, row, 2, renamed.get(value, value) if known else value)
         else:
             cell = sheet.cell(row, 2, _plain(value) if isinstance(value, float) else value)

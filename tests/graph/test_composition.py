@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from conftest import CANCELLED, verify
+from conftest import CANCELLED, alike, verify
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judges import differences_ironcalc
@@ -27,7 +27,10 @@ from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.node import Graph, walk
 from attn_xl.graph.operation import Operation, operation_of
 from attn_xl.graph.operations.catalogue import PRIMITIVES
-from attn_xl.graph.operations.elementwise import Acos, Gelu
+from attn_xl.graph.operations.elementwise import Acos, Gelu, GeluSlope, Positive
+from attn_xl.graph.operations.reductions import Largest
+from attn_xl.graph.operations.selection import AddedRows, Here, Placed, Repeated
+from attn_xl.graph.recurrence import recurrence
 from attn_xl.models.computation import as_computation
 from attn_xl.settings import Arrangement, Formulas, Settings
 from attn_xl.teaching.lessons.blanks import Lesson
@@ -54,7 +57,7 @@ def recalculated(path: Path, computation: attn_xl.Computation) -> None:
     """Every formula agrees with IronCalc to 1e-12; to 1e-6 where its NORMSDIST, of ten digits, is
     among them, or an angle, whose cosine near 1 is rounded."""
     nodes = walk(node for graph in computation.values() for node in graph.values())
-    if any(isinstance(node.operation, (Acos, Gelu)) for node in nodes):
+    if any(isinstance(node.operation, (Acos, Gelu, GeluSlope)) for node in nodes):
         assert not violations(path)
         assert not differences_ironcalc(path, 1e-6, CANCELLED)
     else:
@@ -80,22 +83,29 @@ def written(
 
 # Each operation
 
+START = matrix([[0.25, -1.0, 2.0]], "Start")
 CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Copy": (lambda: f.copy(X), True),
     "Transpose": (lambda: X.T, True),
     "Product": (lambda: X @ SQUARE, True),
+    "Dot": (lambda: f.row_dot(X, Y), False),
     "Add": (lambda: X + Y, True),
     "Subtract": (lambda: X - Y, True),
     "Multiply": (lambda: X * Y, True),
     "Divide": (lambda: X / Y, True),
     "Constant": (lambda: f.constant(2.5), True),
     "Exp": (lambda: f.exp(X), True),
-    "Sqrt": (lambda: f.sqrt(X + 2), True),
+    "Sqrt": (lambda: f.sqrt(X + 3), True),
     "Acos": (lambda: f.angle(X / 4), False),
     "Relu": (lambda: f.activation(X, "relu"), True),
     "Gelu": (lambda: f.activation(X, "gelu"), False),
     "GeluTanh": (lambda: f.activation(X, "gelu-tanh"), True),
+    "Positive": (lambda: Positive().of(X), True),
+    "GeluSlope": (lambda: GeluSlope().of(X), False),
+    "Tanh": (lambda: f.tanh(X), True),
+    "Sigmoid": (lambda: f.sigmoid(X), True),
     "Maximum": (lambda: f.row_maximum(X), False),
+    "Largest": (lambda: Largest().of(X), False),
     "Sum": (lambda: f.row_sum(X), False),
     "Mean": (lambda: f.row_mean(X), False),
     "Variance": (lambda: f.row_variance(X), False),
@@ -103,7 +113,12 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Squares": (lambda: f.row_squares(X), False),
     "Width": (lambda: f.width(X), True),
     "Gather": (lambda: f.gather([(X, 1), (Y, 0)], ["a", "b"]), False),
+    "AddedRows": (lambda: AddedRows(((1, 0), (), (1,))).of(X, rows="abc"), False),
+    "Shift": (lambda: f.shifted(X, -1, START), False),
+    "Previous": (lambda: previous(), False),
     "Columns": (lambda: f.columns(X, 1, 3), True),
+    "Placed": (lambda: Placed((1,), 5).of(X, columns="abcde"), False),
+    "Repeated": (lambda: Repeated(2, 3).of(f.columns(X, 0, 1), columns="abc"), False),
     "Concat": (lambda: f.concat([X, Y]), False),
     "Best": (lambda: f.best(X), False),
     "Mask": (lambda: f.mask(X.rows, [*X.columns, "<PAD>"], causal=True, padding=["<pad>"]), False),
@@ -111,10 +126,25 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "When": (lambda: f.when(f.switch(True, "On", "", sheet="S"), 2, f.width(X)), False),
     "Find": (lambda: f.find(f.option(2.0, "Word", "", text="c1"), words()), False),
     "Picked": (lambda: f.picked(X, f.option(2.0, "Which", "")), False),
+    "ColumnMaximum": (lambda: f.column_maximum(X), False),
+    "Here": (lambda: Here(2).of(f.option(2.0, "Which", ""), rows="ab"), False),
+    "ColumnSum": (lambda: f.column_sum(X), False),
     "ColumnMean": (lambda: f.column_mean([X, Y]), False),
     "ColumnVariance": (lambda: f.column_variance(X), False),
 }
 """An example of each operation, and whether it has a formula for the whole matrix."""
+
+
+OF_GRADIENTS = {
+    "Dot", "Positive", "GeluSlope", "Largest", "AddedRows", "Placed", "Repeated", "Here",
+    "ColumnSum",
+}  # fmt: skip
+
+
+def previous() -> Matrix:
+    """What a recurrence refers to."""
+    (total,) = recurrence(X.rows, [("Total", START)], lambda t: [(X + t).named("Total")])
+    return total.parents[1]
 
 
 def words() -> Matrix:
@@ -137,7 +167,7 @@ def test_an_operation_has_all_that_is_asked_of_it(case: str, tmp_path: Path) -> 
     assert kind.noun.isalpha()
     assert (kind.array is not Operation.array and getattr(kind, "in_array", "x") != "") is has_array
     assert result.words
-    for style in STYLES:
+    for style in STYLES if has_array else STYLES[:1]:
         computation = written(result.named("R"), tmp_path / f"{style.value}.xlsx", style)
     n, m = result.shape
     root = attn_xl.explain(computation, "R" if result.scalar else f"R[{n}, {m}]")
@@ -182,6 +212,7 @@ def _doubled(x: Matrix, times: int) -> Matrix:
     return x
 
 
+@alike
 @pytest.mark.parametrize("layout", Arrangement)
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -313,6 +344,15 @@ class Expression:
         on = f.switch(self.one_in(2), f"O{next(names)}", "", sheet="Options")
         return x * f.when(on, 2, f.width(x))
 
+    def recurrent(self, x: Matrix, n: int, m: int, depth: int) -> Matrix:
+        start, u, name = self.sized(1, m, 0), self.sized(m, m, 0), f"H{next(names)}"
+        reverse = self.one_in(2)
+
+        def body(h: Matrix) -> list[Matrix]:
+            return [f.tanh(x / 8 + h @ u / 8 + h).named(name)]
+
+        return recurrence(x.rows, [(name, start)], body, reverse=reverse)[0]
+
     steps: ClassVar[dict[str, Callable[..., Matrix]]] = {}
 
 
@@ -326,10 +366,16 @@ Expression.steps = {
     "concat": lambda self, x, n, m, depth: f.concat([x, self.sized(n, 2, depth), x]),
     "exp": lambda self, x, n, m, depth: f.exp(x / 8),
     "sqrt": lambda self, x, n, m, depth: f.sqrt(f.row_squares(x)),
-    "angle": lambda self, x, n, m, depth: f.angle(softmax(x)),
+    "angle": lambda self, x, n, m, depth: f.angle(softmax(x) / 2),
     "relu": lambda self, x, n, m, depth: f.activation(x, "relu"),
     "gelu": lambda self, x, n, m, depth: f.activation(x, "gelu"),
     "gelu-tanh": lambda self, x, n, m, depth: f.activation(x, "gelu-tanh"),
+    "tanh": lambda self, x, n, m, depth: f.tanh(x / 8),
+    "sigmoid": lambda self, x, n, m, depth: f.sigmoid(x / 8),
+    "shifted": lambda self, x, n, m, depth: x * f.shifted(x, -1, self.sized(1, m, 0)),
+    "window": lambda self, x, n, m, depth: f.shifted(x, 1, self.sized(1, m, 0)) @ self.sized(m, 2, 0),
+    "recurrent": Expression.recurrent,
+    "column maximum": lambda self, x, n, m, depth: x - f.column_maximum(x),
     "softmax": lambda self, x, n, m, depth: softmax(x),
     "masked": Expression.masked,
     "maximum": lambda self, x, n, m, depth: x - f.row_maximum(x),
@@ -372,10 +418,11 @@ def test_random_expressions_are_written_explained_and_taught(folder: Path, data:
 
 
 def test_the_random_expressions_have_every_operation() -> None:
-    """All but those that need words: `Find`, and `Best`, whose result is words."""
+    """All but those that need words: `Find`, and `Best`, whose result is words. Those that are made for
+    gradients only are reached in test_gradients.py."""
     reached = {type(operation_of(node)) for node in _all_steps() if node.operation is not None}
     missing = {type(operation).__name__ for operation in PRIMITIVES} - {k.__name__ for k in reached}
-    assert missing == {"Find", "Best"}
+    assert missing == {"Find", "Best", *OF_GRADIENTS}
 
 
 def _all_steps() -> list[Any]:

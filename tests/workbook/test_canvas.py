@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +40,7 @@ OTHER: dict[str, dict[str, object]] = {
 CASES = [*NAMES, *OTHER, "long names of dimensions"]
 
 
+@cache
 def both(case: str) -> tuple[Layout, Layout]:
     """A sample's layout with a sheet for each matrix, and on one sheet."""
     if case.startswith("long"):
@@ -50,7 +52,7 @@ def both(case: str) -> tuple[Layout, Layout]:
     sample = case if case in NAMES else "multi-head" if case.startswith("one") else "politics"
     tables = attn_xl.read_tables(SAMPLES / f"{sample}.xlsx")
     options = OTHER.get(case, {})
-    settings = attn_xl.Settings.chosen(options, tables.settings, "")
+    settings = attn_xl.Settings.resolve(options, tables.settings, "")
     sheets = lay_out(attn_xl.attend(tables, settings), settings.sheets_for)
     return sheets, draw(sheets)
 
@@ -186,15 +188,17 @@ def test_a_product_stands_where_its_factors_meet(case: str) -> None:
         if not factors or not {o.node for o in figure.operands} <= set(names):
             continue
         products += 1
-        place, (factor,), left = canvas.blocks[figure.node].place, factors, figure.left[0].node
-        for i in range(place.rows):
-            here = [shows.get((place.row + i, column)) for column in range(1, place.column)]
-            assert_within([(names[left], i, k) for k in range(left.shape[1])], here)
-        for j in range(place.columns):
-            here = [shows.get((row, place.column + j)) for row in range(1, place.row)]
-            inner = left.shape[1]
-            cells = [(j, k) if factor.turned else (k, j) for k in range(inner)]
-            assert_within([(names[factor.node], *cell) for cell in cells], here)
+        place = canvas.blocks[figure.node].place
+        for left in figure.left:
+            for i in range(place.rows):
+                here = [shows.get((place.row + i, column)) for column in range(1, place.column)]
+                assert_within([(names[left.node], i, k) for k in range(left.node.shape[1])], here)
+        for factor in factors:
+            for j in range(place.columns):
+                here = [shows.get((row, place.column + j)) for row in range(1, place.row)]
+                inner = factor.node.shape[factor.turned]
+                cells = [(j, k) if factor.turned else (k, j) for k in range(inner)]
+                assert_within([(names[factor.node], *cell) for cell in cells], here)
     assert products or case in ("similarity", "softmax", "norm") or case.startswith("one")
 
 
@@ -208,7 +212,7 @@ def test_a_workbook_has_the_same_names_and_values(
     name: str, tmp_path: Path, keep: Callable[[Path], Path]
 ) -> None:
     tables = attn_xl.read_tables(SAMPLES / f"{name}.xlsx")
-    settings = attn_xl.Settings.chosen({}, tables.settings, "")
+    settings = attn_xl.Settings.resolve({}, tables.settings, "")
     computation = attn_xl.attend(tables, settings)
     plain, drawn = tmp_path / "sheets.xlsx", tmp_path / "canvas.xlsx"
     write_workbook(computation, plain, settings=settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from attn_xl.graph.loops import Loop
 from attn_xl.graph.operation import Operation
 
 from .elementwise import (
@@ -12,19 +13,26 @@ from .elementwise import (
     Divide,
     Exp,
     Gelu,
+    GeluSlope,
     GeluTanh,
     Multiply,
+    Positive,
     Relu,
+    Sigmoid,
     Sqrt,
     Subtract,
+    Tanh,
 )
 from .masks import Mask
 from .positions import Sinusoid
-from .products import Product, Transpose
+from .products import Dot, Product, Transpose
 from .reductions import (
     Best,
+    ColumnMaximum,
     ColumnMean,
+    ColumnSum,
     ColumnVariance,
+    Largest,
     Maximum,
     Mean,
     SampleVariance,
@@ -33,12 +41,25 @@ from .reductions import (
     Variance,
     Width,
 )
-from .selection import Columns, Concat, Find, Gather, Picked
+from .selection import (
+    AddedRows,
+    Columns,
+    Concat,
+    Find,
+    Gather,
+    Here,
+    Picked,
+    Placed,
+    Previous,
+    Repeated,
+    Shift,
+)
 from .switches import When
 
 ADD, SUBTRACT, MULTIPLY, DIVIDE = Add(), Subtract(), Multiply(), Divide()
 EXP, SQRT, ACOS = Exp(), Sqrt(), Acos()
 RELU, GELU, GELU_TANH = Relu(), Gelu(), GeluTanh()
+TANH, SIGMOID = Tanh(), Sigmoid()
 MAXIMUM, SUM, MEAN, SQUARES = Maximum(), Sum(), Mean(), Squares()
 VARIANCE, SAMPLE_VARIANCE = Variance(), SampleVariance()
 
@@ -46,6 +67,7 @@ PRIMITIVES: tuple[Operation, ...] = (
     Copy(),
     Transpose(),
     Product(),
+    Dot(),
     ADD,
     SUBTRACT,
     MULTIPLY,
@@ -57,7 +79,12 @@ PRIMITIVES: tuple[Operation, ...] = (
     RELU,
     GELU,
     GELU_TANH,
+    Positive(),
+    GeluSlope(),
+    Tanh(),
+    SIGMOID,
     MAXIMUM,
+    Largest(),
     SUM,
     MEAN,
     VARIANCE,
@@ -65,7 +92,12 @@ PRIMITIVES: tuple[Operation, ...] = (
     SQUARES,
     Width(),
     Gather(((0, 0),)),
+    Shift.by(-1, 1),
+    Previous(((1, 0),), -1, "Hidden", Loop()),
+    AddedRows(((0,),)),
     Columns(0, 1),
+    Placed((0,), 1),
+    Repeated(1, 1),
     Concat(),
     Best(),
     Mask(1, ("w",), True, ("<PAD>",)),
@@ -73,6 +105,9 @@ PRIMITIVES: tuple[Operation, ...] = (
     When(),
     Find(True),
     Picked(),
+    ColumnMaximum(),
+    Here(1),
+    ColumnSum(),
     ColumnMean(),
     ColumnVariance(),
 )

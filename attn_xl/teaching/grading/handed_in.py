@@ -114,7 +114,9 @@ def _unpacked(path: Path, into: Path) -> Iterator[HandedIn]:
         with zipfile.ZipFile(path) as archive:
             members = [info for info in archive.infolist() if not info.is_dir()]
             if len(members) > MOST_FILES:
-                raise InputError(f"{path}: has {len(members):,} files; at most {MOST_FILES:,} are read.")
+                raise InputError(
+                    f"{path}: has {len(members):,} files; at most {MOST_FILES:,} are read."
+                )
             for number, info in enumerate(members):
                 parts = [part for part in PurePosixPath(info.filename).parts if part not in ("..", "/")]
                 if not parts or any(map(_JUNK.match, parts)):

@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from attn_xl.graph.node import Node, Numbers
-from attn_xl.graph.operation import operation_of
+from attn_xl.graph.operation import operation_of, view_of
 from attn_xl.graph.operations.catalogue import (
     ADD,
     DIVIDE,
@@ -24,7 +24,6 @@ from attn_xl.graph.operations.catalogue import (
     SUM,
     VARIANCE,
 )
-from attn_xl.graph.operations.products import Product, Transpose
 
 Slip = tuple[str, float]
 Place = tuple[int, int]
@@ -109,9 +108,10 @@ def _slips_of_operation(
 ) -> Iterator[Slip]:
     operation = operation_of(node)
     parents = [numbers[parent] for parent in node.parents]
-    if isinstance(operation, Product):
-        turned = isinstance(node.parents[1].operation, Transpose)
-        yield from _product(parents[0], parents[1], row, column, turned)
+    if operation.is_product:
+        view = view_of(node.parents[1])
+        is_transposed = view is not None and view.turned
+        yield from _product(parents[0], parents[1], row, column, is_transposed)
         yield from _other_factors(node, parents, row, column, numbers)
     elif operation is DIVIDE:
         own = list(_softmax(node, row, column, numbers))

@@ -17,7 +17,7 @@ from attn_xl.settings import COMPARE, Settings
 from attn_xl.spreadsheets.numerals import as_text
 from attn_xl.tables.survey import Tables
 from attn_xl.teaching.answer_key import CHECKS, SOLVED
-from attn_xl.workbook.arrange import arranged, check_sizes
+from attn_xl.workbook.arrange import arrange, check_sizes
 from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.layout.settings_sheet import (
     digest,
@@ -45,7 +45,7 @@ def lesson_layout(computation: Computation, settings: Settings, lesson: Lesson) 
         # A projection fitted to the outputs would reveal them.
         kept = {name: node for name, node in computation.controls.items() if node.sheet != COMPARE}
         computation = replace(computation, controls=kept)
-    blank = arranged(computation, settings, lambda layout: with_blanks(layout, computation, lesson))
+    blank = arrange(computation, settings, lambda layout: with_blanks(layout, computation, lesson))
     title = f"{'Exam' if lesson.exam else 'Lesson'}: {computation.title}"
     made = with_pages(blank, lesson, title)
     lines = [*record(made, computation, settings, lesson)]
@@ -121,6 +121,6 @@ def write_lesson(
     made = {Path(path): layout}
     if answers is not None:
         own = [*record(layout, computation, settings, lesson), (SOLVED, "all")]
-        made[Path(answers)] = with_record(arranged(computation, settings), computation, settings, own)
+        made[Path(answers)] = with_record(arrange(computation, settings), computation, settings, own)
     write_layouts(made, template=template, settings=settings, source=source)
     return layout

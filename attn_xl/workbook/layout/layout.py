@@ -3,14 +3,16 @@ records."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 
 import numpy as np
 
-from attn_xl.graph.node import Node, Numbers, referred_to
-from attn_xl.graph.operation import NoArray, Reads, cells_of, operation_of
+from attn_xl.graph.loops import loops_in
+from attn_xl.graph.node import Node, Numbers, referred_to, walk
+from attn_xl.graph.operation import NoArray, Operation, Reads, cells_of, operation_of
 from attn_xl.settings import Formulas, Settings
 from attn_xl.spreadsheets.addresses import (
     at_row,
@@ -106,7 +108,7 @@ class Layout:
         title: of the workbook.
         in_words: the computation as a formula in words.
         sentences: the words of each sentence, by the prefix of its sheet names.
-        sheets: after the Overview, in the order they are made.
+        sheets: those after the Overview, in the order of their creation.
         blanks: the cells to fill in.
         cover: a page before the Overview.
         overview: whether there is an Overview.
@@ -148,22 +150,22 @@ class Layout:
     @cached_property
     def sources(self) -> dict[str, list[str]]:
         """For each sheet, the sheets that its formulas refer to."""
-        found: dict[str, list[str]] = {}
+        sources: dict[str, list[str]] = {}
         for sheet in self.all_sheets:
             live = [block.node for block in sheet.blocks if block.live]
             cells = [parent for node in live for parent in referred_to(node)]
             names = [self.blocks[node].place.sheet for node in cells]
-            found[sheet.name] = [name for name in dict.fromkeys(names) if name != sheet.name]
-        return found
+            sources[sheet.name] = [name for name in dict.fromkeys(names) if name != sheet.name]
+        return sources
 
     @cached_property
     def targets(self) -> dict[str, list[str]]:
         """For each sheet, the sheets whose formulas refer to it."""
-        found: dict[str, list[str]] = {sheet.name: [] for sheet in self.all_sheets}
+        targets: dict[str, list[str]] = {sheet.name: [] for sheet in self.all_sheets}
         for name, sources in self.sources.items():
             for source in sources:
-                found[source].append(name)
-        return found
+                targets[source].append(name)
+        return targets
 
     def summary(self, settings: Settings) -> str:
         """The number of sheets and formulas: `24 sheets, 480 formulas`."""
@@ -208,17 +210,17 @@ class Layout:
         ]
 
     def patterns(self, block: Block, row: int) -> list[str]:
-        """The formulas of a row of `block`, without the equals sign; tokens (`addresses.row_token`)
-        stand in place of row numbers. `row` counts from 0, and matters only where the operation's
+        """The formulas of a row of `block`, without the equals sign; row numbers are
+        tokens (`addresses.row_token`). `row` counts from 0, and matters only where the operation's
         formulas differ from row to row.
 
         A cell that is computed from cells to fill in is empty until they are filled in.
         """
-        found = []
+        formulas = []
         for column in range(block.place.columns):
             formula, needed = self.needs(block, row, column)
-            found.append(f'IF({needed},"",{formula})' if needed else formula)
-        return found
+            formulas.append(f'IF({needed},"",{formula})' if needed else formula)
+        return formulas
 
     def formula(self, block: Block, row: int, column: int) -> str:
         """One cell's formula, without the equals sign; `row` and `column` count from 0."""
@@ -229,11 +231,18 @@ class Layout:
         node = block.node
         if not (self.arrays and block.live) or node.values.size == 1 or self.waits(node):
             return ""
+        if node in self._looping:  # it would refer to itself
+            return ""
         own = PlacedOperand(self.blocks, replace(node, name=""), block.place, 0, {})
         try:
             return own.array()
         except NoArray:
             return ""
+
+    @cached_property
+    def _looping(self) -> set[Node]:
+        """The matrices that are computed row by row."""
+        return {node for loop in loops_in(walk(self.blocks)) for node in loop.nodes}
 
     def needs(self, block: Block, row: int, column: int) -> tuple[str, str]:
         """The formula of a cell, and a condition that is true while cells it needs are empty; "" if it
@@ -244,27 +253,29 @@ class Layout:
         needed = {text: count for text, (node, count) in own.read.items() if node in waiting}
         return formula, f"COUNT({','.join(needed)})<{sum(needed.values())}" if needed else ""
 
-    def same_in_every_row(self, block: Block) -> bool:
-        """Whether one pattern serves all rows of a matrix."""
-        if block.node in self.blanks.open or block.node in self.blanks.follow:
-            return False
-        return not block.live or _same_in_every_row(block.node)
+    def kinds_of_rows(self, block: Block) -> Sequence[object]:
+        """For each row of a matrix a value that is the same where one pattern serves the rows."""
+        rows = range(block.place.rows)
+        if self.waits(block.node):
+            return rows
+        varying = list(_varying(block.node)) if block.live else []
+        if None in varying:
+            return rows
+        return [tuple(made.kind_of_row(row) for made in varying if made) for row in rows]
 
 
-def _same_in_every_row(node: Node) -> bool:
+def _varying(node: Node) -> Iterator[Operation | None]:
+    """The operations in a matrix's formula whose own formulas differ between rows in more than row
+    numbers; None for an operand that is another column in each row."""
     if node.operation is None:
-        return True
+        return
     operation = operation_of(node)
-    return operation.same_in_every_row and all(
-        _same_reference_in_every_row(parent, operation.reads_of(number))
-        for number, parent in enumerate(node.parents)
-        if not parent.name
-    )
-
-
-def _same_reference_in_every_row(node: Node, reads: Reads) -> bool:
-    """Whether every row refers to an operand without a name in the same way."""
-    cells = cells_of(node)
-    if cells and cells.turned:  # another column for each row
-        return node.shape[0] == 1 or reads is Reads.column
-    return _same_in_every_row(node)
+    if not operation.same_in_every_row:
+        yield operation
+    for number, parent in enumerate(node.parents):
+        if not parent.name:
+            cells = cells_of(parent)
+            if not (cells and cells.turned):
+                yield from _varying(parent)
+            elif parent.shape[0] > 1 and operation.reads_of(number) is not Reads.column:
+                yield None

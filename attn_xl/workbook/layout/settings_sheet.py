@@ -35,8 +35,8 @@ class Source:
         kind: `sentence`, `weights`, or `given` for numbers that the program made up.
         name: the sentence's or the weights'.
         defined: its defined name.
-        place: its address, for programs that lose defined names. A table that is not in the workbook
-            has "" as its defined name, and the whole table as JSON in place of an address.
+        place: its address, for programs that lose defined names. Of a table that is not in the
+            workbook, `defined` is "" and `place` is the whole table as JSON.
         node: the table.
     """
 
@@ -106,6 +106,8 @@ def sources(layout: Layout, computation: Computation, settings: Settings) -> Ite
                 names[node] = SENTENCE, sentence
             elif source == "memory":
                 names[node] = SENTENCE, settings.memory or node.name
+            elif source == "attention":
+                names[node] = WEIGHTS, settings.attention or node.name
             elif source == "weights":
                 names[node] = WEIGHTS, node.name
             else:
