@@ -223,8 +223,9 @@ TEMPERED = Step(
     choices=("at all of them equally", "at fewer words"),
     answer=(
         "At all of them equally: divided by a huge number, all scores come close to 0, and equal scores "
-        "get equal weights. In the row of {word} the largest difference was {before} and is {span}; a "
-        "temperature below 1 would make it larger, and the attention sharper."
+        "get equal weights. In the row of {word} the largest difference was {before} and is {span}. "
+        "Why also by √d_k? A sum of d_k products spreads about √d_k times as far as one product; undoing "
+        "that keeps the softmax from giving everything to one word."
     ),
     recipe=recipes.TEMPER,
 )

@@ -25,7 +25,7 @@ FILL_IN_MARKED = f"{FILL_IN} Your marks are on the right."
 GIVEN = "Given: these numbers stay as they are."
 NO_SLIP = "Nothing to fix so far."
 BAR = 20
-WIDTHS = {1: 20.0, 2: 70.0, 3: 46.0, 4: 40.0, 5: 9.0, 6: 7.0, 7: 13.0, 8: 2.0, 9: 56.0}
+WIDTHS = {1: 20.0, 2: 70.0, 3: 46.0, 4: 40.0, 5: 9.0, 6: 7.0, 7: 18.0, 8: 2.0, 9: 56.0}
 LINE = 15.5
 """The height of a line of text, in points."""
 MARK_WIDTH = 3.2
@@ -201,7 +201,9 @@ def _cover(layout: Layout, steps: Sequence[Step], lesson: Lesson, title: str) ->
         words_to_choose = choices_of(step.block.node)
         if words_to_choose:
             listed = ",".join(words_to_choose)
-            offered.append(Choice(address(at, 4), f'"{listed}"', "Predict", "Choose before you compute."))
+            offered.append(
+                Choice(address(at, 4), f'"{listed}"', "Predict", "Choose before you compute.")
+            )
         if lesson.exam:
             there = f"{quoted(step.block.place.sheet)}!{step.block.place.range}"
             whole = step.cells == step.block.node.values.size
