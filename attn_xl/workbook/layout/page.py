@@ -73,6 +73,14 @@ class Tint:
     style: str
 
 
+@dataclass(frozen=True)
+class Heat:
+    """A colour scale on some cells from the time that a condition, with absolute references, is true."""
+
+    range: str
+    formula: str
+
+
 Side = Literal["t", "r", "b", "l", ""]
 """The side of a point that its label stands on: top, right, bottom, left; "" for no label."""
 
@@ -127,7 +135,7 @@ class Extras:
     Attributes:
         widths: of columns, in characters; heights: of rows, in points. Others are computed.
         row_height: of all other rows, in points; 0 for the template's own.
-        scales: cells with a colour scale.
+        scales: cells with a colour scale; heats: those that get one, after the tints.
         canvas: the sheet is a picture, printed on as few readable pages as possible; `widths` are
             minimums.
         starts: the rows before which a page break is allowed; sections: those that begin a layer or a
@@ -145,6 +153,7 @@ class Extras:
     heights: dict[int, float] = field(default_factory=dict)
     row_height: float = 0.0
     scales: tuple[str, ...] = ()
+    heats: tuple[Heat, ...] = ()
     canvas: bool = False
     starts: tuple[int, ...] = ()
     sections: tuple[int, ...] = ()
