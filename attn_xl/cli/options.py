@@ -120,6 +120,15 @@ Without = Annotated[
         show_default=False,
     ),
 ]
+Encoding = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="The encoding of a text file: windows-1251, gbk, ... Default: detected, or Windows-1252.",
+        show_default=False,
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing output file.")]
 Command = Callable[..., None]
 
@@ -128,7 +137,7 @@ def with_settings(*leave_out: str) -> Callable[[Command], Command]:
     """Add an option for every setting to a command, which receives their values as `options`.
 
     A command with a parameter `reading` also gets the options of `read_tables`, collected there:
-    --range, --words-in, --without and, unless the command defines its own, --sheet.
+    --range, --words-in, --without, --encoding and, unless the command defines its own, --sheet.
 
     Args:
         leave_out: settings that do not become options.
@@ -138,7 +147,13 @@ def with_settings(*leave_out: str) -> Callable[[Command], Command]:
         own = inspect.signature(command, eval_str=True).parameters
         settings = [f for f in fields(Settings) if f.name not in leave_out and "options" in own]
         reads = (
-            {"range": Range, "words_in": WordsIn, "sheet": Sheets, "without": Without}
+            {
+                "range": Range,
+                "words_in": WordsIn,
+                "sheet": Sheets,
+                "without": Without,
+                "encoding": Encoding,
+            }
             if "reading" in own
             else {}
         )

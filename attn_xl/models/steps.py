@@ -290,6 +290,17 @@ SOFTMAX = Step(
     recipe=recipes.SHARE,
     role="attention",
 )
+GIVEN_ATTENTION = Step(
+    "A",
+    note=(
+        "The given attention weights: how much each word (row) takes of each word (column). Change a "
+        "number and watch."
+    ),
+    question=_CHANGED,
+    recipe=recipes.GIVEN,
+    role="attention",
+    source="attention",
+)
 PLAIN_SUM = Step(
     "Sum",
     note="the sum of the scores",
@@ -810,8 +821,8 @@ FEED_FORWARD = Step(
     ),
     recipe=recipes.PROJECT,
 )
-EXPERT, SHARED = Scope("Expert", "expert", counted=""), Scope("Shared", "shared expert")
-NEW = Scope("New", "new word", counted="")
+EXPERT, SHARED = Scope("Expert", "expert", unit=""), Scope("Shared", "shared expert")
+NEW = Scope("New", "new word", unit="")
 ROUTER = Step(
     "Router",
     note="How well each expert (column) fits each word. Look for the largest numbers in a row.",
@@ -1073,6 +1084,14 @@ W_U = Step(
     role="weight",
     source="weights",
 )
+W_C = replace(
+    W_U,
+    symbol="W_C",
+    note=(
+        "Learned: from the sentence's vector to the classes. Look down a column: which dimensions "
+        "make its class probable."
+    ),
+)
 W_1 = Step(
     "W_1",
     note=(
@@ -1174,6 +1193,9 @@ BIAS = Step(
 )
 BIASES = {
     weights: replace(BIAS, symbol=weights.symbol.replace("W", "b"))
-    for weights in (W_Q, W_K, W_V, W_O, W_1, W_G, W_2, W_U, W_R, W_DKV, W_UK, W_UV, W_KR, W_QR, W_DQ)
+    for weights in (
+        *(W_Q, W_K, W_V, W_O, W_1, W_G, W_2, W_U, W_C),
+        *(W_R, W_DKV, W_UK, W_UV, W_KR, W_QR, W_DQ),
+    )
 }
 """The bias that belongs to each of the weights."""

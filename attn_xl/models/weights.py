@@ -10,6 +10,7 @@ import numpy as np
 
 from attn_xl.errors import InputError, MissingWeightsError
 from attn_xl.graph.matrix import Matrix, given_step
+from attn_xl.graph.node import inside
 from attn_xl.graph.step import WHOLE, Part, Step
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.text import count, listed
@@ -32,8 +33,10 @@ class SheetWeights(Weights):
     serve every layer.
     """
 
-    def __init__(self, tables: Tables, seed: int | None, heads_as_sheets: bool = False) -> None:
-        self._tables, self._seed = tables, seed
+    def __init__(
+        self, tables: Tables, seed: int | None, heads_as_sheets: bool = False, *, xavier: bool = False
+    ) -> None:
+        self._tables, self._seed, self._xavier = tables, seed, xavier
         self.heads_as_sheets = heads_as_sheets
         self._spelled = {name.casefold(): name for name in tables.weights}
         self._made: dict[str, Matrix] = {}
@@ -146,7 +149,8 @@ class SheetWeights(Weights):
             note = step.note + (steps.TURNED if table and table.turned else "")
             # A table that all layers share belongs to none of them.
             own = key.casefold() == name.casefold()  # a sheet may be called W_O for W_o
-            matrix = given_step(values, rows, columns, step, part if own else WHOLE, note=note)
+            with inside():  # no sentence: all share it
+                matrix = given_step(values, rows, columns, step, part if own else WHOLE, note=note)
             self._made[key] = matrix if own else replace(matrix, name=key)
         return self._made[key]
 
@@ -163,6 +167,9 @@ class SheetWeights(Weights):
         if step in _MADE_UP:
             return np.full((rows, columns), _MADE_UP[step])
         rng = np.random.default_rng([self._seed or 0, zlib.crc32(name.encode())])
+        if self._xavier:  # Glorot, Bengio (2010), as torch.nn.init.xavier_uniform_
+            bound = np.sqrt(6 / (rows + columns))
+            return np.asarray(rng.uniform(-bound, bound, size=(rows, columns)))
         return rng.choice(READABLE, size=(rows, columns))
 
 

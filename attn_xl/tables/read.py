@@ -30,6 +30,7 @@ def read_tables(
     words_in: WordsIn | None = None,
     sheet: str | Sequence[str] = (),
     without: str | Sequence[str] = (),
+    encoding: str | None = None,
 ) -> Tables:
     """Read the embedding tables and the weights of a file, a frame or an array.
 
@@ -50,11 +51,12 @@ def read_tables(
         sheet: read only the sentences and weights of these sheets, and sheets named as weights.
         without: weights to leave out, by name: `W_1`, `layers.1.linear1.weight`, or all weights of a
             layer, `Enc2`; or sheets.
+        encoding: the encoding of a text file, such as "windows-1251" or "gbk"; detected if None.
 
     Raises:
         InputError: if the file cannot be read, has no table, has a cell that is not a finite number, or
             is ambiguous; the message names file, sheet and cell.
-        CallError: if a range, a sheet or weights do not exist.
+        CallError: if a range, a sheet, weights or an encoding do not exist.
         WrongTypeError: for an object of another type.
 
     Example:
@@ -63,7 +65,9 @@ def read_tables(
         >>> tables.sentences["pets"]["mouse"]
         array([2. , 1.9, 0.1])
     """
-    result = survey(path, range=range, words_in=words_in, sheet=sheet, without=without)
+    result = survey(
+        path, range=range, words_in=words_in, sheet=sheet, without=without, encoding=encoding
+    )
     if result.trouble is not None:
         raise result.trouble
     assert result.tables is not None
@@ -77,6 +81,7 @@ def survey(
     words_in: WordsIn | None = None,
     sheet: str | Sequence[str] = (),
     without: str | Sequence[str] = (),
+    encoding: str | None = None,
 ) -> Survey:
     """Find all tables of a file and what each is for; arguments as for `read_tables`.
 
@@ -86,7 +91,19 @@ def survey(
         InputError: if the file cannot be read at all.
         CallError: if a range, a sheet or weights do not exist.
     """
-    book = _book_of(path)
+    book = _book_of(path, encoding)
+    return survey_of(book, range=range, words_in=words_in, sheet=sheet, without=without)
+
+
+def survey_of(
+    book: Book,
+    *,
+    range: str | Sequence[str] = (),
+    words_in: WordsIn | None = None,
+    sheet: str | Sequence[str] = (),
+    without: str | Sequence[str] = (),
+) -> Survey:
+    """`survey` of a book that has been read."""
     if range or words_in or read_record(book.grids) is None:
         return survey_book(book, range=range, words_in=words_in, sheet=sheet, without=without)
     tables = _tables(book, sheet, without)
@@ -97,13 +114,13 @@ def survey(
         )
         for name in book.grids
     ]
-    return Survey(book.path, sheets, tables)
+    return Survey(book.path, sheets, tables, book=book)
 
 
-def _book_of(what: Any) -> Book:
+def _book_of(what: Any, encoding: str | None = None) -> Book:
     """The book of a file, a frame, an array, or a dictionary of these."""
     if isinstance(what, (str, os.PathLike)):
-        return read_book(Path(what))
+        return read_book(Path(what), encoding)
     return book_of_objects(what)
 
 

@@ -77,7 +77,8 @@ class Largest(Operation):
         return f"1 at the largest of each row of {operands[0]}, else 0"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        return Said(f"1 at the largest of {terms[0].listed(row)}, else 0", 0)
+        (x,) = terms
+        return Said(f"1 if {x.at(row, column).text} is the largest of {x.listed(row)}, else 0", 0)
 
 
 class Sum(Reduction):
