@@ -232,7 +232,7 @@ def scaled_dot_product_attention(
 
 
 def _mixed_from(weights: Matrix, values: Sequence[Matrix]) -> Matrix:
-    """(n, d_v): the weights of some words (n, m) times their values, which stand in several matrices."""
+    """(n, d_v): the weights of some words (n, m) times their values, from several matrices."""
     total: Matrix | None = None
     start = 0
     for v in values:

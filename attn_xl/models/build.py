@@ -299,8 +299,8 @@ class Run:
                 )
         if s.generate is not None and (s.dropout or s.residual_dropout or OwnMasks.given(self.tables)):
             raise CallError(
-                "--generate does not work with dropout or with a mask of your own: they have no rows for "
-                "new words."
+                "--generate does not work with dropout or with a mask of your own: they have no rows "
+                "for new words."
             )
         if s.normalize is Normalize.sum and (
             s.causal or s.padding or s.window or OwnMasks.given(self.tables)
@@ -536,8 +536,9 @@ class Run:
         table = self.tables.weights[steps.VOCABULARY.symbol]
         if table.shape[1] != len(x.columns):
             raise InputError(
-                f"{table.file}, sheet {table.sheet!r}: Vocabulary has {count(table.shape[1], 'column')}, "
-                f"but --generate needs {count(len(x.columns), 'dimension')}, as the sentences have."
+                f"{table.file}, sheet {table.sheet!r}: Vocabulary has "
+                f"{count(table.shape[1], 'column')}, but --generate needs "
+                f"{count(len(x.columns), 'dimension')}, as the sentences have."
             )
         vocabulary = self._vocabulary or given_step(
             table.values, table.rows, table.columns, steps.VOCABULARY
@@ -576,8 +577,8 @@ class Run:
         )
 
     def next_words(self, x: Matrix, part: Part = WHOLE) -> tuple[Matrix, Matrix, Matrix]:
-        """Logits and probabilities over the vocabulary: from the weights `W_U`, or from the embeddings on the
-        sheet `Vocabulary`, one word per row as in the sentences."""
+        """Logits and probabilities over the vocabulary: from the weights `W_U`, or from the embeddings
+        on the sheet `Vocabulary`, one word per row as in the sentences."""
         table = self.tables.weights.get(steps.VOCABULARY.symbol)
         b_u = steps.BIASES[steps.W_U]
         d = len(x.columns)
@@ -759,8 +760,8 @@ def _row_by_row(graphs: Mapping[str, Graph], settings: Settings) -> tuple[str, .
         return ()
     names = listed([node.name for node in loops[0].nodes if node.name and not node.helper], 6)
     return (
-        f"{names} have a formula in each cell: each row needs the row above, and one formula for the whole "
-        "matrix would refer to itself.",
+        f"{names} have a formula in each cell: each row needs the row above, and one formula for the "
+        "whole matrix would refer to itself.",
     )
 
 

@@ -444,8 +444,8 @@ OUTPUT = Step(
 OUTPUT_KEPT = replace(
     OUTPUT,
     note=(
-        "The new word's vector: the values of all words so far, mixed by its attention weights. Click a "
-        "cell: the values of earlier words are read where they were first computed."
+        "The new word's vector: the values of all words so far, mixed by its attention weights. Click "
+        "a cell: the values of earlier words are read where they were first computed."
     ),
     recipe=recipes.MIX_KEPT,
 )
@@ -958,7 +958,7 @@ NEXT = Step(
 
 LAST_LOGITS = Step(
     "LastLogits",
-    note="The logits after the last word so far: how well each word of the vocabulary continues the text.",
+    note="The logits after the last word: how well each word of the vocabulary continues the text.",
     purpose="Only the last row decides how the text goes on.",
     question="which word of the vocabulary will be written next?",
     recipe=recipes.TAKE_ROWS,
@@ -1004,7 +1004,7 @@ NEW_WORD = Step(
 )
 NEW_INPUT = Step(
     "Input",
-    note="The embedding of the new word: its row of Vocabulary, picked by a row of zeros and a single 1.",
+    note="The embedding of the new word: its row of Vocabulary, picked by zeros and a single 1.",
     purpose="The word just written is what the model reads next.",
     question="which row of {b} will {own} be equal to?",
     recipe=recipes.PROJECT,
@@ -1016,8 +1016,8 @@ WORDS_SO_FAR = Step("Words", note="words so far", helper=True)
 CACHE = Step(
     "Cache",
     note=(
-        "Numbers of K and V for each new word: kept so far, computed now, computed without a cache, and "
-        "saved. Look down the columns: with the cache, the work for each word stays the same."
+        "Numbers of K and V for each new word: kept so far, computed now, computed without a cache, "
+        "and saved. Look down the columns: with the cache, the work for each word stays the same."
     ),
     purpose=(
         "The keys and values of earlier words never change, so they are kept, as a reader keeps notes "

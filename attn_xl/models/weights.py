@@ -100,8 +100,8 @@ class SheetWeights(Weights):
         return self._matrix(step, part, table, [step.symbol], columns)
 
     def at_positions(self, x: Matrix, n: int, more: int) -> Matrix:
-        """The learned position vectors, (p, d) with p at least n, for embeddings (m, d); generated ones are
-        enough for `more` words after the longest sentence.
+        """The learned position vectors, (p, d) with p at least n, for embeddings (m, d); generated ones
+        are enough for `more` words after the longest sentence.
 
         Raises:
             InputError: if they are neither given nor to be generated, are too few, or of another width.

@@ -34,7 +34,7 @@ OTHER: dict[str, Any] = {
     "kv_heads": 1, "rotary_pairs": "neighbours", "rotary_base": 50.0, "rotary_share": 0.5,
     "qk_norm": "rms", "norm_type": "rms", "residual": "parallel", "window": 2, "sinks": 1,
     "score_cap": 0.5, "logit_cap": 0.5, "latent": 2, "latent_queries": 2, "experts": 3, "top_k": 1,
-    "renormalize": False, "shared_expert": True,
+    "renormalize": False, "shared_expert": True, "generate": 2, "sample": True, "word_temperature": 2.0,
 }  # fmt: skip
 BESIDE: dict[str, dict[str, Any]] = {
     "seed": {"dropout": 0.5},
@@ -49,6 +49,8 @@ BESIDE: dict[str, dict[str, Any]] = {
     "top_k": {"experts": 3},
     "renormalize": {"experts": 3},
     "shared_expert": {"experts": 3},
+    "sample": {"generate": 2},
+    "word_temperature": {"generate": 2, "sample": True},
 }
 """What an option needs beside it."""
 SHOWN = {

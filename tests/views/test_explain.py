@@ -34,10 +34,12 @@ from attn_xl.graph.functions import (
     concat,
     copy,
     cos,
+    counted,
     distance,
     exp,
     gather,
     mask,
+    next_draw,
     option,
     picked,
     rank,
@@ -46,6 +48,7 @@ from attn_xl.graph.functions import (
     row_squares,
     row_sum,
     row_variance,
+    running_sum,
     sin,
     sinusoid,
     sqrt,
@@ -88,6 +91,7 @@ def computed(numbers: str) -> float:
         ("^", "**"),
         ("π", "pi"),
         ("Φ", "phi"),
+        ("mod", "%"),
     ):
         text = text.replace(said, python)
     return float(eval(text, dict(WITH)))
@@ -170,6 +174,9 @@ CASES: dict[str, Callable[[], Matrix]] = {
     "COS": lambda: cos(X - Y),
     "TANH": lambda: tanh(X),
     "AtMost": lambda: at_most(X, option(0.25, "Most", "")),
+    "NextDraw": lambda: next_draw(option(7.0, "Seed", "")),
+    "RunningSum": lambda: running_sum(X) * 2,
+    "Count": lambda: counted(3, X.rows),
     "Rank": lambda: rank(X),
     "Angle": lambda: angles(option(50.0, "Base", ""), X.rows, 4, neighbours=False, first=3),
     "QuarterTurn": lambda: turned(columns(X, 0, 2) * 2, neighbours=True),
