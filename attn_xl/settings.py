@@ -120,7 +120,7 @@ READ_BY = {
 }
 """The optimizers that read a setting, where not all do."""
 MOST_STEPS = 1_000_000
-LEARNING = (*ATTENTION, Model.softmax, Model.norm, Model.feed_forward)
+LEARNING = (*ATTENTION, Model.softmax, Model.norm, Model.feed_forward, Model.cnn, *RECURRENT)
 """Models with a loss."""
 
 
@@ -256,7 +256,7 @@ class Settings:
         "number of filters.",
         int,
         models=(*STACKS, Model.feed_forward, Model.cnn, *RECURRENT),
-        needs=("random_weights",),
+        needs=("random_weights", "steps"),
     )
     epsilon: float = _choice(
         1e-5,

@@ -30,7 +30,9 @@ OTHER: dict[str, Any] = {
     "padding": "cat", "positions": "sinusoidal", "normalize": "sum", "scale": False, "temperature": 2.0,
     "dropout": 0.5, "residual_dropout": 0.5, "seed": 4, "norm": "pre", "norm_variance": "sample",
     "norm_epsilon": "outside", "activation": "gelu", "hidden": 3, "epsilon": 0.25, "random_weights": 2,
-    "attention": "one",
+    "attention": "one", "backbone": "attention", "pooling": "first", "loss": True, "steps": 1,
+    "optimizer": "adam", "rate": 0.5, "momentum": 0.5, "beta1": 0.5, "beta2": 0.5,
+    "adam_epsilon": 0.5, "decay": 0.5, "live": 1, "train": "W_Q",
 }  # fmt: skip
 SHOWN = {
     "heads_as_sheets",
