@@ -213,7 +213,9 @@ def learn(
     with _options_as_keywords():
         read = _tables(tables, words, dims)
         if labels is not None:
-            given = {name: (text,) if isinstance(text, str) else tuple(text) for name, text in labels.items()}
+            given = {
+                name: (text,) if isinstance(text, str) else tuple(text) for name, text in labels.items()
+            }
             read = replace(read, labels=given)
     computation = attend(read, settings, weights=weights, steps=steps, **options)
     (graph,) = computation.values()

@@ -218,7 +218,7 @@ class Settings:
     seed: int = _choice(
         0,
         "Random seed for dropout, and for the initial weights of learning that are not given.",
-        models=ATTENTION,
+        models=LEARNING,
         needs=("dropout", "residual_dropout", "steps"),
     )
     norm: Norm = _choice(

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, alike, table, verify
-from judges import Editable
+from conftest import CANCELLED, SAMPLES, alike, table, verify
+from judges import Editable, differences_ironcalc
 
 import attn_xl
 from attn_xl import CallError, InputError
@@ -27,7 +27,8 @@ def torch_losses(optimizer: str, rate: float, steps: int) -> tuple[list[float], 
     torch = pytest.importorskip("torch")
     tables = attn_xl.read_tables(SAMPLE)
     weights = {
-        name: torch.tensor(table.values.copy(), requires_grad=True) for name, table in tables.weights.items()
+        name: torch.tensor(table.values.copy(), requires_grad=True)
+        for name, table in tables.weights.items()
     }
     kinds: dict[str, Any] = {
         "sgd": lambda w: torch.optim.SGD(w, rate),
@@ -74,7 +75,12 @@ def test_the_sample_tells_its_story() -> None:
     for step, right in ((1, 2), (31, 4)):
         classes = [graph[f"Step{step}.{name}.Class"].texts for name in labels]
         assert sum(given == label for given, label in zip(classes, labels.values())) == right
-    for name, word in (("pets", "cat"), ("desk", "keyboard"), ("kitchen", "cheese"), ("office", "screen")):
+    for name, word in (
+        ("pets", "cat"),
+        ("desk", "keyboard"),
+        ("kitchen", "cheese"),
+        ("office", "screen"),
+    ):
         before, after = (graph[f"Step{step}.{name}.Softmax"]["mouse", word] for step in (1, 31))
         assert after > 1.4 * before
     assert run.losses[-1] < 0.01 < run.losses[0]
@@ -133,7 +139,6 @@ def regression(**settings: Any) -> dict[str, Any]:
         pytest.param(regression(heads=2), id="heads"),
         pytest.param(regression(model="encoder", activation="gelu-tanh"), id="encoder"),
         pytest.param(regression(model="feed-forward"), id="feed-forward"),
-        pytest.param(regression(model="rnn"), id="rnn"),
     ],
 )
 def test_any_model_learns_with_weights_that_are_drawn(sheets: Any, make: Make, tmp_path: Path) -> None:
@@ -141,14 +146,16 @@ def test_any_model_learns_with_weights_that_are_drawn(sheets: Any, make: Make, t
     assert run.losses[0] > run.losses[1] > run.losses[2]
     path = tmp_path / "out.xlsx"
     attn_xl.write_workbook(run.computation, path, plain=True)
-    verify(path)
+    assert not differences_ironcalc(path, 1e-9, CANCELLED)
     again = attn_xl.learn(make(sheets, "again.xlsx"), steps=40, rate=0.05, seed=5, live=1)
     assert np.array_equal(again.losses[:2], run.losses[:2])
     assert again.losses[-1] < run.losses[-1]
     for name, weights in again.weights.items():
         before = run.computation["Learning" if len(sheets) > 3 else "pets"][f"Step1.{name}"]
         bound = np.sqrt(6 / sum(before.shape))
-        assert np.abs(before.values).max() <= bound or name.startswith(("gamma", "beta", "Vocab", "Enc"))
+        assert np.abs(before.values).max() <= bound or name.startswith(
+            ("gamma", "beta", "Vocab", "Enc")
+        )
         assert weights.shape == before.shape
 
 
@@ -160,7 +167,10 @@ def test_only_some_weights_are_learned_on_request() -> None:
 
 
 def test_labels_in_python() -> None:
-    x = {"a": {"cat": [1, 0], "sat": [0, 1]}, "b": {"dog": [0, 2], "sat": [0, 1]}}
+    x = {
+        name: attn_xl.given([[1, 0], [0, number]], [name, "sat"], ["x", "y"], name)
+        for number, name in enumerate("ab", 1)
+    }
     run = attn_xl.learn(x, model="classify", labels={"a": "yes", "b": "no"}, steps=3, rate=0.5)
     assert run.losses[-1] < run.losses[0]
     assert run.weights["W_C"].columns == ("yes", "no")
@@ -176,7 +186,9 @@ def test_a_written_run_is_read_back_and_explained(tmp_path: Path) -> None:
     (read,) = again.values()
     assert np.array_equal(read["Loss"].values, graph["Loss"].values)
     names = openpyxl.load_workbook(path).defined_names
-    assert {"Step1.W_Q", "Step1.dW_Q", "Step3.W_Q", "Step1.W_Q.m", "Step1.W_Q.v", "Loss", "Rate"} <= {*names}
+    assert {"Step1.W_Q", "Step1.dW_Q", "Step3.W_Q", "Step1.W_Q.m", "Step1.W_Q.v", "Loss", "Rate"} <= {
+        *names
+    }
     assert attn_xl.explain(again, "Step1.pets.dScores[mouse, cat]").formula.startswith("=")
 
 
@@ -209,6 +221,10 @@ def test_what_cannot_be_learned_is_said(options: Any, error: type[Exception], me
 
 
 def test_a_model_without_weights_has_nothing_to_learn(make: Make) -> None:
-    sheets = {"one": table(np.ones((2, 2))), "Target": [[1, 0], [0, 1]], "Settings": [["model", "softmax"]]}
+    sheets = {
+        "one": table(np.ones((2, 2))),
+        "Target": [[1, 0], [0, 1]],
+        "Settings": [["model", "softmax"]],
+    }
     with pytest.raises(InputError, match="nothing to learn"):
         attn_xl.learn(make(sheets))
