@@ -131,7 +131,7 @@ READ_BY = {
 }
 """The optimizers that read a setting, where not all do."""
 MOST_STEPS = 1_000_000
-LEARNING = (*ATTENTION, Model.softmax, Model.norm, Model.feed_forward)
+LEARNING = (*ATTENTION, Model.softmax, Model.norm, Model.feed_forward, Model.cnn, *RECURRENT)
 """Models with a loss."""
 
 
@@ -326,8 +326,9 @@ class Settings:
     )
     seed: int = _choice(
         0,
-        "Random seed for dropout, for new words, and for the initial weights of learning that are not given.",
-        models=ATTENTION,
+        "Random seed for dropout, for new words, and for the initial weights of learning that are not "
+        "given.",
+        models=LEARNING,
         needs=("dropout", "residual_dropout", "generate", "steps"),
         cell="Seed",
     )
@@ -402,7 +403,7 @@ class Settings:
         "number of filters.",
         int,
         models=(*STACKS, Model.feed_forward, Model.cnn, *RECURRENT),
-        needs=("random_weights",),
+        needs=("random_weights", "steps"),
     )
     epsilon: float = _choice(
         1e-5,
