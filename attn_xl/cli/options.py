@@ -120,6 +120,15 @@ Without = Annotated[
         show_default=False,
     ),
 ]
+Text = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option(
+        "--text",
+        metavar="TEXT",
+        help="With the folder of a trained model as FILE: the text to compute. May be repeated.",
+        show_default=False,
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing output file.")]
 Command = Callable[..., None]
 
@@ -128,7 +137,7 @@ def with_settings(*leave_out: str) -> Callable[[Command], Command]:
     """Add an option for every setting to a command, which receives their values as `options`.
 
     A command with a parameter `reading` also gets the options of `read_tables`, collected there:
-    --range, --words-in, --without and, unless the command defines its own, --sheet.
+    --range, --words-in, --without, --text and, unless the command defines its own, --sheet.
 
     Args:
         leave_out: settings that do not become options.
@@ -138,7 +147,7 @@ def with_settings(*leave_out: str) -> Callable[[Command], Command]:
         own = inspect.signature(command, eval_str=True).parameters
         settings = [f for f in fields(Settings) if f.name not in leave_out and "options" in own]
         reads = (
-            {"range": Range, "words_in": WordsIn, "sheet": Sheets, "without": Without}
+            {"range": Range, "words_in": WordsIn, "sheet": Sheets, "without": Without, "text": Text}
             if "reading" in own
             else {}
         )
@@ -253,4 +262,5 @@ def output_beside(file: Path, tail: str) -> Path:
     """
     if str(file) == "-":
         raise CallError("the input is standard input. Give the output a name with -o.")
-    return file.parent / f"{file.stem}-{tail}"
+    stem = file.resolve().name if file.is_dir() else file.stem
+    return file.parent / f"{stem}-{tail}"

@@ -30,6 +30,7 @@ def read_tables(
     words_in: WordsIn | None = None,
     sheet: str | Sequence[str] = (),
     without: str | Sequence[str] = (),
+    text: str | Sequence[str] = (),
 ) -> Tables:
     """Read the embedding tables and the weights of a file, a frame or an array.
 
@@ -42,7 +43,8 @@ def read_tables(
     Args:
         path: the file, whose format is detected from its content; `-` is standard input. Or a pandas or
             polars frame (index: words, columns: dimensions), an array, nested lists, a dictionary of
-            vectors by word, a table, a matrix, or a dictionary of these by name.
+            vectors by word, a table, a matrix, or a dictionary of these by name. Or the folder of a
+            trained model, with `text`.
         range: the range of the sentence with its labels: `Sheet!B3:F9`, or the name of a range or
             table; several for several sentences. `W_Q=Sheet!B3:F9` gives weights.
         words_in: whether the words of a sentence are in "rows" or "columns"; detected from labels if
@@ -50,6 +52,8 @@ def read_tables(
         sheet: read only the sentences and weights of these sheets, and sheets named as weights.
         without: weights to leave out, by name: `W_1`, `layers.1.linear1.weight`, or all weights of a
             layer, `Enc2`; or sheets.
+        text: one or more texts for a trained model, whose folder `path` is: each becomes a sentence with
+            one token per row.
 
     Raises:
         InputError: if the file cannot be read, has no table, has a cell that is not a finite number, or
@@ -63,7 +67,7 @@ def read_tables(
         >>> tables.sentences["pets"]["mouse"]
         array([2. , 1.9, 0.1])
     """
-    result = survey(path, range=range, words_in=words_in, sheet=sheet, without=without)
+    result = survey(path, range=range, words_in=words_in, sheet=sheet, without=without, text=text)
     if result.trouble is not None:
         raise result.trouble
     assert result.tables is not None
@@ -77,6 +81,7 @@ def survey(
     words_in: WordsIn | None = None,
     sheet: str | Sequence[str] = (),
     without: str | Sequence[str] = (),
+    text: str | Sequence[str] = (),
 ) -> Survey:
     """Find all tables of a file and what each is for; arguments as for `read_tables`.
 
@@ -86,6 +91,10 @@ def survey(
         InputError: if the file cannot be read at all.
         CallError: if a range, a sheet or weights do not exist.
     """
+    if isinstance(path, (str, os.PathLike)) and Path(path).is_dir():
+        return _of_checkpoint(Path(path), [text] if isinstance(text, str) else text)
+    if text:
+        raise CallError("--text needs the folder of a trained model, not a file.")
     book = _book_of(path)
     if range or words_in or read_record(book.grids) is None:
         return survey_book(book, range=range, words_in=words_in, sheet=sheet, without=without)
@@ -98,6 +107,17 @@ def survey(
         for name in book.grids
     ]
     return Survey(book.path, sheets, tables)
+
+
+def _of_checkpoint(folder: Path, texts: Sequence[str]) -> Survey:
+    from .checkpoints.checkpoint import CONFIG, read_checkpoint  # only for trained models
+
+    if not (folder / CONFIG).is_file():
+        raise InputError(
+            f"{folder}: is a folder without a {CONFIG}. Give a spreadsheet, or the folder of a trained "
+            "model."
+        )
+    return Survey(folder, [], read_checkpoint(folder, texts))
 
 
 def _book_of(what: Any) -> Book:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ class Tables:
 
     path: Path
     sentences: dict[str, Table]
-    weights: dict[str, Table]
+    weights: Mapping[str, Table]
     settings: dict[str, Any] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
 
