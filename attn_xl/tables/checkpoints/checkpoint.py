@@ -285,9 +285,7 @@ class StoredWeights(Mapping[str, Table]):
                     for layer in range(layers if ALL in path else 1)
                 ]
                 always = kind == "weight" or family.biased
-                if (any(there) or (always and "gamma_Q" not in roles and "gamma_K" not in roles)) and not (
-                    head and (tied or kind == "bias")
-                ):
+                if (always or any(there)) and not (head and (tied or kind == "bias")):
                     wanted |= {
                         f"{path.replace(ALL, str(layer))}.{kind}" for layer in range(len(there))
                     }

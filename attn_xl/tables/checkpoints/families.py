@@ -186,7 +186,7 @@ GPT2 = Family(
     ignored=(".attn.bias", ".attn.masked_bias"),
 )
 LLAMA = Family(
-    types=("llama", "mistral", "qwen2", "qwen3"),
+    types=("llama", "mistral", "qwen2"),
     stack="Dec",
     prefixes=("", "model."),
     settings={
@@ -210,8 +210,6 @@ LLAMA = Family(
         "layers.*.self_attn.k_proj": "W_K",
         "layers.*.self_attn.v_proj": "W_V",
         "layers.*.self_attn.o_proj": "W_O",
-        "layers.*.self_attn.q_norm": "gamma_Q",
-        "layers.*.self_attn.k_norm": "gamma_K",
         "layers.*.post_attention_layernorm": "gamma_2",
         "layers.*.mlp.gate_proj": "W_G",
         "layers.*.mlp.up_proj": "W_1",
@@ -222,6 +220,16 @@ LLAMA = Family(
     biased=False,
     tied=False,
     ignored=(".rotary_emb.inv_freq",),
+)
+QWEN3 = replace(
+    LLAMA,
+    types=("qwen3",),
+    settings={**LLAMA.settings, "qk_norm": "rms"},
+    tensors={
+        **LLAMA.tensors,
+        "layers.*.self_attn.q_norm": "gamma_Q",
+        "layers.*.self_attn.k_norm": "gamma_K",
+    },
 )
 GPT_NEOX = Family(
     types=("gpt_neox",),
@@ -258,4 +266,4 @@ GPT_NEOX = Family(
     tied=False,
     ignored=(".rotary_emb.inv_freq", ".attention.bias", ".attention.masked_bias"),
 )
-FAMILIES = (BERT, ROBERTA, DISTILBERT, GPT2, LLAMA, GPT_NEOX)
+FAMILIES = (BERT, ROBERTA, DISTILBERT, GPT2, LLAMA, QWEN3, GPT_NEOX)
