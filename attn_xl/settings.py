@@ -19,12 +19,16 @@ from .choices import (
     Arrangement,
     Engine,
     Formulas,
+    HeadNorm,
     Model,
     Norm,
     Normalize,
     NormEpsilon,
+    NormType,
     NormVariance,
     Positions,
+    Residual,
+    RotaryPairs,
     Switch,
 )
 from .errors import CallError, nearest
@@ -42,16 +46,22 @@ __all__ = [
     "Arrangement",
     "Engine",
     "Formulas",
+    "HeadNorm",
     "Model",
     "Norm",
     "NormEpsilon",
+    "NormType",
     "NormVariance",
     "Normalize",
     "Positions",
+    "Residual",
+    "RotaryPairs",
     "Settings",
     "Switch",
 ]
 
+IN_ATTENTION = (Positions.learned, Positions.rotary, Positions.alibi)
+"""Positions for models with attention only."""
 CONTROLS, OPTIONS, COMPARE, CANVAS = "Controls", "Options", "Compare", "Canvas"
 """Names of the shared sheets: the cells a reader changes, the settings that formulas refer to, the
 comparison of sentences, and the drawing of all matrices."""
@@ -78,7 +88,8 @@ def _choice(
     Args:
         default, help, kind: the default value, the help text and the type of the option.
         models: the models that the setting applies to.
-        needs: other settings; without one of them the setting has no effect.
+        needs: other settings (`dropout`), perhaps with a value (`norm=pre`); without one of them the
+            setting has no effect.
         cell: the name of the workbook cell that holds the setting, or "".
     """
     about = {
@@ -103,6 +114,14 @@ class Settings:
     model: Model = _choice(Model.attention, "The model to compute.")
     heads: int | None = _choice(
         None, "Number of heads, for multi-head attention.", int, models=ATTENTION
+    )
+    kv_heads: int | None = _choice(
+        None,
+        "Number of heads of keys and values, each shared by a group of heads (grouped-query "
+        "attention); 1 for multi-query attention.",
+        int,
+        models=ATTENTION,
+        needs=("heads",),
     )
     heads_as_sheets: bool = _choice(
         False,
@@ -135,8 +154,32 @@ class Settings:
     )
     positions: Positions = _choice(
         Positions.none,
-        "Positional encoding to add to the embeddings.",
+        "Positions: added to the embeddings (sinusoidal; learned, from W_P), as rotations of queries "
+        "and keys (rotary), or as a penalty on distant words (alibi).",
         models=(*ATTENTION, Model.similarity),
+    )
+    rotary_pairs: RotaryPairs = _choice(
+        RotaryPairs.half,
+        "Dimensions that rotary positions turn together: dimension i with i + d/2 (half), or 1 with "
+        "2, 3 with 4, ... (neighbours).",
+        models=ATTENTION,
+        needs=("positions=rotary",),
+    )
+    rotary_base: float = _choice(
+        10_000.0,
+        "The base of rotary positions: the larger, the more slowly the last pairs turn.",
+        models=ATTENTION,
+        needs=("positions=rotary",),
+        cell="rotary_base",
+    )
+    rotary_share: float = _choice(
+        1.0,
+        "Share of each head's dimensions that rotary positions turn.",
+        models=ATTENTION,
+        needs=("positions=rotary",),
+    )
+    qk_norm: HeadNorm = _choice(
+        HeadNorm.none, "Apply a norm to each query and each key.", models=ATTENTION
     )
     normalize: Normalize = _choice(
         Normalize.softmax,
@@ -170,6 +213,19 @@ class Settings:
         "Apply the norm before each sublayer (pre) or after adding its output (post).",
         models=STACKS,
     )
+    norm_type: NormType = _choice(
+        NormType.layer,
+        "Subtract the mean and divide by the standard deviation (layer), or divide by the root mean "
+        "square (rms).",
+        models=(*STACKS, Model.norm),
+    )
+    residual: Residual = _choice(
+        Residual.sequential,
+        "Join attention and feed-forward network one after the other (sequential), or side by side "
+        "(parallel), through a norm each or one for both (parallel-one-norm).",
+        models=(Model.encoder, Model.decoder_only),
+        needs=("norm=pre",),
+    )
     norm_variance: NormVariance = _choice(
         NormVariance.population,
         "Divide the variance in a norm by n (population) or by n - 1 (sample).",
@@ -182,7 +238,8 @@ class Settings:
     )
     activation: Activation = _choice(
         Activation.relu,
-        "The activation function of the feed-forward network.",
+        "The activation function of the feed-forward network; swiglu, geglu and geglu-tanh multiply by "
+        "a gate, W_G.",
         models=(*STACKS, Model.feed_forward),
     )
     hidden: int | None = _choice(
@@ -195,7 +252,7 @@ class Settings:
     epsilon: float = _choice(
         1e-5,
         "A small number that keeps a norm from dividing by 0.",
-        models=(*STACKS, Model.norm),
+        models=(*ATTENTION, Model.norm),
         cell="epsilon",
     )
     random_weights: int | None = _choice(
@@ -246,7 +303,9 @@ class Settings:
                 self.decimals,
                 "it takes a whole number from 0 to 15, the decimal places of a spreadsheet number.",
             )
-        counts = dict.fromkeys(("heads", "layers", "encoder_layers", "decoder_layers"), 1000)
+        counts = dict.fromkeys(
+            ("heads", "kv_heads", "layers", "encoder_layers", "decoder_layers"), 1000
+        )
         for name, most in {**counts, "hidden": 16_384}.items():  # columns of a sheet
             value = getattr(self, name)
             if value is not None and not 1 <= value <= most:
@@ -264,6 +323,12 @@ class Settings:
             if not 0 <= getattr(self, name) < 1:
                 why = "it takes a share of at least 0 and below 1."
                 refuse(name.replace("_", "-"), getattr(self, name), why)
+        if self.kv_heads and (self.heads or 1) % self.kv_heads:
+            refuse("kv-heads", self.kv_heads, f"it takes a divisor of --heads {self.heads or 1}.")
+        if not 1 < self.rotary_base < float("inf"):
+            refuse("rotary-base", self.rotary_base, "it takes a number above 1.")
+        if not 0 < self.rotary_share <= 1:
+            refuse("rotary-share", self.rotary_share, "it takes a share above 0 and at most 1.")
         if not 0 < self.epsilon < 1:
             refuse("epsilon", self.epsilon, "it takes a number above 0 and below 1.")
         for name in ("seed", "random_weights"):
@@ -367,8 +432,15 @@ class Settings:
         if name == "causal" and not self.causal and self.model.always_causal:
             return f"is off, but --model {self.model} always hides later words."
         needs: tuple[str, ...] = choice.metadata["needs"]
-        if needs and not any(self._differs(need) for need in needs):
-            return f"has no effect without --{_either([n.replace('_', '-') for n in needs], '--')}."
+        if needs and not any(map(self._meets, needs)):
+            options = [need.replace("_", "-").replace("=", " ") for need in needs]
+            return f"has no effect without --{_either(options, '--')}."
+        if name == "positions" and self.model.kind not in ATTENTION and self.positions in IN_ATTENTION:
+            return f"is {self.positions.value}, which belongs to --model {_either(ATTENTION)}."
+        if name == "epsilon" and self.model.kind is Model.attention and not self._differs("qk_norm"):
+            return "has no effect without --qk-norm."
+        if name == "norm_variance" and self.norm_type is NormType.rms:
+            return "has no effect with --norm-type rms, which subtracts no mean."
         stacks = [f"{stack}_layers" for stack in ("encoder", "decoder")]
         own = [stack for stack in stacks if self.model.kind in _field(stack).metadata["models"]]
         if name == "layers" and all(map(self._differs, own)):
@@ -384,6 +456,12 @@ class Settings:
         for choice in fields(self):
             if self._differs(choice.name) and (why := self.why_idle(choice.name)):
                 raise CallError(f"--{choice.name.replace('_', '-')} {why}")
+
+    def _meets(self, need: str) -> bool:
+        """Whether a setting has the value in `name=value`, or differs from its default."""
+        name, _, wanted = need.partition("=")
+        value = getattr(self, name)
+        return value == wanted if wanted else self._differs(name)
 
     def _differs(self, name: str) -> bool:
         """Whether a setting differs from its default."""

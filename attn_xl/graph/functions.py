@@ -10,6 +10,7 @@ import numpy as np
 from attn_xl.errors import InputError
 from attn_xl.graph.operations.catalogue import (
     ACOS,
+    COS,
     EXP,
     GELU,
     GELU_TANH,
@@ -17,6 +18,8 @@ from attn_xl.graph.operations.catalogue import (
     MEAN,
     RELU,
     SAMPLE_VARIANCE,
+    SILU,
+    SIN,
     SQRT,
     SQUARES,
     SUM,
@@ -24,7 +27,7 @@ from attn_xl.graph.operations.catalogue import (
 )
 from attn_xl.graph.operations.elementwise import Copy
 from attn_xl.graph.operations.masks import HIDDEN, Mask
-from attn_xl.graph.operations.positions import Sinusoid
+from attn_xl.graph.operations.positions import Angle, Distance, Sinusoid
 from attn_xl.graph.operations.reductions import Best, ColumnMean, ColumnVariance, Width
 from attn_xl.graph.operations.selection import Columns, Concat, Find, Gather, Picked
 from attn_xl.graph.operations.switches import When
@@ -169,6 +172,47 @@ def sinusoid(x: Matrix) -> Matrix:
     return made(Sinusoid(), (x,), x.rows, x.columns)
 
 
+def angles(
+    base: Matrix, rows: Sequence[str], width: int, *, neighbours: bool, first: int = 0
+) -> Matrix:
+    """(n, r): the angles by which rotary positions turn n words, starting at position `first`; the two
+    columns of a pair, `1a` and `1b`, have the same.
+
+    Source: Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding" (2021), 3.2.
+    """
+    operation = Angle(len(rows), width, neighbours, first)
+    half = width // 2
+    members = [(j // 2, j % 2) if neighbours else (j % half, j // half) for j in range(width)]
+    labels = [f"{pair + 1}{'ab'[member]}" for pair, member in members]
+    return made(operation, (base,), rows, labels)
+
+
+def turned(x: Matrix, *, neighbours: bool) -> Matrix:
+    """(n, r): each pair (a, b) of columns as (−b, a), a quarter turn."""
+    r = len(x.columns)
+    if neighbours:
+        pairs = [(columns(x, i + 1, i + 2), columns(x, i, i + 1)) for i in range(0, r, 2)]
+        parts = [part for b, a in pairs for part in (-b, a)]
+    else:
+        parts = [-columns(x, r // 2, r), columns(x, 0, r // 2)]
+    return replace(concat(parts), columns=x.columns).described(f"{x.as_operand}, a quarter turn on")
+
+
+def distance(x: Matrix) -> Matrix:
+    """(n, m): how many words apart the words of the rows and columns of `x` stand."""
+    return made(Distance(), (x,), x.rows, x.columns)
+
+
+def sin(x: Matrix) -> Matrix:
+    """The sine of each angle, in radians."""
+    return made(SIN, (x,), x.rows, x.columns)
+
+
+def cos(x: Matrix) -> Matrix:
+    """The cosine of each angle, in radians."""
+    return made(COS, (x,), x.rows, x.columns)
+
+
 def row_mean(x: Matrix) -> Matrix:
     """(n, m) to (n, 1): the mean of each row."""
     return made(MEAN, (x,), x.rows, ("mean",))
@@ -198,10 +242,10 @@ def angle(x: Matrix) -> Matrix:
     return made(ACOS, (x,), x.rows, x.columns)
 
 
-ACTIVATIONS = {"relu": RELU, "gelu": GELU, "gelu-tanh": GELU_TANH}
+ACTIVATIONS = {"relu": RELU, "gelu": GELU, "gelu-tanh": GELU_TANH, "silu": SILU}
 
 
 def activation(x: Matrix, kind: str) -> Matrix:
     """`relu`: max(0, x). `gelu`: x Φ(x), with Φ the normal distribution (Hendrycks, Gimpel, 2016).
-    `gelu-tanh`: the same, approximated by tanh."""
+    `gelu-tanh`: the same, approximated by tanh. `silu`: x / (1 + e^−x) (the same paper)."""
     return made(ACTIVATIONS[kind], (x,), x.rows, x.columns)

@@ -19,6 +19,7 @@ from attn_xl.settings import COMPARE
 
 from . import recipes, steps
 from .parts import COMPARISON
+from .relative import Alibi, Rotary
 from .softmax import softmax
 
 Dropout = Callable[[Matrix, Step, Part], "tuple[Matrix, Matrix]"]
@@ -60,6 +61,9 @@ class Attending:
         masks: matrices to add to the scores, (n, m) each; or a function that returns them for the words
             of the rows, the words of the columns and the part of the model.
         dropout: sets some of the weights to 0.
+        head_norm: the norm of queries and keys: a function of either, its step and its part.
+        rotary: positions that turn queries and keys.
+        alibi: penalties on the distance of words.
     """
 
     scale: bool | Matrix = True
@@ -67,6 +71,19 @@ class Attending:
     normalize: Literal["softmax", "sum"] = "softmax"
     masks: Sequence[Matrix] | Callable[[Sequence[str], Sequence[str], Part], Sequence[Matrix]] = ()
     dropout: Dropout | None = None
+    head_norm: Callable[[Matrix, Step, Part], Matrix] | None = None
+    rotary: Rotary | None = None
+    alibi: Alibi | None = None
+
+    def prepared(self, x: Matrix, part: Part) -> Matrix:
+        """Queries or keys (n, d_k), normed and turned by their positions, where these are set."""
+        queries = x.is_step(steps.QUERIES)
+        if self.head_norm is not None:
+            x = self.head_norm(x, steps.NORMED_QUERIES if queries else steps.NORMED_KEYS, part)
+        if self.rotary is not None:
+            step = steps.ROTATED_QUERIES if queries else steps.ROTATED_KEYS
+            x = self.rotary.rotated(x, step, part)
+        return x
 
     def between(self, rows: Sequence[str], columns: Sequence[str], part: Part) -> Attending:
         """A copy with the masks for these words, which all heads share."""
@@ -86,6 +103,10 @@ class Attending:
             tempered = steps.TEMPERED.by(recipes.SCALE_AND_TEMPER)
             return (scores / sqrt(d_k) / self.temperature).as_step(tempered, part)
         return (scores / self.temperature).as_step(steps.TEMPERED, part)
+
+    def biased(self, scores: Matrix, part: Part) -> Matrix:
+        """The scores (n, m), lowered by the distance of the words, where that is set."""
+        return scores if self.alibi is None else self.alibi.biased(scores, part)
 
     def masked(self, scores: Matrix, part: Part) -> Matrix:
         """The scores (n, m) plus the masks."""
@@ -155,6 +176,7 @@ def scaled_dot_product_attention(
     how = (attending or Attending()).between(q.rows, k.rows, part)
     scores = (q @ k.T).as_step(steps.SCORES, part)  # (n, m)
     scaled = how.scaled(scores, k, part)  # (n, m)
+    scaled = how.biased(scaled, part)
     scaled = how.masked(scaled, part)
     weights = how.normalized(scaled, part)  # (n, m)
     weights = how.dropped(weights, part)
@@ -208,7 +230,9 @@ def self_attention(
     q = projected(x, w_q, b_q, steps.QUERIES)  # (n, d_k)
     k = projected(memory, w_k, b_k, steps.KEYS)  # (m, d_k)
     v = projected(memory, w_v, b_v, steps.VALUES)  # (m, d_v)
-    return scaled_dot_product_attention(q, k, v, attending=attending)
+    how = attending or Attending()
+    q, k = how.prepared(q, WHOLE), how.prepared(k, WHOLE)
+    return scaled_dot_product_attention(q, k, v, attending=how)
 
 
 def projected(
@@ -245,20 +269,27 @@ def dropped(x: Matrix, dropout: Dropout | None, mask: Step, step: Step, part: Pa
     return (x * kept / (1 - p)).as_step(step, part)
 
 
-def positioned(x: Matrix, dropout: Dropout | None = None) -> Matrix:
+def positioned(x: Matrix, dropout: Dropout | None = None, learned: Matrix | None = None) -> Matrix:
     """Add positions to embeddings, so that the model sees the order of the words.
 
     Args:
         x: (n, d).
         dropout: sets some numbers of the result to 0.
+        learned: a vector for each of at least n positions, (p, d), instead of sinusoidal ones.
 
     Returns:
         (n, d).
 
-    Source: Vaswani et al. (2017), 3.5; dropout as in 5.4.
+    Source: Vaswani et al. (2017), 3.5; dropout as in 5.4. Learned positions: Gehring et al.,
+    "Convolutional Sequence to Sequence Learning" (2017), 3.1.
     """
     part = WHOLE if x.name == steps.INPUT.symbol else WHOLE.within(Scope(x.name, x.name))
-    positions = sinusoid(x).as_step(steps.POSITIONS, part)
+    if learned is None:
+        positions = sinusoid(x).as_step(steps.POSITIONS, part)
+    else:
+        taken = gather([(learned, place) for place in range(len(x.rows))], x.rows)
+        positions = taken.described(f"the first {len(x.rows)} rows of {learned.name}")
+        positions = positions.as_step(steps.POSITIONS_TAKEN, part)
     embedded = (x + positions).as_step(steps.EMBEDDED, part)
     return dropped(embedded, dropout, steps.EMBEDDED_MASK, steps.EMBEDDED_DROPPED, part)
 

@@ -11,20 +11,31 @@ from attn_xl.graph.functions import option
 from attn_xl.graph.matrix import Matrix, given_step, shapes_only
 from attn_xl.graph.node import HIDES, Graph
 from attn_xl.graph.step import WHOLE
-from attn_xl.settings import ATTENTION, BLOCKS, CELLS, Model, Normalize, Positions, Settings
+from attn_xl.settings import (
+    ATTENTION,
+    BLOCKS,
+    CELLS,
+    HeadNorm,
+    Model,
+    Normalize,
+    Positions,
+    RotaryPairs,
+    Settings,
+)
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.text import count
 
 from . import steps
-from .attention import compare, positioned, self_attention, softmax_alone
+from .attention import Attending, compare, positioned, self_attention, softmax_alone
 from .computation import Computation
 from .explorer import explorer, moves
 from .masking import Scoring
 from .multi_head import multi_head_attention
 from .own_masks import Attended, OwnMasks
 from .parts import chosen_parts
+from .relative import Alibi, Rotary
 from .similarity import similarity
-from .transformer import Architecture, decoder, encoder, feed_forward, next_words, norm_alone
+from .transformer import Architecture, decoder, encoder, feed_forward, head_norm, next_words, norm_alone
 from .unused import refuse_unused, use_for
 from .weights import SheetWeights, check_fit
 
@@ -44,6 +55,8 @@ Ends = Mapping[str, tuple[Matrix, Matrix]]
 """The input and the output of each sentence, by its name."""
 
 
+IN_SCORES = (Positions.rotary, Positions.alibi)
+"""Positions that attention sees in its scores."""
 WEIGHTLESS = (Model.similarity, Model.softmax, Model.positions)
 """Models without weights: weights in a file are ignored, with a remark."""
 
@@ -176,6 +189,11 @@ class Run:
             raise CallError(
                 f"--model {s.model.value} needs --memory SHEET: the sentence that the others attend to."
             )
+        if self.memory is not None and s.model.kind is Model.attention and s.positions in IN_SCORES:
+            raise CallError(
+                f"--positions {s.positions.value} compares positions within one sentence; it does not "
+                "work with --memory."
+            )
         if s.normalize is Normalize.sum and (s.causal or s.padding or OwnMasks.given(self.tables)):
             raise CallError(
                 "--normalize sum does not work with a mask: only a softmax gives hidden words weight 0."
@@ -184,9 +202,17 @@ class Run:
     def output(self, name: str, x: Matrix) -> tuple[Matrix, ...]:
         """The results of the model for one sentence, followed by the final vectors of its words."""
         s = self.settings
-        if s.positions is Positions.sinusoidal or s.model is Model.positions:
-            x = positioned(x, self.scoring.residual)
+        x = positioned(x) if s.model is Model.positions else self._positioned(x)
         return MODELS[s.model](self, name, x)
+
+    def _positioned(self, x: Matrix) -> Matrix:
+        """The embeddings (n, d) with positions, if these are added to them."""
+        positions = self.settings.positions
+        if positions is Positions.sinusoidal:
+            return positioned(x, self.scoring.residual)
+        if positions is not Positions.learned:
+            return x
+        return positioned(x, self.scoring.residual, self.weights.at_positions(x))
 
     @cached_property
     def attended(self) -> Matrix | None:
@@ -195,8 +221,7 @@ class Run:
         memory, model = self.memory, self.settings.model
         if memory is None or model is Model.decoder:
             return memory
-        if self.settings.positions is Positions.sinusoidal:
-            memory = positioned(memory, self.scoring.residual)
+        memory = self._positioned(memory)
         if model is Model.encoder_decoder:
             memory = encoder(memory, self.architecture)
         return memory
@@ -238,15 +263,42 @@ class Run:
         if self.settings.hidden is not None and steps.W_1 not in self.weights.made_up:
             raise CallError("--hidden has no effect: W_1 is given, and its columns set the width.")
 
+    def attending(self, *, causal: bool, switchable: bool) -> Attending:
+        """How scores become weights, with positions and norms of queries and keys."""
+        s, how = self.settings, self.scoring.attending(causal=causal, switchable=switchable)
+        if s.qk_norm is not HeadNorm.none:
+            a = replace(self._norms, norm_type=s.qk_norm.value)
+            how = replace(how, head_norm=lambda x, step, part: head_norm(x, step, part, a))
+        return replace(how, rotary=self._rotary, alibi=self._alibi)
+
+    @cached_property
+    def _rotary(self) -> Rotary | None:
+        s = self.settings
+        if s.positions is not Positions.rotary:
+            return None
+        note = "the larger it is, the more slowly the last pairs turn."
+        base = option(s.rotary_base, CELLS["rotary_base"], note, sheet=self.scoring.sheet)
+        return Rotary(base, s.rotary_pairs is RotaryPairs.neighbours, s.rotary_share)
+
+    @cached_property
+    def _alibi(self) -> Alibi | None:
+        return Alibi(self.settings.heads or 1) if self.settings.positions is Positions.alibi else None
+
     def attention(self, name: str, x: Matrix) -> Matrix:
         """Attention of one sentence to itself, or to the memory."""
         s, weights, memory = self.settings, self.tables.weights, self.attended
         wants_switch = s.causal or s.switches is not None
-        how = self.scoring.attending(causal=s.causal, switchable=memory is None or wants_switch)
+        how = self.attending(causal=s.causal, switchable=memory is None or wants_switch)
         if s.heads is not None or steps.W_O.symbol in weights:
             source = x if memory is None else memory
             return multi_head_attention(
-                x, source, self.weights, s.heads or 1, attending=how, result=steps.MIXED_OUTPUT
+                x,
+                source,
+                self.weights,
+                s.heads or 1,
+                kv_heads=s.kv_heads,
+                attending=how,
+                result=steps.MIXED_OUTPUT,
             )
         other = x if memory is None else memory
         sources = {steps.W_Q: x, steps.W_K: other, steps.W_V: other}
@@ -269,6 +321,20 @@ class Run:
     @cached_property
     def architecture(self) -> Architecture:
         s = self.settings
+        cross = s.model in (Model.decoder, Model.encoder_decoder)
+        return replace(
+            self._norms,
+            attending=self.attending(
+                causal=s.causal and s.model is Model.encoder, switchable=s.model is Model.encoder
+            ),
+            crossing=self.scoring.attending(causal=False) if cross else None,
+            causal=self.attending(causal=True, switchable=True),
+        )
+
+    @cached_property
+    def _norms(self) -> Architecture:
+        """The architecture without its attention."""
+        s = self.settings
         return Architecture(
             weights=self.weights,
             epsilon=option(
@@ -278,19 +344,18 @@ class Run:
                 sheet=self.scoring.sheet,
             ),
             heads=s.heads or 1,
+            kv_heads=s.kv_heads,
             layers=s.layers,
             encoder_layers=s.encoder_layers,
             decoder_layers=s.decoder_layers,
             hidden=s.hidden or 0,
             norm=s.norm.value,
+            norm_type=s.norm_type.value,
+            residual=s.residual,
             norm_variance=s.norm_variance.value,
             norm_epsilon=s.norm_epsilon.value,
             dropout=self.scoring.residual,
-            activation=s.activation.value,
-            attending=self.scoring.attending(
-                causal=s.causal and s.model is Model.encoder, switchable=s.model is Model.encoder
-            ),
-            causal=self.scoring.attending(causal=True, switchable=True),
+            activation=s.activation,
         )
 
     def next_words(self, x: Matrix) -> tuple[Matrix, ...]:

@@ -139,6 +139,11 @@ ADD = Recipe(
     ),
     prompt="Add, in the same row and column: =cell of {a}+cell of {b}",
 )
+ADD_THREE = Recipe(
+    do="Add the numbers of {made} that are in the same row and column.",
+    hint="Use =cell of {a}{plus}. Common mistakes: adding cells of different rows; leaving one out.",
+    prompt="Add, in the same row and column: =cell of {a}{plus}",
+)
 ADD_UP = Recipe(
     do="Add up all the numbers in the row of {a}. Each row has its own sum.",
     hint=(
@@ -311,6 +316,86 @@ GELU_TANH = Recipe(
     ),
     prompt="x is the cell of {a}: =0.5*x*(1+TANH(SQRT(2/PI())*(x+0.044715*x^3)))",
 )
+SILU = Recipe(
+    do="With x for the number of {a} in the same place: divide x by 1 plus e to the power of −x.",
+    hint="Use =x/(1+EXP(-x)) with the cell of {a} for x. Common mistakes: forgetting the parentheses "
+    "around the sum; forgetting the minus sign.",
+    prompt="x is the cell of {a}: =x/(1+EXP(-x))",
+)
+MULTIPLY = Recipe(
+    do="Multiply the numbers of {a} and {b} that are in the same row and column.",
+    hint="Use =cell of {a}*cell of {b}. Common mistakes: multiplying cells of different rows; a "
+    "matrix product, which adds up a whole row.",
+    prompt="Multiply, in the same row and column: =cell of {a}*cell of {b}",
+)
+RMS_NORM = Recipe(
+    do="Divide the number of {a} by the square root of (MeanSquare of the row + epsilon).",
+    hint="Use =cell of {a}/SQRT(MeanSquare+epsilon). Common mistakes: subtracting the mean, which this "
+    "norm leaves; forgetting the parentheses of SQRT.",
+    prompt="MeanSquare of the row: =cell/SQRT(MeanSquare+epsilon)",
+)
+RMS_NORM_STRETCHED = Recipe(
+    do="Divide the number of {a} by the square root of (MeanSquare of the row + epsilon). Multiply by "
+    "the column's number of gamma; if there is a beta, add its number.",
+    hint="Use =cell of {a}/SQRT(MeanSquare+epsilon)*cell of gamma. Common mistakes: subtracting the "
+    "mean, which this norm leaves; gamma of another column.",
+    prompt="MeanSquare of the row, gamma of the column: =cell/SQRT(MeanSquare+epsilon)*gamma",
+)
+RMS_NORM_OUTSIDE = Recipe(
+    do="Divide the number of {a} by (the square root of the MeanSquare of the row) + epsilon. Multiply "
+    "by the column's number of gamma if there is one.",
+    hint="Use =cell of {a}/(SQRT(MeanSquare)+epsilon)*cell of gamma. Common mistake: adding epsilon "
+    "under the root.",
+    prompt="MeanSquare of the row: =cell/(SQRT(MeanSquare)+epsilon)*gamma",
+)
+MEAN_SQUARE = Recipe(
+    do="Square the numbers in the row of {a}, add up the squares, and divide by how many there are.",
+    hint="Use =SUMSQ(row of {a})/COLUMNS(...). Common mistakes: squaring the sum; dividing by the "
+    "number of words.",
+    prompt="The mean of the squares of the row: =SUMSQ(row of {a})/number of columns",
+)
+TURN_BY = Recipe(
+    do="Count the words (position) and the pairs of columns (i) from 0. Divide the position by "
+    "rotary_base to the power of 2i / (number of columns). Both columns of a pair have the same angle.",
+    hint="Use =position/rotary_base^(2*i/number of columns). Common mistakes: counting from 1; "
+    "counting columns instead of pairs.",
+    prompt="position, i from 0: =position/rotary_base^(2*i/columns)",
+)
+COSINE_OF = Recipe(
+    do="The cosine of the angle of {a} in the same place.",
+    hint="Use =COS(cell of {a}); the angle is in radians. Common mistake: converting to degrees.",
+    prompt="=COS(cell of {a})",
+)
+SINE_OF = Recipe(
+    do="The sine of the angle of {a} in the same place.",
+    hint="Use =SIN(cell of {a}); the angle is in radians. Common mistake: converting to degrees.",
+    prompt="=SIN(cell of {a})",
+)
+QUARTER_TURN = Recipe(
+    do="For each pair of columns (a, b) of {a}, whose labels in Angle end in a and b: write −b in the "
+    "first and a in the second.",
+    hint="Refer to the other column of the pair, with a minus sign in the first: =-1*cell. Common "
+    "mistakes: the minus sign in the wrong column; the wrong partner.",
+    prompt="The pair (a, b) becomes (−b, a): =-1*cell, and =cell",
+)
+ROTATE = Recipe(
+    do="Multiply the number of {a} by the cosine, and that of Turned by the sine, in the same place; "
+    "add the two products. Columns without an angle stay as they are.",
+    hint="Use =cell of {a}*cell of Cos+cell of Turned*cell of Sin. Common mistakes: cosine and sine "
+    "swapped; the angle of another word.",
+    prompt="=cell of {a}*Cos+Turned*Sin",
+)
+COUNT_BETWEEN = Recipe(
+    do="Count how many words lie between the word of the row and that of the column, plus 1; 0 for a "
+    "word and itself.",
+    hint="Use =ABS(number of the column-number of the row). Common mistake: a negative distance.",
+    prompt="=ABS(column-row)",
+)
+LOWER_BY_DISTANCE = Recipe(
+    do="Subtract the slope of this head times the number of {b} from the number of {a}.",
+    hint="Use =cell of {a}-slope*cell of {b}. Common mistake: adding, which favours distant words.",
+    prompt="{made}: =cell-slope*cell",
+)
 TAKE_COLUMNS = Recipe(
     do="Copy {made}, row by row. Nothing is multiplied.",
     hint=(
@@ -409,7 +494,7 @@ MASKS = {
     (True, True): HIDE_LATER_AND_PADDING,
 }
 """Keyed by (hides later words, hides padding)."""
-ACTIVATIONS = {"relu": RELU, "gelu": GELU, "gelu-tanh": GELU_TANH}
+ACTIVATIONS = {"relu": RELU, "gelu": GELU, "gelu-tanh": GELU_TANH, "silu": SILU}
 NORMS = {
     (False, False): NORM,
     (False, True): NORM_STRETCHED,
@@ -417,3 +502,10 @@ NORMS = {
     (True, True): NORM_OUTSIDE_STRETCHED,
 }
 """Keyed by (epsilon is outside the root, gamma and beta are given)."""
+RMS_NORMS = {
+    (False, False): RMS_NORM,
+    (False, True): RMS_NORM_STRETCHED,
+    (True, False): RMS_NORM_OUTSIDE,
+    (True, True): RMS_NORM_OUTSIDE,
+}
+"""Keyed by (epsilon is outside the root, gamma is given)."""

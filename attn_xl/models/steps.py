@@ -447,6 +447,111 @@ POSITIONS = Step(
     question="if other words took the positions of {text}, which numbers of {own} would change?",
     recipe=recipes.WAVES,
 )
+POSITIONS_TAKEN = replace(
+    POSITIONS,
+    note=(
+        "The learned position of each word: the first rows of W_P. Compare neighbours: training "
+        "decides how similar they are."
+    ),
+    purpose=(
+        "Attention by itself does not see the order of the words. Each position has a vector of its "
+        "own, learned in training, like a numbered seat."
+    ),
+    recipe=recipes.TAKE_ROWS,
+    is_read_off=True,
+)
+ANGLE_OF_POSITION = Step(
+    "Angle",
+    note=(
+        "How far each pair of columns (1a and 1b, 2a and 2b, ...) is turned for each position, in "
+        "radians. Look down a column: the angle grows evenly, slower from pair to pair."
+    ),
+    purpose=(
+        "Each position turns queries and keys like the hands of a clock: one pair of columns is a fast "
+        "hand, the next a slower one. Two words meet at an angle that depends on their distance only."
+    ),
+    question="by how much more is the last word of {text} turned than the one before it, in pair 1?",
+    recipe=recipes.TURN_BY,
+)
+COSINES = Step(
+    "Cos",
+    note="The cosine of each angle. Look at the first row: position 0 turns nothing.",
+    purpose="How much of each number stays in its column when its pair is turned.",
+    question="which row of {own} consists of ones, and why?",
+    recipe=recipes.COSINE_OF,
+)
+SINES = Step(
+    "Sin",
+    note="The sine of each angle. Look at the first row: position 0 turns nothing.",
+    purpose="How much of each number goes over to the other column of its pair.",
+    question="which row of {own} consists of zeros, and why?",
+    recipe=recipes.SINE_OF,
+)
+TURNED_ON = Step(
+    "Turned",
+    note="a quarter turn on: the pair (a, b) becomes (−b, a)",
+    purpose="Each pair of numbers as an arrow, a quarter turn on: (a, b) becomes (−b, a).",
+    question="an arrow points to the right. Where does it point a quarter turn on?",
+    recipe=recipes.QUARTER_TURN,
+    helper=True,
+)
+ROTATED_QUERIES = Step(
+    "RotatedQ",
+    note=(
+        "The queries, turned by their position: Q · cos + Turned · sin. Compare a row with Q: the "
+        "lengths of the pairs stay the same."
+    ),
+    purpose=(
+        "Turns the query of each word by its position. A word finds the same match at the same "
+        "distance, wherever the two stand in the text."
+    ),
+    question="will the row of {word} in {own} be longer than in {a}, shorter, or as long?",
+    recipe=recipes.ROTATE,
+)
+ROTATED_KEYS = replace(
+    ROTATED_QUERIES,
+    symbol="RotatedK",
+    note=(
+        "The keys, turned by their position: K · cos + Turned · sin. Compare a row with K: the lengths "
+        "of the pairs stay the same."
+    ),
+    purpose="Turns the key of each word by its position, just as the queries are turned.",
+)
+DISTANCES = Step(
+    "Distance",
+    note="How many words apart two words stand. Look at the diagonal: a word is 0 from itself.",
+    purpose="How far apart two words stand, counted in words.",
+    question="which word is farthest from {word}: {words}?",
+    recipe=recipes.COUNT_BETWEEN,
+)
+BIASED = Step(
+    "Biased",
+    note=(
+        "The scores, lowered by the distance of the two words. Compare the heads: each lowers them by "
+        "its own slope, so some look far and some look near."
+    ),
+    purpose=(
+        "Words that stand near count for more, as voices in a room do. Each head is differently "
+        "hard of hearing."
+    ),
+    question="which word loses most in the row of {word}: {words}?",
+    recipe=recipes.LOWER_BY_DISTANCE,
+)
+NORMED_QUERIES = Step(
+    "NormedQ",
+    note="The queries, brought to the same size. Compare the rows: none is much longer than another.",
+    purpose=(
+        "Brings every query to the same size, so that scores depend on where queries and keys point, "
+        "not on how long they are."
+    ),
+    question="if every number of {word} in {a} were doubled, how would its row of {own} change?",
+)
+NORMED_KEYS = replace(
+    NORMED_QUERIES,
+    symbol="NormedK",
+    note="The keys, brought to the same size. Compare the rows: none is much longer than another.",
+    purpose="Brings every key to the same size, so that no word stands out by the length of its key.",
+)
 EMBEDDED = Step(
     "Embedded",
     note=(
@@ -531,6 +636,14 @@ VARIANCE = Step(
 SAMPLE_VARIANCE = replace(
     VARIANCE, note="the sample variance of the row", recipe=recipes.SAMPLE_VARIANCE
 )
+MEAN_SQUARE = Step(
+    "MeanSquare",
+    note="the mean of the squares of the row",
+    purpose="The mean of the squares of each row: its root says how large its numbers are.",
+    question="if every number of {word} in {a} were doubled, how would its mean square change?",
+    recipe=recipes.MEAN_SQUARE,
+    helper=True,
+)
 NORM = Step(
     "Norm",
     note=(
@@ -543,6 +656,20 @@ NORM = Step(
     ),
     question="if every number of {word} in {a} were doubled, how would its row of {own} change?",
     recipe=recipes.NORM,
+)
+RMS_NORM = replace(
+    NORM,
+    note=(
+        "{which}: each row divided by its root mean square{how}, then stretched. Compare the rows: now "
+        "none is much larger than another."
+    ),
+)
+RMS_NORM_ALONE = replace(
+    NORM,
+    note=(
+        "Each row divided by its root mean square{how}. Compare the rows: now none is much larger than "
+        "another."
+    ),
 )
 NORM_ALONE = replace(
     NORM,
@@ -573,6 +700,28 @@ ACTIVATED = Step(
     purpose="Each neuron decides whether to speak up: negative numbers are held back.",
     question="which neurons will stay silent for {word}, and what must you look for in {a}?",
     recipe=recipes.RELU,
+)
+GATE = Step(
+    "Gate",
+    note=(
+        "What the gate of each neuron (column) receives. Look for negative numbers: the activation "
+        "nearly closes those gates."
+    ),
+    purpose=(
+        "A second layer of neurons beside the first: gates that decide how much of each neuron passes."
+    ),
+    question="if the row of {word} in {a} held nothing but zeros, what would its gates receive?",
+    recipe=recipes.PROJECT,
+)
+GATED = Step(
+    "Gated",
+    note=(
+        "What passes the gates: each neuron times its gate. Look for numbers close to 0, where either "
+        "of the two was."
+    ),
+    purpose="Each neuron is multiplied by its gate, like water by how far a tap is open.",
+    question="which neurons of {word} does its gate hold back most, and what must you look for in {a}?",
+    recipe=recipes.MULTIPLY,
 )
 FEED_FORWARD = Step(
     "FeedForward",
@@ -749,6 +898,28 @@ W_2 = Step(
     role="weight",
     source="weights",
 )
+W_G = Step(
+    "W_G",
+    note=(
+        "Learned: from each word to the gates of the hidden layer. Look down a column: what opens its "
+        "gate."
+    ),
+    question=_CHANGED,
+    recipe=recipes.GIVEN,
+    role="weight",
+    source="weights",
+)
+W_P = Step(
+    "W_P",
+    note=(
+        "Learned: a vector for each position. Compare neighbouring rows: training decides how similar "
+        "they are."
+    ),
+    question=_CHANGED,
+    recipe=recipes.GIVEN,
+    role="weight",
+    source="weights",
+)
 GAMMA = Step(
     "gamma",
     note=("Learned: how much each dimension is stretched after the norm. Look for any that is not 1."),
@@ -765,6 +936,12 @@ BETA = Step(
     role="weight",
     source="weights",
 )
+NORMED_LETTERS = ((NORMED_QUERIES, "Q"), (NORMED_KEYS, "K"))
+GAMMAS, BETAS = (
+    {normed: replace(step, symbol=f"{step.symbol}_{letter}") for normed, letter in NORMED_LETTERS}
+    for step in (GAMMA, BETA)
+)
+"""Stretch and shift of the norms of queries and keys."""
 BIAS = Step(
     "b",
     note=(
@@ -777,6 +954,6 @@ BIAS = Step(
 )
 BIASES = {
     weights: replace(BIAS, symbol=weights.symbol.replace("W", "b"))
-    for weights in (W_Q, W_K, W_V, W_O, W_1, W_2, W_U)
+    for weights in (W_Q, W_K, W_V, W_O, W_1, W_G, W_2, W_U)
 }
 """The bias that belongs to each of the weights."""

@@ -19,6 +19,7 @@ from .attention import Weights
 
 READABLE = (-1.0, -0.5, 0.0, 0.5, 1.0)
 _MADE_UP = {steps.GAMMA: 1.0, steps.BETA: 0.0}
+_MADE_UP |= dict.fromkeys(steps.GAMMAS.values(), 1.0) | dict.fromkeys(steps.BETAS.values(), 0.0)
 """Scale and shift of a norm without learned weights."""
 _LETTERS = {steps.W_1: "h", steps.W_2: "f"}
 """Prefixes of column labels that are not the last letter of the weights' name."""
@@ -27,7 +28,8 @@ _LETTERS = {steps.W_1: "h", steps.W_2: "f"}
 class SheetWeights(Weights):
     """The weights of a workbook by name, each converted to a matrix once.
 
-    `Enc1.W_Q` is looked up by its own name, then as `W_Q`, which then serves every layer.
+    `Enc1.Self.W_Q` is looked up by its own name, then as `Self.W_Q` and as `W_Q`, which then
+    serve every layer.
     """
 
     def __init__(self, tables: Tables, seed: int | None, heads_as_sheets: bool = False) -> None:
@@ -91,6 +93,29 @@ class SheetWeights(Weights):
             )
         return self._matrix(step, part, table, [step.symbol], columns)
 
+    def at_positions(self, x: Matrix) -> Matrix:
+        """The learned position vectors, (p, d) with p at least the number of words of x (n, d).
+
+        Raises:
+            InputError: if they are neither given nor to be generated, are too few, or of another width.
+        """
+        n, d = x.shape
+        table = self._table(steps.W_P.symbol)
+        if table is None and self._seed is None:
+            raise MissingWeightsError(
+                f"{self._tables.path}: the sheet W_P is missing: {count(d, 'dimension')} for each of "
+                f"{count(n, 'position')} or more. Add it, or generate missing weights: --random-weights"
+                " SEED."
+            )
+        if table is not None and (table.shape[0] < n or table.shape[1] != d):
+            raise InputError(
+                f"{table.file}, sheet {table.sheet!r}: W_P is {table.shape[0]} x {table.shape[1]}, but "
+                f"the sentence needs at least {count(n, 'position')} of {count(d, 'dimension')}."
+            )
+        longest = max(len(sentence.rows) for sentence in self._tables.sentences.values())
+        rows = [f"position {place + 1}" for place in range(table.shape[0] if table else longest)]
+        return self._matrix(steps.W_P, WHOLE, table, rows, x.columns)
+
     def _matrix(
         self,
         step: Step,
@@ -122,7 +147,8 @@ class SheetWeights(Weights):
         return self._made[key]
 
     def _table(self, name: str) -> Table | None:
-        for key in (name, name.rpartition(".")[2]):
+        scopes = name.split(".")
+        for key in (".".join(scopes[start:]) for start in range(len(scopes))):
             if key in self._tables.weights:
                 self.used.add(key)
                 return self._tables.weights[key]

@@ -17,7 +17,7 @@ WordsIn = Literal["rows", "columns"]
 
 _WEIGHT_SHEET = re.compile(
     r"\s*((?:enc|dec)\d*\.)?((?:self|cross)\.)?"
-    r"(?:([wb])(?:[ _-]?([qkvo12])|[ _-](u))|(gamma|beta)|(vocabulary|mask))((?:_\d+)?)\s*",
+    r"(?:([wb])(?:[ _-]?([qkvo12])|[ _-](u|g|p))|(gamma|beta)(_[qk])?|(vocabulary|mask))((?:_\d+)?)\s*",
     re.IGNORECASE,
 )
 _COMPACT = re.compile(r"([wb])([qkvo12])(?:head|h)?((?:[1-9]\d*)?)|([wb])([1-9]\d*)([qkvo])")
@@ -109,10 +109,12 @@ def weight_name(sheet: str) -> str | None:
     match = _WEIGHT_SHEET.fullmatch(sheet)
     if match is None:
         return None
-    stack, part, letter, index, last, norm, other, number = (group or "" for group in match.groups())
+    stack, part, letter, index, last, norm, normed, other, number = (
+        group or "" for group in match.groups()
+    )
     index += last
     base = f"{letter.upper() if letter in 'wW' else 'b'}_{index.upper()}" if letter else ""
-    return f"{stack.title()}{part.title()}{base}{norm.lower()}{other.title()}{number}"
+    return f"{stack.title()}{part.title()}{base}{norm.lower()}{normed.upper()}{other.title()}{number}"
 
 
 def weight_label(text: str) -> str | None:
@@ -286,7 +288,7 @@ def to_turn(name: str, table: Table, dimensions: Sequence[str], words_in: WordsI
         return columns == 1 and rows > 1
     if base == "Vocabulary":
         return rows == len(dimensions)
-    if base[:3] in ("W_Q", "W_K", "W_V", "W_1"):
+    if base[:3] in ("W_Q", "W_K", "W_V", "W_1", "W_G"):
         if rows == columns and table.labelled[0] and sorted(table.rows) == sorted(dimensions):
             return False
         return columns == len(dimensions)

@@ -9,17 +9,20 @@ from .elementwise import (
     Add,
     Constant,
     Copy,
+    Cos,
     Divide,
     Exp,
     Gelu,
     GeluTanh,
     Multiply,
     Relu,
+    Silu,
+    Sin,
     Sqrt,
     Subtract,
 )
 from .masks import Mask
-from .positions import Sinusoid
+from .positions import Angle, Distance, Sinusoid
 from .products import Product, Transpose
 from .reductions import (
     Best,
@@ -38,7 +41,8 @@ from .switches import When
 
 ADD, SUBTRACT, MULTIPLY, DIVIDE = Add(), Subtract(), Multiply(), Divide()
 EXP, SQRT, ACOS = Exp(), Sqrt(), Acos()
-RELU, GELU, GELU_TANH = Relu(), Gelu(), GeluTanh()
+RELU, GELU, GELU_TANH, SILU = Relu(), Gelu(), GeluTanh(), Silu()
+SIN, COS = Sin(), Cos()
 MAXIMUM, SUM, MEAN, SQUARES = Maximum(), Sum(), Mean(), Squares()
 VARIANCE, SAMPLE_VARIANCE = Variance(), SampleVariance()
 
@@ -57,6 +61,9 @@ PRIMITIVES: tuple[Operation, ...] = (
     RELU,
     GELU,
     GELU_TANH,
+    SILU,
+    SIN,
+    COS,
     MAXIMUM,
     SUM,
     MEAN,
@@ -70,6 +77,8 @@ PRIMITIVES: tuple[Operation, ...] = (
     Best(),
     Mask(1, ("w",), True, ("<PAD>",)),
     Sinusoid(),
+    Angle(1, 2, True),
+    Distance(),
     When(),
     Find(True),
     Picked(),

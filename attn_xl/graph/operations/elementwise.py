@@ -285,3 +285,40 @@ class GeluTanh(Function):
     @staticmethod
     def of(x: float) -> float:
         return 0.5 * x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+
+class Silu(Function):
+    """x times its logistic function. Source: Hendrycks, Gimpel, "GELUs" (2016), section 4."""
+
+    noun: ClassVar[str] = "Activated"
+    binds, repeats = 2, 2
+    in_cell = in_array = "{x}/(1+EXP(-{x}))"
+    in_words, in_full = "SiLU({x})", "{atom} / (1 + e^(−{atom}))"
+
+    @staticmethod
+    def of(x: float) -> float:
+        return x / (1 + math.exp(-x))
+
+
+class Sin(Function):
+    """The sine of each angle, in radians."""
+
+    noun: ClassVar[str] = "Sines"
+    in_cell = in_array = "SIN({x})"
+    in_words = in_full = "sin({x})"
+
+    @staticmethod
+    def of(x: float) -> float:
+        return math.sin(x)
+
+
+class Cos(Function):
+    """The cosine of each angle, in radians."""
+
+    noun: ClassVar[str] = "Cosines"
+    in_cell = in_array = "COS({x})"
+    in_words = in_full = "cos({x})"
+
+    @staticmethod
+    def of(x: float) -> float:
+        return math.cos(x)
