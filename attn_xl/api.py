@@ -76,6 +76,13 @@ class Options(TypedDict, total=False):
     hidden: int | None
     epsilon: float
     random_weights: int | None
+    live_layers: str | None
+    live_heads: str | None
+    live_network: bool
+    vocabulary: str
+    lens: bool
+    head_switches: bool
+    head_maps: bool
     sheets_for: str | None
     decimals: int | None
     controls: bool

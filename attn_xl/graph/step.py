@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 Role = Literal["input", "weight", "value", "attention"]
-Source = Literal["", "sentence", "memory", "weights"]
+Source = Literal["", "sentence", "memory", "weights", "entered"]
 
 
 class Recipe(NamedTuple):
@@ -55,8 +55,8 @@ class Step:
         helper: whether it is shown beside the step that uses it (a row's maximum beside the softmax).
         hides: whether it has large negative numbers from a mask where a word may not look.
         is_read_off: whether its cells are read off, not computed: a mask, columns of given weights.
-        source: the input table of a given step: a sentence, the sentence that others attend to, or
-            weights.
+        source: the input table of a given step: a sentence, the sentence that others attend to, weights,
+            or values `entered` for steps that are not written.
     """
 
     symbol: str

@@ -46,6 +46,10 @@ class Weights:
         """A single row, such as a bias, or None if it is not given."""
         raise NotImplementedError
 
+    def entered(self, step: Step, part: Part) -> Matrix | None:
+        """The values that stand for a step that is not written, or None if they are not given."""
+        return None
+
     def __contains__(self, name: str) -> bool:
         raise NotImplementedError
 
@@ -64,6 +68,7 @@ class Attending:
         head_norm: the norm of queries and keys: a function of either, its step and its part.
         rotary: positions that turn queries and keys.
         alibi: penalties on the distance of words.
+        kept: the cell that keeps or removes what a head gives, for the part of a head.
     """
 
     scale: bool | Matrix = True
@@ -74,6 +79,7 @@ class Attending:
     head_norm: Callable[[Matrix, Step, Part], Matrix] | None = None
     rotary: Rotary | None = None
     alibi: Alibi | None = None
+    kept: Callable[[Part], Matrix] | None = None
 
     def prepared(self, x: Matrix, part: Part) -> Matrix:
         """Queries or keys (n, d_k), normed and turned by their positions, where these are set."""
@@ -180,7 +186,10 @@ def scaled_dot_product_attention(
     scaled = how.masked(scaled, part)
     weights = how.normalized(scaled, part)  # (n, m)
     weights = how.dropped(weights, part)
-    return (weights @ v).as_step(steps.OUTPUT, part)  # (n, d_v)
+    mixed = weights @ v
+    if how.kept is not None:
+        return (mixed * how.kept(part)).as_step(steps.SWITCHED_OUTPUT, part)
+    return mixed.as_step(steps.OUTPUT, part)  # (n, d_v)
 
 
 def self_attention(

@@ -10,11 +10,12 @@ from attn_xl.errors import CallError, InputError, MissingWeightsError, NotFinite
 from attn_xl.graph.functions import option
 from attn_xl.graph.matrix import Matrix, given_step, shapes_only
 from attn_xl.graph.node import HIDES, Graph
-from attn_xl.graph.step import WHOLE
+from attn_xl.graph.step import WHOLE, Part
 from attn_xl.settings import (
     ATTENTION,
     BLOCKS,
     CELLS,
+    CONTROLS,
     HeadNorm,
     Model,
     Normalize,
@@ -23,20 +24,21 @@ from attn_xl.settings import (
     Settings,
 )
 from attn_xl.tables.survey import Table, Tables
-from attn_xl.text import count
 
 from . import steps
 from .attention import Attending, compare, positioned, self_attention, softmax_alone
 from .computation import Computation
 from .explorer import explorer, moves
+from .live import Live
 from .masking import Scoring
 from .multi_head import multi_head_attention
 from .own_masks import Attended, OwnMasks
 from .parts import chosen_parts
 from .relative import Alibi, Rotary
 from .similarity import similarity
-from .transformer import Architecture, decoder, encoder, feed_forward, head_norm, next_words, norm_alone
+from .transformer import Architecture, decoder, encoder, feed_forward, head_norm, lens, norm_alone
 from .unused import refuse_unused, use_for
+from .vocabulary import Vocabulary
 from .weights import SheetWeights, check_fit
 
 TITLES = {
@@ -91,7 +93,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
             cell = tables.sentences[name].largest()
             hint = f" The largest is in cell {cell}." if "too large" in message else ""
             raise InputError(f"{tables.path}, sheet {name!r}: {message}{hint}") from None
-        graphs[name] = Graph(*output)
+        graphs[name] = Graph(x, *output)
         ends[name] = x, end
     run.check_hidden()
     if settings.model.kind not in WEIGHTLESS:
@@ -155,13 +157,16 @@ class Run:
                 table.rows,
                 table.columns,
                 steps.INPUT,
-                note=steps.INPUT.note + (steps.TURNED if table.turned else ""),
+                note=(steps.INPUT.note if Live.of(settings).has(1) else steps.INPUT_OF_MODEL)
+                + (steps.TURNED if table.turned else ""),
             )
             for name, table in tables_of_words.items()
         }
         self._check()
+        self.live = Live.of(settings)
         self.scoring = Scoring(tables, settings, self.weights.used, list(self._attended_words()))
-        self._vocabulary: Matrix | None = None
+        self._vocabulary = Vocabulary(tables, self.weights, settings.vocabulary)
+        self._head_switches: dict[Part, Matrix] = {}
 
     def _memory(self, tables_of_words: dict[str, Table]) -> Matrix | None:
         """The sentence that the others attend to; it is removed from `tables_of_words`."""
@@ -269,7 +274,18 @@ class Run:
         if s.qk_norm is not HeadNorm.none:
             a = replace(self._norms, norm_type=s.qk_norm.value)
             how = replace(how, head_norm=lambda x, step, part: head_norm(x, step, part, a))
-        return replace(how, rotary=self._rotary, alibi=self._alibi)
+        kept = self._head_switch if s.head_switches and s.controls else None
+        return replace(how, rotary=self._rotary, alibi=self._alibi, kept=kept)
+
+    def _head_switch(self, part: Part) -> Matrix:
+        """The cell that removes what a head gives, made once."""
+        if part not in self._head_switches:
+            name = part.name(steps.HEAD_SWITCH.symbol).replace(".", "_")
+            cell = option(self.weights.cell(name, 1.0), name, "", sheet=CONTROLS)
+            note = steps.HEAD_SWITCH.note.format(part.words)
+            made = cell.as_step(steps.HEAD_SWITCH, part, note=note, sheet=CONTROLS)
+            self._head_switches[part] = replace(made, name=name)
+        return self._head_switches[part]
 
     @cached_property
     def _rotary(self) -> Rotary | None:
@@ -356,39 +372,22 @@ class Run:
             norm_epsilon=s.norm_epsilon.value,
             dropout=self.scoring.residual,
             activation=s.activation,
+            live=self.live,
         )
 
-    def next_words(self, x: Matrix) -> tuple[Matrix, ...]:
-        """Probabilities over the vocabulary: from the weights `W_U`, or from the embeddings on the
-        sheet `Vocabulary`, one word per row as in the sentences."""
-        table = self.tables.weights.get(steps.VOCABULARY.symbol)
-        b_u = steps.BIASES[steps.W_U]
-        d = len(x.columns)
-        words = table.rows if table else ()
-        if table is not None:
-            self.weights.used.add(table.name)
-        if steps.W_U.symbol in self.weights:
-            w_u = self.weights.matrix(steps.W_U, WHOLE, x.columns, len(words), words)
-            if table is not None and len(words) != len(w_u.columns):
-                raise InputError(
-                    f"{table.file}, sheet {table.sheet!r}: Vocabulary has {count(len(words), 'word')}, "
-                    f"but W_U {count(len(w_u.columns), 'column')}. Give W_U a column for each word."
-                )
-            return next_words(x, None, w_u, self.weights.row(b_u, WHOLE, w_u.columns))
-        if table is None:
-            raise InputError(
-                f"{self.tables.path}: the sheet Vocabulary is missing: one word per row, with "
-                f"its embedding in {count(d, 'dimension')}, as in the sentences. Or give W_U, with one "
-                "word per column."
-            )
-        if table.shape[1] != d:
-            raise InputError(
-                f"{table.file}, sheet {table.sheet!r}: Vocabulary is {table.shape[0]} x "
-                f"{table.shape[1]}, but the sentences have {count(d, 'dimension')}."
-            )
-        if self._vocabulary is None:
-            self._vocabulary = given_step(table.values, table.rows, table.columns, steps.VOCABULARY)
-        return next_words(x, self._vocabulary, None, self.weights.row(b_u, WHOLE, words))
+    def next_words(self, x: Matrix, part: Part = WHOLE) -> tuple[Matrix, ...]:
+        """Probabilities over the vocabulary after each word, and the most probable words."""
+        return self._vocabulary.next_words(x, part, lambda: self._finals(x))
+
+    def _finals(self, x: Matrix) -> list[Matrix]:
+        """The final vectors of all sentences; `x` are those of the present one."""
+        here, found = self.weights.sentence, [x]
+        for name, other in self.inputs.items():
+            if name != here:
+                self.weights.sentence = name
+                found.append(decoder(self._positioned(other), None, self.architecture))
+        self.weights.sentence = here
+        return found
 
     def unused(self) -> tuple[str, ...]:
         """A remark on weights that the model does not use."""
@@ -417,8 +416,14 @@ def _both(output: Matrix) -> Results:
 
 
 def _language_model(run: Run, name: str, x: Matrix) -> Results:
-    output = decoder(x, None, run.architecture)
-    return *run.next_words(output), output
+    layers: list[tuple[Matrix, Part]] = []
+    a = run.architecture
+    if run.settings.lens:
+        a = replace(a, after_layer=lambda y, part: layers.append((y, part.within(steps.LENS))))
+    output = decoder(x, None, a)
+    predicted = run.next_words(output)
+    after = (run.next_words(lens(y, a, part), part) for y, part in layers)
+    return *(one for results in after for one in results), *predicted, output
 
 
 MODELS: dict[Model, Callable[[Run, str, Matrix], Results]] = {

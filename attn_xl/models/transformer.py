@@ -13,7 +13,16 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from attn_xl.errors import InputError
-from attn_xl.graph.functions import activation, best, row_mean, row_squares, row_variance, sqrt, width
+from attn_xl.graph.functions import (
+    activation,
+    best,
+    concat,
+    row_mean,
+    row_squares,
+    row_variance,
+    sqrt,
+    width,
+)
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import WHOLE, Part, Step
 from attn_xl.settings import Activation, Residual
@@ -21,6 +30,7 @@ from attn_xl.text import count
 
 from . import recipes, steps
 from .attention import Attending, Dropout, Weights, dropped, projected
+from .live import Live, enter
 from .multi_head import multi_head_attention
 from .softmax import softmax
 
@@ -50,6 +60,8 @@ class Architecture:
             `attending` if None.
         causal: the same as `attending`, with later words hidden.
         dropout: sets some numbers of each sublayer's output to 0, before the skip connection.
+        live: the layers and heads that become formulas.
+        after_layer: called with the result of each of these layers but the last.
     """
 
     weights: Weights
@@ -70,9 +82,11 @@ class Architecture:
     crossing: Attending | None = None
     causal: Attending | None = None
     dropout: Dropout | None = None
+    live: Live = Live()
+    after_layer: Callable[[Matrix, Part], object] | None = None
 
 
-def norm(x: Matrix, a: Architecture, part: Part, which: str) -> Matrix:
+def norm(x: Matrix, a: Architecture, part: Part, which: str, learned: Part | None = None) -> Matrix:
     """(x − mean) / √(variance + ε) · γ + β, separately for each row; or x / √(mean square + ε) · γ.
 
     The variance is that of the population, or of a sample; ε may stand outside the root:
@@ -81,7 +95,7 @@ def norm(x: Matrix, a: Architecture, part: Part, which: str) -> Matrix:
     Source: Ba, Kiros, Hinton, "Layer Normalization" (2016); Zhang, Sennrich, "Root Mean Square Layer
     Normalization" (2019).
     """
-    gamma, beta = _stretch(x, a, part, (steps.GAMMA, steps.BETA))
+    gamma, beta = _stretch(x, a, learned or part, (steps.GAMMA, steps.BETA))
     step = steps.RMS_NORM if a.norm_type == "rms" else steps.NORM
     return _normed(x, a, gamma, beta, step, part, step.note.format(which=which, how=_how(a)))
 
@@ -189,6 +203,14 @@ def feed_forward(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
     return projected(active, w_2, b_2, steps.FEED_FORWARD, part)  # (n, d)
 
 
+def _network(x: Matrix, a: Architecture, part: Part) -> Matrix:
+    """(n, d): the feed-forward network, or the values it gives if it does not become formulas."""
+    if a.live.network:
+        return feed_forward(x, a, part)
+    there = a.weights.entered(steps.NETWORK_ENTERED, part)
+    return there or enter(feed_forward(x, a, part), steps.NETWORK_ENTERED, part)
+
+
 def _sublayer(x: Matrix, run: Sublayer, a: Architecture, part: Part, number: int) -> Matrix:
     """A sublayer with its skip connection and norm. Post: norm(x + run(x)). Pre: x + run(norm(x)).
     Dropout is of what `run` makes."""
@@ -226,10 +248,11 @@ def encoder_layer(x: Matrix, a: Architecture, part: Part) -> Matrix:
 
     def attend(y: Matrix) -> Matrix:
         return multi_head_attention(
-            y, y, a.weights, a.heads, kv_heads=a.kv_heads, attending=a.attending, part=part
-        )
+            y, y, a.weights, a.heads, kv_heads=a.kv_heads, attending=a.attending, part=part,
+            live=a.live.heads,
+        )  # fmt: skip
 
-    return _two_sublayers(x, attend, lambda y: feed_forward(y, a, part), a, part)
+    return _two_sublayers(x, attend, lambda y: _network(y, a, part), a, part)
 
 
 def decoder_layer(x: Matrix, memory: Matrix | None, a: Architecture, part: Part) -> Matrix:
@@ -239,18 +262,20 @@ def decoder_layer(x: Matrix, memory: Matrix | None, a: Architecture, part: Part)
     def attend(y: Matrix) -> Matrix:
         here = part if memory is None else part.within(steps.SELF)
         return multi_head_attention(
-            y, y, a.weights, a.heads, kv_heads=a.kv_heads, attending=a.causal, part=here
-        )
+            y, y, a.weights, a.heads, kv_heads=a.kv_heads, attending=a.causal, part=here,
+            live=a.live.heads,
+        )  # fmt: skip
 
     def cross(y: Matrix) -> Matrix:
         assert memory is not None
         here, how = part.within(steps.CROSS), a.crossing or a.attending
         return multi_head_attention(
-            y, memory, a.weights, a.heads, kv_heads=a.kv_heads, attending=how, part=here
-        )
+            y, memory, a.weights, a.heads, kv_heads=a.kv_heads, attending=how, part=here,
+            live=a.live.heads,
+        )  # fmt: skip
 
     def network(y: Matrix) -> Matrix:
-        return feed_forward(y, a, part)
+        return _network(y, a, part)
 
     if memory is None:
         return _two_sublayers(x, attend, network, a, part)
@@ -259,17 +284,49 @@ def decoder_layer(x: Matrix, memory: Matrix | None, a: Architecture, part: Part)
 
 
 def encoder(x: Matrix, a: Architecture) -> Matrix:
-    """All layers of the encoder, (n, d) to (n, d)."""
-    for layer in range(a.encoder_layers or a.layers):
-        x = encoder_layer(x, a, WHOLE.within(steps.ENCODER._replace(layer=layer + 1)))
-    return _last_norm(x, a, WHOLE.within(steps.ENCODER))
+    """All layers of the encoder, (n, d) to (n, d), after a norm of the embeddings if its weights are
+    given."""
+    stack = WHOLE.within(steps.ENCODER)
+    if stack.numbered(1).name(steps.GAMMA.symbol) in a.weights:
+        x = norm(x, a, stack.numbered(1), "Norm of the embeddings")
+    x = _layers(x, a.encoder_layers or a.layers, stack, a, encoder_layer)
+    return _last_norm(x, a, stack)
 
 
 def decoder(x: Matrix, memory: Matrix | None, a: Architecture) -> Matrix:
     """All layers of the decoder, (n, d) and the encoder's output (m, d) to (n, d)."""
-    for layer in range(a.decoder_layers or a.layers):
-        x = decoder_layer(x, memory, a, WHOLE.within(steps.DECODER._replace(layer=layer + 1)))
-    return _last_norm(x, a, WHOLE.within(steps.DECODER))
+    stack = WHOLE.within(steps.DECODER)
+
+    def layer(y: Matrix, how: Architecture, part: Part) -> Matrix:
+        return decoder_layer(y, memory, how, part)
+
+    x = _layers(x, a.decoder_layers or a.layers, stack, a, layer)
+    return _last_norm(x, a, stack)
+
+
+def _layers(
+    x: Matrix,
+    count: int,
+    stack: Part,
+    a: Architecture,
+    layer: Callable[[Matrix, Architecture, Part], Matrix],
+) -> Matrix:
+    """All layers of a stack, (n, d) to (n, d). What a layer gives that does not become formulas enters the
+    next one as values."""
+    for number in range(1, count + 1):
+        part = stack.in_layer(number)
+        if a.live.has(number):
+            x = layer(x, a, part)
+            if a.after_layer is not None and number < count:
+                a.after_layer(x, part)
+            continue
+        after = a.live.after(number, count)
+        place = stack.in_layer(after) if after else stack
+        there = a.weights.entered(steps.ENTERED, place)
+        if there is None:
+            there = enter(layer(x, replace(a, live=Live()), part), steps.ENTERED, place)
+        x = there
+    return x
 
 
 def _last_norm(x: Matrix, a: Architecture, stack: Part) -> Matrix:
@@ -279,13 +336,29 @@ def _last_norm(x: Matrix, a: Architecture, stack: Part) -> Matrix:
     return x
 
 
+def lens(x: Matrix, a: Architecture, part: Part) -> Matrix:
+    """What the last norm makes of the words after a layer, (n, d) to (n, d), to predict from it.
+
+    Source: nostalgebraist, "interpreting GPT: the logit lens" (2020).
+    """
+    stack = Part(part.scopes[:1]).in_layer(0)
+    if a.norm != "pre" and stack.name(steps.GAMMA.symbol) not in a.weights:
+        return x
+    return norm(x, a, part, "Last norm, after this layer already", learned=stack)
+
+
 def transformer(source: Matrix, target: Matrix, a: Architecture) -> Matrix:
     """Encoder and decoder: from source (m, d) and target (n, d) to (n, d)."""
     return decoder(target, encoder(source, a), a)
 
 
 def next_words(
-    x: Matrix, vocabulary: Matrix | None, w_u: Matrix | None = None, b_u: Matrix | None = None
+    x: Matrix,
+    vocabulary: Matrix | None,
+    w_u: Matrix | None = None,
+    b_u: Matrix | None = None,
+    others: Matrix | None = None,
+    part: Part = WHOLE,
 ) -> tuple[Matrix, Matrix]:
     """The probability that each word of a vocabulary comes next, after each word of a sentence.
 
@@ -294,6 +367,8 @@ def next_words(
         vocabulary: an embedding for each of v words, (v, d), used as the last weights without `w_u`.
         w_u: the last weights, (d, v).
         b_u: bias row to add, (1, v).
+        others: the logit of all other words together, (n, 1), if these are not all.
+        part: the part of the model that the steps belong to.
 
     Returns:
         The probabilities, (n, v), each row of which sums to 1; and the most probable words, (n, 1).
@@ -309,6 +384,8 @@ def next_words(
     product = x @ w_u
     if b_u is not None:
         product, step = product + b_u, step.by(bias)
-    logits = product.as_step(step)
-    probabilities = softmax(logits).as_step(steps.PROBABILITIES)
-    return probabilities, best(probabilities).as_step(steps.NEXT)
+    if others is not None:
+        product = concat([product, others])
+    logits = product.as_step(step, part)
+    probabilities = softmax(logits).as_step(steps.PROBABILITIES, part)
+    return probabilities, best(probabilities).as_step(steps.NEXT, part)

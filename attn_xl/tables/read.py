@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from attn_xl.errors import CallError, nearest
+from attn_xl.errors import CallError, InputError, nearest
 from attn_xl.spreadsheets.book import Book, read_book
 from attn_xl.tables.written.edits import not_read
 from attn_xl.tables.written.record import chosen_lines, read_record

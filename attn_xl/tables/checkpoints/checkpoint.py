@@ -23,6 +23,8 @@ from .tokenizer import Tokenizer, distinct, read_tokenizer
 
 CONFIG = "config.json"
 SENTENCE, VOCABULARY = "Sentence", "Vocabulary"
+FEW_WORDS, MOST_PROBABLE = 500, "top:50"
+"""A larger vocabulary is not shown whole, but its most probable words."""
 Array = NDArray[Any]
 
 
@@ -79,6 +81,9 @@ def read_checkpoint(folder: Path, texts: Sequence[str]) -> Tables:
                 f"Text {text!r}: words outside the model's vocabulary become "
                 f"{tokenizer.words[tokenizer.unknown or 0]!r}."
             )
+    settings |= {"head_switches": True, "head_maps": True}
+    if family.stack == "Dec":
+        settings |= {"lens": True, "vocabulary": "all" if len(words) <= FEW_WORDS else MOST_PROBABLE}
     return Tables(folder, sentences, weights, settings, tuple(remarks))
 
 
@@ -138,7 +143,9 @@ def _encoded(tokenizer: Tokenizer, text: str) -> list[int]:
     if not ids:
         raise CallError(f"--text: {text!r} has no tokens. Write at least one word.")
     if max(ids) >= len(tokenizer.words):
-        raise InputError(f"{tokenizer.file}: gives token {max(ids)}, which its vocabulary does not have.")
+        raise InputError(
+            f"{tokenizer.file}: gives token {max(ids)}, which its vocabulary does not have."
+        )
     return ids
 
 
@@ -286,9 +293,7 @@ class StoredWeights(Mapping[str, Table]):
                 ]
                 always = kind == "weight" or family.biased
                 if (always or any(there)) and not (head and (tied or kind == "bias")):
-                    wanted |= {
-                        f"{path.replace(ALL, str(layer))}.{kind}" for layer in range(len(there))
-                    }
+                    wanted |= {f"{path.replace(ALL, str(layer))}.{kind}" for layer in range(len(there))}
         missing = [
             name
             for name in sorted(wanted, key=_order)
@@ -322,7 +327,9 @@ class StoredWeights(Mapping[str, Table]):
                     f"{_times(self._tensors.shape(place.tensor))}, which gives {weight} {_times(shape)} "
                     f"numbers; it needs {_times(needed)}. Use the {CONFIG} that belongs to the weights."
                 )
-            sizes |= {f"{stack}.{one}": size for one, size in zip(across, shape) if one not in ("", "d")}
+            sizes |= {
+                f"{stack}.{one}": size for one, size in zip(across, shape) if one not in ("", "d")
+            }
             for which, among in (("q", heads), ("k", kv_heads), ("v", kv_heads)):
                 if which in across and sizes[f"{stack}.{which}"] % among:
                     raise InputError(

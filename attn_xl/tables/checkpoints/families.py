@@ -238,9 +238,7 @@ GPT_NEOX = Family(
     settings={
         "model": "decoder-only",
         "norm": "pre",
-        "residual": Key(
-            ("use_parallel_residual",), True, {True: "parallel", False: "sequential"}
-        ),
+        "residual": Key(("use_parallel_residual",), True, {True: "parallel", False: "sequential"}),
         "positions": "rotary",
         "rotary_pairs": "half",
         "rotary_base": Key(("rope_theta", "rotary_emb_base"), 10_000.0),

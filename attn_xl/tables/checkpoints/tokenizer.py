@@ -62,14 +62,16 @@ def _word_level(file: Path, content: dict[str, Any]) -> Tokenizer | None:
         return None
     vocabulary = _vocabulary(file, model.get("vocab"))
     numbers = {word: number for number, word in enumerate(vocabulary)}
-    unknown = numbers.get(model.get("unk_token"))
+    unknown = numbers.get(str(model.get("unk_token")))
     pattern = re.compile(_SPLIT[splits["type"]])
 
     def encode(text: str) -> list[int]:
         words = pattern.findall(text.lower() if lower else text)
         strange = [word for word in words if word not in numbers]
         if strange and unknown is None:
-            raise InputError(f"{file}: does not know the {count(len(strange), 'word')} {listed(strange)}.")
+            raise InputError(
+                f"{file}: does not know the {count(len(strange), 'word')} {listed(strange)}."
+            )
         return [numbers.get(word, unknown) for word in words]  # type: ignore[misc]
 
     return Tokenizer(file, encode, tuple(map(clean, vocabulary)), unknown)

@@ -21,6 +21,7 @@ from attn_xl.tables.written.record import (
     SENTENCE,
     WEIGHTS,
     chosen_lines,
+    entered_name,
 )
 
 from .layout import Layout, Sheet
@@ -99,15 +100,17 @@ def sources(layout: Layout, computation: Computation, settings: Settings) -> Ite
     names: dict[Node, tuple[str, str]] = {}
     for sentence, graph in computation.items():
         for node in graph.values():
-            if node.operation is not None or node.scalar or node.sheet:
-                continue
             source = node.step.source if node.step else ""
+            if node.operation is not None or ((node.scalar or node.sheet) and not source):
+                continue
             if source == "sentence":
                 names[node] = SENTENCE, sentence
             elif source == "memory":
                 names[node] = SENTENCE, settings.memory or node.name
             elif source == "weights":
                 names[node] = WEIGHTS, node.name
+            elif source == "entered":
+                names[node] = WEIGHTS, entered_name(node.name, sentence)
             else:
                 names[node] = GIVEN, node.name
     for node, (kind, name) in names.items():
