@@ -183,6 +183,50 @@ class Settings:
     qk_norm: HeadNorm = _choice(
         HeadNorm.none, "Apply a norm to each query and each key.", models=ATTENTION
     )
+    window: int | None = _choice(
+        None,
+        "Sliding window: each word looks at no more than this many words, itself and those just before "
+        "it; without a causal mask, as many after it.",
+        int,
+        models=ATTENTION,
+        cell="Window",
+    )
+    sinks: int = _choice(
+        0,
+        "Attention sinks: number of first words that stay visible outside the window.",
+        models=ATTENTION,
+        needs=("window",),
+        cell="Sinks",
+    )
+    score_cap: float | None = _choice(
+        None,
+        "Soft cap of the scores: cap * tanh(score / cap), so that none exceeds it.",
+        float,
+        models=ATTENTION,
+        cell="score_cap",
+    )
+    logit_cap: float | None = _choice(
+        None,
+        "Soft cap of the logits of a language model.",
+        float,
+        models=(Model.decoder_only,),
+        cell="logit_cap",
+    )
+    latent: int | None = _choice(
+        None,
+        "Latent attention: keys and values are made from one compressed vector per word, of this "
+        "width. With rotary positions, an extra part of queries and keys is turned.",
+        int,
+        models=ATTENTION,
+        needs=("heads",),
+    )
+    latent_queries: int | None = _choice(
+        None,
+        "Also make the queries from a compressed vector, of this width.",
+        int,
+        models=ATTENTION,
+        needs=("latent",),
+    )
     normalize: Normalize = _choice(
         Normalize.softmax,
         "How scores are turned into weights that sum to 1.",
@@ -243,6 +287,31 @@ class Settings:
         "The activation function of the feed-forward network; swiglu, geglu and geglu-tanh multiply by "
         "a gate, W_G.",
         models=(*STACKS, Model.feed_forward),
+    )
+    experts: int | None = _choice(
+        None,
+        "Number of experts, feed-forward networks among which a router chooses for each word.",
+        int,
+        models=(*STACKS, Model.feed_forward),
+    )
+    top_k: int = _choice(
+        2,
+        "Number of experts chosen for each word.",
+        models=(*STACKS, Model.feed_forward),
+        needs=("experts",),
+        cell="top_k",
+    )
+    renormalize: bool = _choice(
+        True,
+        "Divide the shares of the chosen experts by their sum.",
+        models=(*STACKS, Model.feed_forward),
+        needs=("experts",),
+    )
+    shared_expert: bool = _choice(
+        False,
+        "Add an expert that every word uses.",
+        models=(*STACKS, Model.feed_forward),
+        needs=("experts",),
     )
     hidden: int | None = _choice(
         None,
@@ -343,10 +412,10 @@ class Settings:
                 self.decimals,
                 "it takes a whole number from 0 to 15, the decimal places of a spreadsheet number.",
             )
-        counts = dict.fromkeys(
-            ("heads", "kv_heads", "layers", "encoder_layers", "decoder_layers"), 1000
-        )
-        for name, most in {**counts, "hidden": 16_384}.items():  # columns of a sheet
+        stacks = ("layers", "encoder_layers", "decoder_layers")
+        counts = dict.fromkeys(("heads", "kv_heads", "experts", "top_k", *stacks), 1000)
+        widths = ("hidden", "window", "latent", "latent_queries")
+        for name, most in {**counts, **dict.fromkeys(widths, 16_384)}.items():  # columns of a sheet
             value = getattr(self, name)
             if value is not None and not 1 <= value <= most:
                 why = f"it takes a whole number from 1 to {most:,}."
@@ -365,15 +434,20 @@ class Settings:
                 refuse(name.replace("_", "-"), getattr(self, name), why)
         if not VOCABULARIES.fullmatch(self.vocabulary):
             refuse("vocabulary", repr(self.vocabulary), "it takes all, used, or top: and a number.")
-        if self.kv_heads and (self.heads or 1) % self.kv_heads:
-            refuse("kv-heads", self.kv_heads, f"it takes a divisor of --heads {self.heads or 1}.")
+        if self.kv_heads and self.heads and self.heads % self.kv_heads:
+            refuse("kv-heads", self.kv_heads, f"it takes a divisor of --heads {self.heads}.")
+        if self.experts and self.top_k > self.experts and self._differs("top_k"):
+            refuse("top-k", self.top_k, f"it takes at most --experts {self.experts}.")
+        for name in ("score_cap", "logit_cap"):
+            if getattr(self, name) is not None and not 0 < getattr(self, name) < float("inf"):
+                refuse(name.replace("_", "-"), getattr(self, name), "it takes a number above 0.")
         if not 1 < self.rotary_base < float("inf"):
             refuse("rotary-base", self.rotary_base, "it takes a number above 1.")
         if not 0 < self.rotary_share <= 1:
             refuse("rotary-share", self.rotary_share, "it takes a share above 0 and at most 1.")
         if not 0 < self.epsilon < 1:
             refuse("epsilon", self.epsilon, "it takes a number above 0 and below 1.")
-        for name in ("seed", "random_weights"):
+        for name in ("seed", "random_weights", "sinks"):
             if (getattr(self, name) or 0) < 0:
                 refuse(
                     name.replace("_", "-"),
@@ -481,6 +555,8 @@ class Settings:
             return f"is {self.positions.value}, which belongs to --model {_either(ATTENTION)}."
         if name == "epsilon" and self.model.kind is Model.attention and not self._differs("qk_norm"):
             return "has no effect without --qk-norm."
+        if name in ("kv_heads", "rotary_share") and self.latent:
+            return "has no effect with --latent, which has its own keys and rotary part."
         if name == "norm_variance" and self.norm_type is NormType.rms:
             return "has no effect with --norm-type rms, which subtracts no mean."
         stacks = [f"{stack}_layers" for stack in ("encoder", "decoder")]

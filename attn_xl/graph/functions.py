@@ -23,12 +23,13 @@ from attn_xl.graph.operations.catalogue import (
     SQRT,
     SQUARES,
     SUM,
+    TANH,
     VARIANCE,
 )
-from attn_xl.graph.operations.elementwise import Copy
+from attn_xl.graph.operations.elementwise import AtMost, Copy
 from attn_xl.graph.operations.masks import HIDDEN, Mask
 from attn_xl.graph.operations.positions import Angle, Distance, Sinusoid
-from attn_xl.graph.operations.reductions import Best, ColumnMean, ColumnVariance, Width
+from attn_xl.graph.operations.reductions import Best, ColumnMean, ColumnVariance, Rank, Width
 from attn_xl.graph.operations.selection import Columns, Concat, Find, Gather, Picked
 from attn_xl.graph.operations.switches import When
 from attn_xl.text import OFF, ON
@@ -140,12 +141,17 @@ def mask(
     *,
     causal: bool | Matrix = False,
     padding: Sequence[str] = (),
+    window: tuple[Matrix, Matrix] | None = None,
 ) -> Matrix:
     """(n, m): the mask to add to the scores so that no word looks at later ones (`causal`: True, False
-    or a switch) or at padding."""
-    switches = (causal,) if isinstance(causal, Matrix) else ()
-    operation = Mask(len(rows), tuple(words), causal is True, tuple(padding))
-    return made(operation, switches, rows, words)
+    or a switch), at padding, or at words outside the window (its width, and the number of first words
+    that stay visible)."""
+    switched = isinstance(causal, Matrix)
+    cells = ((causal,) if isinstance(causal, Matrix) else ()) + (window or ())
+    operation = Mask(
+        len(rows), tuple(words), causal is True, tuple(padding), switched, window is not None
+    )
+    return made(operation, cells, rows, words)
 
 
 def masked(scores: Matrix, masks: Sequence[Matrix]) -> Matrix:
@@ -211,6 +217,22 @@ def sin(x: Matrix) -> Matrix:
 def cos(x: Matrix) -> Matrix:
     """The cosine of each angle, in radians."""
     return made(COS, (x,), x.rows, x.columns)
+
+
+def tanh(x: Matrix) -> Matrix:
+    """The hyperbolic tangent of each number."""
+    return made(TANH, (x,), x.rows, x.columns)
+
+
+def rank(x: Matrix) -> Matrix:
+    """(n, m): the place of each number within its row, from the largest, 1; of equal ones the first
+    goes first."""
+    return made(Rank(), (x,), x.rows, x.columns)
+
+
+def at_most(x: Matrix, most: Matrix) -> Matrix:
+    """(n, m): 1 where a number of `x` is at most the scalar `most`, 0 elsewhere."""
+    return made(AtMost(), (x, most), x.rows, x.columns)
 
 
 def row_mean(x: Matrix) -> Matrix:

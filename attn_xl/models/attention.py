@@ -12,7 +12,18 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from attn_xl.errors import InputError, wrong_type
-from attn_xl.graph.functions import copy, gather, mask, masked, row_sum, sinusoid, sqrt, when, width
+from attn_xl.graph.functions import (
+    copy,
+    gather,
+    mask,
+    masked,
+    row_sum,
+    sinusoid,
+    sqrt,
+    tanh,
+    when,
+    width,
+)
 from attn_xl.graph.matrix import Matrix, check_matrices
 from attn_xl.graph.step import WHOLE, Part, Scope, Step
 from attn_xl.settings import COMPARE
@@ -69,6 +80,7 @@ class Attending:
         rotary: positions that turn queries and keys.
         alibi: penalties on the distance of words.
         kept: the cell that keeps or removes what a head gives, for the part of a head.
+        cap: a scalar that no score exceeds.
     """
 
     scale: bool | Matrix = True
@@ -80,6 +92,7 @@ class Attending:
     rotary: Rotary | None = None
     alibi: Alibi | None = None
     kept: Callable[[Part], Matrix] | None = None
+    cap: Matrix | None = None
 
     def prepared(self, x: Matrix, part: Part) -> Matrix:
         """Queries or keys (n, d_k), normed and turned by their positions, where these are set."""
@@ -111,7 +124,9 @@ class Attending:
         return (scores / self.temperature).as_step(steps.TEMPERED, part)
 
     def biased(self, scores: Matrix, part: Part) -> Matrix:
-        """The scores (n, m), lowered by the distance of the words, where that is set."""
+        """The scores (n, m), capped and lowered by the distance of the words, where these are set."""
+        if self.cap is not None:
+            scores = capped(scores, self.cap).as_step(steps.CAPPED, part)
         return scores if self.alibi is None else self.alibi.biased(scores, part)
 
     def masked(self, scores: Matrix, part: Part) -> Matrix:
@@ -256,6 +271,14 @@ def projected(
     return (product if bias is None else product + bias).as_step(step, part)
 
 
+def capped(x: Matrix, cap: Matrix) -> Matrix:
+    """cap · tanh(x / cap), (n, m): nearly x while x is small, never beyond the cap.
+
+    Source: Gemma Team, "Gemma 2: Improving Open Language Models at a Practical Size" (2024), 2.
+    """
+    return cap * tanh(x / cap)
+
+
 def softmax_alone(scores: Matrix, how: Attending) -> Matrix:
     """The weights (n, m) of given scores (n, m), divided by the temperature if there is one.
 
@@ -311,11 +334,18 @@ def attention_mask(
     *,
     causal: bool | Matrix,
     padding: Sequence[str],
+    window: tuple[Matrix, Matrix] | None = None,
 ) -> Matrix:
     """The mask to add to scores (n, m), so that no word of `rows` looks at later ones of `words`
-    (`causal`) or at words that fill up a sentence (`padding`)."""
-    hides = mask(rows, words, causal=causal, padding=padding)
-    recipe = recipes.MASKS[causal is not False, bool(padding)]
+    (`causal`), at words that fill up a sentence (`padding`), or at words outside a window (its width,
+    and the number of first words that stay visible).
+
+    Source: windows: Beltagy et al., "Longformer" (2020), 3.1, Jiang et al., "Mistral 7B" (2023), 2;
+    first words that stay visible: Xiao et al., "Efficient Streaming Language Models with Attention
+    Sinks" (2023).
+    """
+    hides = mask(rows, words, causal=causal, padding=padding, window=window)
+    recipe = recipes.HIDE_FAR if window else recipes.MASKS[causal is not False, bool(padding)]
     return hides.as_step(step.by(recipe), part)
 
 

@@ -29,6 +29,7 @@ from . import steps
 from .attention import Attending, compare, positioned, self_attention, softmax_alone
 from .computation import Computation
 from .explorer import explorer, moves
+from .latent import latent_attention
 from .live import Live
 from .masking import Scoring
 from .multi_head import multi_head_attention
@@ -36,7 +37,7 @@ from .own_masks import Attended, OwnMasks
 from .parts import chosen_parts
 from .relative import Alibi, Rotary
 from .similarity import similarity
-from .transformer import Architecture, decoder, encoder, feed_forward, head_norm, lens, norm_alone
+from .transformer import Architecture, decoder, encoder, head_norm, lens, network, norm_alone
 from .unused import refuse_unused, use_for
 from .vocabulary import Vocabulary
 from .weights import SheetWeights, check_fit
@@ -57,6 +58,7 @@ Ends = Mapping[str, tuple[Matrix, Matrix]]
 """The input and the output of each sentence, by its name."""
 
 
+TOP_K_NOTE = "the number of experts that each word uses."
 IN_SCORES = (Positions.rotary, Positions.alibi)
 """Positions that attention sees in its scores."""
 WEIGHTLESS = (Model.similarity, Model.softmax, Model.positions)
@@ -165,7 +167,7 @@ class Run:
         self._check()
         self.live = Live.of(settings)
         self.scoring = Scoring(tables, settings, self.weights.used, list(self._attended_words()))
-        self._vocabulary = Vocabulary(tables, self.weights, settings.vocabulary)
+        self._vocabulary = Vocabulary(tables, self.weights, settings.vocabulary, self._logit_cap)
         self._head_switches: dict[Part, Matrix] = {}
 
     def _memory(self, tables_of_words: dict[str, Table]) -> Matrix | None:
@@ -194,12 +196,16 @@ class Run:
             raise CallError(
                 f"--model {s.model.value} needs --memory SHEET: the sentence that the others attend to."
             )
-        if self.memory is not None and s.model.kind is Model.attention and s.positions in IN_SCORES:
-            raise CallError(
-                f"--positions {s.positions.value} compares positions within one sentence; it does not "
-                "work with --memory."
-            )
-        if s.normalize is Normalize.sum and (s.causal or s.padding or OwnMasks.given(self.tables)):
+        if self.memory is not None and s.model.kind is Model.attention:
+            within = f"--positions {s.positions.value}" if s.positions in IN_SCORES else ""
+            within = "--window" if s.window is not None else within
+            if within:
+                raise CallError(
+                    f"{within} compares positions within one sentence; it does not work with --memory."
+                )
+        if s.normalize is Normalize.sum and (
+            s.causal or s.padding or s.window or OwnMasks.given(self.tables)
+        ):
             raise CallError(
                 "--normalize sum does not work with a mask: only a softmax gives hidden words weight 0."
             )
@@ -207,6 +213,7 @@ class Run:
     def output(self, name: str, x: Matrix) -> tuple[Matrix, ...]:
         """The results of the model for one sentence, followed by the final vectors of its words."""
         s = self.settings
+        self.weights.sentence = name
         x = positioned(x) if s.model is Model.positions else self._positioned(x)
         return MODELS[s.model](self, name, x)
 
@@ -293,8 +300,13 @@ class Run:
         if s.positions is not Positions.rotary:
             return None
         note = "the larger it is, the more slowly the last pairs turn."
-        base = option(s.rotary_base, CELLS["rotary_base"], note, sheet=self.scoring.sheet)
+        base = self.scoring.option_of("rotary_base", s.rotary_base, note)
         return Rotary(base, s.rotary_pairs is RotaryPairs.neighbours, s.rotary_share)
+
+    @cached_property
+    def _logit_cap(self) -> Matrix | None:
+        cap = self.settings.logit_cap
+        return None if cap is None else self.scoring.option_of("logit_cap", cap, "no logit exceeds it.")
 
     @cached_property
     def _alibi(self) -> Alibi | None:
@@ -307,6 +319,17 @@ class Run:
         how = self.attending(causal=s.causal, switchable=memory is None or wants_switch)
         if s.heads is not None or steps.W_O.symbol in weights:
             source = x if memory is None else memory
+            if s.latent is not None:
+                return latent_attention(
+                    x,
+                    source,
+                    self.weights,
+                    s.heads or 1,
+                    latent=s.latent,
+                    latent_queries=s.latent_queries,
+                    attending=how,
+                    result=steps.MIXED_OUTPUT,
+                )
             return multi_head_attention(
                 x,
                 source,
@@ -353,14 +376,15 @@ class Run:
         s = self.settings
         return Architecture(
             weights=self.weights,
-            epsilon=option(
-                s.epsilon,
-                CELLS["epsilon"],
-                "it keeps a norm from dividing by 0.",
-                sheet=self.scoring.sheet,
-            ),
+            epsilon=self.scoring.option_of("epsilon", s.epsilon, "it keeps a norm from dividing by 0."),
             heads=s.heads or 1,
             kv_heads=s.kv_heads,
+            latent=s.latent,
+            latent_queries=s.latent_queries,
+            experts=s.experts or 0,
+            top_k=self.scoring.option_of("top_k", float(s.top_k), TOP_K_NOTE) if s.experts else None,
+            renormalize=s.renormalize,
+            shared_expert=s.shared_expert,
             layers=s.layers,
             encoder_layers=s.encoder_layers,
             decoder_layers=s.decoder_layers,
@@ -434,7 +458,7 @@ MODELS: dict[Model, Callable[[Run, str, Matrix], Results]] = {
     Model.decoder_only: _language_model,
     Model.softmax: lambda run, _, x: _both(softmax_alone(x, run.scoring.alone)),
     Model.norm: lambda run, _, x: _both(norm_alone(x, run.architecture)),
-    Model.feed_forward: lambda run, _, x: _both(feed_forward(x, run.architecture)),
+    Model.feed_forward: lambda run, _, x: _both(network(x, run.architecture)),
     Model.positions: lambda run, _, x: _both(x),
     Model.similarity: lambda run, _, x: (similarity(x), x),
 }

@@ -40,6 +40,10 @@ class Live:
         counts = [s.encoder_layers or s.layers, s.decoder_layers or s.layers]
         layers = numbers(s.live_layers, max(counts), "layer") if s.live_layers else None
         heads = numbers(s.live_heads, s.heads or 1, "head") if s.live_heads else None
+        if heads is not None and s.latent is not None:
+            raise CallError(
+                "--live-heads does not work with --latent, whose heads share their weights."
+            )
         if heads is not None and len(heads) == s.heads:
             heads = None
         return cls(None if layers is None else frozenset(layers), heads, s.live_network)

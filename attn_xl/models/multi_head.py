@@ -51,25 +51,23 @@ def multi_head_attention(
     Source: Vaswani et al. (2017), 3.2.2; heads that share keys and values: Shazeer, "Fast Transformer
     Decoding" (2019), Ainslie et al., "GQA: Training Generalized Multi-Query Transformer Models" (2023).
     """
-    others, cut = None, False
-    if live is not None:
-        others = weights.entered(steps.OTHER_HEADS, part)
-        cut = others is None  # otherwise the weights are those of the live heads
-        if cut:
-            rest = [h for h in range(1, heads + 1) if h not in live]
-            added = _attention_of(x, memory, weights, heads, rest, kv_heads, attending, part, cut=True)
-            others = enter(added, steps.OTHER_HEADS, part)
-    chosen = [*range(1, heads + 1)] if live is None else live
-    product = _attention_of(x, memory, weights, heads, chosen, kv_heads, attending, part, cut=cut)
-    b_o = weights.row(steps.BIASES[steps.W_O], part, product.columns)
-    if b_o is not None:
-        product, result = product + b_o, result.by(recipes.PROJECT_AND_ADD)
-    if others is not None:
-        product, result = product + others, result.by(recipes.PROJECT_AND_ADD_OTHERS)
-    return product.as_step(result, part)  # (n, d)
+    d, every = len(x.columns), range(1, heads + 1)
+
+    def outputs(chosen: Sequence[int], cut: bool) -> list[Matrix]:
+        return _outputs(x, memory, weights, heads, chosen, kv_heads, attending, part, cut)
+
+    if live is None:
+        return mixed(outputs(every, False), weights, d, part, result)
+    others = weights.entered(steps.OTHER_HEADS, part)
+    if others is not None:  # the weights are those of the live heads
+        return mixed(outputs(live, False), weights, d, part, result, others=others)
+    rest = [h for h in every if h not in live]
+    added = _through_w_o(outputs(rest, True), weights, d, part, (rest, heads))
+    others = enter(added, steps.OTHER_HEADS, part)
+    return mixed(outputs(live, True), weights, d, part, result, others=others, cut=(live, heads))
 
 
-def _attention_of(
+def _outputs(
     x: Matrix,
     memory: Matrix,
     weights: Weights,
@@ -78,23 +76,21 @@ def _attention_of(
     kv_heads: int | None,
     attending: Attending | None,
     part: Part,
-    *,
     cut: bool,
-) -> Matrix:
-    """(n, d): what the chosen heads add, without the bias; arguments as for `multi_head_attention`.
+) -> list[Matrix]:
+    """(n, d_v) for each of the chosen heads; arguments as for `multi_head_attention`.
 
     Args:
-        cut: take the columns and rows of the chosen heads from weights for all heads; otherwise the
-            weights are for the chosen heads.
+        cut: take the columns of the chosen heads from weights for all heads; otherwise the weights are for
+            the chosen heads.
     """
-    d = len(x.columns)
-    generated = max(1, d // heads)
+    generated = max(1, len(x.columns) // heads)
     groups = kv_heads or heads
     group_of = {h: (h - 1) * groups // heads + 1 for h in chosen}
     used = sorted({*group_of.values()})
-    q_w = _PerHead(steps.W_Q, part, weights, heads, chosen, x.columns, generated, cut)
+    q_w = PerHead(steps.W_Q, part, weights, heads, x.columns, generated, chosen, cut)
     k_w, v_w = (
-        _PerHead(step, part, weights, groups, used, memory.columns, generated, cut)
+        PerHead(step, part, weights, groups, memory.columns, generated, used, cut)
         for step in (steps.W_K, steps.W_V)
     )
     how = (attending or Attending()).between(x.rows, memory.rows, part)
@@ -121,14 +117,50 @@ def _attention_of(
                 "them the same number of dimensions."
             )
         outputs.append(scaled_dot_product_attention(q, k, v, attending=how, part=head))
+    return outputs
+
+
+def mixed(
+    outputs: Sequence[Matrix],
+    weights: Weights,
+    d: int,
+    part: Part,
+    result: Step,
+    *,
+    others: Matrix | None = None,
+    cut: tuple[Sequence[int], int] | None = None,
+) -> Matrix:
+    """The outputs of all heads side by side, mixed by W_O: (n, d_v) each to (n, d).
+
+    Args:
+        others: what further heads add, (n, d).
+        cut: the numbers of these heads, and the number of heads that the weights are for; None if they
+            are for these heads only.
+    """
+    product = _through_w_o(outputs, weights, d, part, cut)
+    b_o = weights.row(steps.BIASES[steps.W_O], part, product.columns)
+    if b_o is not None:
+        product, result = product + b_o, result.by(recipes.PROJECT_AND_ADD)
+    if others is not None:
+        product, result = product + others, result.by(recipes.PROJECT_AND_ADD_OTHERS)
+    return product.as_step(result, part)
+
+
+def _through_w_o(
+    outputs: Sequence[Matrix],
+    weights: Weights,
+    d: int,
+    part: Part,
+    cut: tuple[Sequence[int], int] | None,
+) -> Matrix:
+    """(n, d): the outputs side by side times W_O; arguments as for `mixed`."""
     together = concat(outputs).as_step(steps.CONCAT, part)
-    size = len(outputs[0].columns)
-    labels = [f"a{j + 1}" for j in range(heads * size)] if cut else together.columns
-    w_o = weights.matrix(steps.W_O, part, labels, d)
-    if cut:
-        kept = w_o.values[_in_blocks(chosen, size)]
-        w_o = given_step(kept, together.columns, w_o.columns, steps.W_O, part, note=w_o.note)
-    return together @ w_o
+    if cut is None:
+        return together @ weights.matrix(steps.W_O, part, together.columns, d)
+    heads, size = cut[1], len(outputs[0].columns)
+    w_o = weights.matrix(steps.W_O, part, [f"a{j + 1}" for j in range(heads * size)], d)
+    kept = w_o.values[_in_blocks(cut[0], size)]
+    return together @ given_step(kept, together.columns, w_o.columns, steps.W_O, part, note=w_o.note)
 
 
 def _in_blocks(blocks: Sequence[int], size: int) -> list[int]:
@@ -136,7 +168,7 @@ def _in_blocks(blocks: Sequence[int], size: int) -> list[int]:
     return [(block - 1) * size + j for block in blocks for j in range(size)]
 
 
-class _PerHead:
+class PerHead:
     """The projection of each head: its own weights, or its block of the columns of one matrix."""
 
     def __init__(
@@ -145,11 +177,12 @@ class _PerHead:
         part: Part,
         weights: Weights,
         heads: int,
-        chosen: Sequence[int],
         rows: Sequence[str],
         generated: int,
-        cut: bool,
+        chosen: Sequence[int] = (),
+        cut: bool = False,
     ) -> None:
+        chosen = chosen or range(1, heads + 1)
         self._step, self._part, self._weights, self._cut = step, part, weights, cut
         self._rows, self._generated, self._chosen = rows, generated, [*chosen]
         self._heads = len(chosen)

@@ -471,6 +471,44 @@ HIDE_LATER_AND_PADDING = Recipe(
         'Write -1E9 for later words and fillers, else 0: =IF(OR(column>row, heading="..."), -1E9, 0)'
     ),
 )
+HIDE_FAR = Recipe(
+    do="Write -1E9 if the column's word is hidden: it is Window words or more away from the row's word "
+    "and not among the first Sinks words; or {made}. Write 0 otherwise.",
+    hint="Use =IF(OR(column>row, AND(ABS(column-row)>=Window, column>=Sinks)), -1E9, 0), counting from "
+    "0; leave out column>row where later words are visible. Common mistake: a window too wide by 1.",
+    prompt="=IF(OR(column>row, AND(ABS(column-row)>=Window, column>=Sinks)), -1E9, 0), from 0",
+)
+CAP = Recipe(
+    do="Divide the number of {a} by the cap, take the hyperbolic tangent, and multiply by the cap.",
+    hint="Use =cap*TANH(cell of {a}/cap). Common mistake: forgetting to multiply by the cap again.",
+    prompt="=cap*TANH(cell of {a}/cap)",
+)
+RANK_IN_ROW = Recipe(
+    do="Rank the numbers in the row of {a}: 1 for the largest, 2 for the next. Of equal numbers, the "
+    "one further left comes first.",
+    hint="Use =RANK(cell of {a}, row of {a}), plus the number of equal cells further left. Common "
+    "mistake: ranking down a column.",
+    prompt="1 for the largest of the row: =RANK(cell, row of {a})",
+)
+CHOOSE_TOP = Recipe(
+    do="Write 1 if the rank in {a} is at most {b}, and 0 if it is not.",
+    hint="Use =IF(cell of {a}<={b},1,0). Common mistake: < in place of <=.",
+    prompt="=IF(cell of {a}<={b},1,0)",
+)
+SHARE_OF_CHOSEN = Recipe(
+    do="Multiply the number of {a} by the 0 or 1 of {b} in the same place; divide by the sum of these "
+    "products in the row, if the shares are renormalised.",
+    hint="Use =cell of {a}*cell of {b}/sum of its row. Common mistake: dividing by the sum of the "
+    "whole row of {a}, which holds experts that were not chosen.",
+    prompt="{made}, in the same row and column",
+)
+MIX_EXPERTS = Recipe(
+    do="Multiply what each expert makes of the word by the expert's share in {a}, and add up; a shared "
+    "expert is added as it is.",
+    hint="Use =share*cell of the expert+share*cell of the next, .... Common mistake: the share of "
+    "another word.",
+    prompt="Shares times experts, added up: =share*cell+share*cell",
+)
 WAVES = Recipe(
     do=(
         "Count the words (pos) and the pairs of columns (i) from 0; d is the number of "

@@ -554,6 +554,71 @@ NORMED_KEYS = replace(
     note="The keys, brought to the same size. Compare the rows: none is much longer than another.",
     purpose="Brings every key to the same size, so that no word stands out by the length of its key.",
 )
+NORMED_LATENT = replace(
+    NORMED_QUERIES,
+    symbol="NormedLatent",
+    note="The compressed vectors, brought to the same size. Compare the rows: none is much longer.",
+    purpose="Brings the compressed vector of each word to the same size before it is unpacked.",
+)
+NORMED_LATENT_QUERIES = replace(NORMED_LATENT, symbol="NormedLatentQ")
+CAPPED = Step(
+    "Capped",
+    note=(
+        "The scores, pressed between −cap and cap. Compare with the scores: small ones hardly change, "
+        "large ones are held back."
+    ),
+    purpose="A soft ceiling: the closer a number comes to the cap, the more slowly it grows.",
+    question="which number in the row of {word} changes most: {words}?",
+    recipe=recipes.CAP,
+)
+CAPPED_LOGITS = replace(CAPPED, symbol="CappedLogits", note=CAPPED.note.replace("scores", "logits"))
+LATENT = Step(
+    "Latent",
+    note=(
+        "Each word, compressed into a few numbers, from which all heads make their keys and values. "
+        "Compare its width with that of all K and V: only this is kept while a model writes."
+    ),
+    purpose=(
+        "Packs each word into a small parcel. Keys and values of all heads are unpacked from it, so "
+        "only the parcel has to be stored."
+    ),
+    question="how many numbers per word does {own} have, and how many would all K and V have?",
+    recipe=recipes.PROJECT,
+)
+LATENT_QUERIES = replace(
+    LATENT,
+    symbol="LatentQ",
+    note="Each word, compressed into a few numbers, from which all heads make their queries.",
+    purpose="Packs each word into a small parcel, from which the queries of all heads are unpacked.",
+)
+CONTENT_QUERIES = replace(
+    QUERIES,
+    symbol="ContentQ",
+    note="The part of the queries that looks for content, whatever the position.",
+)
+CONTENT_KEYS = replace(
+    KEYS,
+    symbol="ContentK",
+    note="The part of the keys that offers content, unpacked from the compressed vector.",
+)
+TURNING_QUERIES = replace(
+    QUERIES, symbol="PositionQ", note="The part of the queries that is turned by the position."
+)
+TURNING_KEYS = replace(
+    KEYS,
+    symbol="PositionK",
+    note="The part of the keys that is turned by the position; all heads share it.",
+)
+BOTH_QUERIES, BOTH_KEYS = (
+    replace(
+        step,
+        note=f"{step.note.partition(':')[0]}: the part for content, and beside it the turned part.",
+        purpose="Content and position side by side, so that a score is the sum of both matches.",
+        question="how many columns of {own} have been turned by the position?",
+        recipe=recipes.SIDE_BY_SIDE,
+    )
+    for step in (QUERIES, KEYS)
+)
 EMBEDDED = Step(
     "Embedded",
     note=(
@@ -739,6 +804,56 @@ FEED_FORWARD = Step(
     ),
     recipe=recipes.PROJECT,
 )
+EXPERT, SHARED = Scope("Expert", "expert"), Scope("Shared", "shared expert")
+ROUTER = Step(
+    "Router",
+    note="How well each expert (column) fits each word. Look for the largest numbers in a row.",
+    purpose="The router compares each word with what every expert is good at, as a receptionist would.",
+    question="which experts will {word} be sent to, and which row of {b} matters most for that?",
+    recipe=recipes.PROJECT,
+)
+RANKS = Step(
+    "Ranks",
+    note="The rank of each expert for a word: 1 fits best. Look for 1 and 2 in each row.",
+    purpose="Puts the experts in order for each word, like a list of favourites.",
+    question="do all words have the same favourite expert?",
+    recipe=recipes.RANK_IN_ROW,
+)
+CHANCES = Step(
+    "Chances",
+    note="The router's numbers as shares that sum to 1. Compare with the ranks: the order is the same.",
+    purpose="Turns the router's numbers into shares of one word.",
+    question="will the expert with rank 1 also have the largest share for {word}? Why?",
+    recipe=recipes.SHARE,
+)
+CHOSEN = Step(
+    "Chosen",
+    note="1 for the experts that a word uses, 0 for the others. Change top_k and watch.",
+    purpose="Only the best few experts work on a word; the others rest.",
+    question="how many ones are there in the row of {word}?",
+    recipe=recipes.CHOOSE_TOP,
+    is_read_off=True,
+)
+SUM_OF_CHOSEN = replace(
+    SUM, note="the sum of the chosen shares", purpose="The sum of the shares of the chosen experts."
+)
+EXPERT_SHARES = Step(
+    "Shares",
+    note="How much each expert counts for each word: 0 for those that were not chosen.",
+    purpose="How much each chosen expert has to say about a word.",
+    question="what must the row of {word} add up to, and what would it be without the division?",
+    recipe=recipes.SHARE_OF_CHOSEN,
+)
+MIXTURE = Step(
+    "Mixture",
+    note=(
+        "What the experts make of each word, weighted by their shares. Compare a row with that of the "
+        "word's first expert."
+    ),
+    purpose="Each word gets a mixture of what its experts make of it, like a second opinion.",
+    question="which expert will the row of {word} resemble most, and which row of {a} tells you?",
+    recipe=recipes.MIX_EXPERTS,
+)
 LOGITS = Step(
     "Logits",
     note=(
@@ -911,6 +1026,25 @@ W_G = Step(
     role="weight",
     source="weights",
 )
+W_R, W_DKV, W_UK, W_UV, W_KR, W_QR, W_DQ = (
+    Step(
+        symbol,
+        note=f"Learned: {what}.",
+        question=_CHANGED,
+        recipe=recipes.GIVEN,
+        role="weight",
+        source="weights",
+    )
+    for symbol, what in (
+        ("W_R", "from each word to the experts. Look down a column: which words its expert gets"),
+        ("W_DKV", "compresses each word for keys and values. Compare its width with that of W_UK"),
+        ("W_UK", "unpacks the keys of all heads. Each head has its block of columns"),
+        ("W_UV", "unpacks the values of all heads. Each head has its block of columns"),
+        ("W_KR", "makes the part of the keys that is turned; all heads share it"),
+        ("W_QR", "makes the part of the queries that is turned. Each head has its block of columns"),
+        ("W_DQ", "compresses each word for the queries. Compare its width with that of W_Q"),
+    )
+)
 W_P = Step(
     "W_P",
     note=(
@@ -938,7 +1072,12 @@ BETA = Step(
     role="weight",
     source="weights",
 )
-NORMED_LETTERS = ((NORMED_QUERIES, "Q"), (NORMED_KEYS, "K"))
+NORMED_LETTERS = (
+    (NORMED_QUERIES, "Q"),
+    (NORMED_KEYS, "K"),
+    (NORMED_LATENT, "KV"),
+    (NORMED_LATENT_QUERIES, "DQ"),
+)
 GAMMAS, BETAS = (
     {normed: replace(step, symbol=f"{step.symbol}_{letter}") for normed, letter in NORMED_LETTERS}
     for step in (GAMMA, BETA)
@@ -956,7 +1095,7 @@ BIAS = Step(
 )
 BIASES = {
     weights: replace(BIAS, symbol=weights.symbol.replace("W", "b"))
-    for weights in (W_Q, W_K, W_V, W_O, W_1, W_G, W_2, W_U)
+    for weights in (W_Q, W_K, W_V, W_O, W_1, W_G, W_2, W_U, W_R, W_DKV, W_UK, W_UV, W_KR, W_QR, W_DQ)
 }
 """The bias that belongs to each of the weights."""
 

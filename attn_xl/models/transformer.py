@@ -15,10 +15,14 @@ from typing import Literal
 from attn_xl.errors import InputError
 from attn_xl.graph.functions import (
     activation,
+    at_most,
     best,
+    columns,
     concat,
+    rank,
     row_mean,
     row_squares,
+    row_sum,
     row_variance,
     sqrt,
     width,
@@ -29,7 +33,8 @@ from attn_xl.settings import Activation, Residual
 from attn_xl.text import count
 
 from . import recipes, steps
-from .attention import Attending, Dropout, Weights, dropped, projected
+from .attention import Attending, Dropout, Weights, capped, dropped, projected
+from .latent import latent_attention
 from .live import Live, enter
 from .multi_head import multi_head_attention
 from .softmax import softmax
@@ -47,12 +52,18 @@ class Architecture:
         encoder_layers, decoder_layers: the number of layers of each stack; `layers` if None.
         hidden: width of the feed-forward network if its weights are generated.
         kv_heads: the number of heads of keys and values; `heads` if None.
+        latent, latent_queries: the widths of the compressed vectors of keys and values, and of queries;
+            None without them.
         norm: "post" (the paper's): after the sum; "pre": before each sublayer.
         norm_type: "layer", or "rms": divided by the root mean square.
         residual: whether sublayers follow each other ("sequential") or both read the layer's input:
             "parallel", through a norm each; "parallel-one-norm".
         norm_variance: "population", divided by n, or "sample", by n − 1.
         norm_epsilon: where to add epsilon: "inside" the root, to the variance, or "outside".
+        experts: the number of experts among which a router chooses; 0 for a single network.
+        top_k: the scalar number of experts chosen for each word.
+        renormalize: whether the shares of the chosen experts are divided by their sum.
+        shared_expert: whether every word also uses another expert.
         activation: the function of the hidden layer, or of its gate if it has one.
         epsilon: the scalar that keeps a norm from dividing by 0.
         attending: how scores become weights.
@@ -68,6 +79,8 @@ class Architecture:
     epsilon: Matrix
     heads: int = 1
     kv_heads: int | None = None
+    latent: int | None = None
+    latent_queries: int | None = None
     layers: int = 1
     encoder_layers: int | None = None
     decoder_layers: int | None = None
@@ -77,6 +90,10 @@ class Architecture:
     residual: Residual = Residual.sequential
     norm_variance: Literal["population", "sample"] = "population"
     norm_epsilon: Literal["inside", "outside"] = "inside"
+    experts: int = 0
+    top_k: Matrix | None = None
+    renormalize: bool = True
+    shared_expert: bool = False
     activation: Activation = Activation.relu
     attending: Attending | None = None
     crossing: Attending | None = None
@@ -203,12 +220,52 @@ def feed_forward(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
     return projected(active, w_2, b_2, steps.FEED_FORWARD, part)  # (n, d)
 
 
-def _network(x: Matrix, a: Architecture, part: Part) -> Matrix:
-    """(n, d): the feed-forward network, or the values it gives if it does not become formulas."""
-    if a.live.network:
-        return feed_forward(x, a, part)
-    there = a.weights.entered(steps.NETWORK_ENTERED, part)
-    return there or enter(feed_forward(x, a, part), steps.NETWORK_ENTERED, part)
+def network(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
+    """The feed-forward network (n, d) to (n, d), or a mixture of experts; or the values it gives, if it does
+    not become formulas."""
+    there = None if a.live.network else a.weights.entered(steps.NETWORK_ENTERED, part)
+    if there is not None:
+        return there
+    made = mixture(x, a, part) if a.experts else feed_forward(x, a, part)
+    return made if a.live.network else enter(made, steps.NETWORK_ENTERED, part)
+
+
+def mixture(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
+    """A mixture of experts: Σ share_e · expert_e(x) over the experts whose router's number is among the
+    largest; each expert is a feed-forward network. (n, d) to (n, d).
+
+    The shares are softmax(x W_R), 0 for experts that are not chosen, and divided by their sum.
+
+    Source: Shazeer et al., "Outrageously Large Neural Networks" (2017), 2.1; Jiang et al., "Mixtral of
+    Experts" (2024), 2.1; the shared expert: Dai et al., "DeepSeekMoE" (2024), 3.2.
+    """
+    assert a.top_k is not None
+    names = tuple(f"expert {e + 1}" for e in range(a.experts))
+    w_r = a.weights.matrix(steps.W_R, part, x.columns, a.experts, names)
+    if len(w_r.columns) != a.experts:
+        raise InputError(
+            f"{part.name('W_R')} has {count(len(w_r.columns), 'column')}, but --experts is "
+            f"{a.experts}. Give it a column for each expert."
+        )
+    b_r = a.weights.row(steps.BIASES[steps.W_R], part, w_r.columns)
+    router = replace(projected(x, w_r, b_r, steps.ROUTER, part), columns=names)  # (n, experts)
+    ranks = rank(router).as_step(steps.RANKS, part)
+    chances = softmax(router).as_step(steps.CHANCES, part)
+    chosen = at_most(ranks, a.top_k).as_step(steps.CHOSEN, part)
+    shares = chances * chosen
+    if a.renormalize:
+        shares = shares / row_sum(shares).as_step(steps.SUM_OF_CHOSEN)
+    shares = shares.as_step(steps.EXPERT_SHARES, part)  # (n, experts)
+    total: Matrix | None = None
+    if a.shared_expert:
+        total = feed_forward(x, a, part.within(steps.SHARED))
+    for e in range(a.experts):
+        made = feed_forward(x, a, part.within(steps.EXPERT._replace(layer=e + 1)))
+        part_of = columns(shares, e, e + 1) * made
+        total = part_of if total is None else total + part_of
+    assert total is not None
+    total = total.described("shares × experts" + " + shared expert" * a.shared_expert)
+    return total.as_step(steps.MIXTURE, part)
 
 
 def _sublayer(x: Matrix, run: Sublayer, a: Architecture, part: Part, number: int) -> Matrix:
@@ -243,16 +300,38 @@ def _two_sublayers(
     return total.as_step(steps.SKIP.by(recipes.ADD_THREE), part)
 
 
+def attention(x: Matrix, memory: Matrix, a: Architecture, how: Attending | None, part: Part) -> Matrix:
+    """Multi-head or latent attention of x (n, d) to memory (m, d)."""
+    if a.latent is not None:
+        return latent_attention(
+            x,
+            memory,
+            a.weights,
+            a.heads,
+            latent=a.latent,
+            latent_queries=a.latent_queries,
+            attending=how,
+            part=part,
+        )
+    return multi_head_attention(
+        x,
+        memory,
+        a.weights,
+        a.heads,
+        kv_heads=a.kv_heads,
+        attending=how,
+        part=part,
+        live=a.live.heads,
+    )
+
+
 def encoder_layer(x: Matrix, a: Architecture, part: Part) -> Matrix:
     """(n, d) to (n, d): self-attention, then feed-forward. Source: Vaswani et al. (2017), 3.1."""
 
     def attend(y: Matrix) -> Matrix:
-        return multi_head_attention(
-            y, y, a.weights, a.heads, kv_heads=a.kv_heads, attending=a.attending, part=part,
-            live=a.live.heads,
-        )  # fmt: skip
+        return attention(y, y, a, a.attending, part)
 
-    return _two_sublayers(x, attend, lambda y: _network(y, a, part), a, part)
+    return _two_sublayers(x, attend, lambda y: network(y, a, part), a, part)
 
 
 def decoder_layer(x: Matrix, memory: Matrix | None, a: Architecture, part: Part) -> Matrix:
@@ -261,26 +340,20 @@ def decoder_layer(x: Matrix, memory: Matrix | None, a: Architecture, part: Part)
 
     def attend(y: Matrix) -> Matrix:
         here = part if memory is None else part.within(steps.SELF)
-        return multi_head_attention(
-            y, y, a.weights, a.heads, kv_heads=a.kv_heads, attending=a.causal, part=here,
-            live=a.live.heads,
-        )  # fmt: skip
+        return attention(y, y, a, a.causal, here)
 
     def cross(y: Matrix) -> Matrix:
         assert memory is not None
         here, how = part.within(steps.CROSS), a.crossing or a.attending
-        return multi_head_attention(
-            y, memory, a.weights, a.heads, kv_heads=a.kv_heads, attending=how, part=here,
-            live=a.live.heads,
-        )  # fmt: skip
+        return attention(y, memory, a, how, here)
 
-    def network(y: Matrix) -> Matrix:
-        return _network(y, a, part)
+    def think(y: Matrix) -> Matrix:
+        return network(y, a, part)
 
     if memory is None:
-        return _two_sublayers(x, attend, network, a, part)
+        return _two_sublayers(x, attend, think, a, part)
     x = _sublayer(_sublayer(x, attend, a, part, 1), cross, a, part, 2)
-    return _sublayer(x, network, a, part, 3)
+    return _sublayer(x, think, a, part, 3)
 
 
 def encoder(x: Matrix, a: Architecture) -> Matrix:
@@ -357,6 +430,7 @@ def next_words(
     vocabulary: Matrix | None,
     w_u: Matrix | None = None,
     b_u: Matrix | None = None,
+    cap: Matrix | None = None,
     others: Matrix | None = None,
     part: Part = WHOLE,
 ) -> tuple[Matrix, Matrix]:
@@ -367,6 +441,7 @@ def next_words(
         vocabulary: an embedding for each of v words, (v, d), used as the last weights without `w_u`.
         w_u: the last weights, (d, v).
         b_u: bias row to add, (1, v).
+        cap: a scalar that no logit exceeds.
         others: the logit of all other words together, (n, 1), if these are not all.
         part: the part of the model that the steps belong to.
 
@@ -385,7 +460,11 @@ def next_words(
     if b_u is not None:
         product, step = product + b_u, step.by(bias)
     if others is not None:
-        product = concat([product, others])
-    logits = product.as_step(step, part)
+        product = concat([product if cap is None else capped(product, cap), others])
+        logits = product.as_step(step, part)
+    else:
+        logits = product.as_step(step, part)
+        if cap is not None:
+            logits = capped(logits, cap).as_step(steps.CAPPED_LOGITS, part)
     probabilities = softmax(logits).as_step(steps.PROBABILITIES, part)
     return probabilities, best(probabilities).as_step(steps.NEXT, part)

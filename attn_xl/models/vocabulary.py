@@ -29,9 +29,13 @@ class Vocabulary:
     Args:
         shown: `all`; `used`, for the words of the sentences; or `top:50`, for the most probable ones after
             each sentence.
+        cap: a scalar that no logit exceeds.
     """
 
-    def __init__(self, tables: Tables, weights: SheetWeights, shown: str) -> None:
+    def __init__(
+        self, tables: Tables, weights: SheetWeights, shown: str, cap: Matrix | None = None
+    ) -> None:
+        self._cap = cap
         self._tables, self._weights, self._shown = tables, weights, shown
         self._embeddings: Matrix | None = None
         self._columns: Matrix | None = None
@@ -64,14 +68,14 @@ class Vocabulary:
             if self._embeddings is None:
                 values = self._values(table, turned)
                 self._embeddings = given_step(values, words, table.columns, steps.VOCABULARY)
-            return next_words(x, self._embeddings, None, bias, others, part)
+            return next_words(x, self._embeddings, None, bias, self._cap, others, part)
         if not self._chosen:
             w_u = self._weights.matrix(steps.W_U, WHOLE, x.columns, len(words), words)
-            return next_words(x, None, w_u, bias, others, part)
+            return next_words(x, None, w_u, bias, self._cap, others, part)
         if self._columns is None:
             values = self._values(table, turned).T
             self._columns = given_step(values, x.columns, words, steps.W_U)
-        return next_words(x, None, self._columns, bias, others, part)
+        return next_words(x, None, self._columns, bias, self._cap, others, part)
 
     def _table(self, x: Matrix) -> Table:
         """The table of the last weights."""
@@ -124,7 +128,11 @@ class Vocabulary:
             for start in range(0, len(values), AT_ONCE)
         ]
         logits = np.hstack(made)
-        return logits if bias is None else logits + bias.values
+        logits = logits if bias is None else logits + bias.values
+        if self._cap is None:
+            return logits
+        cap = self._cap.values
+        return np.asarray(cap * np.tanh(logits / cap))
 
     def _choice(
         self, table: Table, turned: bool, words: Sequence[str], finals: Sequence[Matrix]

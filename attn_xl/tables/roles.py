@@ -16,10 +16,12 @@ from .labels import Table
 WordsIn = Literal["rows", "columns"]
 
 _WEIGHT_SHEET = re.compile(
-    r"\s*((?:enc|dec)\d*\.)?((?:self|cross)\.)?"
-    r"(?:([wb])(?:[ _-]?([qkvo12])|[ _-](u|g|p))|(gamma|beta)(_[qk])?|(vocabulary|mask))((?:_\d+)?)\s*",
+    r"\s*((?:enc|dec)\d*\.)?((?:self|cross|shared|expert\d+)\.)?"
+    r"(?:([wb])(?:[ _-]?([qkvo12])|[ _-](u|g|p|r|dkv|uk|uv|kr|qr|dq))"
+    r"|(gamma|beta)(_(?:q|k|kv|dq))?|(vocabulary|mask))((?:_\d+)?)\s*",
     re.IGNORECASE,
 )
+_PROJECTION = re.compile(r"W_[QKV](_|$)")
 _COMPACT = re.compile(r"([wb])([qkvo12])(?:head|h)?((?:[1-9]\d*)?)|([wb])([1-9]\d*)([qkvo])")
 _SPOKEN = re.compile(
     r"(?:the )?(?:(?P<what>query|queries|key|keys|value|values|output)s? ?"
@@ -228,7 +230,7 @@ def _alike(found: Sequence[Found]) -> bool:
 
 def fits(f: Found, weights: Mapping[str, Found]) -> bool:
     """Whether the numbers have as many dimensions, in rows or columns, as W_Q, W_K, W_V take."""
-    projections = [w.shape for name, w in weights.items() if name[:3] in ("W_Q", "W_K", "W_V")]
+    projections = [w.shape for name, w in weights.items() if _PROJECTION.match(name)]
     from_right = all(shape[0] == f.shape[1] for shape in projections)
     from_left = all(shape[1] == f.shape[0] for shape in projections)
     return not projections or from_right or from_left
@@ -288,7 +290,7 @@ def to_turn(name: str, table: Table, dimensions: Sequence[str], words_in: WordsI
         return columns == 1 and rows > 1
     if base == "Vocabulary":
         return rows == len(dimensions)
-    if base[:3] in ("W_Q", "W_K", "W_V", "W_1", "W_G"):
+    if base[:3] in ("W_Q", "W_K", "W_V", "W_1", "W_G", "W_R", "W_D"):
         if rows == columns and table.labelled[0] and sorted(table.rows) == sorted(dimensions):
             return False
         return columns == len(dimensions)

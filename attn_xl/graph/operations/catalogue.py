@@ -7,6 +7,7 @@ from attn_xl.graph.operation import Operation
 from .elementwise import (
     Acos,
     Add,
+    AtMost,
     Constant,
     Copy,
     Cos,
@@ -20,6 +21,7 @@ from .elementwise import (
     Sin,
     Sqrt,
     Subtract,
+    Tanh,
 )
 from .masks import Mask
 from .positions import Angle, Distance, Sinusoid
@@ -30,6 +32,7 @@ from .reductions import (
     ColumnVariance,
     Maximum,
     Mean,
+    Rank,
     SampleVariance,
     Squares,
     Sum,
@@ -42,7 +45,7 @@ from .switches import When
 ADD, SUBTRACT, MULTIPLY, DIVIDE = Add(), Subtract(), Multiply(), Divide()
 EXP, SQRT, ACOS = Exp(), Sqrt(), Acos()
 RELU, GELU, GELU_TANH, SILU = Relu(), Gelu(), GeluTanh(), Silu()
-SIN, COS = Sin(), Cos()
+SIN, COS, TANH = Sin(), Cos(), Tanh()
 MAXIMUM, SUM, MEAN, SQUARES = Maximum(), Sum(), Mean(), Squares()
 VARIANCE, SAMPLE_VARIANCE = Variance(), SampleVariance()
 
@@ -64,12 +67,15 @@ PRIMITIVES: tuple[Operation, ...] = (
     SILU,
     SIN,
     COS,
+    TANH,
+    AtMost(),
     MAXIMUM,
     SUM,
     MEAN,
     VARIANCE,
     SAMPLE_VARIANCE,
     SQUARES,
+    Rank(),
     Width(),
     Gather(((0, 0),)),
     Columns(0, 1),

@@ -322,3 +322,39 @@ class Cos(Function):
     @staticmethod
     def of(x: float) -> float:
         return math.cos(x)
+
+
+class Tanh(Function):
+    """The hyperbolic tangent of each number, between -1 and 1."""
+
+    noun: ClassVar[str] = "Tangents"
+    in_cell = in_array = "TANH({x})"
+    in_words = in_full = "tanh({x})"
+
+    @staticmethod
+    def of(x: float) -> float:
+        return math.tanh(x)
+
+
+class AtMost(Operation):
+    """1 where a number is at most another, 0 elsewhere: `=IF(Ranks!B5<=top_k,1,0)`."""
+
+    noun: ClassVar[str] = "Chosen"
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return np.less_equal(*operands).astype(float)
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        left, right = operands
+        return f"IF({left.cell(column, binds=1)}<={right.cell(column, binds=1)},1,0)"
+
+    def array(self, *operands: Operand) -> str:
+        left, right = operands
+        return f"IF({left.array(1)}<={right.array(1)},1,0)"
+
+    def words(self, *operands: str) -> str:
+        return f"1 if {operands[0]} ≤ {operands[1]}, else 0"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        left, right = (term.at(row, column) for term in terms)
+        return own.number(own.value(row, column), f"1 if {left.text} ≤ {right.text}, else 0")

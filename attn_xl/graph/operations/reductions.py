@@ -123,6 +123,36 @@ class Squares(Reduction):
         return x.total(x.shape[1], lambda k: f"{x.at(row, k).within(ATOM)}²")
 
 
+class Rank(Operation):
+    """The place of each number within its row, from the largest, 1; of equal ones the first goes first:
+    `=RANK(C5,$B5:$E5)+SUMPRODUCT(($B5:$E5=C5)*(COLUMN($B5:$E5)<COLUMN(C5)))`."""
+
+    noun: ClassVar[str] = "Ranks"
+    reads = (Reads.row,)
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        (x,) = operands
+        order = np.argsort(-x, axis=1, kind="stable")
+        ranks = np.empty(x.shape)
+        np.put_along_axis(ranks, order, np.arange(1.0, x.shape[1] + 1)[None], axis=1)
+        return np.where(np.isnan(x).any(axis=1, keepdims=True), np.nan, ranks)
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        (x,) = operands
+        number, others = x.cell(column), x.row()
+        place = "ROW" if x.is_transposed else "COLUMN"
+        before = f"({others}={number})*({place}({others})<{place}({number}))"
+        return f"RANK({number},{others})+SUMPRODUCT({before})"
+
+    def words(self, *operands: str) -> str:
+        return f"the rank of each number in its row of {operands[0]}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        (x,) = terms
+        rank = f"the rank of {x.at(row, column).text} among {x.listed(row)}"
+        return own.number(own.value(row, column), rank)
+
+
 class Best(Operation):
     """The label of the column with the largest number in each row; its number is the column's."""
 

@@ -38,7 +38,16 @@ ENTER = {
     "dropout": "a share above 0 and below 1",
     "residual_dropout": "a share above 0 and below 1",
     "epsilon": "a small number above 0",
+    "rotary_base": "a number above 1",
+    "window": "a whole number above 0",
+    "sinks": "a whole number of at least 0",
+    "score_cap": "a number above 0",
+    "logit_cap": "a number above 0",
+    "top_k": "a whole number above 0",
 }
+SMALLEST = {"rotary_base": 1.0, "sinks": -1.0}
+"""Numbers that a setting must exceed, if not 0."""
+BELOW_ONE = ("dropout", "residual_dropout", "epsilon")
 """Values to enter for numeric settings; the others are on or off."""
 
 
@@ -233,7 +242,10 @@ def _understood(field: str, value: Any) -> Any:
         return {ON: True, OFF: False}.get(value.lower()) if isinstance(value, str) else None
     if not is_number(value):
         return None
-    return float(value) if 0 < value < (np.inf if field == "temperature" else 1.0) else None
+    if "whole" in ENTER[field] and value != int(value):
+        return None
+    most = 1.0 if field in BELOW_ONE else np.inf
+    return float(value) if SMALLEST.get(field, 0.0) < value < most else None
 
 
 def shown_choice(value: Any) -> str:
