@@ -443,10 +443,13 @@ def _language_model(run: Run, name: str, x: Matrix) -> Results:
     layers: list[tuple[Matrix, Part]] = []
     a = run.architecture
     if run.settings.lens:
-        a = replace(a, after_layer=lambda y, part: layers.append((y, part.within(steps.LENS))))
+        a = replace(a, after_layer=lambda y, part: layers.append((y, part)))
     output = decoder(x, None, a)
     predicted = run.next_words(output)
-    after = (run.next_words(lens(y, a, part), part) for y, part in layers)
+    after = []
+    for y, part in layers:
+        here = WHOLE.within(steps.LENS).in_layer(part.scopes[0].layer)
+        after.append(run.next_words(lens(y, a, part, here), here))
     return *(one for results in after for one in results), *predicted, output
 
 

@@ -13,7 +13,7 @@ from attn_xl.graph.step import Scope, Step
 from . import recipes
 
 ENCODER, DECODER = Scope("Enc", "encoder"), Scope("Dec", "decoder")
-LENS = Scope("Lens", "logit lens")
+LENS = Scope("Lens", "logit lens after")
 SELF, CROSS = Scope("Self", "self-attention"), Scope("Cross", "cross-attention")
 TURNED = " In the file, rows and columns are swapped."
 

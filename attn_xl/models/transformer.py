@@ -409,15 +409,15 @@ def _last_norm(x: Matrix, a: Architecture, stack: Part) -> Matrix:
     return x
 
 
-def lens(x: Matrix, a: Architecture, part: Part) -> Matrix:
-    """What the last norm makes of the words after a layer, (n, d) to (n, d), to predict from it.
+def lens(x: Matrix, a: Architecture, layer: Part, part: Part) -> Matrix:
+    """What the last norm makes of the words after a layer, (n, d) to (n, d), as a step of `part`.
 
     Source: nostalgebraist, "interpreting GPT: the logit lens" (2020).
     """
-    stack = Part(part.scopes[:1]).in_layer(0)
+    stack = layer.in_layer(0)
     if a.norm != "pre" and stack.name(steps.GAMMA.symbol) not in a.weights:
         return x
-    return norm(x, a, part, "Last norm, after this layer already", learned=stack)
+    return norm(x, a, part, "The last norm, after this layer already", learned=stack)
 
 
 def transformer(source: Matrix, target: Matrix, a: Architecture) -> Matrix:

@@ -22,7 +22,7 @@ from .safetensors import Tensors, read_json
 from .tokenizer import Tokenizer, distinct, read_tokenizer
 
 CONFIG = "config.json"
-SENTENCE, VOCABULARY = "Sentence", "Vocabulary"
+VOCABULARY = "Vocabulary"
 FEW_WORDS, MOST_PROBABLE = 500, "top:50"
 """A larger vocabulary is not shown whole, but its most probable words."""
 Array = NDArray[Any]
@@ -72,7 +72,7 @@ def read_checkpoint(folder: Path, texts: Sequence[str]) -> Tables:
     sentences, remarks = {}, []
     dims = tuple(f"d{j + 1}" for j in range(embeddings.shape[1]))
     for number, (text, ids) in enumerate(zip(texts, encoded), 1):
-        name = SENTENCE if len(texts) == 1 else f"{SENTENCE}{number}"
+        name = folder.resolve().name if len(texts) == 1 else f"text {number}"
         tokens = tuple(tokenizer.words[i] for i in ids)
         values = np.asarray(embeddings[ids], np.float64)
         sentences[name] = Table(name, values, tokens, dims, (True, True), str(folder), name, 1, 1)
