@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from attn_xl.views.explanation import Explanation, explain
     from attn_xl.views.terminal import show
 
-    from .api import attend, write_workbook
+    from .api import TrainedModel, attend, load_model, write_workbook
     from .errors import AttnXlError, CallError, InputError, OutputError
     from .settings import Formulas, Settings
 
 _HOMES = {
-    "api": ("attend", "write_workbook"),
+    "api": ("TrainedModel", "attend", "load_model", "write_workbook"),
     "models.attention": ("Attending", "compare", "scaled_dot_product_attention", "self_attention"),
     "errors": ("AttnXlError", "CallError", "InputError", "OutputError"),
     "views.explanation": ("Explanation", "explain"),
@@ -66,10 +66,12 @@ __all__ = [
     "Settings",
     "Table",
     "Tables",
+    "TrainedModel",
     "attend",
     "compare",
     "explain",
     "given",
+    "load_model",
     "read_tables",
     "read_vectors",
     "scaled_dot_product_attention",

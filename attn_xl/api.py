@@ -15,6 +15,7 @@ from attn_xl.graph.node import Graph, Node
 from attn_xl.models import build as models
 from attn_xl.models.computation import Computation, as_computation
 from attn_xl.spreadsheets.objects import TAKEN
+from attn_xl.tables.checkpoints.checkpoint import Checkpoint
 from attn_xl.tables.read import book_of_objects, read_tables
 from attn_xl.tables.survey import Table, Tables, survey_book
 from attn_xl.workbook.templates import DEFAULT, find_template
@@ -146,6 +147,63 @@ def attend(
             read = _with_weights(read, weights)
         resolved = _settings(options, read, settings)
         return replace(models.attend(read, resolved), tables=read)
+
+
+class TrainedModel:
+    """A trained model: `model("the cat sat")` computes it for a text.
+
+    Attributes:
+        folder: its folder.
+        settings: the settings in its config, by the names of `Settings`.
+        weights: its weights by name, each read from its file when it is asked for.
+    """
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        self._checkpoint = checkpoint
+        self.folder, self.settings = checkpoint.folder, checkpoint.settings
+        self.weights: Mapping[str, Table] = checkpoint.weights
+
+    def __call__(self, *texts: str, **options: Unpack[Options]) -> Computation:
+        """Compute the model for texts, each of which becomes a sentence.
+
+        Args:
+            texts: one or more texts.
+            options: the fields of `Settings` as keywords: `live_layers="0 3-5"`, `live_heads="2"`.
+
+        Raises:
+            CallError: if a text is empty or too long, or for invalid options.
+        """
+        return attend(self.tables(*texts), **options)
+
+    def tables(self, *texts: str) -> Tables:
+        """The model and texts as `read_tables` returns them."""
+        return self._checkpoint.tables(texts)
+
+    def __repr__(self) -> str:
+        return f"<trained model {str(self.folder)!r}: {len(self.weights)} weights>"
+
+
+def load_model(folder: str | os.PathLike[str]) -> TrainedModel:
+    """Load a trained model as the ecosystem ships it. Weights stay in their files until they are used.
+
+    Args:
+        folder: a folder with `config.json`, `tokenizer.json`, and `model.safetensors` or shards.
+
+    Raises:
+        InputError: if a file is missing or damaged, the family is unknown, or tensors are missing, have
+            other shapes or are left over.
+        MissingLibraryError: if the tokenizer needs the library `tokenizers`, which is not installed.
+
+    Example:
+        >>> import attn_xl
+        >>> model = attn_xl.load_model("samples/tiny-model")
+        >>> computation = model("the small cat chased the old mouse and the small")
+        >>> computation["Probabilities"][-1, "cat"].round(2)
+        1.0
+    """
+    if not isinstance(folder, (str, os.PathLike)):
+        raise wrong_type("folder", folder, "the path of a folder")
+    return TrainedModel(Checkpoint(Path(folder)))
 
 
 @contextmanager

@@ -93,7 +93,9 @@ def _with_choice(error: str, folder: Path, options: dict[str, Any], reading: dic
 
     tables = read_tables(folder, **reading)
     whole = Settings.chosen(options, tables.settings, str(folder))
-    last = str((whole.live_layers or str(whole.layers - 1)).replace(",", " ").split()[-1].split("-")[-1])
+    last = str(
+        (whole.live_layers or str(whole.layers - 1)).replace(",", " ").split()[-1].split("-")[-1]
+    )
     choices: list[tuple[str, dict[str, Any]]] = [
         (f"--layers {last}", {"live_layers": last}),
         (

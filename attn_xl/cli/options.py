@@ -129,6 +129,16 @@ Text = Annotated[
         show_default=False,
     ),
 ]
+WeightsFile = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(
+        "--weights",
+        metavar="PATH",
+        help="Take the weights from a .safetensors file, or from the folder of a trained model; a "
+        "config.json there gives the settings.",
+        show_default=False,
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing output file.")]
 Command = Callable[..., None]
 
@@ -137,7 +147,7 @@ def with_settings(*leave_out: str) -> Callable[[Command], Command]:
     """Add an option for every setting to a command, which receives their values as `options`.
 
     A command with a parameter `reading` also gets the options of `read_tables`, collected there:
-    --range, --words-in, --without, --text and, unless the command defines its own, --sheet.
+    --range, --words-in, --without, --text, --weights and, unless the command defines its own, --sheet.
 
     Args:
         leave_out: settings that do not become options.
@@ -147,7 +157,14 @@ def with_settings(*leave_out: str) -> Callable[[Command], Command]:
         own = inspect.signature(command, eval_str=True).parameters
         settings = [f for f in fields(Settings) if f.name not in leave_out and "options" in own]
         reads = (
-            {"range": Range, "words_in": WordsIn, "sheet": Sheets, "without": Without, "text": Text}
+            {
+                "range": Range,
+                "words_in": WordsIn,
+                "sheet": Sheets,
+                "without": Without,
+                "text": Text,
+                "weights": WeightsFile,
+            }
             if "reading" in own
             else {}
         )

@@ -31,6 +31,7 @@ def read_tables(
     sheet: str | Sequence[str] = (),
     without: str | Sequence[str] = (),
     text: str | Sequence[str] = (),
+    weights: str | os.PathLike[str] | None = None,
 ) -> Tables:
     """Read the embedding tables and the weights of a file, a frame or an array.
 
@@ -54,6 +55,8 @@ def read_tables(
             layer, `Enc2`; or sheets.
         text: one or more texts for a trained model, whose folder `path` is: each becomes a sentence with
             one token per row.
+        weights: a .safetensors file, or the folder of a trained model, whose weights replace those of
+            the file. A `config.json` beside them gives the settings that the file does not have.
 
     Raises:
         InputError: if the file cannot be read, has no table, has a cell that is not a finite number, or
@@ -71,7 +74,7 @@ def read_tables(
     if result.trouble is not None:
         raise result.trouble
     assert result.tables is not None
-    return result.tables
+    return result.tables if weights is None else _with_stored(result.tables, Path(weights))
 
 
 def survey(
@@ -110,14 +113,35 @@ def survey(
 
 
 def _of_checkpoint(folder: Path, texts: Sequence[str]) -> Survey:
-    from .checkpoints.checkpoint import CONFIG, read_checkpoint  # only for trained models
+    from .checkpoints.checkpoint import CONFIG, Checkpoint  # only for trained models
 
     if not (folder / CONFIG).is_file():
         raise InputError(
             f"{folder}: is a folder without a {CONFIG}. Give a spreadsheet, or the folder of a trained "
             "model."
         )
-    return Survey(folder, [], read_checkpoint(folder, texts))
+    return Survey(folder, [], Checkpoint(folder).tables(texts))
+
+
+def _with_stored(tables: Tables, path: Path) -> Tables:
+    """The tables with the weights of a checkpoint."""
+    from .checkpoints.checkpoint import CONFIG, Checkpoint
+    from .checkpoints.safetensors import Tensors
+
+    folder = path if path.is_dir() else path.parent
+    if (folder / CONFIG).is_file():
+        stored = Checkpoint(folder)
+        longest = max(len(sentence.rows) for sentence in tables.sentences.values())
+        return replace(
+            tables,
+            weights=stored.weights.of_length(longest),
+            settings={**stored.settings, **tables.settings},
+        )
+    tensors = Tensors(path)
+    name, sentence = next(iter(tables.sentences.items()))
+    found = read_tables({name: sentence, **{key: tensors[key] for key in tensors}})
+    remarks = (*tables.remarks, *found.remarks)
+    return replace(tables, weights={**tables.weights, **found.weights}, remarks=remarks)
 
 
 def _book_of(what: Any) -> Book:

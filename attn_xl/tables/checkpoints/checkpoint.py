@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,54 +38,71 @@ class _Place:
     parts: int = 1
 
 
-def read_checkpoint(folder: Path, texts: Sequence[str]) -> Tables:
-    """Read a trained model and texts as the tables of an input.
+class Checkpoint:
+    """A trained model as the ecosystem ships it: a folder with `config.json`, `model.safetensors` or shards
+    with their index, and `tokenizer.json`. Weights stay in their files until they are used.
 
-    Args:
-        folder: a model as the ecosystem ships it: `config.json`, `tokenizer.json` and
-            `model.safetensors`, or shards with their index.
-        texts: each becomes a sentence with one token per row.
+    Attributes:
+        folder: the folder.
+        settings: the settings in its config, by the names of attn-xl.
+        weights: the weights by name.
 
     Raises:
         InputError: if a file is missing or damaged, the family is unknown, or tensors are missing, have
             other shapes or are left over.
-        CallError: if there is no text, or one is longer than the model takes.
         MissingLibraryError: if the tokenizer needs a library that is not installed.
     """
-    config_file = folder / CONFIG
-    config = read_json(config_file)
-    family = _family(config, config_file)
-    settings = _settings(family, config, config_file)
-    if not texts:
-        raise CallError(f'{folder}: is a trained model, which needs a text: --text "the cat sat"')
-    tokenizer = read_tokenizer(folder)
-    encoded = [_encoded(tokenizer, text) for text in texts]
-    longest = max(map(len, encoded))
-    _check_length(longest, config, folder)
-    words = distinct(tokenizer.words)
-    weights = StoredWeights(Tensors(folder), family, settings, config, words, longest)
-    embeddings = weights.embeddings
-    if len(tokenizer.words) > len(embeddings):
-        raise InputError(
-            f"{tokenizer.file}: has {len(tokenizer.words):,} tokens, but the model has embeddings for "
-            f"{len(embeddings):,}. Use the tokenizer that belongs to the model."
-        )
-    sentences, remarks = {}, []
-    dims = tuple(f"d{j + 1}" for j in range(embeddings.shape[1]))
-    for number, (text, ids) in enumerate(zip(texts, encoded), 1):
-        name = folder.resolve().name if len(texts) == 1 else f"text {number}"
-        tokens = tuple(tokenizer.words[i] for i in ids)
-        values = np.asarray(embeddings[ids], np.float64)
-        sentences[name] = Table(name, values, tokens, dims, (True, True), str(folder), name, 1, 1)
-        if tokenizer.unknown in ids:
-            remarks.append(
-                f"Text {text!r}: words outside the model's vocabulary become "
-                f"{tokenizer.words[tokenizer.unknown or 0]!r}."
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        file = folder / CONFIG
+        self._config = read_json(file)
+        family = _family(self._config, file)
+        self.settings = _settings(family, self._config, file)
+        self._tokenizer = read_tokenizer(folder)
+        words = distinct(self._tokenizer.words)
+        self.weights = StoredWeights(Tensors(folder), family, self.settings, self._config, words)
+        embeddings = self.weights.embeddings
+        if len(words) > len(embeddings):
+            raise InputError(
+                f"{self._tokenizer.file}: has {len(words):,} tokens, but the model has embeddings for "
+                f"{len(embeddings):,}. Use the tokenizer that belongs to the model."
             )
-    settings |= {"head_switches": True, "head_maps": True}
-    if family.stack == "Dec":
-        settings |= {"lens": True, "vocabulary": "all" if len(words) <= FEW_WORDS else MOST_PROBABLE}
-    return Tables(folder, sentences, weights, settings, tuple(remarks))
+        self.settings |= {"head_switches": True, "head_maps": True}
+        if family.stack == "Dec":
+            few = len(words) <= FEW_WORDS
+            self.settings |= {"lens": True, "vocabulary": "all" if few else MOST_PROBABLE}
+
+    def tables(self, texts: Sequence[str]) -> Tables:
+        """The model and texts as the tables of an input: each text becomes a sentence with one token per
+        row.
+
+        Raises:
+            CallError: if there is no text, or one is longer than the model takes.
+        """
+        if not texts:
+            raise CallError(
+                f'{self.folder}: is a trained model, which needs a text: --text "the cat sat"'
+            )
+        tokenizer, embeddings = self._tokenizer, self.weights.embeddings
+        encoded = [_encoded(tokenizer, text) for text in texts]
+        longest = max(map(len, encoded))
+        _check_length(longest, self._config, self.folder)
+        sentences, remarks = {}, []
+        dims = tuple(f"d{j + 1}" for j in range(embeddings.shape[1]))
+        file = str(self.folder)
+        for number, (text, ids) in enumerate(zip(texts, encoded), 1):
+            name = self.folder.resolve().name if len(texts) == 1 else f"text {number}"
+            tokens = tuple(tokenizer.words[i] for i in ids)
+            values = np.asarray(embeddings[ids], np.float64)
+            sentences[name] = Table(name, values, tokens, dims, (True, True), file, name, 1, 1)
+            if tokenizer.unknown in ids:
+                word = tokenizer.words[tokenizer.unknown or 0]
+                remarks.append(
+                    f"In {text!r}, words outside the vocabulary of the model became {word!r}."
+                )
+        weights = self.weights.of_length(longest)
+        return Tables(self.folder, sentences, weights, self.settings, tuple(remarks))
 
 
 def _family(config: Mapping[str, Any], file: Path) -> Family:
@@ -173,10 +191,9 @@ class StoredWeights(Mapping[str, Table]):
         settings: Mapping[str, Any],
         config: Mapping[str, Any],
         labels: Sequence[str] = (),
-        longest: int = 1,
     ) -> None:
         self._tensors, self._family, self._labels = tensors, family, labels
-        self._heads, self._longest = int(settings["heads"]), longest
+        self._heads, self._longest = int(settings["heads"]), 1
         self._prefix = max(
             family.prefixes, key=lambda start: f"{start}{family.words}.weight" in tensors
         )
@@ -190,6 +207,12 @@ class StoredWeights(Mapping[str, Table]):
             self._places["W_P"] = _Place(f"{self._prefix}{family.positions}.weight")
         self._require(int(settings["layers"]), tied)
         self._check_shapes(settings)
+
+    def of_length(self, longest: int) -> StoredWeights:
+        """The same weights, with positions for a text of this many tokens."""
+        made = copy(self)
+        made._longest = longest
+        return made
 
     def __getitem__(self, weight: str) -> Table:
         place = self._places[weight]
