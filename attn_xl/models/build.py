@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 
 from attn_xl.errors import CallError, InputError, MissingWeightsError, NotFinite, nearest
 from attn_xl.graph.functions import option
-from attn_xl.graph.matrix import Matrix, given_step, shapes_only
+from attn_xl.graph.matrix import Matrix, foreseeing, given_step, shapes_only
 from attn_xl.graph.node import HIDES, Graph
 from attn_xl.graph.step import WHOLE, Part
 from attn_xl.settings import (
@@ -30,7 +31,7 @@ from .attention import Attending, compare, positioned, self_attention, softmax_a
 from .computation import Computation
 from .explorer import explorer, moves
 from .latent import latent_attention
-from .live import Live
+from .live import Live, described
 from .masking import Scoring
 from .multi_head import multi_head_attention
 from .own_masks import Attended, OwnMasks
@@ -118,7 +119,23 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
         controls={matrix.name: matrix for matrix in (*controls, *plane)},
         remarks=(*tables.remarks, *remarks, *left_out, *_not_to_be_masked(graphs), *run.unused()),
         settings=settings,
+        about="" if run.live.whole else _about(tables, settings, graphs),
     )
+
+
+def _about(tables: Tables, settings: Settings, graphs: Mapping[str, Graph]) -> str:
+    """What of a model is formulas, and what all of it would take; nothing while only shapes are wanted."""
+    if foreseeing():
+        return ""
+    whole: int | None = None
+    with suppress(InputError):  # a written workbook does not have the other weights
+        changed = replace(settings, live_layers=None, live_heads=None, live_network=True)
+        whole = _size(foresee(tables, changed).graphs)
+    return described(settings, _size(graphs), whole)
+
+
+def _size(graphs: Mapping[str, Graph]) -> int:
+    return sum(node.values.size for node in {n for graph in graphs.values() for n in graph.values()})
 
 
 def _used_with(tables: Tables, settings: Settings) -> set[str]:

@@ -48,6 +48,11 @@ class Live:
             heads = None
         return cls(None if layers is None else frozenset(layers), heads, s.live_network)
 
+    @property
+    def whole(self) -> bool:
+        """Whether all of the model becomes formulas."""
+        return self.layers is None and self.heads is None and self.network
+
     def has(self, layer: int) -> bool:
         """Whether a layer becomes formulas."""
         return self.layers is None or layer in self.layers
@@ -87,3 +92,41 @@ def enter(x: Matrix, step: Step, part: Part) -> Matrix:
 
 Entered = Callable[[Step, Part], "Matrix | None"]
 """Returns the values that a written workbook already has for a step of a part; None if it has none."""
+
+
+FILE_BYTES, OPEN_BYTES = 14, 230
+"""Bytes for each number in a file, and in the memory of LibreOffice that has opened it; measured with a
+layer of width 384, two million numbers."""
+
+
+def described(settings: Settings, now: int, whole: int | None) -> str:
+    """What of a model is formulas, and what it would take to have all of it.
+
+    Args:
+        now: how many numbers there are; whole: how many there would be, if known.
+    """
+    s = settings
+    what = []
+    for name, text, count in (
+        ("layer", s.live_layers, s.encoder_layers or s.decoder_layers or s.layers),
+        ("head", s.live_heads, s.heads or 1),
+    ):
+        if text:
+            found = " ".join(text.replace(",", " ").split())
+            what.append(f"{name}{'s' * (not found.isdecimal())} {found} of {count}")
+    if not s.live_network:
+        what.append("no feed-forward network")
+    verb = "is" if len(what) == 1 and what[0].startswith("layer ") else "are"
+    line = (
+        f"Counted from 0, {' and '.join(what)} {verb} formulas; what the rest gives enters as values."
+    )
+    if whole is None or whole <= now:
+        return line
+    return (
+        f"{line} This is {now:,} numbers; all would be {whole:,}, about {_size(whole * FILE_BYTES)} in a "
+        f"file and {_size(whole * OPEN_BYTES)} of memory to open it."
+    )
+
+
+def _size(number: float) -> str:
+    return f"{number / 1e9:.1f} GB" if number >= 1e9 else f"{number / 1e6:.1f} MB"

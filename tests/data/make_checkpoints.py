@@ -37,7 +37,7 @@ from transformers import (
 )
 
 HERE = Path(__file__).parent / "checkpoints"
-WORDS = "<unk> <pad> the cat dog chased sat on mat and mouse ran".split()
+WORDS = ["<unk>", "<pad>", "the", "cat", "dog", "chased", "sat", "on", "mat", "and", "mouse", "ran"]
 TEXT = "the cat chased the mouse and ran"
 _OLD = {"vocab_size": len(WORDS), "hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2,
         "intermediate_size": 12, "max_position_embeddings": 16}  # fmt: skip

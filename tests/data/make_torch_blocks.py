@@ -185,9 +185,7 @@ class Reference:
         made = torch.zeros(WORDS, WORDS, dtype=torch.float64)
         for i in range(WORDS):
             for j in range(WORDS):
-                if c.get("causal", True) and j > i:
-                    made[i, j] = -math.inf
-                elif c["window"] and abs(i - j) >= c["window"] and j >= c["sinks"]:
+                if (c.get("causal", True) and j > i) or (c["window"] and abs(i - j) >= c["window"] and j >= c["sinks"]):
                     made[i, j] = -math.inf
                 elif c["positions"] == "alibi":
                     made[i, j] = -abs(i - j) * 2.0 ** (-8 * head / c["heads"])

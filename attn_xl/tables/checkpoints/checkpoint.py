@@ -194,6 +194,7 @@ class StoredWeights(Mapping[str, Table]):
     ) -> None:
         self._tensors, self._family, self._labels = tensors, family, labels
         self._heads, self._longest = int(settings["heads"]), 1
+        self._finite: set[str] = set()
         self._prefix = max(
             family.prefixes, key=lambda start: f"{start}{family.words}.weight" in tensors
         )
@@ -217,6 +218,11 @@ class StoredWeights(Mapping[str, Table]):
     def __getitem__(self, weight: str) -> Table:
         place = self._places[weight]
         values, words = self._values(weight, place), self._labels
+        file = str(self._tensors.file(place.tensor))
+        if weight not in self._finite:
+            if not np.isfinite(values).all():
+                raise InputError(f"{file}: {place.tensor} has a number that is not finite.")
+            self._finite.add(weight)
         n, m = values.shape
         columns = tuple(f"d{j + 1}" for j in range(m))
         rows, labelled = tuple(f"r{i + 1}" for i in range(n)), (False, False)
@@ -224,7 +230,6 @@ class StoredWeights(Mapping[str, Table]):
             rows, labelled = _padded(words, n), (True, True)
         elif weight == "W_U":
             columns, labelled = _padded(words, m), (False, True)
-        file = str(self._tensors.file(place.tensor))
         return Table(weight, values, rows, columns, labelled, file, place.tensor, 1, 1)
 
     def __iter__(self) -> Iterator[str]:
@@ -360,6 +365,14 @@ class StoredWeights(Mapping[str, Table]):
                         f"{sizes[f'{stack}.{which}']} columns, which do not split into the {among} heads "
                         f"of {CONFIG}."
                     )
+
+            q, k = (sizes.get(f"{stack}.{which}", 0) for which in "qk")
+            if q and k and q // heads != k // kv_heads:
+                raise InputError(
+                    f"{self._tensors.file(place.tensor)}: {place.tensor} gives the heads queries of "
+                    f"{q // heads} dimensions, but keys of {k // kv_heads}. Use the {CONFIG} that belongs "
+                    "to the weights."
+                )
 
     def _shape(self, weight: str, place: _Place) -> tuple[int, ...]:
         """The shape of a weight, from the header of its file."""

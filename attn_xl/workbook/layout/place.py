@@ -119,7 +119,13 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
             "part of the model (--sheets-for Enc1,head2), or print the numbers with attn-xl show."
         )
     words = {prefixes[name] or name: sentence_of(graph) for name, graph in computation.items()}
-    return Layout(computation.title, words, tuple(sheets), in_words=formula_of(computation.values()))
+    return Layout(
+        computation.title,
+        words,
+        tuple(sheets),
+        in_words=formula_of(computation.values()),
+        about=computation.about,
+    )
 
 
 def _latin(prefix: str) -> bool:
