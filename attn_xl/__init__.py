@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from attn_xl.graph.gradients import gradients
     from attn_xl.graph.matrix import Matrix, given
     from attn_xl.graph.node import Graph
     from attn_xl.models.attention import (
@@ -40,6 +41,7 @@ _HOMES = {
     "models.attention": ("Attending", "compare", "scaled_dot_product_attention", "self_attention"),
     "errors": ("AttnXlError", "CallError", "InputError", "OutputError"),
     "views.explanation": ("Explanation", "explain"),
+    "graph.gradients": ("gradients",),
     "graph.node": ("Graph",),
     "models.computation": ("Computation",),
     "graph.matrix": ("Matrix", "given"),
@@ -71,6 +73,7 @@ __all__ = [
     "compare",
     "explain",
     "given",
+    "gradients",
     "load_model",
     "read_tables",
     "read_vectors",

@@ -276,7 +276,7 @@ def _settings(options: Mapping[str, Any], tables: Tables, settings: Settings | N
         if name not in known:
             raise CallError(f"attend has no option {name!r}. {nearest(name, known)}")
     if settings is None:
-        return Settings.chosen(options, tables.settings, f"{tables.path}, sheet 'Settings'")
+        return Settings.resolve(options, tables.settings, f"{tables.path}, sheet 'Settings'")
     return replace(settings, **options)
 
 

@@ -42,6 +42,10 @@ class Model(str, Enum):
     feed_forward = "feed-forward"
     positions = "positions"
     similarity = "similarity"
+    cnn = "cnn"
+    rnn = "rnn"
+    lstm = "lstm"
+    gru = "gru"
 
     def __str__(self) -> str:
         return self.value
@@ -77,6 +81,8 @@ ATTENTION = (Model.attention, Model.encoder, Model.decoder, Model.encoder_decode
 """Models that contain attention."""
 STACKS = ATTENTION[1:]
 """Models made of layers."""
+RECURRENT = (Model.rnn, Model.lstm, Model.gru)
+"""Models that read word after word."""
 BLOCKS = (Model.softmax, Model.norm, Model.feed_forward, Model.positions)
 """Models of a single step."""
 
@@ -178,6 +184,13 @@ class Normalize(str, Enum):
 
     softmax = "softmax"
     sum = "sum"
+
+
+class Nonlinearity(str, Enum):
+    """The function of a plain recurrent network."""
+
+    tanh = "tanh"
+    relu = "relu"
 
 
 class Switch(str, Enum):

@@ -97,11 +97,11 @@ def expanded(files: Sequence[Path]) -> list[Path]:
     Raises:
         CallError: if no file matches.
     """
-    found: list[Path] = []
+    matches: list[Path] = []
     for file in files:
         pattern = glob.has_magic(str(file)) and not os.path.exists(file)
-        found += sorted(map(Path, glob.glob(str(file)))) if pattern else [file]
-    left = [file for file in dict.fromkeys(found) if not file.name.startswith("~$")]
+        matches += sorted(map(Path, glob.glob(str(file)))) if pattern else [file]
+    left = [file for file in dict.fromkeys(matches) if not file.name.startswith("~$")]
     if not left:
         raise CallError(f"{files[0]}: no file matches.")
     return left
@@ -158,7 +158,7 @@ def writing_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
                 at = str(path)
                 temporary.chmod(_permissions(target))
                 # Many file systems write names to disk before contents: without fsync, a power cut can
-                # leave an empty file in place of the old one. It costs about 10 ms.
+                # replace the old file with an empty one. It costs about 10 ms.
                 os.fsync(held.fileno())
                 if os.name == "nt":  # Windows cannot rename an open file
                     held.close()

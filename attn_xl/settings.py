@@ -15,6 +15,7 @@ from typing import Any
 from .choices import (
     ATTENTION,
     BLOCKS,
+    RECURRENT,
     STACKS,
     Activation,
     Arrangement,
@@ -22,6 +23,7 @@ from .choices import (
     Formulas,
     HeadNorm,
     Model,
+    Nonlinearity,
     Norm,
     Normalize,
     NormEpsilon,
@@ -42,6 +44,7 @@ __all__ = [
     "COMPARE",
     "CONTROLS",
     "OPTIONS",
+    "RECURRENT",
     "STACKS",
     "Activation",
     "Arrangement",
@@ -49,6 +52,7 @@ __all__ = [
     "Formulas",
     "HeadNorm",
     "Model",
+    "Nonlinearity",
     "Norm",
     "NormEpsilon",
     "NormType",
@@ -131,7 +135,11 @@ class Settings:
         "the columns of the whole matrices.",
         models=ATTENTION,
     )
-    layers: int = _choice(1, "Number of layers of the encoder and of the decoder.", models=STACKS)
+    layers: int = _choice(
+        1,
+        "Number of layers of the encoder and of the decoder, or of a recurrent network.",
+        models=(*STACKS, *RECURRENT),
+    )
     encoder_layers: int | None = _choice(
         None, "Number of encoder layers; overrides --layers.", int,
         models=(Model.encoder, Model.encoder_decoder),
@@ -185,10 +193,11 @@ class Settings:
     )
     window: int | None = _choice(
         None,
-        "Sliding window: each word looks at no more than this many words, itself and those just before "
-        "it; without a causal mask, as many after it.",
+        "In attention, a sliding window: each word looks at no more than this many words, itself and "
+        "those just before it; without a causal mask, as many after it. In a convolution, the number "
+        "of neighbouring words that it sees, by default 3.",
         int,
-        models=ATTENTION,
+        models=(*ATTENTION, Model.cnn),
         cell="Window",
     )
     sinks: int = _choice(
@@ -313,11 +322,18 @@ class Settings:
         models=(*STACKS, Model.feed_forward),
         needs=("experts",),
     )
+    bidirectional: bool = _choice(
+        False, "Read the sentence from both ends, and place the states side by side.", models=RECURRENT
+    )
+    nonlinearity: Nonlinearity = _choice(
+        Nonlinearity.tanh, "The function that gives the hidden state.", models=(Model.rnn,)
+    )
     hidden: int | None = _choice(
         None,
-        "Width of the feed-forward network created by --random-weights.",
+        "With --random-weights, the width of the feed-forward network or of the hidden state, or the "
+        "number of filters.",
         int,
-        models=(*STACKS, Model.feed_forward),
+        models=(*STACKS, Model.feed_forward, Model.cnn, *RECURRENT),
         needs=("random_weights",),
     )
     epsilon: float = _choice(
@@ -330,12 +346,12 @@ class Settings:
         None,
         "Generate missing weights, small and readable, from this random seed.",
         int,
-        models=(*ATTENTION, Model.feed_forward),
+        models=(*ATTENTION, Model.feed_forward, Model.cnn, *RECURRENT),
     )
     live_layers: str | None = _choice(
         None,
-        "Layers to write as formulas, counted from 0: 0,3-5. The others are computed, and what they give "
-        "enters as values.",
+        "Layers to write as formulas, counted from 0: 0,3-5. The others are computed, and what they "
+        "give enters as values.",
         str,
         models=STACKS,
     )
@@ -352,8 +368,8 @@ class Settings:
     )
     vocabulary: str = _choice(
         "all",
-        "Words to choose the next word from: all; those of the text (used); or the 50 most probable ones "
-        "(top:50). The others enter as one number, so that the probabilities stay exact.",
+        "Words to choose the next word from: all; those of the text (used); or the 50 most probable "
+        "ones (top:50). The others enter as one number, so that the probabilities stay exact.",
         str,
         models=(Model.decoder_only,),
     )
@@ -413,8 +429,8 @@ class Settings:
                 "it takes a whole number from 0 to 15, the decimal places of a spreadsheet number.",
             )
         stacks = ("layers", "encoder_layers", "decoder_layers")
-        counts = dict.fromkeys(("heads", "kv_heads", "experts", "top_k", *stacks), 1000)
-        widths = ("hidden", "window", "latent", "latent_queries")
+        counts = dict.fromkeys(("heads", "kv_heads", "experts", "top_k", "window", *stacks), 1000)
+        widths = ("hidden", "latent", "latent_queries")
         for name, most in {**counts, **dict.fromkeys(widths, 16_384)}.items():  # columns of a sheet
             value = getattr(self, name)
             if value is not None and not 1 <= value <= most:
@@ -430,7 +446,7 @@ class Settings:
             )
         for name in ("dropout", "residual_dropout"):
             if not 0 <= getattr(self, name) < 1:
-                why = "it takes a share of at least 0 and below 1."
+                why = "it takes a number of at least 0 and below 1."
                 refuse(name.replace("_", "-"), getattr(self, name), why)
         if not VOCABULARIES.fullmatch(self.vocabulary):
             refuse("vocabulary", repr(self.vocabulary), "it takes all, used, or top: and a number.")
@@ -463,7 +479,7 @@ class Settings:
         return f"Settings({', '.join(texts)})"
 
     @classmethod
-    def chosen(
+    def resolve(
         cls,
         given: Mapping[str, Any],
         written: Mapping[str, Any],
@@ -490,7 +506,7 @@ class Settings:
             CallError: for an unknown name, an invalid value, or a setting without effect.
         """
         known = {f.name: f for f in fields(cls)}
-        found: dict[str, Any] = {}
+        from_workbook: dict[str, Any] = {}
         for written_name, value in written.items():
             name = written_name.strip().lstrip("-").replace("-", "_").replace(" ", "_").lower()
             if name not in known:
@@ -499,11 +515,11 @@ class Settings:
                     f"{where}: there is no setting {written_name!r}. "
                     f"{nearest(name.replace('_', '-'), names)}"
                 )
-            found[name] = _read(known[name], value, where)
+            from_workbook[name] = _read(known[name], value, where)
         given = {name: value for name, value in given.items() if value is not None}
-        as_written, result = cls(**found), cls(**{**found, **given})
+        as_written, result = cls(**from_workbook), cls(**{**from_workbook, **given})
         idle: set[str] = set()
-        for name in {**found, **given}:
+        for name in {**from_workbook, **given}:
             if name in given:
                 why = result.why_idle(name)
                 subject = f"--{name.replace('_', '-')}"
@@ -514,7 +530,9 @@ class Settings:
                 raise CallError(f"{subject} {why}")
             if result.why_idle(name):
                 idle.add(name)
-        result = cls(**{name: value for name, value in {**found, **given}.items() if name not in idle})
+        result = cls(
+            **{name: value for name, value in {**from_workbook, **given}.items() if name not in idle}
+        )
         if result.formulas is Formulas.none or result.model.kind in (*BLOCKS, Model.similarity):
             result = replace(result, controls=False)  # no formula would refer to them
         if given.get("switches") is not None and not result.controls:
@@ -561,7 +579,7 @@ class Settings:
             return "has no effect with --norm-type rms, which subtracts no mean."
         stacks = [f"{stack}_layers" for stack in ("encoder", "decoder")]
         own = [stack for stack in stacks if self.model.kind in _field(stack).metadata["models"]]
-        if name == "layers" and all(map(self._differs, own)):
+        if name == "layers" and own and all(map(self._differs, own)):
             return f"has no effect beside --{' and --'.join(own)}.".replace("_", "-")
         return ""
 

@@ -1,10 +1,10 @@
-"""Train the language model in `samples/tiny-model/`: python samples/make_tiny_model.py (about three minutes;
-needs PyTorch).
+"""Train the language model in `samples/tiny-model/`: python samples/make_tiny_model.py (about three
+minutes; needs PyTorch).
 
-Two layers in the style of Llama: rotary positions, RMS norm, SwiGLU, grouped queries, tied embeddings. It
-learns sentences of a small grammar about animals and devices. An adjective returns with the noun it stood
-before, so a head has to find the earlier occurrence of a word; `mouse` is an animal or a device, which only
-the other words tell.
+Two layers in the style of Llama: rotary positions, RMS norm, SwiGLU, grouped queries, tied embeddings.
+It learns sentences of a small grammar about animals and devices. An adjective returns with the noun it
+stood before, so a head has to find the earlier occurrence of a word; `mouse` is an animal or a device,
+which only the other words tell.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ SEED, STEPS, BATCH = 7, 6000, 96
 WIDTH, HEADS, KV_HEADS, HIDDEN, LAYERS = 32, 4, 2, 64, 2
 BASE, EPSILON, LONGEST = 100.0, 1e-5, 64
 
-ANIMALS = "cat dog mouse bird fox horse".split()
-DEVICES = "keyboard screen mouse printer phone camera".split()
-ADJECTIVES = "small old big grey new quick red quiet".split()
-MEETS = "chased saw followed heard".split()
-MOVES = "ran slept ate jumped".split()
-PEOPLE = "anna ben carla david".split()
-HANDLES = "connected repaired moved dropped".split()
-WORKS = "worked blinked stopped started".split()
+ANIMALS = ["cat", "dog", "mouse", "bird", "fox", "horse"]
+DEVICES = ["keyboard", "screen", "mouse", "printer", "phone", "camera"]
+ADJECTIVES = ["small", "old", "big", "grey", "new", "quick", "red", "quiet"]
+MEETS = ["chased", "saw", "followed", "heard"]
+MOVES = ["ran", "slept", "ate", "jumped"]
+PEOPLE = ["anna", "ben", "carla", "david"]
+HANDLES = ["connected", "repaired", "moved", "dropped"]
+WORKS = ["worked", "blinked", "stopped", "started"]
 VOCABULARY = ["<unk>", ".", *dict.fromkeys(
-    ["the", "and", "then", "to", *ANIMALS, *DEVICES, *ADJECTIVES, *MEETS, *MOVES, *PEOPLE, *HANDLES, *WORKS]
-)]  # fmt: skip
+    ["the", "and", "then", "to", *ANIMALS, *DEVICES, *ADJECTIVES, *MEETS, *MOVES, *PEOPLE, *HANDLES,
+*WORKS] )]  # fmt: skip
 
 
 def sentence(rng: random.Random) -> list[str]:

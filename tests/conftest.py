@@ -16,6 +16,7 @@ from judges import differences_ironcalc, differences_libreoffice
 from ooxml import violations
 
 import attn_xl
+from attn_xl.spreadsheets import recalculate
 from attn_xl.spreadsheets.engines import libreoffice
 from attn_xl.workbook.write import write_workbook
 
@@ -96,6 +97,32 @@ def naive_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, scale: bool = T
 def make(tmp_path: Path) -> Callable[..., Path]:
     """Make an input workbook from rows by sheet."""
     return lambda sheets, name="input.xlsx": make_input(tmp_path / name, sheets)
+
+
+class InThisProcess:
+    """Answers as `Sandbox` does, without a process of its own, which takes longer to start than a small
+    workbook to recalculate."""
+
+    def __init__(self, module: str, size: int) -> None:
+        self._engine: list[Any] = []
+
+    def ask(self, what: str, *arguments: Any) -> Any:
+        recalculate._engine[:] = self._engine
+        try:
+            return recalculate.ANSWERS[what](*arguments)  # type: ignore[operator]
+        finally:
+            self._engine = recalculate._engine[:]
+
+    def close(self) -> None:
+        self._engine = []
+
+
+@pytest.fixture(autouse=True)
+def no_process_for_ironcalc(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """IronCalc recalculates in the test's own process, except with --thorough and in files that replace
+    this fixture, which show that its process protects the program."""
+    if not request.config.getoption("--thorough"):
+        monkeypatch.setattr(recalculate, "Sandbox", InThisProcess)
 
 
 @pytest.fixture(scope="session")

@@ -39,6 +39,11 @@ forks = pytest.mark.skipif(
 )
 
 
+@pytest.fixture(autouse=True)
+def no_process_for_ironcalc() -> None:
+    """These tests need it."""
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     return corpus(tmp_path_factory.mktemp("corpus"))

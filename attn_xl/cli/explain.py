@@ -60,12 +60,14 @@ def explain(
     from attn_xl.views.explanation import explain
 
     if json:
-        found = explain(computation, cell, sheet=sheet, depth=levels, decimals=settings.decimals)
-        sys.stdout.write(explanation_text.to_json(found, decimals=settings.decimals) + "\n")
+        explanation = explain(computation, cell, sheet=sheet, depth=levels, decimals=settings.decimals)
+        sys.stdout.write(explanation_text.to_json(explanation, decimals=settings.decimals) + "\n")
         return
     decimals = DECIMALS if settings.decimals is None else settings.decimals
-    found = explain(computation, cell, sheet=sheet, depth=levels, decimals=decimals, most=MOST_TERMS)
-    explanation_text.print_tree(found, decimals=decimals)
+    explanation = explain(
+        computation, cell, sheet=sheet, depth=levels, decimals=decimals, most=MOST_TERMS
+    )
+    explanation_text.print_tree(explanation, decimals=decimals)
 
 
 def _levels(depth: str) -> int | None:

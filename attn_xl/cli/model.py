@@ -42,8 +42,8 @@ def model(
         Optional[list[str]],  # noqa: UP045
         typer.Option(
             metavar="N ...",
-            help="Layers to write as formulas, counted from 0: 0 3-5. The others are computed, and what "
-            "they give enters as values. Default: all.",
+            help="Layers to write as formulas, counted from 0: 0 3-5. The others are computed, and "
+            "what they give enters as values. Default: all.",
             show_default=False,
         ),
     ] = None,
@@ -92,7 +92,7 @@ def _with_choice(error: str, folder: Path, options: dict[str, Any], reading: dic
     from attn_xl.workbook.arrange import check_sizes
 
     tables = read_tables(folder, **reading)
-    whole = Settings.chosen(options, tables.settings, str(folder))
+    whole = Settings.resolve(options, tables.settings, str(folder))
     last = str(
         (whole.live_layers or str(whole.layers - 1)).replace(",", " ").split()[-1].split("-")[-1]
     )

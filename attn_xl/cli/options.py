@@ -258,13 +258,13 @@ def compute_file(
 
     tables = read_file_tables(file, reading, sheet)
     if steps:
-        plain = Settings.chosen(options, tables.settings, f"{file}, sheet 'Settings'")
+        plain = Settings.resolve(options, tables.settings, f"{file}, sheet 'Settings'")
         switched = replace(plain, controls=True)
         if not has_steps(foresee(tables, plain), steps, sheet) and has_steps(
             foresee(tables, switched), steps, sheet
         ):
             options = {**options, "controls": True}
-    settings = Settings.chosen(options, tables.settings, f"{file}, sheet 'Settings'")
+    settings = Settings.resolve(options, tables.settings, f"{file}, sheet 'Settings'")
     foreseen = foresee(tables, settings)
     if fits is not None:
         fits(foreseen, settings)

@@ -123,7 +123,7 @@ def teach(
 def _settings(file: Path, tables: Tables, options: dict[str, Any]) -> Settings:
     """The settings of a lesson, which also uses the seed to draw its blank cells."""
     where = f"{file}, sheet 'Settings'"
-    return Settings.chosen(options, tables.settings, where, own=("seed",))
+    return Settings.resolve(options, tables.settings, where, own=("seed",))
 
 
 def _teach_class(

@@ -18,6 +18,7 @@ from attn_xl.graph.operations.catalogue import (
     MEAN,
     RELU,
     SAMPLE_VARIANCE,
+    SIGMOID,
     SILU,
     SIN,
     SQRT,
@@ -28,9 +29,18 @@ from attn_xl.graph.operations.catalogue import (
 )
 from attn_xl.graph.operations.elementwise import AtMost, Copy
 from attn_xl.graph.operations.masks import HIDDEN, Mask
-from attn_xl.graph.operations.positions import Angle, Distance, Sinusoid
-from attn_xl.graph.operations.reductions import Best, ColumnMean, ColumnVariance, Rank, Width
-from attn_xl.graph.operations.selection import Columns, Concat, Find, Gather, Picked
+from attn_xl.graph.operations.positions import Angle, Distance, QuarterTurn, Sinusoid
+from attn_xl.graph.operations.products import Dot
+from attn_xl.graph.operations.reductions import (
+    Best,
+    ColumnMaximum,
+    ColumnMean,
+    ColumnSum,
+    ColumnVariance,
+    Rank,
+    Width,
+)
+from attn_xl.graph.operations.selection import Columns, Concat, Find, Gather, Picked, Shift
 from attn_xl.graph.operations.switches import When
 from attn_xl.text import OFF, ON
 
@@ -71,6 +81,21 @@ def picked(x: Matrix, row: Matrix) -> Matrix:
     return made(Picked(), (x, row), x.columns, ("value",))
 
 
+def column_maximum(x: Matrix) -> Matrix:
+    """(n, m) to (1, m): the largest number of each column."""
+    return made(ColumnMaximum(), (x,), ("maximum",), x.columns)
+
+
+def row_dot(x: Matrix, y: Matrix) -> Matrix:
+    """(n, m) and (n, m) to (n, 1): the dot product of each row of `x` with the same row of `y`."""
+    return made(Dot(), (x, y), x.rows, ("product",))
+
+
+def column_sum(x: Matrix) -> Matrix:
+    """(n, m) to (1, m): the sum of each column."""
+    return made(ColumnSum(), (x,), ("sum",), x.columns)
+
+
 def column_mean(parts: Sequence[Matrix]) -> Matrix:
     """(n, m), (k, m), ... to (1, m): the mean of each column over the rows of all parts."""
     return made(ColumnMean(), tuple(parts), ("mean",), parts[0].columns)
@@ -96,6 +121,16 @@ def sqrt(x: Matrix) -> Matrix:
     return made(SQRT, (x,), x.rows, x.columns, scalar=x.scalar)
 
 
+def tanh(x: Matrix) -> Matrix:
+    """The hyperbolic tangent of each number, from −1 to 1."""
+    return made(TANH, (x,), x.rows, x.columns)
+
+
+def sigmoid(x: Matrix) -> Matrix:
+    """The logistic function of each number, 1 / (1 + e^−x), from 0 to 1."""
+    return made(SIGMOID, (x,), x.rows, x.columns)
+
+
 def row_maximum(x: Matrix) -> Matrix:
     """(n, m) to (n, 1): the largest number of each row."""
     return made(MAXIMUM, (x,), x.rows, ("maximum",))
@@ -116,6 +151,11 @@ def gather(picks: Sequence[tuple[Matrix, int]], rows: Sequence[str]) -> Matrix:
     sources = tuple(dict.fromkeys(matrix for matrix, _ in picks))
     chosen = tuple((sources.index(matrix), row) for matrix, row in picks)
     return made(Gather(chosen), sources, rows, sources[0].columns)
+
+
+def shifted(x: Matrix, offset: int, beyond: Matrix) -> Matrix:
+    """(n, m) to (n, m): row t is row t + `offset` of `x`, or the row `beyond`, (1, m), past its ends."""
+    return made(Shift.by(offset, len(x.rows)), (x, beyond), x.rows, x.columns)
 
 
 def columns(x: Matrix, start: int, stop: int) -> Matrix:
@@ -195,13 +235,7 @@ def angles(
 
 def turned(x: Matrix, *, neighbours: bool) -> Matrix:
     """(n, r): each pair (a, b) of columns as (−b, a), a quarter turn."""
-    r = len(x.columns)
-    if neighbours:
-        pairs = [(columns(x, i + 1, i + 2), columns(x, i, i + 1)) for i in range(0, r, 2)]
-        parts = [part for b, a in pairs for part in (-b, a)]
-    else:
-        parts = [-columns(x, r // 2, r), columns(x, 0, r // 2)]
-    return replace(concat(parts), columns=x.columns).described(f"{x.as_operand}, a quarter turn on")
+    return made(QuarterTurn(neighbours), (x,), x.rows, x.columns)
 
 
 def distance(x: Matrix) -> Matrix:
@@ -217,11 +251,6 @@ def sin(x: Matrix) -> Matrix:
 def cos(x: Matrix) -> Matrix:
     """The cosine of each angle, in radians."""
     return made(COS, (x,), x.rows, x.columns)
-
-
-def tanh(x: Matrix) -> Matrix:
-    """The hyperbolic tangent of each number."""
-    return made(TANH, (x,), x.rows, x.columns)
 
 
 def rank(x: Matrix) -> Matrix:

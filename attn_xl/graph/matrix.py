@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import cached_property
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from attn_xl.errors import InputError, ShapeError, wrong_type
 from attn_xl.graph.operations.catalogue import ADD, DIVIDE, MULTIPLY, SUBTRACT
-from attn_xl.graph.operations.elementwise import Constant
+from attn_xl.graph.operations.elementwise import Constant, Copy
 from attn_xl.graph.operations.products import Product, Transpose
 
 from .node import Node
@@ -38,6 +38,11 @@ class Matrix(Node):
     @property
     def T(self) -> Matrix:
         """Rows and columns swapped."""
+        if isinstance(self.operation, Transpose) and not self.name:
+            return cast(Matrix, self.parents[0])
+        if isinstance(self.operation, Product) and not self.name:  # (A B)ᵀ = Bᵀ Aᵀ needs no cells
+            left, right = cast("tuple[Matrix, Matrix]", self.parents)
+            return right.T @ left.T
         return made(Transpose(), (self,), self.columns, self.rows)
 
     @cached_property
@@ -49,6 +54,27 @@ class Matrix(Node):
         noun = self.noun or (operation_of(self).noun if self.operation else "Given")
         made_up = self.named(noun, self.words or "given", helper=True)
         return replace(made_up, scalar=False, unnamed=True)
+
+    def combined(
+        self,
+        operation: Operation,
+        operands: Sequence[Matrix | float],
+        rows: Sequence[str],
+        columns: Sequence[str],
+    ) -> Matrix:
+        """The result of an operation on matrices and numbers."""
+        sides = tuple(side if isinstance(side, Matrix) else constant(side) for side in operands)
+        scalar = len(rows) == len(columns) == 1 and all(side.scalar for side in sides)
+        return made(operation, sides, rows, columns, scalar=scalar)
+
+    def differentiated(self, rules: Mapping[Node, Callable[[Matrix, Matrix], Matrix]]) -> Matrix:
+        """The same matrix with its own rules for gradients, in place of those of its helpers.
+
+        Args:
+            rules: for each matrix that it depends on, the function that returns how a loss changes
+                with it, from this matrix and how the loss changes with this matrix.
+        """
+        return replace(self, rules={**rules})
 
     def __matmul__(self, other: Matrix) -> Matrix:
         if not isinstance(other, Matrix):
@@ -106,6 +132,9 @@ def _elementwise(operation: Operation, left: Matrix | float, right: Matrix | flo
         if not isinstance(side, (Matrix, Real)):
             raise wrong_type("one side of an operation", side, "a matrix (attn_xl.given) or a number")
     left, right = (side if isinstance(side, Matrix) else constant(side) for side in (left, right))
+    if operation is MULTIPLY and 1 in (number_in(left), number_in(right)):
+        other = right if number_in(left) == 1 else left
+        return made(Copy(), (other,), other.rows, other.columns, scalar=other.scalar)
     for n, m in zip(left.shape, right.shape):
         if n != m and 1 not in (n, m):
             raise ShapeError(f"{left.shape} does not go with {right.shape}, number by number.")
@@ -121,6 +150,11 @@ def _elementwise(operation: Operation, left: Matrix | float, right: Matrix | flo
 def constant(value: float) -> Matrix:
     """A number that is written into the formula."""
     return made(Constant(value), (), ("",), ("",), scalar=True)
+
+
+def number_in(x: Matrix) -> float | None:
+    """The number of an unnamed constant; None for any other matrix."""
+    return x.operation.value if isinstance(x.operation, Constant) and not x.name else None
 
 
 def made(
@@ -162,7 +196,11 @@ def _readable(operation: Operation, number: int, operand: Matrix) -> Matrix:
         or "in_cells" in vars(operand)  # another step already reads its cells
         or operation_of(operand).reads_labels
         or reads is Reads.table
-        or (reads is not Reads.number and cells_of(operand) is None)
+        or (
+            reads is not Reads.number
+            and cells_of(operand) is None
+            and not (reads is Reads.row and operation_of(operand).row_of(0))
+        )
         or formula_size(operand) > LONGEST_FORMULA
     )
     return operand.in_cells if needs_cells else operand
@@ -183,16 +221,17 @@ def _check_size(
 
 
 @contextmanager
-def shapes_only() -> Iterator[None]:
+def shapes_only() -> Iterator[bool]:
     """In the block, create matrices without computing them, to find their sizes: all numbers are 1 and
-    take no memory.
+    take no memory. Yields whether the block is inside another such block.
 
     Raises:
         InputError: as soon as there are more than 100,000,000 numbers.
     """
-    before = _foreseen.set([0])
+    outer = _foreseen.get()
+    before = _foreseen.set([0] if outer is None else outer)
     try:
-        yield
+        yield outer is not None
     finally:
         _foreseen.reset(before)
 

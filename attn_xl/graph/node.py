@@ -7,7 +7,7 @@ it. `attn_xl.graph.matrix.Matrix` adds the arithmetic.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -33,6 +33,11 @@ HIDES = -1e8
 LONGEST_OPERAND = 60
 """Characters of an unnamed step's words, at most, to include in the words of the next step."""
 _made = itertools.count()
+
+
+def created() -> int:
+    """The next number in the order of creation."""
+    return next(_made)
 
 
 class MadeBy:
@@ -65,6 +70,8 @@ class Node(Labelled):
         unnamed: whether its name was generated because it needs cells.
         step: its step of a model; None for a matrix outside models.
         part: its place in the model: layer and head.
+        rules: its own rules for gradients, by the matrix that they are for: see
+            `Matrix.differentiated`.
     """
 
     values: Numbers
@@ -84,7 +91,8 @@ class Node(Labelled):
     unnamed: bool = False
     step: Step | None = None
     part: Part = WHOLE
-    order: int = field(default_factory=lambda: next(_made))
+    rules: Mapping[Node, Callable[[Any, Any], Any]] | None = None
+    order: int = field(default_factory=created)
 
     def __post_init__(self) -> None:
         values = np.asarray(self.values, dtype=np.float64)
@@ -101,6 +109,10 @@ class Node(Labelled):
         if self.operation is None:
             object.__setattr__(self, "rows", _cleaned(tuple(self.rows)))
             object.__setattr__(self, "columns", _cleaned(tuple(self.columns)))
+        self._check_finite()
+
+    def _check_finite(self) -> None:
+        values = self.values
         seen = values if any(values.strides) else values[:1, :1]  # one number everywhere
         if not np.isfinite(seen).all():
             row, column = np.argwhere(~np.isfinite(seen))[0]
@@ -114,6 +126,17 @@ class Node(Labelled):
                 f"[{self.rows[row]}, {self.columns[column]}]: {why}. Change the embeddings or "
                 "weights, or make them smaller."
             )
+
+    def fill(self, values: Numbers) -> None:
+        """Set the numbers of a matrix that was made without them, in a loop.
+
+        Raises:
+            NotFinite: if one is infinite or NaN.
+        """
+        values = values + 0.0
+        values.setflags(write=False)
+        object.__setattr__(self, "values", values)
+        self._check_finite()
 
     def _title(self) -> str:
         name = self.name or "matrix"
@@ -197,7 +220,7 @@ class Node(Labelled):
             sheet=sheet,
             helper=helper,
             unnamed=False,
-            order=next(_made),
+            order=created(),
         )
 
     def as_step(self: N, step: Step, part: Part = WHOLE, *, note: str = "", sheet: str = "") -> N:
@@ -210,8 +233,8 @@ class Node(Labelled):
             sheet: the sheet it is shown on, if that is not its own.
         """
         name = part.name(step.symbol)
-        made = self.named(name, note or step.note, role=step.role, sheet=sheet, helper=step.helper)
-        return replace(made, step=step, part=part)
+        matrix = self.named(name, note or step.note, role=step.role, sheet=sheet, helper=step.helper)
+        return replace(matrix, step=step, part=part)
 
     def described(self: N, words: str, noun: str = "") -> N:
         """The same matrix with a different description of how it was computed."""
@@ -332,7 +355,9 @@ def referred_to(node: Node) -> Iterator[Node]:
             yield from referred_to(parent)
 
 
-def walk(results: Iterable[Node]) -> list[Node]:
+def walk(
+    results: Iterable[Node], operands: Callable[[Node], Iterable[Node]] = lambda node: node.parents
+) -> list[Node]:
     """Every node that leads to `results`, once, in the order of creation."""
     seen: set[Node] = set()
     waiting = list(results)
@@ -340,5 +365,5 @@ def walk(results: Iterable[Node]) -> list[Node]:
         node = waiting.pop()
         if node not in seen:
             seen.add(node)
-            waiting.extend(node.parents)
+            waiting.extend(operands(node))
     return sorted(seen, key=lambda node: node.order)

@@ -7,14 +7,16 @@ of `Term` objects, which supply their names or numbers.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-import numpy as np
+from .node import MadeBy, Node, Numbers
+from .step import ARITHMETIC, Recipe
 
-from .node import MadeBy, Node, Numbers, walk
+if TYPE_CHECKING:
+    from .matrix import Matrix
 
 ATOM = 9  # binds tighter than any operator: a cell, a number, a function call
 
@@ -141,12 +143,15 @@ class Reads(Enum):
 
     Attributes:
         number: one number in the same place; a formula can replace the cell.
-        row, column: cells of one row or column; it has cells, or is part of a matrix that has.
+        row: the cells of the formula's row; it has cells, or is part of a matrix that has, or each of
+            its rows is a row of such a matrix.
+        rows, column: cells of any row, or of one column; it has cells, or is part of a matrix that has.
         table: the whole matrix by name, or its labels; it has its own cells.
     """
 
     number = "number"
     row = "row"
+    rows = "rows"
     column = "column"
     table = "table"
 
@@ -173,8 +178,8 @@ class Operation(MadeBy, ABC):
     """A primitive operation, with everything about it in one class.
 
     In this order: `numbers`, from arrays to an array; `formula`, for one cell; `array`, the formula
-    for the whole matrix; `words`, the step as in a textbook; `worked`, how one cell was computed. A
-    derivative, written in the same operations, would come after these.
+    for the whole matrix; `words`, the step as in a textbook; `worked`, how one cell was computed;
+    `gradient`, its derivative, written in the same operations.
 
     Attributes:
         noun: the name of an unnamed result that needs cells.
@@ -187,6 +192,9 @@ class Operation(MadeBy, ABC):
             receives itself as the last operand.
         reads_texts: whether an operand may hold words: a switch, a chosen word.
         passes_on: whether its formula is that of an operand, and so binds only as tightly.
+        sign: the sign between its two operands in words, `+`; "" for none.
+        is_product: whether it multiplies the rows of one matrix by the columns of another.
+        joins: whether it places its operands side by side.
     """
 
     noun: ClassVar[str]
@@ -198,6 +206,9 @@ class Operation(MadeBy, ABC):
     reads_labels: ClassVar[bool] = False
     reads_texts: ClassVar[bool] = False
     passes_on: ClassVar[bool] = False
+    sign: ClassVar[str] = ""
+    is_product: ClassVar[bool] = False
+    joins: ClassVar[bool] = False
 
     @abstractmethod
     def numbers(self, *operands: Numbers) -> Numbers: ...
@@ -222,6 +233,40 @@ class Operation(MadeBy, ABC):
     @abstractmethod
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         """How one cell was computed, in the terms of the operands. `own` is the result."""
+
+    def row_of(self, row: int) -> tuple[int, int] | None:
+        """The operand, and the row of it, that one of its rows is; None if it computes its rows."""
+        return None
+
+    def alike(self, row: int, other: int) -> bool:
+        """Whether the formulas of two rows differ only in row numbers."""
+        return self.same_in_every_row
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix | None:
+        """How a loss changes with operand `number`, counted from 0 (a vector-Jacobian product).
+
+        Args:
+            own: the result.
+            d: how the loss changes with the result.
+            operands: what the result was computed from.
+
+        Returns:
+            A matrix of the result's shape where the operand was repeated, a single row or column where
+            all rows or columns are equal; None where the result does not follow the operand smoothly: a
+            size, a choice, a condition.
+        """
+        return None
+
+    def of(
+        self, *operands: Matrix | float, rows: Sequence[str] = (), columns: Sequence[str] = ()
+    ) -> Matrix:
+        """The result for these matrices; its labels are those of the first matrix, unless given."""
+        first = next(operand for operand in operands if isinstance(operand, Node))
+        return first.combined(self, operands, rows or first.rows, columns or first.columns)
+
+    def recipe(self, *operands: Node) -> Recipe:
+        """How a cell is computed by hand, where the step has no recipe of its own."""
+        return ARITHMETIC
 
     def cells(self, of: Cells) -> Cells | None:
         """The cells of its numbers among the cells `of` its operand; None if it computes new ones."""
@@ -258,61 +303,10 @@ def cells_of(node: Node) -> Cells | None:
     return operation_of(node).cells(of) if of else None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Entered:
-    """Numbers entered into some cells of a matrix instead of its own.
-
-    Attributes:
-        cells: Boolean mask of the matrix's shape.
-        numbers: the numbers, of the same shape; NaN for a blank.
-    """
-
-    cells: np.ndarray
-    numbers: Numbers
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Recomputed:
-    """The numbers of all matrices after some cells have changed.
-
-    Attributes:
-        expected: the result of every matrix's operation, computed from what its operands show.
-        shown: the same, with the entered numbers in their cells.
-    """
-
-    expected: dict[Node, Numbers]
-    shown: dict[Node, Numbers]
-
-
-def recompute(results: Iterable[Node], entered: Mapping[Node, Entered]) -> Recomputed:
-    """The numbers of every node that leads to `results` after some cells have changed.
-
-    NaN stands for a missing number: a blank, a number that depends on one, or a number that cannot be
-    computed, such as a division by 0.
-    """
-    expected: dict[Node, Numbers] = {}
-    shown: dict[Node, Numbers] = {}
-    changed: set[Node] = set()
-    with np.errstate(all="ignore"):
-        for node in walk(results):
-            if changed.isdisjoint(node.parents):
-                expected[node] = node.values
-            else:
-                made = operation_of(node).numbers(*(shown[parent] for parent in node.parents))
-                expected[node] = np.where(np.isfinite(made), made + 0.0, np.nan)
-                changed.add(node)
-            shown[node] = expected[node]
-            if node in entered:
-                put = entered[node]
-                shown[node] = np.where(put.cells, put.numbers, expected[node])
-                changed.add(node)
-    return Recomputed(expected, shown)
-
-
-def follows(results: Iterable[Node], changed: Iterable[Node]) -> set[Node]:
-    """The nodes that lead to `results` and depend on one of `changed`."""
-    found = set(changed)
-    for node in walk(results):
-        if not found.isdisjoint(node.parents):
-            found.add(node)
-    return found - set(changed)
+def view_of(node: Node) -> Cells | None:
+    """The cells of its operand that a matrix repeats if it is a copy, some columns or a transpose,
+    whether or not it has cells of its own; None if it is neither."""
+    if node.operation is None or len(node.parents) != 1:
+        return None
+    (parent,) = node.parents
+    return operation_of(node).cells(Cells(parent, parent.shape))

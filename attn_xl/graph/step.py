@@ -34,7 +34,7 @@ ARITHMETIC = Recipe(
     "using cells of different rows; forgetting parentheses.",
     prompt="{made}, from the cells in the same row and column",
 )
-"""The recipe of a step without its own."""
+"""The recipe of an operation without its own."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,13 @@ class Step:
         note: what it shows and what to look for; the line above its numbers.
         purpose: what it is for, in everyday words.
         question: what to predict before computing it.
-        recipe: how a cell is computed by hand.
+        recipe: how a cell is computed by hand; if None, as its operation says.
         role: what it is to the reader.
         helper: whether it is shown beside the step that uses it (a row's maximum beside the softmax).
         hides: whether it has large negative numbers from a mask where a word may not look.
         is_read_off: whether its cells are read off, not computed: a mask, columns of given weights.
-        source: the input table of a given step: a sentence, the sentence that others attend to, weights,
-            or values `entered` for steps that are not written.
+        source: the input table of a given step: a sentence, the sentence that others attend to,
+            weights, or values `entered` for steps that are not written.
     """
 
     symbol: str
@@ -66,7 +66,7 @@ class Step:
         "before you fill in {own} = {made}: where in the row of {word} do you expect the largest "
         "number, and why?"
     )
-    recipe: Recipe = ARITHMETIC
+    recipe: Recipe | None = None
     role: Role = "value"
     helper: bool = False
     hides: bool = False
@@ -142,6 +142,10 @@ class Part:
     def within(self, *scopes: Scope) -> Part:
         """A part of this part."""
         return replace(self, scopes=(*self.scopes, *scopes))
+
+    def around(self, scope: Scope) -> Part:
+        """The same place in a copy of the model, which is named by a scope."""
+        return replace(self, scopes=(scope, *self.scopes))
 
     def in_layer(self, layer: int) -> Part:
         """The same place in one layer of its stack."""

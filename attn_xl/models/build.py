@@ -9,14 +9,16 @@ from functools import cached_property
 
 from attn_xl.errors import CallError, InputError, MissingWeightsError, NotFinite, nearest
 from attn_xl.graph.functions import option
+from attn_xl.graph.loops import loops_in
 from attn_xl.graph.matrix import Matrix, foreseeing, given_step, shapes_only
-from attn_xl.graph.node import HIDES, Graph
+from attn_xl.graph.node import HIDES, Graph, walk
 from attn_xl.graph.step import WHOLE, Part
 from attn_xl.settings import (
     ATTENTION,
     BLOCKS,
     CELLS,
     CONTROLS,
+    Formulas,
     HeadNorm,
     Model,
     Normalize,
@@ -25,10 +27,12 @@ from attn_xl.settings import (
     Settings,
 )
 from attn_xl.tables.survey import Table, Tables
+from attn_xl.text import listed
 
 from . import steps
 from .attention import Attending, compare, positioned, self_attention, softmax_alone
 from .computation import Computation
+from .convolution import convolution
 from .explorer import explorer, moves
 from .latent import latent_attention
 from .live import Live, described
@@ -36,6 +40,7 @@ from .masking import Scoring
 from .multi_head import multi_head_attention
 from .own_masks import Attended, OwnMasks
 from .parts import chosen_parts
+from .recurrent import gru, lstm, recurrent, rnn
 from .relative import Alibi, Rotary
 from .similarity import similarity
 from .transformer import Architecture, decoder, encoder, head_norm, lens, network, norm_alone
@@ -54,6 +59,10 @@ TITLES = {
     Model.feed_forward: "Feed-forward network",
     Model.positions: "Positions",
     Model.similarity: "Similarity",
+    Model.cnn: "Convolution",
+    Model.rnn: "Recurrent network",
+    Model.lstm: "LSTM",
+    Model.gru: "GRU",
 }
 Ends = Mapping[str, tuple[Matrix, Matrix]]
 """The input and the output of each sentence, by its name."""
@@ -79,7 +88,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
             has no effect.
     """
     if settings is None:
-        settings = Settings.chosen({}, tables.settings, f"{tables.path}, sheet 'Settings'")
+        settings = Settings.resolve({}, tables.settings, f"{tables.path}, sheet 'Settings'")
     settings.refuse_idle()
     run = Run(tables, settings)
     graphs: dict[str, Graph] = {}
@@ -102,6 +111,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
     if settings.model.kind not in WEIGHTLESS:
         refuse_unused(tables, settings, run.weights.used, _used_with)
     title = run.title(graphs)
+    by_row = _row_by_row(graphs, settings)
     if settings.model.kind in (*BLOCKS, Model.similarity):
         return Computation(
             title, graphs, {}, remarks=(*tables.remarks, *run.unused()), settings=settings
@@ -117,14 +127,22 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
         graphs=graphs,
         comparison={matrix.name: matrix for matrix in compared},
         controls={matrix.name: matrix for matrix in (*controls, *plane)},
-        remarks=(*tables.remarks, *remarks, *left_out, *_not_to_be_masked(graphs), *run.unused()),
+        remarks=(
+            *tables.remarks,
+            *remarks,
+            *left_out,
+            *_not_to_be_masked(graphs),
+            *by_row,
+            *run.unused(),
+        ),
         settings=settings,
         about="" if run.live.whole else _about(tables, settings, graphs),
     )
 
 
 def _about(tables: Tables, settings: Settings, graphs: Mapping[str, Graph]) -> str:
-    """What of a model is formulas, and what all of it would take; nothing while only shapes are wanted."""
+    """What of a model is formulas, and what all of it would take; nothing while only shapes are
+    wanted."""
     if foreseeing():
         return ""
     whole: int | None = None
@@ -284,13 +302,17 @@ class Run:
         return f"{what}: {named}{f', attending to {s.memory}' if s.memory else ''}"
 
     def check_hidden(self) -> None:
-        """Refuse --hidden if the weights are given.
+        """Refuse --hidden if the weights that it is the width of are given.
 
         Raises:
-            CallError: if no first layer of a feed-forward network was generated.
+            CallError: if none of them was generated.
         """
-        if self.settings.hidden is not None and steps.W_1 not in self.weights.made_up:
-            raise CallError("--hidden has no effect: W_1 is given, and its columns set the width.")
+        first = {Model.rnn: "W_h", Model.lstm: "W_i", Model.gru: "W_r", Model.cnn: "W_here"}
+        name = first.get(self.settings.model.kind, steps.W_1.symbol)
+        if self.settings.hidden is not None and name not in {
+            one.symbol for one in self.weights.made_up
+        }:
+            raise CallError(f"--hidden has no effect: {name} is given, and its columns set the width.")
 
     def attending(self, *, causal: bool, switchable: bool) -> Attending:
         """How scores become weights, with positions and norms of queries and keys."""
@@ -430,6 +452,19 @@ class Run:
         self.weights.sentence = here
         return found
 
+    def convolution(self, x: Matrix) -> tuple[Matrix, Matrix, Matrix]:
+        """A convolution of one sentence: the pooled result, the result for each word, twice."""
+        output, pooled = convolution(x, self.weights, self.settings.window or 3, self.settings.hidden)
+        return pooled, output, output
+
+    def recurrent(self, network: Callable[..., Matrix], x: Matrix, **options: str) -> Matrix:
+        """A recurrent network over one sentence."""
+        s = self.settings
+        return recurrent(
+            x, network, self.weights, layers=s.layers, bidirectional=s.bidirectional, width=s.hidden,
+            **options,
+        )  # fmt: skip
+
     def unused(self) -> tuple[str, ...]:
         """A remark on weights that the model does not use."""
         unused = [name for name in self.tables.weights if name not in self.weights.used]
@@ -481,6 +516,12 @@ MODELS: dict[Model, Callable[[Run, str, Matrix], Results]] = {
     Model.feed_forward: lambda run, _, x: _both(network(x, run.architecture)),
     Model.positions: lambda run, _, x: _both(x),
     Model.similarity: lambda run, _, x: (similarity(x), x),
+    Model.cnn: lambda run, _, x: run.convolution(x),
+    Model.rnn: lambda run, _, x: _both(
+        run.recurrent(rnn, x, nonlinearity=run.settings.nonlinearity.value)
+    ),
+    Model.lstm: lambda run, _, x: _both(run.recurrent(lstm, x)),
+    Model.gru: lambda run, _, x: _both(run.recurrent(gru, x)),
 }
 """The function of each model: it takes a run, the name of a sentence and its words (n, d)."""
 
@@ -525,6 +566,18 @@ def _not_to_be_masked(graphs: Mapping[str, Graph]) -> tuple[str, ...]:
     ]
     names = ", ".join(map(repr, dict.fromkeys(large)))
     return (f"Leave Causal off: the scores of {names} are too large to be masked.",) if large else ()
+
+
+def _row_by_row(graphs: Mapping[str, Graph], settings: Settings) -> tuple[str, ...]:
+    """A remark on matrices that cannot have one formula for all of their cells."""
+    loops = [loop for graph in graphs.values() for loop in loops_in(walk(graph.values()))]
+    if not loops or settings.formulas not in (Formulas.array, Formulas.dynamic):
+        return ()
+    names = listed([node.name for node in loops[0].nodes if node.name and not node.helper], 6)
+    return (
+        f"{names} have a formula in each cell: each row needs the row above, and one formula for the "
+        "whole matrix would refer to itself.",
+    )
 
 
 def _comparable(

@@ -61,11 +61,11 @@ class Computation(Mapping[str, Graph]):
         if name in self.graphs:
             return self.graphs[name]
         known = {**self.comparison, **self.controls}
-        found = {graph[name] for graph in self.graphs.values() if name in graph}
-        found |= {known[name]} if name in known else set()
-        if len(found) == 1:
-            return found.pop()
-        if found:
+        matching = {graph[name] for graph in self.graphs.values() if name in graph}
+        matching |= {known[name]} if name in known else set()
+        if len(matching) == 1:
+            return matching.pop()
+        if matching:
             which = [f"[{sentence!r}][{name!r}]" for sentence in self.graphs if name in self[sentence]]
             more = f", ... ({len(which)} sentences)" if len(which) > MOST_NAMED else ""
             raise UnknownSheetError(

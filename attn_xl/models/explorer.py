@@ -58,36 +58,36 @@ def explorer(name: str, x: Matrix, output: Matrix, weights: Sequence[Node]) -> l
         if isinstance(matrix, Matrix) and matrix.rows == x.rows:
             next_word = matrix.is_step(steps.PROBABILITIES)
             groups.setdefault((matrix.columns, next_word), []).append(matrix)
-    made = [words, word, place]
+    matrices = [words, word, place]
     for number, ((_, next_word), heads) in enumerate(groups.items(), 1):
         looks = concat([picked(head, place) for head in heads])
         looks = replace(looks, columns=tuple(head.name for head in heads))
         step = steps.NEXT_LOOKS if next_word else steps.LOOKS
         group = part.numbered(number if number > 1 else 0)
-        made.append(looks.as_step(step, group, sheet=CONTROLS))
+        matrices.append(looks.as_step(step, group, sheet=CONTROLS))
     if output.rows != x.rows:
-        return made
+        return matrices
     ends = [("input", x, steps.INPUT_OF_WORD), ("output", output, steps.OUTPUT_OF_WORD)]
     if len(x.columns) == len(output.columns):
         change = replace(concat([picked(x, place), picked(output, place)]), columns=("input", "output"))
-        made.append(change.as_step(steps.CHANGE, part, sheet=CONTROLS))
+        matrices.append(change.as_step(steps.CHANGE, part, sheet=CONTROLS))
     else:
         for label, matrix, step in ends:
             column = replace(picked(matrix, place), columns=(label,))
-            made.append(column.as_step(step, part, sheet=CONTROLS))
-    return made
+            matrices.append(column.as_step(step, part, sheet=CONTROLS))
+    return matrices
 
 
 def choices(words: Sequence[str]) -> tuple[str, ...]:
     """The words, with numbers that distinguish equal ones: `the (1)`, `the (4)`."""
-    made = list(words)
+    texts = list(words)
     while True:  # a numbered word may equal another word: `the (1)`
-        times = Counter(text.casefold() for text in made)
-        alike = [i for i, text in enumerate(made) if times[text.casefold()] > 1 or not text]
+        times = Counter(text.casefold() for text in texts)
+        alike = [i for i, text in enumerate(texts) if times[text.casefold()] > 1 or not text]
         if not alike:
-            return tuple(made)
+            return tuple(texts)
         for i in alike:
-            made[i] = f"{made[i]} ({i + 1})".strip()
+            texts[i] = f"{texts[i]} ({i + 1})".strip()
 
 
 def moves(ends: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
@@ -113,11 +113,11 @@ def moves(ends: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
     if min(len(inputs[0].columns), len(outputs[0].columns)) < 2:
         return []
     joined = all(x.columns == output.columns for x, output in ends.values())
-    made, project = _projection(COMPARISON if joined else _of_space("Input", "inputs"), inputs)
-    made_after, project_after = (
+    matrices, project = _projection(COMPARISON if joined else _of_space("Input", "inputs"), inputs)
+    matrices_after, project_after = (
         ([], project) if joined else _projection(_of_space("Output", "outputs"), outputs)
     )
-    made += made_after
+    matrices += matrices_after
     for name, (x, output) in ends.items():
         before, after = project(x), project_after(output)
         parts = [columns(side, i, i + 1) for i in (0, 1) for side in (before, after)]
@@ -125,8 +125,8 @@ def moves(ends: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
         part = COMPARISON.within(Scope(name, name)) if several else COMPARISON
         note = f"{name} words" if several else "words"
         table = replace(concat(parts), columns=AXES if joined else AXES_APART)
-        made.append(table.as_step(steps.MOVES, part, note=note, sheet=COMPARE))
-    return made
+        matrices.append(table.as_step(steps.MOVES, part, note=note, sheet=COMPARE))
+    return matrices
 
 
 def _of_space(symbol: str, words: str) -> Part:

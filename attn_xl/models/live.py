@@ -1,5 +1,5 @@
-"""Which layers and heads of a model become formulas. The others are computed, and what they give enters as
-values, so that a large model fits a workbook."""
+"""Which layers and heads of a model become formulas. The others are computed, and what they give
+enters as values, so that a large model fits a workbook."""
 
 from __future__ import annotations
 
@@ -123,8 +123,8 @@ def described(settings: Settings, now: int, whole: int | None) -> str:
     if whole is None or whole <= now:
         return line
     return (
-        f"{line} This is {now:,} numbers; all would be {whole:,}, about {_size(whole * FILE_BYTES)} in a "
-        f"file and {_size(whole * OPEN_BYTES)} of memory to open it."
+        f"{line} This is {now:,} numbers; all would be {whole:,}, about {_size(whole * FILE_BYTES)} "
+        f"in a file and {_size(whole * OPEN_BYTES)} of memory to open it."
     )
 
 

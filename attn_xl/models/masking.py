@@ -183,6 +183,6 @@ def _check_padding(padding: str | None, attended: Sequence[Attended]) -> None:
     words = dict.fromkeys(word for one in attended for word in one.columns)
     if padding is not None and padding.casefold() not in {word.casefold() for word in words}:
         raise CallError(
-            f"--padding: no sentence that is looked at has the word {padding!r}. "
+            f"--padding: no sentence that words attend to has the word {padding!r}. "
             f"{nearest(padding, words)}"
         )

@@ -81,8 +81,8 @@ def _outputs(
     """(n, d_v) for each of the chosen heads; arguments as for `multi_head_attention`.
 
     Args:
-        cut: take the columns of the chosen heads from weights for all heads; otherwise the weights are for
-            the chosen heads.
+        cut: take the columns of the chosen heads from weights for all heads; otherwise the weights are
+            for the chosen heads.
     """
     generated = max(1, len(x.columns) // heads)
     groups = kv_heads or heads

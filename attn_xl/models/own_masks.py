@@ -113,15 +113,15 @@ def _attentions_for(name: str, table: Table, attended: Sequence[Attended]) -> li
     return fitting
 
 
-def _of_one_kind(name: str, found: list[Attended], where: str) -> list[Attended]:
-    kinds = list(dict.fromkeys(one.part for one in found))
+def _of_one_kind(name: str, attended: list[Attended], where: str) -> list[Attended]:
+    kinds = list(dict.fromkeys(one.part for one in attended))
     if len(kinds) > 1:
         names = [kind.name(MASK.symbol) for kind in kinds]
         raise InputError(
             f"{where}: {name} fits several attentions of this model. Name the one that it applies to: "
             f"{', '.join(names[:-1])} or {names[-1]}."
         )
-    return found
+    return attended
 
 
 def _of(one: Attended) -> str:

@@ -88,8 +88,8 @@ def _computed(words: Table, count: int, sentences: Mapping[str, Sequence[str]]) 
         words.columns, labels, "Components", NOTES["Components"], "weight",
     )  # fmt: skip
     projected = (centred @ directions).named(PROJECTED, NOTES[PROJECTED])
-    made = {name: _sentence(name, projected, chosen) for name, chosen in sentences.items()}
-    return Components(projected, made, _explained(x, projected))
+    projections = {name: _sentence(name, projected, chosen) for name, chosen in sentences.items()}
+    return Components(projected, projections, _explained(x, projected))
 
 
 def _sentence(name: str, projected: Matrix, words: Sequence[str]) -> Matrix:

@@ -67,10 +67,10 @@ MIX_AND_SWITCH = Recipe(
     prompt="Weights times values, added up, times {c}: =SUM(MMULT(row, column))*{c}",
 )
 PROJECT_AND_ADD_OTHERS = Recipe(
-    do="Row of {a} times column of {b}: multiply pair by pair and add up. Then add the numbers of the other "
-    "matrices that are in the same column; of a matrix with several rows, in the same row, too.",
-    hint="Use =SUM(MMULT(row of {a}, column of {b})) plus the other cells. Common mistakes: forgetting one "
-    "of them; taking its number from another row or column.",
+    do="Row of {a} times column of {b}: multiply pair by pair and add up. Then add the numbers of the "
+    "other matrices that are in the same column; of a matrix with several rows, in the same row, too.",
+    hint="Use =SUM(MMULT(row of {a}, column of {b})) plus the other cells. Common mistakes: "
+    "forgetting one of them; taking its number from another row or column.",
     prompt="Row of {a} times column of {b}, added up, plus the cells of the others",
 )
 MATCH = Recipe(
@@ -387,9 +387,9 @@ SINE_OF = Recipe(
 QUARTER_TURN = Recipe(
     do="For each pair of columns (a, b) of {a}, whose labels in Angle end in a and b: write −b in the "
     "first and a in the second.",
-    hint="Refer to the other column of the pair, with a minus sign in the first: =-1*cell. Common "
+    hint="Refer to the other column of the pair, with a minus sign in the first: =-cell. Common "
     "mistakes: the minus sign in the wrong column; the wrong partner.",
-    prompt="The pair (a, b) becomes (−b, a): =-1*cell, and =cell",
+    prompt="The pair (a, b) becomes (−b, a): =-cell, and =cell",
 )
 ROTATE = Recipe(
     do="Multiply the number of {a} by the cosine, and that of Turned by the sine, in the same place; "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attn_xl.graph.functions import exp, row_maximum, row_sum
+from attn_xl.graph.functions import exp, row_dot, row_maximum, row_sum
 from attn_xl.graph.matrix import Matrix, check_matrices
 
 from . import steps
@@ -32,10 +32,12 @@ def softmax(x: Matrix) -> Matrix:
         cat  0.090  0.245  0.665
 
     Source: Bridle, "Probabilistic Interpretation of Feedforward Classification Network Outputs"
-    (1990); the shift by the maximum as in Goodfellow, Bengio, Courville, "Deep Learning", 4.1.
+    (1990); the shift by the maximum as in Goodfellow, Bengio, Courville, "Deep Learning", 4.1. The
+    gradient: dX = A ∘ (dA − rowsum(dA ∘ A)), with A the weights.
     """
     check_matrices(x=x)
     maximum = row_maximum(x).as_step(steps.MAXIMUM)  # (n, 1)
     exponentials = exp(x - maximum).as_step(steps.EXPONENTIALS)  # (n, m)
     total = row_sum(exponentials).as_step(steps.SUM)  # (n, 1)
-    return (exponentials / total).described(f"softmax({x.as_operand})", "Softmax")
+    weights = (exponentials / total).described(f"softmax({x.as_operand})", "Softmax")
+    return weights.differentiated({x: lambda a, d: a * (d - row_dot(d, a).in_cells)})

@@ -1126,15 +1126,15 @@ OTHER_WORDS = replace(
     ENTERED,
     symbol="OtherWords",
     note=(
-        "All words of the vocabulary that are not shown, as one logit: the logarithm of the sum of their "
-        "exponentials. Computed, and entered as values, so that the probabilities are exact."
+        "All words of the vocabulary that are not shown, as one logit: the logarithm of the sum of "
+        "their exponentials. Computed, and entered as values, so that the probabilities are exact."
     ),
 )
 ALL_OTHERS = "(all others)"
 """The column of the words that are not shown."""
 INPUT_OF_MODEL = (
-    "The embeddings of the tokens. The layers that read them are not written, so nothing here depends on "
-    "these numbers."
+    "The embeddings of the tokens. The layers that read them are not written, so nothing here depends "
+    "on these numbers."
 )
 HEAD_SWITCH = Step(
     "Head",

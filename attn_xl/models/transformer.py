@@ -20,6 +20,7 @@ from attn_xl.graph.functions import (
     columns,
     concat,
     rank,
+    row_dot,
     row_mean,
     row_squares,
     row_sum,
@@ -110,7 +111,9 @@ def norm(x: Matrix, a: Architecture, part: Part, which: str, learned: Part | Non
     (x − mean) / (√variance + ε) · γ + β.
 
     Source: Ba, Kiros, Hinton, "Layer Normalization" (2016); Zhang, Sennrich, "Root Mean Square Layer
-    Normalization" (2019).
+    Normalization" (2019). The gradient of the former, with y the normed numbers before γ and β and
+    g = dNorm · γ: (g − mean(g) − y · mean(g · y)) / √(variance + ε); of the latter, the same without
+    mean(g).
     """
     gamma, beta = _stretch(x, a, learned or part, (steps.GAMMA, steps.BETA))
     step = steps.RMS_NORM if a.norm_type == "rms" else steps.NORM
@@ -170,6 +173,16 @@ def _normed(
         recipe = recipes.NORMS[outside, gamma is not None and beta is not None]
     spread = sqrt(variance) + a.epsilon if outside else sqrt(variance + a.epsilon)
     normed = centred / spread  # (n, d)
+    if not (sample and not rms) and not outside:
+        # The mean is subtracted from the gradient, too.
+        normed = normed.differentiated(
+            {
+                x: lambda y, d: (
+                    ((d if rms else d - row_mean(d).in_cells) - y * _mean_product(d, y)) / spread
+                ),
+                a.epsilon: lambda y, d: d * y / spread / spread / -2,
+            }
+        )
     if gamma is not None:
         normed = normed * gamma
     if beta is not None:
@@ -178,6 +191,11 @@ def _normed(
     name = "RMS norm" if rms else "norm"
     normed = normed.described(f"{name}({x.name}){', ' if how else ''}{', '.join(how)}")
     return normed.as_step(step.by(recipe), part, note=note)
+
+
+def _mean_product(x: Matrix, y: Matrix) -> Matrix:
+    """(n, 1): the mean of each row of x ∘ y."""
+    return (row_dot(x, y) / len(x.columns)).in_cells
 
 
 def _how(a: Architecture) -> str:
@@ -221,8 +239,8 @@ def feed_forward(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
 
 
 def network(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
-    """The feed-forward network (n, d) to (n, d), or a mixture of experts; or the values it gives, if it does
-    not become formulas."""
+    """The feed-forward network (n, d) to (n, d), or a mixture of experts; or the values it gives, if
+    it does not become formulas."""
     there = None if a.live.network else a.weights.entered(steps.NETWORK_ENTERED, part)
     if there is not None:
         return there
@@ -384,8 +402,8 @@ def _layers(
     a: Architecture,
     layer: Callable[[Matrix, Architecture, Part], Matrix],
 ) -> Matrix:
-    """All layers of a stack, (n, d) to (n, d). What a layer gives that does not become formulas enters the
-    next one as values."""
+    """All layers of a stack, (n, d) to (n, d). What a layer gives that does not become formulas enters
+    the next one as values."""
     for number in range(1, count + 1):
         part = stack.in_layer(number)
         if a.live.has(number):

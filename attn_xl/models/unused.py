@@ -63,7 +63,7 @@ def _best(
     """The change of settings that leaves the fewest weights unused, and these weights; an empty change
     if none helps."""
     before = {name for name in tables.weights if weight_name(name)}
-    found: tuple[Change, set[str]] = {}, set(unused)
+    best: tuple[Change, set[str]] = {}, set(unused)
     for change in _changes(tables, settings):
         there = tables
         if change.get("memory") == _EXAMPLE:
@@ -74,9 +74,9 @@ def _best(
             left = before - used_with(there, replace(settings, **change))
         except AttnXlError:
             continue
-        if (len(left), len(change)) < (len(found[1]), len(found[0]) or 99) and left < set(unused):
-            found = change, left
-    return found
+        if (len(left), len(change)) < (len(best[1]), len(best[0]) or 99) and left < set(unused):
+            best = change, left
+    return best
 
 
 def _changes(tables: Tables, settings: Settings) -> Iterator[Change]:

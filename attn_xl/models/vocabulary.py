@@ -1,5 +1,5 @@
-"""The words that a language model chooses the next word from: all of them, or some, with the others counted as
-one."""
+"""The words that a language model chooses the next word from: all of them, or some, with the others
+counted as one."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Vocabulary:
     """The last weights of a language model: `W_U`, or the embeddings on the sheet `Vocabulary`.
 
     Args:
-        shown: `all`; `used`, for the words of the sentences; or `top:50`, for the most probable ones after
-            each sentence.
+        shown: `all`; `used`, for the words of the sentences; or `top:50`, for the most probable ones
+            after each sentence.
         cap: a scalar that no logit exceeds.
     """
 
@@ -89,8 +89,8 @@ class Vocabulary:
             if words is not None and len(words.rows) != len(w_u.columns):
                 raise InputError(
                     f"{words.file}, sheet {words.sheet!r}: Vocabulary has "
-                    f"{count(len(words.rows), 'word')}, but W_U {count(len(w_u.columns), 'column')}. Give "
-                    "W_U a column for each word."
+                    f"{count(len(words.rows), 'word')}, but W_U {count(len(w_u.columns), 'column')}. "
+                    "Give W_U a column for each word."
                 )
             return w_u
         if words is None:

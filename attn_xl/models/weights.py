@@ -16,13 +16,13 @@ from attn_xl.tables.survey import Table, Tables
 from attn_xl.tables.written.record import entered_name
 from attn_xl.text import count, listed
 
-from . import steps
+from . import recurrent_steps, steps
 from .attention import Weights
 
 READABLE = (-1.0, -0.5, 0.0, 0.5, 1.0)
-_MADE_UP = {steps.GAMMA: 1.0, steps.BETA: 0.0}
+_MADE_UP = {steps.GAMMA: 1.0, steps.BETA: 0.0, recurrent_steps.H_0: 0.0, recurrent_steps.C_0: 0.0}
 _MADE_UP |= dict.fromkeys(steps.GAMMAS.values(), 1.0) | dict.fromkeys(steps.BETAS.values(), 0.0)
-"""Scale and shift of a norm without learned weights."""
+"""Scale and shift of a norm without learned weights; the state before the first word."""
 _LETTERS = {steps.W_1: "h", steps.W_2: "f"}
 """Prefixes of column labels that are not the last letter of the weights' name."""
 
@@ -37,7 +37,9 @@ class SheetWeights(Weights):
     def __init__(self, tables: Tables, seed: int | None, heads_as_sheets: bool = False) -> None:
         self._tables, self._seed = tables, seed
         self.heads_as_sheets = heads_as_sheets
-        # Weights that no step needs any more, as those of a layer that is not written, leave the memory.
+        self._spelled = {name.casefold(): name for name in tables.weights}
+        # Weights that no step needs any more, as those of a layer that is not written, leave the
+        # memory.
         self._made: WeakValueDictionary[str, Matrix] = WeakValueDictionary()
         self.sentence = ""
         self.used: set[str] = set()
@@ -69,16 +71,18 @@ class SheetWeights(Weights):
                 f"{table.file}, sheet {table.sheet!r}: {name} is {len(table.rows)} x "
                 f"{len(table.columns)}, but needs {len(rows)} rows, one for each of {listed(rows)}."
             )
-        if table is None or len(columns) != len(table.columns):
-            columns = [f"{_letter(step)}{j + 1}" for j in range(width)]
-        made = self._matrix(step, part, table, rows, columns)
-        if len(made.rows) != len(rows):
+        if len(columns) != (width if table is None else len(table.columns)):
+            letter = columns[0].rstrip("0123456789") if columns else _letter(step)
+            width = width if table is None else len(table.columns)
+            columns = [f"{letter}{j + 1}" for j in range(width)]
+        matrix = self._matrix(step, part, table, rows, columns)
+        if len(matrix.rows) != len(rows):
             raise InputError(
-                f"{name}, generated for earlier sentences, has {len(made.rows)} rows, but needs "
+                f"{name}, generated for earlier sentences, has {len(matrix.rows)} rows, but needs "
                 f"{len(rows)} here, one for each of {listed(rows)}. Give all sentences the same "
                 "number of dimensions, or select this one: --sheet."
             )
-        return made
+        return matrix
 
     def row(self, step: Step, part: Part, columns: Sequence[str]) -> Matrix | None:
         """A single row for `columns`: a bias or None, gamma (1 if not given), beta (0 if not given).
@@ -149,8 +153,9 @@ class SheetWeights(Weights):
                 rows = table.rows
             note = step.note + (steps.TURNED if table and table.turned else "")
             # A table that all layers share belongs to none of them.
-            place = part if key == name else WHOLE
-            made = replace(given_step(values, rows, columns, step, place, note=note), name=key)
+            own = key.casefold() == name.casefold()  # a sheet may be called W_O for W_o
+            made = given_step(values, rows, columns, step, part if own else WHOLE, note=note)
+            made = made if own else replace(made, name=key)
             self._made[key] = made
         return made
 
@@ -173,8 +178,9 @@ class SheetWeights(Weights):
 
     def _key(self, name: str) -> str | None:
         scopes = name.split(".")
-        for key in (".".join(scopes[start:]) for start in range(len(scopes))):
-            if key in self._tables.weights:
+        for wanted in (".".join(scopes[start:]) for start in range(len(scopes))):
+            key = self._spelled.get(wanted.casefold())
+            if key is not None:
                 self.used.add(key)
                 return key
         return None

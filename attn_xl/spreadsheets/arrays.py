@@ -63,16 +63,16 @@ def from_json(text: str, where: str) -> dict[str, Rows]:
     table = json_table(loaded, where)
     if table is not None:
         return {"": table}
-    found: dict[str, Rows] = {}
+    tables: dict[str, Rows] = {}
     if isinstance(loaded, dict):
         for name, value in loaded.items():
             table = _json_settings(name, value) or json_table(value, f"{where}, {name!r}")
             if table is None:
                 break
-            found[name] = table
+            tables[name] = table
         else:
-            if found:
-                return found
+            if tables:
+                return tables
     raise InputError(
         f"{where}: is JSON, but not a table. Give a list of rows, a vector for each word "
         '({"cat": [1, 2], ...}), {"words": [...], "dims": [...], "values": [...]}, or several tables '

@@ -131,8 +131,8 @@ def _plain_sheets(content: bytes, parts: dict[str, bytes], strings: bytes) -> di
             styles = archive.read("xl/styles.xml")
         except (*DAMAGED, KeyError):
             return {}
-    found = {name: plain_rows(parts[name], strings, styles) for name in large}
-    return {name: rows for name, rows in found.items() if rows is not None}
+    values = {name: plain_rows(parts[name], strings, styles) for name in large}
+    return {name: rows for name, rows in values.items() if rows is not None}
 
 
 def _named(grids: dict[str, Grid], path: Path) -> dict[str, Grid]:
@@ -277,11 +277,11 @@ def _computed(
             path.write_bytes(content)
         try:
             engine = Recalculated(path)
-            found = {name: engine.computed(name) for name in engine.sheets if name in sheets}
+            values = {name: engine.computed(name) for name in engine.sheets if name in sheets}
         except InputError:
             return {}
     engine.close()
-    return found
+    return values
 
 
 def _compute(path: Path, content: bytes, grids: dict[str, Grid], *, everything: bool) -> None:

@@ -126,6 +126,18 @@ def read_formulas(path: Path) -> FormulaBook:
     )
 
 
+def formulas_in(content: bytes, path: Path) -> FormulaBook | None:
+    """The formulas of an .xlsx file that is read for its values; None in other formats, and if they
+    cannot be read."""
+    if not content.startswith(b"PK"):
+        return None
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return _read(path, archive)
+    except (_Other, Malformed, expat.ExpatError, *DAMAGED, LookupError):
+        return None
+
+
 class _Other(Exception):
     """The package is not Office Open XML."""
 
@@ -256,7 +268,7 @@ def _sheet(name: str, xml: bytes, formulas: list[Formula], package: Package) -> 
     parser.EndElementHandler = end
     parser.CharacterDataHandler = characters
     parser.Parse(xml, True)
-    return _arranged(name, cells)
+    return _sorted_cells(name, cells)
 
 
 def _check_place(row: int, column: int) -> None:
@@ -264,7 +276,7 @@ def _check_place(row: int, column: int) -> None:
         raise Malformed("it has cells outside the limits of a sheet")
 
 
-def _arranged(name: str, cells: _Cells) -> SheetCells:
+def _sorted_cells(name: str, cells: _Cells) -> SheetCells:
     keys = np.array(cells.keys, dtype=np.int64)
     order = np.arange(len(keys))
     texts = cells.texts

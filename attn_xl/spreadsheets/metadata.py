@@ -34,7 +34,8 @@ class Marks:
 
     def __init__(self, content: bytes, plain: Collection[str] = ()) -> None:
         """Take a file's bytes, and the parts known to have no formulas and nothing hidden."""
-        self._content, self._plain = content, plain
+        self.content, self._plain = content, plain
+        self._formulas: dict[str, Cells | None] = {}
         self._xml: dict[str, bytes] = {}
         self._parts: dict[str, str] | None = None
         self._names: list[tuple[str, Area]] | None = None
@@ -45,7 +46,7 @@ class Marks:
         belong to a single sheet."""
         if self._names is None:
             self._names = []
-            if self._content.startswith(b"PK"):
+            if self.content.startswith(b"PK"):
                 with suppress(*_UNREADABLE):
                     self._names = list(self._ods_names() if self._is_ods else self._xlsx_names())
         return self._names
@@ -60,6 +61,11 @@ class Marks:
 
     def formulas(self, sheet: str) -> Cells | None:
         """The formula cells of a sheet, by row and column from 1; None if unknown."""
+        if sheet not in self._formulas:
+            self._formulas[sheet] = self._formula_cells(sheet)
+        return self._formulas[sheet]
+
+    def _formula_cells(self, sheet: str) -> Cells | None:
         try:
             if self._is_ods:
                 return {cell for cell, formula, _ in self._ods_cells(sheet) if formula}
@@ -68,12 +74,12 @@ class Marks:
             return None
         if xml is None:
             return None
-        found = {split_address(cell.decode()) for cell in _FORMULA_CELL.findall(xml)}
+        cells = {split_address(cell.decode()) for cell in _FORMULA_CELL.findall(xml)}
         for first, last in _ARRAY.findall(xml):
             (top, left), (bottom, right) = split_address(first.decode()), split_address(last.decode())
             if (bottom - top + 1) * (right - left + 1) <= 1_000_000:
-                found |= {(r, c) for r in range(top, bottom + 1) for c in range(left, right + 1)}
-        return found
+                cells |= {(r, c) for r in range(top, bottom + 1) for c in range(left, right + 1)}
+        return cells
 
     def hidden(self, sheet: str) -> tuple[set[int], set[int]]:
         """The hidden rows and hidden columns of a sheet, from 1; empty if unknown."""
@@ -99,7 +105,7 @@ class Marks:
 
     @cached_property
     def _package(self) -> Package:
-        return Package(zipfile.ZipFile(io.BytesIO(self._content)))
+        return Package(zipfile.ZipFile(io.BytesIO(self.content)))
 
     def _part(self, name: str) -> bytes:
         if name not in self._xml:
@@ -125,7 +131,7 @@ class Marks:
             return set()
 
     def _sheet(self, sheet: str) -> bytes | None:
-        if not self._content.startswith(b"PK"):
+        if not self.content.startswith(b"PK"):
             return None
         part = self.sheets().get(sheet)
         if part in self._plain:

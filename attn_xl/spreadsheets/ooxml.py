@@ -65,17 +65,17 @@ class Package:
         """The internal relationships of a part; of the package itself for ""."""
         folder, file = posixpath.split(part)
         name = posixpath.join(folder, "_rels", f"{file}.rels")
-        found: Relations = {}
+        relations: Relations = {}
 
         def start(tag: str, attributes: Attributes) -> None:
             if tag == "Relationship" and attributes.get("TargetMode") != "External":
                 target = posixpath.normpath(posixpath.join("/", folder, attributes["Target"]))
                 kind = posixpath.basename(attributes.get("Type", ""))
-                found[attributes["Id"]] = kind, target.lstrip("/")
+                relations[attributes["Id"]] = kind, target.lstrip("/")
 
         if name in self.parts:
             parse(self.read(name), start)
-        return found
+        return relations
 
     @cached_property
     def main(self) -> str:
@@ -125,9 +125,9 @@ class Package:
 
 def tag_of(xml: bytes, name: str) -> Attributes:
     """The attributes of the first tag called `name`; empty if there is none."""
-    found: list[Attributes] = []
-    parse(xml, lambda tag, attributes: found.append(attributes) if tag == name else None)
-    return found[0] if found else {}
+    tags: list[Attributes] = []
+    parse(xml, lambda tag, attributes: tags.append(attributes) if tag == name else None)
+    return tags[0] if tags else {}
 
 
 def is_true(value: str | None) -> bool:

@@ -67,7 +67,7 @@ def plain_rows(xml: bytes, strings: bytes, styles: bytes) -> list[list[Any]] | N
 
 def _fast(line: bytes, texts: list[str]) -> list[Any] | None:
     """The values of a row of numbers, the first of which may be a text; None for other rows."""
-    found: list[Any] = _VALUES.findall(line)
+    numbers: list[Any] = _VALUES.findall(line)
     cells = line.count(b"<c ")
     last = line.rfind(b'<c r="') + 6
     strings = line.count(b' t="')
@@ -76,13 +76,13 @@ def _fast(line: bytes, texts: list[str]) -> list[Any] | None:
     if split_address(line[last : line.find(b'"', last)].decode())[1] != cells:
         return None
     if not strings:
-        return [*map(float, found)] if len(found) == cells else None
+        return [*map(float, numbers)] if len(numbers) == cells else None
     first = _CELL.search(line)  # the only text is in the first cell, or this is another kind of row
     if first is None or first[3] not in (b' t="s"', b' t="inlineStr"'):
         return None
-    if first[3] == b' t="s"' and len(found) == cells:
-        return [texts[int(found[0])], *map(float, found[1:])]
-    return [_text(first[5]), *map(float, found)] if len(found) == cells - 1 else None
+    if first[3] == b' t="s"' and len(numbers) == cells:
+        return [texts[int(numbers[0])], *map(float, numbers[1:])]
+    return [_text(first[5]), *map(float, numbers)] if len(numbers) == cells - 1 else None
 
 
 def _any(line: bytes, number: int, texts: list[str]) -> list[Any]:
@@ -112,10 +112,10 @@ def _shared(strings: bytes) -> list[str] | None:
     """The shared strings; None if any is formatted or otherwise unusual."""
     if b"_x" in strings:
         return None
-    found = _STRING.findall(strings)
-    if len(found) != strings.count(b"<si>") + strings.count(b"<si/>") + strings.count(b"<si "):
+    texts = _STRING.findall(strings)
+    if len(texts) != strings.count(b"<si>") + strings.count(b"<si/>") + strings.count(b"<si "):
         return None
-    return [*map(_text, found)]
+    return [*map(_text, texts)]
 
 
 def _text(text: bytes) -> str:

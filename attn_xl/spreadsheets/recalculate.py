@@ -107,14 +107,14 @@ def _computed(sheet: str) -> list[tuple[int, int, Value, bool]]:
     last_row, last_column = engine.size(sheet)
     if last_row * last_column > MOST_CELLS:
         raise InputError(f"sheet {sheet!r}: some cells are too far from the others.")
-    found = []
+    cells = []
     for row in range(1, last_row + 1):
         for column in range(1, last_column + 1):
             value = engine.value(sheet, row, column)
             formula = engine.has_formula(sheet, row, column)
             if formula or (isinstance(value, str) and value.startswith("#")):
-                found.append((row, column, value, formula))
-    return found
+                cells.append((row, column, value, formula))
+    return cells
 
 
 def _change(formulas: Sequence[tuple[str, int, int, str]]) -> None:

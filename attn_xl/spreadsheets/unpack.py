@@ -59,7 +59,7 @@ def unpacked(
     Raises:
         InputError: if the package or a part is damaged, password-protected, or too large unpacked.
     """
-    found: dict[str, bytes] = {}
+    parts: dict[str, bytes] = {}
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             entries = archive.infolist()
@@ -67,13 +67,13 @@ def unpacked(
             for entry in entries:
                 pieces = _pieces(path, archive, entry, content)
                 if wanted(entry.filename):
-                    found[entry.filename] = b"".join(pieces)
+                    parts[entry.filename] = b"".join(pieces)
                 else:
                     for _ in pieces:
                         pass
     except DAMAGED:
         raise damaged(path, "its list of parts cannot be read") from None
-    return found
+    return parts
 
 
 def _check_sizes(path: Path, entries: list[zipfile.ZipInfo]) -> None:

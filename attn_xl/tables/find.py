@@ -15,6 +15,7 @@ from attn_xl.spreadsheets.metadata import Area, Cells
 from attn_xl.text import clean, listed, shortened
 
 from .boxes import Grid
+from .by_formulas import NOT_READ, RESULT, ByFormulas
 from .labels import LabelsOnlyError, Table, described, numbers_in, read_region
 from .pytorch import is_title_of_parameter, may_be_cut, parameter_of, whole_name
 from .regions import Region, find_regions
@@ -113,24 +114,44 @@ def _sheet_of(name: str | None, text: str, sheets: Mapping[str, str]) -> str:
 
 
 def tables_of_sheet(
-    book: Book, original: str, plain: str, asked: Sequence[Asked], *, wanted: bool = False
+    book: Book,
+    original: str,
+    plain: str,
+    asked: Sequence[Asked],
+    said: ByFormulas,
+    roles: Sequence[Found] | None,
+    *,
+    wanted: bool = False,
 ) -> SheetFound:
     """The tables of a sheet and what they are for; PyTorch parameters keep their own names.
 
     Args:
         original, plain: the sheet's name in the file, and without control characters.
         asked: the ranges given for this sheet; if one is a sentence, no other table of the sheet is.
+        said: what the workbook's formulas say.
+        roles: the tables that formulas name; None if they compute no attention.
         wanted: whether --sheet names the sheet, so that a table on it may be a sentence even if its
             name looks like that of weights.
     """
     sheet = SheetFound(plain)
     grid = book.grids[original]
     found = list(_asked_tables(book, grid, plain, asked))
+    if roles is not None:
+        found = _with_roles(found, roles)
     taken = [f.place for f in found]
     formulas = book.marks.formulas(original)
-    regions = [r for r in find_regions(grid, _is_matrix_name) if not _overlaps(r.place(plain), taken)]
+    regions = find_regions(grid, _is_matrix_name)
+    found = [_titled(f, regions, plain) for f in found]
+    regions = [r for r in regions if not _overlaps(r.place(plain), taken)]
     others = [f for r in regions if (f := _found(book, grid, r, plain, formulas)) is not None]
+    if roles is not None:
+        others = [
+            replace(f, why=RESULT if said.has_formulas(original, f) else NOT_READ) for f in others
+        ]
+        sheet.found = sorted([*found, *others], key=lambda f: (f.place.row, f.place.column))
+        return sheet
     others = [_named(f, book, original, plain) for f in others]
+    others = [_unless_result(f, said.is_result(original, f)) for f in others]
     labelled = [f for f in others if f.use == "weights"]
     rest = [f for f in others if not f.use and (f.why != UNKNOWN or wanted)]
     unknown = [f for f in others if not f.use and f not in rest]
@@ -157,6 +178,35 @@ def tables_of_sheet(
         sheet.passed = "no numbers"
         sheet.trouble = _lists(book, plain, grid)
     return sheet
+
+
+def _with_roles(asked: Sequence[Found], roles: Sequence[Found]) -> list[Found]:
+    """The tables given with --range and those that formulas name; where they are the same, formulas
+    say how the table stands."""
+    found = []
+    for f in asked:
+        same = next((r for r in roles if (r.numbers, r.use) == (f.numbers, f.use)), None)
+        if same is not None:
+            f = replace(
+                f, turned=same.turned, words_in=same.words_in, why_words=same.why_words, certain=True
+            )
+        found.append(f)
+    places = [f.place for f in asked]
+    names = {f.name for f in asked if f.use == "weights"}
+    return [*found, *(r for r in roles if r.name not in names and not _overlaps(r.place, places))]
+
+
+def _titled(f: Found, regions: Sequence[Region], sheet: str) -> Found:
+    """A table named by formulas, with the title beside it."""
+    own = [r for r in regions if f.certain and not f.title and _overlaps(r.place(sheet), [f.place])]
+    return replace(f, title=clean(own[0].title)) if own else f
+
+
+def _unless_result(f: Found, result: bool) -> Found:
+    """A table whose label names weights, unless its numbers are the result of formulas."""
+    if not result or f.use != "weights":
+        return f
+    return replace(f, use="", name="", parameter="", why=RESULT)
 
 
 def _is_matrix_name(text: str) -> bool:

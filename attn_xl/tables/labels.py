@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, isnan
 from typing import Any
@@ -150,6 +150,44 @@ def read_region(grid: Grid, region: Region, file: str, sheet: str) -> tuple[Tabl
         column=start + 1,
     )
     return table, texts
+
+
+def table_at(
+    grid: Grid,
+    corners: Sequence[int],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    file: str,
+    sheet: str,
+) -> Table:
+    """The table whose numbers are in the given cells.
+
+    Args:
+        corners: first row, first column, last row, last column, from 1.
+        rows, columns: the labels; () for none.
+
+    Raises:
+        InputError: if a cell is not a finite number; the message names the cell.
+    """
+    top, left, bottom, right = corners
+    lines = [*grid, *([] for _ in range(bottom - len(grid)))]
+    where = f"{file}, sheet {sheet!r}"
+    return Table(
+        name="",
+        values=np.array(
+            [
+                [_number(lines, row, column, where) for column in range(left - 1, right)]
+                for row in range(top - 1, bottom)
+            ]
+        ),
+        rows=tuple(rows) or _numbered("word", bottom - top + 1),
+        columns=tuple(columns) or _numbered("dim", right - left + 1),
+        labelled=(bool(rows), bool(columns)),
+        file=file,
+        sheet=sheet,
+        row=top,
+        column=left,
+    )
 
 
 def _cropped(grid: Grid, region: Region) -> tuple[Grid, int]:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -50,6 +50,10 @@ MAX_NAME_LENGTH = 300
 MOST_ENDS = 4
 """Completions of a truncated name that a message lists."""
 
+_RECURRENT = re.compile(r"(?:(?:.*)\.)?(weight|bias)_(ih|hh)_l(\d+)(_reverse)?", re.IGNORECASE)
+_GATES = {1: "h", 3: "rzn", 4: "ifgo"}
+"""The gates of `nn.RNN`, `nn.GRU` and `nn.LSTM` in PyTorch's order, by their number."""
+
 _PATHS = [(re.compile(rf"(?:(.*)\.)?{end}", re.IGNORECASE), roles) for end, roles in _MODULES]
 _PARAMETER = re.compile(r"\s*(.+)[._](weight|bias)\s*", re.IGNORECASE)
 _CROSS = {"multihead_attn", "cross_attn", "encoder_attn"}
@@ -82,12 +86,16 @@ class _Parameter(NamedTuple):
         return self.roles[0] in ("gamma", "beta")
 
 
-def weights_of_parameters(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def weights_of_parameters(
+    names: Iterable[str], shapes: Mapping[str, tuple[int, int]] | None = None
+) -> dict[str, tuple[str, ...]]:
     """The weights in each parameter, by parameter name: `W_Q` for `attn.q_proj.weight`; `W_Q`, `W_K`
     and `W_V`, stacked, for `in_proj_weight`. Unknown names are left out.
 
     Weights of a single layer have no layer prefix; those of several are `Enc1.W_Q`, `Dec1.Cross.W_Q`.
+    The number of gates of a recurrent network is known from `shapes`, those of the parameters.
     """
+    names = list(names)
     found = {name: part for name in names if (part := _parameter(name)) is not None}
     crossing = any(_CROSS & {*part.within} for part in found.values())
 
@@ -106,6 +114,26 @@ def weights_of_parameters(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
             if crossing and stack(part) == "Dec" and part.roles[0][-1] in "QKVO":
                 before += "Cross." if _CROSS & {*part.within} else "Self."
         made[name] = tuple(before + role for role in part.roles)
+    return made | _recurrent_weights(names, shapes or {})
+
+
+def _recurrent_weights(
+    names: Sequence[str], shapes: Mapping[str, tuple[int, int]]
+) -> dict[str, tuple[str, ...]]:
+    """The weights in each parameter of `nn.RNN`, `nn.GRU` or `nn.LSTM`: `W_i`, `W_f`, `W_g` and `W_o`,
+    stacked, for `weight_ih_l0`; `Layer2.Backward.U_i`, ... for `weight_hh_l1_reverse`."""
+    found = {name: match for name in names if (match := _RECURRENT.fullmatch(name.strip()))}
+    squares = [shapes[name] for name, m in found.items() if (m[1] + m[2]).lower() == "weighthh"]
+    gates = next((rows // columns for rows, columns in squares if not rows % columns), 1)
+    layers = {int(match[3]) for match in found.values()}
+    both = any(match[4] for match in found.values())
+    made = {}
+    for name, match in found.items():
+        before = f"Layer{int(match[3]) + 1}." if len(layers) > 1 else ""
+        before += ("Backward." if match[4] else "Forward.") if both else ""
+        of = {"weightih": "W_", "weighthh": "U_", "biasih": "b_", "biashh": "b_U"}
+        kind = of[(match[1] + match[2]).lower()]
+        made[name] = tuple(before + kind + letter for letter in _GATES.get(gates, "h"))
     return made
 
 
@@ -139,7 +167,7 @@ def parameter_of(text: str, sheet: str = "") -> str | None:
     if len(text) + len(sheet) > MAX_NAME_LENGTH:
         return None
     name = _SHAPE.sub("", text.strip().strip("`'\"")).strip().strip("`'\":= ")
-    if _parameter(name) is None:
+    if _parameter(name) is None and not _RECURRENT.fullmatch(name):
         return None
     path = sheet.strip().rstrip(".")
     inside = not name.startswith(f"{path}.") and not any(p.isdecimal() for p in name.split("."))
@@ -233,7 +261,7 @@ def parts_of(f: Found, weights: Sequence[str]) -> Iterator[Found]:
         yield f
         return
     table = _without_counts(f.table)
-    matrix = weights[0].rpartition(".")[2].startswith("W")
+    matrix = weights[0].rpartition(".")[2][0] in "WU"
     along = 0 if matrix or table.shape[0] > table.shape[1] == 1 else 1
     size, left = divmod(table.shape[along], len(weights))
     if left:

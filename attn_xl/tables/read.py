@@ -53,8 +53,8 @@ def read_tables(
         sheet: read only the sentences and weights of these sheets, and sheets named as weights.
         without: weights to leave out, by name: `W_1`, `layers.1.linear1.weight`, or all weights of a
             layer, `Enc2`; or sheets.
-        text: one or more texts for a trained model, whose folder `path` is: each becomes a sentence with
-            one token per row.
+        text: one or more texts for a trained model, whose folder `path` is: each becomes a sentence
+            with one token per row.
         weights: a .safetensors file, or the folder of a trained model, whose weights replace those of
             the file. A `config.json` beside them gives the settings that the file does not have.
 

@@ -16,11 +16,15 @@ from .labels import Table
 WordsIn = Literal["rows", "columns"]
 
 _WEIGHT_SHEET = re.compile(
-    r"\s*((?:enc|dec)\d*\.)?((?:self|cross|shared|expert\d+)\.)?"
+    r"\s*((?:enc|dec|layer)\d*\.)?((?:self|cross|forward|backward|shared|expert\d+)\.)?"
     r"(?:([wb])(?:[ _-]?([qkvo12])|[ _-](u|g|p|r|dkv|uk|uv|kr|qr|dq))"
-    r"|(gamma|beta)(_(?:q|k|kv|dq))?|(vocabulary|mask))((?:_\d+)?)\s*",
+    r"|(gamma|beta)(_(?:q|k|kv|dq))?|(vocabulary|mask)"
+    r"|(w_[ifgcrznh]|u_[ifgcorznh]|b_u?[ifgcorznh]|b_uo|w_(?:before|here|after)|b_conv|[hc]_0))"
+    r"((?:_\d+)?)\s*",
     re.IGNORECASE,
 )
+_SMALL = ("r", "g")
+"""Weights of a gate of a recurrent network, W_r; W_R is that of a router."""
 _PROJECTION = re.compile(r"W_[QKV](_|$)")
 _COMPACT = re.compile(r"([wb])([qkvo12])(?:head|h)?((?:[1-9]\d*)?)|([wb])([1-9]\d*)([qkvo])")
 _SPOKEN = re.compile(
@@ -65,6 +69,7 @@ class Found:
         why: the reason for `use`, or for skipping the table.
         words_in: whether the words of a sentence are in rows or columns; why_words: the reason.
         turned: whether it is transposed when it is read.
+        certain: whether formulas, rather than labels, say what it is and whether it is transposed.
         parameter: the name of the PyTorch parameter, which is stored out x in; "" if it is none.
         notes: other notes for the reader.
     """
@@ -83,6 +88,7 @@ class Found:
     words_in: WordsIn = "rows"
     why_words: str = ""
     turned: bool = False
+    certain: bool = False
     parameter: str = ""
     notes: tuple[str, ...] = ()
 
@@ -111,12 +117,17 @@ def weight_name(sheet: str) -> str | None:
     match = _WEIGHT_SHEET.fullmatch(sheet)
     if match is None:
         return None
-    stack, part, letter, index, last, norm, normed, other, number = (
+    stack, part, letter, index, last, norm, normed, other, gate, number = (
         group or "" for group in match.groups()
     )
     index += last
-    base = f"{letter.upper() if letter in 'wW' else 'b'}_{index.upper()}" if letter else ""
-    return f"{stack.title()}{part.title()}{base}{norm.lower()}{normed.upper()}{other.title()}{number}"
+    if index not in _SMALL:
+        index = index.upper()
+    base = f"{letter.upper() if letter in 'wW' else 'b'}_{index}" if letter else ""
+    gate = gate.lower()
+    gate = gate[:1].upper() + gate[1:] if gate[:1] in ("w", "u") else gate.replace("b_u", "b_U")
+    norm = norm.lower() + normed.upper()
+    return f"{stack.title()}{part.title()}{base}{norm}{other.title()}{gate}{number}"
 
 
 def weight_label(text: str) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +18,10 @@ from attn_xl.text import clean, listed
 from attn_xl.text import plain as on_a_line
 
 from .boxes import Grid, is_blank
+from .by_formulas import ByFormulas, by_sheet, chosen, conflict, memory_name, read_by_formulas
 from .find import UNKNOWN, SheetFound, asked_ranges, known_sheet, tables_of_sheet
+from .formula_attention import Attention
+from .formula_blocks import Span
 from .labels import Table, described
 from .left_out import LEFT_OUT, LeftOut, quoted_argument, without_option, without_setting
 from .pytorch import parameter_of, parts_of, says_weights, weights_of_parameters
@@ -110,27 +114,53 @@ def survey_book(
         if plain.casefold() == SETTINGS.casefold():
             settings = _read_settings(book.grids[original], f"{book.path}, sheet {plain!r}")
     leave_out = LeftOut([*without_option(without), *without_setting(settings)])
+    said = ByFormulas() if _names_model(settings) else read_by_formulas(book)
+    plain_of = {original: plain for plain, original in names.items()}
+    words = [Span(*a.area) for a in asked if not weight_label(a.name)]
+    attentions = chosen(said, only, words, book.hidden)
+    survey.trouble = conflict(book, attentions, plain_of)
+    roles = by_sheet(book, said, attentions, plain_of)
+    if attentions and survey.trouble is None:
+        settings = {**_settings_of(attentions[0], roles), **settings}
     for plain, original in names.items():
         here = [a for a in asked if a.area[0] == original]
         if plain.casefold() == SETTINGS.casefold():
             survey.sheets.append(SheetFound(plain, passed="options"))
         elif leave_out.names_sheet(plain):
             survey.sheets.append(SheetFound(plain, passed=LEFT_OUT))
-        elif why := _passed(plain, original, book, only, bool(here) or bool(parameter_of(plain))):
+        elif why := _passed(
+            plain, original, book, only, bool(here or parameter_of(plain) or roles.get(original))
+        ):
             survey.sheets.append(SheetFound(plain, passed=why))
         else:
-            one = tables_of_sheet(book, original, plain, here, wanted=original in only)
+            one = tables_of_sheet(
+                book, original, plain, here, said,
+                roles.get(original, []) if attentions else None, wanted=original in only,
+            )  # fmt: skip
             _note_hidden(one, book, original)
             survey.sheets.append(one)
     _name_parameters(survey)
     leave_out.tables(survey.sheets)
     for found in survey.sheets:
         _refuse_unknown_weights(survey, found, names[found.name] in only)
+    if survey.trouble is not None:
+        return survey
     try:
         survey.tables = _assembled(survey, settings, words_in)
     except InputError as error:
         survey.trouble = error
     return survey
+
+
+def _names_model(settings: Mapping[str, Any]) -> bool:
+    """Whether the sheet `Settings` names a model, so that tables are assigned by their labels."""
+    return any(name.strip().lstrip("-").casefold() == "model" for name in settings)
+
+
+def _settings_of(one: Attention, found: Mapping[str, Sequence[Found]]) -> dict[str, Any]:
+    """The settings with which an attention computes what the workbook's formulas compute."""
+    memory = {"memory": memory_name(one, found)} if one.memory is not None else {}
+    return {**one.settings, **memory}
 
 
 def _passed(plain: str, original: str, book: Book, only: set[str], asked: bool) -> str:
@@ -145,7 +175,7 @@ def _passed(plain: str, original: str, book: Book, only: set[str], asked: bool) 
 def _name_parameters(survey: Survey) -> None:
     """Rename PyTorch parameters to the weights they hold, which depends on the other parameters."""
     names = {f.name: f for sheet in survey.sheets for f in sheet.found if f.parameter}
-    weights = weights_of_parameters(names)
+    weights = weights_of_parameters(names, {name: f.shape for name, f in names.items()})
     for sheet in survey.sheets:
         try:
             sheet.found = [
@@ -212,7 +242,11 @@ def _assembled(survey: Survey, settings: dict[str, Any], words_in: WordsIn | Non
         ]
         corner = next((text for text, at in f.names if at == "in its corner"), "")
         known = [(name, t) for name, t in raw if t is not None]
-        where, why = words_of(table, corner, known, words_in)
+        where, why = (
+            (f.words_in, f.why_words)
+            if f.certain and words_in is None
+            else words_of(table, corner, known, words_in)
+        )
         name = unique(f.name or sheet.name, {name.casefold() for name in sentences})
         sentences[name] = replace(table.turn() if where == "columns" else table, name=name)
         conventions.append((where, sentences[name]))
@@ -232,11 +266,26 @@ def _assembled(survey: Survey, settings: dict[str, Any], words_in: WordsIn | Non
     for sheet, i, f in _used(survey, "weights"):
         table = replace(_readable(f), name=f.name)
         turn = f.turned or (
-            columns and not f.parameter and to_turn(f.name, table, conventions[0][1].columns, "columns")
+            columns
+            and not f.parameter
+            and not f.certain
+            and to_turn(f.name, table, conventions[0][1].columns, "columns")
         )
         turned[f.name] = table.turn() if turn else table
         sheet.found[i] = replace(f, turned=turn)
-    return Tables(path, sentences, turned, settings, tuple(_remarks(survey)))
+    heads = {} if "heads" in settings else _heads_of(turned)
+    return Tables(path, sentences, turned, {**settings, **heads}, tuple(_remarks(survey)))
+
+
+def _heads_of(weights: Mapping[str, Table]) -> dict[str, Any]:
+    """The setting for the number of heads that `W_Q_1`, `W_Q_2`, ... tell; {} if they tell none."""
+    counts = {
+        letter: {int(m[1]) for name in weights if (m := re.fullmatch(rf"W_{letter}_(\d+)", name))}
+        for letter in "QKV"
+    }
+    told = {len(numbers) for numbers in counts.values() if numbers == {*range(1, len(numbers) + 1)}}
+    given = {len(numbers) for numbers in counts.values() if numbers}
+    return {"heads": told.pop()} if len(given) == 1 and told == given else {}
 
 
 def _used(survey: Survey, use: str) -> Iterator[tuple[SheetFound, int, Found]]:
@@ -253,30 +302,53 @@ def _readable(f: Found) -> Table:
 
 
 def _weights(survey: Survey) -> dict[str, Found]:
-    """The weights by name, each once: originals take precedence over copies made by formulas."""
-    weights: dict[str, Found] = {}
+    """The weights by name, each once: those given with --range take precedence, then originals over
+    copies made by formulas."""
+    named: dict[str, list[tuple[SheetFound, int, Found]]] = {}
     for sheet, i, f in list(_used(survey, "weights")):
-        other = weights.get(f.name)
-        if other is None:
-            weights[f.name] = f
-        elif f.computed and not other.computed:
-            sheet.found[i] = replace(f, use="", why=f"computed by formulas; {f.name} is {other.where}")
-        elif "sheet is called" in f.why and "sheet is called" in other.why:
-            raise InputError(
-                f"{survey.path}: sheets {other.place.sheet!r} and {f.place.sheet!r} are both "
-                f"{f.name}; keep one."
-            )
-        elif other.place.sheet != f.place.sheet:
-            raise InputError(
-                f"{survey.path}: {f.name} is on the sheets {other.place.sheet!r} and "
-                f"{f.place.sheet!r}. Choose one with --sheet {_quoted(other.place.sheet)}."
-            )
-        else:
-            raise InputError(
-                f"{survey.path}: {other.where} and {f.where} are both {f.name}. Choose one with "
-                f'--range "{f.name}={other.where}".'
-            )
+        named.setdefault(f.name, []).append((sheet, i, f))
+    weights: dict[str, Found] = {}
+    for name, tables in named.items():
+        left = tables
+        for preferred, why in (
+            (_is_asked, "--range says otherwise:"),
+            (_is_given, "computed by formulas;"),
+        ):
+            kept = [one for one in left if preferred(one[2])]
+            if kept and len(kept) < len(left):
+                first = kept[0][2].where
+                for sheet, i, f in left:
+                    if not preferred(f):
+                        sheet.found[i] = replace(f, use="", why=f"{why} {name} is {first}")
+                left = kept
+        weights[name] = left[0][2]
+        if len(left) > 1:
+            raise _twice(survey, name, left[0][2], left[1][2])
     return weights
+
+
+def _twice(survey: Survey, name: str, a: Found, b: Found) -> InputError:
+    if "sheet is called" in a.why and "sheet is called" in b.why:
+        return InputError(
+            f"{survey.path}: sheets {a.place.sheet!r} and {b.place.sheet!r} are both {name}; keep one."
+        )
+    if a.place.sheet != b.place.sheet:
+        return InputError(
+            f"{survey.path}: {name} is on the sheets {a.place.sheet!r} and {b.place.sheet!r}. Choose one "
+            f"with --sheet {_quoted(a.place.sheet)}."
+        )
+    return InputError(
+        f"{survey.path}: {a.where} and {b.where} are both {name}. Choose one with --range "
+        f'"{name}={a.where}".'
+    )
+
+
+def _is_asked(f: Found) -> bool:
+    return f.why.startswith("--range ")
+
+
+def _is_given(f: Found) -> bool:
+    return not f.computed
 
 
 def _quoted(name: str) -> str:

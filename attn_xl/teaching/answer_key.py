@@ -201,7 +201,7 @@ def read_keys(path: Path) -> Keys:
     """
     book = WrittenBook.read(path)
     if not is_key(book):
-        found = f"{path}: is not an answer key, as attn-xl teach --roster writes beside the lessons"
+        found = f"{path}: is not an answer key that attn-xl teach --roster wrote"
         if read_record(book.grids) is None:
             raise InputError(f"{found}.")
         raise InputError(

@@ -101,10 +101,10 @@ class CellNames:
         place = parse_place(text)
         if place and place.rows == place.columns == 1 and not self._split(text):
             return self._at(text, place)
-        found = self._split(text)
-        if not found:
+        parts = self._split(text)
+        if not parts:
             raise self._unknown(text)
-        name, inside = found
+        name, inside = parts
         return self._within(self._one(name), name, inside)
 
     def _split(self, text: str) -> tuple[str, str | None] | None:
@@ -249,20 +249,20 @@ class CellNames:
 
 def _labels(inside: str) -> list[_Label]:
     """The labels in the brackets."""
-    found: list[_Label] = []
+    labels: list[_Label] = []
     start = 0
     while True:
         start += len(inside[start:]) - len(inside[start:].lstrip())
         part = _IN_QUOTES.match(inside, start)
         if part:
             number = int(part[2]) if part[2] else None
-            found.append(_Label(part[1].replace('""', '"'), True, number))
+            labels.append(_Label(part[1].replace('""', '"'), True, number))
         else:
             part = _BARE.match(inside, start)
             assert part is not None
-            found.append(_Label(part[1].strip(), False, None))
+            labels.append(_Label(part[1].strip(), False, None))
         if not part[part.lastindex or 0]:
-            return found
+            return labels
         start = part.end()
 
 

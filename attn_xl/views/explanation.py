@@ -14,7 +14,7 @@ from attn_xl.graph.node import Graph, Node, Numbers
 from attn_xl.graph.operation import ATOM, Said, Term, operation_of
 from attn_xl.models.computation import Computation, as_computation
 from attn_xl.settings import Settings
-from attn_xl.workbook.arrange import arranged
+from attn_xl.workbook.arrange import arrange
 from attn_xl.workbook.layout.layout import Layout
 
 from .cell_names import CellNames, Element
@@ -138,7 +138,7 @@ class _Numbers(_Voice):
 
 class _Term(Term):
     """A matrix in the calculation of a cell of `home`: the voice writes its cells; if it has no name,
-    their calculation stands in their place."""
+    their calculation replaces them."""
 
     def __init__(self, node: Node, voice: _Voice, names: CellNames, home: Node) -> None:
         self._node, self._voice, self._names, self._home = node, voice, names, home
@@ -297,7 +297,7 @@ def explain(
         '0.278 / 1.339'
     """
     if depth is not None and depth < 1:
-        raise CallError(f"depth is {depth}; it takes a whole number from 1, or None for all.")
+        raise CallError(f"depth is {depth}; it takes a whole number of at least 1, or None for all.")
     computation = as_computation(computation)
     if not isinstance(cell, str):
         raise wrong_type("cell", cell, "the name of one number: 'Softmax[mouse, cat]'")
@@ -312,7 +312,7 @@ def _layout_of(computation: Computation) -> Layout:
     if key not in _LAST:
         settings = replace(computation.settings or Settings(), sheets_for=None)
         _LAST.clear()
-        _LAST[key] = arranged(computation, settings)
+        _LAST[key] = arrange(computation, settings)
         finalize(computation, _LAST.pop, key, None)
     return _LAST[key]
 

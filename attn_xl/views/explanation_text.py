@@ -158,7 +158,7 @@ def _value(one: Explanation, decimals: int) -> str:
 
 
 def _shortened(sources: tuple[Explanation, ...]) -> list[Explanation | int]:
-    """The sources, with a count in place of the middle of a long run without calculations."""
+    """The sources, with a count instead of the middle of a long run without calculations."""
     shown: list[Explanation | int] = []
     named: list[Explanation] = []
     for source in (*sources, None):

@@ -17,7 +17,7 @@ from attn_xl.text import count, listed, shortened
 MOST_LABELS = 6
 
 
-def commands(file: str, made: Survey, given: Mapping[str, Any]) -> list[str]:
+def commands(file: str, survey: Survey, given: Mapping[str, Any]) -> list[str]:
     """The commands that convert a file: one if the file is unambiguous; otherwise one for each sheet
     that is unambiguous by itself or, failing that, one for a table as an example."""
     base = ["attn-xl", "convert", file]
@@ -26,15 +26,15 @@ def commands(file: str, made: Survey, given: Mapping[str, Any]) -> list[str]:
     for option, value in given.items():
         for one in [value] if isinstance(value, str) else value:
             base += [f"--{option.replace('_', '-')}", str(getattr(one, "value", one))]
-    if made.tables is not None:
+    if survey.tables is not None:
         return [_joined(base)]
     if file == "-" or "sheet" in given:
-        return [_joined([*base, "--range", f.where]) for f in _doubtful(made)[:1]]
+        return [_joined([*base, "--range", f.where]) for f in _doubtful(survey)[:1]]
     alone = []
-    for sheet in made.sheets:
+    for sheet in survey.sheets:
         if sheet.found and _is_clear(file, given, sheet.name):
             alone.append(_joined([*base, "--sheet", sheet.name]))
-    return alone or [_joined([*base, "--range", f.where]) for f in _doubtful(made)[:1]]
+    return alone or [_joined([*base, "--range", f.where]) for f in _doubtful(survey)[:1]]
 
 
 def _is_clear(file: str, given: Mapping[str, Any], sheet: str) -> bool:
@@ -54,15 +54,17 @@ def _joined(words: Sequence[str]) -> str:
     return " ".join(plain)
 
 
-def _doubtful(made: Survey) -> list[Found]:
-    return [f for sheet in made.sheets for f in sentence_candidates(sheet.found)]
+def _doubtful(survey: Survey) -> list[Found]:
+    return [f for sheet in survey.sheets for f in sentence_candidates(sheet.found)]
 
 
-def as_text(file: str, made: Survey, given: Mapping[str, Any]) -> str:
+def as_text(file: str, survey: Survey, given: Mapping[str, Any]) -> str:
     """The report for people."""
-    tables = sum(len(sheet.found) for sheet in made.sheets)
-    lines = [f"{made.path}: {count(len(made.sheets), 'sheet')}, {count(tables, 'table')} of numbers"]
-    for sheet in made.sheets:
+    tables = sum(len(sheet.found) for sheet in survey.sheets)
+    lines = [
+        f"{survey.path}: {count(len(survey.sheets), 'sheet')}, {count(tables, 'table')} of numbers"
+    ]
+    for sheet in survey.sheets:
         lines += ["", f"Sheet {sheet.name!r}" + (f": {sheet.passed}" if sheet.passed else "")]
         used = [f for f in sheet.found if f.use]
         over = [f for f in sheet.found if not f.use]
@@ -80,23 +82,23 @@ def as_text(file: str, made: Survey, given: Mapping[str, Any]) -> str:
                 if f.problem and not used:
                     lines.append(f"    {'':{width}}  would be refused: {_short(f, f.problem)}")
     lines += [""]
-    if made.trouble is not None:
+    if survey.trouble is not None:
         lines += [
             "attn-xl cannot tell what to compute:",
-            f"  {_without_path(made, str(made.trouble))}",
+            f"  {_without_path(survey, str(survey.trouble))}",
             "",
         ]
-    elif made.tables is not None:
-        lines += [f"  {_without_path(made, remark)}" for remark in made.tables.remarks]
-        problem = _trial(made)
+    elif survey.tables is not None:
+        lines += [f"  {_without_path(survey, remark)}" for remark in survey.tables.remarks]
+        problem = _trial(survey)
         if problem:
-            lines += ["These tables cannot be computed:", f"  {_without_path(made, problem)}"]
-        lines += [""] if made.tables.remarks or problem else []
-    found = commands(file, made, given)
-    if found:
+            lines += ["These tables cannot be computed:", f"  {_without_path(survey, problem)}"]
+        lines += [""] if survey.tables.remarks or problem else []
+    calls = commands(file, survey, given)
+    if calls:
         lines += [
-            "To convert it:" if made.tables else "For example:",
-            *(f"  {command}" for command in found),
+            "To convert it:" if survey.tables else "For example:",
+            *(f"  {command}" for command in calls),
         ]
     return "\n".join(lines)
 
@@ -126,18 +128,18 @@ def _used(f: Found) -> Iterator[str]:
         yield f"    refused: {_short(f, f.problem)}"
 
 
-def as_json(file: str, made: Survey, given: Mapping[str, Any]) -> str:
+def as_json(file: str, survey: Survey, given: Mapping[str, Any]) -> str:
     """The report for programs."""
     report = {
-        "file": str(made.path),
+        "file": str(survey.path),
         "sheets": [
             {"name": sheet.name, "passed": sheet.passed, "tables": [_record(f) for f in sheet.found]}
-            for sheet in made.sheets
+            for sheet in survey.sheets
         ],
-        "settings": made.tables.settings if made.tables else {},
-        "remarks": list(made.tables.remarks) if made.tables else [],
-        "trouble": str(made.trouble) if made.trouble else _trial(made),
-        "commands": commands(file, made, given),
+        "settings": survey.tables.settings if survey.tables else {},
+        "remarks": list(survey.tables.remarks) if survey.tables else [],
+        "trouble": str(survey.trouble) if survey.trouble else _trial(survey),
+        "commands": commands(file, survey, given),
     }
     return json_text(report, indent=2)
 
@@ -164,14 +166,14 @@ def _record(f: Found) -> dict[str, Any]:
     }
 
 
-def _trial(made: Survey) -> str:
+def _trial(survey: Survey) -> str:
     """The error when the model is computed with the file's settings; "" if there is none."""
     from attn_xl.models.build import attend
 
-    if made.tables is None or sum(t.values.size for t in made.tables.sentences.values()) > 100_000:
+    if survey.tables is None or sum(t.values.size for t in survey.tables.sentences.values()) > 100_000:
         return ""
     try:
-        attend(made.tables)
+        attend(survey.tables)
     except AttnXlError as error:
         return str(error)
     return ""
@@ -182,8 +184,8 @@ def _short(f: Found, problem: str) -> str:
     return (after or problem).lstrip(",: ")
 
 
-def _without_path(made: Survey, text: str) -> str:
-    text = text.removeprefix(f"{made.path}").lstrip(",: ")
+def _without_path(survey: Survey, text: str) -> str:
+    text = text.removeprefix(f"{survey.path}").lstrip(",: ")
     return text.replace(" (attn-xl inspect shows them all.)", "").replace(
         " (attn-xl inspect says why)", ""
     )

@@ -52,16 +52,16 @@ def select(
         if name is None:
             raise CallError(f"there is no sheet {sheet!r} with a sentence. {nearest(sheet, sheets)}")
         if name == COMPARE and COMPARE not in computation:
-            matrices = [chosen for chosen in matrices if chosen.name.startswith(f"{COMPARE}.")]
+            matrices = [matrix for matrix in matrices if matrix.name.startswith(f"{COMPARE}.")]
         else:
             own = set(computation[name].values())
-            matrices = [chosen for chosen in matrices if chosen.node in own]
+            matrices = [matrix for matrix in matrices if matrix.node in own]
     if not steps:
         return matrices
     matrices += [SelectedMatrix("", name, node) for name, node in computation.controls.items()]
     names = Steps(matrices, computation)
     wanted = {one for step in steps for one in names.find(step, parts=True)}
-    return [chosen for chosen in matrices if chosen in wanted]
+    return [matrix for matrix in matrices if matrix in wanted]
 
 
 def has_steps(computation: Computation, steps: Sequence[str], sheet: str | None = None) -> bool:
@@ -103,10 +103,10 @@ class Steps:
         Raises:
             CallError: if there is none; it suggests the nearest name.
         """
-        found = self.known(name, parts=parts)
-        if not found:
+        matrices = self.known(name, parts=parts)
+        if not matrices:
             raise self.unknown(name)
-        return found
+        return matrices
 
     def known(self, name: str, *, parts: bool = False) -> list[SelectedMatrix]:
         """As `find`, but an empty list if there is none."""
@@ -150,13 +150,13 @@ def _without_part(one: SelectedMatrix) -> str:
     return step.step.symbol + one.name.removeprefix(step.part.name(step.step.symbol))
 
 
-def called(chosen: SelectedMatrix, computation: Computation) -> set[str]:
+def called(matrix: SelectedMatrix, computation: Computation) -> set[str]:
     """All names of a matrix: `Softmax`, `pets.Softmax`; a shared matrix has one for each sentence."""
-    name = chosen.name
-    return {name, chosen.title} | {
+    name = matrix.name
+    return {name, matrix.title} | {
         f"{sentence}.{name}"
         for sentence, graph in computation.items()
-        if name in graph and graph[name] is chosen.node
+        if name in graph and graph[name] is matrix.node
     }
 
 

@@ -94,16 +94,16 @@ def show(
         cat  0.670  0.330
         sat  0.056  0.944
     """
-    chosen = select(as_computation(computation), steps, sheet)
+    matrices = select(as_computation(computation), steps, sheet)
     plain = bool(os.environ.get("NO_COLOR"))
     file = file or sys.stdout
     console = Console(file=file, highlight=False, color_system=None if plain else "auto")
     if not console.is_terminal and "COLUMNS" not in os.environ:
-        for line in _lines(chosen, decimals):
+        for line in _lines(matrices, decimals):
             file.write(forward(line))
         return
     with console.capture() as text:
-        _print(console, chosen, decimals, console.width, numbers, framed=console.is_terminal)
+        _print(console, matrices, decimals, console.width, numbers, framed=console.is_terminal)
     file.write(forward(text.get()))
 
 
@@ -120,10 +120,10 @@ def svg(
     Raises:
         CallError: for an unknown step or sheet.
     """
-    chosen = select(computation, steps, sheet)
-    width = min(SVG_WIDTH, _needed_width(chosen, decimals) + 2)
+    matrices = select(computation, steps, sheet)
+    width = min(SVG_WIDTH, _needed_width(matrices, decimals) + 2)
     console = recording(width)
-    _print(console, chosen, decimals, width, numbers, framed=True)
+    _print(console, matrices, decimals, width, numbers, framed=True)
     return picture(console)
 
 
@@ -153,14 +153,14 @@ def picture(console: Console) -> str:
 
 def _print(
     console: Console,
-    chosen: Sequence[SelectedMatrix],
+    matrices: Sequence[SelectedMatrix],
     decimals: int,
     width: int,
     numbers: bool,
     *,
     framed: bool,
 ) -> None:
-    for number, one in enumerate(chosen):
+    for number, one in enumerate(matrices):
         if number:
             console.print()
         console.print(Text(_formula(one), "bold"))
@@ -198,8 +198,8 @@ def _is_cut(one: SelectedMatrix, decimals: int, width: int) -> bool:
 def _formula(one: SelectedMatrix) -> str:
     node = one.node
     if node.scalar:
-        made = f" = {node.words}" if node.words else ""
-        return f"{one.title}{made} = {node.values[0, 0]:g}"
+        words = f" = {node.words}" if node.words else ""
+        return f"{one.title}{words} = {node.values[0, 0]:g}"
     return f"{one.title} = {node.words}" if node.words else one.title
 
 
@@ -259,10 +259,10 @@ def _left_out(one: SelectedMatrix, rows: Ends, columns: Ends) -> str:
     return f"Shown: {' and '.join(left_out)}. For all of them: {options}."
 
 
-def _lines(chosen: Sequence[SelectedMatrix], decimals: int) -> Iterator[str]:
+def _lines(matrices: Sequence[SelectedMatrix], decimals: int) -> Iterator[str]:
     """The matrices as plain text; only very large ones are cut. Rich would measure every cell, and a
     sentence of 250 words has 400,000."""
-    for number, one in enumerate(chosen):
+    for number, one in enumerate(matrices):
         node = one.node
         if number:
             yield "\n"
@@ -340,10 +340,10 @@ def _label_width(one: SelectedMatrix, width: int) -> int:
     return min(MOST_LABEL, max(6, width // 3), max(map(cell_len, one.node.rows)))
 
 
-def _needed_width(chosen: Sequence[SelectedMatrix], decimals: int) -> int:
+def _needed_width(matrices: Sequence[SelectedMatrix], decimals: int) -> int:
     """The width at which nothing is cut."""
-    lines = [cell_len(line) for one in chosen for line in (_formula(one), one.node.note)]
-    return max([_table_width(one, decimals) for one in chosen] + lines, default=0)
+    lines = [cell_len(line) for one in matrices for line in (_formula(one), one.node.note)]
+    return max([_table_width(one, decimals) for one in matrices] + lines, default=0)
 
 
 def _table_width(one: SelectedMatrix, decimals: int) -> int:

@@ -21,12 +21,12 @@ def check_sizes(foreseen: Computation, settings: Settings) -> None:
         foreseen: the result of `foresee`, so that the check comes before anything is computed.
 
     Raises:
-        CallError, InputError: as `arranged`.
+        CallError, InputError: as `arrange`.
     """
     lay_out(foreseen, settings.sheets_for)
 
 
-def arranged(
+def arrange(
     computation: Computation,
     settings: Settings,
     blanked: Callable[[Layout], Layout] = lambda layout: layout,
@@ -35,7 +35,7 @@ def arranged(
 
     Args:
         blanked: returns the layout with some cells blank. It runs before charts and repeated matrices
-            are made, since these copy the numbers of their cells.
+            are created, because they copy the numbers of cells.
 
     Raises:
         CallError: if `sheets_for` names a layer or head that does not exist.

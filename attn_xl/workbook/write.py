@@ -27,7 +27,7 @@ from attn_xl.workbook.xlsx.rows import spreadsheet_text
 from attn_xl.workbook.xlsx.sheet import add_sheet
 from attn_xl.workbook.xlsx.styles import Styles, set_text
 
-from .arrange import arranged
+from .arrange import arrange
 from .templates import COVER, DEFAULT, MATRIX, find_template, load_template
 
 CALCULATION_ID = 191029
@@ -64,7 +64,7 @@ def write_workbook(
         OutputError: if the file cannot be written; an existing file is left unchanged.
     """
     computation = as_computation(computation)
-    layout = arranged(computation, settings)
+    layout = arrange(computation, settings)
     if computation.settings is not None and (record or computation.settings.controls):
         layout = with_record(layout, computation, computation.settings)
     write_layout(layout, path, template=template, settings=settings, source=source)

@@ -51,7 +51,7 @@ def cells_of(text: str) -> set[int]:
 def written(folder: Path, sample: str, **settings: Any) -> Path:
     path = folder / f"{sample}.xlsx"
     tables = attn_xl.read_tables(SAMPLES / f"{sample}.xlsx")
-    chosen = attn_xl.Settings.chosen(settings, tables.settings, "")
+    chosen = attn_xl.Settings.resolve(settings, tables.settings, "")
     write_workbook(attn_xl.attend(tables, chosen), path, settings=chosen)
     return path
 

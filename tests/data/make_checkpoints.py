@@ -1,8 +1,9 @@
-"""Makes tests/data/checkpoints: small random models of each family as `transformers` saves them, and what it
-computes with them in float64. Run where transformers is installed: python tests/data/make_checkpoints.py
+"""Makes tests/data/checkpoints: small random models of each family as `transformers` saves them, and
+what it computes with them in float64. Run where transformers is installed: python
+tests/data/make_checkpoints.py
 
-transformers computes norms, angles and softmax in float32, whatever the weights are; here float32 is replaced
-by float64, so that its numbers can be compared to 1e-10.
+transformers computes norms, angles and softmax in float32, whatever the weights are; here float32 is
+replaced by float64, so that its numbers can be compared to 1e-10.
 """
 
 from __future__ import annotations
@@ -81,7 +82,8 @@ SHARDED = ("qwen2",)
 
 
 def tokenizer(kind: str) -> Tokenizer:
-    """A word-level tokenizer; for BERT one that needs the library, with special tokens around a text."""
+    """A word-level tokenizer; for BERT one that needs the library, with special tokens around a
+    text."""
     numbers = {word: i for i, word in enumerate(WORDS)}
     made = Tokenizer(models.WordLevel(numbers, unk_token="<unk>"))
     made.pre_tokenizer = pre_tokenizers.Whitespace()

@@ -1,5 +1,5 @@
-"""The blocks of today's language models, by PyTorch: every two values of every two options come together
-in some case, which tests/models/test_blocks.py holds against attn_xl.
+"""The blocks of today's language models, by PyTorch: every two values of every two options come
+together in some case, which tests/models/test_blocks.py holds against attn_xl.
 
     python tests/data/make_torch_blocks.py
 
@@ -185,7 +185,8 @@ class Reference:
         made = torch.zeros(WORDS, WORDS, dtype=torch.float64)
         for i in range(WORDS):
             for j in range(WORDS):
-                if (c.get("causal", True) and j > i) or (c["window"] and abs(i - j) >= c["window"] and j >= c["sinks"]):
+                far = c["window"] and abs(i - j) >= c["window"] and j >= c["sinks"]
+                if far or (c.get("causal", True) and j > i):
                     made[i, j] = -math.inf
                 elif c["positions"] == "alibi":
                     made[i, j] = -abs(i - j) * 2.0 ** (-8 * head / c["heads"])
@@ -253,11 +254,9 @@ class Reference:
             kind, lambda y: gelu(y, approximate="tanh")
         )
         inner = self.linear(x, f"{at}W_1", 6)
-        if "glu" in kind:
-            inner = function(self.linear(x, f"{at}W_G", 6)) * inner
-        else:
-            inner = function(inner)
-        return self.linear(inner, f"{at}W_2", D)
+        gate = self.linear(x, f"{at}W_G", 6) if "glu" in kind else None
+        active = function(inner) if gate is None else function(gate) * inner
+        return self.linear(active, f"{at}W_2", D)
 
     def network(self, x: Tensor, at: str) -> Tensor:
         """As Mixtral does it: word by word, for the experts that it is sent to."""

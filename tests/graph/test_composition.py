@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from conftest import CANCELLED, verify
+from conftest import CANCELLED, alike, verify
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judges import differences_ironcalc
@@ -27,7 +27,9 @@ from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.node import Graph, walk
 from attn_xl.graph.operation import Operation, operation_of
 from attn_xl.graph.operations.catalogue import PRIMITIVES
-from attn_xl.graph.operations.elementwise import Acos, Gelu
+from attn_xl.graph.operations.elementwise import Acos, Gelu, GeluSlope, Positive, Tanh
+from attn_xl.graph.operations.reductions import Largest
+from attn_xl.graph.operations.selection import AddedRows, Here, Placed, Repeated
 from attn_xl.models.computation import as_computation
 from attn_xl.settings import Arrangement, Formulas, Settings
 from attn_xl.teaching.lessons.blanks import Lesson
@@ -54,7 +56,7 @@ def recalculated(path: Path, computation: attn_xl.Computation) -> None:
     """Every formula agrees with IronCalc to 1e-12; to 1e-6 where its NORMSDIST, of ten digits, is
     among them, or an angle, whose cosine near 1 is rounded."""
     nodes = walk(node for graph in computation.values() for node in graph.values())
-    if any(isinstance(node.operation, (Acos, Gelu)) for node in nodes):
+    if any(isinstance(node.operation, (Acos, Gelu, GeluSlope)) for node in nodes):
         assert not violations(path)
         assert not differences_ironcalc(path, 1e-6, CANCELLED)
     else:
@@ -84,37 +86,65 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Copy": (lambda: f.copy(X), True),
     "Transpose": (lambda: X.T, True),
     "Product": (lambda: X @ SQUARE, True),
+    "Dot": (lambda: f.row_dot(X, Y), False),
     "Add": (lambda: X + Y, True),
     "Subtract": (lambda: X - Y, True),
     "Multiply": (lambda: X * Y, True),
     "Divide": (lambda: X / Y, True),
     "Constant": (lambda: f.constant(2.5), True),
     "Exp": (lambda: f.exp(X), True),
-    "Sqrt": (lambda: f.sqrt(X + 2), True),
+    "Sqrt": (lambda: f.sqrt(X + 3), True),
     "Acos": (lambda: f.angle(X / 4), False),
     "Relu": (lambda: f.activation(X, "relu"), True),
     "Gelu": (lambda: f.activation(X, "gelu"), False),
     "GeluTanh": (lambda: f.activation(X, "gelu-tanh"), True),
+    "Silu": (lambda: f.activation(X, "silu"), True),
+    "Sin": (lambda: f.sin(X), True),
+    "Cos": (lambda: f.cos(X), True),
+    "AtMost": (lambda: f.at_most(X, f.option(0.4, "Most", "")), True),
+    "Positive": (lambda: Positive().of(X), True),
+    "GeluSlope": (lambda: GeluSlope().of(X), False),
+    "Tanh": (lambda: Tanh().of(X), True),
     "Maximum": (lambda: f.row_maximum(X), False),
+    "Largest": (lambda: Largest().of(X), False),
     "Sum": (lambda: f.row_sum(X), False),
     "Mean": (lambda: f.row_mean(X), False),
     "Variance": (lambda: f.row_variance(X), False),
     "SampleVariance": (lambda: f.row_variance(X, sample=True), False),
     "Squares": (lambda: f.row_squares(X), False),
+    "Rank": (lambda: f.rank(X @ SQUARE * 0 + X), False),
     "Width": (lambda: f.width(X), True),
     "Gather": (lambda: f.gather([(X, 1), (Y, 0)], ["a", "b"]), False),
+    "AddedRows": (lambda: AddedRows(((1, 0), (), (1,))).of(X, rows="abc"), False),
     "Columns": (lambda: f.columns(X, 1, 3), True),
+    "Placed": (lambda: Placed((1,), 5).of(X, columns="abcde"), False),
+    "Repeated": (lambda: Repeated(2, 3).of(f.columns(X, 0, 1), columns="abc"), False),
     "Concat": (lambda: f.concat([X, Y]), False),
     "Best": (lambda: f.best(X), False),
     "Mask": (lambda: f.mask(X.rows, [*X.columns, "<PAD>"], causal=True, padding=["<pad>"]), False),
     "Sinusoid": (lambda: f.sinusoid(X), False),
+    "Angle": (lambda: f.angles(f.option(50.0, "Base", ""), X.rows, 4, neighbours=True), False),
+    "QuarterTurn": (lambda: f.turned(f.concat([X, Y]), neighbours=True), False),
+    "Distance": (lambda: f.distance(X), False),
     "When": (lambda: f.when(f.switch(True, "On", "", sheet="S"), 2, f.width(X)), False),
     "Find": (lambda: f.find(f.option(2.0, "Word", "", text="c1"), words()), False),
     "Picked": (lambda: f.picked(X, f.option(2.0, "Which", "")), False),
+    "Here": (lambda: Here(2).of(f.option(2.0, "Which", ""), rows="ab"), False),
+    "ColumnSum": (lambda: f.column_sum(X), False),
     "ColumnMean": (lambda: f.column_mean([X, Y]), False),
     "ColumnVariance": (lambda: f.column_variance(X), False),
 }
 """An example of each operation, and whether it has a formula for the whole matrix."""
+
+
+def window() -> tuple[Matrix, Matrix]:
+    return f.option(2.0, "Window", ""), f.option(1.0, "Sinks", "")
+
+
+OF_GRADIENTS = {
+    "Dot", "Positive", "GeluSlope", "Largest", "AddedRows", "Placed", "Repeated", "Here",
+    "ColumnSum",
+}  # fmt: skip
 
 
 def words() -> Matrix:
@@ -169,6 +199,12 @@ EXAMPLES: dict[str, Callable[[], Matrix]] = {
     "columns of columns": lambda: X @ f.columns(f.columns(SQUARE, 0, 3), 1, 3),
     "columns of rows": lambda: f.columns(f.columns(SQUARE.T, 0, 2).T, 1, 3) @ f.columns(X, 0, 2).T,
     "positions": lambda: X + f.sinusoid(X * 2),
+    "a rotation": lambda: f.turned(f.concat([X, X * 2]), neighbours=False) @ f.concat([X, Y]).T,
+    "ranks of columns": lambda: f.rank(X.T) + f.rank((X @ SQUARE) * 0).T,
+    "a window": lambda: softmax(SQUARE + f.mask(SQUARE.rows, SQUARE.columns, window=window())),
+    "later words in a window": lambda: softmax(
+        SQUARE + f.mask(SQUARE.rows, SQUARE.columns, causal=True, window=window())
+    ),
     "a mask": lambda: softmax(SQUARE + f.mask(SQUARE.rows, SQUARE.columns, causal=True)),
     "the best of a step": lambda: f.best(X @ Y.T),
     "ten times itself": lambda: _doubled(X, 10),
@@ -182,6 +218,7 @@ def _doubled(x: Matrix, times: int) -> Matrix:
     return x
 
 
+@alike
 @pytest.mark.parametrize("layout", Arrangement)
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -330,6 +367,18 @@ Expression.steps = {
     "relu": lambda self, x, n, m, depth: f.activation(x, "relu"),
     "gelu": lambda self, x, n, m, depth: f.activation(x, "gelu"),
     "gelu-tanh": lambda self, x, n, m, depth: f.activation(x, "gelu-tanh"),
+    "silu": lambda self, x, n, m, depth: f.activation(f.tanh(x) * 8, "silu"),
+    "waves": lambda self, x, n, m, depth: f.sin(x) + f.cos(x),
+    "rotated": lambda self, x, n, m, depth: f.turned(f.concat([x, x]), neighbours=self.one_in(2)),
+    "angles": lambda self, x, n, m, depth: (
+        f.angles(f.option(10.0, f"O{next(names)}", ""), x.rows, 2, neighbours=self.one_in(2))
+        * f.row_sum(x)
+    ),
+    "distance": lambda self, x, n, m, depth: x - f.distance(x) / 4,
+    "ranks": lambda self, x, n, m, depth: f.rank(x) + x,
+    "the best few": lambda self, x, n, m, depth: (
+        x * f.at_most(f.rank(x), f.option(2.0, f"O{next(names)}", ""))
+    ),
     "softmax": lambda self, x, n, m, depth: softmax(x),
     "masked": Expression.masked,
     "maximum": lambda self, x, n, m, depth: x - f.row_maximum(x),
@@ -372,10 +421,11 @@ def test_random_expressions_are_written_explained_and_taught(folder: Path, data:
 
 
 def test_the_random_expressions_have_every_operation() -> None:
-    """All but those that need words: `Find`, and `Best`, whose result is words."""
+    """All but those that need words: `Find`, and `Best`, whose result is words. Those that are made for
+    gradients only are reached in test_gradients.py."""
     reached = {type(operation_of(node)) for node in _all_steps() if node.operation is not None}
     missing = {type(operation).__name__ for operation in PRIMITIVES} - {k.__name__ for k in reached}
-    assert missing == {"Find", "Best"}
+    assert missing == {"Find", "Best", *OF_GRADIENTS}
 
 
 def _all_steps() -> list[Any]:

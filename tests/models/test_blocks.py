@@ -1,5 +1,5 @@
-"""The blocks of today's language models against PyTorch, each alone and each two together; and what each
-is to a reader.
+"""The blocks of today's language models against PyTorch, each alone and each two together; and what
+each is to a reader.
 
 tests/data/make_torch_blocks.py makes the numbers, and says how.
 """

@@ -22,7 +22,7 @@ from judges import Editable
 import attn_xl
 from attn_xl import attend, read_tables
 from attn_xl.graph.node import HIDES
-from attn_xl.graph.operation import Entered, recompute
+from attn_xl.graph.recompute import Entered, recompute
 from attn_xl.models.computation import Computation
 from attn_xl.models.explorer import AXES, AXES_APART, DIRECTIONS_STAY, choices
 from attn_xl.models.principal_components import principal_components
@@ -59,7 +59,7 @@ class Controlled:
         asked = {**self.tables.settings, **chosen}
         if asked.get("normalize", "softmax") != "sum" and "memory" not in asked:
             chosen.setdefault("switches", "causal")
-        self.settings = Settings.chosen(chosen, self.tables.settings, "")
+        self.settings = Settings.resolve(chosen, self.tables.settings, "")
         self.computation: Computation = attend(self.tables, self.settings)
         self.path = path
         write_workbook(self.computation, path, settings=self.settings)
@@ -139,7 +139,7 @@ def test_every_control_at_every_setting(sample: str, tmp_path: Path, keep: Keep)
             and not (s.memory and s.model is Model.attention)
         ):
             plain["causal"] = bool(causal)
-        twin = attend(book.tables, Settings.chosen(plain, book.tables.settings, ""))
+        twin = attend(book.tables, Settings.resolve(plain, book.tables.settings, ""))
         for sentence, graph in twin.items():
             own = book.computation[sentence]
             for name, node in graph.items():
@@ -580,7 +580,7 @@ def test_many_sentences_keep_formulas_within_limits(tmp_path: Path) -> None:
 
 
 def test_formulas_none_wins_over_controls() -> None:
-    settings = Settings.chosen({"controls": True, "formulas": Formulas.none}, {}, "")
+    settings = Settings.resolve({"controls": True, "formulas": Formulas.none}, {}, "")
     assert not settings.controls
-    assert not Settings.chosen({"controls": True}, {"model": "similarity"}, "").controls
-    assert Settings.chosen({"controls": True}, {}, "").controls
+    assert not Settings.resolve({"controls": True}, {"model": "similarity"}, "").controls
+    assert Settings.resolve({"controls": True}, {}, "").controls

@@ -19,7 +19,7 @@ HEADS = SAMPLES / "multi-head.xlsx"
 
 def computed(**options: object) -> tuple[attn_xl.Computation, Settings]:
     tables = attn_xl.read_tables(HEADS)
-    settings = Settings.chosen(options, tables.settings, "")
+    settings = Settings.resolve(options, tables.settings, "")
     return attn_xl.attend(tables, settings), settings
 
 

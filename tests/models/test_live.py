@@ -1,5 +1,5 @@
-"""The layers, heads and words of a model that become formulas: the numbers are those of the whole model,
-and a written workbook is read back with what it holds."""
+"""The layers, heads and words of a model that become formulas: the numbers are those of the whole
+model, and a written workbook is read back with what it holds."""
 
 from __future__ import annotations
 

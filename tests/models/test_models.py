@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, naive_attention, table
+from conftest import SAMPLES, alike, naive_attention, table
 from judges import differences_ironcalc
 
 import attn_xl
@@ -101,6 +101,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 
 
+@alike
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_variant_recalculates(name: str, make: Make, tmp_path: Path, kept: Path) -> None:
     from conftest import written
@@ -408,7 +409,7 @@ def test_a_choice_may_be_given_by_its_name() -> None:
     assert Settings(temperature="2", heads=2.0, causal="yes", seed=2**60 + 1) == Settings(  # type: ignore[arg-type]
         temperature=2.0, heads=2, causal=True, seed=2**60 + 1
     )
-    assert not Settings.chosen({"model": "similarity", "controls": True}, {}, "here").controls
+    assert not Settings.resolve({"model": "similarity", "controls": True}, {}, "here").controls
 
 
 def test_a_model_by_its_name_is_that_model(make: Make) -> None:
@@ -428,12 +429,13 @@ def test_settings_in_the_workbook(make: Make) -> None:
         ["heads", 2.0],
     ]
     tables = read_tables(make({"s": table(normal(3, 4)), "Settings": rows}))
-    assert Settings.chosen({}, tables.settings, "here") == Settings(
+    assert Settings.resolve({}, tables.settings, "here") == Settings(
         temperature=2.0, scale=False, causal=True, heads=2
     )
     # What the call says wins.
     assert (
-        Settings.chosen({"temperature": 3.0, "causal": False}, tables.settings, "here").temperature == 3
+        Settings.resolve({"temperature": 3.0, "causal": False}, tables.settings, "here").temperature
+        == 3
     )
     assert list(tables.sentences) == ["s"]
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import ROOT, SAMPLES, table
+from conftest import ROOT, SAMPLES, alike, table
 from judges import differences_ironcalc
 
 import attn_xl
@@ -30,7 +30,26 @@ OTHER: dict[str, Any] = {
     "padding": "cat", "positions": "sinusoidal", "normalize": "sum", "scale": False, "temperature": 2.0,
     "dropout": 0.5, "residual_dropout": 0.5, "seed": 4, "norm": "pre", "norm_variance": "sample",
     "norm_epsilon": "outside", "activation": "gelu", "hidden": 3, "epsilon": 0.25, "random_weights": 2,
+    "kv_heads": 1, "rotary_pairs": "neighbours", "rotary_base": 50.0, "rotary_share": 0.5,
+    "qk_norm": "rms", "norm_type": "rms", "residual": "parallel", "window": 2, "sinks": 1,
+    "score_cap": 0.5, "logit_cap": 0.5, "latent": 2, "latent_queries": 2, "experts": 3, "top_k": 1,
+    "renormalize": False, "shared_expert": True,
 }  # fmt: skip
+BESIDE: dict[str, dict[str, Any]] = {
+    "seed": {"dropout": 0.5},
+    "kv_heads": {"heads": 2},
+    "rotary_pairs": {"positions": "rotary"},
+    "rotary_base": {"positions": "rotary"},
+    "rotary_share": {"positions": "rotary"},
+    "sinks": {"window": 1},
+    "latent": {"heads": 2},
+    "latent_queries": {"heads": 2, "latent": 2},
+    "residual": {"norm": "pre"},
+    "top_k": {"experts": 3},
+    "renormalize": {"experts": 3},
+    "shared_expert": {"experts": 3},
+}
+"""What an option needs beside it."""
 SHOWN = {
     "heads_as_sheets",
     "model",
@@ -101,15 +120,14 @@ def test_the_docs_have_the_same_table() -> None:
 def test_an_option_has_an_effect_or_is_refused(model: Model, tables: Tables) -> None:
     plain = numbers(tables, basis(model))
     for name, value in OTHER.items():
-        options = {**basis(model), name: value}
-        if name == "seed" and model in (*STACKS, Model.attention):
-            options["dropout"] = 0.5
-            unlike = numbers(tables, {**basis(model), "dropout": 0.5})
-        else:
-            unlike = plain
+        belongs = model in next(f for f in fields(Settings) if f.name == name).metadata["models"]
+        beside = BESIDE.get(name, {}) if belongs else {}
+        if name == "epsilon" and model is Model.attention:
+            beside = {"qk_norm": "rms"}
+        options = {**basis(model), **beside, name: value}
+        unlike = numbers(tables, {**basis(model), **beside}) if beside else plain
         if name == "memory" and "memory" in basis(model):
             continue
-        belongs = model in next(f for f in fields(Settings) if f.name == name).metadata["models"]
         if name == "causal" and model in (Model.decoder, Model.encoder_decoder, Model.decoder_only):
             assert numbers(tables, options) == plain  # it says what is so
         elif name == "normalize" and model in (
@@ -132,8 +150,8 @@ def test_an_option_has_an_effect_or_is_refused(model: Model, tables: Tables) -> 
     [
         ({"seed": 3}, "--seed has no effect without --dropout or --residual-dropout"),
         ({"model": "encoder", "hidden": 3}, "--hidden has no effect without --random-weights"),
-        ({"padding": "zebra"}, "--padding: no sentence that is looked at has the word 'zebra'"),
-        ({"padding": "the", "memory": "two"}, "no sentence that is looked at has the word 'the'"),
+        ({"padding": "zebra"}, "--padding: no sentence that words attend to has the word 'zebra'"),
+        ({"padding": "the", "memory": "two"}, "no sentence that words attend to has the word 'the'"),
         (
             {"model": "encoder", "layers": 2, "encoder_layers": 3, "random_weights": 1},
             "--layers has no effect beside --encoder-layers",
@@ -146,6 +164,20 @@ def test_an_option_has_an_effect_or_is_refused(model: Model, tables: Tables) -> 
             "--layers has no effect beside --encoder-layers and --decoder-layers",
         ),
         ({"model": "norm", "norm_variance": "sample", "heads": 1}, "--heads belongs to --model"),
+        ({"kv_heads": 1}, "--kv-heads has no effect without --heads"),
+        ({"rotary_base": 5.0}, "--rotary-base has no effect without --positions rotary"),
+        ({"model": "encoder", "residual": "parallel"}, "--residual has no effect without --norm pre"),
+        ({"sinks": 2}, "--sinks has no effect without --window"),
+        ({"epsilon": 0.25}, "--epsilon has no effect without --qk-norm"),
+        (
+            {"model": "norm", "norm_type": "rms", "norm_variance": "sample"},
+            "--norm-variance has no effect with --norm-type rms",
+        ),
+        ({"model": "similarity", "positions": "rotary"}, "--positions is rotary, which belongs to"),
+        ({"memory": "two", "positions": "alibi"}, "--positions alibi compares positions within one"),
+        ({"memory": "two", "window": 2}, "--window compares positions within one sentence"),
+        ({"heads": 2, "latent": 2, "kv_heads": 1}, "--kv-heads has no effect with --latent"),
+        ({"model": "encoder", "top_k": 1}, "--top-k has no effect without --experts"),
     ],
 )  # fmt: skip
 def test_options_that_need_something_else(options: dict[str, Any], said: str, tables: Tables) -> None:
@@ -163,23 +195,23 @@ def test_a_width_for_weights_that_are_given(make: Make) -> None:
 def test_no_causal_where_later_words_are_always_hidden() -> None:
     for given, written in (({"causal": False}, {}), ({}, {"causal": False})):
         with pytest.raises(CallError, match="causal is off, but --model decoder always hides"):
-            Settings.chosen({"model": "decoder", **given}, {"model": "decoder", **written}, "here")
+            Settings.resolve({"model": "decoder", **given}, {"model": "decoder", **written}, "here")
 
 
 def test_settings_of_a_file_for_a_model_that_the_call_replaces() -> None:
     written = {"model": "encoder", "layers": 2, "norm": "pre", "heads": 2}
-    made = Settings.chosen({"model": "attention"}, written, "here")
+    made = Settings.resolve({"model": "attention"}, written, "here")
     assert made == Settings(heads=2)  # what does not belong to attention is left aside
-    assert Settings.chosen({"model": "norm"}, written, "here") == Settings(model=Model.norm)
+    assert Settings.resolve({"model": "norm"}, written, "here") == Settings(model=Model.norm)
     with pytest.raises(CallError, match="--layers belongs to --model encoder"):
-        Settings.chosen({"model": "attention", "layers": 2}, written, "here")
+        Settings.resolve({"model": "attention", "layers": 2}, written, "here")
     with pytest.raises(CallError, match="here: the setting layers belongs to --model encoder"):
-        Settings.chosen({}, {"layers": 2}, "here")
-    assert Settings.chosen({"model": "encoder"}, {"layers": 2}, "here").layers == 2
-    assert Settings.chosen({"dropout": 0.0}, {"dropout": 0.5, "seed": 2}, "here") == Settings()
+        Settings.resolve({}, {"layers": 2}, "here")
+    assert Settings.resolve({"model": "encoder"}, {"layers": 2}, "here").layers == 2
+    assert Settings.resolve({"dropout": 0.0}, {"dropout": 0.5, "seed": 2}, "here") == Settings()
     # The lesson's own use of the seed, and a record of an older version.
-    assert Settings.chosen({"seed": 2}, {}, "here", own=("seed",)) == Settings()
-    assert Settings.chosen({}, {"layers": 2}, "here", strict=False) == Settings()
+    assert Settings.resolve({"seed": 2}, {}, "here", own=("seed",)) == Settings()
+    assert Settings.resolve({}, {"layers": 2}, "here", strict=False) == Settings()
 
 
 @pytest.mark.parametrize("command", ["convert", "show", "explain", "teach"])
@@ -218,6 +250,7 @@ def with_mask(sample: str, name: str, mask: Any, words: tuple[Any, Any] | None =
     return replace(tables, weights={**tables.weights, name: given})
 
 
+@alike
 @pytest.mark.parametrize(
     ("sample", "name", "shape", "hides"),
     [
@@ -240,7 +273,7 @@ def test_a_mask_is_used_where_it_belongs(
     mask = np.zeros(shape)
     mask[-1, 0] = -1e9  # what no causal mask hides
     tables = with_mask(sample, name, mask)
-    settings = Settings.chosen({"controls": True}, tables.settings, "")
+    settings = Settings.resolve({"controls": True}, tables.settings, "")
     computation = attend(tables, settings)
     assert not computation.remarks
     graph = computation[next(iter(computation))]
@@ -315,6 +348,7 @@ def test_a_mask_with_words_serves_their_sentence(make: Make, tmp_path: Path) -> 
 # Titles and formulas
 
 
+@alike
 @pytest.mark.parametrize(
     ("sample", "options", "title", "formula"),
     [
@@ -434,7 +468,7 @@ def test_a_mask_of_a_sublayer_is_read_back_as_it_was_edited(tmp_path: Path) -> N
     chosen = {
         "residual_dropout": 0.25, "seed": 3, "controls": True, "encoder_layers": 1, "layout": "sheets"
     }  # fmt: skip
-    settings = Settings.chosen(chosen, tables.settings, "")
+    settings = Settings.resolve(chosen, tables.settings, "")
     computation = attend(tables, settings)
     write_workbook(computation, path, settings=settings)
     assert not differences_ironcalc(path, 1e-10)  # some numbers nearly cancel

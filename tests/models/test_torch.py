@@ -43,7 +43,7 @@ def computed(case: reference.Case) -> attn_xl.Computation:
     """What attn_xl makes of a case."""
     sentences = {name: table(name, x, case.padded.get(name, 0)) for name, x in case.sentences.items()}
     weights = {name: table(name, x) for name, x in case.weights.items()}
-    settings = Settings.chosen({}, case.settings, "the case")
+    settings = Settings.resolve({}, case.settings, "the case")
     return attn_xl.attend(Tables(Path("x.xlsx"), sentences, weights), settings)
 
 

@@ -59,7 +59,7 @@ def test_an_engine_agrees_where_the_page_says_so(
     if not engine.version():
         pytest.skip(f"{name} is not installed")
     places = [(variant, style) for variant in VARIANTS for style in STYLES]
-    every = engine.every if pytestconfig.getoption("--thorough") else 2
+    every = engine.every if pytestconfig.getoption("--thorough") else 4
     cases = [write(*place) for place in places[::every]]  # this goes round the three styles
     says = {(variant, style): cell for variant, style, who, cell in stated() if who == name}
     wrong = []

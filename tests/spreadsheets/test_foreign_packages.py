@@ -43,6 +43,11 @@ SECOND: list[list[Cell]] = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def no_process_for_ironcalc() -> None:
+    """These tests need it."""
+
+
 def package(
     path: Path,
     *,

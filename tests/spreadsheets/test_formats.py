@@ -137,7 +137,7 @@ def check_package(path: Path) -> int:
 )
 def test_packages_are_in_order(sample: str, tmp_path: Path) -> None:
     tables = read_tables(SAMPLES / f"{sample}.xlsx")
-    settings = Settings.chosen({"controls": True}, tables.settings, "")
+    settings = Settings.resolve({"controls": True}, tables.settings, "")
     write_workbook(attend(tables, settings), tmp_path / "c.xlsx", settings=settings)
     assert check_package(tmp_path / "c.xlsx") > 100
     for level in (1, 3):

@@ -167,7 +167,7 @@ def test_names_of_sentences_that_no_sheet_holds(
 )
 def test_shapes_are_foreseen(sample: str, settings: dict[str, Any]) -> None:
     tables = read_tables(SAMPLES / f"{sample}.xlsx")
-    chosen = Settings.chosen(settings, tables.settings, "")
+    chosen = Settings.resolve(settings, tables.settings, "")
     seen, made = foresee(tables, chosen), attend(tables, chosen)
     assert seen.title == made.title
     for name, graph in made.items():

@@ -94,7 +94,7 @@ def test_every_cell_of_a_written_workbook_is_explained(
     path = tmp_path / "out.xlsx"
     assert call("convert", SAMPLES / f"{sample}.xlsx", "-o", path, "--layout", layout) == 0
     tables = read_tables(path)
-    settings = attn_xl.Settings.chosen({}, tables.settings, "here")
+    settings = attn_xl.Settings.resolve({}, tables.settings, "here")
     computation = attend(tables, settings)
     book = openpyxl.load_workbook(path)
     stored = openpyxl.load_workbook(path, data_only=True)
@@ -125,6 +125,7 @@ def test_explain_on_a_written_workbook(tmp_path: Path, capsys: pytest.CaptureFix
         explain(attend(read_tables(path)), "Nowhere!B5")
 
 
+@alike
 @pytest.mark.parametrize("options", [["--plain"], ["--formulas", "none"], ["--formulas", "array"]])
 @pytest.mark.parametrize("sample", ["mouse", "multi-head", "decoder"])
 def test_every_way_of_writing_is_read_back(sample: str, options: list[str], tmp_path: Path) -> None:

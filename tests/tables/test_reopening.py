@@ -27,7 +27,7 @@ ALL = sorted(path for path in SAMPLES.glob("*.xlsx") if not path.stem.endswith("
 
 def converted(sample: Path, path: Path, **choices: Any) -> tuple[Computation, Settings]:
     tables = attn_xl.read_tables(sample)
-    settings = Settings.chosen({"controls": True, **choices}, tables.settings, "")
+    settings = Settings.resolve({"controls": True, **choices}, tables.settings, "")
     computation = attn_xl.attend(tables, settings)
     write_workbook(computation, path, settings=settings, record=True)
     return computation, settings
@@ -56,6 +56,7 @@ def attended(path: Path) -> Computation:
     return attn_xl.attend(book.tables, book.settings)
 
 
+@alike
 @pytest.mark.parametrize("sample", ALL, ids=lambda path: path.stem)
 def test_the_same_numbers_come_back(sample: Path, tmp_path: Path) -> None:
     path = tmp_path / "written.xlsx"
@@ -117,6 +118,7 @@ def test_a_number_that_was_changed_counts(tmp_path: Path) -> None:
     assert attn_xl.attend(opened.tables, opened.settings)["pets"]["Scores"].values[0, 0] == 2.5**2 + 1.9**2 + 0.1**2  # fmt: skip  # noqa: E501
 
 
+@alike
 @pytest.mark.parametrize(
     ("sample", "cell", "value", "field", "now"),
     [
@@ -149,6 +151,7 @@ def test_a_switch_that_was_turned_counts(
     assert opened.remarks == ()
 
 
+@alike
 @pytest.mark.parametrize(
     ("sample", "name", "value", "said"),
     [

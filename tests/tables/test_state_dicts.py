@@ -70,7 +70,7 @@ def test_pytorchs_numbers_from_pytorchs_names(name: str) -> None:
     assert tables.sentences.keys() == case.sentences.keys()
     sentences = {name: table(name, x, case.padded.get(name, 0)) for name, x in case.sentences.items()}
     tables = replace(tables, sentences=sentences)
-    computation = attend(tables, Settings.chosen({}, case.settings, "the case"))
+    computation = attend(tables, Settings.resolve({}, case.settings, "the case"))
     assert not [remark for remark in computation.remarks if "Not used" in remark]
     for step, theirs in case.outputs.items():
         assert_close(computation["target"][step].values, theirs, step)
@@ -239,7 +239,7 @@ def test_titles_and_cut_names_give_pytorchs_numbers(name: str, layout: Layout, m
     if layout[0] == "cut names" and len(set(cut)) < len(cut):
         pytest.skip("two names are cut to the same")
     computation = attend(
-        in_workbook(case, parameters, layout, make), Settings.chosen({}, case.settings, "")
+        in_workbook(case, parameters, layout, make), Settings.resolve({}, case.settings, "")
     )
     for step, theirs in case.outputs.items():
         assert_close(computation["target"][step].values, theirs, step)
@@ -335,7 +335,7 @@ def test_titles_stand_where_people_write_them(how: str, make: Make) -> None:
     rows = [[word, *line] for word, line in zip(words, x.tolist())]
     tables = read_tables(make({name: rows, **drawn(state_dict(case.weights), how)}))
     assert list(tables.sentences) == [name]
-    computation = attend(tables, Settings.chosen({}, case.settings, ""))
+    computation = attend(tables, Settings.resolve({}, case.settings, ""))
     for step, theirs in case.outputs.items():
         assert_close(computation[name][step].values, theirs, step)
 

@@ -147,7 +147,7 @@ def test_who_else_is_on_the_list_does_not_matter(tmp_path: Path) -> None:
 @pytest.mark.parametrize("sample", ["multi-head", "masks", "cross", "language-model", "projections"])
 def test_classes_of_other_models(sample: str, tmp_path: Path) -> None:
     tables = read_tables(SAMPLES / f"{sample}.xlsx")
-    settings = Settings.chosen({"controls": True}, tables.settings, "")
+    settings = Settings.resolve({"controls": True}, tables.settings, "")
     folder, key = teach(
         tmp_path, NAMES[:2], source=SAMPLES / f"{sample}.xlsx", settings=settings, jobs=1,
         lesson=Lesson(level=3), answers=tmp_path / "key.xlsx",

@@ -130,7 +130,7 @@ def sample(name: str) -> tuple[Tables, Settings]:
     chosen: dict[str, Any] = {"controls": True}
     if name == "encoder":
         chosen["activation"] = Activation.relu
-    return tables, Settings.chosen(chosen, tables.settings, "")
+    return tables, Settings.resolve(chosen, tables.settings, "")
 
 
 @alike

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, alike, make_input, thorough, verify
+from conftest import SAMPLES, InThisProcess, alike, make_input, thorough, verify
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judges import differences_ironcalc
@@ -430,13 +430,38 @@ def teach(source: Path, *options: object) -> None:
     assert ended.value.code == 0
 
 
+class Grading(NamedTuple):
+    """What `attn-xl grade` returned and printed for the class, and what it computed."""
+
+    status: int
+    printed: str
+    results: list[Graded]
+
+
 @pytest.fixture(scope="module")
-def graded(school: Path) -> dict[str, list[Graded]]:
-    found = grade_class(
-        [school / "class"], answers=school / "class-answers.xlsx", feedback=school / "fb", jobs=2
-    )
+def grading(school: Path) -> Grading:
+    """The class graded by the command, with marked copies in `fb`."""
+    results: list[Graded] = []
+
+    def recorded(*args: Any, **options: Any) -> list[Graded]:
+        results.extend(grade_class(*args, **options))
+        return results
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("attn_xl.spreadsheets.recalculate.Sandbox", InThisProcess)
+        patch.setattr("attn_xl.teaching.grading.grade_class.grade_class", recorded)
+        status, printed, _ = grade(
+            school / "class", "-o", school / "grades.xlsx", "--csv", school / "grades.csv",
+            "--answers", school / "class-answers.xlsx", "--feedback", school / "fb",
+            "--jobs", 2, "--template", "print",
+        )  # fmt: skip
+    return Grading(status, printed, results)
+
+
+@pytest.fixture(scope="module")
+def graded(grading: Grading) -> dict[str, list[Graded]]:
     by_id: dict[str, list[Graded]] = {}
-    for one in found:
+    for one in grading.results:
         by_id.setdefault(one.id, []).append(one)
     return by_id
 
@@ -564,13 +589,10 @@ def grade(*options: object) -> tuple[int, str, str]:
 
 
 def test_the_command_writes_what_it_says(
-    school: Path, graded: dict[str, list[Graded]], tmp_path: Path
+    school: Path, grading: Grading, graded: dict[str, list[Graded]]
 ) -> None:
-    out, table = tmp_path / "grades.xlsx", tmp_path / "grades.csv"
-    status, printed, _ = grade(
-        school / "class", "-o", out, "--csv", table, "--answers", school / "class-answers.xlsx",
-        "--feedback", tmp_path / "fb", "--jobs", 1, "--template", "print",
-    )  # fmt: skip
+    status, printed, _ = grading
+    out, table = school / "grades.xlsx", school / "grades.csv"
     assert status == 1  # one could not be marked
     assert "1 not marked; 2 superseded; 3 missing" in printed
     assert printed.splitlines()[0].split() == ["id", "name", "total", *CELLS, "remarks"]
@@ -597,7 +619,7 @@ def test_the_command_writes_what_it_says(
     assert rows[0]["total %"] == "100.0"
     assert {row["id"]: row["Scores"] for row in rows}["s01"] == "8"
     assert len(rows) == len(CASES) + 4 + 3  # twice: two; another's: of s00 two; broken: two
-    assert len(list((tmp_path / "fb").glob("*.xlsx"))) == len(CASES) + 3
+    assert len(list((school / "fb").glob("*.xlsx"))) == len(CASES) + 3
 
 
 def test_nothing_is_overwritten_unasked(school: Path, tmp_path: Path) -> None:
@@ -655,7 +677,7 @@ def test_files_are_found(school: Path, tmp_path: Path) -> None:
         grade_class([path_of(school, 0)], feedback=path_of(school, 1))
     with pytest.raises(InputError, match=r"is not an answer key.*leave out "):
         grade_class([path_of(school, 0)], answers=path_of(school, 1))
-    with pytest.raises(InputError, match=r"teach --roster writes beside the lessons\.$"):
+    with pytest.raises(InputError, match=r"teach --roster wrote\.$"):
         grade_class([path_of(school, 0)], answers=SAMPLES / "mouse.xlsx")
 
 

@@ -18,7 +18,7 @@ from judges import Editable, stored_formulas
 
 from attn_xl import CallError, InputError, attend, read_tables
 from attn_xl.graph.node import HIDES, Node, walk
-from attn_xl.graph.operation import Entered, recompute
+from attn_xl.graph.recompute import Entered, recompute
 from attn_xl.settings import Activation, Model, Settings
 from attn_xl.spreadsheets.addresses import address
 from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
@@ -40,7 +40,7 @@ class Taught:
     def __init__(self, source: Path, path: Path, lesson: Lesson | None = None, **chosen: Any) -> None:
         self.tables, self.path = read_tables(source), path
         self.lesson = lesson or Lesson()
-        self.settings = Settings.chosen({"controls": True, **chosen}, self.tables.settings, "")
+        self.settings = Settings.resolve({"controls": True, **chosen}, self.tables.settings, "")
         self.layout = write_lesson(self.tables, path, settings=self.settings, lesson=self.lesson)
         self.open = self.layout.blanks.open
         self.nodes = [node for node in walk(self.layout.blocks) if node in self.open]

@@ -378,13 +378,17 @@ def test_a_map_of_wide_letters_keeps_its_columns(on_terminal: Callable[..., str]
 def test_a_step_without_its_head_is_that_of_all_heads(step: str, meant: list[str]) -> None:
     computation = attend(read_tables(SAMPLES / "encoder.xlsx"))
     assert [one.title for one in select(computation, step)] == meant
-    names = {one.title for one in select(computation)}
-    assert all([one.title for one in select(computation, name)] == [name] for name in names)
     if len(meant) == 1:
         assert explain(computation, f"{step}[1, 1]").step == meant[0]
     else:
         with pytest.raises(CallError, match="is the name of several steps: " + ", ".join(meant)):
             explain(computation, f"{step}[1, 1]")
+
+
+def test_a_full_name_is_that_of_one_step() -> None:
+    computation = attend(read_tables(SAMPLES / "encoder.xlsx"))
+    names = {one.title for one in select(computation)}
+    assert all([one.title for one in select(computation, name)] == [name] for name in names)
 
 
 def test_a_part_of_a_model_is_all_steps_in_it() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +40,7 @@ OTHER: dict[str, dict[str, object]] = {
 CASES = [*NAMES, *OTHER, "long names of dimensions"]
 
 
+@cache
 def both(case: str) -> tuple[Layout, Layout]:
     """A sample's layout with a sheet for each matrix, and on one sheet."""
     if case.startswith("long"):
@@ -50,7 +52,7 @@ def both(case: str) -> tuple[Layout, Layout]:
     sample = case if case in NAMES else "multi-head" if case.startswith("one") else "politics"
     tables = attn_xl.read_tables(SAMPLES / f"{sample}.xlsx")
     options = OTHER.get(case, {})
-    settings = attn_xl.Settings.chosen(options, tables.settings, "")
+    settings = attn_xl.Settings.resolve(options, tables.settings, "")
     sheets = lay_out(attn_xl.attend(tables, settings), settings.sheets_for)
     return sheets, draw(sheets)
 
@@ -208,7 +210,7 @@ def test_a_workbook_has_the_same_names_and_values(
     name: str, tmp_path: Path, keep: Callable[[Path], Path]
 ) -> None:
     tables = attn_xl.read_tables(SAMPLES / f"{name}.xlsx")
-    settings = attn_xl.Settings.chosen({}, tables.settings, "")
+    settings = attn_xl.Settings.resolve({}, tables.settings, "")
     computation = attn_xl.attend(tables, settings)
     plain, drawn = tmp_path / "sheets.xlsx", tmp_path / "canvas.xlsx"
     write_workbook(computation, plain, settings=settings)

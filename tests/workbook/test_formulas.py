@@ -30,7 +30,7 @@ def written(
 ) -> attn_xl.workbook.layout.layout.Layout:  # type: ignore[name-defined]
     tables = attn_xl.read_tables(SAMPLES / f"{sample}.xlsx")
     chosen = {"formulas": formulas, "controls": True, **more}
-    settings = attn_xl.Settings.chosen(chosen, tables.settings, sample)
+    settings = attn_xl.Settings.resolve(chosen, tables.settings, sample)
     return write_workbook(attn_xl.attend(tables, settings), path, settings=settings)
 
 

@@ -67,10 +67,10 @@ def test_samples_with_every_look_and_level(sample: str, tmp_path: Path) -> None:
         (False, "print", Formulas.cell), (False, "print", Formulas.none),
     ):  # fmt: skip
         chosen = {"controls": controls, "formulas": formulas}
-        settings = Settings.chosen(chosen, tables.settings, "")
+        settings = Settings.resolve(chosen, tables.settings, "")
         write_workbook(attn_xl.attend(tables, settings), path, settings=settings, template=template)
         good(path)
-    settings = Settings.chosen({"controls": True}, tables.settings, "")
+    settings = Settings.resolve({"controls": True}, tables.settings, "")
     for level, exam in ((1, False), (2, True), (3, False)):
         lesson = Lesson(level, exam=exam, student="s1", name="Ada & <Bob>")
         write_lesson(tables, path, settings=settings, lesson=lesson, answers=tmp_path / "key.xlsx")
@@ -95,7 +95,7 @@ def test_similarity_decimals_and_parts(sample: str, tmp_path: Path) -> None:
         {"decimals": 0},
         {"decimals": 15, "sheets_for": only},
     ):
-        settings = Settings.chosen(chosen, tables.settings, "")
+        settings = Settings.resolve(chosen, tables.settings, "")
         write_workbook(attn_xl.attend(tables, settings), path, settings=settings)
         good(path)
 
@@ -151,6 +151,7 @@ def test_odd_words(tmp_path: Path, controls: bool) -> None:
     good(tmp_path / "i.xlsx")
 
 
+@alike
 @pytest.mark.parametrize("names", [ODD_NAMES[i : i + 7] for i in range(0, len(ODD_NAMES), 7)])
 def test_odd_names(tmp_path: Path, names: tuple[str, ...]) -> None:
     x = np.random.default_rng(2).normal(size=(3, 2))

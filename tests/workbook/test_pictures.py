@@ -21,7 +21,7 @@ from attn_xl.tables.read import read_tables
 from attn_xl.teaching.lessons.blanks import Lesson
 from attn_xl.teaching.lessons.lesson import write_lesson
 from attn_xl.views.explanation import explain
-from attn_xl.workbook.arrange import arranged
+from attn_xl.workbook.arrange import arrange
 from attn_xl.workbook.canvas.canvas import CANVAS, MOST_MATRICES
 from attn_xl.workbook.canvas.measures import FIRST_ROW
 from attn_xl.workbook.canvas.paging import CHARACTER, LEAST, PAGE, spread
@@ -35,8 +35,8 @@ LARGE = ["encoder", "encoder-decoder", "language-model"]
 @cache
 def laid_out(sample: str, **chosen: Any) -> Layout:
     tables = read_tables(SAMPLES / f"{sample}.xlsx")
-    settings = Settings.chosen({"controls": True, **chosen}, tables.settings, "")
-    return arranged(attn_xl.attend(tables, settings), settings)
+    settings = Settings.resolve({"controls": True, **chosen}, tables.settings, "")
+    return arrange(attn_xl.attend(tables, settings), settings)
 
 
 def pictures(layout: Layout) -> list[Sheet]:
@@ -59,7 +59,7 @@ def test_the_canvas_is_the_second_sheet_and_has_links_only(
     sample: str, formulas: Formulas, tmp_path: Path, keep: Write
 ) -> None:
     tables = read_tables(SAMPLES / f"{sample}.xlsx")
-    settings = Settings.chosen({"controls": True, "formulas": formulas}, tables.settings, "")
+    settings = Settings.resolve({"controls": True, "formulas": formulas}, tables.settings, "")
     path = tmp_path / "out.xlsx"
     layout = attn_xl.write_workbook(attn_xl.attend(tables, settings), path, settings=settings)
     keep(path)
@@ -114,7 +114,7 @@ def test_only_where_every_step_fits_a_page(words: int, fits: bool, make: Write, 
 def test_a_number_on_the_canvas_is_explained() -> None:
     tables = read_tables(SAMPLES / "mouse.xlsx")
     computation = attn_xl.attend(tables, Settings(controls=True))
-    layout = arranged(computation, Settings(controls=True))
+    layout = arrange(computation, Settings(controls=True))
     cells = [c for c in layout.sheets[0].extras.cells if c.like in ("pets.Scores", "pets.K")]
     for cell in (cells[0], cells[-1]):
         where = f"Canvas!{openpyxl.utils.get_column_letter(cell.column)}{cell.row}"
@@ -186,7 +186,7 @@ def test_no_column_is_wider_than_what_is_in_it() -> None:
     x = attn_xl.given([[1, 2], [3, 4]], "ab", "cd", "Input")
     w = attn_xl.given([[5, 6], [7, 8]], "cd", "ef", "W", role="weight")
     for node, most in (((x @ w).named("Product"), 3.5), ((x @ w / 7).named("Product"), 6.5)):
-        (sheet,) = pictures(arranged(as_computation(node), Settings(layout=Arrangement.canvas)))
+        (sheet,) = pictures(arrange(as_computation(node), Settings(layout=Arrangement.canvas)))
         widths, places = sheet.extras.widths, {b.name: b.place for b in sheet.blocks}
         numbers = {
             column: most if name == "Product" else 3.5
@@ -200,6 +200,7 @@ def test_no_column_is_wider_than_what_is_in_it() -> None:
                 assert widths[column] <= (most if product else 3.5), column
 
 
+@alike
 @pytest.mark.parametrize("sample", [*SMALL, *LARGE])
 def test_columns_are_narrow(sample: str) -> None:
     for sheet in pictures(laid_out(sample, layout="layers" if sample in LARGE else "canvas")):
@@ -290,6 +291,7 @@ def test_a_frame_around_each_head_and_layer(sample: str, frames: int) -> None:
 # Pages
 
 
+@alike
 @pytest.mark.parametrize("sample", [*SMALL, *LARGE])
 def test_pages_end_between_steps_and_print_no_number_below_6_points(
     sample: str, tmp_path: Path
@@ -435,5 +437,5 @@ def test_layers_are_the_default_only_where_matrices_are_small() -> None:
             result = (result + number).named(f"Step{number}")
         wide = (result @ words.T).named("Scores") if words is x else result
         wide = (wide * 2).named("Twice")
-        layout = arranged(as_computation(wide), Settings())
+        layout = arrange(as_computation(wide), Settings())
         assert (len(layout.sheets) < 10) == default

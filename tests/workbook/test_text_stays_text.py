@@ -118,6 +118,7 @@ def test_workbooks(
         assert not steers(call(capsys, "check", tmp_path / "o.xlsx"))
 
 
+@alike
 @pytest.mark.parametrize("color", [False, True])
 @pytest.mark.parametrize(
     "command",
@@ -184,6 +185,7 @@ def test_remarks_name_what_they_like(
     assert sum("\ufffd" in report for report in reports) >= 4
 
 
+@alike
 @pytest.mark.parametrize("name", [*NAMES, *WORDS])
 def test_errors_name_what_they_like(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     for call_ in (["show", name], ["show", SAMPLES / "mouse.xlsx", f"--step={name}"], ["check", name]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from attn_xl.graph.loops import Loop
 from attn_xl.graph.operation import Operation
 
 from .elementwise import (
@@ -14,9 +15,12 @@ from .elementwise import (
     Divide,
     Exp,
     Gelu,
+    GeluSlope,
     GeluTanh,
     Multiply,
+    Positive,
     Relu,
+    Sigmoid,
     Silu,
     Sin,
     Sqrt,
@@ -24,12 +28,15 @@ from .elementwise import (
     Tanh,
 )
 from .masks import Mask
-from .positions import Angle, Distance, Sinusoid
-from .products import Product, Transpose
+from .positions import Angle, Distance, QuarterTurn, Sinusoid
+from .products import Dot, Product, Transpose
 from .reductions import (
     Best,
+    ColumnMaximum,
     ColumnMean,
+    ColumnSum,
     ColumnVariance,
+    Largest,
     Maximum,
     Mean,
     Rank,
@@ -39,13 +46,25 @@ from .reductions import (
     Variance,
     Width,
 )
-from .selection import Columns, Concat, Find, Gather, Picked
+from .selection import (
+    AddedRows,
+    Columns,
+    Concat,
+    Find,
+    Gather,
+    Here,
+    Picked,
+    Placed,
+    Previous,
+    Repeated,
+    Shift,
+)
 from .switches import When
 
 ADD, SUBTRACT, MULTIPLY, DIVIDE = Add(), Subtract(), Multiply(), Divide()
 EXP, SQRT, ACOS = Exp(), Sqrt(), Acos()
 RELU, GELU, GELU_TANH, SILU = Relu(), Gelu(), GeluTanh(), Silu()
-SIN, COS, TANH = Sin(), Cos(), Tanh()
+SIN, COS, TANH, SIGMOID = Sin(), Cos(), Tanh(), Sigmoid()
 MAXIMUM, SUM, MEAN, SQUARES = Maximum(), Sum(), Mean(), Squares()
 VARIANCE, SAMPLE_VARIANCE = Variance(), SampleVariance()
 
@@ -53,6 +72,7 @@ PRIMITIVES: tuple[Operation, ...] = (
     Copy(),
     Transpose(),
     Product(),
+    Dot(),
     ADD,
     SUBTRACT,
     MULTIPLY,
@@ -67,9 +87,13 @@ PRIMITIVES: tuple[Operation, ...] = (
     SILU,
     SIN,
     COS,
-    TANH,
     AtMost(),
+    Positive(),
+    GeluSlope(),
+    TANH,
+    SIGMOID,
     MAXIMUM,
+    Largest(),
     SUM,
     MEAN,
     VARIANCE,
@@ -78,16 +102,25 @@ PRIMITIVES: tuple[Operation, ...] = (
     Rank(),
     Width(),
     Gather(((0, 0),)),
+    Shift.by(-1, 1),
+    Previous(((1, 0),), -1, "Hidden", Loop()),
+    AddedRows(((0,),)),
     Columns(0, 1),
+    Placed((0,), 1),
+    Repeated(1, 1),
     Concat(),
     Best(),
     Mask(1, ("w",), True, ("<PAD>",)),
     Sinusoid(),
     Angle(1, 2, True),
+    QuarterTurn(True),
     Distance(),
     When(),
     Find(True),
     Picked(),
+    ColumnMaximum(),
+    Here(1),
+    ColumnSum(),
     ColumnMean(),
     ColumnVariance(),
 )

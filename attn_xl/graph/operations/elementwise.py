@@ -10,12 +10,15 @@ import re
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import ATOM, Cells, NoArray, Operand, Operation, Said, Term
+
+if TYPE_CHECKING:
+    from attn_xl.graph.matrix import Matrix
 
 SUMS, PRODUCTS = (" + ", " − ", " if "), (" · ", " / ")
 """The signs that bind less tightly than a product, and those that do as a quotient does."""
@@ -41,6 +44,9 @@ class Copy(Operation):
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         return terms[0].at(row, column)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return d
 
     def cells(self, of: Cells) -> Cells:
         return of
@@ -77,7 +83,6 @@ class Elementwise(Operation):
     """
 
     symbol: ClassVar[str]
-    sign: ClassVar[str]
 
     @property
     def _right(self) -> int:
@@ -123,6 +128,9 @@ class Add(Elementwise):
     def numbers(self, *operands: Numbers) -> Numbers:
         return np.add(*operands)
 
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return d
+
 
 class Subtract(Elementwise):
     """`=Scores!B5-$J5`."""
@@ -132,6 +140,9 @@ class Subtract(Elementwise):
 
     def numbers(self, *operands: Numbers) -> Numbers:
         return np.subtract(*operands)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return -d if number else d
 
 
 class Multiply(Elementwise):
@@ -143,6 +154,9 @@ class Multiply(Elementwise):
     def numbers(self, *operands: Numbers) -> Numbers:
         return np.multiply(*operands)
 
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return d * operands[1 - number]
+
 
 class Divide(Elementwise):
     """`=L5/$P5`."""
@@ -153,11 +167,15 @@ class Divide(Elementwise):
     def numbers(self, *operands: Numbers) -> Numbers:
         return np.divide(*operands)
 
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        right = operands[1]
+        return -(d * own / right) if number else d / right
+
 
 class Function(Operation):
     """A function of each number: `=EXP(B5)`.
 
-    A subclass adds `of`, the function of one number, and four texts in which the operand replaces
+    A subclass adds `of_one`, the function of one number, and four texts in which the operand replaces
     `{x}`: `in_cell` and `in_array`, its formulas ("" where not every program's function takes
     an array); `in_words`, the step; `in_full`, the calculation of one cell, with `{atom}` where the
     number stands beside an operator.
@@ -170,20 +188,20 @@ class Function(Operation):
 
     @staticmethod
     @abstractmethod
-    def of(x: float) -> float: ...
+    def of_one(x: float) -> float: ...
 
     def numbers(self, *operands: Numbers) -> Numbers:
         (x,) = operands
         numbers = x.ravel().tolist()
         try:
-            flat = np.fromiter(map(self.of, numbers), np.float64, x.size)
+            flat = np.fromiter(map(self.of_one, numbers), np.float64, x.size)
         except (OverflowError, ValueError):
             flat = np.fromiter(map(self._one, numbers), np.float64, x.size)
         return flat.reshape(x.shape)
 
     def _one(self, x: float) -> float:
         try:
-            return self.of(x)
+            return self.of_one(x)
         except OverflowError:
             return math.inf
         except ValueError:  # the root of a negative number
@@ -219,8 +237,11 @@ class Exp(Function):
     in_words = in_full = "e^({x})"
 
     @staticmethod
-    def of(x: float) -> float:
+    def of_one(x: float) -> float:
         return math.exp(x)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return d * own
 
 
 class Sqrt(Function):
@@ -231,8 +252,11 @@ class Sqrt(Function):
     in_words, in_full = "√{x}", "√{atom}"
 
     @staticmethod
-    def of(x: float) -> float:
+    def of_one(x: float) -> float:
         return math.sqrt(x)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return d / (2 * own)
 
 
 class Acos(Function):
@@ -244,8 +268,12 @@ class Acos(Function):
     in_words, in_full = "arccos({x}) in degrees", "arccos(round({x}, 14)) · 180 / π"
 
     @staticmethod
-    def of(x: float) -> float:
+    def of_one(x: float) -> float:
         return math.acos(round(x, 14)) * 180 / math.pi
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        x = operands[0]
+        return d * (-180 / math.pi) / Sqrt().of(1 - x * x)
 
 
 class Relu(Function):
@@ -256,8 +284,23 @@ class Relu(Function):
     in_words = in_full = "max(0, {x})"
 
     @staticmethod
-    def of(x: float) -> float:
+    def of_one(x: float) -> float:
         return max(x, 0.0)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return d * Positive().of(operands[0])
+
+
+class Positive(Function):
+    """1 where a number is positive, else 0: the derivative of ReLU, which is taken as 0 at 0."""
+
+    noun: ClassVar[str] = "Slopes"
+    in_cell = in_array = "IF({x}>0,1,0)"
+    in_words, in_full = "1 where {x} > 0, else 0", "1 if {x} > 0, else 0"
+
+    @staticmethod
+    def of_one(x: float) -> float:
+        return float(x > 0)
 
 
 class Gelu(Function):
@@ -269,8 +312,28 @@ class Gelu(Function):
     in_words, in_full = "GELU({x})", "{atom} · Φ({x})"
 
     @staticmethod
-    def of(x: float) -> float:
+    def of_one(x: float) -> float:
         return x * math.erfc(-x / math.sqrt(2)) / 2
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return d * GeluSlope().of(operands[0])
+
+
+class GeluSlope(Function):
+    """Φ(x) + x φ(x), the derivative of GELU, with φ the density of the normal distribution."""
+
+    noun: ClassVar[str] = "Slopes"
+    binds, repeats = 1, 3
+    in_cell = "NORMSDIST({x})+{x}*EXP(0-{x}*{x}/2)/SQRT(2*PI())"
+    in_words, in_full = "GELU′({x})", "Φ({x}) + {atom} · e^(−{atom}² / 2) / √(2 · π)"
+
+    @staticmethod
+    def of_one(x: float) -> float:
+        return math.erfc(-x / math.sqrt(2)) / 2 + x * math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        x = operands[0]
+        return d * (2 - x * x) * Exp().of(x * x / -2) / math.sqrt(2 * math.pi)
 
 
 class GeluTanh(Function):
@@ -283,8 +346,45 @@ class GeluTanh(Function):
     in_full = "0.5 · {atom} · (1 + tanh(√(2 / π) · ({atom} + 0.044715 · {atom}³)))"
 
     @staticmethod
-    def of(x: float) -> float:
+    def of_one(x: float) -> float:
         return 0.5 * x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        x = operands[0]
+        tanh = Tanh().of((x + 0.044715 * x * x * x) * math.sqrt(2 / math.pi)).in_cells
+        slope = (1 + 3 * 0.044715 * x * x) * math.sqrt(2 / math.pi)
+        return d * (0.5 * (1 + tanh) + 0.5 * x * (1 - tanh * tanh) * slope)
+
+
+class Tanh(Function):
+    """The hyperbolic tangent of each number."""
+
+    noun: ClassVar[str] = "Tanh"
+    in_cell = in_array = "TANH({x})"
+    in_words = in_full = "tanh({x})"
+
+    @staticmethod
+    def of_one(x: float) -> float:
+        return math.tanh(x)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return d * (1 - own * own)
+
+
+class Sigmoid(Function):
+    """The logistic function, 1 / (1 + e^−x), from 0 to 1."""
+
+    noun: ClassVar[str] = "Sigmoid"
+    binds = 2
+    in_cell = in_array = "1/(1+EXP(0-{x}))"
+    in_words, in_full = "σ({x})", "1 / (1 + e^(−{atom}))"
+
+    @staticmethod
+    def of_one(x: float) -> float:
+        return 1 / (1 + math.exp(-x))
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return d * own * (1 - own)
 
 
 class Silu(Function):
@@ -296,8 +396,12 @@ class Silu(Function):
     in_words, in_full = "SiLU({x})", "{atom} / (1 + e^(−{atom}))"
 
     @staticmethod
-    def of(x: float) -> float:
+    def of_one(x: float) -> float:
         return x / (1 + math.exp(-x))
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        slope = Sigmoid().of(operands[0]).in_cells
+        return d * (slope + own * (1 - slope))
 
 
 class Sin(Function):
@@ -308,8 +412,11 @@ class Sin(Function):
     in_words = in_full = "sin({x})"
 
     @staticmethod
-    def of(x: float) -> float:
+    def of_one(x: float) -> float:
         return math.sin(x)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return d * Cos().of(operands[0])
 
 
 class Cos(Function):
@@ -320,20 +427,11 @@ class Cos(Function):
     in_words = in_full = "cos({x})"
 
     @staticmethod
-    def of(x: float) -> float:
+    def of_one(x: float) -> float:
         return math.cos(x)
 
-
-class Tanh(Function):
-    """The hyperbolic tangent of each number, between -1 and 1."""
-
-    noun: ClassVar[str] = "Tangents"
-    in_cell = in_array = "TANH({x})"
-    in_words = in_full = "tanh({x})"
-
-    @staticmethod
-    def of(x: float) -> float:
-        return math.tanh(x)
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return -(d * Sin().of(operands[0]))
 
 
 class AtMost(Operation):

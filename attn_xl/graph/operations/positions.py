@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import ATOM, Operand, Operation, Reads, Said, Term
+
+from .elementwise import Constant
+from .selection import Concat
+
+if TYPE_CHECKING:
+    from attn_xl.graph.matrix import Matrix
 
 
 class Sinusoid(Operation):
@@ -95,6 +101,50 @@ class Angle(Operation):
         base = terms[0].at(0, 0).within(ATOM)
         return Said(f"{position} / {base}^(2·{i} / {self.width})", 2)
 
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        base = operands[0]
+        exponents = [2 * self.pair(column)[0] / self.width for column in range(self.width)]
+        powers = [base.combined(Constant(exponent), (), ("",), ("",)) for exponent in exponents]
+        return -(d * own * Concat().of(*powers, columns=own.columns)) / base
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class QuarterTurn(Operation):
+    """Each pair (a, b) of columns as (−b, a): `=-Q!C5`, `=Q!B5`. Pairs as in `Angle`."""
+
+    noun: ClassVar[str] = "Turned"
+    binds: ClassVar[int] = 1
+    neighbours: bool
+
+    def partner(self, column: int, width: int) -> tuple[int, bool]:
+        """The other column of a pair, and whether it changes its sign here."""
+        step = 1 if self.neighbours else width // 2
+        is_first = column // step % 2 == 0
+        return column + (step if is_first else -step), is_first
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        (x,) = operands
+        partners = [self.partner(column, x.shape[1]) for column in range(x.shape[1])]
+        signs = [-1.0 if changes else 1.0 for _, changes in partners]
+        return np.asarray(x[:, [column for column, _ in partners]] * signs)
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        (x,) = operands
+        partner, changes = self.partner(column, x.shape[1])
+        return f"-{x.cell(partner, binds=ATOM)}" if changes else x.cell(partner, binds=1)
+
+    def words(self, *operands: str) -> str:
+        return f"(a, b) of {operands[0]} becomes (−b, a)"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        (x,) = terms
+        partner, changes = self.partner(column, x.shape[1])
+        number = x.at(row, partner)
+        return Said(f"−{number.within(ATOM)}", 1) if changes else number
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return -self.of(d)
+
 
 class Distance(Operation):
     """How many words apart the word of the row and that of the column stand."""
@@ -115,4 +165,7 @@ class Distance(Operation):
         return "how many words apart"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        return Said(f"|{row + 1} − {column + 1}|")
+        steps = (
+            f"words from {own.rows[row]}, word {row + 1}, to {own.columns[column]}, word {column + 1}"
+        )
+        return own.number(own.value(row, column), steps)

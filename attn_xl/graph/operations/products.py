@@ -6,14 +6,18 @@ Sums run from left to right, as in spreadsheet programs, so that the numbers agr
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from attn_xl.graph.node import Numbers
+from attn_xl.graph.node import Node, Numbers
 from attn_xl.graph.operation import Cells, Operand, Operation, Reads, Said, Term
+from attn_xl.graph.step import Recipe
 
 from .elementwise import PRODUCTS, SUMS, in_parentheses
+
+if TYPE_CHECKING:
+    from attn_xl.graph.matrix import Matrix
 
 
 class Product(Operation):
@@ -22,9 +26,12 @@ class Product(Operation):
 
     noun: ClassVar[str] = "Product"
     reads = (Reads.row, Reads.column)
+    is_product: ClassVar[bool] = True
 
     def numbers(self, *operands: Numbers) -> Numbers:
         left, right = operands
+        if len(left) == 1:
+            return np.add.accumulate(left.T * right)[-1:]
         total = np.zeros((left.shape[0], right.shape[1]))
         term = np.empty_like(total)
         for left_column, right_row in zip(left.T, np.ascontiguousarray(right)):
@@ -55,6 +62,57 @@ class Product(Operation):
             lambda k: f"{left.at(row, k).within(2)}·{right.at(k, column).within(3)}",
         )
 
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        left, right = operands
+        return left.T @ d if number else d @ right.T
+
+    def recipe(self, *operands: Node) -> Recipe:
+        left, right = (
+            isinstance(operand.operation, Transpose) and not operand.name for operand in operands
+        )
+        first, second = ("column" if left else "row"), ("row" if right else "column")
+        pair = f"{first} of {{a}}, {second} of {{b}}"
+        function = f"=SUMPRODUCT({pair})" if left != right else f"=SUM(MMULT({pair}))"
+        return Recipe(
+            do=f"{first.title()} of {{a}} times {second} of {{b}}: multiply pair by pair and add up "
+            f"the products. The cell's row gives the {first} of {{a}}, its column the {second} of "
+            "{b}.",
+            hint=f"Use {function}. Common mistakes: mixing up rows and columns; no $ before what must "
+            "not move when you copy.",
+            prompt=f"{first.title()} of {{a}} times {second} of {{b}}, pair by pair, added up",
+        )
+
+
+class Dot(Operation):
+    """The dot product of each row with the same row of another matrix:
+    `=SUMPRODUCT($B5:$D5,Softmax!$B5:$D5)`."""
+
+    noun: ClassVar[str] = "Products"
+    reads = (Reads.row,)
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return np.asarray(np.cumsum(np.multiply(*operands), axis=1)[:, -1:])
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        left, right = operands
+        if left.is_transposed == right.is_transposed:
+            return f"SUMPRODUCT({left.row()},{right.row()})"
+        flat, upright = (right, left) if left.is_transposed else (left, right)
+        return f"SUM(MMULT({flat.row()},{upright.row()}))"
+
+    def words(self, *operands: str) -> str:
+        left, right = (in_parentheses(words, (*SUMS, *PRODUCTS)) for words in operands)
+        return f"the sum of each row of {left} · {right}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        left, right = terms
+        return own.total(
+            left.shape[1], lambda k: f"{left.at(row, k).within(2)}·{right.at(row, k).within(3)}"
+        )
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return d * operands[1 - number]
+
 
 class Transpose(Operation):
     """Rows become columns. Formulas read the original cells; if named, cells repeat them: `=X!C5`."""
@@ -62,7 +120,7 @@ class Transpose(Operation):
     noun: ClassVar[str] = "Transposed"
     passes_on: ClassVar[bool] = True
     same_in_every_row: ClassVar[bool] = False
-    reads = (Reads.row,)
+    reads = (Reads.rows,)
 
     def numbers(self, *operands: Numbers) -> Numbers:
         return operands[0].T
@@ -78,6 +136,9 @@ class Transpose(Operation):
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         return terms[0].at(column, row)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return d.T
 
     def cells(self, of: Cells) -> Cells:
         return replace(of, shape=of.shape[::-1], turned=not of.turned)

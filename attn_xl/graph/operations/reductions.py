@@ -5,12 +5,16 @@ Sums run from left to right, as in spreadsheet programs, so that the numbers agr
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from attn_xl.graph.node import Numbers
+from attn_xl.graph.node import Node, Numbers
 from attn_xl.graph.operation import ATOM, Operand, Operation, Reads, Said, Term
+from attn_xl.graph.step import Recipe
+
+if TYPE_CHECKING:
+    from attn_xl.graph.matrix import Matrix
 
 
 class Reduction(Operation):
@@ -44,6 +48,32 @@ class Maximum(Reduction):
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         return Said(f"the largest of {terms[0].listed(row)}", 0)
 
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return d * Largest().of(operands[0])
+
+
+class Largest(Operation):
+    """1 where the largest number of each row stands, the first of equal ones, else 0."""
+
+    noun: ClassVar[str] = "Largest"
+    reads = (Reads.table,)
+    reads_labels: ClassVar[bool] = True
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        (x,) = operands
+        return np.asarray(np.arange(x.shape[1]) == x.argmax(axis=1)[:, None], dtype=float)
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        x, own = operands
+        place = f"MATCH(MAX({x.row()}),{x.row()},0)"
+        return f"IF({own.column_number(column)}+1={place},1,0)"
+
+    def words(self, *operands: str) -> str:
+        return f"1 at the largest of each row of {operands[0]}, else 0"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return Said(f"1 at the largest of {terms[0].listed(row)}, else 0", 0)
+
 
 class Sum(Reduction):
     """The sum of each row."""
@@ -58,6 +88,9 @@ class Sum(Reduction):
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         (x,) = terms
         return x.total(x.shape[1], lambda k: x.at(row, k).within(1))
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return d
 
 
 class Mean(Reduction):
@@ -75,6 +108,9 @@ class Mean(Reduction):
         total = x.total(x.shape[1], lambda k: x.at(row, k).within(1))
         return Said(f"{total.within(ATOM)} / {x.shape[1]}", 2)
 
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return d / operands[0].shape[1]
+
 
 class Variance(Reduction):
     """The population variance of each row."""
@@ -90,6 +126,10 @@ class Variance(Reduction):
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         return Said(f"{_squared_distances(row, terms[0])} / {terms[0].shape[1]}", 2)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        x = operands[0]
+        return d * (x - Mean().of(x, columns=["mean"]).in_cells) * (2 / x.shape[1])
 
 
 class SampleVariance(Reduction):
@@ -107,6 +147,10 @@ class SampleVariance(Reduction):
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         return Said(f"{_squared_distances(row, terms[0])} / {terms[0].shape[1] - 1}", 2)
 
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        x = operands[0]
+        return d * (x - Mean().of(x, columns=["mean"]).in_cells) * (2 / (x.shape[1] - 1))
+
 
 class Squares(Reduction):
     """The sum of the squares of each row."""
@@ -121,6 +165,9 @@ class Squares(Reduction):
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         (x,) = terms
         return x.total(x.shape[1], lambda k: f"{x.at(row, k).within(ATOM)}²")
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return 2 * d * operands[0]
 
 
 class Rank(Operation):
@@ -198,6 +245,60 @@ class Width(Operation):
         return own.number(x.shape[1], f"the number of columns of {x.whole()}")
 
 
+class ColumnMaximum(Operation):
+    """The largest number of each column: `=MAX(Output!B$5:B$9)`."""
+
+    noun: ClassVar[str] = "Maximum"
+    reads = (Reads.column,)
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return np.asarray(operands[0].max(axis=0, keepdims=True))
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        return f"MAX({operands[0].column(column)})"
+
+    def words(self, *operands: str) -> str:
+        return f"the largest of each column of {operands[0]}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        (x,) = terms
+        listed = own.several(x.shape[0], lambda i: x.at(i, column).text, ", ")
+        return Said(f"the largest of {listed}", 0)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return Largest().of(operands[0].T).T * d
+
+
+class ColumnSum(Operation):
+    """The sum of each column: `=SUM(dQ!B$5:B$9)`."""
+
+    noun: ClassVar[str] = "Sum"
+    reads = (Reads.column,)
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return np.asarray(np.cumsum(operands[0], axis=0)[-1:])
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        return f"SUM({operands[0].column(column)})"
+
+    def words(self, *operands: str) -> str:
+        return f"the sum of each column of {operands[0]}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        (x,) = terms
+        return own.total(x.shape[0], lambda i: x.at(i, column).within(1))
+
+    def recipe(self, *operands: Node) -> Recipe:
+        return Recipe(
+            do="Add up the column of {a}.",
+            hint="Use =SUM(column of {a}). Common mistake: adding up a row.",
+            prompt="The sum of the column of {a}: =SUM(column)",
+        )
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return d
+
+
 class ColumnMean(Operation):
     """The mean of each column over the rows of all operands: `=AVERAGE(Input!B$5:B$9)`."""
 
@@ -218,6 +319,9 @@ class ColumnMean(Operation):
         places = [(term, i) for term in terms for i in range(term.shape[0])]
         total = own.total(len(places), lambda k: places[k][0].at(places[k][1], column).within(1))
         return Said(f"{total.within(ATOM)} / {len(places)}", 2)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return d / sum(operand.shape[0] for operand in operands)
 
 
 class ColumnVariance(Operation):
@@ -244,6 +348,11 @@ class ColumnVariance(Operation):
         mean_text = own.number(mean, f"mean of column {x.columns[column]}").within(2)
         total = own.total(n, lambda i: f"({x.at(i, column).within(1)} − {mean_text})²")
         return Said(f"{total.within(ATOM)} / {n - 1}", 2)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        x = operands[0]
+        mean = ColumnMean().of(x, rows=["mean"]).in_cells
+        return d * (x - mean) * (2 / (x.shape[0] - 1))
 
 
 def _squared_distances(row: int, x: Term) -> str:

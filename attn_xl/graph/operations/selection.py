@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from attn_xl.graph.node import Numbers
+from attn_xl.graph.loops import Loop, Looping
 from attn_xl.graph.operation import Cells, Operand, Operation, Reads, Said, Term
+
+if TYPE_CHECKING:
+    from attn_xl.graph.matrix import Matrix
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -18,7 +23,7 @@ class Gather(Operation):
     noun: ClassVar[str] = "Rows"
     passes_on: ClassVar[bool] = True
     reads_one: ClassVar[bool] = True
-    reads = (Reads.row,)
+    reads = (Reads.rows,)
     same_in_every_row: ClassVar[bool] = False
     picks: tuple[tuple[int, int], ...]
 
@@ -35,6 +40,95 @@ class Gather(Operation):
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         which, source_row = self.picks[row]
         return terms[which].at(source_row, column)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        rows = operands[number].rows
+        uses = tuple(
+            tuple(place for place, pick in enumerate(self.picks) if pick == (number, row))
+            for row in range(len(rows))
+        )
+        return AddedRows(uses).of(d, rows=rows)
+
+    def row_of(self, row: int) -> tuple[int, int]:
+        return self.picks[row]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Shift(Gather):
+    """The rows of a matrix, moved: row t is its row t + `offset`; where it has none, the single row of
+    the second operand. Formulas read the original cells."""
+
+    noun: ClassVar[str] = "Shifted"
+    offset: int
+
+    @classmethod
+    def by(cls, offset: int, rows: int) -> Shift:
+        """The shift of a matrix with this number of rows."""
+        return cls(shifted_rows(offset, rows), offset)
+
+    def words(self, *operands: str) -> str:
+        return f"{operands[0]}[{when(self.offset)}]"
+
+    def alike(self, row: int, other: int) -> bool:
+        return self.picks[row][0] == self.picks[other][0]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Previous(Shift, Looping):
+    """The rows of a matrix that is made later, moved by one: row t is its row t − 1, and the first row is
+    the initial one. Formulas read the original cells: `=TANH(SUM(MMULT(Hidden!$B4:$D4,U_h!B$5:B$7)))`."""
+
+    source: str
+    loop: Loop
+
+    def words(self, *operands: str) -> str:
+        return f"{self.source}[{when(self.offset)}]"
+
+
+def shifted_rows(offset: int, rows: int) -> tuple[tuple[int, int], ...]:
+    """For each row, the operand and the row of a `Shift`."""
+    return tuple((0, t + offset) if 0 <= t + offset < rows else (1, 0) for t in range(rows))
+
+
+def when(offset: int) -> str:
+    """`t−1`: the position of a word relative to the word of the row."""
+    return f"t{'−' if offset < 0 else '+'}{abs(offset)}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AddedRows(Operation):
+    """Sums of chosen rows: row i is the sum of the rows `uses[i]`, or 0: the opposite of Gather."""
+
+    noun: ClassVar[str] = "Rows"
+    binds: ClassVar[int] = 1
+    reads = (Reads.rows,)
+    same_in_every_row: ClassVar[bool] = False
+    uses: tuple[tuple[int, ...], ...]
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        (x,) = operands
+        nothing = np.zeros(x.shape[1])
+        return np.array([sum((x[place] for place in places), nothing) for places in self.uses])
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        return "+".join(operands[0].cell(column, row=place) for place in self.uses[row]) or "0"
+
+    def words(self, *operands: str) -> str:
+        return f"the rows of {operands[0]} that use each row, added up"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        places = self.uses[row]
+        if not places:
+            return Said("0")
+        return own.total(len(places), lambda k: terms[0].at(places[k], column).within(1))
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        rows = operands[0].rows
+        uses = tuple(
+            tuple(row for row, places in enumerate(self.uses) for used in places if used == place)
+            for place in range(len(rows))
+        )
+        return AddedRows(uses).of(d, rows=rows)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,6 +160,10 @@ class Columns(Operation):
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         return terms[0].at(row, self.start + column)
 
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        x = operands[0]
+        return Placed((self.start,), x.shape[1]).of(d, columns=x.columns)
+
     def cells(self, of: Cells) -> Cells:
         shape = of.shape[0], self.stop - self.start
         if of.turned:
@@ -73,11 +171,78 @@ class Columns(Operation):
         return replace(of, shape=shape, column=of.column + self.start)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Placed(Operation):
+    """Matrices side by side, the first column of each in column `starts[i]`, 0 elsewhere: the opposite
+    of Columns."""
+
+    noun: ClassVar[str] = "Columns"
+    passes_on: ClassVar[bool] = True
+    reads_one: ClassVar[bool] = True
+    starts: tuple[int, ...]
+    width: int
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        whole = np.zeros((operands[0].shape[0], self.width))
+        for start, part in zip(self.starts, operands):
+            whole[:, start : start + part.shape[1]] = part
+        return whole
+
+    def _place(self, column: int, widths: Sequence[int]) -> tuple[int, int] | None:
+        """The operand that stands in a column, and its own column there."""
+        for number, (start, width) in enumerate(zip(self.starts, widths)):
+            if start <= column < start + width:
+                return number, column - start
+        return None
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        place = self._place(column, [operand.shape[1] for operand in operands])
+        return operands[place[0]].cell(place[1]) if place else "0"
+
+    def words(self, *operands: str) -> str:
+        listed = ", ".join(operands)
+        return f"{listed} side by side" if len(operands) > 1 else f"{listed} in its columns, else 0"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        place = self._place(column, [term.shape[1] for term in terms])
+        return terms[place[0]].at(row, place[1]) if place else Said("0")
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        start, part = self.starts[number], operands[number]
+        return Columns(start, start + part.shape[1]).of(d, columns=part.columns)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Repeated(Operation):
+    """A single row, a single column or one number, repeated to a full matrix."""
+
+    noun: ClassVar[str] = "Repeated"
+    passes_on: ClassVar[bool] = True
+    rows: int
+    columns: int
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return np.broadcast_to(operands[0], (self.rows, self.columns)).copy()
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        return operands[0].cell(column)
+
+    def words(self, *operands: str) -> str:
+        return operands[0]
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return terms[0].at(row, column)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return d
+
+
 class Concat(Operation):
     """Matrices side by side."""
 
     noun: ClassVar[str] = "Concat"
     passes_on: ClassVar[bool] = True
+    joins: ClassVar[bool] = True
     reads_one: ClassVar[bool] = True
 
     def numbers(self, *operands: Numbers) -> Numbers:
@@ -99,6 +264,11 @@ class Concat(Operation):
                 return term.at(row, column)
             column -= term.shape[1]
         raise IndexError(column)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        start = sum(operand.shape[1] for operand in operands[:number])
+        part = operands[number]
+        return Columns(start, start + part.shape[1]).of(d, columns=part.columns)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -149,3 +319,31 @@ class Picked(Operation):
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         matrix, which = terms
         return matrix.at(int(which.value(0, 0)) - 1, row)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix | None:
+        matrix, which = operands
+        if number:
+            return None
+        return Here(matrix.shape[0]).of(which, rows=matrix.rows, columns=["here"]) @ d.T
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Here(Operation):
+    """A column with 1 in the row whose number, from 1, is the operand, else 0."""
+
+    noun: ClassVar[str] = "Here"
+    reads_labels: ClassVar[bool] = True
+    rows: int
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return np.asarray(np.arange(1, self.rows + 1)[:, None] == operands[0], dtype=float)
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        which, own = operands
+        return f"IF({own.row_number()}+1={which.cell(0)},1,0)"
+
+    def words(self, *operands: str) -> str:
+        return f"1 in row {operands[0]}, else 0"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return own.number(own.value(row, column), f"1 in row {terms[0].whole()}, else 0")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import Operand, Operation, Said, Term
+
+if TYPE_CHECKING:
+    from attn_xl.graph.matrix import Matrix
 
 ON, OFF = "on", "off"
 """Texts of a switch; its number is 1 or 0."""
@@ -32,3 +35,9 @@ class When(Operation):
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         switch, if_on, if_off = terms
         return (if_on if switch.value(0, 0) == 1 else if_off).at(row, column)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix | None:
+        switch = operands[0]
+        if number == 0:
+            return None
+        return self.of(switch, d, 0) if number == 1 else self.of(switch, 0, d)

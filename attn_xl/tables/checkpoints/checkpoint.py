@@ -1,5 +1,5 @@
-"""Reads a trained model and a text as tables: the tokens' embeddings as sentences, the weights under the
-names that the models read, and the settings in `config.json`."""
+"""Reads a trained model and a text as tables: the tokens' embeddings as sentences, the weights under
+the names that the models read, and the settings in `config.json`."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class _Place:
 
 
 class Checkpoint:
-    """A trained model as the ecosystem ships it: a folder with `config.json`, `model.safetensors` or shards
-    with their index, and `tokenizer.json`. Weights stay in their files until they are used.
+    """A trained model as the ecosystem ships it: a folder with `config.json`, `model.safetensors` or
+    shards with their index, and `tokenizer.json`. Weights stay in their files until they are used.
 
     Attributes:
         folder: the folder.
@@ -74,8 +74,8 @@ class Checkpoint:
             self.settings |= {"lens": True, "vocabulary": "all" if few else MOST_PROBABLE}
 
     def tables(self, texts: Sequence[str]) -> Tables:
-        """The model and texts as the tables of an input: each text becomes a sentence with one token per
-        row.
+        """The model and texts as the tables of an input: each text becomes a sentence with one token
+        per row.
 
         Raises:
             CallError: if there is no text, or one is longer than the model takes.
@@ -141,7 +141,8 @@ def _settings(family: Family, config: Mapping[str, Any], file: Path) -> dict[str
                 raise InputError(f"{file}: {key.names[0]} is missing.")
             if key.values and value not in key.values:
                 raise InputError(
-                    f"{file}: {key.names[0]} is {value!r}; attn-xl computes {', '.join(map(str, key.values))}."
+                    f"{file}: {key.names[0]} is {value!r}; attn-xl computes "
+                    f"{', '.join(map(str, key.values))}."
                 )
             value = key.values.get(value, value) if key.values else value
         settings[name] = value
@@ -172,7 +173,8 @@ def _check_length(length: int, config: Mapping[str, Any], folder: Path) -> None:
         most = config.get(key)
         if type(most) is int and length > most:
             raise CallError(
-                f"--text: has {length:,} tokens, but {folder} takes {most:,} ({key}). Use a shorter text."
+                f"--text: has {length:,} tokens, but {folder} takes {most:,} ({key}). Use a shorter "
+                "text."
             )
 
 
@@ -352,8 +354,9 @@ class StoredWeights(Mapping[str, Table]):
             if len(shape) != 2 or needed != shape:
                 raise InputError(
                     f"{self._tensors.file(place.tensor)}: {place.tensor} is "
-                    f"{_times(self._tensors.shape(place.tensor))}, which gives {weight} {_times(shape)} "
-                    f"numbers; it needs {_times(needed)}. Use the {CONFIG} that belongs to the weights."
+                    f"{_times(self._tensors.shape(place.tensor))}, which gives {weight} "
+                    f"{_times(shape)} numbers; it needs {_times(needed)}. Use the {CONFIG} that "
+                    "belongs to the weights."
                 )
             sizes |= {
                 f"{stack}.{one}": size for one, size in zip(across, shape) if one not in ("", "d")
@@ -362,16 +365,16 @@ class StoredWeights(Mapping[str, Table]):
                 if which in across and sizes[f"{stack}.{which}"] % among:
                     raise InputError(
                         f"{self._tensors.file(place.tensor)}: {place.tensor} gives {weight} "
-                        f"{sizes[f'{stack}.{which}']} columns, which do not split into the {among} heads "
-                        f"of {CONFIG}."
+                        f"{sizes[f'{stack}.{which}']} columns, which do not split into the {among} "
+                        f"heads of {CONFIG}."
                     )
 
             q, k = (sizes.get(f"{stack}.{which}", 0) for which in "qk")
             if q and k and q // heads != k // kv_heads:
                 raise InputError(
                     f"{self._tensors.file(place.tensor)}: {place.tensor} gives the heads queries of "
-                    f"{q // heads} dimensions, but keys of {k // kv_heads}. Use the {CONFIG} that belongs "
-                    "to the weights."
+                    f"{q // heads} dimensions, but keys of {k // kv_heads}. Use the {CONFIG} that "
+                    "belongs to the weights."
                 )
 
     def _shape(self, weight: str, place: _Place) -> tuple[int, ...]:

@@ -1,5 +1,5 @@
-"""The families of models that attn-xl reads: where each keeps its settings in `config.json` and its weights
-among the tensors. A family is a record; nothing else in the program knows its name.
+"""The families of models that attn-xl reads: where each keeps its settings in `config.json` and its
+weights among the tensors. A family is a record; nothing else in the program knows its name.
 
 Source: the modelling files of github.com/huggingface/transformers, which write these names.
 """

@@ -1,8 +1,8 @@
 """Reads tensors from .safetensors files, also in several shards, without loading the files.
 
 The format (github.com/huggingface/safetensors): the length of the header as 8 bytes, little-endian; the
-header, a JSON object with the type, shape and byte range of each tensor; the bytes of all tensors, without
-gaps or overlaps. Nothing in it is executed.
+header, a JSON object with the type, shape and byte range of each tensor; the bytes of all tensors,
+without gaps or overlaps. Nothing in it is executed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from attn_xl.errors import InputError
 LONGEST_HEADER = 100_000_000
 """Bytes, as in the reference implementation."""
 TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
-"""The types that weights may have, as NumPy types; the bits of a bfloat16 are the upper half of a float32."""
+"""The types that weights may have, as NumPy types; the bits of a bfloat16 are the upper half of a
+float32."""
 _SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1,
           "U16": 2, "U32": 4, "U64": 8, "BOOL": 1, "F8_E4M3": 1, "F8_E5M2": 1}  # fmt: skip
 INDEX = "model.safetensors.index.json"
@@ -41,8 +42,8 @@ class _Stored:
 
 
 class Tensors(Mapping[str, NDArray[Any]]):
-    """The tensors of a checkpoint by name. Each is a view of its file, in the type it is stored in, until
-    it is used; bfloat16 is read as float32.
+    """The tensors of a checkpoint by name. Each is a view of its file, in the type it is stored in,
+    until it is used; bfloat16 is read as float32.
 
     Args:
         path: a .safetensors file, or a folder with `model.safetensors` or shards and their index.
@@ -118,7 +119,8 @@ def _files(path: Path) -> list[Path]:
                 raise InputError(
                     f"{path}: {sorted(pickled)[0]} is a pickle, which can run code when opened, so "
                     "attn-xl does not open it. Convert it: "
-                    "AutoModel.from_pretrained(folder).save_pretrained(folder, safe_serialization=True)."
+                    "AutoModel.from_pretrained(folder).save_pretrained(folder, "
+                    "safe_serialization=True)."
                 )
             raise InputError(f"{path}: {file.name} is missing. A model's folder has its weights there.")
     return files

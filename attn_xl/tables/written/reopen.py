@@ -148,7 +148,7 @@ def recorded_settings(path: Path, lines: Sequence[Line]) -> Settings:
     written = {name: value for name, value, _ in lines if not name.startswith(NO_CHOICES)}
     controls = str(written.pop(CONTROLS_LINE, True)).upper() != "FALSE"
     try:
-        return Settings.chosen(
+        return Settings.resolve(
             {"controls": controls}, written, f"{path}, sheet '{SETTINGS}'", strict=False
         )
     except CallError as error:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from attn_xl.graph.operation import follows
+from attn_xl.graph.recompute import follows
 from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.teaching.lessons.blanks import results_of

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from attn_xl.graph.node import Node, Numbers
-from attn_xl.graph.operation import operation_of
+from attn_xl.graph.operation import operation_of, view_of
 from attn_xl.graph.operations.catalogue import (
     ADD,
     DIVIDE,
@@ -23,7 +23,6 @@ from attn_xl.graph.operations.catalogue import (
     SUM,
     VARIANCE,
 )
-from attn_xl.graph.operations.products import Product, Transpose
 
 Slip = tuple[str, float]
 Place = tuple[int, int]
@@ -86,9 +85,10 @@ def _slips_of_operation(
     node: Node, row: int, column: int, parents: list[Numbers], numbers: Mapping[Node, Numbers]
 ) -> Iterator[Slip]:
     operation = operation_of(node)
-    if isinstance(operation, Product):
-        turned = isinstance(node.parents[1].operation, Transpose)
-        yield from _product(parents[0], parents[1], row, column, turned)
+    if operation.is_product:
+        view = view_of(node.parents[1])
+        is_transposed = view is not None and view.turned
+        yield from _product(parents[0], parents[1], row, column, is_transposed)
     elif operation is DIVIDE:
         yield from _softmax(node, row, column, numbers)
         yield from _quotient(node, row, column, parents, numbers)

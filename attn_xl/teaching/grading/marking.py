@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from attn_xl.graph.node import Node
-from attn_xl.graph.operation import Entered, Recomputed, recompute
+from attn_xl.graph.recompute import Entered, Recomputed, recompute
 from attn_xl.spreadsheets.numerals import ErrorValue, numeral
 from attn_xl.text import clean, shortened
 

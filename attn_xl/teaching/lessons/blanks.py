@@ -10,7 +10,7 @@ import numpy as np
 
 from attn_xl.errors import CallError, nearest
 from attn_xl.graph.node import HIDES, Node
-from attn_xl.graph.operation import Entered, follows, recompute
+from attn_xl.graph.recompute import Entered, follows, recompute
 from attn_xl.models import recipes
 from attn_xl.models.computation import Computation
 from attn_xl.workbook.layout.layout import Blanks, Layout

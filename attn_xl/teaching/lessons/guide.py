@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from attn_xl.graph.node import Node, referred_to
-from attn_xl.graph.step import Step
+from attn_xl.graph.operation import operation_of
+from attn_xl.graph.step import ARITHMETIC, Step
 from attn_xl.text import clean, shortened
 
 INTRODUCTION = (
@@ -77,7 +78,8 @@ def guide(node: Node, *, sentence: Sequence[str], pick: str) -> Guide:
         Texts without line breaks; words of the sentence are shortened to 40 characters.
     """
     step = node.step or UNKNOWN
-    recipe = step.recipe
+    own = operation_of(node).recipe(*node.parents) if node.operation else ARITHMETIC
+    recipe = step.recipe or own
     used = [parent.name for parent in referred_to(node)]
     word = pick if pick in node.rows or not node.rows else node.rows[0]
     given = {

@@ -14,7 +14,7 @@ from attn_xl.models.build import attend, foresee
 from attn_xl.models.computation import Computation
 from attn_xl.settings import COMPARE, Settings
 from attn_xl.tables.survey import Tables
-from attn_xl.workbook.arrange import arranged, check_sizes
+from attn_xl.workbook.arrange import arrange, check_sizes
 from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.layout.settings_sheet import digest, sources, table_digest, with_record
 from attn_xl.workbook.templates import DEFAULT
@@ -36,7 +36,7 @@ def lesson_layout(computation: Computation, settings: Settings, lesson: Lesson) 
         # A projection fitted to the outputs would reveal them.
         kept = {name: node for name, node in computation.controls.items() if node.sheet != COMPARE}
         computation = replace(computation, controls=kept)
-    blank = arranged(computation, settings, lambda layout: with_blanks(layout, computation, lesson))
+    blank = arrange(computation, settings, lambda layout: with_blanks(layout, computation, lesson))
     title = f"{'Exam' if lesson.exam else 'Lesson'}: {computation.title}"
     made = with_pages(blank, lesson, title)
     return with_record(made, computation, settings, record(made, computation, settings, lesson))
@@ -98,6 +98,6 @@ def write_lesson(
     source = "" if lesson.exam else Path(tables.path).name
     made = {Path(path): layout}
     if answers is not None:
-        made[Path(answers)] = with_record(arranged(computation, settings), computation, settings)
+        made[Path(answers)] = with_record(arrange(computation, settings), computation, settings)
     write_layouts(made, template=template, settings=settings, source=source)
     return layout

@@ -35,7 +35,7 @@ LINKED_NOTE = (
     "above it. Click the name of a matrix to go to its sheet; change an input there and watch."
 )
 MOST_MATRICES, MOST_NUMBERS = 40, 4_000
-"""A workbook with this many matrices or numbers has no canvas besides its sheets."""
+"""A workbook with at least this many matrices or numbers gets no canvas."""
 MOST_IN_LAYERS = 60_000
 """Numbers; above that, each matrix has a sheet by default, since a picture repeats operands."""
 
@@ -76,7 +76,9 @@ def draw_layers(layout: Layout, decimals: int | None = None) -> Layout:
     parts = []
     figures = Figures(layout, sheets, decimals)
     groups = groupby(sheets, lambda sheet: sheet.group)
-    for group, layer, part in ((group, *run) for group, made in groups for run in by_layer(list(made))):
+    for group, layer, part in (
+        (group, *run) for group, members in groups for run in by_layer(list(members))
+    ):
         shown = [sheet for sheet in part if not figures.is_drawn_at_first_use(sheet)]
         if not shown:
             continue
@@ -131,17 +133,17 @@ def _draw_parts(
                 )
                 here.append(matrix.node)
         pictures.append((name, title, here, picture))
-    made = []
+    canvases = []
     for name, title, here, picture in pictures:
         extras = extras_of(figures, picture, blocks, layout, name=name)
         own = tuple(blocks[node] for node in here)
-        made.append(Sheet(name, name, "", title, NOTE, own, extras))
+        canvases.append(Sheet(name, name, "", title, NOTE, own, extras))
     moved = {
         sheet: replace(sheet, blocks=tuple(blocks[block.node] for block in sheet.blocks))
         for sheet in drawn
     }
     steps = tuple(moved.get(sheet, sheet) for sheet in layout.sheets)
-    return replace(layout, sheets=(*made, *kept), steps=steps)
+    return replace(layout, sheets=(*canvases, *kept), steps=steps)
 
 
 def _check(place: Place) -> None:

@@ -183,6 +183,7 @@ class Piece:
         repeated, labelled: see `Drawn`.
         above: from top to bottom; scalars come last.
         carried: whether it continues the line above.
+        runs: an arrow beside its rows, if each is computed from the one before: `↓`.
     """
 
     node: Node
@@ -194,6 +195,7 @@ class Piece:
     above: tuple[Above, ...] = ()
     scalars: tuple[Node, ...] = ()
     carried: bool = False
+    runs: str = ""
 
 
 class Grid:
@@ -293,6 +295,11 @@ class Band:
             add(caption)
             self._caption_end = column + caption.columns
         self._stack(piece, column)
+        if piece.runs:
+            tip = 2 if piece.runs == "↑" else 1 + rows
+            for row in range(2, 2 + rows):
+                add(sign(row, self._end, piece.runs if row == tip else "│"))
+            self._end += 1
         self.last = piece.node
 
     def _cost(self, piece: Piece, column: int) -> float:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attn_xl.graph.node import Node
-from attn_xl.graph.operation import cells_of, operation_of
-from attn_xl.graph.operations.elementwise import Copy, Elementwise
-from attn_xl.graph.operations.products import Product, Transpose
-from attn_xl.graph.operations.selection import Columns, Concat
+from attn_xl.graph.operation import cells_of, operation_of, view_of
 from attn_xl.workbook.layout.layout import Sheet
 from attn_xl.workbook.layout.placed import Block
 
@@ -23,12 +20,16 @@ class Operand:
         sign: the sign before it, `+`; "" for none.
         turned: whether it is transposed.
         factor: whether it is the right factor of a product.
+        moved: `Hidden[t−1]` if other rows than the step's own are read of it.
+        beyond: whether it is the row that stands beyond the ends of such a matrix.
     """
 
     node: Node
     sign: str = ""
     turned: bool = False
     factor: bool = False
+    moved: str = ""
+    beyond: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,13 +63,14 @@ class Figure:
     @property
     def fans(self) -> bool:
         """Whether several such steps may share the operand at the start of their line: Q, K and V."""
-        return isinstance(self.node.operation, Copy) or any(operand.factor for operand in self.above)
+        view = view_of(self.node)
+        is_copy = view is not None and not view.turned and view.shape == view.node.shape
+        return is_copy or (len(self.left) < 2 and any(operand.factor for operand in self.above))
 
     @property
     def sign(self) -> str:
         """The sign of its operation, `+`; "" for none."""
-        made = self.node.operation
-        return made.sign if isinstance(made, Elementwise) else ""
+        return operation_of(self.node).sign if self.node.operation else ""
 
     def first(self, last: Node | None) -> Operand | None:
         """The operand that it begins with: `last`, the matrix drawn last, if the operation commutes."""
@@ -80,9 +82,10 @@ class Figure:
 
 def is_drawn_at_first_use(node: Node) -> bool:
     """Whether a matrix is drawn where it is first used: it is given, or has no operands to draw."""
-    if node.operation is None or isinstance(node.operation, Columns):
+    if node.operation is None or operation_of(node).reads_labels:
         return True
-    return operation_of(node).reads_labels
+    view = view_of(node)
+    return view is not None and not view.turned and view.shape != view.node.shape
 
 
 def figure_of(sheet: Sheet) -> Figure:
@@ -91,17 +94,21 @@ def figure_of(sheet: Sheet) -> Figure:
     helpers = tuple(block for block in rest if not block.node.scalar)
     scalars = tuple(block for block in rest if block.node.scalar)
     own = {block.node for block in sheet.blocks}
-    found: dict[tuple[Node, bool], Operand] = {}
-    if not is_drawn_at_first_use(main.node) and not isinstance(main.node.operation, Concat):
+    operands: dict[tuple[Node, bool], Operand] = {}
+    if not is_drawn_at_first_use(main.node) and not operation_of(main.node).joins:
         for block in (main, *helpers):
             for operand in _read(block.node):
                 node = operand.node
                 if node not in own and not node.scalar and not node.sheet:
-                    found.setdefault((node, operand.turned or operand.factor), operand)
-    above = [operand for operand in found.values() if operand.turned or operand.factor]
-    left = [operand for operand in found.values() if operand not in above]
+                    key = node, operand.turned or operand.factor
+                    first = operands.setdefault(key, operand)
+                    if first.moved != operand.moved:  # several rows are read
+                        operands[key] = replace(first, moved="")
+    above = [operand for operand in operands.values() if operand.turned or operand.factor]
+    left = [operand for operand in operands.values() if operand not in above]
     rows = [operand for operand in left if _goes_with_every_row(operand.node, main.node)]
     left = [operand for operand in left if operand not in rows]
+    rows.sort(key=lambda operand: operand.beyond)  # right above the first row
     return Figure(main, helpers, scalars, tuple(left), tuple(above), tuple(rows))
 
 
@@ -113,19 +120,25 @@ def _goes_with_every_row(node: Node, result: Node) -> bool:
 
 def _read(node: Node, sign: str = "", turned: bool = False, factor: bool = False) -> Iterator[Operand]:
     """The named matrices in a node's formula, with their signs and positions."""
-    made = node.operation
+    if node.operation is None:
+        return
+    operation, view = operation_of(node), view_of(node)
+    turned = turned or (view is not None and view.turned)
     for number, parent in enumerate(node.parents):
-        own_sign = made.sign if isinstance(made, Elementwise) and number == 1 else sign
-        found = Operand(
+        operand = Operand(
             parent,
-            own_sign,
-            turned or isinstance(made, Transpose),
-            factor or (isinstance(made, Product) and number == 1),
+            operation.sign if operation.sign and number == 1 else sign,
+            turned,
+            factor or (operation.is_product and number == 1),
+            node.words if operation.row_of(0) and number == 0 else "",
+            operation.row_of(0) is not None and number == 1,
         )
-        if parent.name or _is_part(parent, isinstance(made, Product) and number == 0):
-            yield found
+        if operand.beyond:
+            operand = replace(operand, sign="")
+        if parent.name or _is_part(parent, operation.is_product and number == 0):
+            yield operand
         else:
-            yield from _read(parent, found.sign, found.turned, found.factor)
+            yield from _read(parent, operand.sign, operand.turned, operand.factor)
 
 
 def _is_part(node: Node, left_factor: bool) -> bool:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from attn_xl.graph.node import Node
+from attn_xl.graph.loops import loops_in
+from attn_xl.graph.node import Node, walk
 from attn_xl.text import text_width
 from attn_xl.workbook.layout.layout import Layout, Sheet
 
@@ -33,6 +34,7 @@ class Figures:
 
     Attributes:
         figures: the figure of each step; read: the operands of all steps.
+        runs: an arrow for each matrix whose rows are computed one after the other.
         there: the matrices drawn on earlier pictures.
         decimals: digits shown after the point; None for the template's.
     """
@@ -43,12 +45,15 @@ class Figures:
     there: set[Node] = field(default_factory=set)
     figures: dict[Sheet, Figure] = field(init=False)
     read: set[Node] = field(init=False)
+    runs: dict[Node, str] = field(init=False)
     _widths: dict[Node, float] = field(default_factory=dict)
     _needs: dict[Node, Sequence[float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.figures = {sheet: figure_of(sheet) for sheet in self.sheets}
         self.read = read_by(list(self.figures.values()))
+        loops = loops_in(walk(self.layout.blocks))
+        self.runs = {state: "↑" if loop.reverse else "↓" for loop in loops for state in loop.states}
 
     def is_drawn_at_first_use(self, sheet: Sheet) -> bool:
         """Whether the matrix of a sheet is drawn where it is first used."""

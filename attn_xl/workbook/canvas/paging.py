@@ -70,12 +70,12 @@ def spread(
     if one >= least:
         return Spread(one)
     widest = max(least, min(1.0, across / width))
-    made = []
+    spreads = []
     for number in range(STEPS + 1):
         scale = least + (widest - least) * number / STEPS
         breaks, whole = _breaks(heights, sorted(starts), sections, down / scale)
-        made.append(Spread(scale, breaks, whole and across / width >= least))
-    return max(made, key=lambda spread: spread.worth)
+        spreads.append(Spread(scale, breaks, whole and across / width >= least))
+    return max(spreads, key=lambda spread: spread.worth)
 
 
 def _breaks(

@@ -3,7 +3,7 @@ line, which begin a new one, and which matrices are repeated."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from attn_xl.graph.node import Node
@@ -22,6 +22,7 @@ class Panel:
         there: the matrices drawn so far; the panel adds its own.
         known: the matrices of the workbook.
         needs: the widths of a matrix's columns, in characters.
+        runs: an arrow for each matrix whose rows are computed one after the other.
         breaks: the number of broken lines. A break within a row of steps on the same matrix counts
             three times, a break before a softmax or a norm does not count.
     """
@@ -31,6 +32,7 @@ class Panel:
     there: set[Node]
     known: Container[Node]
     needs: Callable[[Node], Sequence[float]]
+    runs: Mapping[Node, str] = field(default_factory=dict)
     breaks: int = 0
     _done: list[Drawing] = field(default_factory=list)
     _made: set[Node] = field(default_factory=set)
@@ -163,6 +165,7 @@ class Panel:
                 scalars=tuple(block.node for block in figure.scalars),
                 begins_group=first is None,
                 carried=carried,
+                runs=self.runs.get(figure.node, ""),
             )
         )
         return pieces
@@ -171,7 +174,7 @@ class Panel:
         self, operand: Operand, new: set[Node], sign: str, begins_group: bool = False
     ) -> Piece:
         node, repeated = operand.node, operand.node not in new
-        caption = self._name(node) if repeated else self._caption(node)
+        caption = self._short(operand.moved) or self._name(node) if repeated else self._caption(node)
         return Piece(node, caption, sign, begins_group, repeated)
 
     def _above(self, figure: Figure, new: set[Node]) -> Iterator[Above]:

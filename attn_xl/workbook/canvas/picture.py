@@ -37,18 +37,18 @@ def layer_title(layer: Scope | None) -> str:
 
 def by_layer(sheets: list[Sheet]) -> list[tuple[Scope | None, list[Sheet]]]:
     """Consecutive sheets grouped by layer. A matrix that all layers share, such as a mask, belongs to
-    the layer it stands in."""
+    the layer around it."""
     layers = [layer_of(sheet) for sheet in sheets]
     last = {layer: number for number, layer in enumerate(layers)}
-    made: list[tuple[Scope | None, list[Sheet]]] = []
+    runs: list[tuple[Scope | None, list[Sheet]]] = []
     for number, (sheet, layer) in enumerate(zip(sheets, layers)):
-        before = made[-1][0] if made else None
+        before = runs[-1][0] if runs else None
         if not layer and last.get(before, 0) > number:
             layer = before
-        if not made or layer != before:
-            made.append((layer, []))
-        made[-1][1].append(sheet)
-    return made
+        if not runs or layer != before:
+            runs.append((layer, []))
+        runs[-1][1].append(sheet)
+    return runs
 
 
 def best(figures: Figures, sheets: list[Sheet]) -> tuple[Drawing, Spread]:
@@ -93,10 +93,10 @@ class _Picture:
         groups = [list(members) for _, members in groupby(self._sheets, lambda sheet: sheet.group)]
         strips: list[Drawing] = []
         for sheets in groups:
-            made = list(self._strips(sheets))
-            if len(self._layout.sentences) > 1 and sheets[0].group and made:
+            own = list(self._strips(sheets))
+            if len(self._layout.sentences) > 1 and sheets[0].group and own:
                 strips.append(_heading(self._title(sheets[0].group), "attn title"))
-            strips += made
+            strips += own
         return _stacked(strips)
 
     def _title(self, group: str) -> str:
@@ -117,7 +117,7 @@ class _Picture:
         heads = groupby(sheets, lambda sheet: sheet.main.node.part.head)
         runs = groupby(((head, list(members)) for head, members in heads), lambda run: bool(run[0]))
         for in_heads, members in runs:
-            panels = [(head, made[0].name, self._panel(layer, made)) for head, made in members]
+            panels = [(head, own[0].name, self._panel(layer, own)) for head, own in members]
             if not in_heads:
                 for _, _, strips in panels:
                     yield from strips
@@ -136,6 +136,7 @@ class _Picture:
             self._there,
             self._layout.blocks,
             self._figures.needs,
+            self._figures.runs,
         )
         for sheet in sheets:
             panel.add(self._figures.figures[sheet])
@@ -150,13 +151,13 @@ def _heading(text: str, style: str) -> Drawing:
 def _framed(strips: Sequence[Drawing], name: str) -> list[Drawing]:
     """Lines with a frame around them all, and a thin row above its lower edge."""
     width = max(strip.width for strip in strips)
-    made = []
+    lines = []
     for strip in (*strips, Drawing(thin=[0])):
         framed = Drawing()
         framed.put(strip, 0, 1)
         framed.frames[name] = 0, 0, max(strip.height, 1) - 1, width + 1
-        made.append(framed)
-    return made
+        lines.append(framed)
+    return lines
 
 
 def _side_by_side(panels: Sequence[list[Drawing]]) -> list[Drawing]:

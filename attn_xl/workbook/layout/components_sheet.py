@@ -28,16 +28,18 @@ ROWS_OF_CHART = 27
 """Rows of 15 points: the height of the chart."""
 
 
-def components_layout(made: Components, title: str) -> Layout:
+def components_layout(components: Components, title: str) -> Layout:
     """The layout of a workbook of principal components. Its sheet `Settings` records the projected
     words as sentences.
 
     Raises:
         InputError: if a matrix is too large for a sheet.
     """
-    layout = lay_out(Computation(title, {title: made.graph}, {}))
-    layout = replace(layout, sheets=tuple(_arranged(sheet, layout, made) for sheet in layout.sheets))
-    sentences = made.sentences or {PROJECTED: made.projected}
+    layout = lay_out(Computation(title, {title: components.graph}, {}))
+    layout = replace(
+        layout, sheets=tuple(_with_title_or_chart(sheet, layout, components) for sheet in layout.sheets)
+    )
+    sentences = components.sentences or {PROJECTED: components.projected}
     lines = [
         (f"{SENTENCE} {name}", layout.blocks[node].name, layout.blocks[node].place.absolute)
         for name, node in sentences.items()
@@ -45,10 +47,10 @@ def components_layout(made: Components, title: str) -> Layout:
     return with_record(layout, Computation(title, {}, {}), Settings(), lines)
 
 
-def _arranged(sheet: Sheet, layout: Layout, made: Components) -> Sheet:
+def _with_title_or_chart(sheet: Sheet, layout: Layout, components: Components) -> Sheet:
     if sheet.name == EXPLAINED:
         return replace(sheet, title="Explained variance", note=NOTES[EXPLAINED])
-    if sheet.main.node is made.projected:
+    if sheet.main.node is components.projected:
         chart = _chart(sheet.main, layout)
         lines: list[str] = []
         if chart.kind == "points":

@@ -22,8 +22,8 @@ from .page import Cell, Extras
 from .placed import Block
 
 NOTE = (
-    "How much each word (row) looks at each word (column), in every head: the darker, the more. Click the "
-    "name of a head to go to its formulas."
+    "How much each word (row) looks at each word (column), in every head: the darker, the more. Click "
+    "the name of a head to go to its formulas."
 )
 NAME = "Heads"
 LONGEST_LABEL = 12
@@ -34,7 +34,8 @@ GAP = 2
 
 
 def with_head_maps(layout: Layout) -> Layout:
-    """A layout with a sheet for each layer that has several heads, before the sheet with the first head."""
+    """A layout with a sheet for each layer that has several heads, before the sheet with the first
+    head."""
     maps: dict[str, list[Block]] = {}
     for sheet in layout.steps or layout.sheets:
         for block in sheet.blocks:

@@ -3,14 +3,16 @@ records."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 
 import numpy as np
 
-from attn_xl.graph.node import Node, Numbers, referred_to
-from attn_xl.graph.operation import NoArray, Reads, cells_of, operation_of
+from attn_xl.graph.loops import loops_in
+from attn_xl.graph.node import Node, Numbers, referred_to, walk
+from attn_xl.graph.operation import NoArray, Operation, Reads, cells_of, operation_of
 from attn_xl.settings import Formulas, Settings
 from attn_xl.spreadsheets.addresses import (
     at_row,
@@ -106,7 +108,7 @@ class Layout:
         title: of the workbook.
         in_words: the computation as a formula in words.
         sentences: the words of each sentence, by the prefix of its sheet names.
-        sheets: after the Overview, in the order they are made.
+        sheets: those after the Overview, in the order of their creation.
         blanks: the cells to fill in.
         cover: a page before the Overview.
         overview: whether there is an Overview.
@@ -150,22 +152,22 @@ class Layout:
     @cached_property
     def sources(self) -> dict[str, list[str]]:
         """For each sheet, the sheets that its formulas refer to."""
-        found: dict[str, list[str]] = {}
+        sources: dict[str, list[str]] = {}
         for sheet in self.all_sheets:
             live = [block.node for block in sheet.blocks if block.live]
             cells = [parent for node in live for parent in referred_to(node)]
             names = [self.blocks[node].place.sheet for node in cells]
-            found[sheet.name] = [name for name in dict.fromkeys(names) if name != sheet.name]
-        return found
+            sources[sheet.name] = [name for name in dict.fromkeys(names) if name != sheet.name]
+        return sources
 
     @cached_property
     def targets(self) -> dict[str, list[str]]:
         """For each sheet, the sheets whose formulas refer to it."""
-        found: dict[str, list[str]] = {sheet.name: [] for sheet in self.all_sheets}
+        targets: dict[str, list[str]] = {sheet.name: [] for sheet in self.all_sheets}
         for name, sources in self.sources.items():
             for source in sources:
-                found[source].append(name)
-        return found
+                targets[source].append(name)
+        return targets
 
     def summary(self, settings: Settings) -> str:
         """The number of sheets and formulas: `24 sheets, 480 formulas`."""
@@ -210,17 +212,17 @@ class Layout:
         ]
 
     def patterns(self, block: Block, row: int) -> list[str]:
-        """The formulas of a row of `block`, without the equals sign; tokens (`addresses.row_token`)
-        stand in place of row numbers. `row` counts from 0, and matters only where the operation's
+        """The formulas of a row of `block`, without the equals sign; row numbers are
+        tokens (`addresses.row_token`). `row` counts from 0, and matters only where the operation's
         formulas differ from row to row.
 
         A cell that is computed from cells to fill in is empty until they are filled in.
         """
-        found = []
+        formulas = []
         for column in range(block.place.columns):
             formula, needed = self.needs(block, row, column)
-            found.append(f'IF({needed},"",{formula})' if needed else formula)
-        return found
+            formulas.append(f'IF({needed},"",{formula})' if needed else formula)
+        return formulas
 
     def formula(self, block: Block, row: int, column: int) -> str:
         """One cell's formula, without the equals sign; `row` and `column` count from 0."""
@@ -231,11 +233,18 @@ class Layout:
         node = block.node
         if not (self.arrays and block.live) or node.values.size == 1 or self.waits(node):
             return ""
+        if node in self._looping:  # it would refer to itself
+            return ""
         own = PlacedOperand(self.blocks, replace(node, name=""), block.place, 0, {})
         try:
             return own.array()
         except NoArray:
             return ""
+
+    @cached_property
+    def _looping(self) -> set[Node]:
+        """The matrices that are computed row by row."""
+        return {node for loop in loops_in(walk(self.blocks)) for node in loop.nodes}
 
     def needs(self, block: Block, row: int, column: int) -> tuple[str, str]:
         """The formula of a cell, and a condition that is true while cells it needs are empty; "" if it
@@ -248,25 +257,32 @@ class Layout:
 
     def same_in_every_row(self, block: Block) -> bool:
         """Whether one pattern serves all rows of a matrix."""
-        if block.node in self.blanks.open or block.node in self.blanks.follow:
+        if self.waits(block.node):
             return False
-        return not block.live or _same_in_every_row(block.node)
+        return not block.live or _in_every_row(block.node, lambda made: made.same_in_every_row)
+
+    def alike(self, block: Block, row: int, other: int) -> bool:
+        """Whether one pattern serves two rows of a matrix."""
+        if self.waits(block.node):
+            return False
+        return not block.live or _in_every_row(block.node, lambda made: made.alike(row, other))
 
 
-def _same_in_every_row(node: Node) -> bool:
+def _in_every_row(node: Node, same: Callable[[Operation], bool]) -> bool:
+    """Whether a formula is the same in some rows, given that of an operation."""
     if node.operation is None:
         return True
     operation = operation_of(node)
-    return operation.same_in_every_row and all(
-        _same_reference_in_every_row(parent, operation.reads_of(number))
+    return same(operation) and all(
+        _refers_alike(parent, operation.reads_of(number), same)
         for number, parent in enumerate(node.parents)
         if not parent.name
     )
 
 
-def _same_reference_in_every_row(node: Node, reads: Reads) -> bool:
-    """Whether every row refers to an operand without a name in the same way."""
+def _refers_alike(node: Node, reads: Reads, same: Callable[[Operation], bool]) -> bool:
+    """Whether the rows refer to an operand without a name in the same way."""
     cells = cells_of(node)
     if cells and cells.turned:  # another column for each row
         return node.shape[0] == 1 or reads is Reads.column
-    return _same_in_every_row(node)
+    return _in_every_row(node, same)

@@ -84,12 +84,12 @@ class PlacedOperand(Operand):
         place = self._block.place
         return "" if place.sheet == self._home.sheet else quoted(place.sheet) + "!"
 
-    def _row_number(self) -> str:
-        """The row number that matches the formula's own row; of a single row, always that row."""
+    def _row_number(self, row: int | None = None) -> str:
+        """The number of a row, from 0, or of the formula's own row; of a single row, always that row."""
         first = self._block.place.row + (self._cells.row if self._cells else 0)
         if self.shape[0] == 1 < self._home.rows:
             return f"${first}"
-        return row_token(first - self._home.row)
+        return row_token(first - self._home.row + (0 if row is None else row - self._index))
 
     def _reads(self, text: str, cells: int) -> str:
         self.read[text] = (self._block.node, cells)
@@ -110,16 +110,21 @@ class PlacedOperand(Operand):
         place = self._block.place
         one_column = self.shape[1] == 1 < self._home.columns
         letter = letters(place.column + cells.column + column)
-        row_text = self._row_number() if row is None else str(place.row + cells.row + row)
+        row_text = self._row_number(row)
         return self._reads(f"{self._sheet}{'$' * one_column}{letter}{row_text}", 1)
 
-    def row(self) -> str:
-        cells, place = self._cells, self._block.place
-        assert cells is not None
+    def row(self, row: int | None = None) -> str:
+        """All columns of a row, from 0, or of the formula's own row."""
+        cells = self._cells
+        if cells is None:
+            picked = operation_of(self._node).row_of(self._index if row is None else row)
+            assert picked is not None
+            return self._parents[picked[0]].row(picked[1])
         if cells.turned:
-            return self._range(min(self._index, self.shape[0] - 1), 0, 1, self.shape[1])
-        first = place.column + cells.column
-        number = self._row_number()
+            index = self._index if row is None else row
+            return self._range(min(index, self.shape[0] - 1), 0, 1, self.shape[1])
+        first = self._block.place.column + cells.column
+        number = self._row_number(row)
         text = f"{self._sheet}${letters(first)}{number}:${letters(first + self.shape[1] - 1)}{number}"
         return self._reads(text, self.shape[1])
 

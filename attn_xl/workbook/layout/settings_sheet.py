@@ -36,8 +36,8 @@ class Source:
         kind: `sentence`, `weights`, or `given` for numbers that the program made up.
         name: the sentence's or the weights'.
         defined: its defined name.
-        place: its address, for programs that lose defined names. A table that is not in the workbook
-            has "" as its defined name, and the whole table as JSON in place of an address.
+        place: its address, for programs that lose defined names. Of a table that is not in the
+            workbook, `defined` is "" and `place` is the whole table as JSON.
         node: the table.
     """
 

@@ -36,41 +36,41 @@ MARKS = ("circle", "square", "diamond", "triangle")
 
 def add_chart(ws: Any, chart: Chart) -> None:
     """Add a chart to a sheet."""
-    made: Any = BarChart() if chart.kind == "bars" else ScatterChart()
-    made.title, made.width, made.height = chart.title, chart.width, chart.height
-    made.title.overlay = False
+    excel_chart: Any = BarChart() if chart.kind == "bars" else ScatterChart()
+    excel_chart.title, excel_chart.width, excel_chart.height = chart.title, chart.width, chart.height
+    excel_chart.title.overlay = False
     bold = CharacterProperties(sz=TITLE_SIZE, b=True)
-    for paragraph in made.title.tx.rich.paragraphs:
+    for paragraph in excel_chart.title.tx.rich.paragraphs:
         paragraph.pPr = ParagraphProperties(defRPr=bold)
         for run in paragraph.r:
             run.rPr = bold
     if chart.kind != "bars":
-        made.style = 13
-        made.scatterStyle = "lineMarker"
-        made.varyColors = False
-    made.legend = made.legend if chart.legend else None
-    if made.legend is not None:
-        made.legend.position = "b"
-    made.x_axis.title, made.y_axis.title = chart.x_title or None, chart.y_title or None
-    for axis in (made.x_axis, made.y_axis):
+        excel_chart.style = 13
+        excel_chart.scatterStyle = "lineMarker"
+        excel_chart.varyColors = False
+    excel_chart.legend = excel_chart.legend if chart.legend else None
+    if excel_chart.legend is not None:
+        excel_chart.legend.position = "b"
+    excel_chart.x_axis.title, excel_chart.y_axis.title = chart.x_title or None, chart.y_title or None
+    for axis in (excel_chart.x_axis, excel_chart.y_axis):
         axis.delete = False  # openpyxl leaves them out otherwise
         axis.number_format = "General"
-    made.y_axis.majorGridlines.spPr = GraphicalProperties(ln=LineProperties(solidFill="D9D9D9"))
+    excel_chart.y_axis.majorGridlines.spPr = GraphicalProperties(ln=LineProperties(solidFill="D9D9D9"))
     if chart.kind == "bars":
-        made.gapWidth = 60
-        made.x_axis.tickLblPos = "low"
+        excel_chart.gapWidth = 60
+        excel_chart.x_axis.tickLblPos = "low"
     else:
-        made.x_axis.majorGridlines = None
-        made.x_axis.tickLblPos = made.y_axis.tickLblPos = "low"
+        excel_chart.x_axis.majorGridlines = None
+        excel_chart.x_axis.tickLblPos = excel_chart.y_axis.tickLblPos = "low"
     for number, series in enumerate(chart.series):
-        made.series.append(_series(chart, series, number))
-    ws.add_chart(made, address(chart.row, chart.column))
+        excel_chart.series.append(_series(chart, series, number))
+    ws.add_chart(excel_chart, address(chart.row, chart.column))
 
 
 def _series(chart: Chart, series: Series, number: int) -> Any:
     colour = COLOURS[number % len(COLOURS)]
-    made: Any = make_series(Reference(range_string="Sheet!$A$1"), title=series.title)
-    made.tx = SeriesLabel(v=spreadsheet_text(series.title))
+    excel_series: Any = make_series(Reference(range_string="Sheet!$A$1"), title=series.title)
+    excel_series.tx = SeriesLabel(v=spreadsheet_text(series.title))
     numbers = NumDataSource(NumRef(f=series.values.absolute, numCache=_number_cache(series.numbers)))
     if chart.kind == "bars":
         names = StrData(
@@ -81,34 +81,34 @@ def _series(chart: Chart, series: Series, number: int) -> Any:
                 if name is not None
             ],
         )
-        made.val, made.cat = (
+        excel_series.val, excel_series.cat = (
             numbers,
             AxDataSource(strRef=StrRef(f=series.labels.absolute, strCache=names)),
         )
-        made.graphicalProperties = GraphicalProperties(solidFill=colour)
-        made.invertIfNegative = False
-        return made
+        excel_series.graphicalProperties = GraphicalProperties(solidFill=colour)
+        excel_series.invertIfNegative = False
+        return excel_series
     x = tuple(name if isinstance(name, float) else None for name in series.names)
-    made.val = made.cat = None
-    made.yVal = numbers
-    made.xVal = AxDataSource(numRef=NumRef(f=series.labels.absolute, numCache=_number_cache(x)))
-    made.smooth = False
-    made.marker = Marker(symbol=MARKS[number // len(COLOURS) % len(MARKS)], size=8)
-    made.marker.graphicalProperties = _dot(colour, filled=True)
+    excel_series.val = excel_series.cat = None
+    excel_series.yVal = numbers
+    excel_series.xVal = AxDataSource(numRef=NumRef(f=series.labels.absolute, numCache=_number_cache(x)))
+    excel_series.smooth = False
+    excel_series.marker = Marker(symbol=MARKS[number // len(COLOURS) % len(MARKS)], size=8)
+    excel_series.marker.graphicalProperties = _dot(colour, filled=True)
     line = LineProperties(noFill=True)
     if chart.kind == "moves":
         line = LineProperties(solidFill=colour, w=15875, tailEnd=LineEndProperties(type="triangle"))
-        made.dPt = [
+        excel_series.dPt = [
             DataPoint(
                 idx=0,
                 marker=Marker(symbol="circle", size=6, spPr=_dot(colour, filled=False)),
                 spPr=_dot(colour, filled=False),
             )
         ]
-    made.graphicalProperties = GraphicalProperties(ln=line)
+    excel_series.graphicalProperties = GraphicalProperties(ln=line)
     last = len(series.numbers) - 1
-    made.dLbls = _named_at(last, series.label)
-    return made
+    excel_series.dLbls = _named_at(last, series.label)
+    return excel_series
 
 
 def _dot(colour: str, *, filled: bool) -> GraphicalProperties:
@@ -134,6 +134,6 @@ def _number_cache(numbers: tuple[float | None, ...]) -> NumData:
 
 
 def _point(index: int, number: float) -> Any:
-    made: Any = NumVal(idx=index, v=number)
-    made.__dict__["v"] = repr(number)  # openpyxl would write only 16 digits
-    return made
+    point: Any = NumVal(idx=index, v=number)
+    point.__dict__["v"] = repr(number)  # openpyxl would write only 16 digits
+    return point

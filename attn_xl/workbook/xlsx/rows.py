@@ -73,7 +73,7 @@ def sheet_rows(
 
     def only(block: Block, row: int) -> bytes:
         """The row of one block, where several blocks or cells share the row."""
-        if block not in alone or not alone[block].serves([block]):
+        if block not in alone or not alone[block].serves([block], row):
             alone[block] = _RowTemplate([block], row, layout, cell_styles, live)
         return alone[block].at(row)
 
@@ -83,7 +83,7 @@ def sheet_rows(
         free = cells.get(row, ())
         height = cell_styles.heights.get(row) or (cell_styles.heading_height if headed else None)
         if here and not headed and not free and not height:
-            if template is None or not template.serves(here):
+            if template is None or not template.serves(here, row):
                 template = _RowTemplate(here, row, layout, cell_styles, live)
             yield b'<row r="%d">%b</row>' % (row, template.at(row))
             continue
@@ -136,7 +136,8 @@ class _RowTemplate:
     def __init__(
         self, blocks: list[Block], row: int, layout: Layout, cell_styles: CellStyles, live: bool
     ) -> None:
-        self._blocks, self._layout = blocks, layout
+        self._blocks, self._layout, self._row = blocks, layout, row
+        self._arrays = False
         self._uniform = all(layout.same_in_every_row(block) for block in blocks)
         own = row_token(0)
         parts: list[str] = []
@@ -154,7 +155,7 @@ class _RowTemplate:
             if array and index == 0:
                 reference = f't="array" ref="{block.place.range}"'
                 formulas[0] = f"<f {reference}>{_escaped(array).replace('%', '%%')}</f>"
-                self._uniform = False
+                self._uniform, self._arrays = False, True
             elif array:
                 pass
             elif live and block.live and any(state.formula for state in states):
@@ -183,9 +184,14 @@ class _RowTemplate:
         self._tokens = [(row_token(offset).encode(), offset) for offset in row_offsets(text)]
         self._text = text.encode()
 
-    def serves(self, blocks: list[Block]) -> bool:
-        """Whether the template is valid for the next row."""
-        return self._uniform and blocks == self._blocks
+    def serves(self, blocks: list[Block], row: int) -> bool:
+        """Whether the template is valid for a row below."""
+        if blocks != self._blocks or self._arrays:
+            return False
+        return self._uniform or all(
+            self._layout.alike(block, self._row - block.place.row, row - block.place.row)
+            for block in blocks
+        )
 
     def at(self, row: int) -> bytes:
         text = self._text

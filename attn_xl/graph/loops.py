@@ -1,0 +1,96 @@
+"""Loops: matrices that are computed together, row after row, since each row needs the row before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .node import Node, Numbers
+from .operation import Reads, operation_of
+
+if TYPE_CHECKING:
+    from .recompute import Entered
+
+
+class Loop:
+    """Matrices that are computed together, row after row, since each row needs the row before it.
+
+    Attributes:
+        reverse: whether from the last row up.
+        nodes: all of them, in the order in which a row is computed.
+        states: those whose row above is read.
+    """
+
+    def __init__(self, reverse: bool = False) -> None:
+        self.reverse = reverse
+        self.nodes: tuple[Node, ...] = ()
+        self.states: tuple[Node, ...] = ()
+
+    @property
+    def reads(self) -> set[Node]:
+        """The matrices outside the loop that it reads."""
+        return {parent for node in self.nodes for parent in node.parents} - {*self.nodes}
+
+    def numbers(self) -> dict[Node, Numbers]:
+        """The numbers of all nodes, from those of the matrices outside."""
+        return self.recomputed({node: node.values for node in self.reads}, {}, keep=True)[0]
+
+    def recomputed(
+        self, outside: Mapping[Node, Numbers], entered: Mapping[Node, Entered], *, keep: bool = False
+    ) -> tuple[dict[Node, Numbers], dict[Node, Numbers]]:
+        """As in `Recomputed`: what every row gives and shows, given what the matrices outside show; with
+        `keep`, infinite numbers are kept."""
+        expected = {node: np.empty(node.shape) for node in self.nodes}
+        shown = {n: np.empty(n.shape) if n in entered else made for n, made in expected.items()}
+        plan = []
+        for node in self.nodes:
+            operation = operation_of(node)
+            sources = []
+            for number, parent in enumerate(node.parents):
+                values = shown[parent] if parent in shown else outside[parent]
+                by_row = operation.reads_of(number) in (Reads.number, Reads.row)
+                sources.append((values, by_row and len(values) == len(node.rows)))
+            plan.append((operation, sources, expected[node], shown[node], entered.get(node)))
+        rows = range(len(self.nodes[0].rows))
+        for t in reversed(rows) if self.reverse else rows:
+            for operation, sources, made, seen, put in plan:
+                pick = operation.row_of(t)
+                if pick is not None:
+                    made[t] = sources[pick[0]][0][pick[1]]
+                else:
+                    operands = (values[t : t + 1] if by_row else values for values, by_row in sources)
+                    made[t] = operation.numbers(*operands)[0]
+                if not keep:
+                    made[t] = np.where(np.isfinite(made[t]), made[t] + 0.0, np.nan)
+                if put is not None:
+                    seen[t] = np.where(put.cells[t], put.numbers[t], made[t])
+        return expected, shown
+
+
+class Looping:
+    """What an operation has that refers to another row of its own result.
+
+    Attributes:
+        loop: the matrices that are computed together.
+    """
+
+    loop: Loop
+
+
+def loop_turns(nodes: Sequence[Node]) -> dict[Node, Loop | None]:
+    """For each node of a loop among `nodes`, in their order, None; for its last node, the loop: all that
+    it reads comes before, and all that reads it after."""
+    found: dict[Node, Loop | None] = {}
+    for loop in loops_in(nodes):
+        inside = {*loop.nodes}
+        last = [node for node in nodes if node in inside][-1]
+        found |= {node: loop if node is last else None for node in loop.nodes}
+    return found
+
+
+def loops_in(nodes: Iterable[Node]) -> list[Loop]:
+    """The loops among some matrices."""
+    found = (node.operation.loop for node in nodes if isinstance(node.operation, Looping))
+    return list(dict.fromkeys(found))

@@ -1,0 +1,68 @@
+"""A convolution over the words of a sentence: each word sees its neighbours in a window.
+
+Shapes: n words, d dimensions of an embedding, f filters.
+Source: Kim, "Convolutional Neural Networks for Sentence Classification" (2014); as `torch.nn.Conv1d` with
+`padding="same"`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attn_xl.errors import InputError
+from attn_xl.graph.functions import activation, column_maximum, shifted
+from attn_xl.graph.matrix import Matrix, given_step
+from attn_xl.graph.step import WHOLE
+from attn_xl.text import count
+
+from . import recurrent_steps as steps
+from .attention import Weights
+
+
+def convolution(
+    x: Matrix, weights: Weights, window: int, width: int | None = None
+) -> tuple[Matrix, Matrix]:
+    """ReLU of the sum of X[t + o] W_o over the offsets o of the window, plus b; and its largest numbers.
+
+    Args:
+        x: embeddings, (n, d).
+        weights: for each offset `W_before`, `W_here`, `W_after` (`W_before_2` for two words before),
+            (d, f) each; optional `b_conv`, (1, f).
+        window: the number of words that a filter sees; an even one sees one more after the word.
+        width: the number of filters, if no weights give it; d if None.
+
+    Returns:
+        (n, f), and the largest number of each column, (1, f).
+
+    Raises:
+        InputError: if the window is longer than the sentence, or weights are missing or do not fit.
+    """
+    if window > len(x.rows):
+        raise InputError(
+            f"the window of {count(window, 'word')} is longer than the sentence, which has "
+            f"{count(len(x.rows), 'word')}. Use --window {len(x.rows)} or less, or a longer sentence."
+        )
+    before = (window - 1) // 2
+    zeros = np.zeros((1, len(x.columns)))
+    padding = given_step(zeros, ["beyond"], x.columns, steps.PADDING) if window > 1 else None
+    total: Matrix | None = None
+    first: Matrix | None = None
+    width = width or len(x.columns)
+    for offset in range(-before, window - before):
+        part = WHOLE.numbered(abs(offset) if abs(offset) > 1 else 0)
+        columns = [f"f{j + 1}" for j in range(width)]
+        w = weights.matrix(steps.filters(offset), part, x.columns, width, columns)
+        first = first or w
+        width = len(first.columns)
+        if len(w.columns) != width:
+            raise InputError(
+                f"{w.name} is {len(w.rows)} x {len(w.columns)}, but needs {width} columns, one for each "
+                f"filter, as {first.name} has."
+            )
+        seen = x if padding is None or offset == 0 else shifted(x, offset, padding)
+        total = seen @ w if total is None else total + seen @ w
+    assert total is not None and first is not None
+    bias = weights.row(steps.FILTER_BIAS, WHOLE, first.columns)
+    convolved = (total if bias is None else total + bias).as_step(steps.CONVOLVED)
+    output = activation(convolved, "relu").as_step(steps.FEATURES)
+    return output, column_maximum(output).as_step(steps.POOLED)

@@ -1,0 +1,441 @@
+"""Finds attention in the formulas of a workbook, whatever its tables are called: who is multiplied by
+whom tells which cells are the words, W_Q, W_K, W_V, W_O, the biases and the heads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import product as every
+from typing import Any
+
+import numpy as np
+
+from attn_xl.spreadsheets.formulas import FormulaBook
+
+from .formula_blocks import Axis, Block, Blocks, Operand, Piece, Product, Span, other
+
+MOST_STEPS = 40
+"""Blocks between two products: the steps of a softmax, masks, copies."""
+
+
+@dataclass(frozen=True)
+class Role:
+    """What cells are for.
+
+    Attributes:
+        span: the cells.
+        turned: whether they are to be transposed: words in columns, or weights applied from the left.
+        why: the formulas that say so.
+    """
+
+    span: Span
+    turned: bool
+    why: str
+
+
+@dataclass(eq=False)
+class Projection:
+    """Queries, keys or values: words times weights plus a bias; the words themselves without weights."""
+
+    words: Role
+    weights: Role | None = None
+    bias: Role | None = None
+
+
+@dataclass(eq=False)
+class Head:
+    """One attention.
+
+    Attributes:
+        output, scores: the product that is its output, and the one that its weights come from.
+        weights: the cells with the attention weights, and their axis of the words looked at; None if
+            they are computed within a formula.
+        mask: a table that is added to the scores.
+        q, k, v: its projections.
+    """
+
+    output: Product
+    scores: Product
+    weights: tuple[Span, Axis] | None
+    mask: Role | None
+    q: Projection
+    k: Projection
+    v: Projection
+
+
+@dataclass(eq=False)
+class Attention:
+    """The heads that attend from the same words to the same words.
+
+    Attributes:
+        words, memory: the words that look, and those looked at if they are others.
+        weights: weights and biases by name.
+        heads: the heads in order.
+        output: the cells with the result.
+        settings: the settings with which attn-xl computes the same.
+        agrees: whether attn-xl computes the stored attention weights; None if it is unknown.
+    """
+
+    words: Role
+    memory: Role | None
+    heads: list[Head]
+    weights: dict[str, Role] = field(default_factory=dict)
+    output: Span | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+    agrees: bool | None = None
+
+    def roles(self) -> Iterator[Role]:
+        """Everything it is computed from."""
+        yield self.words
+        if self.memory is not None:
+            yield self.memory
+        yield from self.weights.values()
+
+
+@dataclass(frozen=True)
+class _Behind:
+    """A product that cells are computed from, number by number.
+
+    Attributes:
+        product: the product; axis: the axis of its result that the given axis of the cells is.
+        span: the part of its result that the cells are.
+        functions: the functions on the way.
+        added: what is added on the way.
+    """
+
+    product: Product
+    axis: Axis
+    span: Span
+    functions: frozenset[str]
+    added: tuple[Span, ...]
+
+
+class Tracing:
+    """Follows the references of a workbook's formulas."""
+
+    def __init__(self, book: FormulaBook) -> None:
+        self.blocks = Blocks(book)
+        self.products: list[Product] = [
+            product for sheet in self.blocks.on.values() for block in sheet for product, _ in block.products
+        ]  # fmt: skip
+
+    def factors(self) -> list[Span]:
+        """The cells that a product multiplies, each once."""
+        cells = [
+            operand.cells[0]
+            for product in self.products
+            for operand in (product.rows, product.columns)
+            if operand.cells is not None
+        ]
+        return list(dict.fromkeys(cells))
+
+    def behind(self, operand: Operand) -> list[_Behind]:
+        """The nearest products that a factor is computed from; `axis` belongs to the axis along which
+        the factor is summed."""
+        found: list[_Behind] = []
+        for piece in operand.pieces:
+            found += self._behind(piece, frozenset(), (), 0)
+        return list({(one.product, one.axis, one.span): one for one in found}.values())
+
+    def _behind(
+        self, piece: Piece, functions: frozenset[str], added: tuple[Span, ...], steps: int
+    ) -> Iterator[_Behind]:
+        here, axis = piece
+        if isinstance(here, Product):
+            yield _Behind(here, axis, here.block.span, functions | here.block.functions, added)
+            return
+        if steps > MOST_STEPS:
+            return
+        for block in self.blocks.at(here):
+            part = _common(here, block.span)
+            passed = functions | block.functions
+            plus = (*added, *block.added)
+            if block.products:
+                for product, flip in block.products:
+                    yield _Behind(product, other(axis) if flip else axis, part, passed, plus)
+                continue
+            for source, flip in block.carriers:
+                inside = _mapped(part, block.span, source, flip)
+                if inside != here:
+                    yield from self._behind(
+                        (inside, other(axis) if flip else axis), passed, plus, steps + 1
+                    )
+
+    def origin(self, span: Span, axis: Axis) -> tuple[Span, Axis]:
+        """Where cells are copied from; the cells themselves if they are no copy."""
+        for _ in range(MOST_STEPS):
+            blocks = self.blocks.at(span)
+            if len(blocks) != 1 or not blocks[0].is_copy or not blocks[0].span.holds(span):
+                break
+            if len(blocks[0].carriers) != 1:
+                break
+            source, flip = blocks[0].carriers[0]
+            span, axis = _mapped(span, blocks[0].span, source, flip), other(axis) if flip else axis
+        return span, axis
+
+    def sources(self, span: Span, axis: Axis) -> Iterator[tuple[Span, Axis]]:
+        """The cells, and those that they are computed from number by number, nearest first."""
+        left, seen = [(span, axis)], set[Span]()
+        while left:
+            span, axis = left.pop(0)
+            if span in seen:
+                continue
+            seen.add(span)
+            yield span, axis
+            for block in self.blocks.at(span):
+                if block.span.holds(span) and not block.products:
+                    left += [
+                        (_mapped(span, block.span, source, flip), other(axis) if flip else axis)
+                        for source, flip in block.carriers
+                    ]
+
+    def reads(self, span: Span, sources: Sequence[Block]) -> bool:
+        """Whether cells are computed from one of the given blocks, by whatever formulas."""
+        left, seen = [span], set[Block]()
+        while left:
+            for block in self.blocks.at(left.pop()):
+                if block in sources:
+                    return True
+                if block not in seen:
+                    seen.add(block)
+                    left += {reference.span: None for reference in block.references}
+        return False
+
+    def computes(self, span: Span) -> bool:
+        """Whether all of the cells are formulas that compute something from other cells: a result."""
+        covered = 0
+        for block in self.blocks.at(span):
+            if not block.references or block.is_copy:
+                return False
+            height, width = _common(span, block.span).shape
+            covered += height * width
+        return covered == span.shape[0] * span.shape[1]
+
+
+def _common(a: Span, b: Span) -> Span:
+    return Span(
+        a.sheet, max(a.top, b.top), max(a.left, b.left), min(a.bottom, b.bottom), min(a.right, b.right)
+    )  # fmt: skip
+
+
+def _mapped(part: Span, whole: Span, source: Span, flip: bool) -> Span:
+    """The cells of `source` that a part of a block is computed from."""
+    down, right = part.top - whole.top, part.left - whole.left
+    height, width = part.shape
+    if flip:
+        down, right, height, width = right, down, width, height
+    top, left = source.top + down, source.left + right
+    return Span(source.sheet, top, left, top + height - 1, left + width - 1)
+
+
+# Attention
+
+
+def find_attention(book: FormulaBook) -> tuple[list[Attention], Tracing]:
+    """Every attention that the formulas of a workbook compute, in the order of its sheets."""
+    tracing = Tracing(book)
+    heads: list[Head] = []
+    for product in tracing.products:
+        found = _head(tracing, product)
+        if found is not None:
+            heads.append(found)
+    inner = {head.scores for head in heads}
+    heads = [head for head in heads if head.output not in inner]
+    groups: dict[tuple[object, ...], list[Head]] = {}
+    for head in heads:
+        ends = [
+            (*tracing.origin(one.words.span, "rows" if one.words.turned else "columns"),)
+            for one in (head.q, head.k)
+        ]
+        groups.setdefault((ends[0], ends[1]), []).append(head)
+    return [_attention(tracing, group) for group in groups.values()], tracing
+
+
+def _head(tracing: Tracing, product: Product) -> Head | None:
+    """The attention whose output a product is; None if it is another product."""
+    for weights, values in ((product.rows, product.columns), (product.columns, product.rows)):
+        for scores in tracing.behind(weights):
+            # The product adds up over the words that are looked at: they are the keys.
+            k, q = scores.product.along(scores.axis), scores.product.along(other(scores.axis))
+            if values.cells is None and not isinstance(values.pieces[0][0], Product):
+                continue
+            keys, queries = _projection(tracing, k), _projection(tracing, q)
+            looked_at = _projection(tracing, values, by_words=True)
+            if keys is None or queries is None or looked_at is None:
+                continue
+            if _same(tracing, keys.words, looked_at.words):
+                mask = _mask(scores)
+                return Head(product, scores.product, weights.cells, mask, queries, keys, looked_at)
+    return None
+
+
+def _mask(scores: _Behind) -> Role | None:
+    """The table that is added to the scores on the way to the attention weights."""
+    for span in (*scores.product.block.added, *scores.added):
+        if span.shape == scores.product.block.span.shape and max(span.shape) > 1:
+            return Role(span, scores.axis == "rows", f"it is added to {scores.product.block.span}")
+    return None
+
+
+def _same(tracing: Tracing, a: Role, b: Role) -> bool:
+    ends = [tracing.origin(one.span, "rows" if one.turned else "columns") for one in (a, b)]
+    return ends[0] == ends[1]
+
+
+def _projection(tracing: Tracing, factor: Operand, by_words: bool = False) -> Projection | None:
+    """Queries, keys or values as words times weights.
+
+    Args:
+        by_words: whether the product with the factor adds up over words (values) rather than over
+            dimensions (queries, keys).
+    """
+    found = tracing.behind(factor)
+    if len({one.product for one in found}) == 1 and len(found) == 1:
+        one = found[0]
+        words_axis = one.axis if by_words else other(one.axis)
+        x, w = one.product.along(words_axis), one.product.along(other(words_axis))
+        if x.cells is None or w.cells is None:
+            return None
+        where = f"{one.product.block.span} multiplies them"
+        span, axis = w.cells
+        start, count = _place(one.span, one.product.block.span, other(words_axis))
+        if count != (span.shape[1] if axis == "rows" else span.shape[0]):
+            span = span.part(other(axis), start, count)
+        why = f"{one.product.block.span} multiplies it by {x.cells[0]}"
+        weights = Role(span, axis == "columns", why)
+        words = Role(x.cells[0], x.cells[1] == "rows", where)
+        return Projection(words, weights, _bias(one, other(words_axis)))
+    if factor.cells is None:
+        return None
+    span, axis = factor.cells
+    turned = (axis == "columns") if by_words else (axis == "rows")
+    return Projection(Role(span, turned, "its words are compared with each other"))
+
+
+def _place(part: Span, whole: Span, axis: Axis) -> tuple[int, int]:
+    """Where a part begins in the rows or columns of the whole, and how many it has."""
+    if axis == "rows":
+        return part.top - whole.top, part.shape[0]
+    return part.left - whole.left, part.shape[1]
+
+
+def _bias(one: _Behind, axis: Axis) -> Role | None:
+    """The line that is added to each word: as long as the words have dimensions in the result."""
+    _, count = _place(one.span, one.product.block.span, axis)
+    for span in dict.fromkeys((*one.added, *one.product.block.added)):
+        if max(span.shape) == count and min(span.shape) == 1:
+            return Role(
+                span, span.shape[1] == 1 and count > 1, f"it is added to {one.product.block.span}"
+            )
+    return None
+
+
+def _attention(tracing: Tracing, heads: Sequence[Head]) -> Attention:
+    """One attention of all heads that attend from the same words to the same words."""
+    first = heads[0]
+    same = _same(tracing, first.q.words, first.k.words)
+    mixed = _mixed(tracing, heads) if len(heads) > 1 else None
+    if mixed is not None:
+        heads = mixed[1]
+    made = Attention(first.q.words, None if same else first.k.words, list(heads))
+    made.output = mixed[2] if mixed else first.output.block.span if len(heads) == 1 else None
+    for number, head in enumerate(heads, 1):
+        tail = f"_{number}" if len(heads) > 1 else ""
+        for letter, one in (("Q", head.q), ("K", head.k), ("V", head.v)):
+            if one.weights is not None:
+                made.weights[f"W_{letter}{tail}"] = one.weights
+            if one.bias is not None:
+                made.weights[f"b_{letter}{tail}"] = one.bias
+    if mixed is not None:
+        made.weights["W_O"] = mixed[0]
+        if mixed[3] is not None:
+            made.weights["b_O"] = mixed[3]
+    return made
+
+
+def _mixed(
+    tracing: Tracing, heads: Sequence[Head]
+) -> tuple[Role, list[Head], Span, Role | None] | None:
+    """W_O and its bias, the heads in the order in which it takes them, and the result; None if no
+    product takes the outputs of all heads."""
+    outputs = {head.output: head for head in heads}
+    for product in tracing.products:
+        for joined, weights in ((product.rows, product.columns), (product.columns, product.rows)):
+            if joined.cells is None or weights.cells is None:
+                continue
+            span, axis = joined.cells
+            order = _joined(tracing, span, axis)
+            if len(order) == len(heads) and {*order} == {*outputs}:
+                where, turned = weights.cells
+                why = f"{product.block.span} multiplies it by the heads' outputs, {span}"
+                role = Role(where, turned == "columns", why)
+                along = "columns" if weights is product.columns else "rows"
+                bias = _bias(_Behind(product, "rows", product.block.span, frozenset(), ()), along)  # type: ignore[arg-type]
+                return role, [outputs[one] for one in order], product.block.span, bias
+    return None
+
+
+def _joined(tracing: Tracing, span: Span, axis: Axis) -> list[Product]:
+    """The products whose results stand side by side in a factor, in order."""
+    found: dict[Product, int] = {}
+    for block in tracing.blocks.at(span):
+        part = _common(span, block.span)
+        at = part.left if axis == "columns" else part.top
+        for one in tracing._behind((part, axis), frozenset(), (), 0):
+            found.setdefault(one.product, at)
+    return sorted(found, key=lambda product: found[product])
+
+
+# Agreement
+
+Values = Callable[[Span], "np.ndarray | None"]
+"""The numbers in cells; None if one is missing."""
+
+
+def settle(attention: Attention, values: Values) -> None:
+    """Find the settings with which attn-xl computes the attention weights that the workbook stores:
+    whether scores are scaled, whether later words are hidden, and whether a table masks them."""
+    head = attention.heads[0]
+    if len(attention.heads) > 1:
+        attention.settings["heads"] = len(attention.heads)
+    stored = head.weights and values(head.weights[0])
+    q, k = (_computed(one, values) for one in (head.q, head.k))
+    if stored is None or head.weights is None or q is None or k is None:
+        return
+    stored = stored if head.weights[1] == "columns" else stored.T
+    added = head.mask and _turned(head.mask, values)
+    if stored.shape != (len(q), len(k)) or q.shape[1] != k.shape[1]:
+        return
+    for mask, causal, scale in every(
+        (added, None) if added is not None else (None,), (False, True), (True, False)
+    ):
+        scores = q @ k.T / (np.sqrt(k.shape[1]) if scale else 1)
+        if mask is not None and mask.shape == scores.shape:
+            scores = scores + mask
+        if causal:
+            scores = np.where(np.triu(np.ones(scores.shape), 1) > 0, -np.inf, scores)
+        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+        if np.allclose(powers / powers.sum(axis=1, keepdims=True), stored, rtol=1e-4, atol=1e-6):
+            attention.agrees = True
+            attention.settings |= {} if scale else {"scale": False}
+            attention.settings |= {"causal": True} if causal else {}
+            if mask is not None and head.mask is not None:
+                attention.weights["Mask"] = head.mask
+            return
+    attention.agrees = False
+
+
+def _turned(role: Role, values: Values) -> np.ndarray | None:
+    found = values(role.span)
+    return found.T if found is not None and role.turned else found
+
+
+def _computed(one: Projection, values: Values) -> np.ndarray | None:
+    """Queries or keys, (n, d_k), from the words, the weights and the bias."""
+    words = _turned(one.words, values)
+    if one.weights is None or words is None:
+        return words
+    weights, bias = _turned(one.weights, values), one.bias and _turned(one.bias, values)
+    if weights is None or words.shape[1] != weights.shape[0]:
+        return None
+    return np.asarray(words @ weights + (0 if bias is None else bias))

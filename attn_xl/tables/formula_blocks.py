@@ -1,0 +1,590 @@
+"""Takes the formulas of a workbook apart: blocks of formulas filled by copying, and the matrix product
+that a block computes, whether it is written with MMULT, SUMPRODUCT, SUM or `*` and `+`."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+from attn_xl.spreadsheets.addresses import letters, parse_area, quoted, split_address, unquoted
+from attn_xl.spreadsheets.formulas import WIDTH, FormulaBook
+
+Axis = Literal["rows", "columns"]
+Corners = tuple[int, int, int, int]
+"""First row, first column, last row, last column, from 1."""
+Tree = tuple[Any, ...]
+"""`("ref", number)`, `("call", name, arguments)`, `("do", operator, left, right)`, or `("other",)`."""
+Piece = tuple["Product | Span", Axis]
+
+MOST_FORMULAS = 400_000
+_PARTS = re.compile(
+    r""""(?:[^"]|"")*"
+    |(?P<sheet>'(?:[^']|'')+'!|[^\W\d][\w.]*!)?(?<![\w.$])
+     (?P<first>\$?[A-Z]{1,3}\$?[1-9]\d{0,6})(?::(?P<last>\$?[A-Z]{1,3}\$?[1-9]\d{0,6}))?(?![\w.(!])
+    |(?P<word>[^\W\d][\w.]*)(?!\w*[(!\[])""",
+    re.VERBOSE,
+)
+_CELL = re.compile(r"(\$?)([A-Z]+)(\$?)(\d+)")
+_TOKENS = re.compile(r"\x01(\d+)|([^\W\d][\w.]*)\(|(\d+\.?\d*(?:E[+-]?\d+)?|\.\d+)|(\S)", re.IGNORECASE)
+_PREFIX = re.compile(r"^(?:_XLFN\.|_XLWS\.|_XLUDF\.|_XLPM\.)+")
+_TRANSPARENT = ("ANCHORARRAY", "SINGLE", "ARRAYFORMULA", "N", "(")
+_BINDING = {"=": 1, "<": 1, ">": 1, "&": 2, "+": 3, "-": 3, "*": 4, "/": 4, "^": 5}
+
+
+def other(axis: Axis) -> Axis:
+    return "columns" if axis == "rows" else "rows"
+
+
+class Span(NamedTuple):
+    """Cells that formulas refer to."""
+
+    sheet: str
+    top: int
+    left: int
+    bottom: int
+    right: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.bottom - self.top + 1, self.right - self.left + 1
+
+    def __str__(self) -> str:
+        first, last = f"{letters(self.left)}{self.top}", f"{letters(self.right)}{self.bottom}"
+        return f"{quoted(self.sheet)}!{first}" + (f":{last}" if last != first else "")
+
+    def part(self, axis: Axis, start: int, count: int) -> Span:
+        """Some of its rows or columns, counted from 0."""
+        if axis == "rows":
+            return self._replace(top=self.top + start, bottom=self.top + start + count - 1)
+        return self._replace(left=self.left + start, right=self.left + start + count - 1)
+
+    def overlaps(self, b: Span) -> bool:
+        return (
+            self.sheet == b.sheet and self.top <= b.bottom and b.top <= self.bottom
+            and self.left <= b.right and b.left <= self.right
+        )  # fmt: skip
+
+    def holds(self, b: Span) -> bool:
+        return (
+            self.sheet == b.sheet and self.top <= b.top and b.bottom <= self.bottom
+            and self.left <= b.left and b.right <= self.right
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What one reference is in the first formula of a block, and how it moves from formula to formula.
+
+    Attributes:
+        corners: the cells in the first formula.
+        right, down: how the corners move in the next formula to the right, and below.
+        span: the cells that all formulas of the block refer to.
+    """
+
+    corners: Corners
+    right: Corners
+    down: Corners
+    span: Span
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Rows and columns in one formula."""
+        return self.corners[2] - self.corners[0] + 1, self.corners[3] - self.corners[1] + 1
+
+
+class Operand(NamedTuple):
+    """A factor of a matrix product: what it is, with the axis along which the product adds up."""
+
+    pieces: tuple[Piece, ...]
+
+    @property
+    def cells(self) -> tuple[Span, Axis] | None:
+        """Its cells, and the axis; None if it is computed within the formula."""
+        piece, axis = self.pieces[0]
+        return (piece, axis) if isinstance(piece, Span) else None
+
+
+@dataclass(frozen=True, eq=False)
+class Product:
+    """A block whose number in row i and column j is the inner product of line i of `rows` and line j of
+    `columns`.
+
+    Attributes:
+        block: the block that computes it.
+        rows, columns: the factors: one line for each row, or each column, of the result.
+    """
+
+    block: Block
+    rows: Operand
+    columns: Operand
+
+    def along(self, axis: Axis) -> Operand:
+        return self.rows if axis == "rows" else self.columns
+
+
+@dataclass(eq=False)
+class Block:
+    """Adjacent cells with one formula, filled by copying, or one array formula.
+
+    Attributes:
+        span: its cells.
+        item: rows and columns of one formula: 1 x 1, or those of an array formula.
+        steps: how many formulas it has below each other and beside each other.
+        tree: the formula; references: what its references are.
+    """
+
+    span: Span
+    item: tuple[int, int]
+    steps: tuple[int, int]
+    tree: Tree
+    references: list[Reference]
+    text: str = ""
+    functions: set[str] = field(default_factory=set)
+
+    @cached_property
+    def products(self) -> list[tuple[Product, bool]]:
+        """The matrix products that it consists of, and whether each is transposed; functions that sum a
+        result up are not followed."""
+        return [(p, flip) for p, flip in _carried(self, self.tree) if isinstance(p, Product)]
+
+    @cached_property
+    def carriers(self) -> list[tuple[Span, bool]]:
+        """The cells that it is computed from number by number, and whether they are transposed."""
+        found: dict[tuple[Span, bool], None] = {}
+        for one, flip in _carried(self, self.tree):
+            if isinstance(one, Reference) and _is_carrier(self, one, flip):
+                turned = flip != _is_turned(self, one)
+                found[one.span, turned] = None
+        return list(found)
+
+    @cached_property
+    def added(self) -> list[Span]:
+        """What its formula adds as a last step."""
+        terms = _terms(self.tree)
+        return [self.references[t[1]].span for t in map(_bare, terms) if t[0] == "ref"]
+
+    @property
+    def is_copy(self) -> bool:
+        tree = self.tree
+        while tree[0] == "call" and tree[1] in (*_TRANSPARENT, "TRANSPOSE"):
+            tree = tree[2][0] if tree[2] else ("other",)
+        return tree[0] == "ref"
+
+
+class Blocks:
+    """All blocks of a workbook."""
+
+    def __init__(self, book: FormulaBook) -> None:
+        self._names = {
+            name.casefold(): area
+            for name, text in book.names.items()
+            if "!" not in name and (area := parse_area(text)) and area[0]
+        }
+        self._trees: dict[str, Tree] = {}
+        self._known: dict[int, tuple[Tree, tuple[str, ...], list[int], list[int], str]] = {}
+        self._sheets = {name.casefold(): name for name in book.sheets}
+        self.on: dict[str, list[Block]] = {}
+        self._anchors: dict[tuple[str, int, int], tuple[int, int]] = {}
+        cells = sum(int((sheet.formulas >= 0).sum()) for sheet in book.sheets.values())
+        if cells > MOST_FORMULAS:
+            return
+        for name, sheet in book.sheets.items():
+            for place in (sheet.formulas >= 0).nonzero()[0].tolist():
+                f = book.formulas[int(sheet.formulas[place])]
+                if f.rows * f.columns > 1:
+                    self._anchors[name, f.row, f.column] = f.rows, f.columns
+        for name, sheet in book.sheets.items():
+            alike: dict[Any, dict[tuple[int, int], Sequence[int]]] = defaultdict(dict)
+            for place in (sheet.formulas >= 0).nonzero()[0].tolist():
+                row, column = divmod(int(sheet.keys[place]), WIDTH)
+                number = int(sheet.formulas[place])
+                f = book.formulas[number]
+                if number not in self._known:
+                    self._known[number] = self._read(f.text, name)
+                tree, sheets, corners, moves, text = self._known[number]
+                down, right = row - f.row, column + 1 - f.column
+                if down or right:
+                    corners = [
+                        x + (down if move == 1 else right if move == 2 else 0)
+                        for x, move in zip(corners, moves)
+                    ]
+                size = (f.rows, f.columns)
+                alike[id(tree), sheets, size][row, column + 1] = corners
+                self._texts[id(tree)] = tree, text
+            self.on[name] = [
+                block
+                for (tree_id, sheets, size), items in alike.items()
+                for block in self._grouped(name, tree_id, sheets, size, items)
+            ]
+
+    @cached_property
+    def _texts(self) -> dict[int, tuple[Tree, str]]:
+        return {}
+
+    def at(self, span: Span) -> list[Block]:
+        """The blocks that cover some of the cells."""
+        return [block for block in self.on.get(span.sheet, []) if block.span.overlaps(span)]
+
+    # Reading
+
+    def _read(self, text: str, own: str) -> tuple[Tree, tuple[str, ...], list[int], list[int], str]:
+        """A formula's tree, with the sheets and the corners of its references; for each coordinate 1 if
+        it moves with the row, 2 if with the column, 0 if it is fixed by `$`."""
+        sheets: list[str] = []
+        corners: list[int] = []
+        moves: list[int] = []
+
+        def replaced(match: re.Match[str]) -> str:
+            if match["word"]:
+                named = self._names.get(match["word"].casefold())
+                if named is None or named[0] is None:
+                    return match[0]
+                sheets.append(self._sheets.get(named[0].casefold(), named[0]))
+                corners.extend(named[1])
+                moves.extend((0, 0, 0, 0))
+            elif match["first"]:
+                sheet = unquoted((match["sheet"] or "")[:-1]) if match["sheet"] else own
+                sheets.append(self._sheets.get(sheet.casefold(), sheet))
+                for cell in (match["first"], match["last"] or match["first"]):
+                    parts = _CELL.fullmatch(cell)
+                    assert parts is not None
+                    corners.extend(split_address(parts[2] + parts[4]))
+                    moves.extend((0 if parts[3] else 1, 0 if parts[1] else 2))
+            else:
+                return " 0 "
+            return f"\x01{len(sheets) - 1} "
+
+        plain = _PARTS.sub(replaced, text)
+        if plain not in self._trees:
+            self._trees[plain] = _parsed(plain)
+        return self._trees[plain], tuple(sheets), corners, moves, text
+
+    def _grouped(
+        self,
+        sheet: str,
+        tree_id: int,
+        sheets: tuple[str, ...],
+        size: tuple[int, int],
+        items: dict[tuple[int, int], Sequence[int]],
+    ) -> Iterator[Block]:
+        """The rectangles in which every coordinate moves by the same step."""
+        height, width = size
+        allowed = {0, 1, height, width}
+        runs: list[list[Any]] = []  # row, first column, count, step to the right, corners
+        for row, column in sorted(items):
+            corners = items[row, column]
+            last = runs[-1] if runs else None
+            if last is not None and last[0] == row and last[1] + last[2] * width == column:
+                before = items[row, column - width]
+                step = tuple(b - a for a, b in zip(before, corners))
+                if step == last[3] or (last[3] is None and allowed.issuperset(step)):
+                    last[2:4] = last[2] + 1, step
+                    continue
+            runs.append([row, column, 1, None, corners])
+        open_: dict[tuple[int, int], list[Any]] = {}
+        rectangles: list[list[Any]] = []  # run, rows, step down, last corners
+        for run in runs:
+            above = open_.get((run[1], run[2]))
+            if above is not None and above[0][0] + above[1] * height == run[0]:
+                step = tuple(b - a for a, b in zip(above[3], run[4]))
+                if above[0][3] == run[3] and (
+                    step == above[2] or (above[2] is None and allowed.issuperset(step))
+                ):
+                    above[1:] = above[1] + 1, step, run[4]
+                    continue
+            open_[run[1], run[2]] = one = [run, 1, None, run[4]]
+            rectangles.append(one)
+        tree, text = self._texts[tree_id]
+        none = (0,) * (4 * len(sheets))
+        for (row, column, count, right, corners), rows, down, _ in rectangles:
+            span = Span(sheet, row, column, row + rows * height - 1, column + count * width - 1)
+            references = [
+                self._reference(
+                    sheets[k // 4],
+                    *(tuple(x[k : k + 4]) for x in (corners, right or none, down or none)),
+                    (rows, count),
+                )
+                for k in range(0, len(corners), 4)
+            ]
+            block = Block(span, size, (rows, count), tree, references, text)
+            block.functions.update(_functions(tree))
+            for number in _anchored(tree):
+                ref = references[number]
+                shape = self._anchors.get((ref.span.sheet, ref.corners[0], ref.corners[1]))
+                if shape:
+                    top, left = ref.corners[:2]
+                    there = (top, left, top + shape[0] - 1, left + shape[1] - 1)
+                    references[number] = Reference(there, *none4, Span(ref.span.sheet, *there))
+            yield block
+
+    @staticmethod
+    def _reference(
+        sheet: str, corners: Any, right: Any, down: Any, steps: tuple[int, int]
+    ) -> Reference:
+        last = [a + (steps[1] - 1) * r + (steps[0] - 1) * d for a, r, d in zip(corners, right, down)]
+        return Reference(corners, right, down, Span(sheet, *corners[:2], *last[2:]))
+
+
+none4: tuple[Corners, Corners] = (0, 0, 0, 0), (0, 0, 0, 0)
+
+
+# Formulas
+
+
+def _parsed(text: str) -> Tree:
+    """The tree of a formula whose references are written `\\x01` and their number."""
+    tokens = [m for m in _TOKENS.finditer(text)]
+    at = 0
+
+    def peek() -> str:
+        return tokens[at][4] or "" if at < len(tokens) else ""
+
+    def primary() -> Tree:
+        nonlocal at
+        if at >= len(tokens):
+            return ("other",)
+        token = tokens[at]
+        at += 1
+        if token[1] is not None:
+            return ("ref", int(token[1]))
+        if token[3] is not None:
+            return ("number", float(token[3]))
+        if token[2] is not None or token[4] == "(":
+            name = _PREFIX.sub("", token[2].upper()) if token[2] else "("
+            arguments: list[Tree] = []
+            while at < len(tokens) and peek() != ")":
+                arguments.append(expression(0))
+                if peek() in (",", ";") or peek() != ")":
+                    at += 1
+            at += 1
+            return ("call", name, tuple(arguments))
+        if token[4] in ("-", "+"):
+            inner = expression(5)
+            return inner if token[4] == "+" else ("call", "-", (inner,))
+        return ("other",)
+
+    def expression(least: int) -> Tree:
+        nonlocal at
+        left = primary()
+        while at < len(tokens):
+            sign = peek()
+            if sign in ("%", "#"):
+                at += 1
+                if sign == "#":
+                    left = ("call", "ANCHORARRAY", (left,))
+                continue
+            binding = _BINDING.get(sign, 0)
+            if not binding or binding <= least:
+                break
+            at += 1
+            left = ("do", sign, left, expression(binding))
+        return left
+
+    try:
+        return expression(0)
+    except RecursionError:
+        return ("other",)
+
+
+def _functions(tree: Tree) -> Iterator[str]:
+    if tree[0] == "call":
+        yield tree[1]
+        for one in tree[2]:
+            yield from _functions(one)
+    elif tree[0] == "do":
+        if tree[1] == "^" and tree[2][0] == "number" and 2.7 < tree[2][1] < 2.72:
+            yield "EXP"
+        yield from _functions(tree[2])
+        yield from _functions(tree[3])
+
+
+def _anchored(tree: Tree) -> Iterator[int]:
+    """The references to the whole result of an array formula: `A1#`."""
+    if tree[0] == "call":
+        if tree[1] == "ANCHORARRAY" and tree[2] and tree[2][0][0] == "ref":
+            yield tree[2][0][1]
+        for one in tree[2]:
+            yield from _anchored(one)
+    elif tree[0] == "do":
+        yield from _anchored(tree[2])
+        yield from _anchored(tree[3])
+
+
+def _bare(tree: Tree) -> Tree:
+    while tree[0] == "call" and tree[1] in _TRANSPARENT and len(tree[2]) == 1:
+        tree = tree[2][0]
+    return tree
+
+
+def _terms(tree: Tree) -> list[Tree]:
+    """The terms of a sum, nested sums included."""
+    tree = _bare(tree)
+    if tree[0] == "do" and tree[1] == "+":
+        left, right = _terms(tree[2]), tree[3]
+        return [*left, *_terms(right)]
+    if tree[0] == "call" and tree[1] == "SUM" and len(tree[2]) > 1:
+        return [term for one in tree[2] for term in _terms(one)]
+    return [tree]
+
+
+def _carried(
+    block: Block, tree: Tree, flip: bool = False
+) -> Iterator[tuple[Product | Reference, bool]]:
+    """The products and references of a formula, each with whether it is transposed."""
+    product = _product(block, tree)
+    if product is not None:
+        yield product, flip
+        for term in _terms(tree):  # a bias is no factor
+            if _bare(term)[0] == "ref":
+                yield block.references[_bare(term)[1]], flip
+        return
+    if tree[0] == "ref":
+        yield block.references[tree[1]], flip
+    elif tree[0] == "call":
+        inner = flip != (tree[1] == "TRANSPOSE")
+        for one in tree[2]:
+            yield from _carried(block, one, inner)
+    elif tree[0] == "do":
+        yield from _carried(block, tree[2], flip)
+        yield from _carried(block, tree[3], flip)
+
+
+def _is_carrier(block: Block, ref: Reference, flip: bool) -> bool:
+    """Whether each number of a block is computed from one cell of what it refers to."""
+    size = ref.size[::-1] if flip else ref.size
+    turned = flip != _is_turned(block, ref)
+    shape = ref.span.shape[::-1] if turned else ref.span.shape
+    return size == block.item and shape == block.span.shape
+
+
+def _is_turned(block: Block, ref: Reference) -> bool:
+    """Whether a reference moves down where its block goes to the right."""
+    right, down = block.steps[1] > 1, block.steps[0] > 1
+    return bool(
+        (right and ref.right[0] and not ref.right[1]) or (down and ref.down[1] and not ref.down[0])
+    )
+
+
+# Products
+
+
+def _product(block: Block, tree: Tree) -> Product | None:
+    """The matrix product that a formula computes as a whole; None if it computes something else."""
+    tree = _bare(tree)
+    if tree[0] == "call" and tree[1] == "MMULT" and len(tree[2]) == 2:
+        sides = [_factor(block, one, axis) for one, axis in zip(tree[2], ("columns", "rows"))]  # type: ignore[arg-type]
+        return _of(block, sides[0], sides[1])
+    if tree[0] == "call" and tree[1] in ("SUMPRODUCT", "SUM"):
+        pair = tree[2]
+        if len(pair) == 1 and _bare(pair[0])[:2] == ("do", "*"):
+            pair = _bare(pair[0])[2:]
+        if len(pair) == 2 and not (tree[1] == "SUM" and len(tree[2]) == 2):
+            return _of(block, *(_line(block, one) for one in pair))
+    return _written_out(block, tree)
+
+
+Factor = tuple[Operand, Reference | None, Axis]
+
+
+def _of(block: Block, a: Factor | None, b: Factor | None) -> Product | None:
+    """The product of two factors, each assigned to the rows or the columns of the result."""
+    if a is None or b is None:
+        return None
+    ways = [_moves_with(block, ref, axis) for _, ref, axis in (a, b)]
+    if "columns" == ways[0] != ways[1] or "rows" == ways[1] != ways[0]:
+        a, b = b, a
+    return Product(block, a[0], b[0])
+
+
+def _moves_with(block: Block, ref: Reference | None, contracted: Axis) -> Axis | None:
+    """Whether a factor's lines go with the rows or with the columns of the result."""
+    if ref is None:
+        return None
+    along = 0 if contracted == "columns" else 1
+    if ref.down[along]:
+        return "rows"
+    return "columns" if ref.right[along] else None
+
+
+def _factor(block: Block, tree: Tree, contracted: Axis) -> Factor | None:
+    """A factor of MMULT."""
+    pieces: list[tuple[Product | Reference, Axis]] = []
+    for piece, flip in _carried(block, tree):
+        pieces.append((piece, other(contracted) if flip else contracted))
+    sizes = [_area(piece) for piece, _ in pieces]
+    kept = [(p, axis) for (p, axis), size in zip(pieces, sizes) if size >= max(sizes)]
+    if not kept:
+        return None
+    first, axis = kept[0]
+    spans: tuple[Piece, ...] = tuple((p.span if isinstance(p, Reference) else p, a) for p, a in kept)
+    return Operand(spans), first if isinstance(first, Reference) else None, axis
+
+
+def _area(piece: Product | Reference) -> float:
+    if isinstance(piece, Product):
+        return float("inf")
+    return piece.span.shape[0] * piece.span.shape[1]
+
+
+def _line(block: Block, tree: Tree) -> Factor | None:
+    """A factor of SUMPRODUCT: part of a row or of a column."""
+    tree = _bare(tree)
+    while tree[0] == "call" and tree[1] == "TRANSPOSE":
+        tree = _bare(tree[2][0])
+    if tree[0] != "ref":
+        return None
+    return _along(block.references[tree[1]])
+
+
+def _along(ref: Reference) -> Factor | None:
+    if 1 not in ref.size or ref.size == (1, 1):
+        return None
+    axis: Axis = "columns" if ref.size[0] == 1 else "rows"
+    return Operand(((ref.span, axis),)), ref, axis
+
+
+def _written_out(block: Block, tree: Tree) -> Product | None:
+    """`=A1*B1+A2*B2+...`"""
+    pairs = []
+    for term in _terms(tree):
+        if term[:2] == ("do", "*"):
+            sides = _bare(term[2]), _bare(term[3])
+            if any(side[0] != "ref" for side in sides):
+                return None
+            pairs.append([block.references[side[1]] for side in sides])
+    if len(pairs) < 2 or any(ref.size != (1, 1) for pair in pairs for ref in pair):
+        return None
+    for number in range(1, len(pairs)):
+        if not _follows(pairs, number):
+            pairs[number].reverse()
+            if not _follows(pairs, number):
+                return None
+    return _of(block, *(_along(_joined([pair[side] for pair in pairs])) for side in (0, 1)))
+
+
+def _follows(pairs: Sequence[Sequence[Reference]], number: int) -> bool:
+    """Whether both cells of a pair come after those of the pair before, in one line."""
+    for side in (0, 1):
+        a, b = (pairs[n][side] for n in (number - 1, number))
+        step = b.corners[0] - a.corners[0], b.corners[1] - a.corners[1]
+        first = pairs[0][side]
+        straight = {0, 1} in (set(step),) and (
+            b.corners[0] == first.corners[0] or b.corners[1] == first.corners[1]
+        )
+        if not straight or a.span.sheet != b.span.sheet or (a.right, a.down) != (b.right, b.down):
+            return False
+    return True
+
+
+def _joined(refs: Sequence[Reference]) -> Reference:
+    a, b = refs[0], refs[-1]
+    corners = (*a.corners[:2], *b.corners[2:])
+    span = Span(a.span.sheet, a.span.top, a.span.left, b.span.bottom, b.span.right)
+    return Reference(corners, a.right, a.down, span)
+
+
+Lookup = Callable[[Span], list[Block]]

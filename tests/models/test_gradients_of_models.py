@@ -1,0 +1,136 @@
+"""Gradients of whole models, of every weight and every step, against PyTorch's autograd.
+
+PyTorch computes each operation of the graph by a function of its own; that the forward numbers are
+those of PyTorch's modules is shown in test_torch.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import SAMPLES, alike
+
+import attn_xl
+from attn_xl.graph.functions import column_sum, row_squares, row_sum
+from attn_xl.graph.matrix import Matrix, given
+from attn_xl.graph.node import Node, walk
+
+torch = pytest.importorskip("torch")
+
+
+def gelu(x: Any, how: str) -> Any:
+    return torch.nn.functional.gelu(x, approximate=how)
+
+
+def picked(operation: Any, *parts: Any) -> Any:
+    return torch.stack([parts[which][row] for which, row in operation.picks])
+
+
+def quarter_turn(operation: Any, x: Any) -> Any:
+    if operation.neighbours:
+        return torch.stack([-x[:, 1::2], x[:, ::2]], dim=2).reshape(x.shape)
+    half = x.shape[1] // 2
+    return torch.cat([-x[:, half:], x[:, :half]], dim=1)
+
+
+def angles(operation: Any, base: Any) -> Any:
+    exponents = torch.tensor(
+        [2 * operation.pair(j)[0] / operation.width for j in range(operation.width)]
+    )
+    return torch.arange(operation.rows)[:, None] / base ** exponents.to(torch.float64)
+
+
+IN_TORCH: dict[str, Callable[..., Any]] = {
+    "Copy": lambda o, x: x.clone(),
+    "Constant": lambda o: torch.tensor([[o.value]], dtype=torch.float64),
+    "Add": lambda o, x, y: x + y,
+    "Subtract": lambda o, x, y: x - y,
+    "Multiply": lambda o, x, y: x * y,
+    "Divide": lambda o, x, y: x / y,
+    "Exp": lambda o, x: torch.exp(x),
+    "Sqrt": lambda o, x: torch.sqrt(x),
+    "Acos": lambda o, x: torch.acos(x.clamp(-1, 1)) * 180 / math.pi,
+    "Relu": lambda o, x: torch.relu(x),
+    "Gelu": lambda o, x: gelu(x, "none"),
+    "GeluTanh": lambda o, x: gelu(x, "tanh"),
+    "Silu": lambda o, x: torch.nn.functional.silu(x),
+    "Sigmoid": lambda o, x: torch.sigmoid(x),
+    "Sin": lambda o, x: torch.sin(x),
+    "Cos": lambda o, x: torch.cos(x),
+    "Tanh": lambda o, x: torch.tanh(x),
+    "QuarterTurn": quarter_turn,
+    "Angle": angles,
+    "Product": lambda o, x, y: x @ y,
+    "Transpose": lambda o, x: x.T,
+    "Maximum": lambda o, x: x.max(dim=1, keepdim=True).values,
+    "Sum": lambda o, x: x.sum(dim=1, keepdim=True),
+    "Mean": lambda o, x: x.mean(dim=1, keepdim=True),
+    "Variance": lambda o, x: x.var(dim=1, keepdim=True, correction=0),
+    "SampleVariance": lambda o, x: x.var(dim=1, keepdim=True),
+    "Squares": lambda o, x: (x * x).sum(dim=1, keepdim=True),
+    "ColumnSum": lambda o, x: x.sum(dim=0, keepdim=True),
+    "Columns": lambda o, x: x[:, o.start : o.stop],
+    "Concat": lambda o, *parts: torch.cat(parts, dim=1),
+    "Gather": picked,
+    "When": lambda o, on, x, y: x if on[0, 0] == 1 else y,
+}
+
+
+def through_torch(loss: Matrix) -> tuple[dict[Node, Any], Any]:
+    """Every matrix that leads to the loss, computed by PyTorch, ready for its gradients."""
+    tensors: dict[Node, Any] = {}
+    for node in walk([loss]):
+        kind = type(node.operation).__name__
+        if node.operation is None or kind not in IN_TORCH:
+            tensor = torch.tensor(node.values.copy(), requires_grad=True)
+        else:
+            tensor = IN_TORCH[kind](node.operation, *(tensors[parent] for parent in node.parents))
+        if tensor.requires_grad:
+            tensor.retain_grad()
+        tensors[node] = tensor
+    return tensors, tensors[loss]
+
+
+def square_error(output: Matrix) -> Matrix:
+    target = given(np.cos(np.arange(output.values.size)).reshape(output.shape), output.rows,
+                   output.columns, "Aim")  # fmt: skip
+    squares = column_sum(row_squares(output - target))
+    return (squares / output.values.size).named("Loss")
+
+
+def weighed(output: Matrix) -> Matrix:
+    weights = given(np.sin(np.arange(output.values.size)).reshape(output.shape), output.rows,
+                    output.columns, "Weighing")  # fmt: skip
+    return column_sum(row_sum(output * weights)).named("Loss")
+
+
+def results(sample: str, **settings: Any) -> list[Matrix]:
+    """The last matrix of numbers of each sentence."""
+    computation = attn_xl.attend(SAMPLES / f"{sample}.xlsx", **settings)
+    return [[node for node in graph.values() if not node.texts][-1] for graph in computation.values()]
+
+
+@alike
+@pytest.mark.parametrize("loss_of", [square_error, weighed], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "sample", sorted(p.stem for p in SAMPLES.glob("*.xlsx") if not p.stem.endswith("-attention"))
+)
+def test_every_gradient_is_that_of_pytorch(sample: str, loss_of: Callable[[Matrix], Matrix]) -> None:
+    for output in results(sample):
+        if output.operation is None:
+            continue
+        loss = loss_of(output)
+        named = [node for node in walk([loss]) if node.name and not node.texts and not node.helper]
+        tensors, total = through_torch(loss)
+        assert np.allclose(total.detach().numpy(), loss.values, rtol=1e-12)
+        total.backward()
+        of = [node for node in named if isinstance(node, Matrix)]
+        for node, d in zip(of, attn_xl.gradients(loss, of)):
+            theirs = tensors[node].grad
+            expected = np.zeros(node.shape) if theirs is None else theirs.numpy()
+            scale = max(np.abs(expected).max(), 1e-6)
+            assert np.allclose(d.values, expected, rtol=1e-9, atol=1e-9 * scale), (sample, node.name)

@@ -1,0 +1,403 @@
+"""Workbooks that compute attention as other people write it: other layouts, other names, other
+formulas, with the values that a spreadsheet program stores."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import openpyxl
+from openpyxl.worksheet.formula import ArrayFormula
+
+from attn_xl.spreadsheets.addresses import address
+
+Formula = Callable[[int, int], str]
+
+
+class Hand:
+    """A workbook in the making; every method takes the top left cell and returns the values."""
+
+    def __init__(self) -> None:
+        self.book = openpyxl.Workbook()
+        self.book.remove(self.book.worksheets[0])
+        self.stored: dict[tuple[str, str], float] = {}
+
+    def sheet(self, name: str) -> Any:
+        return self.book[name] if name in self.book.sheetnames else self.book.create_sheet(name)
+
+    def given(self, name: str, row: int, column: int, values: Any) -> np.ndarray:
+        """Numbers, or texts, as they are."""
+        values = np.atleast_2d(np.array(values, dtype=object))
+        for i, line in enumerate(values):
+            for j, value in enumerate(line):
+                self.sheet(name).cell(row + i, column + j, value)
+        return values
+
+    def cells(
+        self, name: str, row: int, column: int, values: np.ndarray, formula: Formula
+    ) -> np.ndarray:
+        """A formula in each cell: `formula` takes the cell's row and column."""
+        for i, line in enumerate(values):
+            for j, value in enumerate(line):
+                self.sheet(name).cell(row + i, column + j, f"={formula(row + i, column + j)}")
+                self.stored[name, address(row + i, column + j)] = float(value)
+        return values
+
+    def array(self, name: str, row: int, column: int, values: np.ndarray, formula: str) -> np.ndarray:
+        """One array formula for all cells."""
+        at = area(row, column, values)
+        self.sheet(name).cell(row, column).value = ArrayFormula(at, f"={formula}")
+        for i, line in enumerate(values):
+            for j, value in enumerate(line):
+                if i or j:
+                    self.sheet(name).cell(row + i, column + j, float(value))
+        self.stored[name, address(row, column)] = float(values[0, 0])
+        return values
+
+    def save(self, path: Path) -> Path:
+        """Write the workbook with its stored values, which openpyxl leaves out."""
+        parts = {f"xl/worksheets/sheet{i}.xml": n for i, n in enumerate(self.book.sheetnames, 1)}
+        self.book.save(path)
+        with zipfile.ZipFile(path) as archive:
+            content = {name: archive.read(name) for name in archive.namelist()}
+        for part, name in parts.items():
+
+            def stored(match: re.Match[str], name: str = name) -> str:
+                return f"{match[1]}<v>{self.stored[name, match[2]]!r}</v></c>"
+
+            xml = content[part].decode()
+            pattern = r'(<c r="([A-Z]+\d+)"[^>]*><f[^>]*>[^<]*</f>)(?:<v ?/>|<v></v>)</c>'
+            content[part] = re.sub(pattern, stored, xml).encode()
+        book = content["xl/workbook.xml"].replace(b'fullCalcOnLoad="1"', b"")
+        content["xl/workbook.xml"] = book  # what is stored is read, as in files that Excel saved
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, data in content.items():
+                archive.writestr(name, data)
+        return path
+
+
+def area(row: int, column: int, values: Any) -> str:
+    height, width = np.shape(values)
+    return f"{address(row, column)}:{address(row + height - 1, column + width - 1)}"
+
+
+def numbers(seed: int, *shape: int) -> np.ndarray:
+    return np.random.default_rng(seed).integers(-3, 4, shape).astype(float)
+
+
+def softmax(x: np.ndarray) -> np.ndarray:
+    powers = np.exp(x)
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+
+class Head:
+    """Attention of x (n, d) to y (m, d), in numbers."""
+
+    def __init__(
+        self,
+        x: np.ndarray,
+        w: Sequence[np.ndarray | None] = (None, None, None),
+        b: Sequence[Any] = (0, 0, 0),
+        y: np.ndarray | None = None,
+        mask: Any = 0,
+        scale: bool = True,
+    ) -> None:
+        y = x if y is None else y
+        self.q, self.k, self.v = (
+            (s if one is None else s @ one) + c for s, one, c in zip((x, y, y), w, b)
+        )
+        self.s = self.q @ self.k.T
+        self.scaled = self.s / (np.sqrt(self.k.shape[1]) if scale else 1) + mask
+        self.a = softmax(self.scaled)
+        self.o = self.a @ self.v
+
+
+def row_arrays(path: Path) -> np.ndarray:
+    """Words in rows, one array formula for each matrix, titles above; nothing is named as expected."""
+    hand, x = Hand(), numbers(1, 4, 3)
+    w = [numbers(s, 3, 2) for s in (2, 3, 4)]
+    h, s = Head(x, w), "Sheet1"
+    hand.given(s, 1, 2, [["My attention demo"]])
+    hand.given(s, 3, 2, [["Tokens"]])
+    hand.given(s, 4, 2, [[word] for word in ("the", "cat", "sat", "down")])
+    hand.given(s, 4, 3, x)
+    for n, (name, m) in enumerate(zip(("first", "second", "third"), w)):
+        hand.given(s, 3, 8 + 4 * n, [[name]])
+        hand.given(s, 4, 8 + 4 * n, m)
+    for n, m in enumerate((h.q, h.k, h.v)):
+        column = 8 + 4 * n
+        hand.given(s, 9, column, [["Wq" if n == 0 else f"step {n}"]])
+        hand.array(s, 10, column, m, f"MMULT($C$4:$E$7,{area(4, column, w[n])})")
+    hand.array(s, 16, 3, h.s, "MMULT(H10:I13,TRANSPOSE(L10:M13))")
+    hand.array(
+        s,
+        16,
+        9,
+        h.a,
+        "EXP(C16:F19/SQRT(2))/MMULT(EXP(C16:F19/SQRT(2)),{1,1,1,1;1,1,1,1;1,1,1,1;1,1,1,1})",
+    )
+    hand.array(s, 16, 15, h.o, "MMULT(I16:L19,P10:Q13)")
+    hand.save(path)
+    return h.o
+
+
+def columns_from_the_left(path: Path) -> np.ndarray:
+    """Words in columns, weights from the left, a formula in each cell, K transposed in between."""
+    hand, x = Hand(), numbers(5, 4, 3)
+    w = [numbers(s, 3, 3) for s in (6, 7, 8)]
+    h, s = Head(x, w), "demo"
+    hand.given(s, 2, 6, [["E"]])
+    hand.given(s, 3, 6, [["I", "saw", "the", "dog"]])
+    hand.given(s, 4, 6, x.T)
+    hand.given(s, 7, 6, [["↓"] * 4])
+    for n, m in enumerate((h.q, h.k, h.v)):
+        row = 10 + 5 * n
+        hand.given(s, row - 1, 2, [[f"matrix {n}"]])
+        hand.given(s, row, 2, w[n].T)
+        hand.given(s, row, 5, [["→"]] * 3)
+        hand.cells(
+            s,
+            row,
+            6,
+            m.T,
+            lambda r, c: f"SUMPRODUCT($B{r}:$D{r},TRANSPOSE({address(4, c)}:{address(6, c)}))",
+        )
+    hand.cells(s, 10, 13, h.k, lambda r, c: address(15 + c - 13, 6 + r - 10))
+    hand.cells(
+        s, 10, 20, h.s.T, lambda r, c: f"MMULT($M{r}:$O{r},{address(10, c - 14)}:{address(12, c - 14)})"
+    )
+    hand.cells(s, 16, 20, h.scaled.T, lambda r, c: f"{address(r - 6, c)}/SQRT(3)")
+    hand.cells(s, 22, 20, np.exp(h.scaled.T), lambda r, c: f"EXP({address(r - 6, c)})")
+    total = np.exp(h.scaled.T).sum(axis=0, keepdims=True)
+    hand.cells(s, 27, 20, total, lambda r, c: f"SUM({address(22, c)}:{address(25, c)})")
+    hand.cells(s, 30, 20, h.a.T, lambda r, c: f"{address(r - 8, c)}/{address(27, c)}")
+    hand.cells(
+        s, 36, 20, h.o.T, lambda r, c: f"MMULT($F{r - 16}:$I{r - 16},{address(30, c)}:{address(33, c)})"
+    )
+    hand.save(path)
+    return h.o
+
+
+def written_out_over_sheets(path: Path) -> np.ndarray:
+    """Several sheets, products written out with * and +, biases, no scaling."""
+    hand, x = Hand(), numbers(9, 3, 2)
+    w = [numbers(s, 2, 2) for s in (10, 11, 12)]
+    b = [numbers(s, 1, 2) for s in (13, 14, 15)]
+    h = Head(x, w, b, scale=False)
+    hand.given("Data", 1, 1, [["", "f1", "f2"], *([n, *r] for n, r in zip("abc", x))])
+    hand.given("Model params", 1, 1, [["alpha", "", "", "beta", "", "", "gamma", ""]])
+    for n in range(3):
+        hand.given("Model params", 2, 1 + 3 * n, w[n])
+        hand.given("Model params", 6, 1 + 3 * n, b[n])
+    p = "'Model params'!"
+    for n, m in enumerate((h.q, h.k, h.v)):
+        c0 = 1 + 3 * n
+        hand.cells(
+            "Work", 2, c0, m,
+            lambda r, c: f"Data!$B{r}*{p}{address(2, c)}+Data!$C{r}*{p}{address(3, c)}+{p}{address(6, c)}",
+        )  # fmt: skip
+    hand.cells("Work", 7, 1, h.s, lambda r, c: f"$A{r - 5}*$D${c + 1}+$B{r - 5}*$E${c + 1}")
+    hand.cells(
+        "Work",
+        12,
+        1,
+        h.a,
+        lambda r, c: f"EXP({address(r - 5, c)})/SUM(EXP($A{r - 5}),EXP($B{r - 5}),EXP($C{r - 5}))",
+    )
+    hand.cells(
+        "Work",
+        17,
+        1,
+        h.o,
+        lambda r, c: "+".join(f"${k}{r - 5}*{address(2 + i, c + 6)}" for i, k in enumerate("ABC")),
+    )
+    hand.given("Notes", 1, 1, [["year", "pages"], ["2017", 15]])
+    hand.save(path)
+    return h.o
+
+
+def three_heads(path: Path) -> np.ndarray:
+    """Three heads below each other on one sheet, their outputs side by side, mixed with a bias."""
+    hand, x = Hand(), numbers(16, 4, 3)
+    w = [[numbers(17 + 3 * n + i, 3, 2) for i in range(3)] for n in range(3)]
+    mix, bias = numbers(40, 6, 3), numbers(41, 1, 3)
+    heads, s = [Head(x, one) for one in w], "multi head"
+    hand.given(s, 2, 1, [["word", "x1", "x2", "x3"], *([f"w{i}", *r] for i, r in enumerate(x))])
+    for n, h in enumerate(heads):
+        top = 10 + 12 * n
+        for i, m in enumerate((h.q, h.k, h.v)):
+            hand.given(s, top - 1, 1 + 4 * i, [[["Wq", "Wk", "Wv"][i]]])
+            hand.given(s, top, 1 + 4 * i, w[n][i])
+            hand.array(s, top + 5, 1 + 4 * i, m, f"MMULT($B$3:$D$6,{area(top, 1 + 4 * i, w[n][i])})")
+        hand.array(
+            s,
+            top,
+            14,
+            h.scaled,
+            f"MMULT({area(top + 5, 1, h.q)},TRANSPOSE({area(top + 5, 5, h.k)}))/SQRT(2)",
+        )
+        for i in range(4):
+            one = area(top + i, 14, h.a[:1])
+            hand.array(s, top + i, 20, h.a[i : i + 1], f"_xlfn.SOFTMAX({one})")
+        hand.array(s, top, 26, h.o, f"MMULT({area(top, 20, h.a)},{area(top + 5, 9, h.v)})")
+    joined = np.hstack([h.o for h in heads])
+    for n, h in enumerate(heads):
+        hand.cells(s, 50, 2 + 2 * n, h.o, lambda r, c, n=n: address(r - 40 + 12 * n, c + 24 - 2 * n))  # type: ignore[misc]
+    hand.given(s, 50, 10, mix)
+    hand.given(s, 57, 10, bias)
+    out = joined @ mix + bias
+    hand.array(s, 50, 15, out, "MMULT(B50:G53,J50:L55)+J57:L57")
+    hand.save(path)
+    return out
+
+
+def slices_of_one_matrix(path: Path) -> np.ndarray:
+    """Queries, keys and values of two heads in one product, which the heads take apart."""
+    hand, x, w = Hand(), numbers(50, 4, 4), numbers(51, 4, 12)
+    wide, s = x @ w, "gpt"
+    heads = [
+        Head(x, [w[:, 2 * n + 4 * i : 2 * n + 4 * i + 2] for i in range(3)]) for n in range(2)
+    ]  # fmt: skip
+    mix = numbers(52, 4, 4)
+    hand.given(s, 1, 1, [["token", "a", "b", "c", "d"], *([f"t{i}", *r] for i, r in enumerate(x))])
+    hand.given(s, 10, 2, w)
+    hand.cells(
+        s,
+        20,
+        2,
+        wide,
+        lambda r, c: f"SUMPRODUCT($B{r - 18}:$E{r - 18},TRANSPOSE({address(10, c)}:{address(13, c)}))",
+    )
+    for n, h in enumerate(heads):
+        top, q, k, v = 30 + 10 * n, 2 + 2 * n, 6 + 2 * n, 10 + 2 * n
+        hand.array(
+            s,
+            top,
+            2,
+            h.scaled,
+            f"MMULT({area(20, q, h.q)},TRANSPOSE({area(20, k, h.k)}))/SQRT(COLUMNS({area(20, k, h.k)}))",
+        )
+        hand.cells(
+            s,
+            top,
+            8,
+            h.a,
+            lambda r, c: (
+                f"EXP({address(r, c - 6)}-MAX($B{r}:$E{r}))/SUMPRODUCT(EXP($B{r}:$E{r}-MAX($B{r}:$E{r})))"
+            ),
+        )
+        hand.array(s, 50, 2 + 2 * n, h.o, f"MMULT({area(top, 8, h.a)},{area(20, v, h.v)})")
+    hand.given(s, 60, 2, mix)
+    out = np.hstack([h.o for h in heads]) @ mix
+    hand.array(s, 60, 8, out, "MMULT(B50:E53,B60:E63)")
+    hand.save(path)
+    return out
+
+
+def masked(path: Path) -> np.ndarray:
+    """A table hides later words; names instead of addresses."""
+    hand, x = Hand(), numbers(60, 4, 3)
+    w = [numbers(s, 3, 3) for s in (61, 62, 63)]
+    mask = np.triu(np.full((4, 4), -1e9), 1)
+    h, s = Head(x, w, mask=mask), "Decoder"
+    hand.given(s, 2, 2, x)
+    for n, m in enumerate((h.q, h.k, h.v)):
+        hand.given(s, 2, 7 + 5 * n, w[n])
+        hand.book.defined_names[f"weights{n}"] = openpyxl.workbook.defined_name.DefinedName(
+            f"weights{n}", attr_text=f"{s}!${address(2, 7 + 5 * n)[0]}$2:${address(2, 9 + 5 * n)[0]}$4"
+        )
+        hand.array(s, 10, 7 + 5 * n, m, f"MMULT(B2:D5,weights{n})")
+    hand.given(s, 20, 2, mask)
+    hand.array(s, 26, 2, h.scaled, "MMULT(G10:I13,TRANSPOSE(L10:N13))/SQRT(3)+B20:E23")
+    hand.cells(s, 26, 8, np.exp(h.scaled), lambda r, c: f"EXP({address(r, c - 6)})")
+    hand.cells(s, 26, 14, h.a, lambda r, c: f"{address(r, c - 6)}/SUM($H{r}:$K{r})")
+    hand.array(s, 26, 20, h.o, "MMULT(N26:Q29,Q10:S13)")
+    hand.save(path)
+    return h.o
+
+
+def without_weights(path: Path) -> np.ndarray:
+    """Words compared with themselves; a spilled formula, and its whole result by #."""
+    hand, x, s = Hand(), numbers(70, 4, 3), "dot product"
+    h = Head(x, scale=False)
+    hand.given(s, 2, 1, [["", "animal", "tech", "place"], *([n, *r] for n, r in zip("cdef", x))])
+    hand.given(s, 2, 20, [["learning rate", 0.01]])
+    hand.array(s, 10, 2, h.s, "MMULT(B3:D6,TRANSPOSE(B3:D6))")
+    hand.array(s, 10, 8, np.exp(h.s), "EXP(_xlfn.ANCHORARRAY(B10))")
+    hand.cells(s, 16, 8, h.a, lambda r, c: f"{address(r - 6, c)}/SUM($H{r - 6}:$K{r - 6})")
+    hand.array(s, 16, 14, h.o, "MMULT(H16:K19,B3:D6)")
+    hand.save(path)
+    return h.o
+
+
+def across(path: Path) -> np.ndarray:
+    """Words that look at other words, on another sheet."""
+    hand, x, y = Hand(), numbers(80, 2, 3), numbers(81, 4, 3)
+    w = [numbers(s, 3, 2) for s in (82, 83, 84)]
+    h, s = Head(x, w, y=y), "cross"
+    hand.given("french", 1, 1, [["", "a", "b", "c"], *([n, *r] for n, r in zip(("le", "chat"), x))])
+    hand.given("english", 1, 1, [["", "a", "b", "c"], *([n, *r] for n, r in zip("pqrs", y))])
+    for n, (m, source) in enumerate(
+        zip((h.q, h.k, h.v), ("french!B2:D3", "english!B2:D5", "english!B2:D5"))
+    ):
+        hand.given(s, 2, 1 + 4 * n, w[n])
+        hand.array(s, 8, 1 + 4 * n, m, f"MMULT({source},{area(2, 1 + 4 * n, w[n])})")
+    hand.array(s, 15, 1, h.s, "MMULT(A8:B9,TRANSPOSE(E8:F11))")
+    hand.cells(s, 20, 1, h.scaled, lambda r, c: f"{address(r - 5, c)}/2^0.5")
+    hand.cells(
+        s, 25, 1, h.a, lambda r, c: f"EXP({address(r - 5, c)})/SUMPRODUCT(EXP($A{r - 5}:$D{r - 5}))"
+    )
+    hand.array(s, 30, 1, h.o, "MMULT(A25:D26,I8:J11)")
+    hand.save(path)
+    return h.o
+
+
+def two_layers(path: Path) -> np.ndarray:
+    """Embeddings plus positions, attention, and a second attention over its results."""
+    hand, e, p = Hand(), numbers(90, 3, 2), numbers(91, 3, 2)
+    x, s = e + p, "net"
+    w = [numbers(n, 2, 2) for n in range(92, 98)]
+    first = Head(x, w[:3])
+    second = Head(first.o, w[3:])
+    hand.given(s, 1, 1, [["", "e1", "e2"], *([n, *r] for n, r in zip("abc", e))])
+    hand.given(s, 2, 6, p)
+    hand.cells(s, 2, 10, x, lambda r, c: f"{address(r, c - 8)}+{address(r, c - 4)}")
+    for layer, (h, source) in enumerate(((first, "J2:K4"), (second, "P40:Q42"))):
+        top = 10 + 40 * layer
+        for n, m in enumerate((h.q, h.k, h.v)):
+            hand.given(s, top, 2 + 4 * n, w[3 * layer + n])
+            hand.array(s, top + 4, 2 + 4 * n, m, f"MMULT({source},{area(top, 2 + 4 * n, m[:2])})")
+        hand.array(
+            s,
+            top + 10,
+            2,
+            h.scaled,
+            f"MMULT({area(top + 4, 2, h.q)},TRANSPOSE({area(top + 4, 6, h.k)}))/SQRT(2)",
+        )
+        hand.cells(
+            s,
+            top + 10,
+            8,
+            h.a,
+            lambda r, c: f"EXP({address(r, c - 6)})/(EXP($B{r})+EXP($C{r})+EXP($D{r}))",
+        )
+        hand.array(s, top + 30, 16, h.o, f"MMULT({area(top + 10, 8, h.a)},{area(top + 4, 10, h.v)})")
+    hand.save(path)
+    return first.o
+
+
+WORKBOOKS = [
+    row_arrays,
+    columns_from_the_left,
+    written_out_over_sheets,
+    three_heads,
+    slices_of_one_matrix,
+    masked,
+    without_weights,
+    across,
+    two_layers,
+]
