@@ -260,8 +260,33 @@ class Settings:
         models=STACKS,
         cell="p_residual",
     )
+    generate: int | None = _choice(
+        None,
+        "Number of words that the language model then writes, one at a time, with the keys and values "
+        "of earlier words kept (KV cache).",
+        int,
+        models=(Model.decoder_only,),
+    )
+    sample: bool = _choice(
+        False,
+        "Draw each new word by its probability, instead of taking the most probable one.",
+        models=(Model.decoder_only,),
+        needs=("generate",),
+        cell="Sample",
+    )
+    word_temperature: float = _choice(
+        1.0,
+        "Divide the logits by this number before a new word is drawn.",
+        models=(Model.decoder_only,),
+        needs=("generate",),
+        cell="word_temperature",
+    )
     seed: int = _choice(
-        0, "Random seed for dropout.", models=ATTENTION, needs=("dropout", "residual_dropout")
+        0,
+        "Random seed for dropout and for new words.",
+        models=ATTENTION,
+        needs=("dropout", "residual_dropout", "generate"),
+        cell="Seed",
     )
     norm: Norm = _choice(
         Norm.post,
@@ -429,7 +454,9 @@ class Settings:
                 "it takes a whole number from 0 to 15, the decimal places of a spreadsheet number.",
             )
         stacks = ("layers", "encoder_layers", "decoder_layers")
-        counts = dict.fromkeys(("heads", "kv_heads", "experts", "top_k", "window", *stacks), 1000)
+        counts = dict.fromkeys(
+            ("heads", "kv_heads", "experts", "top_k", "window", "generate", *stacks), 1000
+        )
         widths = ("hidden", "latent", "latent_queries")
         for name, most in {**counts, **dict.fromkeys(widths, 16_384)}.items():  # columns of a sheet
             value = getattr(self, name)
@@ -454,6 +481,8 @@ class Settings:
             refuse("kv-heads", self.kv_heads, f"it takes a divisor of --heads {self.heads}.")
         if self.experts and self.top_k > self.experts and self._differs("top_k"):
             refuse("top-k", self.top_k, f"it takes at most --experts {self.experts}.")
+        if not 0 < self.word_temperature < float("inf"):
+            refuse("word-temperature", self.word_temperature, "it takes a number above 0.")
         for name in ("score_cap", "logit_cap"):
             if getattr(self, name) is not None and not 0 < getattr(self, name) < float("inf"):
                 refuse(name.replace("_", "-"), getattr(self, name), "it takes a number above 0.")

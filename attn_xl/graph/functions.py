@@ -16,6 +16,7 @@ from attn_xl.graph.operations.catalogue import (
     GELU_TANH,
     MAXIMUM,
     MEAN,
+    NEXT_DRAW,
     RELU,
     SAMPLE_VARIANCE,
     SIGMOID,
@@ -29,7 +30,7 @@ from attn_xl.graph.operations.catalogue import (
 )
 from attn_xl.graph.operations.elementwise import AtMost, Copy
 from attn_xl.graph.operations.masks import HIDDEN, Mask
-from attn_xl.graph.operations.positions import Angle, Distance, QuarterTurn, Sinusoid
+from attn_xl.graph.operations.positions import Angle, Count, Distance, QuarterTurn, Sinusoid
 from attn_xl.graph.operations.products import Dot
 from attn_xl.graph.operations.reductions import (
     Best,
@@ -37,10 +38,12 @@ from attn_xl.graph.operations.reductions import (
     ColumnMean,
     ColumnSum,
     ColumnVariance,
+    Largest,
     Rank,
+    RunningSum,
     Width,
 )
-from attn_xl.graph.operations.selection import Columns, Concat, Find, Gather, Picked, Shift
+from attn_xl.graph.operations.selection import Columns, Concat, Find, Gather, Picked, Repeated, Shift
 from attn_xl.graph.operations.switches import When
 from attn_xl.text import OFF, ON
 
@@ -65,9 +68,9 @@ def switch(on: bool, name: str, note: str, *, sheet: str) -> Matrix:
 
 
 def when(chosen: Matrix, if_on: Matrix | float, if_off: Matrix | float) -> Matrix:
-    """A scalar whose value depends on a switch."""
-    choices = (side if isinstance(side, Matrix) else constant(side) for side in (if_on, if_off))
-    return made(When(), (chosen, *choices), ("",), ("",), scalar=True)
+    """One of two scalars or matrices of one shape, depending on a switch."""
+    on, off = (side if isinstance(side, Matrix) else constant(side) for side in (if_on, if_off))
+    return made(When(), (chosen, on, off), on.rows, on.columns, scalar=on.scalar and off.scalar)
 
 
 def find(word: Matrix, words: Matrix) -> Matrix:
@@ -182,14 +185,15 @@ def mask(
     causal: bool | Matrix = False,
     padding: Sequence[str] = (),
     window: tuple[Matrix, Matrix] | None = None,
+    first: int = 0,
 ) -> Matrix:
     """(n, m): the mask to add to the scores so that no word looks at later ones (`causal`: True, False
     or a switch), at padding, or at words outside the window (its width, and the number of first words
-    that stay visible)."""
+    that stay visible). `first` is the place of the first word of the rows."""
     switched = isinstance(causal, Matrix)
     cells = ((causal,) if isinstance(causal, Matrix) else ()) + (window or ())
     operation = Mask(
-        len(rows), tuple(words), causal is True, tuple(padding), switched, window is not None
+        len(rows), tuple(words), causal is True, tuple(padding), switched, window is not None, first
     )
     return made(operation, cells, rows, words)
 
@@ -210,12 +214,12 @@ def masked(scores: Matrix, masks: Sequence[Matrix]) -> Matrix:
     return scores
 
 
-def sinusoid(x: Matrix) -> Matrix:
-    """(n, d): the sinusoidal positions for embeddings (n, d).
+def sinusoid(x: Matrix, first: int = 0) -> Matrix:
+    """(n, d): the sinusoidal positions for embeddings (n, d), of which the first stands at `first`.
 
     Source: Vaswani et al., "Attention Is All You Need" (2017), 3.5.
     """
-    return made(Sinusoid(), (x,), x.rows, x.columns)
+    return made(Sinusoid(first), (x,), x.rows, x.columns)
 
 
 def angles(
@@ -238,9 +242,35 @@ def turned(x: Matrix, *, neighbours: bool) -> Matrix:
     return made(QuarterTurn(neighbours), (x,), x.rows, x.columns)
 
 
-def distance(x: Matrix) -> Matrix:
-    """(n, m): how many words apart the words of the rows and columns of `x` stand."""
-    return made(Distance(), (x,), x.rows, x.columns)
+def distance(x: Matrix, first: int = 0) -> Matrix:
+    """(n, m): how many words apart the words of the rows and columns of `x` stand. The first of the rows
+    stands at `first`."""
+    return made(Distance(first), (x,), x.rows, x.columns)
+
+
+def counted(first: int, rows: Sequence[str]) -> Matrix:
+    """(n, 1): first, first + 1, ..."""
+    return made(Count(first, len(rows)), (), rows, ("count",))
+
+
+def repeated(x: Matrix, rows: Sequence[str]) -> Matrix:
+    """(n, m): a single row or number (1, m) in each of n rows."""
+    return made(Repeated(len(rows), len(x.columns)), (x,), rows, x.columns)
+
+
+def next_draw(x: Matrix) -> Matrix:
+    """The scalar that follows a scalar in a sequence that looks random: a whole number below 2³¹ − 1."""
+    return made(NEXT_DRAW, (x,), ("",), ("",), scalar=True)
+
+
+def running_sum(x: Matrix) -> Matrix:
+    """(n, m): the sum of each number and those to its left in its row."""
+    return made(RunningSum(), (x,), x.rows, x.columns)
+
+
+def largest(x: Matrix) -> Matrix:
+    """(n, m): 1 at the largest number of each row, the first of equal ones, else 0."""
+    return made(Largest(), (x,), x.rows, x.columns)
 
 
 def sin(x: Matrix) -> Matrix:

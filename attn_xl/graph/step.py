@@ -87,6 +87,8 @@ class Scope(NamedTuple):
     """the form in text: `encoder`"""
     layer: int = 0
     """the number of the layer, from 1; 0 for the whole scope"""
+    counted: str = "layer"
+    """what is counted: a layer; "" if the scope itself is, such as an expert"""
 
     @property
     def name(self) -> str:
@@ -96,7 +98,8 @@ class Scope(NamedTuple):
     @property
     def spoken(self) -> str:
         """`encoder layer 1`."""
-        return f"{self.words} layer {self.layer}" if self.layer else self.words
+        counted = f" {self.counted}" if self.counted else ""
+        return f"{self.words}{counted} {self.layer}" if self.layer else self.words
 
 
 @dataclass(frozen=True)
@@ -131,7 +134,8 @@ class Part:
     @property
     def every_layer(self) -> Part:
         """The same place in every layer of its stack, for what all layers share."""
-        return replace(self, scopes=tuple(scope._replace(layer=0) for scope in self.scopes), head=0)
+        scopes = (scope._replace(layer=0) if scope.counted else scope for scope in self.scopes)
+        return replace(self, scopes=tuple(scopes), head=0)
 
     @property
     def words(self) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from attn_xl.errors import CallError, InputError, MissingWeightsError, NotFinite, nearest
-from attn_xl.graph.functions import option
+from attn_xl.graph.functions import option, switch
 from attn_xl.graph.loops import loops_in
 from attn_xl.graph.matrix import Matrix, foreseeing, given_step, shapes_only
 from attn_xl.graph.node import HIDES, Graph, walk
@@ -30,10 +30,11 @@ from attn_xl.tables.survey import Table, Tables
 from attn_xl.text import listed
 
 from . import steps
-from .attention import Attending, compare, positioned, self_attention, softmax_alone
+from .attention import Attending, Cache, compare, positioned, self_attention, softmax_alone
 from .computation import Computation
 from .convolution import convolution
 from .explorer import explorer, moves
+from .generation import Choosing, SameWeights, count_kept, new_word, states, word_of
 from .latent import latent_attention
 from .live import Live, described
 from .masking import Scoring
@@ -68,6 +69,7 @@ Ends = Mapping[str, tuple[Matrix, Matrix]]
 """The input and the output of each sentence, by its name."""
 
 
+SAMPLE_NOTE = "on: new words are drawn by their probability; off: the most probable one is taken."
 TOP_K_NOTE = "the number of experts that each word uses."
 IN_SCORES = (Positions.rotary, Positions.alibi)
 """Positions that attention sees in its scores."""
@@ -204,6 +206,7 @@ class Run:
         self.scoring = Scoring(tables, settings, self.weights.used, list(self._attended_words()))
         self._vocabulary = Vocabulary(tables, self.weights, settings.vocabulary, self._logit_cap)
         self._head_switches: dict[Part, Matrix] = {}
+        self.cache: Cache | None = None
 
     def _memory(self, tables_of_words: dict[str, Table]) -> Matrix | None:
         """The sentence that the others attend to; it is removed from `tables_of_words`."""
@@ -238,6 +241,12 @@ class Run:
                 raise CallError(
                     f"{within} compares positions within one sentence; it does not work with --memory."
                 )
+        if s.generate is not None and (s.dropout or s.residual_dropout or OwnMasks.given(self.tables)):
+            raise CallError(
+                "--generate does not work with dropout or with a mask of your own: they have no rows "
+                "for "
+                "new words."
+            )
         if s.normalize is Normalize.sum and (
             s.causal or s.padding or s.window or OwnMasks.given(self.tables)
         ):
@@ -249,17 +258,22 @@ class Run:
         """The results of the model for one sentence, followed by the final vectors of its words."""
         s = self.settings
         self.weights.sentence = name
+        if s.generate is not None:
+            self.cache = Cache()
+            vars(self).pop("architecture", None)  # which keeps the cache of another sentence
         x = positioned(x) if s.model is Model.positions else self._positioned(x)
         return MODELS[s.model](self, name, x)
 
-    def _positioned(self, x: Matrix) -> Matrix:
-        """The embeddings (n, d) with positions, if these are added to them."""
+    def _positioned(self, x: Matrix, part: Part | None = None, first: int = 0) -> Matrix:
+        """The embeddings (n, d) with positions, if these are added to them; the first word stands at
+        `first`."""
         positions = self.settings.positions
-        if positions is Positions.sinusoidal:
-            return positioned(x, self.scoring.residual)
-        if positions is not Positions.learned:
+        if positions not in (Positions.sinusoidal, Positions.learned):
             return x
-        return positioned(x, self.scoring.residual, self.weights.at_positions(x))
+        learned = None
+        if positions is Positions.learned:
+            learned = self.weights.at_positions(x, first + len(x.rows), self.settings.generate or 0)
+        return positioned(x, self.scoring.residual, learned, part=part, first=first)
 
     @cached_property
     def attended(self) -> Matrix | None:
@@ -321,7 +335,7 @@ class Run:
             a = replace(self._norms, norm_type=s.qk_norm.value)
             how = replace(how, head_norm=lambda x, step, part: head_norm(x, step, part, a))
         kept = self._head_switch if s.head_switches and s.controls else None
-        return replace(how, rotary=self._rotary, alibi=self._alibi, kept=kept)
+        return replace(how, rotary=self._rotary, alibi=self._alibi, kept=kept, cache=self.cache)
 
     def _head_switch(self, part: Part) -> Matrix:
         """The cell that removes what a head gives, made once."""
@@ -438,6 +452,55 @@ class Run:
             live=self.live,
         )
 
+    def generated(self, x: Matrix, logits: Matrix) -> list[Matrix]:
+        """The words that the model writes after a sentence (n, d), one at a time, and what the kept
+        keys and values save; nothing without --generate.
+
+        Raises:
+            InputError: if the vocabulary has no embeddings, or there are too few learned positions.
+        """
+        s, cache = self.settings, self.cache
+        if s.generate is None or cache is None:
+            return []
+        if not self.live.whole or s.vocabulary != "all":
+            raise CallError(
+                "--generate works with all layers, heads and words only: the next word needs them. "
+                "Leave "
+                "out --live-layers, --live-heads, --no-live-network and --vocabulary."
+            )
+        vocabulary = self._vocabulary.embeddings(x)
+        choosing, a = self.choosing, self.architecture
+        states_ = states(choosing.seed, s.generate) if choosing.sample is not False else []
+        results: list[Matrix] = []
+        words = list(x.rows)
+        for number in range(1, s.generate + 1):
+            state = states_[number - 1] if states_ else choosing.seed
+            new = new_word(logits, choosing, state, vocabulary, number)
+            results.append(word_of(new))
+            words.append(new.rows[0])
+            so_far = tuple(words)
+            own = replace(a.causal or Attending(), cache=cache, first=len(words) - 1)
+            own = replace(own, masks=self.scoring.masks_of_new(so_far))
+            here = replace(a, weights=SameWeights(a.weights), causal=own)
+            y = self._positioned(new, new.part, len(words) - 1)
+            made = decoder(y, None, here, new.part)
+            logits, probabilities, _ = self.next_words(made, new.part)
+            results.append(probabilities)
+        return [*results, count_kept(cache, len(x.rows), s.generate)]
+
+    @cached_property
+    def choosing(self) -> Choosing:
+        """How the next word is chosen."""
+        s, cell = self.settings, self.scoring.option_of
+        sample: bool | Matrix = s.sample
+        if s.controls:
+            sample = switch(s.sample, CELLS["sample"], SAMPLE_NOTE, sheet=self.scoring.sheet)
+        return Choosing(
+            sample,
+            cell("word_temperature", s.word_temperature, "the logits are divided by it before a draw."),
+            cell("seed", float(s.seed), "a whole number: where the draws start from."),
+        )
+
     def next_words(self, x: Matrix, part: Part = WHOLE) -> tuple[Matrix, ...]:
         """Probabilities over the vocabulary after each word, and the most probable words."""
         return self._vocabulary.next_words(x, part, lambda: self._finals(x))
@@ -498,11 +561,11 @@ def _language_model(run: Run, name: str, x: Matrix) -> Results:
         a = replace(a, after_layer=lambda y, part: layers.append((y, part)))
     output = decoder(x, None, a)
     predicted = run.next_words(output)
-    after = []
+    after: list[Matrix] = []
     for y, part in layers:
         here = WHOLE.within(steps.LENS).in_layer(part.scopes[0].layer)
-        after.append(run.next_words(lens(y, a, part, here), here))
-    return *(one for results in after for one in results), *predicted, output
+        after += run.next_words(lens(y, a, part, here), here)
+    return *after, *predicted, *run.generated(x, predicted[0]), output
 
 
 MODELS: dict[Model, Callable[[Run, str, Matrix], Results]] = {

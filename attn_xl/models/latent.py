@@ -65,7 +65,7 @@ def latent_attention(
         y: Matrix, w: Matrix, b: Matrix | None, steps_of: tuple[Step, Step], there: Part
     ) -> Matrix:
         assert how.rotary is not None
-        return how.rotary.rotated(projected(y, w, b, steps_of[0], there), steps_of[1], there)
+        return how.rotary.rotated(projected(y, w, b, steps_of[0], there), steps_of[1], there, how.first)
 
     c = compressed(memory, steps.W_DKV, latent, steps.LATENT, steps.NORMED_LATENT)  # (m, c)
     source = x
@@ -83,6 +83,8 @@ def latent_attention(
         b_kr = weights.row(steps.BIASES[steps.W_KR], part, w_kr.columns)
         shared = turned(memory, w_kr, b_kr, (steps.TURNING_KEYS, steps.ROTATED_KEYS), part)  # (m, r)
         r_w = PerHead(steps.W_QR, part, weights, heads, source.columns, len(w_kr.columns))
+    if how.cache is not None and not how.first:
+        how.cache.compressed += [c] if shared is None else [c, shared]
     outputs = []
     for h in range(1, heads + 1):
         head = part.of_head(h)

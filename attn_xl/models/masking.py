@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -104,14 +104,42 @@ class Scoring:
             cap=self.cap,
         )
 
+    def masks_of_new(self, words: Sequence[str]) -> Callable[..., list[Matrix]]:
+        """The masks (1, m) for a new word, the last of `words`: for padding and for words outside the
+        window."""
+        padding = self._padding_in(words)
+
+        def masks(rows: Sequence[str], _: Sequence[str], part: Part) -> list[Matrix]:
+            if not padding and self._window is None:
+                return []
+            place, key = part.every_layer, (part.every_layer, tuple(words))
+            if key not in self._masks:
+                self._masks[key] = attention_mask(
+                    rows,
+                    words,
+                    steps.MASK,
+                    place,
+                    causal=False,
+                    padding=padding,
+                    window=self._window,
+                    first=len(words) - 1,
+                )
+            return [self._masks[key]]
+
+        return masks
+
+    def _padding_in(self, words: Sequence[str]) -> tuple[str, ...]:
+        """The words that fill up a sentence."""
+        every = {*PADDING, *([self._settings.padding] if self._settings.padding else [])}
+        folded = {word.casefold() for word in every}
+        return tuple(sorted({w for w in words if w.casefold() in folded}, key=list(words).index))
+
     def _masks_for(
         self, rows: Sequence[str], columns: Sequence[str], part: Part, causal: bool | Matrix
     ) -> list[Matrix]:
         """The user's mask for these words, and the mask that hides later words and padding."""
         place = part.every_layer
-        words = {*PADDING, *([self._settings.padding] if self._settings.padding else [])}
-        folded = {word.casefold() for word in words}
-        padding = tuple(sorted({w for w in columns if w.casefold() in folded}, key=list(columns).index))
+        padding = self._padding_in(columns)
         masks = []
         own = self._own.of(part, rows, columns) if self._own else None
         if own is not None:

@@ -73,6 +73,31 @@ PROJECT_AND_ADD_OTHERS = Recipe(
     "forgetting one of them; taking its number from another row or column.",
     prompt="Row of {a} times column of {b}, added up, plus the cells of the others",
 )
+MIX_KEPT = Recipe(
+    do="Multiply the weight of each word by that word's number in the column of V, and add up. The values "
+    "of earlier words stand where they were computed.",
+    hint="Use =SUM(MMULT(weights of the first words, their column of V)), then add weight*value for each "
+    "new word. Common mistake: leaving out the new word itself.",
+    prompt="=SUM(MMULT(weights, V of the first words))+weight*value of each new word",
+)
+ADD_FROM_LEFT = Recipe(
+    do="Add the number of {a} to the sum of those to its left.",
+    hint="Use =cell to the left+cell of {a}; the first cell is that of {a}. Common mistake: starting anew "
+    "in each cell.",
+    prompt="=cell to the left+cell of {a}",
+)
+CHOOSE_WORD = Recipe(
+    do="Write 1 below the word that is chosen, and 0 below all others: greedy, the one with the largest "
+    "number; drawn, the first whose number in Wheel is larger than Draw.",
+    hint="Use =IF(column=MATCH(MAX(row),row,0),1,0). Common mistake: more than a single 1.",
+    prompt="1 for the chosen word, 0 for the others",
+)
+COUNT_KEPT = Recipe(
+    do="Kept: Words times kept_per_word. Computed now: kept_per_word. Without a cache: Words times "
+    "kept_per_word. Saved: (Words - 1) times kept_per_word.",
+    hint="Use =Words*kept_per_word, and =(Words-1)*kept_per_word for the last column.",
+    prompt="Words times kept_per_word; saved: (Words-1)*kept_per_word",
+)
 MATCH = Recipe(
     do=(
         "Row of {a} times row of {b}: multiply pair by pair and add up (the dot product). The "

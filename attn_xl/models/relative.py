@@ -36,7 +36,7 @@ class Rotary:
     share: float = 1.0
     _made: dict[tuple[object, ...], tuple[Matrix, Matrix]] = field(default_factory=dict)
 
-    def waves(self, part: Part, rows: Sequence[str], width: int) -> tuple[Matrix, Matrix]:
+    def waves(self, part: Part, rows: Sequence[str], width: int, first: int) -> tuple[Matrix, Matrix]:
         """(n, r) each: cosine and sine of the angles, made once for all heads and layers."""
         place = part.every_layer.numbered(0)
         key = (place, tuple(rows), width)
@@ -44,14 +44,15 @@ class Rotary:
             # A second width, of other heads, would have the same name.
             several = sum(made[0] == place and made[1] == tuple(rows) for made in self._made)
             place = place.numbered(several + 1 if several else 0)
-            angle = angles(self.base, rows, width, neighbours=self.neighbours)
+            angle = angles(self.base, rows, width, neighbours=self.neighbours, first=first)
             angle = angle.as_step(steps.ANGLE_OF_POSITION, place)
             waves = cos(angle).as_step(steps.COSINES, place), sin(angle).as_step(steps.SINES, place)
             self._made[key] = waves
         return self._made[key]
 
-    def rotated(self, x: Matrix, step: Step, part: Part) -> Matrix:
-        """(n, d_k): x · cos + turned(x) · sin, in the first r dimensions.
+    def rotated(self, x: Matrix, step: Step, part: Part, first: int = 0) -> Matrix:
+        """(n, d_k): x · cos + turned(x) · sin, in the first r dimensions. `first` is the position of the
+        first word.
 
         Raises:
             InputError: if r is odd or 0.
@@ -64,10 +65,10 @@ class Rotary:
                 f"{x.name} has {d} dimensions.{share} Rotary positions turn pairs of dimensions: give "
                 "each head an even number of them, or choose another --rotary-share."
             )
-        cosine, sine = self.waves(part, x.rows, r)
-        first = columns(x, 0, r) if r < d else x
-        ahead = turned(first, neighbours=self.neighbours).as_step(steps.TURNED_ON)
-        rotated = first * cosine + ahead * sine
+        cosine, sine = self.waves(part, x.rows, r, first)
+        own = columns(x, 0, r) if r < d else x
+        ahead = turned(own, neighbours=self.neighbours).as_step(steps.TURNED_ON)
+        rotated = own * cosine + ahead * sine
         if r < d:
             words = rotated.words
             rotated = concat([rotated, columns(x, r, d)]).described(f"{words}; the rest of {x.name}")
@@ -97,11 +98,11 @@ class Alibi:
     heads: int
     _made: dict[tuple[object, ...], Matrix] = field(default_factory=dict)
 
-    def biased(self, scores: Matrix, part: Part) -> Matrix:
-        """(n, m): scores − slope · distance."""
+    def biased(self, scores: Matrix, part: Part, first: int = 0) -> Matrix:
+        """(n, m): scores − slope · distance. `first` is the place of the first word of the rows."""
         place = part.every_layer
         key = (place, scores.rows, scores.columns)
         if key not in self._made:
-            self._made[key] = distance(scores).as_step(steps.DISTANCES, place)
+            self._made[key] = distance(scores, first).as_step(steps.DISTANCES, place)
         lowered = scores - slope(part.head or 1, self.heads) * self._made[key]
         return lowered.as_step(steps.BIASED, part)

@@ -387,6 +387,14 @@ OUTPUT = Step(
     recipe=recipes.MIX,
 )
 SWITCHED_OUTPUT = OUTPUT.by(recipes.MIX_AND_SWITCH)
+OUTPUT_KEPT = replace(
+    OUTPUT,
+    note=(
+        "The new word's vector: the values of all words so far, mixed by its attention weights. Click a "
+        "cell: the values of earlier words are read where they were first computed."
+    ),
+    recipe=recipes.MIX_KEPT,
+)
 CONCAT = Step(
     "Concat",
     note=("The outputs of all heads, side by side. Compare the blocks of columns: one for each head."),
@@ -804,7 +812,8 @@ FEED_FORWARD = Step(
     ),
     recipe=recipes.PROJECT,
 )
-EXPERT, SHARED = Scope("Expert", "expert"), Scope("Shared", "shared expert")
+EXPERT, SHARED = Scope("Expert", "expert", counted=""), Scope("Shared", "shared expert")
+NEW = Scope("New", "new word", counted="")
 ROUTER = Step(
     "Router",
     note="How well each expert (column) fits each word. Look for the largest numbers in a row.",
@@ -890,6 +899,78 @@ NEXT = Step(
     purpose="The model speaks: after each word, the next word that it finds most probable.",
     question="which row of {own} continues {text}, and what do the other rows tell you?",
     recipe=recipes.FIND_LARGEST_COLUMN,
+)
+# Writing on: each new word is a part of the model
+
+LAST_LOGITS = Step(
+    "LastLogits",
+    note="The logits after the last word so far: how well each word of the vocabulary continues the text.",
+    purpose="Only the last row decides how the text goes on.",
+    question="which word of the vocabulary will be written next?",
+    recipe=recipes.TAKE_ROWS,
+    is_read_off=True,
+)
+TEMPERED_LOGITS = Step(
+    "Tempered",
+    note="The logits, divided by word_temperature. Below 1, the likely words become likelier.",
+    purpose="A low temperature makes the model careful, a high one makes it bold.",
+    question="does dividing all numbers by the same one change which is the largest?",
+    recipe=recipes.TEMPER,
+)
+CHANCES_OF_WORDS = Step(
+    "WordChances",
+    note="The probability that each word is drawn. The row sums to 1.",
+    purpose="The slices of a wheel of fortune, one for each word of the vocabulary.",
+    question="which word has the largest slice?",
+    recipe=recipes.SHARE,
+)
+WHEEL = Step(
+    "Wheel",
+    note="The probabilities, added up from the left: where the slice of each word ends.",
+    purpose="The rim of the wheel, from 0 to 1: each word's slice ends at its number.",
+    question="what must the last number be, and why?",
+    recipe=recipes.ADD_FROM_LEFT,
+)
+DRAW = Step("Draw", note="where the wheel stops, from 0 to 1", helper=True)
+STATE = Step("State", note="the whole number that the next draw is made of", helper=True)
+DRAWN = Step(
+    "Chosen",
+    note="1 for the word that is written, 0 for all others. Change Sample, Seed or word_temperature.",
+    purpose="The word that comes next: the most probable one, or the one at which the wheel stops.",
+    question="how many ones are there, and below which word?",
+    recipe=recipes.CHOOSE_WORD,
+    is_read_off=True,
+)
+NEW_WORD = Step(
+    "Word",
+    note="The word that the model writes next.",
+    purpose="The model writes a word.",
+    question="read {a}: which word is it?",
+    recipe=recipes.FIND_LARGEST_COLUMN,
+)
+NEW_INPUT = Step(
+    "Input",
+    note="The embedding of the new word: its row of Vocabulary, picked by a row of zeros and a single 1.",
+    purpose="The word just written is what the model reads next.",
+    question="which row of {b} will {own} be equal to?",
+    recipe=recipes.PROJECT,
+)
+CACHED_PER_WORD = Step(
+    "kept_per_word", note="the numbers of K and V of one word, in all layers and heads", helper=True
+)
+WORDS_SO_FAR = Step("Words", note="words so far", helper=True)
+CACHE = Step(
+    "Cache",
+    note=(
+        "Numbers of K and V for each new word: kept so far, computed now, computed without a cache, and "
+        "saved. Look down the columns: with the cache, the work for each word stays the same."
+    ),
+    purpose=(
+        "The keys and values of earlier words never change, so they are kept, as a reader keeps notes "
+        "instead of reading the book again for each new page."
+    ),
+    question="how much more would the tenth new word cost without a cache than the first?",
+    recipe=recipes.COUNT_KEPT,
 )
 # Similarity
 

@@ -380,42 +380,46 @@ def encoder(x: Matrix, a: Architecture) -> Matrix:
     stack = WHOLE.within(steps.ENCODER)
     if stack.numbered(1).name(steps.GAMMA.symbol) in a.weights:
         x = norm(x, a, stack.numbered(1), "Norm of the embeddings")
-    x = _layers(x, a.encoder_layers or a.layers, stack, a, encoder_layer)
+    x = _layers(x, a.encoder_layers or a.layers, stack.in_layer, a, encoder_layer)
     return _last_norm(x, a, stack)
 
 
-def decoder(x: Matrix, memory: Matrix | None, a: Architecture) -> Matrix:
+def decoder(x: Matrix, memory: Matrix | None, a: Architecture, part: Part = WHOLE) -> Matrix:
     """All layers of the decoder, (n, d) and the encoder's output (m, d) to (n, d)."""
-    stack = WHOLE.within(steps.DECODER)
 
-    def layer(y: Matrix, how: Architecture, part: Part) -> Matrix:
-        return decoder_layer(y, memory, how, part)
+    def place(number: int) -> Part:
+        return part.within(steps.DECODER._replace(layer=number))
 
-    x = _layers(x, a.decoder_layers or a.layers, stack, a, layer)
-    return _last_norm(x, a, stack)
+    def layer(y: Matrix, how: Architecture, here: Part) -> Matrix:
+        return decoder_layer(y, memory, how, here)
+
+    x = _layers(x, a.decoder_layers or a.layers, place, a, layer)
+    return _last_norm(x, a, place(0))
 
 
 def _layers(
     x: Matrix,
     count: int,
-    stack: Part,
+    place: Callable[[int], Part],
     a: Architecture,
     layer: Callable[[Matrix, Architecture, Part], Matrix],
 ) -> Matrix:
     """All layers of a stack, (n, d) to (n, d). What a layer gives that does not become formulas enters
-    the next one as values."""
+    the next one as values.
+
+    Args:
+        place: returns the part of a layer; of the stack for 0.
+    """
     for number in range(1, count + 1):
-        part = stack.in_layer(number)
         if a.live.has(number):
-            x = layer(x, a, part)
+            x = layer(x, a, place(number))
             if a.after_layer is not None and number < count:
-                a.after_layer(x, part)
+                a.after_layer(x, place(number))
             continue
-        after = a.live.after(number, count)
-        place = stack.in_layer(after) if after else stack
-        there = a.weights.entered(steps.ENTERED, place)
+        after = place(a.live.after(number, count))
+        there = a.weights.entered(steps.ENTERED, after)
         if there is None:
-            there = enter(layer(x, replace(a, live=Live()), part), steps.ENTERED, place)
+            there = enter(layer(x, replace(a, live=Live()), place(number)), steps.ENTERED, after)
         x = there
     return x
 
@@ -451,7 +455,7 @@ def next_words(
     cap: Matrix | None = None,
     others: Matrix | None = None,
     part: Part = WHOLE,
-) -> tuple[Matrix, Matrix]:
+) -> tuple[Matrix, Matrix, Matrix]:
     """The probability that each word of a vocabulary comes next, after each word of a sentence.
 
     Args:
@@ -464,7 +468,8 @@ def next_words(
         part: the part of the model that the steps belong to.
 
     Returns:
-        The probabilities, (n, v), each row of which sums to 1; and the most probable words, (n, 1).
+        The logits, (n, v); the probabilities, (n, v), each row of which sums to 1; and the most probable
+        words, (n, 1).
 
     Source: Vaswani et al. (2017), 3.4, with the embeddings as the last weights, or with others.
     """
@@ -485,4 +490,4 @@ def next_words(
         if cap is not None:
             logits = capped(logits, cap).as_step(steps.CAPPED_LOGITS, part)
     probabilities = softmax(logits).as_step(steps.PROBABILITIES, part)
-    return probabilities, best(probabilities).as_step(steps.NEXT, part)
+    return logits, probabilities, best(probabilities).as_step(steps.NEXT, part)

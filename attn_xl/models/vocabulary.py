@@ -77,6 +77,29 @@ class Vocabulary:
             self._columns = given_step(values, x.columns, words, steps.W_U)
         return next_words(x, None, self._columns, bias, self._cap, others, part)
 
+    def embeddings(self, x: Matrix) -> Matrix:
+        """The embedding of every word, (v, d), for a model that writes on after x (n, d).
+
+        Raises:
+            InputError: if they are not given, or have another width.
+        """
+        table = self._tables.weights.get(steps.VOCABULARY.symbol)
+        if table is None:
+            raise InputError(
+                f"{self._tables.path}: the sheet Vocabulary is missing: --generate needs the embedding "
+                "of each word that the model may write, one word per row."
+            )
+        if table.shape[1] != len(x.columns):
+            raise InputError(
+                f"{table.file}, sheet {table.sheet!r}: Vocabulary has "
+                f"{count(table.shape[1], 'column')}, "
+                f"but --generate needs {count(len(x.columns), 'dimension')}, as the sentences have."
+            )
+        if self._embeddings is None:
+            values = np.asarray(table.values, np.float64)
+            self._embeddings = given_step(values, table.rows, table.columns, steps.VOCABULARY)
+        return self._embeddings
+
     def _table(self, x: Matrix) -> Table:
         """The table of the last weights."""
         weights, d = self._tables.weights, len(x.columns)

@@ -101,13 +101,14 @@ class SheetWeights(Weights):
             )
         return self._matrix(step, part, table, [step.symbol], columns)
 
-    def at_positions(self, x: Matrix) -> Matrix:
-        """The learned position vectors, (p, d) with p at least the number of words of x (n, d).
+    def at_positions(self, x: Matrix, n: int, more: int) -> Matrix:
+        """The learned position vectors, (p, d) with p at least n, for embeddings (m, d); generated ones are
+        enough for `more` words after the longest sentence.
 
         Raises:
             InputError: if they are neither given nor to be generated, are too few, or of another width.
         """
-        n, d = x.shape
+        d = len(x.columns)
         table = self._table(steps.W_P.symbol)
         if table is None and self._seed is None:
             raise MissingWeightsError(
@@ -120,7 +121,7 @@ class SheetWeights(Weights):
                 f"{table.file}, sheet {table.sheet!r}: W_P is {table.shape[0]} x {table.shape[1]}, but "
                 f"the sentence needs at least {count(n, 'position')} of {count(d, 'dimension')}."
             )
-        longest = max(len(sentence.rows) for sentence in self._tables.sentences.values())
+        longest = more + max(len(one.rows) for one in self._tables.sentences.values())
         rows = [f"position {place + 1}" for place in range(table.shape[0] if table else longest)]
         return self._matrix(steps.W_P, WHOLE, table, rows, x.columns)
 

@@ -18,6 +18,7 @@ from .elementwise import (
     GeluSlope,
     GeluTanh,
     Multiply,
+    NextDraw,
     Positive,
     Relu,
     Sigmoid,
@@ -28,7 +29,7 @@ from .elementwise import (
     Tanh,
 )
 from .masks import Mask
-from .positions import Angle, Distance, QuarterTurn, Sinusoid
+from .positions import Angle, Count, Distance, QuarterTurn, Sinusoid
 from .products import Dot, Product, Transpose
 from .reductions import (
     Best,
@@ -40,6 +41,7 @@ from .reductions import (
     Maximum,
     Mean,
     Rank,
+    RunningSum,
     SampleVariance,
     Squares,
     Sum,
@@ -65,6 +67,7 @@ ADD, SUBTRACT, MULTIPLY, DIVIDE = Add(), Subtract(), Multiply(), Divide()
 EXP, SQRT, ACOS = Exp(), Sqrt(), Acos()
 RELU, GELU, GELU_TANH, SILU = Relu(), Gelu(), GeluTanh(), Silu()
 SIN, COS, TANH, SIGMOID = Sin(), Cos(), Tanh(), Sigmoid()
+NEXT_DRAW = NextDraw()
 MAXIMUM, SUM, MEAN, SQUARES = Maximum(), Sum(), Mean(), Squares()
 VARIANCE, SAMPLE_VARIANCE = Variance(), SampleVariance()
 
@@ -87,6 +90,7 @@ PRIMITIVES: tuple[Operation, ...] = (
     SILU,
     SIN,
     COS,
+    NEXT_DRAW,
     AtMost(),
     Positive(),
     GeluSlope(),
@@ -100,6 +104,7 @@ PRIMITIVES: tuple[Operation, ...] = (
     SAMPLE_VARIANCE,
     SQUARES,
     Rank(),
+    RunningSum(),
     Width(),
     Gather(((0, 0),)),
     Shift.by(-1, 1),
@@ -115,6 +120,7 @@ PRIMITIVES: tuple[Operation, ...] = (
     Angle(1, 2, True),
     QuarterTurn(True),
     Distance(),
+    Count(1, 1),
     When(),
     Find(True),
     Picked(),

@@ -434,6 +434,22 @@ class Cos(Function):
         return -(d * Sin().of(operands[0]))
 
 
+class NextDraw(Function):
+    """The next number of a sequence that looks random: 16807 · x modulo 2³¹ − 1, exact in every program.
+
+    Source: Park, Miller, "Random Number Generators: Good Ones Are Hard to Find" (1988).
+    """
+
+    noun: ClassVar[str] = "Draw"
+    in_cell = in_array = "MOD(16807*{x},2147483647)"
+    in_words = "16807 · {x} modulo 2147483647"
+    in_full = "16807 · {atom} mod 2147483647"
+
+    @staticmethod
+    def of_one(x: float) -> float:
+        return math.fmod(16807 * x, 2147483647)
+
+
 class AtMost(Operation):
     """1 where a number is at most another, 0 elsewhere: `=IF(Ranks!B5<=top_k,1,0)`."""
 

@@ -21,7 +21,7 @@ class Mask(Operation):
     """0 where a word may look, a large negative number where it may not: at later words (causal), at
     words that fill up a sentence (padding), at words too far away (window). Operands: a switch that
     turns causal on or off, if `switched`; the width of the window and the number of first words that
-    stay visible, if `window`."""
+    stay visible, if `window`. `first` is the place of the first row's word, from 0."""
 
     noun: ClassVar[str] = "Mask"
     reads_texts: ClassVar[bool] = True
@@ -32,6 +32,7 @@ class Mask(Operation):
     padding: tuple[str, ...]
     switched: bool = False
     window: bool = False
+    first: int = 0
 
     def _hides_later(self, operands: tuple[Numbers, ...]) -> bool:
         return bool(operands[0][0, 0] == 1) if self.switched else self.causal
@@ -40,17 +41,18 @@ class Mask(Operation):
         padded = {word.casefold() for word in self.padding}
         hidden = np.array([[word.casefold() in padded for word in self.headings]] * self.rows)
         if self._hides_later(operands):
-            hidden |= np.triu(np.ones(hidden.shape, dtype=bool), 1)
+            hidden |= np.triu(np.ones(hidden.shape, dtype=bool), 1 + self.first)
         if self.window:
             width, sinks = (operand[0, 0] for operand in operands[-2:])
             places = np.arange(hidden.shape[1])
-            distances = np.abs(np.arange(self.rows)[:, None] - places)
+            distances = np.abs(np.arange(self.rows)[:, None] + self.first - places)
             hidden |= (distances >= width) & (places >= sinks)
         return np.where(hidden, HIDDEN, 0.0)
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
         *given, own = operands
-        here, there = own.row_number(), own.column_number(column)
+        there = own.column_number(column)
+        here = own.row_number() + (f"+{self.first}" if self.first else "")
         later = f"{there}>{here}"
         conditions = [later] if self.causal else []
         if self.switched:
@@ -73,7 +75,7 @@ class Mask(Operation):
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         there, here = own.columns[column], own.rows[row]
         causal = terms[0].value(0, 0) == 1 if self.switched else self.causal
-        if causal and column > row:
+        if causal and column > row + self.first:
             why = f"column {column + 1}, {there}, is later than row {row + 1}, {here}, so it is hidden"
         elif there.casefold() in {word.casefold() for word in self.padding}:
             why = f"column {column + 1}, {there}, only fills up the sentence, so it is hidden"

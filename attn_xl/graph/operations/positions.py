@@ -18,12 +18,15 @@ if TYPE_CHECKING:
     from attn_xl.graph.matrix import Matrix
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Sinusoid(Operation):
-    """sin(pos / 10000^(2i/d)) in even columns, cos in odd ones; pos and i count from 0."""
+    """sin(pos / 10000^(2i/d)) in even columns, cos in odd ones; pos and i count from 0. `first` is the
+    position of the first word."""
 
     noun: ClassVar[str] = "Positions"
     reads = (Reads.table,)
     reads_labels: ClassVar[bool] = True
+    first: int = 0
 
     def numbers(self, *operands: Numbers) -> Numbers:
         x = operands[0]
@@ -31,7 +34,7 @@ class Sinusoid(Operation):
         return np.array(
             [
                 [(math.cos if j % 2 else math.sin)(pos / 10000 ** (2 * (j // 2) / d)) for j in range(d)]
-                for pos in range(n)
+                for pos in range(self.first, self.first + n)
             ]
         )
 
@@ -39,14 +42,15 @@ class Sinusoid(Operation):
         x, own = operands
         function, first = ("COS", "-1") if column % 2 else ("SIN", "")
         exponent = f"({own.column_number(column)}{first})/COLUMNS({x.whole()})"
-        return f"{function}(({own.row_number()})/10000^({exponent}))"
+        place = own.row_number() + (f"+{self.first}" if self.first else "")
+        return f"{function}(({place})/10000^({exponent}))"
 
     def words(self, *operands: str) -> str:
         return "sin or cos of position / 10000^(2i / d)"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         wave = "cos" if column % 2 else "sin"
-        position = own.number(row, "position").text
+        position = own.number(self.first + row, "position").text
         i, d = own.number(column // 2, "i").text, own.number(own.shape[1], "d").text
         return Said(f"{wave}({position} / 10000^(2·{i} / {d}))")
 
@@ -146,26 +150,51 @@ class QuarterTurn(Operation):
         return -self.of(d)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Count(Operation):
+    """`first`, `first` + 1, ..., one number in each row."""
+
+    noun: ClassVar[str] = "Count"
+    reads_labels: ClassVar[bool] = True
+    first: int
+    rows: int
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return np.arange(self.first, self.first + self.rows, dtype=float).reshape(-1, 1)
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        return f"{operands[-1].row_number()}+{self.first}"
+
+    def words(self, *operands: str) -> str:
+        return f"{self.first}, {self.first + 1}, ..."
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return own.number(own.value(row, column), f"{self.first} and the rows above")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Distance(Operation):
-    """How many words apart the word of the row and that of the column stand."""
+    """How many words apart the word of the row and that of the column stand. `first` is the place of the
+    first row's word, from 0."""
 
     noun: ClassVar[str] = "Distance"
     reads = (Reads.table,)
     reads_labels: ClassVar[bool] = True
+    first: int = 0
 
     def numbers(self, *operands: Numbers) -> Numbers:
         n, m = operands[0].shape
-        return np.abs(np.arange(float(m)) - np.arange(float(n))[:, None])
+        return np.abs(np.arange(float(m)) - np.arange(float(n))[:, None] - self.first)
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
         own = operands[-1]
-        return f"ABS({own.column_number(column)}-({own.row_number()}))"
+        here = own.row_number() + (f"+{self.first}" if self.first else "")
+        return f"ABS({own.column_number(column)}-({here}))"
 
     def words(self, *operands: str) -> str:
         return "how many words apart"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        steps = (
-            f"words from {own.rows[row]}, word {row + 1}, to {own.columns[column]}, word {column + 1}"
-        )
+        here = row + self.first + 1
+        steps = f"words from {own.rows[row]}, word {here}, to {own.columns[column]}, word {column + 1}"
         return own.number(own.value(row, column), steps)

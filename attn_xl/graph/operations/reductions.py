@@ -170,6 +170,30 @@ class Squares(Reduction):
         return 2 * d * operands[0]
 
 
+class RunningSum(Operation):
+    """The sum of each number and those to its left in its row: `=B5+Probabilities!C5`."""
+
+    noun: ClassVar[str] = "Running"
+    reads = (Reads.number,)
+    reads_labels: ClassVar[bool] = True
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return np.asarray(np.cumsum(operands[0], axis=1))
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        x, own = operands
+        return f"{own.cell(column - 1)}+{x.cell(column, binds=1)}" if column else x.cell(0)
+
+    def words(self, *operands: str) -> str:
+        return f"the numbers of each row of {operands[0]}, added up from the left"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return terms[0].total(column + 1, lambda k: terms[0].at(row, k).within(1))
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return Sum().of(d, columns=["sum"]).in_cells - self.of(d) + d
+
+
 class Rank(Operation):
     """The place of each number within its row, from the largest, 1; of equal ones the first goes first:
     `=RANK(C5,$B5:$E5)+SUMPRODUCT(($B5:$E5=C5)*(COLUMN($B5:$E5)<COLUMN(C5)))`."""

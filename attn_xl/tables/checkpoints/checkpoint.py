@@ -203,9 +203,10 @@ class StoredWeights(Mapping[str, Table]):
         self._words = f"{self._prefix}{family.words}.weight"
         self._places = self._found(int(settings["layers"]))
         tied = config.get("tie_word_embeddings", family.tied)
-        if family.stack == "Dec" and tied:
-            self._places.pop("W_U", None)
+        if family.stack == "Dec":
             self._places[VOCABULARY] = _Place(self._words)
+        if tied:
+            self._places.pop("W_U", None)
         if family.positions:
             self._places["W_P"] = _Place(f"{self._prefix}{family.positions}.weight")
         self._require(int(settings["layers"]), tied)

@@ -44,8 +44,10 @@ ENTER = {
     "score_cap": "a number above 0",
     "logit_cap": "a number above 0",
     "top_k": "a whole number above 0",
+    "word_temperature": "a number above 0",
+    "seed": "a whole number of at least 0",
 }
-SMALLEST = {"rotary_base": 1.0, "sinks": -1.0}
+SMALLEST = {"rotary_base": 1.0, "sinks": -1.0, "seed": -1.0}
 """Numbers that a setting must exceed, if not 0."""
 BELOW_ONE = ("dropout", "residual_dropout", "epsilon")
 """Values to enter for numeric settings; the others are on or off."""

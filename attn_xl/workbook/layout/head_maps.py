@@ -40,7 +40,8 @@ def with_head_maps(layout: Layout) -> Layout:
     for sheet in layout.steps or layout.sheets:
         for block in sheet.blocks:
             part = block.node.part
-            if block.node.role == "attention" and part.layer and part.head:
+            several = block.place.rows > 1  # not a single new word
+            if block.node.role == "attention" and part.layer and part.head and several:
                 prefix = f"{sheet.group}." if sheet.group else ""
                 maps.setdefault(prefix + part.prefix, []).append(layout.blocks[block.node])
     taken = {OVERVIEW.casefold(), *(sheet.name.casefold() for sheet in layout.sheets)}
