@@ -198,7 +198,7 @@ def load_model(folder: str | os.PathLike[str]) -> TrainedModel:
         >>> import attn_xl
         >>> model = attn_xl.load_model("samples/tiny-model")
         >>> computation = model("the small cat chased the old mouse and the small")
-        >>> computation["Probabilities"][-1, "cat"].round(2)
+        >>> print(computation["Probabilities"][-1, "cat"].round(2))
         1.0
     """
     if not isinstance(folder, (str, os.PathLike)):

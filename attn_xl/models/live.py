@@ -116,10 +116,7 @@ def described(settings: Settings, now: int, whole: int | None) -> str:
             what.append(f"{name}{'s' * (not found.isdecimal())} {found} of {count}")
     if not s.live_network:
         what.append("no feed-forward network")
-    verb = "is" if len(what) == 1 and what[0].startswith("layer ") else "are"
-    line = (
-        f"Counted from 0, {' and '.join(what)} {verb} formulas; what the rest gives enters as values."
-    )
+    line = f"Formulas (counted from 0): {', '.join(what)}; what the rest gives enters as values."
     if whole is None or whole <= now:
         return line
     return (

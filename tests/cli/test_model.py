@@ -84,8 +84,8 @@ def test_the_overview_says_what_is_live(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "m.xlsx"
     run("model", TINY, "--text", TEXT, "--layers", "1", "--heads", "1", "-o", path)
     texts = [str(cell.value) for row in openpyxl.load_workbook(path)["Overview"] for cell in row]
-    (line,) = [text for text in texts if "are formulas" in text or "is formulas" in text]
-    assert "layer 1 of 2 and head 1 of 4" in line
+    (line,) = [text for text in texts if "Formulas (counted from 0)" in text]
+    assert "layer 1 of 2, head 1 of 4, no feed-forward network; what the rest gives" in line
     assert "all would be" in line
 
 

@@ -52,6 +52,13 @@ BESIDE: dict[str, dict[str, Any]] = {
 """What an option needs beside it."""
 SHOWN = {
     "heads_as_sheets",
+    "live_layers",
+    "live_heads",
+    "live_network",
+    "vocabulary",
+    "lens",
+    "head_switches",
+    "head_maps",
     "model",
     "sheets_for",
     "decimals",
@@ -61,7 +68,7 @@ SHOWN = {
     "canvas",
     "switches",
 }
-"""What changes what is shown, and no number."""
+"""What changes what is shown, and no number of the whole model."""
 MASK = [[0, 0, -1e9], [0, 0, 0], [-1e9, 0, 0]]
 
 
