@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 Role = Literal["input", "weight", "value", "attention"]
-Source = Literal["", "sentence", "memory", "attention", "weights", "target", "answers", "kept"]
+Source = Literal[
+    "", "sentence", "memory", "attention", "weights", "target", "answers", "kept", "entered"
+]
 
 
 class Recipe(NamedTuple):
@@ -62,7 +64,7 @@ class Step:
         is_read_off: whether its cells are read off, not computed: a mask, columns of given weights.
         source: the input table of a given step: a sentence, the sentence that others attend to, given
             attention weights, weights, a target of numbers, or the right answers as texts; `kept` if it
-            was computed without formulas.
+            was computed without formulas; `entered` for values of steps that are not written.
     """
 
     symbol: str

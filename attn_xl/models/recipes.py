@@ -63,6 +63,19 @@ MIX = Recipe(
     ),
     prompt=("Weights (row of {a}) times values (column of {b}), added up: =cell*cell+cell*cell+..."),
 )
+MIX_AND_SWITCH = Recipe(
+    do=MIX.do + " Multiply the sum by {c}, which is 1, or 0 to remove the head.",
+    hint="Use =SUM(MMULT(row of {a}, column of {b}))*{c}. Common mistakes: a row of {b} instead of a "
+    "column; forgetting {c}.",
+    prompt="Weights times values, added up, times {c}: =SUM(MMULT(row, column))*{c}",
+)
+PROJECT_AND_ADD_OTHERS = Recipe(
+    do="Row of {a} times column of {b}: multiply pair by pair and add up. Then add the numbers of the "
+    "other matrices that are in the same column; of a matrix with several rows, in the same row, too.",
+    hint="Use =SUM(MMULT(row of {a}, column of {b})) plus the other cells. Common mistakes: "
+    "forgetting one of them; taking its number from another row or column.",
+    prompt="Row of {a} times column of {b}, added up, plus the cells of the others",
+)
 MIX_KEPT = Recipe(
     do="Multiply the weight of each word by that word's number in the column of V, and add up. The "
     "values of earlier words stand where they were computed.",

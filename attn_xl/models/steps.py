@@ -13,6 +13,7 @@ from attn_xl.graph.step import Scope, Step
 from . import recipes
 
 ENCODER, DECODER = Scope("Enc", "encoder"), Scope("Dec", "decoder")
+LENS = Scope("Lens", "logit lens after")
 SELF, CROSS = Scope("Self", "self-attention"), Scope("Cross", "cross-attention")
 TURNED = " In the file, rows and columns are swapped."
 
@@ -441,6 +442,7 @@ OUTPUT = Step(
     ),
     recipe=recipes.MIX,
 )
+SWITCHED_OUTPUT = OUTPUT.by(recipes.MIX_AND_SWITCH)
 OUTPUT_KEPT = replace(
     OUTPUT,
     note=(
@@ -1244,3 +1246,49 @@ BIASES = {
     )
 }
 """The bias that belongs to each of the weights."""
+
+# Parts of a model that are not written
+
+ENTERED = Step(
+    "Entered",
+    note=(
+        "What the layers before give: computed, and entered as values. Change a number and watch what "
+        "follows."
+    ),
+    question=_CHANGED,
+    recipe=recipes.GIVEN,
+    role="input",
+    source="entered",
+)
+OTHER_HEADS = replace(
+    ENTERED,
+    symbol="OtherHeads",
+    note="What the other heads add, through their rows of W_O: computed, and entered as values.",
+)
+NETWORK_ENTERED = replace(
+    ENTERED,
+    symbol="FeedForward",
+    note="What the feed-forward network gives: computed, and entered as values.",
+)
+OTHER_WORDS = replace(
+    ENTERED,
+    symbol="OtherWords",
+    note=(
+        "All words of the vocabulary that are not shown, as one logit: the logarithm of the sum of "
+        "their exponentials. Computed, and entered as values, so that the probabilities are exact."
+    ),
+)
+ALL_OTHERS = "(all others)"
+"""The column of the words that are not shown."""
+INPUT_OF_MODEL = (
+    "The embeddings of the tokens. The layers that read them are not written, so nothing here depends "
+    "on these numbers."
+)
+HEAD_SWITCH = Step(
+    "Head",
+    note="1: what {} gives counts; 0: it is removed.",
+    question=_CHANGED,
+    recipe=recipes.GIVEN,
+    role="input",
+    source="weights",
+)

@@ -56,6 +56,13 @@ BESIDE: dict[str, dict[str, Any]] = {
 """What an option needs beside it."""
 SHOWN = {
     "heads_as_sheets",
+    "live_layers",
+    "live_heads",
+    "live_network",
+    "vocabulary",
+    "lens",
+    "head_switches",
+    "head_maps",
     "model",
     "sheets_for",
     "decimals",
@@ -65,7 +72,7 @@ SHOWN = {
     "canvas",
     "switches",
 }
-"""What changes what is shown, and no number."""
+"""What changes what is shown, and no number of the whole model."""
 LEARNED = {"loss", "steps", "optimizer", "rate", "momentum", "beta1", "beta2", "adam_epsilon", "decay",
            "live", "train"}  # fmt: skip
 """What losses and learning take: tests/models/test_learning.py."""

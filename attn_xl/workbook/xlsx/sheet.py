@@ -319,7 +319,7 @@ class _SheetWriter:
         for cell in extras.cells:
             here = address(cell.row, cell.column)
             if cell.link:
-                ws._hyperlinks.append(_link(here, cell.link, str(cell.value), cell.spot))
+                ws._hyperlinks.append(_link(here, cell.link, str(cell.value), cell.link_cell))
             if cell.across > 1:
                 last = address(cell.row, cell.column + cell.across - 1)
                 ws.merged_cells.add(f"{here}:{last}")
@@ -358,6 +358,6 @@ class _SheetWriter:
             ws.print_area = extras.print_to
 
 
-def _link(cell: str, sheet: str, text: str, spot: str = "A1") -> Any:
+def _link(cell: str, sheet: str, text: str, target: str = "A1") -> Any:
     shown = spreadsheet_text(text)[:MAX_LITERAL]
-    return Hyperlink(ref=cell, location=f"{quoted(sheet)}!{spot}", display=shown)
+    return Hyperlink(ref=cell, location=f"{quoted(sheet)}!{target}", display=shown)
