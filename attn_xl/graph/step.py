@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 Role = Literal["input", "weight", "value", "attention"]
-Source = Literal[
-    "", "sentence", "memory", "attention", "weights", "target", "answers", "kept"
-]
+Source = Literal["", "sentence", "memory", "attention", "weights", "target", "answers", "kept"]
 
 
 class Recipe(NamedTuple):

@@ -16,7 +16,7 @@ from judges import differences_ironcalc
 
 import attn_xl
 from attn_xl import CallError, InputError, Settings, read_tables
-from attn_xl.choices import BLOCKS, STACKS, Model
+from attn_xl.choices import BLOCKS, RECURRENT, STACKS, Model
 from attn_xl.cli.main import main
 from attn_xl.models.build import attend
 from attn_xl.tables.survey import Tables
@@ -30,7 +30,7 @@ OTHER: dict[str, Any] = {
     "padding": "cat", "positions": "sinusoidal", "normalize": "sum", "scale": False, "temperature": 2.0,
     "dropout": 0.5, "residual_dropout": 0.5, "seed": 4, "norm": "pre", "norm_variance": "sample",
     "norm_epsilon": "outside", "activation": "gelu", "hidden": 3, "epsilon": 0.25, "random_weights": 2,
-    "attention": "one",
+    "attention": "one", "bidirectional": True, "nonlinearity": "relu", "window": 2, "influence": True,
 }  # fmt: skip
 SHOWN = {
     "heads_as_sheets",
@@ -65,7 +65,7 @@ def tables(make: Make) -> Tables:
 def basis(model: Model) -> dict[str, Any]:
     """What a model needs to be computed."""
     made: dict[str, Any] = {"model": model}
-    if model in (*STACKS, Model.attention, Model.feed_forward):
+    if model in (*STACKS, *RECURRENT, Model.attention, Model.feed_forward, Model.cnn):
         made["random_weights"] = 1
     if model in (Model.decoder, Model.encoder_decoder):
         made["memory"] = "two"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from attn_xl.graph.node import Numbers
 from attn_xl.graph.loops import Loop, Looping
+from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import Cells, Operand, Operation, Reads, Said, Term
 
 if TYPE_CHECKING:
