@@ -14,16 +14,25 @@ WORDS = '"WORD ..."'
 class WordsCommand(TyperCommand):
     """A command whose `--words` takes several words, each as a separate value."""
 
+    option = "words"
     joined = False
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         takes_value = {
-            name: "words" in parameter.opts[0]
+            name: self.option in parameter.opts[0]
             for parameter in self.params
             for name in parameter.opts
             if name.startswith("-") and not getattr(parameter, "is_flag", False)
         }
-        return super().parse_args(ctx, spread_words(args, takes_value, joined=self.joined))
+        return super().parse_args(
+            ctx, spread_words(args, takes_value, joined=self.joined, option=self.option)
+        )
+
+
+class ModelsCommand(WordsCommand):
+    """A command whose `--models` takes several models."""
+
+    option = "models"
 
 
 class SentencesCommand(WordsCommand):
@@ -32,7 +41,9 @@ class SentencesCommand(WordsCommand):
     joined = True
 
 
-def spread_words(args: list[str], takes_value: dict[str, bool], *, joined: bool = False) -> list[str]:
+def spread_words(
+    args: list[str], takes_value: dict[str, bool], *, joined: bool = False, option: str = "words"
+) -> list[str]:
     """The arguments with `--words a b c` written as `--words a --words b --words c` or, if `joined`, as
     `--words "a b c"`.
 
@@ -41,6 +52,7 @@ def spread_words(args: list[str], takes_value: dict[str, bool], *, joined: bool 
 
     Args:
         takes_value: the options that take a value; True for the one that takes several words.
+        option: its name, if it is another one.
     """
     spread: list[str] = []
     many = value = alone = False
@@ -60,7 +72,7 @@ def spread_words(args: list[str], takes_value: dict[str, bool], *, joined: bool 
         elif many and joined:
             spread[-1] += f" {arg}"
         elif many:
-            spread += ["--words", arg]
+            spread += [f"--{option}", arg]
             last = len(spread) - 1
         else:
             spread.append(arg)

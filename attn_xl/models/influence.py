@@ -25,6 +25,10 @@ MOST_AT_ALL = 2_000_000
 """Numbers of the gradients of one word, at most."""
 JACOBIAN = "Jacobian"
 """The sheet of the gradients."""
+JACOBIAN_NOTE = (
+    "How each number of the output changes with every matrix that it was computed from, back to the input: "
+    "one gradient after the other."
+)
 
 INFLUENCE = Step(
     "Influence",

@@ -138,7 +138,7 @@ RESET = replace(
     FORGET,
     symbol="Reset",
     note=(
-        "The reset gate: how much of the row above the new state may use. As in PyTorch, it multiplies "
+        "The reset gate: how much of the row above the new state may use; as in PyTorch, it multiplies "
         "(row above × weights), not the row above. Look for numbers near 0."
     ),
     purpose="How much of the past may speak when the new state is drafted: near 0, {word} starts afresh.",
