@@ -16,7 +16,7 @@ from attn_xl.tables.survey import Tables
 from . import recipes
 from .build import Run
 from .computation import Computation
-from .influence import INFLUENCE, influence
+from .influence import influence
 
 INFLUENCES, DISTANCES, COSTS = "Influences", "Distances", "Costs"
 """The sheets of the comparison."""
@@ -106,8 +106,8 @@ def _side_by_side(maps: dict[str, Matrix]) -> list[Matrix]:
     """The maps of all models, on one sheet; (n, n) each."""
     found = []
     for number, (model, one) in enumerate(maps.items()):
-        part = WHOLE.within(Scope(INFLUENCES, "comparison"), Scope(model, model))
-        step = replace(SIDE_BY_SIDE, symbol=INFLUENCE.symbol, helper=number > 0)
+        part = WHOLE.within(Scope(INFLUENCES, "comparison"))
+        step = replace(SIDE_BY_SIDE, symbol=model, helper=number > 0)
         note = SIDE_BY_SIDE.note if number == 0 else model
         found.append(copy(one).as_step(step, part, note=note, sheet=INFLUENCES))
     return found
@@ -153,5 +153,5 @@ def _costs(x: Matrix, models: Sequence[Model], window: int) -> list[Matrix]:
             cells = [cell if cell.operation is not None else copy(cell) for cell in known[model]]
             row = replace(concat(cells), rows=(model.value,), columns=COSTS_OF)
             part = WHOLE.within(Scope(COSTS, "costs"), Scope(model.value, model.value))
-            rows.append(row.as_step(COST, part, sheet=COSTS))
+            rows.append(row.as_step(COST, part, note="model", sheet=COSTS))
     return [n, d, k, *rows] if rows else []

@@ -147,7 +147,9 @@ def _shared_note(symbol: str, blocks: list[Block]) -> str:
         return JACOBIAN_NOTE
     if not blocks[0].node.scalar:
         return blocks[0].node.note
-    return " ".join([OPTIONS_NOTE, *(f"{block.node.name}: {block.node.note}" for block in blocks)])
+    options = [f"{block.node.name}: {block.node.note}" for block in blocks if block.node.scalar]
+    others = [one.node.step.note for one in blocks if one.node.step and not one.node.scalar]
+    return " ".join(dict.fromkeys([*others, OPTIONS_NOTE, *options]))
 
 
 def _prefixes(computation: Computation) -> dict[str, str]:
