@@ -181,7 +181,7 @@ def gather(picks: Sequence[tuple[Matrix, int]], rows: Sequence[str]) -> Matrix:
 
 
 def shifted(x: Matrix, offset: int, beyond: Matrix) -> Matrix:
-    """(n, m) to (n, m): row t is row t + `offset` of `x`, or the row `beyond`, (1, m), past its ends."""
+    """(n, m) to (n, m): row t is row t + `offset` of `x`; past its ends the row `beyond`, (1, m)."""
     return made(Shift.by(offset, len(x.rows)), (x, beyond), x.rows, x.columns)
 
 

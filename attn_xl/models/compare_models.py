@@ -23,17 +23,20 @@ INFLUENCES, DISTANCES, COSTS = "Influences", "Distances", "Costs"
 
 SIDE_BY_SIDE = Step(
     "Influences",
-    note="How much the output at each word (row) changes with the input at each word (column), for each "
+    note="How much the output at each word (row) changes with the input at each word (column), for "
+    "each "
     "model. Compare how far back the rows reach.",
     recipe=recipes.COPY,
     role="attention",
 )
 DISTANCE = Step(
     "Distance",
-    note="The influence of each word on the last word, as a share of the largest, by the number of words "
+    note="The influence of each word on the last word, as a share of the largest, by the number of "
+    "words "
     "between them. Compare the columns: which model forgets, and how fast?",
     recipe=Recipe(
-        do="Take the number of the last row of the model's influence, that many columns before the last, "
+        do="Take the number of the last row of the model's influence, that many columns before the "
+        "last, "
         "and divide it by the largest of that row.",
         hint="Use =cell/MAX(last row). Common mistake: counting from the first word.",
         prompt="Influence that many words back, divided by the largest of the last row: =cell/MAX(row)",
