@@ -16,10 +16,9 @@ from judges import differences_ironcalc
 
 import attn_xl
 from attn_xl import CallError, InputError, Settings, read_tables
-from attn_xl.choices import ATTENTION, BLOCKS, STACKS, Model
+from attn_xl.choices import ATTENTION, BLOCKS, RECURRENT, STACKS, Model
 from attn_xl.cli.main import main
 from attn_xl.models.build import attend
-from attn_xl.settings import RECURRENT
 from attn_xl.tables.survey import Tables
 from attn_xl.workbook.write import write_workbook
 
@@ -36,7 +35,7 @@ OTHER: dict[str, Any] = {
     "qk_norm": "rms", "norm_type": "rms", "residual": "parallel", "window": 2, "sinks": 1,
     "score_cap": 0.5, "logit_cap": 0.5, "latent": 2, "latent_queries": 2, "experts": 3, "top_k": 1,
     "renormalize": False, "shared_expert": True, "generate": 2, "sample": True, "word_temperature": 2.0,
-    "bidirectional": True, "nonlinearity": "relu",
+    "bidirectional": True, "nonlinearity": "relu", "influence": True,
 }  # fmt: skip
 BESIDE: dict[str, dict[str, Any]] = {
     "seed": {"dropout": 0.5},
@@ -72,7 +71,6 @@ SHOWN = {
     "formulas",
     "canvas",
     "switches",
-    "influence",
 }
 """What changes what is shown, and no number of the whole model."""
 LEARNED = {"loss", "steps", "optimizer", "rate", "momentum", "beta1", "beta2", "adam_epsilon", "decay",
