@@ -330,7 +330,7 @@ def _projection(tracing: Tracing, factor: Operand, by_words: bool = False) -> Pr
 
 
 def _factors(one: _Behind, by_words: bool) -> tuple[Piece | None, Piece | None]:
-    """The words and the weights whose product cells are: the part of the weights that the cells need."""
+    """The words and the weights whose product cells are; of the weights, the part that they need."""
     along = one.axis if by_words else other(one.axis)
     x, w = one.product.along(along).cells, one.product.along(other(along)).cells
     if x is None or w is None:
