@@ -51,7 +51,7 @@ class Tables:
 
     path: Path
     sentences: dict[str, Table]
-    weights: dict[str, Table]
+    weights: Mapping[str, Table]
     settings: dict[str, Any] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)

@@ -95,6 +95,8 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Divide": (lambda: X / Y, True),
     "Constant": (lambda: f.constant(2.5), True),
     "Exp": (lambda: f.exp(X), True),
+    "NegativeLog": (lambda: f.negative_log(X * X), True),
+    "Power": (lambda: f.power(X, 3), True),
     "Sqrt": (lambda: f.sqrt(X + 3), True),
     "Acos": (lambda: f.angle(X / 4), False),
     "Relu": (lambda: f.activation(X, "relu"), True),
@@ -103,6 +105,7 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Silu": (lambda: f.activation(X, "silu"), True),
     "Sin": (lambda: f.sin(X), True),
     "Cos": (lambda: f.cos(X), True),
+    "NextDraw": (lambda: f.next_draw(f.option(7.0, "Seed", "")), True),
     "AtMost": (lambda: f.at_most(X, f.option(0.4, "Most", "")), True),
     "Positive": (lambda: Positive().of(X), True),
     "GeluSlope": (lambda: GeluSlope().of(X), False),
@@ -116,6 +119,7 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "SampleVariance": (lambda: f.row_variance(X, sample=True), False),
     "Squares": (lambda: f.row_squares(X), False),
     "Rank": (lambda: f.rank(X @ SQUARE * 0 + X), False),
+    "RunningSum": (lambda: f.running_sum(X), False),
     "Width": (lambda: f.width(X), True),
     "Gather": (lambda: f.gather([(X, 1), (Y, 0)], ["a", "b"]), False),
     "AddedRows": (lambda: AddedRows(((1, 0), (), (1,))).of(X, rows="abc"), False),
@@ -131,7 +135,9 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Angle": (lambda: f.angles(f.option(50.0, "Base", ""), X.rows, 4, neighbours=True), False),
     "QuarterTurn": (lambda: f.turned(f.concat([X, Y]), neighbours=True), False),
     "Distance": (lambda: f.distance(X), False),
+    "Count": (lambda: f.counted(3, X.rows), False),
     "When": (lambda: f.when(f.switch(True, "On", "", sheet="S"), 2, f.width(X)), False),
+    "OneHot": (lambda: f.one_hot(words(), ["c0", "c1"]), False),
     "Find": (lambda: f.find(f.option(2.0, "Word", "", text="c1"), words()), False),
     "Picked": (lambda: f.picked(X, f.option(2.0, "Which", "")), False),
     "ColumnMaximum": (lambda: f.column_maximum(X), False),
@@ -383,6 +389,8 @@ Expression.steps = {
     "gathered": Expression.gathered,
     "concat": lambda self, x, n, m, depth: f.concat([x, self.sized(n, 2, depth), x]),
     "exp": lambda self, x, n, m, depth: f.exp(x / 8),
+    "negative log": lambda self, x, n, m, depth: f.negative_log(f.row_squares(x) + 1) - x,
+    "power": lambda self, x, n, m, depth: f.power(x / 8, 3),
     "sqrt": lambda self, x, n, m, depth: f.sqrt(f.row_squares(x)),
     "angle": lambda self, x, n, m, depth: f.angle(softmax(x) / 2),
     "relu": lambda self, x, n, m, depth: f.activation(x, "relu"),
@@ -401,6 +409,8 @@ Expression.steps = {
         f.angles(f.option(10.0, f"O{next(names)}", ""), x.rows, 2, neighbours=self.one_in(2))
         * f.row_sum(x)
     ),
+    "draw": lambda self, x, n, m, depth: x * f.next_draw(f.option(5.0, f"O{next(names)}", "")) / 2**31,
+    "running": lambda self, x, n, m, depth: f.running_sum(x) + f.counted(2, x.rows),
     "distance": lambda self, x, n, m, depth: x - f.distance(x) / 4,
     "ranks": lambda self, x, n, m, depth: f.rank(x) + x,
     "the best few": lambda self, x, n, m, depth: (
@@ -448,11 +458,11 @@ def test_random_expressions_are_written_explained_and_taught(folder: Path, data:
 
 
 def test_the_random_expressions_have_every_operation() -> None:
-    """All but those that need words: `Find`, and `Best`, whose result is words. Those that are made for
+    """All but those that need words: `Find`, `OneHot`, and `Best`, whose result is words. Those that are made for
     gradients only are reached in test_gradients.py."""
     reached = {type(operation_of(node)) for node in _all_steps() if node.operation is not None}
     missing = {type(operation).__name__ for operation in PRIMITIVES} - {k.__name__ for k in reached}
-    assert missing == {"Find", "Best", *OF_GRADIENTS}
+    assert missing == {"Find", "OneHot", "Best", *OF_GRADIENTS}
 
 
 def _all_steps() -> list[Any]:
