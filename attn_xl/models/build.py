@@ -28,7 +28,7 @@ from attn_xl.settings import (
     RotaryPairs,
     Settings,
 )
-from attn_xl.tables.survey import Table, Tables
+from attn_xl.tables.survey import Table, Tables, heads_told
 from attn_xl.text import listed
 
 from . import steps
@@ -458,6 +458,12 @@ class Run:
         how = self.attending(causal=s.causal, switchable=memory is None or wants_switch)
         if self.given is not None:
             return self._with_given(x if memory is None else memory, x.rows, how)
+        told, missing = heads_told(weights)
+        if s.heads is None and missing:
+            raise InputError(
+                f"{self.tables.path}: the names of the weights do not tell the number of heads: there are "
+                f"weights of head {told}, but no {missing}. Add it, or give --heads N."
+            )
         if s.heads is not None or steps.W_O.symbol in weights:
             source = x if memory is None else memory
             if s.latent is not None:
