@@ -67,6 +67,17 @@ def teach(
             "write these pages alone.",
         ),
     ] = False,
+    export: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Write a bank of numerical questions instead of a lesson: Moodle XML (.xml) or a QTI 2.1 "
+            "package (.zip).",
+            show_default=False,
+        ),
+    ] = None,
+    variants: Annotated[
+        int, typer.Option(help="How many questions, with numbers of their own, --export makes of a step.")
+    ] = 3,
     answers: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
@@ -111,6 +122,12 @@ def teach(
     options = {**options, "controls": not plain, "formulas": Formulas.cell}
     Settings.check_call(options)
     lesson = Lesson(level, steps, tolerance, exam, options["seed"] or 0, ramp=ramp)
+    if export is not None:
+        for other, given in (("-o", output), ("--roster", roster), ("--answers", answers)):
+            if given is not None:
+                raise CallError(f"{other} has no effect with --export, which writes no lesson.")
+        _export(file, export, options, reading, lesson, variants, force)
+        return
     if roster is not None:
         _teach_class(file, roster, output, options, reading, lesson, answers, template, jobs, force)
         return
@@ -137,6 +154,27 @@ def teach(
     say(f"{path}: {len(steps_open)} steps, {cells} cells to fill in")
     if answers is not None:
         say(f"{answers}: the answers")
+
+
+def _export(
+    file: Path,
+    path: Path,
+    options: dict[str, Any],
+    reading: dict[str, Any],
+    lesson: Lesson,
+    variants: int,
+    force: bool,
+) -> None:
+    """Write a question bank."""
+    from attn_xl.outputs import check_ending, check_output
+    from attn_xl.teaching.lessons.question_bank import MOODLE, QTI, questions, write_bank
+
+    check_ending(path, MOODLE, QTI)
+    check_output(path, force=force, sources=(file,))
+    tables = read_file_tables(file, reading)
+    bank = list(questions(tables, _settings(file, tables, options), lesson, variants))
+    write_bank(bank, path, file.stem)
+    say(f"{path}: {len(bank)} questions")
 
 
 def _teach_ramp(

@@ -86,7 +86,7 @@ class Page:
         for i, j in np.ndindex(*solution.shape):
             at, to = (place.row + i, place.column + j), (place.row + i, first + j)
             value = solution[i, j] if self.solved else None
-            shown = None if value is None else _plain(value)
+            shown = None if value is None else _plain(value, 4)
             self.cells.append(Cell(*at, shown, style="attn blank", open=True,
                                    number_format="General", align="right"))  # fmt: skip
             self.answers += 1
@@ -120,8 +120,8 @@ class Page:
         return Sheet(self.name, self.name, "", self.name, NOTE, (), extras)
 
 
-def _plain(value: Any) -> float | str:
-    return str(value) if isinstance(value, str) else float(value)
+def _plain(value: Any, decimals: int = 12) -> float | str:
+    return str(value) if isinstance(value, str) else round(float(value), decimals)
 
 
 def near(cell: str, value: str) -> str:
