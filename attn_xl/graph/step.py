@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 Role = Literal["input", "weight", "value", "attention"]
-Source = Literal["", "sentence", "memory", "attention", "weights"]
+Source = Literal[
+    "", "sentence", "memory", "attention", "weights", "target", "answers", "kept", "entered"
+]
 
 
 class Recipe(NamedTuple):
@@ -61,7 +63,8 @@ class Step:
         hides: whether it has large negative numbers from a mask where a word may not look.
         is_read_off: whether its cells are read off, not computed: a mask, columns of given weights.
         source: the input table of a given step: a sentence, the sentence that others attend to, given
-            attention weights, or weights.
+            attention weights, weights, a target of numbers, or the right answers as texts; `kept` if it
+            was computed without formulas; `entered` for values of steps that are not written.
     """
 
     symbol: str
@@ -94,6 +97,8 @@ class Scope(NamedTuple):
     """the form in text: `encoder`"""
     layer: int = 0
     """the number of the layer, from 1; 0 for the whole scope"""
+    unit: str = "layer"
+    """what is numbered, in text; "" where the scope itself is, such as an expert"""
 
     @property
     def name(self) -> str:
@@ -103,7 +108,8 @@ class Scope(NamedTuple):
     @property
     def spoken(self) -> str:
         """`encoder layer 1`."""
-        return f"{self.words} layer {self.layer}" if self.layer else self.words
+        unit = f" {self.unit}" if self.unit else ""
+        return f"{self.words}{unit} {self.layer}" if self.layer else self.words
 
 
 @dataclass(frozen=True)
@@ -138,7 +144,8 @@ class Part:
     @property
     def every_layer(self) -> Part:
         """The same place in every layer of its stack, for what all layers share."""
-        return replace(self, scopes=tuple(scope._replace(layer=0) for scope in self.scopes), head=0)
+        scopes = (scope._replace(layer=0) if scope.unit else scope for scope in self.scopes)
+        return replace(self, scopes=tuple(scopes), head=0)
 
     @property
     def words(self) -> str:

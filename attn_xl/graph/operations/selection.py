@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from attn_xl.graph.node import Numbers
 from attn_xl.graph.loops import Loop, Looping
+from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import Cells, Operand, Operation, Reads, Said, Term
 
 if TYPE_CHECKING:
@@ -32,6 +32,19 @@ class RowsOf(Operation):
     def formula(self, row: int, column: int, *operands: Operand) -> str:
         which, source_row = self.picks[row]
         return operands[which].cell(column, row=source_row)
+
+    def cells(self, of: Cells) -> Cells | None:
+        """Those of its operand, if it takes neighbouring rows in their order."""
+        first = self.picks[0][1]
+        if self.picks != tuple((0, first + i) for i in range(len(self.picks))):
+            return None
+        shape = len(self.picks), of.shape[1]
+        if of.turned:
+            return replace(of, shape=shape, column=of.column + first)
+        return replace(of, shape=shape, row=of.row + first)
+
+    def words(self, *operands: str) -> str:
+        return "the word's row of " + " and ".join(dict.fromkeys(operands))
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         which, source_row = self.picks[row]
@@ -278,6 +291,42 @@ class Concat(Operation):
         start = sum(operand.shape[1] for operand in operands[:number])
         part = operands[number]
         return Columns(start, start + part.shape[1]).of(d, columns=part.columns)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OneHot(Operation):
+    """1 in the column whose label is the text in a column of texts, 0 elsewhere:
+    `=IF(Labels!$B5=B$4,1,0)`.
+
+    Attributes:
+        headings: its columns; the number of a text is its column, from 1.
+        row: the row of the text, from 0; None for each row its own.
+    """
+
+    noun: ClassVar[str] = "Target"
+    reads_texts: ClassVar[bool] = True
+    reads_labels: ClassVar[bool] = True
+    headings: tuple[str, ...]
+    row: int | None = None
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        chosen = operands[0] if self.row is None else operands[0][self.row : self.row + 1]
+        return np.where(np.isnan(chosen), np.nan, chosen == np.arange(1, len(self.headings) + 1))
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        texts, own = operands
+        text, heading = texts.cell(0, row=self.row), own.heading(column)
+        if len({label.casefold() for label in self.headings}) < len(self.headings):  # Cat and cat
+            return f"IF(EXACT({text},{heading}),1,0)"
+        return f"IF({text}={heading},1,0)"
+
+    def words(self, *operands: str) -> str:
+        return f"1 in the column labelled as in {operands[0]}, 0 elsewhere"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        chosen = own.value(row, column)
+        why = f"the column {own.columns[column]} is {'' if chosen else 'not '}the right one"
+        return own.number(chosen, why)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

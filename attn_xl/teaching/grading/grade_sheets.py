@@ -288,6 +288,6 @@ def _predictions(found: Sequence[Graded]) -> Iterator[Sheet]:
             for column, text in enumerate(line, 1)
             if text
         ]
-    widths = {1: 18.0, 2: 18.0} | {column: 18.0 for column in range(3, len(texts) + 1)}
+    widths = {1: 18.0, 2: 18.0} | dict.fromkeys(range(3, len(texts) + 1), 18.0)
     extras = Extras(tuple(cells), (chart,), widths=widths, zoom=100)
     yield Sheet(PREDICTIONS, PREDICTIONS, "", PREDICTIONS, PREDICTIONS_NOTE, (), extras)

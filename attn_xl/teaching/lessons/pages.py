@@ -275,7 +275,7 @@ def _hints(steps: Sequence[Step]) -> Sheet:
 def _link(row: int, step: Step) -> Cell:
     place = step.block.place
     spot = address(place.row, place.column) if place.sheet != step.name else "A1"
-    return Cell(row, 1, step.name, style="attn link", link=place.sheet, spot=spot, wrap=True)
+    return Cell(row, 1, step.name, style="attn link", link=place.sheet, link_cell=spot, wrap=True)
 
 
 def row_height(text: str, width: float) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
-from functools import cached_property
 from itertools import groupby
 from typing import Any
 
@@ -18,7 +17,6 @@ from openpyxl.worksheet.hyperlink import Hyperlink
 from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.properties import PageSetupProperties
 
-from attn_xl.graph.node import Node
 from attn_xl.spreadsheets.addresses import MAX_LITERAL, address, cut, fixed, letters, quoted
 from attn_xl.text import text_width
 from attn_xl.workbook.canvas.measures import NUMBER_ROOM
@@ -128,15 +126,7 @@ class _SheetWriter:
         """A cell that repeats a number, with the number format of its matrix."""
         if not cell.like:
             return cell
-        return replace(cell, number_format=self._formats[cell.like])
-
-    @cached_property
-    def _formats(self) -> dict[str, str]:
-        return {name: self._styles.number_format(node) for name, node in self._named.items()}
-
-    @cached_property
-    def _named(self) -> dict[str, Node]:
-        return {block.name: node for node, block in self._layout.blocks.items()}
+        return replace(cell, number_format=self._styles.number_format(self._layout.named[cell.like]))
 
     def _note(self) -> str:
         note = self._sheet.note
@@ -239,13 +229,14 @@ class _SheetWriter:
                 widest = max(map(text_width, labels))
                 widen(place.column - 1, max(11, min(widest + 3, MOST_LABEL)))
         if canvas:
-            shown = {name: self._styles.shown_width(node) for name, node in self._named.items()}
             for block in self._sheet.blocks:
+                shown = self._styles.shown_width(block.node)
                 for column in range(block.place.column, block.place.last_column + 1):
-                    widen(column, shown[block.name] + NUMBER_ROOM)
+                    widen(column, shown + NUMBER_ROOM)
             for cell in self._extras.cells:
                 if cell.like:
-                    widen(cell.column, shown[cell.like] + NUMBER_ROOM)
+                    shown = self._styles.shown_width(self._layout.named[cell.like])
+                    widen(cell.column, shown + NUMBER_ROOM)
         scale = (self._styles.named("attn value").font.sz or 11) / 11
         last = max(widths, default=1)
         wide = [min(WIDEST, widths.get(column, 3.0) * scale) for column in range(1, last + 1)]
@@ -328,7 +319,7 @@ class _SheetWriter:
         for cell in extras.cells:
             here = address(cell.row, cell.column)
             if cell.link:
-                ws._hyperlinks.append(_link(here, cell.link, str(cell.value), cell.spot))
+                ws._hyperlinks.append(_link(here, cell.link, str(cell.value), cell.link_cell))
             if cell.across > 1:
                 last = address(cell.row, cell.column + cell.across - 1)
                 ws.merged_cells.add(f"{here}:{last}")
@@ -367,6 +358,6 @@ class _SheetWriter:
             ws.print_area = extras.print_to
 
 
-def _link(cell: str, sheet: str, text: str, spot: str = "A1") -> Any:
+def _link(cell: str, sheet: str, text: str, target: str = "A1") -> Any:
     shown = spreadsheet_text(text)[:MAX_LITERAL]
-    return Hyperlink(ref=cell, location=f"{quoted(sheet)}!{spot}", display=shown)
+    return Hyperlink(ref=cell, location=f"{quoted(sheet)}!{target}", display=shown)
