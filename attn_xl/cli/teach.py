@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from attn_xl.teaching.lessons.blanks import Lesson
 
 OptionalFile = Annotated[
-    Optional[Path],
+    Optional[Path],  # noqa: UP045
     typer.Argument(metavar="FILE", help=FILE_HELP, show_default=False),
 ]
 
@@ -70,13 +70,14 @@ def teach(
     export: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
-            help="Write a bank of numerical questions instead of a lesson: Moodle XML (.xml) or a QTI 2.1 "
-            "package (.zip).",
+            help="Write a bank of numerical questions instead of a lesson: Moodle XML (.xml) or a QTI "
+            "2.1 package (.zip).",
             show_default=False,
         ),
     ] = None,
     variants: Annotated[
-        int, typer.Option(help="How many questions, with numbers of their own, --export makes of a step.")
+        int,
+        typer.Option(help="How many questions, with numbers of their own, --export makes of a step."),
     ] = 3,
     answers: Annotated[
         Optional[Path],  # noqa: UP045

@@ -109,7 +109,9 @@ def test_the_answer_follows_from_the_tables_in_the_question() -> None:
     checked = 0
     for question in bank("by-hand", variants=4):
         tables = [
-            np.array([[float(cell.text or "") for cell in row.iter("td")] for row in [*table.iter("tr")][1:]])
+            np.array(
+                [[float(cell.text or "") for cell in row.iter("td")] for row in [*table.iter("tr")][1:]]
+            )
             for table in ET.fromstring(f"<div>{question.html}</div>").iter("table")
         ]
         if question.step in ("Q", "K", "V"):
@@ -137,7 +139,8 @@ def test_words_cannot_break_the_files(tmp_path: Path) -> None:
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "bank.xml"
     for options, code in (((), 0), (("--force", "--variants", "2"), 0), ((), 2),
-                          (("--force", "--variants", "0"), 2), (("-o", "x.xlsx", "--force"), 2)):  # fmt: skip
+                          (("--force", "--variants", "0"), 2),
+                          (("-o", "x.xlsx", "--force"), 2)):  # fmt: skip
         with pytest.raises(SystemExit) as ended:
             main(["teach", str(SAMPLES / "by-hand.xlsx"), "--export", str(path), *options])
         assert (ended.value.code or 0) == code, capsys.readouterr()

@@ -141,7 +141,7 @@ FEW = (0, 10, 42, 50)
 
 
 def filled(lesson: Path, path: Path, work: Work, texts: dict[str, str] | None = None) -> None:
-    """A copy of a lesson with numbers in its cells, written into the XML as a program would save them."""
+    """A copy of a lesson with numbers in its cells, written into the XML as programs save them."""
     with zipfile.ZipFile(lesson) as source, zipfile.ZipFile(path, "w") as target:
         names = re.findall(r'<sheet [^>]*?name="([^"]+)"', source.read("xl/workbook.xml").decode())
         for info in source.infolist():
@@ -155,7 +155,7 @@ def filled(lesson: Path, path: Path, work: Work, texts: dict[str, str] | None = 
                 }
                 text, times = re.subn(
                     r'<c r="([B-G]\d+)" s="(\d+)"\s*/>',
-                    lambda m: f'<c r="{m[1]}" s="{m[2]}"><v>{numbers[m[1]]!r}</v></c>',
+                    lambda m: f'<c r="{m[1]}" s="{m[2]}"><v>{numbers[m[1]]!r}</v></c>',  # noqa: B023
                     text,
                 )
                 assert times == work[name].size, name
@@ -332,5 +332,3 @@ def test_a_damaged_zip_is_an_error(tmp_path: Path) -> None:
 def test_nothing_in_the_lesson_for_all_is_left_to_chance(handed: Path) -> None:
     verify(handed / "lesson.xlsx")
     verify(handed / "key.xlsx")
-
-

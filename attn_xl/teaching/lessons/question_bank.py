@@ -70,7 +70,9 @@ def questions(
         drawn = varied(tables, f"variant {number}", lesson.seed, settings)
         computation = attend(drawn, settings)
         layout = lay_out(computation, settings.sheets_for)
-        words = {node: sentence_of(graph) for graph in computation.values() for node in graph.values()}
+        words: dict[Node, tuple[str, ...]] = {
+            node: sentence_of(graph) for graph in computation.values() for node in graph.values()
+        }
         for node, cells in chosen_cells(layout, replace(lesson, exam=False)).items():
             operands = [one for one in referred_to(node) if one.name]
             if sum(one.values.size for one in operands) > MOST_NUMBERS or not operands:
@@ -121,15 +123,13 @@ def moodle_xml(bank: Sequence[Question], category: str) -> str:
     parts = ['<?xml version="1.0" encoding="UTF-8"?>\n<quiz>\n']
     for step in dict.fromkeys(question.step for question in bank):
         path = f"$course$/top/{_said(category).replace('/', '-')}/{_said(step)}"
-        parts.append(
-            f'<question type="category"><category><text>{path}</text></category></question>\n'
-        )
+        parts.append(f'<question type="category"><category><text>{path}</text></category></question>\n')
         parts += [_moodle(question) for question in bank if question.step == step]
     return "".join([*parts, "</quiz>\n"])
 
 
 def _moodle(question: Question) -> str:
-    nothing = '<text></text>'
+    nothing = "<text></text>"
     return (
         '<question type="numerical">\n'
         f"<name><text>{_said(question.title)}</text></name>\n"

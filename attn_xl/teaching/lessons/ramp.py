@@ -1,9 +1,11 @@
 """The ramp: pages of small problems that lead from a dot product up to attention.
 
-Five problems a page, with small whole numbers from a seed, forwards ("what is it?") and backwards ("which
-number gives this?"). A mark checks what an answer does, so that of several right answers each counts.
+Five problems a page, with small whole numbers from a seed, forwards ("what is it?") and backwards
+("which number gives this?"). A mark checks what an answer does, so that of several right answers each
+counts.
 """
 
+# ruff: noqa: B023 - each condition is called at once, within its round of the loop
 from __future__ import annotations
 
 import hashlib
@@ -23,7 +25,11 @@ TOLERANCE = 0.01
 WORDS = ("cat", "dog", "bird", "fish", "mouse", "horse")
 FIRST, MARKS = 2, 12
 """The columns of the first table and of the first mark."""
-WIDTHS = {1: 4.0, **dict.fromkeys(range(FIRST, MARKS), 9.0), **dict.fromkeys(range(MARKS, MARKS + 6), 3.2)}
+WIDTHS = {
+    1: 4.0,
+    **dict.fromkeys(range(FIRST, MARKS), 9.0),
+    **dict.fromkeys(range(MARKS, MARKS + 6), 3.2),
+}
 NOTE = "Fill in the marked cells: a number, a word, or your own formula. ✓ is right, ✗ is not yet."
 Condition = Callable[[int, int], str]
 
@@ -94,7 +100,9 @@ class Page:
                 continue
             here, mark = address(*at), address(*to)
             formula = f'IF({here}="","",IF(IFERROR({condition(i, j)},FALSE),"{RIGHT}","{WRONG}"))'
-            self.cells.append(Cell(*to, RIGHT if self.solved else "", formula, "attn note", align="center"))
+            self.cells.append(
+                Cell(*to, RIGHT if self.solved else "", formula, "attn note", align="center")
+            )
             self.tints.append(Tint(here, f'{mark}="{RIGHT}"', "attn right"))
             self.tints.append(Tint(here, f'{mark}="{WRONG}"', "attn wrong"))
         return place
@@ -172,7 +180,8 @@ def dot_products(page: Page) -> None:
     page.ask(f"Backwards: find two numbers for b so that a · b = {x @ y}. There are many answers.")
     a = page.table("a", x)
     first, second = address(a.row, at), address(a.row, at + 1)
-    both = f"AND(COUNT({first}:{second})=2,{near(f'({cell_of(a)}*{first}+{cell_of(a, 0, 1)}*{second})', str(x @ y))})"
+    product = near(f"({cell_of(a)}*{first}+{cell_of(a, 0, 1)}*{second})", str(x @ y))
+    both = f"AND(COUNT({first}:{second})=2,{product})"
     page.answer(y, at, lambda i, j: both)
     page.done(2)
 
@@ -221,7 +230,9 @@ def weighted_means(page: Page) -> None:
         page.ask("What is the weighted mean? Weight times value, added up. The weights add up to 1.")
         a, b = page.table("weight", share), page.table("value", values, row=page.row + 1)
         here = address(a.row, FIRST + 7)
-        page.answer(values @ share, FIRST + 7, lambda i, j: near(here, products(a, 0, b, 0, turned=True)))
+        page.answer(
+            values @ share, FIRST + 7, lambda i, j: near(here, products(a, 0, b, 0, turned=True))
+        )
         page.done(3)
     page.ask("Backwards: which weights, of 1 together, give the mean 5? There is one answer.")
     b = page.table("value", [0, 10])
@@ -230,12 +241,12 @@ def weighted_means(page: Page) -> None:
     page.answer([0.5, 0.5], FIRST + 7,
                 lambda i, j: f"AND({near(f'({first}+{second})', '1')},{near(mean, '5')})")  # fmt: skip
     page.done(2)
-    share, values = page.rng.permutation(shares[3]), page.whole(3, low=1, high=9)
+    last, values = page.rng.permutation(shares[3]), page.whole(3, low=1, high=9)
     heads = list(page.rng.choice(WORDS, 3, replace=False))
     page.ask("Backwards: whose value counts most in the mean? Write the word.")
-    a = page.table("weight", share, heads=heads)
+    a = page.table("weight", last, heads=heads)
     page.table("value", values, row=page.row + 2)
-    page.answer(heads[int(np.argmax(share))], FIRST + 7, looked_at(a, address(a.row, FIRST + 7)))
+    page.answer(heads[int(np.argmax(last))], FIRST + 7, looked_at(a, address(a.row, FIRST + 7)))
     page.done(4)
 
 
@@ -257,8 +268,8 @@ def exponentials(page: Page) -> None:
     x = page.whole(3, low=1, high=5)
     page.ask("What share of their sum is each number? Check: the shares add up to 1.")
     a = page.table("x", x)
-    page.answer(x / x.sum(), FIRST + 6, lambda i, j: near(address(a.row, FIRST + 6 + j),
-                                                         f"{cell_of(a, 0, j)}/SUM({row_of(a)})"))  # fmt: skip
+    page.answer(x / x.sum(), FIRST + 6, lambda i, j: near(
+        address(a.row, FIRST + 6 + j), f"{cell_of(a, 0, j)}/SUM({row_of(a)})"))  # fmt: skip
     page.done(2)
     power = int(page.rng.integers(1, 3))
     page.ask(f"Backwards: e to which power is {np.exp(power):.3f}? A whole number.")
@@ -342,7 +353,9 @@ def one_word(page: Page) -> None:
     row = page.table("weight", share, heads=words)
     page.answer(words[int(np.argmax(share))], at, looked_at(row, address(row.row, at)))
     page.done(3)
-    page.ask("Backwards: write three scores so that the second word gets more than 0.9 of the attention.")
+    page.ask(
+        "Backwards: write three scores so that the second word gets more than 0.9 of the attention."
+    )
     line = f"{address(page.row + 1, at)}:{address(page.row + 1, at + 2)}"
     cells = [address(page.row + 1, at + j) for j in range(3)]
     total = "+".join(f"EXP({cell})" for cell in cells)
@@ -370,8 +383,9 @@ def attention(page: Page) -> None:
     top3 = page.row + 1
     powers = np.exp(q @ k.T / np.sqrt(2))
     share = powers / powers.sum(axis=1, keepdims=True)
-    weights = page.answer(share, at, lambda i, j: near(address(top3 + i, at + j),
-        f"EXP({cell_of(scaled, i, j)})/(EXP({cell_of(scaled, i, 0)})+EXP({cell_of(scaled, i, 1)}))"))  # fmt: skip
+    total = [f"(EXP({cell_of(scaled, i, 0)})+EXP({cell_of(scaled, i, 1)}))" for i in range(2)]
+    weights = page.answer(share, at, lambda i, j: near(
+        address(top3 + i, at + j), f"EXP({cell_of(scaled, i, j)})/{total[i]}"))  # fmt: skip
     page.done(3)
     page.ask("The output: row of weights times column of V.")
     values = page.table("V", v)
