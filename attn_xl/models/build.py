@@ -47,7 +47,7 @@ from .classify import classify
 from .computation import Computation
 from .convolution import convolution
 from .explorer import explorer, moves
-from .generation import Choosing, SameWeights, count_kept, new_word, states, word_of
+from .generation import Choosing, SameWeights, count_kept, new_word, word_of
 from .influence import INFLUENCE, influence
 from .latent import latent_attention
 from .learning import learned
@@ -580,12 +580,11 @@ class Run:
             )
         vocabulary = self._vocabulary.embeddings(x)
         choosing, a = self.choosing, self.architecture
-        states_ = states(choosing.seed, s.generate) if choosing.sample is not False else []
+        state: Matrix | None = None
         results: list[Matrix] = []
         words = list(x.rows)
         for number in range(1, s.generate + 1):
-            state = states_[number - 1] if states_ else choosing.seed
-            new = new_word(logits, choosing, state, vocabulary, number)
+            new, state = new_word(logits, choosing, state, vocabulary, number)
             results.append(word_of(new))
             words.append(new.rows[0])
             so_far = tuple(words)
