@@ -13,8 +13,8 @@ from typing import cast
 from attn_xl.errors import CallError
 
 from .functions import column_sum, copy, row_sum
-from .matrix import Matrix, check_matrices, constant, number_in
 from .loops import Loop, loop_turns
+from .matrix import Matrix, check_matrices, constant, number_in
 from .node import Node, walk
 from .operation import operation_of
 from .operations.catalogue import MULTIPLY

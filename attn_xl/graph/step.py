@@ -88,8 +88,8 @@ class Scope(NamedTuple):
     """the form in text: `encoder`"""
     layer: int = 0
     """the number of the layer, from 1; 0 for the whole scope"""
-    unit: str = " layer"
-    """what is numbered, in text"""
+    unit: str = "layer"
+    """what is numbered, in text; "" where the scope itself is, such as an expert"""
 
     @property
     def name(self) -> str:
@@ -99,7 +99,8 @@ class Scope(NamedTuple):
     @property
     def spoken(self) -> str:
         """`encoder layer 1`."""
-        return f"{self.words}{self.unit} {self.layer}" if self.layer else self.words
+        unit = f" {self.unit}" if self.unit else ""
+        return f"{self.words}{unit} {self.layer}" if self.layer else self.words
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,8 @@ class Part:
     @property
     def every_layer(self) -> Part:
         """The same place in every layer of its stack, for what all layers share."""
-        return replace(self, scopes=tuple(scope._replace(layer=0) for scope in self.scopes), head=0)
+        scopes = (scope._replace(layer=0) if scope.unit else scope for scope in self.scopes)
+        return replace(self, scopes=tuple(scopes), head=0)
 
     @property
     def words(self) -> str:

@@ -8,20 +8,22 @@ from dataclasses import replace
 from functools import cached_property
 
 from attn_xl.errors import CallError, InputError, MissingWeightsError, NotFinite, nearest
-from attn_xl.graph.functions import concat, option
+from attn_xl.graph.functions import concat, switch
 from attn_xl.graph.loops import loops_in
 from attn_xl.graph.matrix import Matrix, given_step, shapes_only
 from attn_xl.graph.node import HIDES, Graph, inside, walk
-from attn_xl.graph.step import WHOLE, Scope
+from attn_xl.graph.step import WHOLE, Part, Scope
 from attn_xl.settings import (
     ATTENTION,
     BATCH,
     BLOCKS,
     CELLS,
     Formulas,
+    HeadNorm,
     Model,
     Normalize,
     Positions,
+    RotaryPairs,
     Settings,
 )
 from attn_xl.tables.survey import Table, Tables
@@ -31,6 +33,7 @@ from . import steps
 from .answers import Answers, take_target
 from .attention import (
     Attending,
+    Cache,
     compare,
     given_attention,
     positioned,
@@ -42,6 +45,8 @@ from .classify import classify
 from .computation import Computation
 from .convolution import convolution
 from .explorer import explorer, moves
+from .generation import Choosing, SameWeights, count_kept, new_word, states, word_of
+from .latent import latent_attention
 from .learning import learned
 from .losses import mean_loss
 from .masking import Scoring
@@ -49,8 +54,9 @@ from .multi_head import multi_head_attention
 from .own_masks import Attended, OwnMasks
 from .parts import chosen_parts
 from .recurrent import gru, lstm, recurrent, rnn
+from .relative import Alibi, Rotary
 from .similarity import similarity
-from .transformer import Architecture, decoder, encoder, feed_forward, next_words, norm_alone
+from .transformer import Architecture, decoder, encoder, head_norm, network, next_words, norm_alone
 from .unused import refuse_unused, use_for
 from .weights import SheetWeights, check_fit
 
@@ -75,6 +81,10 @@ Ends = Mapping[str, tuple[Matrix, Matrix]]
 """The input and the output of each sentence, by its name."""
 
 
+SAMPLE_NOTE = "on: new words are drawn by their probability; off: the most probable one is taken."
+TOP_K_NOTE = "the number of experts that each word uses."
+IN_SCORES = (Positions.rotary, Positions.alibi)
+"""Positions that attention sees in its scores."""
 WEIGHTLESS = (Model.similarity, Model.softmax, Model.positions)
 """Models without weights: weights in a file are ignored, with a remark."""
 
@@ -210,6 +220,7 @@ class Run:
         self.scoring = Scoring(tables, settings, self.weights.used, list(self._attended_words()))
         self.answers = Answers(tables, self.weights.used, self.inputs, target)
         self._vocabulary: Matrix | None = None
+        self.cache: Cache | None = None
 
     def within(self, name: str) -> AbstractContextManager[None]:
         """A context in which steps belong to a sentence, if all are computed as one batch."""
@@ -274,7 +285,21 @@ class Run:
             raise CallError(
                 f"--model {s.model.value} needs --memory SHEET: the sentence that the others attend to."
             )
-        if s.normalize is Normalize.sum and (s.causal or s.padding or OwnMasks.given(self.tables)):
+        if self.memory is not None and s.model.kind is Model.attention:
+            within = f"--positions {s.positions.value}" if s.positions in IN_SCORES else ""
+            within = "--window" if s.window is not None else within
+            if within:
+                raise CallError(
+                    f"{within} compares positions within one sentence; it does not work with --memory."
+                )
+        if s.generate is not None and (s.dropout or s.residual_dropout or OwnMasks.given(self.tables)):
+            raise CallError(
+                "--generate does not work with dropout or with a mask of your own: they have no rows for "
+                "new words."
+            )
+        if s.normalize is Normalize.sum and (
+            s.causal or s.padding or s.window or OwnMasks.given(self.tables)
+        ):
             raise CallError(
                 "--normalize sum does not work with a mask: only a softmax gives hidden words weight 0."
             )
@@ -282,9 +307,22 @@ class Run:
     def output(self, name: str, x: Matrix) -> tuple[Matrix, ...]:
         """The results of the model for one sentence, followed by the final vectors of its words."""
         s = self.settings
-        if s.positions is Positions.sinusoidal or s.model is Model.positions:
-            x = positioned(x, self.scoring.residual)
+        if s.generate is not None:
+            self.cache = Cache()
+            vars(self).pop("architecture", None)  # which keeps the cache of another sentence
+        x = positioned(x) if s.model is Model.positions else self._positioned(x)
         return MODELS[s.model](self, name, x)
+
+    def _positioned(self, x: Matrix, part: Part | None = None, first: int = 0) -> Matrix:
+        """The embeddings (n, d) with positions, if these are added to them; the first word stands at
+        `first`."""
+        positions = self.settings.positions
+        if positions not in (Positions.sinusoidal, Positions.learned):
+            return x
+        learned = None
+        if positions is Positions.learned:
+            learned = self.weights.at_positions(x, first + len(x.rows), self.settings.generate or 0)
+        return positioned(x, self.scoring.residual, learned, part=part, first=first)
 
     @cached_property
     def attended(self) -> Matrix | None:
@@ -293,8 +331,7 @@ class Run:
         memory, model = self.memory, self.settings.model
         if memory is None or model is Model.decoder:
             return memory
-        if self.settings.positions is Positions.sinusoidal:
-            memory = positioned(memory, self.scoring.residual)
+        memory = self._positioned(memory)
         if model is Model.encoder_decoder:
             memory = encoder(memory, self.architecture)
         return memory
@@ -346,17 +383,60 @@ class Run:
         }:
             raise CallError(f"--hidden has no effect: {name} is given, and its columns set the width.")
 
+    def attending(self, *, causal: bool, switchable: bool) -> Attending:
+        """How scores become weights, with positions and norms of queries and keys."""
+        s, how = self.settings, self.scoring.attending(causal=causal, switchable=switchable)
+        if s.qk_norm is not HeadNorm.none:
+            a = replace(self._norms, norm_type=s.qk_norm.value)
+            how = replace(how, head_norm=lambda x, step, part: head_norm(x, step, part, a))
+        return replace(how, rotary=self._rotary, alibi=self._alibi, cache=self.cache)
+
+    @cached_property
+    def _rotary(self) -> Rotary | None:
+        s = self.settings
+        if s.positions is not Positions.rotary:
+            return None
+        note = "the larger it is, the more slowly the last pairs turn."
+        base = self.scoring.option_of("rotary_base", s.rotary_base, note)
+        return Rotary(base, s.rotary_pairs is RotaryPairs.neighbours, s.rotary_share)
+
+    @cached_property
+    def _logit_cap(self) -> Matrix | None:
+        cap = self.settings.logit_cap
+        return None if cap is None else self.scoring.option_of("logit_cap", cap, "no logit exceeds it.")
+
+    @cached_property
+    def _alibi(self) -> Alibi | None:
+        return Alibi(self.settings.heads or 1) if self.settings.positions is Positions.alibi else None
+
     def attention(self, name: str, x: Matrix) -> Matrix:
         """Attention of one sentence to itself, or to the memory."""
         s, weights, memory = self.settings, self.tables.weights, self.attended
         wants_switch = s.causal or s.switches is not None
-        how = self.scoring.attending(causal=s.causal, switchable=memory is None or wants_switch)
+        how = self.attending(causal=s.causal, switchable=memory is None or wants_switch)
         if self.given is not None:
             return self._with_given(x if memory is None else memory, x.rows, how)
         if s.heads is not None or steps.W_O.symbol in weights:
             source = x if memory is None else memory
+            if s.latent is not None:
+                return latent_attention(
+                    x,
+                    source,
+                    self.weights,
+                    s.heads or 1,
+                    latent=s.latent,
+                    latent_queries=s.latent_queries,
+                    attending=how,
+                    result=steps.MIXED_OUTPUT,
+                )
             return multi_head_attention(
-                x, source, self.weights, s.heads or 1, attending=how, result=steps.MIXED_OUTPUT
+                x,
+                source,
+                self.weights,
+                s.heads or 1,
+                kv_heads=s.kv_heads,
+                attending=how,
+                result=steps.MIXED_OUTPUT,
             )
         other = x if memory is None else memory
         sources = {steps.W_Q: x, steps.W_K: other, steps.W_V: other}
@@ -395,32 +475,103 @@ class Run:
     @cached_property
     def architecture(self) -> Architecture:
         s = self.settings
+        cross = s.model in (Model.decoder, Model.encoder_decoder)
+        return replace(
+            self._norms,
+            attending=self.attending(
+                causal=s.causal and s.model is Model.encoder, switchable=s.model is Model.encoder
+            ),
+            crossing=self.scoring.attending(causal=False) if cross else None,
+            causal=self.attending(causal=True, switchable=True),
+        )
+
+    @cached_property
+    def _norms(self) -> Architecture:
+        """The architecture without its attention."""
+        s = self.settings
         return Architecture(
             weights=self.weights,
-            epsilon=option(
-                s.epsilon,
-                CELLS["epsilon"],
-                "it keeps a norm from dividing by 0.",
-                sheet=self.scoring.sheet,
-            ),
+            epsilon=self.scoring.option_of("epsilon", s.epsilon, "it keeps a norm from dividing by 0."),
             heads=s.heads or 1,
+            kv_heads=s.kv_heads,
+            latent=s.latent,
+            latent_queries=s.latent_queries,
+            experts=s.experts or 0,
+            top_k=self.scoring.option_of("top_k", float(s.top_k), TOP_K_NOTE) if s.experts else None,
+            renormalize=s.renormalize,
+            shared_expert=s.shared_expert,
             layers=s.layers,
             encoder_layers=s.encoder_layers,
             decoder_layers=s.decoder_layers,
             hidden=s.hidden or 0,
             norm=s.norm.value,
+            norm_type=s.norm_type.value,
+            residual=s.residual,
             norm_variance=s.norm_variance.value,
             norm_epsilon=s.norm_epsilon.value,
             dropout=self.scoring.residual,
-            activation=s.activation.value,
-            attending=self.scoring.attending(
-                causal=s.causal and s.body is Model.encoder, switchable=s.body is Model.encoder
-            ),
-            causal=self.scoring.attending(causal=True, switchable=True),
+            activation=s.activation,
         )
 
-    def next_words(self, x: Matrix) -> tuple[Matrix, ...]:
-        """Probabilities over the vocabulary: from the weights `W_U`, or from the embeddings on the
+    def generated(self, x: Matrix, logits: Matrix) -> list[Matrix]:
+        """The words that the model writes after a sentence (n, d), one at a time, and what the kept
+        keys and values save; nothing without --generate.
+
+        Raises:
+            InputError: if the vocabulary has no embeddings, or there are too few learned positions.
+        """
+        s, cache = self.settings, self.cache
+        if s.generate is None or cache is None:
+            return []
+        if steps.VOCABULARY.symbol not in self.tables.weights:
+            raise InputError(
+                f"{self.tables.path}: the sheet Vocabulary is missing: --generate needs the embedding "
+                "of each word that the model may write, one word per row."
+            )
+        table = self.tables.weights[steps.VOCABULARY.symbol]
+        if table.shape[1] != len(x.columns):
+            raise InputError(
+                f"{table.file}, sheet {table.sheet!r}: Vocabulary has {count(table.shape[1], 'column')}, "
+                f"but --generate needs {count(len(x.columns), 'dimension')}, as the sentences have."
+            )
+        vocabulary = self._vocabulary or given_step(
+            table.values, table.rows, table.columns, steps.VOCABULARY
+        )
+        self._vocabulary = vocabulary
+        choosing, a = self.choosing, self.architecture
+        states_ = states(choosing.seed, s.generate) if choosing.sample is not False else []
+        results: list[Matrix] = []
+        words = list(x.rows)
+        for number in range(1, s.generate + 1):
+            state = states_[number - 1] if states_ else choosing.seed
+            new = new_word(logits, choosing, state, vocabulary, number)
+            results.append(word_of(new))
+            words.append(new.rows[0])
+            so_far = tuple(words)
+            own = replace(a.causal or Attending(), cache=cache, first=len(words) - 1)
+            own = replace(own, masks=self.scoring.masks_of_new(so_far))
+            here = replace(a, weights=SameWeights(a.weights), causal=own)
+            y = self._positioned(new, new.part, len(words) - 1)
+            made = decoder(y, None, here, new.part)
+            logits, probabilities, _ = self.next_words(made, new.part)
+            results.append(probabilities)
+        return [*results, count_kept(cache, len(x.rows), s.generate)]
+
+    @cached_property
+    def choosing(self) -> Choosing:
+        """How the next word is chosen."""
+        s, cell = self.settings, self.scoring.option_of
+        sample: bool | Matrix = s.sample
+        if s.controls:
+            sample = switch(s.sample, CELLS["sample"], SAMPLE_NOTE, sheet=self.scoring.sheet)
+        return Choosing(
+            sample,
+            cell("word_temperature", s.word_temperature, "the logits are divided by it before a draw."),
+            cell("seed", float(s.seed), "a whole number: where the draws start from."),
+        )
+
+    def next_words(self, x: Matrix, part: Part = WHOLE) -> tuple[Matrix, Matrix, Matrix]:
+        """Logits and probabilities over the vocabulary: from the weights `W_U`, or from the embeddings on the
         sheet `Vocabulary`, one word per row as in the sentences."""
         table = self.tables.weights.get(steps.VOCABULARY.symbol)
         b_u = steps.BIASES[steps.W_U]
@@ -435,7 +586,9 @@ class Run:
                     f"{table.file}, sheet {table.sheet!r}: Vocabulary has {count(len(words), 'word')}, "
                     f"but W_U {count(len(w_u.columns), 'column')}. Give W_U a column for each word."
                 )
-            return next_words(x, None, w_u, self.weights.row(b_u, WHOLE, w_u.columns))
+            return next_words(
+                x, None, w_u, self.weights.row(b_u, WHOLE, w_u.columns), self._logit_cap, part
+            )
         if table is None:
             raise InputError(
                 f"{self.tables.path}: the sheet Vocabulary is missing: one word per row, with "
@@ -450,7 +603,9 @@ class Run:
         if self._vocabulary is None:
             with inside():
                 self._vocabulary = given_step(table.values, table.rows, table.columns, steps.VOCABULARY)
-        return next_words(x, self._vocabulary, None, self.weights.row(b_u, WHOLE, words))
+        return next_words(
+            x, self._vocabulary, None, self.weights.row(b_u, WHOLE, words), self._logit_cap, part
+        )
 
     def classes(self, name: str, x: Matrix) -> tuple[Matrix, ...]:
         """The probabilities of the classes of a sentence and the most probable one, followed by the
@@ -481,7 +636,7 @@ class Run:
 
     def convolution(self, x: Matrix) -> tuple[Matrix, Matrix, Matrix]:
         """A convolution of one sentence: the pooled result, the result for each word, twice."""
-        output, pooled = convolution(x, self.weights, self.settings.window, self.settings.hidden)
+        output, pooled = convolution(x, self.weights, self.settings.window or 3, self.settings.hidden)
         return pooled, output, output
 
     def recurrent(self, network: Callable[..., Matrix], x: Matrix, **options: str) -> Matrix:
@@ -520,7 +675,8 @@ def _both(output: Matrix) -> Results:
 
 def _language_model(run: Run, name: str, x: Matrix) -> Results:
     output = decoder(x, None, run.architecture)
-    return *run.next_words(output), output
+    logits, probabilities, next_word = run.next_words(output)
+    return probabilities, next_word, *run.generated(x, logits), output
 
 
 MODELS: dict[Model, Callable[[Run, str, Matrix], Results]] = {
@@ -531,7 +687,7 @@ MODELS: dict[Model, Callable[[Run, str, Matrix], Results]] = {
     Model.decoder_only: _language_model,
     Model.softmax: lambda run, _, x: _both(softmax_alone(x, run.scoring.alone)),
     Model.norm: lambda run, _, x: _both(norm_alone(x, run.architecture)),
-    Model.feed_forward: lambda run, _, x: _both(feed_forward(x, run.architecture)),
+    Model.feed_forward: lambda run, _, x: _both(network(x, run.architecture)),
     Model.positions: lambda run, _, x: _both(x),
     Model.similarity: lambda run, _, x: (similarity(x), x),
     Model.classify: lambda run, name, x: run.classes(name, x),

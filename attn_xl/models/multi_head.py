@@ -19,6 +19,7 @@ def multi_head_attention(
     weights: Weights,
     heads: int,
     *,
+    kv_heads: int | None = None,
     attending: Attending | None = None,
     part: Part = WHOLE,
     result: Step = steps.ATTENTION,
@@ -32,6 +33,8 @@ def multi_head_attention(
             columns per head, or `W_Q_1`, `W_Q_2`, ... for each head; `W_O` (heads · d_v, d); optional
             biases `b_Q`, ...
         heads: number of heads.
+        kv_heads: number of heads of keys and values, a divisor of `heads`; each serves a group of
+            heads, one after the other. `heads` if None.
         attending: how scores become weights.
         part: the layer that the steps belong to.
         result: the step of the result.
@@ -42,21 +45,34 @@ def multi_head_attention(
     Raises:
         InputError: if a weight is missing or has the wrong shape.
 
-    Source: Vaswani et al. (2017), 3.2.2.
+    Source: Vaswani et al. (2017), 3.2.2; heads that share keys and values: Shazeer, "Fast Transformer
+    Decoding" (2019), Ainslie et al., "GQA: Training Generalized Multi-Query Transformer Models" (2023).
     """
     d = len(x.columns)
     generated = max(1, d // heads)
-    q_w, k_w, v_w = (
-        _PerHead(step, part, weights, heads, source.columns, generated)
-        for step, source in ((steps.W_Q, x), (steps.W_K, memory), (steps.W_V, memory))
+    groups = kv_heads or heads
+    q_w = PerHead(steps.W_Q, part, weights, heads, x.columns, generated)
+    k_w, v_w = (
+        PerHead(step, part, weights, groups, memory.columns, generated)
+        for step in (steps.W_K, steps.W_V)
     )
     how = (attending or Attending()).between(x.rows, memory.rows, part)
+
+    def keys_and_values(g: int, there: Part) -> tuple[Matrix, Matrix]:
+        k = projected(memory, k_w.of(g), k_w.bias(g), steps.KEYS, there)  # (m, d_k)
+        v = projected(memory, v_w.of(g), v_w.bias(g), steps.VALUES, there)  # (m, d_v)
+        return how.prepared(k, there), v
+
+    shared = []
+    if groups < heads:
+        several = groups > 1
+        shared = [keys_and_values(g, part.numbered(g * several)) for g in range(1, groups + 1)]
     outputs = []
     for h in range(1, heads + 1):
         head = part.of_head(h)
         q = projected(x, q_w.of(h), q_w.bias(h), steps.QUERIES, head)  # (n, d_k)
-        k = projected(memory, k_w.of(h), k_w.bias(h), steps.KEYS, head)  # (m, d_k)
-        v = projected(memory, v_w.of(h), v_w.bias(h), steps.VALUES, head)  # (m, d_v)
+        q = how.prepared(q, head)
+        k, v = shared[(h - 1) * groups // heads] if shared else keys_and_values(h, head)
         if len(q.columns) != len(k.columns):
             raise InputError(
                 f"{part.name('W_Q')} gives head {h} queries of {len(q.columns)} dimensions, but "
@@ -64,13 +80,18 @@ def multi_head_attention(
                 "them the same number of dimensions."
             )
         outputs.append(scaled_dot_product_attention(q, k, v, attending=how, part=head))
+    return mixed(outputs, weights, d, part, result)
+
+
+def mixed(outputs: Sequence[Matrix], weights: Weights, d: int, part: Part, result: Step) -> Matrix:
+    """The outputs of all heads side by side, mixed by W_O: (n, d_v) each to (n, d)."""
     together = concat(outputs).as_step(steps.CONCAT, part)
     w_o = weights.matrix(steps.W_O, part, together.columns, d)
     b_o = weights.row(steps.BIASES[steps.W_O], part, w_o.columns)
     return projected(together, w_o, b_o, result, part)  # (n, d)
 
 
-class _PerHead:
+class PerHead:
     """The projection of each head: its own weights, or its block of the columns of one matrix."""
 
     def __init__(

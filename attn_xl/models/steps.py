@@ -396,6 +396,14 @@ OUTPUT = Step(
     ),
     recipe=recipes.MIX,
 )
+OUTPUT_KEPT = replace(
+    OUTPUT,
+    note=(
+        "The new word's vector: the values of all words so far, mixed by its attention weights. Click a "
+        "cell: the values of earlier words are read where they were first computed."
+    ),
+    recipe=recipes.MIX_KEPT,
+)
 CONCAT = Step(
     "Concat",
     note=("The outputs of all heads, side by side. Compare the blocks of columns: one for each head."),
@@ -457,6 +465,176 @@ POSITIONS = Step(
     ),
     question="if other words took the positions of {text}, which numbers of {own} would change?",
     recipe=recipes.WAVES,
+)
+POSITIONS_TAKEN = replace(
+    POSITIONS,
+    note=(
+        "The learned position of each word: the first rows of W_P. Compare neighbours: training "
+        "decides how similar they are."
+    ),
+    purpose=(
+        "Attention by itself does not see the order of the words. Each position has a vector of its "
+        "own, learned in training, like a numbered seat."
+    ),
+    recipe=recipes.TAKE_ROWS,
+    is_read_off=True,
+)
+ANGLE_OF_POSITION = Step(
+    "Angle",
+    note=(
+        "How far each pair of columns (1a and 1b, 2a and 2b, ...) is turned for each position, in "
+        "radians. Look down a column: the angle grows evenly, slower from pair to pair."
+    ),
+    purpose=(
+        "Each position turns queries and keys like the hands of a clock: one pair of columns is a fast "
+        "hand, the next a slower one. Two words meet at an angle that depends on their distance only."
+    ),
+    question="by how much more is the last word of {text} turned than the one before it, in pair 1?",
+    recipe=recipes.TURN_BY,
+)
+COSINES = Step(
+    "Cos",
+    note="The cosine of each angle. Look at the first row: position 0 turns nothing.",
+    purpose="How much of each number stays in its column when its pair is turned.",
+    question="which row of {own} consists of ones, and why?",
+    recipe=recipes.COSINE_OF,
+)
+SINES = Step(
+    "Sin",
+    note="The sine of each angle. Look at the first row: position 0 turns nothing.",
+    purpose="How much of each number goes over to the other column of its pair.",
+    question="which row of {own} consists of zeros, and why?",
+    recipe=recipes.SINE_OF,
+)
+TURNED_ON = Step(
+    "Turned",
+    note="a quarter turn on: the pair (a, b) becomes (−b, a)",
+    purpose="Each pair of numbers as an arrow, a quarter turn on: (a, b) becomes (−b, a).",
+    question="an arrow points to the right. Where does it point a quarter turn on?",
+    recipe=recipes.QUARTER_TURN,
+    helper=True,
+)
+ROTATED_QUERIES = Step(
+    "RotatedQ",
+    note=(
+        "The queries, turned by their position: Q · cos + Turned · sin. Compare a row with Q: the "
+        "lengths of the pairs stay the same."
+    ),
+    purpose=(
+        "Turns the query of each word by its position. A word finds the same match at the same "
+        "distance, wherever the two stand in the text."
+    ),
+    question="will the row of {word} in {own} be longer than in {a}, shorter, or as long?",
+    recipe=recipes.ROTATE,
+)
+ROTATED_KEYS = replace(
+    ROTATED_QUERIES,
+    symbol="RotatedK",
+    note=(
+        "The keys, turned by their position: K · cos + Turned · sin. Compare a row with K: the lengths "
+        "of the pairs stay the same."
+    ),
+    purpose="Turns the key of each word by its position, just as the queries are turned.",
+)
+DISTANCES = Step(
+    "Distance",
+    note="How many words apart two words stand. Look at the diagonal: a word is 0 from itself.",
+    purpose="How far apart two words stand, counted in words.",
+    question="which word is farthest from {word}: {words}?",
+    recipe=recipes.COUNT_BETWEEN,
+)
+BIASED = Step(
+    "Biased",
+    note=(
+        "The scores, lowered by the distance of the two words. Compare the heads: each lowers them by "
+        "its own slope, so some look far and some look near."
+    ),
+    purpose=(
+        "Words that stand near count for more, as voices in a room do. Each head is differently "
+        "hard of hearing."
+    ),
+    question="which word loses most in the row of {word}: {words}?",
+    recipe=recipes.LOWER_BY_DISTANCE,
+)
+NORMED_QUERIES = Step(
+    "NormedQ",
+    note="The queries, brought to the same size. Compare the rows: none is much longer than another.",
+    purpose=(
+        "Brings every query to the same size, so that scores depend on where queries and keys point, "
+        "not on how long they are."
+    ),
+    question="if every number of {word} in {a} were doubled, how would its row of {own} change?",
+)
+NORMED_KEYS = replace(
+    NORMED_QUERIES,
+    symbol="NormedK",
+    note="The keys, brought to the same size. Compare the rows: none is much longer than another.",
+    purpose="Brings every key to the same size, so that no word stands out by the length of its key.",
+)
+NORMED_LATENT = replace(
+    NORMED_QUERIES,
+    symbol="NormedLatent",
+    note="The compressed vectors, brought to the same size. Compare the rows: none is much longer.",
+    purpose="Brings the compressed vector of each word to the same size before it is unpacked.",
+)
+NORMED_LATENT_QUERIES = replace(NORMED_LATENT, symbol="NormedLatentQ")
+CAPPED = Step(
+    "Capped",
+    note=(
+        "The scores, pressed between −cap and cap. Compare with the scores: small ones hardly change, "
+        "large ones are held back."
+    ),
+    purpose="A soft ceiling: the closer a number comes to the cap, the more slowly it grows.",
+    question="which number in the row of {word} changes most: {words}?",
+    recipe=recipes.CAP,
+)
+CAPPED_LOGITS = replace(CAPPED, symbol="CappedLogits", note=CAPPED.note.replace("scores", "logits"))
+LATENT = Step(
+    "Latent",
+    note=(
+        "Each word, compressed into a few numbers, from which all heads make their keys and values. "
+        "Compare its width with that of all K and V: only this is kept while a model writes."
+    ),
+    purpose=(
+        "Packs each word into a small parcel. Keys and values of all heads are unpacked from it, so "
+        "only the parcel has to be stored."
+    ),
+    question="how many numbers per word does {own} have, and how many would all K and V have?",
+    recipe=recipes.PROJECT,
+)
+LATENT_QUERIES = replace(
+    LATENT,
+    symbol="LatentQ",
+    note="Each word, compressed into a few numbers, from which all heads make their queries.",
+    purpose="Packs each word into a small parcel, from which the queries of all heads are unpacked.",
+)
+CONTENT_QUERIES = replace(
+    QUERIES,
+    symbol="ContentQ",
+    note="The part of the queries that looks for content, whatever the position.",
+)
+CONTENT_KEYS = replace(
+    KEYS,
+    symbol="ContentK",
+    note="The part of the keys that offers content, unpacked from the compressed vector.",
+)
+TURNING_QUERIES = replace(
+    QUERIES, symbol="PositionQ", note="The part of the queries that is turned by the position."
+)
+TURNING_KEYS = replace(
+    KEYS,
+    symbol="PositionK",
+    note="The part of the keys that is turned by the position; all heads share it.",
+)
+BOTH_QUERIES, BOTH_KEYS = (
+    replace(
+        step,
+        note=f"{step.note.partition(':')[0]}: the part for content, and beside it the turned part.",
+        purpose="Content and position side by side, so that a score is the sum of both matches.",
+        question="how many columns of {own} have been turned by the position?",
+        recipe=recipes.SIDE_BY_SIDE,
+    )
+    for step in (QUERIES, KEYS)
 )
 EMBEDDED = Step(
     "Embedded",
@@ -542,6 +720,14 @@ VARIANCE = Step(
 SAMPLE_VARIANCE = replace(
     VARIANCE, note="the sample variance of the row", recipe=recipes.SAMPLE_VARIANCE
 )
+MEAN_SQUARE = Step(
+    "MeanSquare",
+    note="the mean of the squares of the row",
+    purpose="The mean of the squares of each row: its root says how large its numbers are.",
+    question="if every number of {word} in {a} were doubled, how would its mean square change?",
+    recipe=recipes.MEAN_SQUARE,
+    helper=True,
+)
 NORM = Step(
     "Norm",
     note=(
@@ -554,6 +740,20 @@ NORM = Step(
     ),
     question="if every number of {word} in {a} were doubled, how would its row of {own} change?",
     recipe=recipes.NORM,
+)
+RMS_NORM = replace(
+    NORM,
+    note=(
+        "{which}: each row divided by its root mean square{how}, then stretched. Compare the rows: now "
+        "none is much larger than another."
+    ),
+)
+RMS_NORM_ALONE = replace(
+    NORM,
+    note=(
+        "Each row divided by its root mean square{how}. Compare the rows: now none is much larger than "
+        "another."
+    ),
 )
 NORM_ALONE = replace(
     NORM,
@@ -585,6 +785,28 @@ ACTIVATED = Step(
     question="which neurons will stay silent for {word}, and what must you look for in {a}?",
     recipe=recipes.RELU,
 )
+GATE = Step(
+    "Gate",
+    note=(
+        "What the gate of each neuron (column) receives. Look for negative numbers: the activation "
+        "nearly closes those gates."
+    ),
+    purpose=(
+        "A second layer of neurons beside the first: gates that decide how much of each neuron passes."
+    ),
+    question="if the row of {word} in {a} held nothing but zeros, what would its gates receive?",
+    recipe=recipes.PROJECT,
+)
+GATED = Step(
+    "Gated",
+    note=(
+        "What passes the gates: each neuron times its gate. Look for numbers close to 0, where either "
+        "of the two was."
+    ),
+    purpose="Each neuron is multiplied by its gate, like water by how far a tap is open.",
+    question="which neurons of {word} does its gate hold back most, and what must you look for in {a}?",
+    recipe=recipes.MULTIPLY,
+)
 FEED_FORWARD = Step(
     "FeedForward",
     note=(
@@ -598,6 +820,57 @@ FEED_FORWARD = Step(
         "suppose only one neuron spoke up for {word}: which row of {b} would decide its row of {own}?"
     ),
     recipe=recipes.PROJECT,
+)
+EXPERT, SHARED = Scope("Expert", "expert", unit=""), Scope("Shared", "shared expert")
+NEW = Scope("New", "new word", unit="")
+ROUTER = Step(
+    "Router",
+    note="How well each expert (column) fits each word. Look for the largest numbers in a row.",
+    purpose="The router compares each word with what every expert is good at, as a receptionist would.",
+    question="which experts will {word} be sent to, and which row of {b} matters most for that?",
+    recipe=recipes.PROJECT,
+)
+RANKS = Step(
+    "Ranks",
+    note="The rank of each expert for a word: 1 fits best. Look for 1 and 2 in each row.",
+    purpose="Puts the experts in order for each word, like a list of favourites.",
+    question="do all words have the same favourite expert?",
+    recipe=recipes.RANK_IN_ROW,
+)
+CHANCES = Step(
+    "Chances",
+    note="The router's numbers as shares that sum to 1. Compare with the ranks: the order is the same.",
+    purpose="Turns the router's numbers into shares of one word.",
+    question="will the expert with rank 1 also have the largest share for {word}? Why?",
+    recipe=recipes.SHARE,
+)
+CHOSEN = Step(
+    "Chosen",
+    note="1 for the experts that a word uses, 0 for the others. Change top_k and watch.",
+    purpose="Only the best few experts work on a word; the others rest.",
+    question="how many ones are there in the row of {word}?",
+    recipe=recipes.CHOOSE_TOP,
+    is_read_off=True,
+)
+SUM_OF_CHOSEN = replace(
+    SUM, note="the sum of the chosen shares", purpose="The sum of the shares of the chosen experts."
+)
+EXPERT_SHARES = Step(
+    "Shares",
+    note="How much each expert counts for each word: 0 for those that were not chosen.",
+    purpose="How much each chosen expert has to say about a word.",
+    question="what must the row of {word} add up to, and what would it be without the division?",
+    recipe=recipes.SHARE_OF_CHOSEN,
+)
+MIXTURE = Step(
+    "Mixture",
+    note=(
+        "What the experts make of each word, weighted by their shares. Compare a row with that of the "
+        "word's first expert."
+    ),
+    purpose="Each word gets a mixture of what its experts make of it, like a second opinion.",
+    question="which expert will the row of {word} resemble most, and which row of {a} tells you?",
+    recipe=recipes.MIX_EXPERTS,
 )
 LOGITS = Step(
     "Logits",
@@ -635,6 +908,78 @@ NEXT = Step(
     purpose="The model speaks: after each word, the next word that it finds most probable.",
     question="which row of {own} continues {text}, and what do the other rows tell you?",
     recipe=recipes.FIND_LARGEST_COLUMN,
+)
+# Writing on: each new word is a part of the model
+
+LAST_LOGITS = Step(
+    "LastLogits",
+    note="The logits after the last word so far: how well each word of the vocabulary continues the text.",
+    purpose="Only the last row decides how the text goes on.",
+    question="which word of the vocabulary will be written next?",
+    recipe=recipes.TAKE_ROWS,
+    is_read_off=True,
+)
+TEMPERED_LOGITS = Step(
+    "Tempered",
+    note="The logits, divided by word_temperature. Below 1, the likely words become likelier.",
+    purpose="A low temperature makes the model careful, a high one makes it bold.",
+    question="does dividing all numbers by the same one change which is the largest?",
+    recipe=recipes.TEMPER,
+)
+CHANCES_OF_WORDS = Step(
+    "WordChances",
+    note="The probability that each word is drawn. The row sums to 1.",
+    purpose="The slices of a wheel of fortune, one for each word of the vocabulary.",
+    question="which word has the largest slice?",
+    recipe=recipes.SHARE,
+)
+WHEEL = Step(
+    "Wheel",
+    note="The probabilities, added up from the left: where the slice of each word ends.",
+    purpose="The rim of the wheel, from 0 to 1: each word's slice ends at its number.",
+    question="what must the last number be, and why?",
+    recipe=recipes.ADD_FROM_LEFT,
+)
+DRAW = Step("Draw", note="where the wheel stops, from 0 to 1", helper=True)
+STATE = Step("State", note="the whole number that the next draw is made of", helper=True)
+DRAWN = Step(
+    "Chosen",
+    note="1 for the word that is written, 0 for all others. Change Sample, Seed or word_temperature.",
+    purpose="The word that comes next: the most probable one, or the one at which the wheel stops.",
+    question="how many ones are there, and below which word?",
+    recipe=recipes.CHOOSE_WORD,
+    is_read_off=True,
+)
+NEW_WORD = Step(
+    "Word",
+    note="The word that the model writes next.",
+    purpose="The model writes a word.",
+    question="read {a}: which word is it?",
+    recipe=recipes.FIND_LARGEST_COLUMN,
+)
+NEW_INPUT = Step(
+    "Input",
+    note="The embedding of the new word: its row of Vocabulary, picked by a row of zeros and a single 1.",
+    purpose="The word just written is what the model reads next.",
+    question="which row of {b} will {own} be equal to?",
+    recipe=recipes.PROJECT,
+)
+CACHED_PER_WORD = Step(
+    "kept_per_word", note="the numbers of K and V of one word, in all layers and heads", helper=True
+)
+WORDS_SO_FAR = Step("Words", note="words so far", helper=True)
+CACHE = Step(
+    "Cache",
+    note=(
+        "Numbers of K and V for each new word: kept so far, computed now, computed without a cache, and "
+        "saved. Look down the columns: with the cache, the work for each word stays the same."
+    ),
+    purpose=(
+        "The keys and values of earlier words never change, so they are kept, as a reader keeps notes "
+        "instead of reading the book again for each new page."
+    ),
+    question="how much more would the tenth new word cost without a cache than the first?",
+    recipe=recipes.COUNT_KEPT,
 )
 # Similarity
 
@@ -768,6 +1113,47 @@ W_2 = Step(
     role="weight",
     source="weights",
 )
+W_G = Step(
+    "W_G",
+    note=(
+        "Learned: from each word to the gates of the hidden layer. Look down a column: what opens its "
+        "gate."
+    ),
+    question=_CHANGED,
+    recipe=recipes.GIVEN,
+    role="weight",
+    source="weights",
+)
+W_R, W_DKV, W_UK, W_UV, W_KR, W_QR, W_DQ = (
+    Step(
+        symbol,
+        note=f"Learned: {what}.",
+        question=_CHANGED,
+        recipe=recipes.GIVEN,
+        role="weight",
+        source="weights",
+    )
+    for symbol, what in (
+        ("W_R", "from each word to the experts. Look down a column: which words its expert gets"),
+        ("W_DKV", "compresses each word for keys and values. Compare its width with that of W_UK"),
+        ("W_UK", "unpacks the keys of all heads. Each head has its block of columns"),
+        ("W_UV", "unpacks the values of all heads. Each head has its block of columns"),
+        ("W_KR", "makes the part of the keys that is turned; all heads share it"),
+        ("W_QR", "makes the part of the queries that is turned. Each head has its block of columns"),
+        ("W_DQ", "compresses each word for the queries. Compare its width with that of W_Q"),
+    )
+)
+W_P = Step(
+    "W_P",
+    note=(
+        "Learned: a vector for each position. Compare neighbouring rows: training decides how similar "
+        "they are."
+    ),
+    question=_CHANGED,
+    recipe=recipes.GIVEN,
+    role="weight",
+    source="weights",
+)
 GAMMA = Step(
     "gamma",
     note=("Learned: how much each dimension is stretched after the norm. Look for any that is not 1."),
@@ -784,6 +1170,17 @@ BETA = Step(
     role="weight",
     source="weights",
 )
+NORMED_LETTERS = (
+    (NORMED_QUERIES, "Q"),
+    (NORMED_KEYS, "K"),
+    (NORMED_LATENT, "KV"),
+    (NORMED_LATENT_QUERIES, "DQ"),
+)
+GAMMAS, BETAS = (
+    {normed: replace(step, symbol=f"{step.symbol}_{letter}") for normed, letter in NORMED_LETTERS}
+    for step in (GAMMA, BETA)
+)
+"""Stretch and shift of the norms of queries and keys."""
 BIAS = Step(
     "b",
     note=(
@@ -796,6 +1193,9 @@ BIAS = Step(
 )
 BIASES = {
     weights: replace(BIAS, symbol=weights.symbol.replace("W", "b"))
-    for weights in (W_Q, W_K, W_V, W_O, W_1, W_2, W_U, W_C)
+    for weights in (
+        *(W_Q, W_K, W_V, W_O, W_1, W_G, W_2, W_U, W_C),
+        *(W_R, W_DKV, W_UK, W_UV, W_KR, W_QR, W_DQ),
+    )
 }
 """The bias that belongs to each of the weights."""

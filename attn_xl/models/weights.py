@@ -20,6 +20,7 @@ from .attention import Weights
 
 READABLE = (-1.0, -0.5, 0.0, 0.5, 1.0)
 _MADE_UP = {steps.GAMMA: 1.0, steps.BETA: 0.0, recurrent_steps.H_0: 0.0, recurrent_steps.C_0: 0.0}
+_MADE_UP |= dict.fromkeys(steps.GAMMAS.values(), 1.0) | dict.fromkeys(steps.BETAS.values(), 0.0)
 """Scale and shift of a norm without learned weights; the state before the first word."""
 _LETTERS = {steps.W_1: "h", steps.W_2: "f"}
 """Prefixes of column labels that are not the last letter of the weights' name."""
@@ -28,7 +29,8 @@ _LETTERS = {steps.W_1: "h", steps.W_2: "f"}
 class SheetWeights(Weights):
     """The weights of a workbook by name, each converted to a matrix once.
 
-    `Enc1.W_Q` is looked up by its own name, then as `W_Q`, which then serves every layer.
+    `Enc1.Self.W_Q` is looked up by its own name, then as `Self.W_Q` and as `W_Q`, which then
+    serve every layer.
     """
 
     def __init__(
@@ -97,6 +99,30 @@ class SheetWeights(Weights):
             )
         return self._matrix(step, part, table, [step.symbol], columns)
 
+    def at_positions(self, x: Matrix, n: int, more: int) -> Matrix:
+        """The learned position vectors, (p, d) with p at least n, for embeddings (m, d); generated ones are
+        enough for `more` words after the longest sentence.
+
+        Raises:
+            InputError: if they are neither given nor to be generated, are too few, or of another width.
+        """
+        d = len(x.columns)
+        table = self._table(steps.W_P.symbol)
+        if table is None and self._seed is None:
+            raise MissingWeightsError(
+                f"{self._tables.path}: the sheet W_P is missing: {count(d, 'dimension')} for each of "
+                f"{count(n, 'position')} or more. Add it, or generate missing weights: --random-weights"
+                " SEED."
+            )
+        if table is not None and (table.shape[0] < n or table.shape[1] != d):
+            raise InputError(
+                f"{table.file}, sheet {table.sheet!r}: W_P is {table.shape[0]} x {table.shape[1]}, but "
+                f"the sentence needs at least {count(n, 'position')} of {count(d, 'dimension')}."
+            )
+        longest = more + max(len(one.rows) for one in self._tables.sentences.values())
+        rows = [f"position {place + 1}" for place in range(table.shape[0] if table else longest)]
+        return self._matrix(steps.W_P, WHOLE, table, rows, x.columns)
+
     def _matrix(
         self,
         step: Step,
@@ -129,7 +155,8 @@ class SheetWeights(Weights):
         return self._made[key]
 
     def _table(self, name: str) -> Table | None:
-        for wanted in (name, name.rpartition(".")[2]):
+        scopes = name.split(".")
+        for wanted in (".".join(scopes[start:]) for start in range(len(scopes))):
             key = self._spelled.get(wanted.casefold())
             if key is not None:
                 self.used.add(key)

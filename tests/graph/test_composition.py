@@ -102,6 +102,10 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Relu": (lambda: f.activation(X, "relu"), True),
     "Gelu": (lambda: f.activation(X, "gelu"), False),
     "GeluTanh": (lambda: f.activation(X, "gelu-tanh"), True),
+    "Silu": (lambda: f.activation(X, "silu"), True),
+    "Sin": (lambda: f.sin(X), True),
+    "Cos": (lambda: f.cos(X), True),
+    "AtMost": (lambda: f.at_most(X, f.option(0.4, "Most", "")), True),
     "Positive": (lambda: Positive().of(X), True),
     "GeluSlope": (lambda: GeluSlope().of(X), False),
     "Tanh": (lambda: f.tanh(X), True),
@@ -113,6 +117,7 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Variance": (lambda: f.row_variance(X), False),
     "SampleVariance": (lambda: f.row_variance(X, sample=True), False),
     "Squares": (lambda: f.row_squares(X), False),
+    "Rank": (lambda: f.rank(X @ SQUARE * 0 + X), False),
     "Width": (lambda: f.width(X), True),
     "Gather": (lambda: f.gather([(X, 1), (Y, 0)], ["a", "b"]), False),
     "AddedRows": (lambda: AddedRows(((1, 0), (), (1,))).of(X, rows="abc"), False),
@@ -125,6 +130,9 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Best": (lambda: f.best(X), False),
     "Mask": (lambda: f.mask(X.rows, [*X.columns, "<PAD>"], causal=True, padding=["<pad>"]), False),
     "Sinusoid": (lambda: f.sinusoid(X), False),
+    "Angle": (lambda: f.angles(f.option(50.0, "Base", ""), X.rows, 4, neighbours=True), False),
+    "QuarterTurn": (lambda: f.turned(f.concat([X, Y]), neighbours=True), False),
+    "Distance": (lambda: f.distance(X), False),
     "When": (lambda: f.when(f.switch(True, "On", "", sheet="S"), 2, f.width(X)), False),
     "OneHot": (lambda: f.one_hot(words(), ["c0", "c1"]), False),
     "Find": (lambda: f.find(f.option(2.0, "Word", "", text="c1"), words()), False),
@@ -136,6 +144,10 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "ColumnVariance": (lambda: f.column_variance(X), False),
 }
 """An example of each operation, and whether it has a formula for the whole matrix."""
+
+
+def window() -> tuple[Matrix, Matrix]:
+    return f.option(2.0, "Window", ""), f.option(1.0, "Sinks", "")
 
 
 OF_GRADIENTS = {
@@ -202,6 +214,12 @@ EXAMPLES: dict[str, Callable[[], Matrix]] = {
     "columns of columns": lambda: X @ f.columns(f.columns(SQUARE, 0, 3), 1, 3),
     "columns of rows": lambda: f.columns(f.columns(SQUARE.T, 0, 2).T, 1, 3) @ f.columns(X, 0, 2).T,
     "positions": lambda: X + f.sinusoid(X * 2),
+    "a rotation": lambda: f.turned(f.concat([X, X * 2]), neighbours=False) @ f.concat([X, Y]).T,
+    "ranks of columns": lambda: f.rank(X.T) + f.rank((X @ SQUARE) * 0).T,
+    "a window": lambda: softmax(SQUARE + f.mask(SQUARE.rows, SQUARE.columns, window=window())),
+    "later words in a window": lambda: softmax(
+        SQUARE + f.mask(SQUARE.rows, SQUARE.columns, causal=True, window=window())
+    ),
     "a mask": lambda: softmax(SQUARE + f.mask(SQUARE.rows, SQUARE.columns, causal=True)),
     "the best of a step": lambda: f.best(X @ Y.T),
     "ten times itself": lambda: _doubled(X, 10),
@@ -381,6 +399,18 @@ Expression.steps = {
     "window": lambda self, x, n, m, depth: f.shifted(x, 1, self.sized(1, m, 0)) @ self.sized(m, 2, 0),
     "recurrent": Expression.recurrent,
     "column maximum": lambda self, x, n, m, depth: x - f.column_maximum(x),
+    "silu": lambda self, x, n, m, depth: f.activation(f.tanh(x) * 8, "silu"),
+    "waves": lambda self, x, n, m, depth: f.sin(x) + f.cos(x),
+    "rotated": lambda self, x, n, m, depth: f.turned(f.concat([x, x]), neighbours=self.one_in(2)),
+    "angles": lambda self, x, n, m, depth: (
+        f.angles(f.option(10.0, f"O{next(names)}", ""), x.rows, 2, neighbours=self.one_in(2))
+        * f.row_sum(x)
+    ),
+    "distance": lambda self, x, n, m, depth: x - f.distance(x) / 4,
+    "ranks": lambda self, x, n, m, depth: f.rank(x) + x,
+    "the best few": lambda self, x, n, m, depth: (
+        x * f.at_most(f.rank(x), f.option(2.0, f"O{next(names)}", ""))
+    ),
     "softmax": lambda self, x, n, m, depth: softmax(x),
     "masked": Expression.masked,
     "maximum": lambda self, x, n, m, depth: x - f.row_maximum(x),

@@ -72,7 +72,8 @@ class Largest(Operation):
         return f"1 at the largest of each row of {operands[0]}, else 0"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        return Said(f"1 at the largest of {terms[0].listed(row)}, else 0", 0)
+        (x,) = terms
+        return Said(f"1 if {x.at(row, column).text} is the largest of {x.listed(row)}, else 0", 0)
 
 
 class Sum(Reduction):
@@ -168,6 +169,60 @@ class Squares(Reduction):
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         return 2 * d * operands[0]
+
+
+class RunningSum(Operation):
+    """The sum of each number and those to its left in its row: `=B5+Probabilities!C5`."""
+
+    noun: ClassVar[str] = "Running"
+    reads = (Reads.number,)
+    reads_labels: ClassVar[bool] = True
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return np.asarray(np.cumsum(operands[0], axis=1))
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        x, own = operands
+        return f"{own.cell(column - 1)}+{x.cell(column, binds=1)}" if column else x.cell(0)
+
+    def words(self, *operands: str) -> str:
+        return f"the numbers of each row of {operands[0]}, added up from the left"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return terms[0].total(column + 1, lambda k: terms[0].at(row, k).within(1))
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return Sum().of(d, columns=["sum"]).in_cells - self.of(d) + d
+
+
+class Rank(Operation):
+    """The place of each number within its row, from the largest, 1; of equal ones the first goes first:
+    `=RANK(C5,$B5:$E5)+SUMPRODUCT(($B5:$E5=C5)*(COLUMN($B5:$E5)<COLUMN(C5)))`."""
+
+    noun: ClassVar[str] = "Ranks"
+    reads = (Reads.row,)
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        (x,) = operands
+        order = np.argsort(-x, axis=1, kind="stable")
+        ranks = np.empty(x.shape)
+        np.put_along_axis(ranks, order, np.arange(1.0, x.shape[1] + 1)[None], axis=1)
+        return np.where(np.isnan(x).any(axis=1, keepdims=True), np.nan, ranks)
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        (x,) = operands
+        number, others = x.cell(column), x.row()
+        place = "ROW" if x.is_transposed else "COLUMN"
+        before = f"({others}={number})*({place}({others})<{place}({number}))"
+        return f"RANK({number},{others})+SUMPRODUCT({before})"
+
+    def words(self, *operands: str) -> str:
+        return f"the rank of each number in its row of {operands[0]}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        (x,) = terms
+        rank = f"the rank of {x.at(row, column).text} among {x.listed(row)}"
+        return own.number(own.value(row, column), rank)
 
 
 class Best(Operation):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from attn_xl.graph.node import Numbers
 from attn_xl.graph.loops import Loop, Looping
+from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import Cells, Operand, Operation, Reads, Said, Term
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class AddedRows(Operation):
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         places = self.uses[row]
         if not places:
-            return Said("0")
+            return own.number(0, "0: no row uses it")
         return own.total(len(places), lambda k: terms[0].at(places[k], column).within(1))
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
@@ -227,7 +227,7 @@ class Placed(Operation):
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         place = self._place(column, [term.shape[1] for term in terms])
-        return terms[place[0]].at(row, place[1]) if place else Said("0")
+        return terms[place[0]].at(row, place[1]) if place else own.number(0, "0, outside its columns")
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         start, part = self.starts[number], operands[number]
