@@ -30,6 +30,7 @@ WITHOUT = {
     "Mask",
     "Sinusoid",
     "Find",
+    "OneHot",
     "Positive",
     "Largest",
     "Here",
