@@ -30,6 +30,7 @@ WITHOUT = {
     "Mask",
     "Sinusoid",
     "Find",
+    "Chosen",
     "OneHot",
     "Positive",
     "Largest",

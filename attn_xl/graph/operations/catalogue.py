@@ -52,6 +52,7 @@ from .reductions import (
 )
 from .selection import (
     AddedRows,
+    Chosen,
     Columns,
     Concat,
     Find,
@@ -128,6 +129,7 @@ PRIMITIVES: tuple[Operation, ...] = (
     Count(1, 1),
     When(),
     OneHot(("w",)),
+    Chosen(1, (1, 1)),
     Find(True),
     Picked(),
     ColumnMaximum(),

@@ -9,6 +9,7 @@ from attn_xl.graph.step import WHOLE
 from attn_xl.models import steps
 from attn_xl.models.computation import Computation, sentence_of
 from attn_xl.models.formula_words import formula_of
+from attn_xl.models.learning_steps import BEFORE, LEARNED_NOTE
 from attn_xl.models.parts import chosen_parts
 from attn_xl.settings import COMPARE, CONTROLS
 from attn_xl.spreadsheets.addresses import (
@@ -135,6 +136,8 @@ def _is_complete(node: Node, there: set[Node]) -> bool:
 
 
 def _shared_note(symbol: str, blocks: list[Block]) -> str:
+    if blocks[0].node.is_step(BEFORE):
+        return LEARNED_NOTE
     if symbol == COMPARE:
         return steps.COMPARED.note
     if symbol == CONTROLS:
@@ -191,7 +194,8 @@ def _place(node: Node, sheet: str, name: str, blocks: list[Block], live: bool) -
         # A matrix computed from the one above, number under number, needs no labels of its own; nor
         # does an option below another option.
         follows = before.node in referred_to(node) or (node.scalar and before.node.scalar)
-        headed = not follows or before.node.columns != node.columns
+        unlike = before.node.columns != node.columns or before.node.role != node.role
+        headed = not follows or unlike
         row = before.place.last_row + (3 if headed else 1)
     place = Place(sheet, row, column, *node.shape)
     if place.last_row > MAX_ROWS or place.last_column > MAX_COLUMNS:
