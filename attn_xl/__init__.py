@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from attn_xl.views.explanation import Explanation, explain
     from attn_xl.views.terminal import show
 
-    from .api import Learned, attend, learn, write_workbook
+    from .api import Learned, TrainedModel, attend, learn, load_model, write_workbook
     from .errors import AttnXlError, CallError, InputError, OutputError
     from .settings import Formulas, Settings
 
 _HOMES = {
-    "api": ("Learned", "attend", "learn", "write_workbook"),
+    "api": ("Learned", "TrainedModel", "attend", "learn", "load_model", "write_workbook"),
     "models.attention": ("Attending", "compare", "scaled_dot_product_attention", "self_attention"),
     "errors": ("AttnXlError", "CallError", "InputError", "OutputError"),
     "views.explanation": ("Explanation", "explain"),
@@ -71,6 +71,7 @@ __all__ = [
     "Settings",
     "Table",
     "Tables",
+    "TrainedModel",
     "attend",
     "compare",
     "cross_entropy",
@@ -78,6 +79,7 @@ __all__ = [
     "given",
     "gradients",
     "learn",
+    "load_model",
     "mean_squared_error",
     "read_tables",
     "read_vectors",

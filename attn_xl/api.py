@@ -16,6 +16,7 @@ from attn_xl.models import build as models
 from attn_xl.models.computation import Computation, as_computation
 from attn_xl.models.learning import trained
 from attn_xl.spreadsheets.objects import TAKEN
+from attn_xl.tables.checkpoints.checkpoint import Checkpoint
 from attn_xl.tables.read import book_of_objects, read_tables
 from attn_xl.tables.survey import Table, Tables, survey_book
 from attn_xl.workbook.templates import DEFAULT, find_template
@@ -94,6 +95,13 @@ class Options(TypedDict, total=False):
     decay: float
     live: int
     train: str | None
+    live_layers: str | None
+    live_heads: str | None
+    live_network: bool
+    vocabulary: str
+    lens: bool
+    head_switches: bool
+    head_maps: bool
     sheets_for: str | None
     decimals: int | None
     controls: bool
@@ -182,7 +190,6 @@ def learn(
     tables: Any,
     settings: Settings | None = None,
     *,
-    steps: int = 20,
     labels: Mapping[str, str | Sequence[str]] | None = None,
     weights: Mapping[str, Any] | None = None,
     words: Sequence[str] | str | None = None,
@@ -192,11 +199,10 @@ def learn(
     """Learn the weights of a model from one or more sentences.
 
     Args:
-        steps: the number of steps.
         labels: the right answers by the name of the sentence: its class, the word that follows it, or
             one word for each of its words. They replace those of a workbook.
-        tables, settings, weights, words, dims, options: as for `attend`. Weights that are not given
-            are drawn from `seed`.
+        tables, settings, weights, words, dims, options: as for `attend`; 20 `steps` unless given.
+            Weights that are not given are drawn from `seed`.
 
     Raises:
         InputError: if a target is missing or does not fit the model, if there is nothing to learn, or if
@@ -217,9 +223,68 @@ def learn(
                 name: (text,) if isinstance(text, str) else tuple(text) for name, text in labels.items()
             }
             read = replace(read, labels=given)
-    computation = attend(read, settings, weights=weights, steps=steps, **options)
+    if settings is None:
+        options.setdefault("steps", 20)
+    computation = attend(read, settings, weights=weights, **options)
     (graph,) = computation.values()
     return Learned(graph["Loss"].values[:, 0], trained(computation), computation)
+
+
+class TrainedModel:
+    """A trained model: `model("the cat sat")` computes it for a text.
+
+    Attributes:
+        folder: its folder.
+        settings: the settings in its config, by the names of `Settings`.
+        weights: its weights by name, each read from its file when it is asked for.
+    """
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        self._checkpoint = checkpoint
+        self.folder, self.settings = checkpoint.folder, checkpoint.settings
+        self.weights: Mapping[str, Table] = checkpoint.weights
+
+    def __call__(self, *texts: str, **options: Unpack[Options]) -> Computation:
+        """Compute the model for texts, each of which becomes a sentence.
+
+        Args:
+            texts: one or more texts.
+            options: the fields of `Settings` as keywords: `live_layers="0 3-5"`, `live_heads="2"`.
+
+        Raises:
+            CallError: if a text is empty or too long, or for invalid options.
+        """
+        return attend(self.tables(*texts), **options)
+
+    def tables(self, *texts: str) -> Tables:
+        """The model and texts as `read_tables` returns them."""
+        return self._checkpoint.tables(texts)
+
+    def __repr__(self) -> str:
+        return f"<trained model {str(self.folder)!r}: {len(self.weights)} weights>"
+
+
+def load_model(folder: str | os.PathLike[str]) -> TrainedModel:
+    """Load a trained model as the ecosystem ships it. Weights stay in their files until they are used.
+
+    Args:
+        folder: a folder with `config.json`, `tokenizer.json`, and `model.safetensors` or shards.
+
+    Raises:
+        InputError: if a file is missing or damaged, the family is unknown, or tensors are missing, have
+            other shapes or are left over.
+        MissingLibraryError: if the tokenizer needs the library `tokenizers`, which is not installed.
+
+    Example:
+        >>> import attn_xl
+        >>> model = attn_xl.load_model("samples/tiny-model")
+        >>> computation = model("the small cat chased the old mouse and the small")
+        >>> print(computation["Probabilities"][-1, "cat"].round(2))
+        1.0
+    """
+    if not isinstance(folder, (str, os.PathLike)):
+        raise wrong_type("folder", folder, "the path of a folder")
+    return TrainedModel(Checkpoint(Path(folder)))
 
 
 @contextmanager

@@ -249,6 +249,12 @@ VARIANTS: dict[str, Sheets] = {
             activation="swiglu",
         ),
     },
+    "generate": {
+        "sentence": words("the cat", FOUR, 61),
+        "Vocabulary": words("the cat chased mouse dog .", FOUR, 61),
+        **layer("Dec1.", ("",), 4, 6, 2),
+        "Settings": settings(model="decoder-only", generate=3, positions="rotary", seed=3),
+    },
     "rotary": {
         "sentence": words("dog bites man and man bites dog", FOUR, 4),
         "Settings": settings(positions="rotary", rotary_pairs="neighbours", rotary_base=100),
@@ -296,7 +302,7 @@ VARIANTS: dict[str, Sheets] = {
         "sentence": words("the cat sat", FOUR, 5),
         **layer("Enc1.", ("",), 4, 6, 2),
         "Enc1.W_G": weights("Enc1.W_G", 4, 6),
-        "Settings": settings(model="encoder", norm="pre", residual="parallel", activation="geglu"),
+        "Settings": settings(model="encoder", norm="pre", residual="parallel", activation="geglu-tanh"),
     },
     "rms-norm": {
         "sentence": words("the cat sat", FOUR, 5),

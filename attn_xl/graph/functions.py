@@ -35,6 +35,7 @@ from attn_xl.graph.operations.positions import Angle, Count, Distance, QuarterTu
 from attn_xl.graph.operations.products import Dot
 from attn_xl.graph.operations.reductions import (
     Best,
+    BlockNorms,
     ColumnMaximum,
     ColumnMean,
     ColumnSum,
@@ -203,7 +204,7 @@ def gather(picks: Sequence[tuple[Matrix, int]], rows: Sequence[str]) -> Matrix:
 
 
 def shifted(x: Matrix, offset: int, beyond: Matrix) -> Matrix:
-    """(n, m) to (n, m): row t is row t + `offset` of `x`, or the row `beyond`, (1, m), past its ends."""
+    """(n, m) to (n, m): row t is row t + `offset` of `x`, or the row `beyond` (1, m) past its ends."""
     return made(Shift.by(offset, len(x.rows)), (x, beyond), x.rows, x.columns)
 
 
@@ -294,8 +295,8 @@ def turned(x: Matrix, *, neighbours: bool) -> Matrix:
 
 
 def distance(x: Matrix, first: int = 0) -> Matrix:
-    """(n, m): how many words apart the words of the rows and columns of `x` stand. The first of the rows
-    stands at `first`."""
+    """(n, m): how many words apart the words of the rows and columns of `x` stand. The first of the
+    rows stands at `first`."""
     return made(Distance(first), (x,), x.rows, x.columns)
 
 
@@ -310,7 +311,7 @@ def repeated(x: Matrix, rows: Sequence[str]) -> Matrix:
 
 
 def next_draw(x: Matrix) -> Matrix:
-    """The scalar that follows a scalar in a sequence that looks random: a whole number below 2³¹ − 1."""
+    """The scalar that follows a scalar in a sequence that looks random: whole, below 2³¹ − 1."""
     return made(NEXT_DRAW, (x,), ("",), ("",), scalar=True)
 
 
@@ -343,6 +344,14 @@ def rank(x: Matrix) -> Matrix:
 def at_most(x: Matrix, most: Matrix) -> Matrix:
     """(n, m): 1 where a number of `x` is at most the scalar `most`, 0 elsewhere."""
     return made(AtMost(), (x, most), x.rows, x.columns)
+
+
+def block_norms(
+    parts: Sequence[Matrix], each: int, rows: Sequence[str], columns: Sequence[str]
+) -> Matrix:
+    """(n, d), (n, d), ... to (k, n): in row i the norm of each row of the parts i · each, ...,
+    (i + 1) · each − 1 together."""
+    return made(BlockNorms(each), tuple(parts), rows, columns)
 
 
 def row_mean(x: Matrix) -> Matrix:

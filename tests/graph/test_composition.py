@@ -105,6 +105,7 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Silu": (lambda: f.activation(X, "silu"), True),
     "Sin": (lambda: f.sin(X), True),
     "Cos": (lambda: f.cos(X), True),
+    "NextDraw": (lambda: f.next_draw(f.option(7.0, "Seed", "")), True),
     "AtMost": (lambda: f.at_most(X, f.option(0.4, "Most", "")), True),
     "Positive": (lambda: Positive().of(X), True),
     "GeluSlope": (lambda: GeluSlope().of(X), False),
@@ -118,6 +119,7 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "SampleVariance": (lambda: f.row_variance(X, sample=True), False),
     "Squares": (lambda: f.row_squares(X), False),
     "Rank": (lambda: f.rank(X @ SQUARE * 0 + X), False),
+    "RunningSum": (lambda: f.running_sum(X), False),
     "Width": (lambda: f.width(X), True),
     "Gather": (lambda: f.gather([(X, 1), (Y, 0)], ["a", "b"]), False),
     "AddedRows": (lambda: AddedRows(((1, 0), (), (1,))).of(X, rows="abc"), False),
@@ -133,9 +135,10 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Angle": (lambda: f.angles(f.option(50.0, "Base", ""), X.rows, 4, neighbours=True), False),
     "QuarterTurn": (lambda: f.turned(f.concat([X, Y]), neighbours=True), False),
     "Distance": (lambda: f.distance(X), False),
+    "Count": (lambda: f.counted(3, X.rows), False),
     "When": (lambda: f.when(f.switch(True, "On", "", sheet="S"), 2, f.width(X)), False),
     "OneHot": (lambda: f.one_hot(words(), ["c0", "c1"]), False),
-    "Chosen": (lambda: f.chosen(X, 2, *(f.option(2.0, name, "") for name in ("M", "R", "C"))), False),
+    "Chosen": (lambda: f.chosen(X, 2, *(f.option(2.0, name, "") for name in ("Matrix", "Row", "Column"))), False),
     "Find": (lambda: f.find(f.option(2.0, "Word", "", text="c1"), words()), False),
     "Picked": (lambda: f.picked(X, f.option(2.0, "Which", "")), False),
     "ColumnMaximum": (lambda: f.column_maximum(X), False),
@@ -153,7 +156,7 @@ def window() -> tuple[Matrix, Matrix]:
 
 OF_GRADIENTS = {
     "Dot", "Positive", "GeluSlope", "Largest", "AddedRows", "Placed", "Repeated", "Here",
-    "ColumnSum",
+    "ColumnSum", "Chosen",
 }  # fmt: skip
 
 
@@ -407,6 +410,8 @@ Expression.steps = {
         f.angles(f.option(10.0, f"O{next(names)}", ""), x.rows, 2, neighbours=self.one_in(2))
         * f.row_sum(x)
     ),
+    "draw": lambda self, x, n, m, depth: x * f.next_draw(f.option(5.0, f"O{next(names)}", "")) / 2**31,
+    "running": lambda self, x, n, m, depth: f.running_sum(x) + f.counted(2, x.rows),
     "distance": lambda self, x, n, m, depth: x - f.distance(x) / 4,
     "ranks": lambda self, x, n, m, depth: f.rank(x) + x,
     "the best few": lambda self, x, n, m, depth: (

@@ -35,7 +35,7 @@ OTHER: dict[str, Any] = {
     "kv_heads": 1, "rotary_pairs": "neighbours", "rotary_base": 50.0, "rotary_share": 0.5,
     "qk_norm": "rms", "norm_type": "rms", "residual": "parallel", "window": 2, "sinks": 1,
     "score_cap": 0.5, "logit_cap": 0.5, "latent": 2, "latent_queries": 2, "experts": 3, "top_k": 1,
-    "renormalize": False, "shared_expert": True,
+    "renormalize": False, "shared_expert": True, "generate": 2, "sample": True, "word_temperature": 2.0,
 }  # fmt: skip
 BESIDE: dict[str, dict[str, Any]] = {
     "seed": {"dropout": 0.5},
@@ -50,10 +50,19 @@ BESIDE: dict[str, dict[str, Any]] = {
     "top_k": {"experts": 3},
     "renormalize": {"experts": 3},
     "shared_expert": {"experts": 3},
+    "sample": {"generate": 2},
+    "word_temperature": {"generate": 2, "sample": True},
 }
 """What an option needs beside it."""
 SHOWN = {
     "heads_as_sheets",
+    "live_layers",
+    "live_heads",
+    "live_network",
+    "vocabulary",
+    "lens",
+    "head_switches",
+    "head_maps",
     "model",
     "sheets_for",
     "decimals",
@@ -63,7 +72,7 @@ SHOWN = {
     "canvas",
     "switches",
 }
-"""What changes what is shown, and no number."""
+"""What changes what is shown, and no number of the whole model."""
 LEARNED = {"loss", "steps", "optimizer", "rate", "momentum", "beta1", "beta2", "adam_epsilon", "decay",
            "live", "train"}  # fmt: skip
 """What losses and learning take: tests/models/test_learning.py."""
@@ -88,7 +97,7 @@ def tables(make: Make) -> Tables:
 def basis(model: Model) -> dict[str, Any]:
     """What a model needs to be computed."""
     made: dict[str, Any] = {"model": model}
-    if model in (*STACKS, Model.attention, Model.feed_forward):
+    if model in (*LEARNING,) and model not in (Model.softmax, Model.norm):
         made["random_weights"] = 1
     if model in (Model.decoder, Model.encoder_decoder):
         made["memory"] = "two"
@@ -129,6 +138,8 @@ def test_the_docs_have_the_same_table() -> None:
 def test_an_option_has_an_effect_or_is_refused(model: Model, tables: Tables) -> None:
     plain = numbers(tables, basis(model))
     for name, value in OTHER.items():
+        if name == "seed" and model in LEARNING and model not in ATTENTION:
+            continue  # for learning only
         belongs = model in next(f for f in fields(Settings) if f.name == name).metadata["models"]
         beside = BESIDE.get(name, {}) if belongs else {}
         if name == "epsilon" and model is Model.attention:
@@ -139,8 +150,6 @@ def test_an_option_has_an_effect_or_is_refused(model: Model, tables: Tables) -> 
             options["backbone"] = "attention"
         if name == "memory" and "memory" in basis(model):
             continue
-        if name == "seed" and model in LEARNING and model not in ATTENTION:
-            continue  # for learning only
         if name == "attention" and model is Model.attention:
             continue  # its table has to fit: test_given_attention.py
         if name == "causal" and model in (Model.decoder, Model.encoder_decoder, Model.decoder_only):
@@ -163,7 +172,7 @@ def test_an_option_has_an_effect_or_is_refused(model: Model, tables: Tables) -> 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"seed": 3}, "--seed has no effect without --dropout, --residual-dropout or --steps"),
+        ({"seed": 3}, "--seed has no effect without --dropout, --residual-dropout, --generate or --steps"),
         ({"model": "encoder", "hidden": 3}, "--hidden has no effect without --random-weights or --steps"),
         ({"padding": "zebra"}, "--padding: no sentence that words attend to has the word 'zebra'"),
         ({"padding": "the", "memory": "two"}, "no sentence that words attend to has the word 'the'"),

@@ -478,7 +478,8 @@ class Cos(Function):
 
 
 class NextDraw(Function):
-    """The next number of a sequence that looks random: 16807 · x modulo 2³¹ − 1, exact in every program.
+    """The next number of a sequence that looks random: 16807 · x modulo 2³¹ − 1, exact in every
+    program.
 
     Source: Park, Miller, "Random Number Generators: Good Ones Are Hard to Find" (1988).
     """
@@ -499,7 +500,8 @@ class AtMost(Operation):
     noun: ClassVar[str] = "Chosen"
 
     def numbers(self, *operands: Numbers) -> Numbers:
-        return np.less_equal(*operands).astype(float)
+        missing = np.isnan(operands[0]) | np.isnan(operands[1])
+        return np.where(missing, np.nan, np.less_equal(*operands))
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
         left, right = operands
