@@ -41,6 +41,7 @@ class Model(str, Enum):
     norm = "norm"
     feed_forward = "feed-forward"
     positions = "positions"
+    classify = "classify"
     similarity = "similarity"
     cnn = "cnn"
     rnn = "rnn"
@@ -77,7 +78,14 @@ _ADDED: dict[str, Model] = {}
 _KINDS: dict[Model, Model] = {}
 
 
-ATTENTION = (Model.attention, Model.encoder, Model.decoder, Model.encoder_decoder, Model.decoder_only)
+ATTENTION = (
+    Model.attention,
+    Model.encoder,
+    Model.decoder,
+    Model.encoder_decoder,
+    Model.decoder_only,
+    Model.classify,
+)
 """Models that contain attention."""
 STACKS = ATTENTION[1:]
 """Models made of layers."""
@@ -85,6 +93,35 @@ RECURRENT = (Model.rnn, Model.lstm, Model.gru)
 """Models that read word after word."""
 BLOCKS = (Model.softmax, Model.norm, Model.feed_forward, Model.positions)
 """Models of a single step."""
+
+
+class Backbone(str, Enum):
+    """The model that a classifier reads a sentence with."""
+
+    attention = "attention"
+    encoder = "encoder"
+
+
+class Pooling(str, Enum):
+    """How a classifier turns the vectors of all words into one."""
+
+    mean = "mean"
+    first = "first"
+
+
+class Optimizer(str, Enum):
+    """How learning turns gradients into new weights."""
+
+    sgd = "sgd"
+    """the weights minus rate · gradient"""
+    momentum = "momentum"
+    """the same with a running sum of gradients"""
+    adam = "adam"
+    adamw = "adamw"
+    """Adam that also shrinks the weights (weight decay)"""
+
+    def __str__(self) -> str:
+        return self.value
 
 
 class Engine(str, Enum):

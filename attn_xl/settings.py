@@ -19,6 +19,7 @@ from .choices import (
     STACKS,
     Activation,
     Arrangement,
+    Backbone,
     Engine,
     Formulas,
     HeadNorm,
@@ -29,6 +30,8 @@ from .choices import (
     NormEpsilon,
     NormType,
     NormVariance,
+    Optimizer,
+    Pooling,
     Positions,
     Residual,
     RotaryPairs,
@@ -38,6 +41,7 @@ from .errors import CallError, nearest
 
 __all__ = [
     "ATTENTION",
+    "BATCH",
     "BLOCKS",
     "CANVAS",
     "CELLS",
@@ -48,6 +52,7 @@ __all__ = [
     "STACKS",
     "Activation",
     "Arrangement",
+    "Backbone",
     "Engine",
     "Formulas",
     "HeadNorm",
@@ -58,6 +63,8 @@ __all__ = [
     "NormType",
     "NormVariance",
     "Normalize",
+    "Optimizer",
+    "Pooling",
     "Positions",
     "Residual",
     "RotaryPairs",
@@ -67,14 +74,22 @@ __all__ = [
 
 IN_ATTENTION = (Positions.learned, Positions.rotary, Positions.alibi)
 """Positions for models with attention only."""
-CONTROLS, OPTIONS, COMPARE, CANVAS = "Controls", "Options", "Compare", "Canvas"
+CONTROLS, OPTIONS, COMPARE, CANVAS, BATCH = "Controls", "Options", "Compare", "Canvas", "Batch"
+CURVES = "Loss"
 """Names of the shared sheets: the cells a reader changes, the settings that formulas refer to, the
-comparison of sentences, and the drawing of all matrices."""
+comparison of sentences, the drawing of all matrices, the losses of several sentences, and the curves
+of learning."""
+LABELS = "Labels"
+"""Name of the sheet of an input with the right answers: a sentence and its class or words."""
 SETTINGS = "Settings"
 """Name of the settings sheet: optional in an input; in a written workbook it holds the record."""
 VOCABULARIES = re.compile(r"all|used|top:[1-9]\d{0,4}")
 
 
+_OF_SCORES = (
+    "heads", "heads_as_sheets", "padding", "causal", "normalize", "scale", "temperature", "switches"
+)  # fmt: skip
+"""Settings of the scores and of the heads that compute them."""
 FORMULAS_HELP = (
     "A live formula in every cell (cell); one formula per matrix, as an array formula (array) or as "
     "one that spills in Excel 365 (dynamic); or values only (none)."
@@ -108,6 +123,20 @@ def _choice(
     return field(default=default, metadata=about)
 
 
+_ADAM = (Optimizer.adam, Optimizer.adamw)
+READ_BY = {
+    "momentum": (Optimizer.momentum,),
+    "beta1": _ADAM,
+    "beta2": _ADAM,
+    "adam_epsilon": _ADAM,
+    "decay": (Optimizer.adamw,),
+}
+"""The optimizers that read a setting, where not all do."""
+MOST_STEPS = 1_000_000
+LEARNING = (*ATTENTION, Model.softmax, Model.norm, Model.feed_forward)
+"""Models with a loss."""
+
+
 @dataclass(frozen=True, repr=False)
 class Settings:
     """What to compute and how to show it; see the help of each field. Values of an enumeration may be
@@ -135,6 +164,16 @@ class Settings:
         "the columns of the whole matrices.",
         models=ATTENTION,
     )
+    backbone: Backbone = _choice(
+        Backbone.attention,
+        "What a classifier reads a sentence with: one self-attention, or an encoder.",
+        models=(Model.classify,),
+    )
+    pooling: Pooling = _choice(
+        Pooling.mean,
+        "What a classifier decides by: the mean of the words' vectors, or the first word's.",
+        models=(Model.classify,),
+    )
     layers: int = _choice(
         1,
         "Number of layers of the encoder and of the decoder, or of a recurrent network.",
@@ -142,7 +181,7 @@ class Settings:
     )
     encoder_layers: int | None = _choice(
         None, "Number of encoder layers; overrides --layers.", int,
-        models=(Model.encoder, Model.encoder_decoder),
+        models=(Model.encoder, Model.encoder_decoder, Model.classify),
     )  # fmt: skip
     decoder_layers: int | None = _choice(
         None, "Number of decoder layers; overrides --layers.", int,
@@ -154,6 +193,12 @@ class Settings:
         "encoder-decoder).",
         str,
         models=(Model.attention, Model.decoder, Model.encoder_decoder),
+    )
+    attention: str | None = _choice(
+        None,
+        "The sheet with given attention weights, 0 and 1 or any others, to use in place of the softmax.",
+        str,
+        models=(Model.attention,),
     )
     causal: bool = _choice(False, "Hide later words from each word.", models=ATTENTION, cell="Causal")
     padding: str | None = _choice(
@@ -283,9 +328,9 @@ class Settings:
     )
     seed: int = _choice(
         0,
-        "Random seed for dropout and for new words.",
+        "Random seed for dropout, for new words, and for the initial weights of learning that are not given.",
         models=ATTENTION,
-        needs=("dropout", "residual_dropout", "generate"),
+        needs=("dropout", "residual_dropout", "generate", "steps"),
         cell="Seed",
     )
     norm: Norm = _choice(
@@ -411,6 +456,56 @@ class Settings:
     head_maps: bool = _choice(
         False, "Add a sheet for each layer with the attention weights of all its heads.", models=STACKS
     )
+    loss: bool = _choice(
+        False,
+        "Also compute the loss: cross-entropy with the next words of a language model, or with the "
+        "classes on the sheet Labels; otherwise the mean squared error to the sheet Target.",
+        models=LEARNING,
+    )
+    steps: int = _choice(
+        0, "Number of steps of learning, each with its gradients; 0 does not learn.", models=LEARNING
+    )
+    optimizer: Optimizer = _choice(
+        Optimizer.sgd,
+        "How gradients change the weights.",
+        models=LEARNING,
+        needs=("steps",),
+    )
+    rate: float = _choice(0.1, "The learning rate.", models=LEARNING, needs=("steps",), cell="Rate")
+    momentum: float = _choice(
+        0.9, "Share of the earlier gradients that --optimizer momentum keeps.",
+        models=LEARNING, needs=("steps",), cell="Momentum",
+    )  # fmt: skip
+    beta1: float = _choice(
+        0.9, "Share of the earlier gradients that Adam keeps.",
+        models=LEARNING, needs=("steps",), cell="Beta1",
+    )  # fmt: skip
+    beta2: float = _choice(
+        0.999, "Share of the earlier squared gradients that Adam keeps.",
+        models=LEARNING, needs=("steps",), cell="Beta2",
+    )  # fmt: skip
+    adam_epsilon: float = _choice(
+        1e-8, "A small number that keeps Adam from dividing by 0.",
+        models=LEARNING, needs=("steps",), cell="AdamEpsilon",
+    )  # fmt: skip
+    decay: float = _choice(
+        0.01, "Share of the weights, times the rate, that AdamW takes away at each step.",
+        models=LEARNING, needs=("steps",), cell="Decay",
+    )  # fmt: skip
+    live: int = _choice(
+        20,
+        "Number of steps of learning with live formulas, the first and the last; the loss of the others "
+        "is kept as numbers.",
+        models=LEARNING,
+        needs=("steps",),
+    )
+    train: str | None = _choice(
+        None,
+        "Learn only these weights: W_Q,W_K. Default: all.",
+        str,
+        models=LEARNING,
+        needs=("steps",),
+    )
     sheets_for: str | None = _choice(
         None, "Write sheets only for these layers and heads: Enc1,Dec2,head1.", str
     )
@@ -477,6 +572,20 @@ class Settings:
                 refuse(name.replace("_", "-"), getattr(self, name), why)
         if not VOCABULARIES.fullmatch(self.vocabulary):
             refuse("vocabulary", repr(self.vocabulary), "it takes all, used, or top: and a number.")
+        for name in ("epsilon", "adam_epsilon"):
+            if not 0 < getattr(self, name) < 1:
+                why = "it takes a number above 0 and below 1."
+                refuse(name.replace("_", "-"), getattr(self, name), why)
+        for name in ("momentum", "beta1", "beta2", "decay"):
+            if not 0 <= getattr(self, name) < 1:
+                refuse(name, getattr(self, name), "it takes a number of at least 0 and below 1.")
+        if not 0 < self.rate < float("inf"):
+            refuse("rate", self.rate, "it takes a number above 0.")
+        for name in ("steps", "live"):
+            least = int(name == "live")
+            if not least <= getattr(self, name) <= MOST_STEPS:
+                why = f"it takes a whole number from {least} to {MOST_STEPS:,}."
+                refuse(name, getattr(self, name), why)
         if self.kv_heads and self.heads and self.heads % self.kv_heads:
             refuse("kv-heads", self.kv_heads, f"it takes a divisor of --heads {self.heads}.")
         if self.experts and self.top_k > self.experts and self._differs("top_k"):
@@ -490,8 +599,6 @@ class Settings:
             refuse("rotary-base", self.rotary_base, "it takes a number above 1.")
         if not 0 < self.rotary_share <= 1:
             refuse("rotary-share", self.rotary_share, "it takes a share above 0 and at most 1.")
-        if not 0 < self.epsilon < 1:
-            refuse("epsilon", self.epsilon, "it takes a number above 0 and below 1.")
         for name in ("seed", "random_weights", "sinks"):
             if (getattr(self, name) or 0) < 0:
                 refuse(
@@ -553,7 +660,8 @@ class Settings:
                 why = result.why_idle(name)
                 subject = f"--{name.replace('_', '-')}"
             else:
-                why = result.why_idle(name) and as_written.why_idle(name)
+                waits = _field(name).metadata["needs"] == ("steps",)  # for a run that learns
+                why = "" if waits else result.why_idle(name) and as_written.why_idle(name)
                 subject = f"{where}: the setting {name.replace('_', '-')}"
             if why and strict and name not in own:
                 raise CallError(f"{subject} {why}")
@@ -581,6 +689,11 @@ class Settings:
         """
         cls(**{name: value for name, value in given.items() if value is not None})
 
+    @property
+    def body(self) -> Model:
+        """The model that computes a vector for each word: a classifier's backbone, or the model."""
+        return Model(self.backbone.value) if self.model.kind is Model.classify else self.model
+
     def why_idle(self, name: str) -> str:
         """Why a setting has no effect in this run, as the predicate of a sentence: "belongs to ...";
         "" if it has an effect.
@@ -592,8 +705,15 @@ class Settings:
         models: tuple[Model, ...] = choice.metadata["models"]
         if self.model.kind not in models:
             return f"belongs to --model {_either(models)}, not to --model {self.model}."
+        of_encoder = Model.encoder in models and Model.attention not in models
+        if self.model.kind is Model.classify and self.body is Model.attention and of_encoder:
+            return "has no effect without --backbone encoder."
+        if self.attention is not None and name in _OF_SCORES:
+            return "has no effect with --attention: the weights are given, and no scores are computed."
         if name == "causal" and not self.causal and self.model.always_causal:
             return f"is off, but --model {self.model} always hides later words."
+        if self.steps and self.optimizer not in READ_BY.get(name, tuple(Optimizer)):
+            return f"has no effect without --optimizer {_either(READ_BY[name])}."
         needs: tuple[str, ...] = choice.metadata["needs"]
         if needs and not any(map(self._meets, needs)):
             options = [need.replace("_", "-").replace("=", " ") for need in needs]

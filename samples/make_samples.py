@@ -145,6 +145,19 @@ VARIANTS: dict[str, Sheets] = {
         "W_V": weights("cross V", 4, 3),
         "Settings": settings(memory="english"),
     },
+    # A graph in place of the softmax: each word takes the sum of the words that it depends on.
+    "given-weights": {
+        "sentence": words("dogs chase small cats", FOUR, 8),
+        "W_V": weights("given V", 4, 3),
+        "depends": [
+            ["", "dogs", "chase", "small", "cats"],
+            ["dogs", 1, 0, 0, 0],
+            ["chase", 1, 1, 0, 1],
+            ["small", 0, 0, 1, 0],
+            ["cats", 0, 0, 1, 1],
+        ],
+        "Settings": settings(attention="depends"),
+    },
     "positions": {
         "sentence": words("dog bites man and man bites dog", "living moving talking place time", 4),
         "Settings": settings(positions="sinusoidal"),
@@ -236,6 +249,12 @@ VARIANTS: dict[str, Sheets] = {
             activation="swiglu",
         ),
     },
+    "generate": {
+        "sentence": words("the cat", FOUR, 61),
+        "Vocabulary": words("the cat chased mouse dog .", FOUR, 61),
+        **layer("Dec1.", ("",), 4, 6, 2),
+        "Settings": settings(model="decoder-only", generate=3, positions="rotary", seed=3),
+    },
     "rotary": {
         "sentence": words("dog bites man and man bites dog", FOUR, 4),
         "Settings": settings(positions="rotary", rotary_pairs="neighbours", rotary_base=100),
@@ -283,7 +302,7 @@ VARIANTS: dict[str, Sheets] = {
         "sentence": words("the cat sat", FOUR, 5),
         **layer("Enc1.", ("",), 4, 6, 2),
         "Enc1.W_G": weights("Enc1.W_G", 4, 6),
-        "Settings": settings(model="encoder", norm="pre", residual="parallel", activation="geglu"),
+        "Settings": settings(model="encoder", norm="pre", residual="parallel", activation="geglu-tanh"),
     },
     "rms-norm": {
         "sentence": words("the cat sat", FOUR, 5),
@@ -334,6 +353,51 @@ VARIANTS: dict[str, Sheets] = {
         "b_z": [[1, 1, 1]],
         "Settings": settings(model="gru"),
     },
+}
+
+
+# Four sentences that begin with mouse: is it an animal or a device? The first word decides, after it has
+# looked at the others; small random weights take half of the sentences for the wrong class.
+MEANINGS = {
+    "mouse": [1.0, 1.0, 0.1],
+    "cat": [1.6, 0.1, 0.1],
+    "cheese": [1.3, 0.0, 0.2],
+    "friends": [0.5, 0.3, 0.4],
+    "eats": [0.5, 0.2, 0.6],
+    "keyboard": [0.1, 1.6, 0.1],
+    "screen": [0.0, 1.4, 0.2],
+    "clicks": [0.2, 0.5, 0.6],
+    "useful": [0.3, 0.5, 0.4],
+    "and": [0.1, 0.1, 0.9],
+    "or": [0.1, 0.2, 0.8],
+    "are": [0.2, 0.1, 1.0],
+    "the": [0.1, 0.1, 1.0],
+    "on": [0.1, 0.1, 0.8],
+}
+
+
+def meanings(text: str) -> list[Row]:
+    rows: list[Row] = [["", "animal", "tech", "grammar"]]
+    return rows + [[word, *MEANINGS[word]] for word in text.split()]
+
+
+VARIANTS["learning"] = {
+    "pets": meanings("mouse and cat are friends"),
+    "desk": meanings("mouse or keyboard are useful"),
+    "kitchen": meanings("mouse eats the cheese"),
+    "office": meanings("mouse clicks on the screen"),
+    "W_Q": [["", "q1", "q2"], ["animal", -0.2, -0.4], ["tech", -0.5, 0.2], ["grammar", 0, 0.6]],
+    "W_K": [["", "k1", "k2"], ["animal", 0.4, 0.4], ["tech", -0.5, 0.1], ["grammar", 0.1, -0.5]],
+    "W_V": [["", "v1", "v2"], ["animal", 0, -0.2], ["tech", -0.3, 0.4], ["grammar", -0.1, -0.5]],
+    "W_C": [["", "animal", "device"], ["v1", -0.2, 0.5], ["v2", -0.1, -0.4]],
+    "Labels": [
+        ["sentence", "class"],
+        ["pets", "animal"],
+        ["desk", "device"],
+        ["kitchen", "animal"],
+        ["office", "device"],
+    ],
+    "Settings": settings(model="classify", pooling="first", loss="TRUE", optimizer="adam"),
 }
 
 

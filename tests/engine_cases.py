@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from graph.test_composition import CASES
 
 import attn_xl
+from attn_xl.graph.node import Graph
 from attn_xl.models.principal_components import components
 from attn_xl.settings import Activation, Arrangement, Formulas, Model, Norm, Normalize, Positions
 from attn_xl.spreadsheets.addresses import address
@@ -165,8 +167,9 @@ VARIANTS: dict[str, tuple[Tables, dict[str, Any]]] = {
     "cosine similarity and angles": (tables(CAT), {"model": Model.similarity}),
     "principal components of word vectors": (tables(sentence("en", "cat dog texas truth")), {}),
     "multi-head attention on one sheet": (tables(CAT), {"layout": Arrangement.canvas, **HEADS}),
+    "every operation by itself": (tables(CAT), {}),
 }
-COMPONENTS = "principal components of word vectors"
+COMPONENTS, OPERATIONS = "principal components of word vectors", "every operation by itself"
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,6 +193,9 @@ def laid_out(variant: str, style: Formulas, path: Path) -> Layout:
     """Write a variant's workbook."""
     source, options = VARIANTS[variant]
     settings = attn_xl.Settings(formulas=style, **options)
+    if variant == OPERATIONS:
+        results = [make().named(f"R.{case}") for case, (make, _) in CASES.items()]
+        return write_workbook(Graph(*results), path, settings=settings)
     if variant != COMPONENTS:
         return write_workbook(attn_xl.attend(source, settings), path, settings=settings)
     (words,) = source.sentences.values()

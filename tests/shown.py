@@ -42,7 +42,6 @@ class Shown:
 
 
 @lru_cache(maxsize=2)
-@lru_cache(maxsize=2)
 def cells(path: Path) -> tuple[Shown, ...]:
     """Every cell of a workbook that has a value or a format, by sheet and row."""
     return tuple(_cells(openpyxl.load_workbook(path, data_only=True)))

@@ -23,7 +23,8 @@ def grade(
         list[Path],
         typer.Argument(
             metavar="FILE...",
-            help="The workbooks that students submitted, or folders of them.",
+            help="The workbooks that students submitted, folders of them, or the .zip that Moodle, Canvas "
+            "or Google Classroom exports.",
             show_default=False,
         ),
     ],
@@ -38,15 +39,17 @@ def grade(
     answers: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
-            help="The answer key that teach --roster wrote. With it, changes to the given cells of a "
-            "lesson have no effect on the marks, and students without a submission are listed.",
+            help="The answers that teach --roster or teach --answers wrote. With them, changes to the "
+            "given cells or the settings of a lesson have no effect on the marks, and students of the "
+            "roster without a submission are listed.",
             show_default=False,
         ),
     ] = None,
     feedback: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
-            help="A folder for marked copies, which show what is wrong in each cell and why.",
+            help="A folder for marked copies, which show what is wrong in each cell and why; or a .zip, "
+            "to upload, where they have the names of the submissions.",
             show_default=False,
         ),
     ] = None,
@@ -54,6 +57,22 @@ def grade(
         Optional[Path],  # noqa: UP045
         typer.Option("--csv", help="Also write the table of grades as CSV.", show_default=False),
     ] = None,
+    moodle: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Also write the marks as CSV for Moodle's gradebook.", show_default=False),
+    ] = None,
+    canvas: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Also write the marks as CSV for Canvas's gradebook.", show_default=False),
+    ] = None,
+    id_column: Annotated[
+        str,
+        typer.Option(
+            help="The gradebook's column with the ids. Default: 'ID number' in Moodle, 'SIS User ID' in "
+            "Canvas.",
+            show_default=False,
+        ),
+    ] = "",
     jobs: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(
@@ -66,17 +85,21 @@ def grade(
     """Mark the lessons that students submitted, each step from the student's own earlier numbers."""
     from attn_xl.outputs import check_ending, check_output
     from attn_xl.teaching.grading.grade_class import grade_class, submitted, summary
-    from attn_xl.teaching.grading.grade_text import print_grades
+    from attn_xl.teaching.grading.grade_text import canvas_csv, moodle_csv, print_grades
     from attn_xl.teaching.grading.results import Status
     from attn_xl.workbook.templates import find_template
 
     check_ending(output, ".xlsx", ".csv")
-    if csv is not None:
-        check_ending(csv, ".csv")
-    targets = [target for target in (output, csv) if target is not None]
+    tables = [table for table in (csv, moodle, canvas) if table is not None]
+    for table in tables:
+        check_ending(table, ".csv")
+    if id_column and moodle is None and canvas is None:
+        raise CallError("--id-column has no effect without --moodle or --canvas.")
+    targets = [output, *tables]
     if len({target.resolve() for target in targets}) < len(targets):
         raise CallError(
-            f"{output}: the grades and the --csv table cannot be the same file. Give each its own name."
+            f"{output}: the grades and the --csv table cannot be the same file, nor two tables. Give "
+            "each its own name."
         )
     template_path = find_template(template)
     paths = [path for path in submitted(files) if not _is_earlier_output(path, targets)]
@@ -89,8 +112,12 @@ def grade(
     print_grades(graded)
     if not any(one.status is Status.marked for one in graded):
         raise InputError("no file could be marked, so no grades were written.")
+    gradebooks = {moodle: moodle_csv, canvas: canvas_csv}
     for target in targets:
-        _write(graded, target, template_path)
+        if target in gradebooks:
+            _write_text(gradebooks[target](graded, id_column), target)
+        else:
+            _write(graded, target, template_path)
     for target in targets:
         say(f"{target}: {summary(graded)}")
     if feedback is not None:
@@ -103,6 +130,8 @@ def _is_earlier_output(path: Path, targets: Sequence[Path]) -> bool:
     """Whether a file holds the grades of an earlier run, which this run replaces."""
     if not any(target.exists() and path.exists() and path.samefile(target) for target in targets):
         return False
+    if path.suffix.lower() == ".csv":
+        return True
     from attn_xl.tables.written.written_book import WrittenBook
     from attn_xl.teaching.grading.results import is_grades
 
@@ -113,13 +142,18 @@ def _is_earlier_output(path: Path, targets: Sequence[Path]) -> bool:
 
 
 def _write(graded: Sequence[Graded], target: Path, template_path: Path) -> None:
-    from attn_xl.outputs import writing
     from attn_xl.teaching.grading.grade_sheets import grades_layout
     from attn_xl.teaching.grading.grade_text import grades_csv
     from attn_xl.workbook.write import write_layout
 
     if target.suffix.lower() == ".csv":
-        with writing(target) as temporary:  # Excel needs the byte order mark to read UTF-8
-            temporary.write_text(grades_csv(graded), encoding="utf-8-sig", newline="")
+        _write_text(grades_csv(graded), target, "utf-8-sig")  # Excel reads UTF-8 by the byte order mark
     else:
         write_layout(grades_layout(graded), target, template=template_path)
+
+
+def _write_text(text: str, target: Path, encoding: str = "utf-8") -> None:
+    from attn_xl.outputs import writing
+
+    with writing(target) as temporary:
+        temporary.write_text(text, encoding=encoding, newline="")

@@ -21,6 +21,7 @@ from .convert import convert, similarity
 from .explain import explain
 from .grade import grade
 from .inspect import inspect
+from .learn import learn
 from .model import ModelCommand, model
 from .new import new
 from .show import show
@@ -64,6 +65,7 @@ app.command(
     cls=ModelCommand,
     epilog='Example:  attn-xl model samples/tiny-model --text "the cat chased the mouse and the"',
 )(model)
+app.command(epilog="Example:  attn-xl learn samples/learning.xlsx --steps 20 --rate 1")(learn)
 app.command(epilog="Example:  attn-xl show samples/mouse.xlsx --step Softmax --sheet pets")(show)
 app.command(epilog="Example:  attn-xl inspect samples/mouse.xlsx")(inspect)
 app.command(

@@ -139,6 +139,15 @@ WeightsFile = Annotated[
         show_default=False,
     ),
 ]
+Encoding = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="The encoding of a text file: windows-1251, gbk, ... Default: detected, or Windows-1252.",
+        show_default=False,
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing output file.")]
 Command = Callable[..., None]
 
@@ -147,7 +156,8 @@ def with_settings(*leave_out: str) -> Callable[[Command], Command]:
     """Add an option for every setting to a command, which receives their values as `options`.
 
     A command with a parameter `reading` also gets the options of `read_tables`, collected there:
-    --range, --words-in, --without, --text, --weights and, unless the command defines its own, --sheet.
+    --range, --words-in, --without, --text, --weights, --encoding and, unless the command defines its
+    own, --sheet.
 
     Args:
         leave_out: settings that do not become options.
@@ -164,6 +174,7 @@ def with_settings(*leave_out: str) -> Callable[[Command], Command]:
                 "without": Without,
                 "text": Text,
                 "weights": WeightsFile,
+                "encoding": Encoding,
             }
             if "reading" in own
             else {}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
 from attn_xl.errors import CallError
-from attn_xl.settings import Formulas, Settings
+from attn_xl.settings import Arrangement, Formulas, Settings
 from attn_xl.text import say
 
 from .options import File, Force, Plain, Template, output_beside, read_file_tables, with_settings
@@ -123,7 +124,8 @@ def teach(
 def _settings(file: Path, tables: Tables, options: dict[str, Any]) -> Settings:
     """The settings of a lesson, which also uses the seed to draw its blank cells."""
     where = f"{file}, sheet 'Settings'"
-    return Settings.resolve(options, tables.settings, where, own=("seed",))
+    settings = Settings.resolve(options, tables.settings, where, own=("seed",))
+    return settings if settings.layout else replace(settings, layout=Arrangement.layers)
 
 
 def _teach_class(

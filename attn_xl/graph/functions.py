@@ -16,6 +16,7 @@ from attn_xl.graph.operations.catalogue import (
     GELU_TANH,
     MAXIMUM,
     MEAN,
+    NEGATIVE_LOG,
     NEXT_DRAW,
     RELU,
     SAMPLE_VARIANCE,
@@ -28,7 +29,7 @@ from attn_xl.graph.operations.catalogue import (
     TANH,
     VARIANCE,
 )
-from attn_xl.graph.operations.elementwise import AtMost, Copy
+from attn_xl.graph.operations.elementwise import AtMost, Copy, Power
 from attn_xl.graph.operations.masks import HIDDEN, Mask
 from attn_xl.graph.operations.positions import Angle, Count, Distance, QuarterTurn, Sinusoid
 from attn_xl.graph.operations.products import Dot
@@ -43,7 +44,16 @@ from attn_xl.graph.operations.reductions import (
     RunningSum,
     Width,
 )
-from attn_xl.graph.operations.selection import Columns, Concat, Find, Gather, Picked, Repeated, Shift
+from attn_xl.graph.operations.selection import (
+    Columns,
+    Concat,
+    Find,
+    Gather,
+    OneHot,
+    Picked,
+    Repeated,
+    Shift,
+)
 from attn_xl.graph.operations.switches import When
 from attn_xl.text import OFF, ON
 
@@ -65,6 +75,21 @@ def option(
 def switch(on: bool, name: str, note: str, *, sheet: str) -> Matrix:
     """A scalar that is on (1) or off (0)."""
     return option(float(on), name, note, sheet=sheet, text=ON if on else OFF)
+
+
+def texts(labels: Sequence[str], rows: Sequence[str], column: str, among: Sequence[str]) -> Matrix:
+    """(n, 1): given texts, one for each row; the number of a text is its position in `among`, from 1."""
+    numbers = np.array([[among.index(label) + 1.0] for label in labels])
+    return Matrix(numbers, tuple(rows), (column,), texts=tuple(labels))
+
+
+def one_hot(
+    labels: Matrix, columns: Sequence[str], rows: Sequence[str] = (), row: int | None = None
+) -> Matrix:
+    """(n, 1) texts to (n, m): 1 in the column with the text as its label, 0 elsewhere; with `row`,
+    counted from 0, of one of the texts only, which becomes the single row of `rows`."""
+    operation = OneHot(tuple(columns), row)
+    return made(operation, (labels,), rows or labels.rows, columns)
 
 
 def when(chosen: Matrix, if_on: Matrix | float, if_off: Matrix | float) -> Matrix:
@@ -119,6 +144,20 @@ def exp(x: Matrix) -> Matrix:
     return made(EXP, (x,), x.rows, x.columns, scalar=x.scalar)
 
 
+def negative_log(x: Matrix) -> Matrix:
+    """The negative natural logarithm of each number.
+
+    Raises:
+        NotFinite: if a number is not above 0.
+    """
+    return made(NEGATIVE_LOG, (x,), x.rows, x.columns, scalar=x.scalar)
+
+
+def power(x: Matrix, exponent: int) -> Matrix:
+    """Each number to the power of a whole number."""
+    return made(Power(exponent), (x,), x.rows, x.columns, scalar=x.scalar)
+
+
 def sqrt(x: Matrix) -> Matrix:
     """The square root of each number."""
     return made(SQRT, (x,), x.rows, x.columns, scalar=x.scalar)
@@ -157,7 +196,7 @@ def gather(picks: Sequence[tuple[Matrix, int]], rows: Sequence[str]) -> Matrix:
 
 
 def shifted(x: Matrix, offset: int, beyond: Matrix) -> Matrix:
-    """(n, m) to (n, m): row t is row t + `offset` of `x`, or the row `beyond`, (1, m), past its ends."""
+    """(n, m) to (n, m): row t is row t + `offset` of `x`, or the row `beyond` (1, m) past its ends."""
     return made(Shift.by(offset, len(x.rows)), (x, beyond), x.rows, x.columns)
 
 
@@ -174,8 +213,13 @@ def concat(parts: Sequence[Matrix]) -> Matrix:
 
 def best(x: Matrix) -> Matrix:
     """(n, m) to (n, 1): for each row the label of the column with its largest number."""
-    found = made(Best(), (x,), x.rows, ("word",))
-    return replace(found, texts=tuple(x.columns[int(i) - 1] for i in found.values[:, 0]))
+    return with_texts(made(Best(), (x,), x.rows, ("word",)))
+
+
+def with_texts(best: Matrix) -> Matrix:
+    """The result of `best` with the labels that its numbers stand for."""
+    labels = best.parents[0].columns
+    return replace(best, texts=tuple(labels[int(i) - 1] for i in best.values[:, 0]))
 
 
 def mask(
@@ -243,8 +287,8 @@ def turned(x: Matrix, *, neighbours: bool) -> Matrix:
 
 
 def distance(x: Matrix, first: int = 0) -> Matrix:
-    """(n, m): how many words apart the words of the rows and columns of `x` stand. The first of the rows
-    stands at `first`."""
+    """(n, m): how many words apart the words of the rows and columns of `x` stand. The first of the
+    rows stands at `first`."""
     return made(Distance(first), (x,), x.rows, x.columns)
 
 
@@ -259,7 +303,7 @@ def repeated(x: Matrix, rows: Sequence[str]) -> Matrix:
 
 
 def next_draw(x: Matrix) -> Matrix:
-    """The scalar that follows a scalar in a sequence that looks random: a whole number below 2³¹ − 1."""
+    """The scalar that follows a scalar in a sequence that looks random: whole, below 2³¹ − 1."""
     return made(NEXT_DRAW, (x,), ("",), ("",), scalar=True)
 
 

@@ -13,8 +13,8 @@ from typing import cast
 from attn_xl.errors import CallError
 
 from .functions import column_sum, copy, row_sum
-from .matrix import Matrix, check_matrices, constant, number_in
 from .loops import Loop, loop_turns
+from .matrix import Matrix, check_matrices, constant, number_in
 from .node import Node, walk
 from .operation import operation_of
 from .operations.catalogue import MULTIPLY
@@ -135,12 +135,11 @@ class _Back:
                 for node, state in zip(before, loop.states)
             ]
 
-        zeros = [
-            Repeated(1, len(node.columns)).of(constant(0), columns=node.columns) for node in before
-        ]
-        names = [state.part.name(passed_step(state).symbol) for state in loop.states]
-        passed = recurrence(nodes[0].rows, list(zip(names, zeros)), body, reverse=not loop.reverse)
+        states = [(state.part.name(passed_step(state).symbol), state.columns) for state in loop.states]
+        passed = recurrence(nodes[0].rows, states, body, reverse=not loop.reverse)
         for node in reversed(nodes):
+            if node in self.found and "in_cells" in vars(self.found[node]):
+                self.found[node] = self.found[node].in_cells  # the one that the recurrence computed
             self._to_operands(node, lambda operand: operand not in nodes)
         for node, d in zip(before, passed):
             start = node.parents[1]

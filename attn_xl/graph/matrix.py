@@ -199,11 +199,18 @@ def _readable(operation: Operation, number: int, operand: Matrix) -> Matrix:
         or (
             reads is not Reads.number
             and cells_of(operand) is None
-            and not (reads is Reads.row and operation_of(operand).row_of(0))
+            and not (reads is Reads.row and _has_rows_in_cells(operand))
         )
         or formula_size(operand) > LONGEST_FORMULA
     )
     return operand.in_cells if needs_cells else operand
+
+
+def _has_rows_in_cells(operand: Matrix) -> bool:
+    """Whether each row of an operand is a row of cells elsewhere."""
+    cells = [cells_of(parent) for parent in operand.parents]
+    picks = operation_of(operand).row_of(0) is not None
+    return picks and all(one is not None and not one.turned for one in cells)
 
 
 def _check_size(
@@ -218,6 +225,11 @@ def _check_size(
             f"{so_far[0]:,} to compute; the most is {MOST_NUMBERS:,}. Use fewer words (--range selects "
             "part of a table), layers or heads."
         )
+
+
+def foresees() -> bool:
+    """Whether matrices are created without being computed."""
+    return _foreseen.get() is not None
 
 
 @contextmanager

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -20,7 +22,7 @@ from attn_xl.html import html_table
 from attn_xl.labelled import Labelled, first_and_last
 from attn_xl.text import clean
 
-from .step import WHOLE, Part, Role, Step
+from .step import WHOLE, Part, Role, Scope, Step
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -33,6 +35,17 @@ HIDES = -1e8
 LONGEST_OPERAND = 60
 """Characters of an unnamed step's words, at most, to include in the words of the next step."""
 _made = itertools.count()
+_scopes: ContextVar[tuple[Scope, ...]] = ContextVar("scopes of new steps", default=())
+
+
+@contextmanager
+def inside(*scopes: Scope) -> Iterator[None]:
+    """In the block, steps are made inside these scopes: `pets.Scores`."""
+    before = _scopes.set(scopes)
+    try:
+        yield
+    finally:
+        _scopes.reset(before)
 
 
 def created() -> int:
@@ -233,6 +246,10 @@ class Node(Labelled):
             sheet: the sheet it is shown on, if that is not its own.
         """
         name = part.name(step.symbol)
+        for scope in reversed(_scopes.get()):
+            part = part.around(scope)
+        if self.scalar or not step.helper:  # another helper is named after the step beside it
+            name = part.name(step.symbol)
         matrix = self.named(name, note or step.note, role=step.role, sheet=sheet, helper=step.helper)
         return replace(matrix, step=step, part=part)
 

@@ -238,9 +238,9 @@ class Operation(MadeBy, ABC):
         """The operand, and the row of it, that one of its rows is; None if it computes its rows."""
         return None
 
-    def alike(self, row: int, other: int) -> bool:
-        """Whether the formulas of two rows differ only in row numbers."""
-        return self.same_in_every_row
+    def kind_of_row(self, row: int) -> int:
+        """A number that is the same for rows whose formulas differ only in row numbers."""
+        return 0 if self.same_in_every_row else row
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix | None:
         """How a loss changes with operand `number`, counted from 0 (a vector-Jacobian product).

@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from .loops import Loop
-from .matrix import Matrix, shapes_only
+from .matrix import Matrix, constant, shapes_only
 from .node import Node, walk
 from .operation import Reads, operation_of
-from .operations.selection import Previous, shifted_rows
+from .operations.selection import Previous, Repeated, shifted_rows
 
 
 def recurrence(
     rows: Sequence[str],
-    states: Sequence[tuple[str, Matrix]],
+    states: Sequence[tuple[str, Matrix | Sequence[str]]],
     body: Callable[..., Sequence[Matrix]],
     *,
     reverse: bool = False,
@@ -24,8 +24,8 @@ def recurrence(
 
     Args:
         rows: the labels of the n rows.
-        states: for each state its name and its initial row, (1, h), which needs no name where the body
-            reads it number by number.
+        states: for each state its name and its initial row, (1, h), or the labels of its columns for a
+            row of zeros.
         body: computes the states, (n, h) each and named as in `states`. It takes for each state the
             matrix of its previous rows, (n, h): row t is row t − 1 of the state. What depends on these
             is computed row by row; it may use products with other matrices on the right, sums and
@@ -53,20 +53,27 @@ def recurrence(
     """
     loop, offset = Loop(reverse), 1 if reverse else -1
     picks = shifted_rows(offset, len(rows))
+    starts = [_start(start) for _, start in states]
     with shapes_only() as already:
         previous = [
-            _previous(start, rows, Previous(picks, offset, name, loop)) for name, start in states
+            _previous(start, rows, Previous(picks, offset, name, loop))
+            for (name, _), start in zip(states, starts)
         ]
         made = tuple(body(*previous))
-    for (name, start), one, state in zip(states, previous, made, strict=True):
+    targets = {}
+    for (name, _), one, start, state in zip(states, previous, starts, made, strict=True):
         if state.name != name or state.shape != one.shape:
             raise TypeError(
                 f"the state {state.name or 'without a name'} is {state.shape}, but {name} needs to be "
                 f"{one.shape}"
             )
-        object.__setattr__(one, "parents", (state, start))
+        targets[one.operation] = state, start
     first = previous[0].order
-    inside, looping = [node for node in walk(made) if node.order >= first], set[Node](previous)
+    for node in (*previous, *walk(made)):
+        if node.operation in targets:  # also one that got cells of its own
+            object.__setattr__(node, "parents", targets[node.operation])
+    inside = [node for node in walk(made) if node.order >= first]
+    looping = {node for node in inside if node.operation in targets}
     for node in inside:
         if not looping.isdisjoint(node.parents):
             looping.add(node)
@@ -81,6 +88,12 @@ def recurrence(
         for node, numbers in loop.numbers().items():
             node.fill(numbers)
     return made
+
+
+def _start(start: Matrix | Sequence[str]) -> Matrix:
+    if isinstance(start, Matrix):
+        return start.in_cells
+    return Repeated(1, len(start)).of(constant(0), columns=start)
 
 
 def _previous(start: Matrix, rows: Sequence[str], operation: Previous) -> Matrix:

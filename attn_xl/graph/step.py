@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 Role = Literal["input", "weight", "value", "attention"]
-Source = Literal["", "sentence", "memory", "weights", "entered"]
+Source = Literal[
+    "", "sentence", "memory", "attention", "weights", "target", "answers", "kept", "entered"
+]
 
 
 class Recipe(NamedTuple):
@@ -55,8 +57,9 @@ class Step:
         helper: whether it is shown beside the step that uses it (a row's maximum beside the softmax).
         hides: whether it has large negative numbers from a mask where a word may not look.
         is_read_off: whether its cells are read off, not computed: a mask, columns of given weights.
-        source: the input table of a given step: a sentence, the sentence that others attend to,
-            weights, or values `entered` for steps that are not written.
+        source: the input table of a given step: a sentence, the sentence that others attend to, given
+            attention weights, weights, a target of numbers, or the right answers as texts; `kept` if it
+            was computed without formulas; `entered` if it stands for steps that are not written.
     """
 
     symbol: str
@@ -87,8 +90,8 @@ class Scope(NamedTuple):
     """the form in text: `encoder`"""
     layer: int = 0
     """the number of the layer, from 1; 0 for the whole scope"""
-    counted: str = "layer"
-    """what is counted: a layer; "" if the scope itself is, such as an expert"""
+    unit: str = "layer"
+    """what is numbered, in text; "" where the scope itself is, such as an expert"""
 
     @property
     def name(self) -> str:
@@ -98,8 +101,8 @@ class Scope(NamedTuple):
     @property
     def spoken(self) -> str:
         """`encoder layer 1`."""
-        counted = f" {self.counted}" if self.counted else ""
-        return f"{self.words}{counted} {self.layer}" if self.layer else self.words
+        unit = f" {self.unit}" if self.unit else ""
+        return f"{self.words}{unit} {self.layer}" if self.layer else self.words
 
 
 @dataclass(frozen=True)
@@ -134,7 +137,7 @@ class Part:
     @property
     def every_layer(self) -> Part:
         """The same place in every layer of its stack, for what all layers share."""
-        scopes = (scope._replace(layer=0) if scope.counted else scope for scope in self.scopes)
+        scopes = (scope._replace(layer=0) if scope.unit else scope for scope in self.scopes)
         return replace(self, scopes=tuple(scopes), head=0)
 
     @property

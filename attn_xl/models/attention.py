@@ -242,8 +242,7 @@ def scaled_dot_product_attention(
 
 
 def _mixed_from(weights: Matrix, values: Sequence[Matrix]) -> Matrix:
-    """(n, d_v): the weights of some words (n, m) times their values, which stand in several
-    matrices."""
+    """(n, d_v): the weights of some words (n, m) times their values, from several matrices."""
     total: Matrix | None = None
     start = 0
     for v in values:
@@ -305,6 +304,39 @@ def self_attention(
     how = attending or Attending()
     q, k = how.prepared(q, WHOLE), how.prepared(k, WHOLE)
     return scaled_dot_product_attention(q, k, v, attending=how)
+
+
+def given_attention(
+    weights: Matrix,
+    memory: Matrix,
+    w_v: Matrix | None = None,
+    bias: Matrix | None = None,
+    *,
+    attending: Attending | None = None,
+    part: Part = WHOLE,
+) -> Matrix:
+    """A V: attention with given weights in place of softmax(Q Kᵀ / √d_k).
+
+    Args:
+        weights: the attention weights A, (n, m), any numbers.
+        memory: the embeddings that the words look at, (m, d).
+        w_v: (d, d_v); V is a copy of the embeddings without it.
+        bias: a row to add to V, (1, d_v).
+        attending: dropout of the weights.
+        part: the head that the steps belong to.
+
+    Returns:
+        The output, (n, d_v).
+
+    Raises:
+        ValueError: if the shapes do not fit.
+
+    Source: Vaswani et al. (2017), equation (1), with its softmax given.
+    """
+    check_matrices(weights=weights, memory=memory, w_v=w_v)
+    v = projected(memory, w_v, bias, steps.VALUES, part)  # (m, d_v)
+    kept = (attending or Attending()).dropped(weights, part)  # (n, m)
+    return (kept @ v).as_step(steps.OUTPUT, part)
 
 
 def projected(
@@ -374,7 +406,7 @@ def positioned(
     "Convolutional Sequence to Sequence Learning" (2017), 3.1.
     """
     if part is None:
-        part = WHOLE if x.name == steps.INPUT.symbol else WHOLE.within(Scope(x.name, x.name))
+        part = WHOLE if x.is_step(steps.INPUT) else WHOLE.within(Scope(x.name, x.name))
     if learned is None:
         positions = sinusoid(x, first).as_step(steps.POSITIONS, part)
     else:

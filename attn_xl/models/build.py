@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import cached_property
 
 from attn_xl.errors import CallError, InputError, MissingWeightsError, NotFinite, nearest
-from attn_xl.graph.functions import option, switch
+from attn_xl.graph.functions import concat, option, switch
 from attn_xl.graph.loops import loops_in
 from attn_xl.graph.matrix import Matrix, foreseeing, given_step, shapes_only
-from attn_xl.graph.node import HIDES, Graph, walk
-from attn_xl.graph.step import WHOLE, Part
+from attn_xl.graph.node import HIDES, Graph, inside, walk
+from attn_xl.graph.step import WHOLE, Part, Scope
 from attn_xl.settings import (
     ATTENTION,
+    BATCH,
     BLOCKS,
     CELLS,
     CONTROLS,
@@ -30,13 +31,26 @@ from attn_xl.tables.survey import Table, Tables
 from attn_xl.text import listed
 
 from . import steps
-from .attention import Attending, Cache, compare, positioned, self_attention, softmax_alone
+from .answers import Answers, take_target
+from .attention import (
+    Attending,
+    Cache,
+    compare,
+    given_attention,
+    positioned,
+    projected,
+    self_attention,
+    softmax_alone,
+)
+from .classify import classify
 from .computation import Computation
 from .convolution import convolution
 from .explorer import explorer, moves
 from .generation import Choosing, SameWeights, count_kept, new_word, states, word_of
 from .latent import latent_attention
+from .learning import learned
 from .live import Live, described
+from .losses import mean_loss
 from .masking import Scoring
 from .multi_head import multi_head_attention
 from .own_masks import Attended, OwnMasks
@@ -60,6 +74,7 @@ TITLES = {
     Model.feed_forward: "Feed-forward network",
     Model.positions: "Positions",
     Model.similarity: "Similarity",
+    Model.classify: "Classifier",
     Model.cnn: "Convolution",
     Model.rnn: "Recurrent network",
     Model.lstm: "LSTM",
@@ -93,11 +108,14 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
         settings = Settings.resolve({}, tables.settings, f"{tables.path}, sheet 'Settings'")
     settings.refuse_idle()
     run = Run(tables, settings)
-    graphs: dict[str, Graph] = {}
+    outputs: dict[str, list[Matrix]] = {}
     ends: dict[str, tuple[Matrix, Matrix]] = {}
     for name, x in run.inputs.items():
         try:
-            *output, end = run.output(name, x)
+            with run.within(name):
+                *output, end = run.output(name, x)
+                if settings.loss or settings.steps:
+                    output.append(run.answers.loss(name, output[0], run.scoring.padding(x.rows)))
         except MissingWeightsError as error:
             raise InputError(f"{error}{use_for(tables, settings, _used_with)}") from None
         except InputError as error:
@@ -107,16 +125,24 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
             cell = tables.sentences[name].largest()
             hint = f" The largest is in cell {cell}." if "too large" in message else ""
             raise InputError(f"{tables.path}, sheet {name!r}: {message}{hint}") from None
-        graphs[name] = Graph(x, *output)
+        outputs[name] = output
         ends[name] = x, end
     run.check_hidden()
     if settings.model.kind not in WEIGHTLESS:
-        refuse_unused(tables, settings, run.weights.used, _used_with)
-    title = run.title(graphs)
+        refuse_unused(tables, settings, run.weights.used | run.replaced, _used_with)
+    title = run.title(outputs)
+    if settings.steps:
+        remarks = (*tables.remarks, *run.unused())
+        return learned(title, outputs, settings, run.scoring.sheet, str(tables.path), remarks)
+    graphs = {
+        name: Graph(*output, *([] if run.live.has(1) else [ends[name][0]]))  # the words, in any case
+        for name, output in outputs.items()
+    }
+    batch = _batch(graphs)
     by_row = _row_by_row(graphs, settings)
     if settings.model.kind in (*BLOCKS, Model.similarity):
         return Computation(
-            title, graphs, {}, remarks=(*tables.remarks, *run.unused()), settings=settings
+            title, graphs, batch, remarks=(*tables.remarks, *run.unused()), settings=settings
         )
     comparable, remarks = _comparable(ends)
     compared, no_comparison = _unless_too_large("the comparison of sentences", compare, comparable)
@@ -127,7 +153,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
     return Computation(
         title=title,
         graphs=graphs,
-        comparison={matrix.name: matrix for matrix in compared},
+        comparison={**{matrix.name: matrix for matrix in compared}, **batch},
         controls={matrix.name: matrix for matrix in (*controls, *plane)},
         remarks=(
             *tables.remarks,
@@ -156,6 +182,15 @@ def _about(tables: Tables, settings: Settings, graphs: Mapping[str, Graph]) -> s
 
 def _size(graphs: Mapping[str, Graph]) -> int:
     return sum(node.values.size for node in {n for graph in graphs.values() for n in graph.values()})
+
+
+def _batch(graphs: Mapping[str, Graph]) -> dict[str, Matrix]:
+    """The losses of several sentences and their mean, by name; empty without losses."""
+    losses = {name: graph["Loss"] for name, graph in graphs.items() if "Loss" in graph}
+    if len(losses) < 2:
+        return {}
+    loss = mean_loss(losses, WHOLE.within(Scope(BATCH, "batch")), BATCH)
+    return {parent.name: parent for parent in loss.parents} | {loss.name: loss}
 
 
 def _used_with(tables: Tables, settings: Settings) -> set[str]:
@@ -187,26 +222,69 @@ class Run:
 
     def __init__(self, tables: Tables, settings: Settings) -> None:
         self.tables, self.settings = tables, settings
-        self.weights = SheetWeights(tables, settings.random_weights, settings.heads_as_sheets)
+        self.seed = settings.random_weights
+        xavier = self.seed is None and settings.steps > 0
+        if xavier:
+            self.seed = settings.seed
+        self.weights = SheetWeights(tables, self.seed, settings.heads_as_sheets, xavier=xavier)
         tables_of_words = dict(tables.sentences)
+        self.given = self._given(tables_of_words)
         self.memory = self._memory(tables_of_words)
-        self.inputs = {
-            name: given_step(
-                table.values,
-                table.rows,
-                table.columns,
-                steps.INPUT,
-                note=(steps.INPUT.note if Live.of(settings).has(1) else steps.INPUT_OF_MODEL)
-                + (steps.TURNED if table.turned else ""),
-            )
-            for name, table in tables_of_words.items()
-        }
-        self._check()
+        target = take_target(tables_of_words) if settings.loss or settings.steps else None
+        self.is_batch = settings.steps > 0 and len(tables_of_words) > 1
         self.live = Live.of(settings)
+        self.inputs: dict[str, Matrix] = {}
+        for name, table in tables_of_words.items():
+            with self.within(name):
+                note = steps.INPUT.note if self.live.has(1) else steps.INPUT_OF_MODEL
+                note += steps.TURNED if table.turned else ""
+                self.inputs[name] = given_step(
+                    table.values, table.rows, table.columns, steps.INPUT, note=note
+                )
+        self._check()
         self.scoring = Scoring(tables, settings, self.weights.used, list(self._attended_words()))
+        self.answers = Answers(tables, self.weights.used, self.inputs, target)
         self._vocabulary = Vocabulary(tables, self.weights, settings.vocabulary, self._logit_cap)
         self._head_switches: dict[Part, Matrix] = {}
         self.cache: Cache | None = None
+
+    def within(self, name: str) -> AbstractContextManager[None]:
+        """A context in which steps belong to a sentence, if all are computed as one batch."""
+        return inside(*[Scope(name, name)] * self.is_batch)
+
+    def _given(self, tables_of_words: dict[str, Table]) -> Table | None:
+        """The attention weights given in place of the softmax, removed from `tables_of_words`."""
+        name = self.settings.attention
+        if name is None:
+            return None
+        known = {**self.tables.weights, **tables_of_words}
+        if name not in known or (name in tables_of_words and len(tables_of_words) == 1):
+            raise CallError(
+                f"--attention: there is no table {name!r} beside the sentence. Give it a sheet with "
+                "this "
+                f'name, or its range: --range "{name}=Sheet!B3:F9". {nearest(name, known)}'
+            )
+        self.weights.used.add(name)
+        return tables_of_words.pop(name, None) or self.tables.weights[name]
+
+    def _given_for(self, rows: Sequence[str], columns: Sequence[str]) -> Matrix:
+        """The given attention weights of words that look at other words, (n, m)."""
+        assert self.given is not None
+        table, words = self.given, (tuple(rows), tuple(columns))
+        where = f"{table.file}, sheet {table.sheet!r}"
+        if table.shape != (len(rows), len(columns)):
+            raise InputError(
+                f"{where}: the attention weights are {table.shape[0]} x {table.shape[1]}, but need "
+                f"{len(rows)} x {len(columns)}: a row for each word that looks and a column for each "
+                "word that is looked at."
+            )
+        for labelled, labels, own in zip(table.labelled, (table.rows, table.columns), words):
+            if labelled and labels != own and sorted(labels) == sorted(own):
+                raise InputError(
+                    f"{where}: the attention weights are labelled {', '.join(labels)}, but the words "
+                    f"are {', '.join(own)}. Put them in the same order."
+                )
+        return given_step(table.values, rows, columns, steps.GIVEN_ATTENTION)
 
     def _memory(self, tables_of_words: dict[str, Table]) -> Matrix | None:
         """The sentence that the others attend to; it is removed from `tables_of_words`."""
@@ -244,8 +322,7 @@ class Run:
         if s.generate is not None and (s.dropout or s.residual_dropout or OwnMasks.given(self.tables)):
             raise CallError(
                 "--generate does not work with dropout or with a mask of your own: they have no rows "
-                "for "
-                "new words."
+                "for new words."
             )
         if s.normalize is Normalize.sum and (
             s.causal or s.padding or s.window or OwnMasks.given(self.tables)
@@ -296,15 +373,21 @@ class Run:
         if s.model is Model.encoder_decoder:
             yield Attended(encoder, encoder_layers, looked_at, looked_at)
         for x in self.inputs.values():
-            if s.model.kind is Model.attention:
+            if s.body.kind is Model.attention:
                 yield Attended(WHOLE, 0, x.rows, looked_at or x.rows)
-            elif s.model is Model.encoder:
+            elif s.body is Model.encoder:
                 yield Attended(encoder, encoder_layers, x.rows, x.rows)
             elif s.model is Model.decoder_only:
                 yield Attended(decoder, decoder_layers, x.rows, x.rows)
             elif s.model in ATTENTION:
                 yield Attended(decoder.within(steps.SELF), decoder_layers, x.rows, x.rows)
                 yield Attended(decoder.within(steps.CROSS), decoder_layers, x.rows, looked_at)
+
+    @property
+    def replaced(self) -> set[str]:
+        """The weights that given attention weights stand in for."""
+        kinds = (steps.W_Q, steps.W_K, steps.BIASES[steps.W_Q], steps.BIASES[steps.W_K])
+        return {kind.symbol for kind in kinds} if self.given is not None else set()
 
     def title(self, sentences: Iterable[str]) -> str:
         """The title: what is computed, and for which sentences."""
@@ -370,6 +453,8 @@ class Run:
         s, weights, memory = self.settings, self.tables.weights, self.attended
         wants_switch = s.causal or s.switches is not None
         how = self.attending(causal=s.causal, switchable=memory is None or wants_switch)
+        if self.given is not None:
+            return self._with_given(x if memory is None else memory, x.rows, how)
         if s.heads is not None or steps.W_O.symbol in weights:
             source = x if memory is None else memory
             if s.latent is not None:
@@ -399,7 +484,7 @@ class Run:
         made = {
             step: self.weights.matrix(step, WHOLE, source.columns, len(source.columns))
             for step, source in sources.items()
-            if step.symbol in self.weights or s.random_weights is not None
+            if step.symbol in self.weights or self.seed is not None
         }
         w_q, w_k, w_v = (made.get(step) for step in sources)
         biases = [
@@ -409,6 +494,22 @@ class Run:
             for step, source in sources.items()
         ]
         return self_attention(x, w_q, w_k, w_v, biases=biases, memory=memory, attending=how)
+
+    def _with_given(self, memory: Matrix, words: Sequence[str], how: Attending) -> Matrix:
+        """Attention with given weights: V, A and their product, mixed by W_O if it is given."""
+        given = self._given_for(words, memory.rows)
+        w_v = None
+        if steps.W_V.symbol in self.weights or self.settings.random_weights is not None:
+            w_v = self.weights.matrix(steps.W_V, WHOLE, memory.columns, len(memory.columns))
+        labels = memory.columns if w_v is None else w_v.columns
+        bias = self.weights.row(steps.BIASES[steps.W_V], WHOLE, labels)
+        if steps.W_O.symbol not in self.weights:
+            return given_attention(given, memory, w_v, bias, attending=how)
+        head = given_attention(given, memory, w_v, bias, attending=how, part=WHOLE.of_head(1))
+        together = concat([head]).as_step(steps.CONCAT)
+        w_o = self.weights.matrix(steps.W_O, WHOLE, together.columns, len(memory.columns))
+        b_o = self.weights.row(steps.BIASES[steps.W_O], WHOLE, w_o.columns)
+        return projected(together, w_o, b_o, steps.MIXED_OUTPUT)
 
     @cached_property
     def architecture(self) -> Architecture:
@@ -465,8 +566,7 @@ class Run:
         if not self.live.whole or s.vocabulary != "all":
             raise CallError(
                 "--generate works with all layers, heads and words only: the next word needs them. "
-                "Leave "
-                "out --live-layers, --live-heads, --no-live-network and --vocabulary."
+                "Leave out --live-layers, --live-heads, --no-live-network and --vocabulary."
             )
         vocabulary = self._vocabulary.embeddings(x)
         choosing, a = self.choosing, self.architecture
@@ -514,6 +614,33 @@ class Run:
                 found.append(decoder(self._positioned(other), None, self.architecture))
         self.weights.sentence = here
         return found
+
+    def classes(self, name: str, x: Matrix) -> tuple[Matrix, ...]:
+        """The probabilities of the classes of a sentence and the most probable one, followed by the
+        vectors of its words.
+
+        Raises:
+            InputError: if the classes have no names.
+        """
+        s = self.settings
+        words = self.attention(name, x) if s.body is Model.attention else encoder(x, self.architecture)
+        known = self.answers.classes
+        w_c = self.weights.matrix(steps.W_C, WHOLE, words.columns, len(known) or 2, known)
+        table = self.tables.weights.get(steps.W_C.symbol)
+        if table is not None and not table.labelled[1]:
+            raise InputError(
+                f"{table.file}, sheet {table.sheet!r}: the columns of W_C have no labels. Write the "
+                "name of a class above each."
+            )
+        if table is None and not known:
+            raise InputError(
+                f"{self.tables.path}: the classes are unknown. Add W_C with a column for each class, "
+                "or a sheet Labels: in each row a sentence and its class."
+            )
+        b_c = self.weights.row(steps.BIASES[steps.W_C], WHOLE, w_c.columns)
+        padding = self.scoring.padding(words.rows)
+        kept = [row for row, word in enumerate(words.rows) if word not in padding]
+        return *classify(words, name, kept, w_c, b_c, pooling=s.pooling.value), words
 
     def convolution(self, x: Matrix) -> tuple[Matrix, Matrix, Matrix]:
         """A convolution of one sentence: the pooled result, the result for each word, twice."""
@@ -565,7 +692,7 @@ def _language_model(run: Run, name: str, x: Matrix) -> Results:
     for y, part in layers:
         here = WHOLE.within(steps.LENS).in_layer(part.scopes[0].layer)
         after += run.next_words(lens(y, a, part, here), here)
-    return *after, *predicted, *run.generated(x, predicted[0]), output
+    return *predicted, *run.generated(x, predicted[0]), *after, output
 
 
 MODELS: dict[Model, Callable[[Run, str, Matrix], Results]] = {
@@ -579,6 +706,7 @@ MODELS: dict[Model, Callable[[Run, str, Matrix], Results]] = {
     Model.feed_forward: lambda run, _, x: _both(network(x, run.architecture)),
     Model.positions: lambda run, _, x: _both(x),
     Model.similarity: lambda run, _, x: (similarity(x), x),
+    Model.classify: lambda run, name, x: run.classes(name, x),
     Model.cnn: lambda run, _, x: run.convolution(x),
     Model.rnn: lambda run, _, x: _both(
         run.recurrent(rnn, x, nonlinearity=run.settings.nonlinearity.value)

@@ -10,11 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from attn_xl.errors import InputError
-from attn_xl.graph.functions import activation, column_maximum, shifted
+from attn_xl.graph.functions import activation, column_maximum, gather, shifted
 from attn_xl.graph.matrix import Matrix, given_step
 from attn_xl.graph.step import WHOLE
 from attn_xl.text import count
 
+from . import recipes
 from . import recurrent_steps as steps
 from .attention import Weights
 
@@ -27,7 +28,7 @@ def convolution(
     Args:
         x: embeddings, (n, d).
         weights: for each offset `W_before`, `W_here`, `W_after` (`W_before_2` for two words before),
-            (d, f) each; optional `b_conv`, (1, f).
+            (d, f) each, or PyTorch's weights (f, d, window) as `conv.weight`; optional `b_conv`, (1, f).
         window: the number of words that a filter sees; an even one sees one more after the word.
         width: the number of filters, if no weights give it; d if None.
 
@@ -45,24 +46,40 @@ def convolution(
     before = (window - 1) // 2
     zeros = np.zeros((1, len(x.columns)))
     padding = given_step(zeros, ["beyond"], x.columns, steps.PADDING) if window > 1 else None
-    total: Matrix | None = None
-    first: Matrix | None = None
-    width = width or len(x.columns)
-    for offset in range(-before, window - before):
-        part = WHOLE.numbered(abs(offset) if abs(offset) > 1 else 0)
-        columns = [f"f{j + 1}" for j in range(width)]
-        w = weights.matrix(steps.filters(offset), part, x.columns, width, columns)
-        first = first or w
-        width = len(first.columns)
-        if len(w.columns) != width:
+    offsets = range(-before, window - before)
+    filters = _filters(x, weights, offsets, width or len(x.columns))
+    first, total = filters[0], None
+    for offset, w in zip(offsets, filters):
+        if len(w.columns) != len(first.columns):
             raise InputError(
-                f"{w.name} is {len(w.rows)} x {len(w.columns)}, but needs {width} columns, one for each "
-                f"filter, as {first.name} has."
+                f"{w.name} is {len(w.rows)} x {len(w.columns)}, but needs {len(first.columns)} columns, one "
+                f"for each filter, as {first.name} has."
             )
         seen = x if padding is None or offset == 0 else shifted(x, offset, padding)
         total = seen @ w if total is None else total + seen @ w
-    assert total is not None and first is not None
+    assert total is not None
     bias = weights.row(steps.FILTER_BIAS, WHOLE, first.columns)
     convolved = (total if bias is None else total + bias).as_step(steps.CONVOLVED)
     output = activation(convolved, "relu").as_step(steps.FEATURES)
     return output, column_maximum(output).as_step(steps.POOLED)
+
+
+def _filters(x: Matrix, weights: Weights, offsets: range, width: int) -> list[Matrix]:
+    """The weights for each offset, (d, f); of PyTorch's, the rows that belong to it."""
+    columns = [f"f{j + 1}" for j in range(width)]
+    d, window = len(x.columns), len(offsets)
+    whole = None
+    if steps.ALL_FILTERS.symbol in weights:
+        rows = [f"{dimension} {offset:+}" for dimension in x.columns for offset in offsets]
+        whole = weights.matrix(steps.ALL_FILTERS, WHOLE, rows, width, columns)
+    found = []
+    for number, offset in enumerate(offsets):
+        part = WHOLE.numbered(abs(offset) if abs(offset) > 1 else 0)
+        step = steps.filters(offset)
+        if whole is None:
+            found.append(weights.matrix(step, part, x.columns, width, columns))
+            width = len(found[0].columns)
+        else:
+            rows_of_offset = [(whole, k * window + number) for k in range(d)]
+            found.append(gather(rows_of_offset, x.columns).as_step(step.by(recipes.TAKE_ROWS), part))
+    return found

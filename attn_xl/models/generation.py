@@ -121,8 +121,8 @@ def word_of(embedding: Matrix) -> Matrix:
 
 
 def count_kept(cache: Cache, words: int, new: int) -> Matrix:
-    """(new, 4): for each new word the numbers of keys and values that are kept, computed with the cache,
-    computed without it, and saved.
+    """(new, 4): for each new word the numbers of keys and values that are kept, computed with the
+    cache, computed without it, and saved.
 
     Args:
         words: the number of first words.

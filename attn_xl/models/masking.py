@@ -104,10 +104,16 @@ class Scoring:
             cap=self.cap,
         )
 
+    def padding(self, words: Sequence[str]) -> tuple[str, ...]:
+        """Those of the words that only fill up a sentence, each once."""
+        known = {*PADDING, *([self._settings.padding] if self._settings.padding else [])}
+        folded = {word.casefold() for word in known}
+        return tuple(dict.fromkeys(word for word in words if word.casefold() in folded))
+
     def masks_of_new(self, words: Sequence[str]) -> Callable[..., list[Matrix]]:
         """The masks (1, m) for a new word, the last of `words`: for padding and for words outside the
         window."""
-        padding = self._padding_in(words)
+        padding = self.padding(words)
 
         def masks(rows: Sequence[str], _: Sequence[str], part: Part) -> list[Matrix]:
             if not padding and self._window is None:
@@ -128,18 +134,12 @@ class Scoring:
 
         return masks
 
-    def _padding_in(self, words: Sequence[str]) -> tuple[str, ...]:
-        """The words that fill up a sentence."""
-        every = {*PADDING, *([self._settings.padding] if self._settings.padding else [])}
-        folded = {word.casefold() for word in every}
-        return tuple(sorted({w for w in words if w.casefold() in folded}, key=list(words).index))
-
     def _masks_for(
         self, rows: Sequence[str], columns: Sequence[str], part: Part, causal: bool | Matrix
     ) -> list[Matrix]:
         """The user's mask for these words, and the mask that hides later words and padding."""
         place = part.every_layer
-        padding = self._padding_in(columns)
+        padding = self.padding(columns)
         masks = []
         own = self._own.of(part, rows, columns) if self._own else None
         if own is not None:

@@ -74,21 +74,21 @@ PROJECT_AND_ADD_OTHERS = Recipe(
     prompt="Row of {a} times column of {b}, added up, plus the cells of the others",
 )
 MIX_KEPT = Recipe(
-    do="Multiply the weight of each word by that word's number in the column of V, and add up. The values "
-    "of earlier words stand where they were computed.",
-    hint="Use =SUM(MMULT(weights of the first words, their column of V)), then add weight*value for each "
-    "new word. Common mistake: leaving out the new word itself.",
+    do="Multiply the weight of each word by that word's number in the column of V, and add up. The "
+    "values of earlier words stand where they were computed.",
+    hint="Use =SUM(MMULT(weights of the first words, their column of V)), then add weight*value for "
+    "each new word. Common mistake: leaving out the new word itself.",
     prompt="=SUM(MMULT(weights, V of the first words))+weight*value of each new word",
 )
 ADD_FROM_LEFT = Recipe(
     do="Add the number of {a} to the sum of those to its left.",
-    hint="Use =cell to the left+cell of {a}; the first cell is that of {a}. Common mistake: starting anew "
-    "in each cell.",
+    hint="Use =cell to the left+cell of {a}; the first cell is that of {a}. Common mistake: starting "
+    "anew in each cell.",
     prompt="=cell to the left+cell of {a}",
 )
 CHOOSE_WORD = Recipe(
-    do="Write 1 below the word that is chosen, and 0 below all others: greedy, the one with the largest "
-    "number; drawn, the first whose number in Wheel is larger than Draw.",
+    do="Write 1 below the word that is chosen, and 0 below all others: greedy, the one with the "
+    "largest number; drawn, the first whose number in Wheel is larger than Draw.",
     hint="Use =IF(column=MATCH(MAX(row),row,0),1,0). Common mistake: more than a single 1.",
     prompt="1 for the chosen word, 0 for the others",
 )
@@ -511,8 +511,8 @@ CAP = Recipe(
 RANK_IN_ROW = Recipe(
     do="Rank the numbers in the row of {a}: 1 for the largest, 2 for the next. Of equal numbers, the "
     "one further left comes first.",
-    hint="Use =RANK(cell of {a}, row of {a}), plus the number of equal cells further left. Common "
-    "mistake: ranking down a column.",
+    hint="Use =RANK(cell of {a}, row of {a}); where two numbers are equal, add 1 to the rank of the "
+    "one further right. Common mistake: ranking down a column.",
     prompt="1 for the largest of the row: =RANK(cell, row of {a})",
 )
 CHOOSE_TOP = Recipe(

@@ -249,4 +249,10 @@ def filters(offset: int) -> Step:
     return replace(steps.W_1, symbol=f"W_{where}", note=note)
 
 
+ALL_FILTERS = replace(
+    steps.W_1,
+    symbol="W_conv",
+    note="Learned: PyTorch's weights of the convolution, a column for each filter; for each dimension one row "
+    "for each word of the window.",
+)
 FILTER_BIAS = bias("conv")

@@ -51,8 +51,8 @@ class Rotary:
         return self._made[key]
 
     def rotated(self, x: Matrix, step: Step, part: Part, first: int = 0) -> Matrix:
-        """(n, d_k): x · cos + turned(x) · sin, in the first r dimensions. `first` is the position of the
-        first word.
+        """(n, d_k): x · cos + turned(x) · sin, in the first r dimensions. `first` is the position of
+        the first word.
 
         Raises:
             InputError: if r is odd or 0.

@@ -291,6 +291,17 @@ SOFTMAX = Step(
     recipe=recipes.SHARE,
     role="attention",
 )
+GIVEN_ATTENTION = Step(
+    "A",
+    note=(
+        "The given attention weights: how much each word (row) takes of each word (column). Change a "
+        "number and watch."
+    ),
+    question=_CHANGED,
+    recipe=recipes.GIVEN,
+    role="attention",
+    source="attention",
+)
 PLAIN_SUM = Step(
     "Sum",
     note="the sum of the scores",
@@ -390,8 +401,8 @@ SWITCHED_OUTPUT = OUTPUT.by(recipes.MIX_AND_SWITCH)
 OUTPUT_KEPT = replace(
     OUTPUT,
     note=(
-        "The new word's vector: the values of all words so far, mixed by its attention weights. Click a "
-        "cell: the values of earlier words are read where they were first computed."
+        "The new word's vector: the values of all words so far, mixed by its attention weights. Click "
+        "a cell: the values of earlier words are read where they were first computed."
     ),
     recipe=recipes.MIX_KEPT,
 )
@@ -812,8 +823,8 @@ FEED_FORWARD = Step(
     ),
     recipe=recipes.PROJECT,
 )
-EXPERT, SHARED = Scope("Expert", "expert", counted=""), Scope("Shared", "shared expert")
-NEW = Scope("New", "new word", counted="")
+EXPERT, SHARED = Scope("Expert", "expert", unit=""), Scope("Shared", "shared expert")
+NEW = Scope("New", "new word", unit="")
 ROUTER = Step(
     "Router",
     note="How well each expert (column) fits each word. Look for the largest numbers in a row.",
@@ -904,7 +915,7 @@ NEXT = Step(
 
 LAST_LOGITS = Step(
     "LastLogits",
-    note="The logits after the last word so far: how well each word of the vocabulary continues the text.",
+    note="The logits after the last word: how well each word of the vocabulary continues the text.",
     purpose="Only the last row decides how the text goes on.",
     question="which word of the vocabulary will be written next?",
     recipe=recipes.TAKE_ROWS,
@@ -950,7 +961,7 @@ NEW_WORD = Step(
 )
 NEW_INPUT = Step(
     "Input",
-    note="The embedding of the new word: its row of Vocabulary, picked by a row of zeros and a single 1.",
+    note="The embedding of the new word: its row of Vocabulary, picked by zeros and a single 1.",
     purpose="The word just written is what the model reads next.",
     question="which row of {b} will {own} be equal to?",
     recipe=recipes.PROJECT,
@@ -962,8 +973,8 @@ WORDS_SO_FAR = Step("Words", note="words so far", helper=True)
 CACHE = Step(
     "Cache",
     note=(
-        "Numbers of K and V for each new word: kept so far, computed now, computed without a cache, and "
-        "saved. Look down the columns: with the cache, the work for each word stays the same."
+        "Numbers of K and V for each new word: kept so far, computed now, computed without a cache, "
+        "and saved. Look down the columns: with the cache, the work for each word stays the same."
     ),
     purpose=(
         "The keys and values of earlier words never change, so they are kept, as a reader keeps notes "
@@ -1075,6 +1086,14 @@ W_U = Step(
     role="weight",
     source="weights",
 )
+W_C = replace(
+    W_U,
+    symbol="W_C",
+    note=(
+        "Learned: from the sentence's vector to the classes. Look down a column: which dimensions "
+        "make its class probable."
+    ),
+)
 W_1 = Step(
     "W_1",
     note=(
@@ -1176,7 +1195,10 @@ BIAS = Step(
 )
 BIASES = {
     weights: replace(BIAS, symbol=weights.symbol.replace("W", "b"))
-    for weights in (W_Q, W_K, W_V, W_O, W_1, W_G, W_2, W_U, W_R, W_DKV, W_UK, W_UV, W_KR, W_QR, W_DQ)
+    for weights in (
+        *(W_Q, W_K, W_V, W_O, W_1, W_G, W_2, W_U, W_C),
+        *(W_R, W_DKV, W_UK, W_UV, W_KR, W_QR, W_DQ),
+    )
 }
 """The bias that belongs to each of the weights."""
 

@@ -468,8 +468,8 @@ def next_words(
         part: the part of the model that the steps belong to.
 
     Returns:
-        The logits, (n, v); the probabilities, (n, v), each row of which sums to 1; and the most probable
-        words, (n, 1).
+        The logits, (n, v); the probabilities, (n, v), each row of which sums to 1; and the most
+        probable words, (n, 1).
 
     Source: Vaswani et al. (2017), 3.4, with the embeddings as the last weights, or with others.
     """

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from attn_xl.errors import InputError
 from attn_xl.graph.matrix import Matrix, foreseeing, given_step
+from attn_xl.graph.node import inside
 from attn_xl.graph.step import WHOLE, Part
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.text import count
@@ -67,14 +68,16 @@ class Vocabulary:
         if not turned:
             if self._embeddings is None:
                 values = self._values(table, turned)
-                self._embeddings = given_step(values, words, table.columns, steps.VOCABULARY)
+                with inside():
+                    self._embeddings = given_step(values, words, table.columns, steps.VOCABULARY)
             return next_words(x, self._embeddings, None, bias, self._cap, others, part)
         if not self._chosen:
             w_u = self._weights.matrix(steps.W_U, WHOLE, x.columns, len(words), words)
             return next_words(x, None, w_u, bias, self._cap, others, part)
         if self._columns is None:
             values = self._values(table, turned).T
-            self._columns = given_step(values, x.columns, words, steps.W_U)
+            with inside():
+                self._columns = given_step(values, x.columns, words, steps.W_U)
         return next_words(x, None, self._columns, bias, self._cap, others, part)
 
     def embeddings(self, x: Matrix) -> Matrix:
@@ -97,7 +100,8 @@ class Vocabulary:
             )
         if self._embeddings is None:
             values = np.asarray(table.values, np.float64)
-            self._embeddings = given_step(values, table.rows, table.columns, steps.VOCABULARY)
+            with inside():  # no sentence: all share it
+                self._embeddings = given_step(values, table.rows, table.columns, steps.VOCABULARY)
         return self._embeddings
 
     def _table(self, x: Matrix) -> Table:

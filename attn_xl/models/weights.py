@@ -11,6 +11,7 @@ import numpy as np
 
 from attn_xl.errors import InputError, MissingWeightsError
 from attn_xl.graph.matrix import Matrix, foreseeing, given_step
+from attn_xl.graph.node import inside
 from attn_xl.graph.step import WHOLE, Part, Step
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.tables.written.record import entered_name
@@ -34,8 +35,10 @@ class SheetWeights(Weights):
     serve every layer.
     """
 
-    def __init__(self, tables: Tables, seed: int | None, heads_as_sheets: bool = False) -> None:
-        self._tables, self._seed = tables, seed
+    def __init__(
+        self, tables: Tables, seed: int | None, heads_as_sheets: bool = False, *, xavier: bool = False
+    ) -> None:
+        self._tables, self._seed, self._xavier = tables, seed, xavier
         self.heads_as_sheets = heads_as_sheets
         self._spelled = {name.casefold(): name for name in tables.weights}
         # Weights that no step needs any more, as those of a layer that is not written, leave the
@@ -102,8 +105,8 @@ class SheetWeights(Weights):
         return self._matrix(step, part, table, [step.symbol], columns)
 
     def at_positions(self, x: Matrix, n: int, more: int) -> Matrix:
-        """The learned position vectors, (p, d) with p at least n, for embeddings (m, d); generated ones are
-        enough for `more` words after the longest sentence.
+        """The learned position vectors, (p, d) with p at least n, for embeddings (m, d); generated ones
+        are enough for `more` words after the longest sentence.
 
         Raises:
             InputError: if they are neither given nor to be generated, are too few, or of another width.
@@ -155,7 +158,8 @@ class SheetWeights(Weights):
             note = step.note + (steps.TURNED if table and table.turned else "")
             # A table that all layers share belongs to none of them.
             own = key.casefold() == name.casefold()  # a sheet may be called W_O for W_o
-            made = given_step(values, rows, columns, step, part if own else WHOLE, note=note)
+            with inside():  # no sentence: all share it
+                made = given_step(values, rows, columns, step, part if own else WHOLE, note=note)
             made = made if own else replace(made, name=key)
             self._made[key] = made
         return made
@@ -194,6 +198,9 @@ class SheetWeights(Weights):
         if step in _MADE_UP:
             return np.full((rows, columns), _MADE_UP[step])
         rng = np.random.default_rng([self._seed or 0, zlib.crc32(name.encode())])
+        if self._xavier:  # Glorot, Bengio (2010), as torch.nn.init.xavier_uniform_
+            bound = np.sqrt(6 / (rows + columns))
+            return np.asarray(rng.uniform(-bound, bound, size=(rows, columns)))
         return rng.choice(READABLE, size=(rows, columns))
 
 

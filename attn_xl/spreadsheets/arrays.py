@@ -114,7 +114,8 @@ def plain_cell(value: Any) -> Any:
 
 
 def array_rows(array: Any, where: str, *, row: bool = True) -> Rows:
-    """The rows of an array; a 1-D array is a single row if `row` allows it.
+    """The rows of an array; a 1-D array is a single row if `row` allows it. The weights of a
+    convolution, (filters, d, window), have a row for each filter.
 
     Raises:
         InputError: if the array is not rows and columns of finite numbers.
@@ -123,6 +124,8 @@ def array_rows(array: Any, where: str, *, row: bool = True) -> Rows:
         array = array.astype(np.float64)  # decimals, fractions, huge whole numbers
     if array.ndim == 1 and row:
         array = array[None, :]
+    if array.ndim == 3 and "conv" in where.casefold():  # (filters, d, window), as PyTorch has it
+        array = array.reshape(len(array), -1)
     if array.ndim != 2 or array.dtype.kind not in "fiu" or not array.size:
         size = f"1-D, {len(array)}" if array.ndim == 1 else " x ".join(map(str, array.shape))
         do = " Write a single word as [[...]]." if array.ndim == 1 else ""

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from threading import Thread
-from typing import Literal
+from typing import Any, Literal
 
-from attn_xl.errors import InputError
+from attn_xl.errors import CallError, InputError
 from attn_xl.outputs import no_such_file
 
 from .addresses import MAX_COLUMNS, MAX_ROWS, address, split_address
@@ -56,38 +56,49 @@ class Book:
         grids: the values of every sheet: numbers, texts, booleans, dates, error values, "" where blank.
         hidden: the names of the hidden sheets.
         marks: defined names, formula cells, hidden rows and columns.
+        remarks: notes about how the file was read.
+        kept: what has been found in the book, so that it is found once.
     """
 
     path: Path
     grids: dict[str, Grid]
     hidden: frozenset[str] = frozenset()
     marks: Marks = field(default_factory=lambda: Marks(b""))
+    remarks: tuple[str, ...] = ()
+    kept: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
-def read_book(path: Path) -> Book:
+def read_book(path: Path, encoding: str | None = None) -> Book:
     """Read the cells of a workbook, delimited text, arrays or JSON; `-` is standard input.
 
     The format is detected from the content. IronCalc computes formulas without a stored value, and all
     formulas if the workbook asks to be recalculated on loading.
 
+    Args:
+        encoding: the encoding of delimited text or JSON; detected if None.
+
     Raises:
         InputError: if the file cannot be read; the message says why and what to do.
+        CallError: if there is no such encoding, or the file is not text.
     """
     content = content_of(path)
     shown = Path("standard input") if str(path) == "-" else path
     parts = unpacked(shown, content, _is_looked_at) if content.startswith(b"PK") else {}
     grids: dict[str, Grid] | None = None
+    remark = ""
     if content.startswith(_NPY) or _is_npz(content):
         from .arrays import from_npy
 
         grids = _named(from_npy(content, str(shown)), shown)
     elif not content.startswith((b"PK", OLE)):
-        grids = _from_text(shown, content)
+        grids, remark = _from_text(shown, content, encoding)
+    if encoding is not None and (grids is None or content.startswith((b"PK", _NPY))):
+        raise CallError(f"--encoding has no effect: {shown} is not a text file.")
     if grids is None:
         return _workbook(path, shown, content, parts)
     for rows in grids.values():
         check_size(rows, str(shown))
-    return Book(shown, grids)
+    return Book(shown, grids, remarks=(remark,) if remark else ())
 
 
 def _is_looked_at(part: str) -> bool:
@@ -146,20 +157,21 @@ def _is_npz(content: bytes) -> bool:
     return content.startswith(b"PK") and content[30 : 30 + length].endswith(b".npy")
 
 
-def _from_text(path: Path, content: bytes) -> dict[str, Grid] | None:
-    """The cells of a text file; None if it is not text or cannot contain a table."""
-    text = decoded(content)
+def _from_text(path: Path, content: bytes, encoding: str | None) -> tuple[dict[str, Grid] | None, str]:
+    """The cells of a text file, and a remark on its encoding; None if it is not text or cannot contain
+    a table."""
+    text, remark = decoded(content, encoding, str(path))
     if not is_text(text) or text.lstrip()[:1] == "<":
-        return None
+        return None, ""
     if text.lstrip()[:1] in ("{", "["):
         from .arrays import from_json
 
-        return _named(from_json(text, str(path)), path)
+        return _named(from_json(text, str(path)), path), remark
     grid = read_text(text, str(path))
     known = path.suffix.lower() in (".csv", ".tsv", ".txt", ".tab") or str(path) == "standard input"
     if not known and not any(isinstance(value, float) for row in grid for value in row):
-        return None
-    return {path.stem: grid}
+        return None, ""
+    return {path.stem: grid}, remark
 
 
 def wrote_this(path: Path) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from attn_xl.errors import InputError
+from attn_xl.errors import CallError, InputError
 
 from .addresses import MAX_COLUMNS, MAX_ROWS, address
 from .numerals import ErrorValue, NumberText, numeral
@@ -29,20 +29,63 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+USUAL = ("windows-1251", "gbk", "windows-1250", "shift_jis", "big5", "euc-kr", "koi8-r", "windows-1253")
+"""Encodings that a remark tries on a file that is not UTF-8."""
+_WORD = re.compile(rb"[^\s,;|\"0-9.]+")
 _FORMULA_LIKE = re.compile(
     rf"'*\s*([=+@＝＋－＠-]|({'|'.join(map(re.escape, ERRORS))})\s*$)|\s*[\t\r\n]", re.IGNORECASE
 )
 _CONTROL = re.compile("[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 
 
-def decoded(content: bytes) -> str:
-    """Decode a file by its byte order mark, else as UTF-8, else as Windows-1252."""
+def decoded(content: bytes, encoding: str | None = None, where: str = "") -> tuple[str, str]:
+    """Decode a file as asked, or by its byte order mark, else as UTF-8, else as Windows-1252; also
+    returns a remark if Windows-1252 is only assumed.
+
+    No detection by statistics: on tables of a few short words the library tried (charset-normalizer)
+    was wrong about every second file.
+
+    Raises:
+        CallError: if there is no such encoding.
+        InputError: if the file is not in the encoding asked for.
+    """
+    if encoding is not None:
+        return _decoded_as(content, encoding, where), ""
     marked = (encoding for bom, encoding in _BOMS if content.startswith(bom))
-    encoding = next(marked, None) or _without_bom(content)
     try:
-        return content.decode(encoding)
+        return content.decode(next(marked, None) or _without_bom(content)), ""
     except UnicodeDecodeError:
-        return content.decode("cp1252", "replace")
+        text = content.decode("cp1252", "replace")
+        return text, _assumed(content, where) if is_text(text) else ""
+
+
+def _decoded_as(content: bytes, encoding: str, where: str) -> str:
+    try:
+        name = codecs.lookup(encoding).name
+        return content.decode("utf-8-sig" if name == "utf-8" else name)
+    except LookupError:
+        raise CallError(
+            f"--encoding: there is no encoding {encoding!r}. Examples: {', '.join(USUAL)}."
+        ) from None
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{where}, line {line}: the text is not in the encoding {encoding}.") from None
+
+
+def _assumed(content: bytes, where: str) -> str:
+    """The remark on a file that may be in any encoding but UTF-8: how other encodings would read its
+    first foreign word."""
+    word = next(found for found in _WORD.findall(content) if max(found) > 127)[:40]
+    readings = {}
+    for name in USUAL:
+        with suppress(UnicodeDecodeError):
+            reading = word.decode(name)
+            if reading.isalpha() and reading not in readings.values():
+                readings[name] = reading
+    shown = word.decode("cp1252", "replace")
+    others = [f"{name} {text!r}" for name, text in readings.items() if text != shown]
+    wrong = f"; --encoding reads it otherwise: {', '.join(others)}" if others else ""
+    return f"{where} is not UTF-8; it is read as Windows-1252, {shown!r}{wrong}."
 
 
 def is_text(text: str) -> bool:

@@ -123,12 +123,6 @@ def union(a: Box, b: Box) -> Box:
     return top, left, bottom, right
 
 
-def inside(inner: Box, outer: Box) -> bool:
-    return (
-        outer[0] <= inner[0] and outer[1] <= inner[1] and inner[2] <= outer[2] and inner[3] <= outer[3]
-    )
-
-
 def merged(boxes: list[Box]) -> list[Box]:
     """Merge overlapping boxes; the result is sorted by position."""
     boxes = sorted(boxes)

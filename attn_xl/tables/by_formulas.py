@@ -65,7 +65,14 @@ def span_of(sheet: str, f: Found) -> Span:
 
 def read_by_formulas(book: Book) -> ByFormulas:
     """Find the attention that the formulas of a book compute; nothing if they compute none, or if the
-    file's format does not tell its formulas."""
+    file's format does not tell its formulas. A book is read once."""
+    if "formulas" not in book.kept:
+        book.kept["formulas"] = _read(book)
+    said: ByFormulas = book.kept["formulas"]
+    return said
+
+
+def _read(book: Book) -> ByFormulas:
     if not any(book.marks.formulas(sheet) for sheet in book.grids):
         return ByFormulas()
     formulas = formulas_in(book.marks.content, book.path)

@@ -139,11 +139,9 @@ def tables_of_sheet(
     if roles is not None:
         found = _with_roles(found, roles)
     taken = [f.place for f in found]
-    formulas = book.marks.formulas(original)
-    regions = find_regions(grid, _is_matrix_name)
+    regions, tables = _every_table(book, original, plain, said)
     found = [_titled(f, regions, plain) for f in found]
-    regions = [r for r in regions if not _overlaps(r.place(plain), taken)]
-    others = [f for r in regions if (f := _found(book, grid, r, plain, formulas)) is not None]
+    others = [f for f in tables if not _overlaps(f.place, taken)]
     if roles is not None:
         others = [
             replace(f, why=RESULT if said.has_formulas(original, f) else NOT_READ) for f in others
@@ -154,7 +152,7 @@ def tables_of_sheet(
     others = [_unless_result(f, said.is_result(original, f)) for f in others]
     labelled = [f for f in others if f.use == "weights"]
     rest = [f for f in others if not f.use and (f.why != UNKNOWN or wanted)]
-    unknown = [f for f in others if not f.use and f not in rest]
+    unknown = [f for f in others if not f.use and f.why == UNKNOWN and not wanted]
     own = weight_name(plain) or weight_label(plain) or parameter_of(plain)
     if not own and rest and may_be_cut(plain):
         try:
@@ -178,6 +176,29 @@ def tables_of_sheet(
         sheet.passed = "no numbers"
         sheet.trouble = _lists(book, plain, grid)
     return sheet
+
+
+def _every_table(
+    book: Book, original: str, plain: str, said: ByFormulas
+) -> tuple[list[Region], list[Found]]:
+    """All tables of a sheet, by position; found once for all surveys of a book."""
+    key = "tables", original
+    if key not in book.kept:
+        grid, formulas = book.grids[original], book.marks.formulas(original)
+        regions = find_regions(grid, _is_matrix_name)
+        tables = [f for r in regions if (f := _found(book, grid, r, plain, formulas)) is not None]
+        corners = np.array([span[1:] for span in said.factors(original)]).reshape(-1, 4)
+        book.kept[key] = regions, [replace(f, factor=_is_factor(f, corners)) for f in tables]
+    regions, tables = book.kept[key]
+    return regions, tables
+
+
+def _is_factor(f: Found, factors: np.ndarray) -> bool:
+    """Whether matrix products multiply a table that is not computed; `factors` are areas, (n, 4)."""
+    top, left, bottom, right = factors.T
+    place = f.place
+    there = (top <= place.last_row) & (left <= place.last_column)
+    return not f.computed and bool((there & (bottom >= place.row) & (right >= place.column)).any())
 
 
 def _with_roles(asked: Sequence[Found], roles: Sequence[Found]) -> list[Found]:
@@ -247,10 +268,19 @@ def _whole_sheet(
 
 
 def sentence_candidates(found: Sequence[Found]) -> list[Found]:
-    """The candidates for the sentence of a sheet: labelled tables first, then larger ones."""
-    left = [f for f in found if f.why.startswith("may be")]
-    labels = {f.place: sum(f.table.labelled) if f.table else 0 for f in left}
-    return sorted(left, key=lambda f: (-labels[f.place], -f.shape[0] * f.shape[1]))
+    """The candidates for the sentence of a sheet, the likely ones first."""
+    return by_likelihood([f for f in found if f.why.startswith("may be")])
+
+
+def by_likelihood(found: Sequence[Found]) -> list[Found]:
+    """Tables, those that are likely inputs first: factors of matrix products, then labelled tables,
+    then larger ones; results of formulas last."""
+
+    def rank(f: Found) -> tuple[int, ...]:
+        labels = sum(f.table.labelled) if f.table else 0
+        return bool(f.computed), not f.factor, -labels, -f.shape[0] * f.shape[1]
+
+    return sorted(found, key=rank)
 
 
 def _undecided(book: Book, sheet: str, found: Sequence[Found], name: str = "") -> InputError | None:
@@ -363,7 +393,9 @@ def _sums(table: Table, formulas: Cells) -> Iterator[str]:
     """Notes about last rows and columns that alone consist of formulas, as sums and means do."""
     rows, columns = table.shape
     computed = np.zeros(table.shape, dtype=bool)
-    for row, column in formulas:
+    for r, c in np.ndindex(*table.shape) if table.values.size < len(formulas) else ():
+        computed[r, c] = (table.row + r, table.column + c) in formulas
+    for row, column in formulas if table.values.size >= len(formulas) else ():
         r, c = row - table.row, column - table.column
         if 0 <= r < rows and 0 <= c < columns:
             computed[r, c] = True

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+
 from attn_xl.spreadsheets.addresses import letters, parse_area, quoted, split_address, unquoted
 from attn_xl.spreadsheets.formulas import WIDTH, FormulaBook
 
@@ -188,6 +190,8 @@ class Blocks:
         self._known: dict[int, tuple[Tree, tuple[str, ...], list[int], list[int], str]] = {}
         self._sheets = {name.casefold(): name for name in book.sheets}
         self.on: dict[str, list[Block]] = {}
+        self._corners: dict[str, np.ndarray] = {}
+        self._texts: dict[int, tuple[Tree, str]] = {}
         self._anchors: dict[tuple[str, int, int], tuple[int, int]] = {}
         cells = sum(int((sheet.formulas >= 0).sum()) for sheet in book.sheets.values())
         if cells > MOST_FORMULAS:
@@ -221,13 +225,17 @@ class Blocks:
                 for block in self._grouped(name, tree_id, sheets, size, items)
             ]
 
-    @cached_property
-    def _texts(self) -> dict[int, tuple[Tree, str]]:
-        return {}
-
     def at(self, span: Span) -> list[Block]:
         """The blocks that cover some of the cells."""
-        return [block for block in self.on.get(span.sheet, []) if block.span.overlaps(span)]
+        blocks = self.on.get(span.sheet, [])
+        if span.sheet not in self._corners:
+            corners = np.array([block.span[1:] for block in blocks], dtype=np.int64)
+            self._corners[span.sheet] = corners.reshape(-1, 4)
+        top, left, bottom, right = self._corners[span.sheet].T
+        there = (
+            (top <= span.bottom) & (left <= span.right) & (bottom >= span.top) & (right >= span.left)
+        )
+        return [blocks[number] for number in np.flatnonzero(there).tolist()]
 
     # Reading
 

@@ -100,13 +100,16 @@ def read_region(grid: Grid, region: Region, file: str, sheet: str) -> tuple[Tabl
     """
     where = f"{file}, sheet {sheet!r}"
     grid, texts = _cropped(grid, region)
-    run = [r for r in range(region.crop[0], region.crop[2] + 1) if not all(map(is_blank, grid[r]))]
-    if not any(is_number(value) for row in run for value in grid[row]):
+    edge = region.crop[1]
+    run = [
+        r for r in range(region.crop[0], region.crop[2] + 1) if not all(map(is_blank, grid[r][edge:]))
+    ]
+    numbers = [row for row in run if any(map(is_number, grid[row][edge:]))]
+    if not numbers:
         raise LabelsOnlyError(f"{where}: {region.place(sheet).range} holds no numbers.")
-    left = min(_first_filled(grid[row]) for row in run if any(map(is_number, grid[row])))
-    numbers = [row for row in run if any(map(is_number, grid[row]))]
+    left = min(_first_filled(grid[row], edge) for row in numbers)
     first = next((row for row in numbers if _has_numbers(grid[row], left)), numbers[0])
-    numeric = [column for column, value in enumerate(grid[first]) if is_number(value)]
+    numeric = [column for column, value in enumerate(grid[first][left:], left) if is_number(value)]
     above = [row for row in run if row < first]
     header = next(
         (row for row in reversed(above) if any(not is_blank(_at(grid, row, c)) for c in numeric)), None
@@ -119,7 +122,7 @@ def read_region(grid: Grid, region: Region, file: str, sheet: str) -> tuple[Tabl
     if not body:
         raise LabelsOnlyError(f"{where}: {region.place(sheet).range} holds labels without a table.")
     if header is not None:
-        left = min(left, _first_filled(grid[header]))
+        left = min(left, _first_filled(grid[header], edge))
     _check_above(grid, run, body[0] if header is None else header, left, where)
 
     labelled = _has_row_labels(grid, header, body, left, where)
@@ -236,7 +239,7 @@ def _first_of_numbers(rows: Grid, region: Region) -> tuple[int, int]:
 
 def _has_numbers(values: list[Any], left: int) -> bool:
     """Whether a row contains numbers and is not a heading row with a number in its corner."""
-    numbers = [column for column, value in enumerate(values) if is_number(value)]
+    numbers = [column for column, value in enumerate(values[left:], left) if is_number(value)]
     headings = any(map(_is_heading, values[left + 1 :]))
     return bool(numbers) and not (numbers == [left] and headings)
 
@@ -245,8 +248,8 @@ def _at(grid: Grid, row: int, column: int) -> Any:
     return grid[row][column] if column < len(grid[row]) else ""
 
 
-def _first_filled(values: list[Any]) -> int:
-    return next(column for column, value in enumerate(values) if not is_blank(value))
+def _first_filled(values: list[Any], start: int) -> int:
+    return next(column for column, value in enumerate(values[start:], start) if not is_blank(value))
 
 
 def _check_above(grid: Grid, run: list[int], top: int, left: int, where: str) -> None:

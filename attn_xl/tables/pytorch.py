@@ -29,6 +29,7 @@ _MODULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"norm([123])", ("gamma_{}",)),
     (r"output\.LayerNorm", ("gamma_2",)),
     (r"norm", ("gamma",)),
+    (r"convs?(?:1d)?\d*", ("W_conv",)),
 )
 """Patterns for the end of a module's path, with its weights; the first match counts. They cover
 `nn.MultiheadAttention`, the layers of `nn.Transformer`, BERT, and most decoders."""

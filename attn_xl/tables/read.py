@@ -32,6 +32,7 @@ def read_tables(
     without: str | Sequence[str] = (),
     text: str | Sequence[str] = (),
     weights: str | os.PathLike[str] | None = None,
+    encoding: str | None = None,
 ) -> Tables:
     """Read the embedding tables and the weights of a file, a frame or an array.
 
@@ -57,11 +58,12 @@ def read_tables(
             with one token per row.
         weights: a .safetensors file, or the folder of a trained model, whose weights replace those of
             the file. A `config.json` beside them gives the settings that the file does not have.
+        encoding: the encoding of a text file, such as "windows-1251" or "gbk"; detected if None.
 
     Raises:
         InputError: if the file cannot be read, has no table, has a cell that is not a finite number, or
             is ambiguous; the message names file, sheet and cell.
-        CallError: if a range, a sheet or weights do not exist.
+        CallError: if a range, a sheet, weights or an encoding do not exist.
         WrongTypeError: for an object of another type.
 
     Example:
@@ -70,7 +72,15 @@ def read_tables(
         >>> tables.sentences["pets"]["mouse"]
         array([2. , 1.9, 0.1])
     """
-    result = survey(path, range=range, words_in=words_in, sheet=sheet, without=without, text=text)
+    result = survey(
+        path,
+        range=range,
+        words_in=words_in,
+        sheet=sheet,
+        without=without,
+        encoding=encoding,
+        text=text,
+    )
     if result.trouble is not None:
         raise result.trouble
     assert result.tables is not None
@@ -85,6 +95,7 @@ def survey(
     sheet: str | Sequence[str] = (),
     without: str | Sequence[str] = (),
     text: str | Sequence[str] = (),
+    encoding: str | None = None,
 ) -> Survey:
     """Find all tables of a file and what each is for; arguments as for `read_tables`.
 
@@ -98,7 +109,19 @@ def survey(
         return _of_checkpoint(Path(path), [text] if isinstance(text, str) else text)
     if text:
         raise CallError("--text needs the folder of a trained model, not a file.")
-    book = _book_of(path)
+    book = _book_of(path, encoding)
+    return survey_of(book, range=range, words_in=words_in, sheet=sheet, without=without)
+
+
+def survey_of(
+    book: Book,
+    *,
+    range: str | Sequence[str] = (),
+    words_in: WordsIn | None = None,
+    sheet: str | Sequence[str] = (),
+    without: str | Sequence[str] = (),
+) -> Survey:
+    """`survey` of a book that has been read."""
     if range or words_in or read_record(book.grids) is None:
         return survey_book(book, range=range, words_in=words_in, sheet=sheet, without=without)
     tables = _tables(book, sheet, without)
@@ -109,7 +132,7 @@ def survey(
         )
         for name in book.grids
     ]
-    return Survey(book.path, sheets, tables)
+    return Survey(book.path, sheets, tables, book=book)
 
 
 def _of_checkpoint(folder: Path, texts: Sequence[str]) -> Survey:
@@ -144,10 +167,10 @@ def _with_stored(tables: Tables, path: Path) -> Tables:
     return replace(tables, weights={**tables.weights, **found.weights}, remarks=remarks)
 
 
-def _book_of(what: Any) -> Book:
+def _book_of(what: Any, encoding: str | None = None) -> Book:
     """The book of a file, a frame, an array, or a dictionary of these."""
     if isinstance(what, (str, os.PathLike)):
-        return read_book(Path(what))
+        return read_book(Path(what), encoding)
     return book_of_objects(what)
 
 

@@ -15,12 +15,10 @@ from .boxes import (
     DECORATION,
     NUMBER,
     NUMBER_TEXT,
-    OTHER,
     TEXT,
     Box,
     Grid,
     boxes,
-    inside,
     kinds,
     merged,
     union,
@@ -78,6 +76,19 @@ def find_regions(grid: Grid, names: Callable[[str], bool]) -> list[Region]:
     return _Sheet(grid, cells, names).regions()
 
 
+def _absorbed(region: Region, crops: np.ndarray) -> bool:
+    """Whether the numbers of a region belong to another one of the given regions, (n, 4)."""
+    top, left, bottom, right = region.box
+    around = (crops[:, 0] <= top) & (crops[:, 1] <= left)
+    around &= (crops[:, 2] >= bottom) & (crops[:, 3] >= right)
+    return bool((crops[around] != region.crop).any())
+
+
+def _texts(kinds: np.ndarray) -> np.ndarray:
+    """Which cells are neither blank, decoration nor numbers."""
+    return (kinds >= TEXT) & (kinds != NUMBER)
+
+
 class _Sheet:
     def __init__(self, grid: Grid, cells: np.ndarray, names: Callable[[str], bool]) -> None:
         self.grid, self.cells, self.names = grid, cells, names
@@ -96,12 +107,8 @@ class _Sheet:
             self._own()
         found = [self._region(box) for box in self.boxes if self._has_numbers(box)]
         found = list(dict.fromkeys(found))  # headings without a gap turn two regions into one
-        absorbed = [region.crop for region in found]
-        return [
-            region
-            for region in found
-            if not any(inside(region.box, crop) and crop != region.crop for crop in absorbed)
-        ]
+        crops = np.array([region.crop for region in found]).reshape(-1, 4)
+        return [region for region in found if not _absorbed(region, crops)]
 
     def text(self, row: int, column: int) -> str:
         return str(self.grid[row][column]).strip() if self.kind(row, column) >= TEXT else ""
@@ -113,9 +120,7 @@ class _Sheet:
     def any_text(self, row: int, left: int, right: int) -> bool:
         if not 0 <= row < len(self.cells):
             return False
-        return bool(
-            np.isin(self.cells[row, max(left, 0) : right + 1], (TEXT, NUMBER_TEXT, OTHER)).any()
-        )
+        return bool(_texts(self.cells[row, max(left, 0) : right + 1]).any())
 
     def filled(self, row: int, left: int, right: int) -> list[int]:
         """The columns of a row that are neither blank nor decoration."""
@@ -134,9 +139,13 @@ class _Sheet:
 
     def _join(self) -> bool:
         """Join two boxes that are separated only by labelled rows with text instead of numbers."""
+        from_row: dict[int, list[int]] = {}
+        for number, box in enumerate(self.boxes):
+            from_row.setdefault(box[0], []).append(number)
         for i, upper in enumerate(self.boxes[:_MOST_JOINED]):
-            for j, lower in enumerate(self.boxes):
-                if i != j and self._parted_by_text(upper, lower):
+            for j in sorted(j for gap in (2, 3, 4) for j in from_row.get(upper[2] + gap, ())):
+                lower = self.boxes[j]
+                if self._parted_by_text(upper, lower):
                     self.boxes[i] = union(upper, lower)
                     del self.boxes[j]
                     return True
@@ -196,7 +205,7 @@ class _Sheet:
         if left == 0:
             return []
         part = self.cells[top : bottom + 1, left - 1]
-        texts = [bool(is_text) for is_text in np.isin(part, (TEXT, NUMBER_TEXT, OTHER))]
+        texts = _texts(part).tolist()
         return texts if any(texts) else []
 
     def _right(self, top: int, bottom: int, right: int, own: int) -> int:
@@ -205,7 +214,10 @@ class _Sheet:
         while column < self.cells.shape[1]:
             part = self.cells[top : bottom + 1, column]
             beyond = self.owner[top : bottom + 1, column + 1 : column + 2]
-            if not np.isin(part, (TEXT, NUMBER_TEXT)).any() or ((beyond != 0) & (beyond != own)).any():
+            if (
+                not ((part == TEXT) | (part == NUMBER_TEXT)).any()
+                or ((beyond != 0) & (beyond != own)).any()
+            ):
                 break
             if (self.owner[top : bottom + 1, column] > 0).any():
                 break

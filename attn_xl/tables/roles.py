@@ -17,12 +17,14 @@ WordsIn = Literal["rows", "columns"]
 
 _WEIGHT_SHEET = re.compile(
     r"\s*((?:enc|dec|layer)\d*\.)?((?:self|cross|forward|backward|shared|expert\d+)\.)?"
-    r"(?:([wb])(?:[ _-]?([qkvo12])|[ _-](u|g|p|r|dkv|uk|uv|kr|qr|dq))"
+    r"(?:([wb])(?:[ _-]?([qkvo12])|[ _-](u|c|g|p|r|dkv|uk|uv|kr|qr|dq))"
     r"|(gamma|beta)(_(?:q|k|kv|dq))?|(vocabulary|mask)"
-    r"|(w_[ifgcrznh]|u_[ifgcorznh]|b_u?[ifgcorznh]|b_uo|w_(?:before|here|after)|b_conv|[hc]_0))"
+    r"|(w_[ifgcrznh]|u_[ifgcorznh]|b_u?[ifgcorznh]|b_uo|w_(?:before|here|after|conv)|b_conv|[hc]_0))"
     r"((?:_\d+)?)\s*",
     re.IGNORECASE,
 )
+_OWN_TARGET = re.compile(r"(.+)\.target", re.IGNORECASE)
+"""The target of one of several sentences."""
 _SMALL = ("r", "g")
 """Weights of a gate of a recurrent network, W_r; W_R is that of a router."""
 _PROJECTION = re.compile(r"W_[QKV](_|$)")
@@ -64,6 +66,7 @@ class Found:
         table: the table before transposing; None if it cannot be read.
         problem: why it cannot be read, or "".
         computed: whether all its numbers are formulas; None if unknown.
+        factor: whether formulas multiply it as a matrix.
         use: `sentence`, `weights`, or "" if it is skipped.
         name: the name of the sentence or of the weights.
         why: the reason for `use`, or for skipping the table.
@@ -82,6 +85,7 @@ class Found:
     table: Table | None = None
     problem: str = ""
     computed: bool | None = None
+    factor: bool = False
     use: Literal["sentence", "weights", ""] = ""
     name: str = ""
     why: str = ""
@@ -116,7 +120,8 @@ def weight_name(sheet: str) -> str | None:
     """The weights on a sheet with this name: `W_Q` for `wq`, `Enc1.gamma_2`; None for a sentence."""
     match = _WEIGHT_SHEET.fullmatch(sheet)
     if match is None:
-        return None
+        own = _OWN_TARGET.fullmatch(sheet.strip())
+        return f"{own[1]}.Target" if own else None
     stack, part, letter, index, last, norm, normed, other, gate, number = (
         group or "" for group in match.groups()
     )
@@ -206,7 +211,8 @@ def pick(found: Sequence[Found], weights: Mapping[str, Found]) -> list[Found]:
         kept = [f for f in left if keeps(f)]
         if kept and len(kept) < len(left):
             reasons.append(why)
-            why_not |= {f.place: why_no for f in left if f not in kept}
+            places = {f.place for f in kept}
+            why_not |= {f.place: why_no for f in left if f.place not in places}
             left = kept
         if len(left) == 1:
             break

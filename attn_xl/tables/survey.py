@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from attn_xl.errors import CallError, InputError
 from attn_xl.labelled import first_and_last
-from attn_xl.settings import SETTINGS
+from attn_xl.settings import LABELS, SETTINGS
 from attn_xl.spreadsheets.addresses import unique
 from attn_xl.spreadsheets.book import Book, wrote_this
-from attn_xl.spreadsheets.numerals import ErrorValue
+from attn_xl.spreadsheets.numerals import ErrorValue, as_text
 from attn_xl.text import clean, listed
 from attn_xl.text import plain as on_a_line
 
@@ -30,6 +32,10 @@ from .roles import Found, WordsIn, to_turn, weight_label, words_of
 __all__ = ["Survey", "Table", "Tables", "survey_book"]
 
 
+LABEL_CORNERS = ("", "sentence", "sentences", "sheet", "name", "text")
+"""First cells of the row of headings on the sheet `Labels`."""
+
+
 @dataclass(frozen=True, repr=False)
 class Tables:
     """The input in a workbook: embedding tables by sheet, weights by name, settings as written.
@@ -40,6 +46,7 @@ class Tables:
         weights: tables by name, such as `W_Q`.
         settings: the settings on the sheet `Settings`.
         remarks: notes about how the file was read.
+        labels: the right answers for a sentence, by its name: its class, or its next words.
     """
 
     path: Path
@@ -47,6 +54,7 @@ class Tables:
     weights: Mapping[str, Table]
     settings: dict[str, Any] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         lines = [f"Tables of {self.path}"]
@@ -54,6 +62,7 @@ class Tables:
             lines += [
                 f"  {what} {name}: {len(t.rows)} x {len(t.columns)}" for name, t in tables.items()
             ]
+        lines += [f"  label of {name}: {', '.join(texts)}" for name, texts in self.labels.items()]
         lines += [f"  setting {name}: {value}" for name, value in self.settings.items()]
         return "\n".join(
             map(on_a_line, (*first_and_last(lines), *(f"  {remark}" for remark in self.remarks)))
@@ -69,12 +78,16 @@ class Survey:
         sheets: the sheets in order, with their tables.
         tables: the tables to compute with; None if they cannot be determined.
         trouble: why they cannot be determined, or None.
+        book: the file's contents.
+        joined: whether its formulas leave the outputs of several heads side by side, without W_O.
     """
 
     path: Path
     sheets: list[SheetFound] = field(default_factory=list)
     tables: Tables | None = None
     trouble: InputError | None = None
+    book: Book | None = field(default=None, repr=False)
+    joined: bool = False
 
 
 def survey_book(
@@ -95,7 +108,7 @@ def survey_book(
     """
     if words_in not in (None, "rows", "columns"):
         raise CallError(f"--words-in is {words_in!r}; give rows or columns.")
-    survey = Survey(book.path)
+    survey = Survey(book.path, book=book)
     if "Overview" in book.grids and wrote_this(book.path):
         do = f"its sheet {SETTINGS!r} is missing. Give the file it was made from."
         if SETTINGS in book.grids and (range or words_in):
@@ -110,6 +123,7 @@ def survey_book(
     if any(not weight_label(a.name) for a in asked) and not only:
         only = {a.area[0] for a in asked}
     settings: dict[str, Any] = {}
+    labels: dict[str, tuple[str, ...]] = {}
     for plain, original in names.items():
         if plain.casefold() == SETTINGS.casefold():
             settings = _read_settings(book.grids[original], f"{book.path}, sheet {plain!r}")
@@ -122,10 +136,14 @@ def survey_book(
     roles = by_sheet(book, said, attentions, plain_of)
     if attentions and survey.trouble is None:
         settings = {**_settings_of(attentions[0], roles), **settings}
+        survey.joined = len(attentions[0].heads) > 1 and "W_O" not in attentions[0].weights
     for plain, original in names.items():
         here = [a for a in asked if a.area[0] == original]
         if plain.casefold() == SETTINGS.casefold():
             survey.sheets.append(SheetFound(plain, passed="options"))
+        elif plain.casefold() == LABELS.casefold():
+            labels |= _read_labels(book.grids[original], f"{book.path}, sheet {plain!r}", names)
+            survey.sheets.append(SheetFound(plain, passed="right answers, for a loss"))
         elif leave_out.names_sheet(plain):
             survey.sheets.append(SheetFound(plain, passed=LEFT_OUT))
         elif why := _passed(
@@ -146,7 +164,7 @@ def survey_book(
     if survey.trouble is not None:
         return survey
     try:
-        survey.tables = _assembled(survey, settings, words_in)
+        survey.tables = replace(_assembled(survey, settings, words_in), labels=labels)
     except InputError as error:
         survey.trouble = error
     return survey
@@ -273,8 +291,20 @@ def _assembled(survey: Survey, settings: dict[str, Any], words_in: WordsIn | Non
         )
         turned[f.name] = table.turn() if turn else table
         sheet.found[i] = replace(f, turned=turn)
+    if survey.joined and "W_O" not in turned:
+        turned["W_O"] = _identity(turned, next(iter(sentences.values())))
     heads = {} if "heads" in settings else _heads_of(turned)
     return Tables(path, sentences, turned, {**settings, **heads}, tuple(_remarks(survey)))
+
+
+def _identity(weights: Mapping[str, Table], sentence: Table) -> Table:
+    """W_O for heads whose outputs stand side by side: the identity matrix."""
+    widths = [table.shape[1] for name, table in weights.items() if name.startswith("W_V_")]
+    labels = tuple(f"o{i}" for i in range(1, (sum(widths) or sentence.shape[1]) + 1))
+    values = np.eye(len(labels))
+    return replace(
+        sentence, name="W_O", values=values, rows=labels, columns=labels, labelled=(False, False)
+    )
 
 
 def _heads_of(weights: Mapping[str, Table]) -> dict[str, Any]:
@@ -357,6 +387,8 @@ def _quoted(name: str) -> str:
 
 def _remarks(survey: Survey) -> Iterator[str]:
     """Yield notes for the reader: tables skipped beside a sentence, transposed tables, and so on."""
+    if survey.book is not None:
+        yield from survey.book.remarks
     for sheet in survey.sheets:
         if sheet.passed.startswith("hidden"):
             yield f"The sheet {sheet.name!r} is hidden and was skipped."
@@ -380,6 +412,11 @@ def _remarks(survey: Survey) -> Iterator[str]:
         for f in used:
             for note in f.notes:
                 yield f"{f.where}: {note}."
+    if survey.joined:
+        yield (
+            "The formulas leave the heads' outputs side by side; W_O is the identity matrix, which "
+            "does the same."
+        )
     found = [f for sheet in survey.sheets for f in sheet.found]
     parameters = [(f.parameter, f.name) for f in found if f.use and f.parameter]
     if parameters:
@@ -395,6 +432,32 @@ def _uses(used: Sequence[Found]) -> str:
     weights = [f"{f.name}" for f in used if f.use == "weights"]
     parts = [f"the sentence is {', '.join(sentences)}"] if sentences else []
     return " beside ".join([*parts, *([", ".join(weights)] if weights else [])])
+
+
+def _read_labels(grid: Grid, where: str, sheets: Container[str]) -> dict[str, tuple[str, ...]]:
+    """Read labels: sentences in the first column, their right answers to the right. A first row that
+    names no sentence, or one that has a row of its own, has headings."""
+    labels: dict[str, tuple[str, ...]] = {}
+    lines = [[clean(as_text(value)) for value in values] for values in grid]
+    firsts = [texts[0] for texts in lines if texts]
+    for row, (values, texts) in enumerate(zip(grid, lines)):
+        while texts and not texts[-1]:
+            texts.pop()
+        if not texts:
+            continue
+        heads = texts[0].casefold() in LABEL_CORNERS
+        if not labels and heads and (texts[0] not in sheets or firsts.count(texts[0]) > 1):
+            firsts.remove(texts[0])
+            continue
+        if not texts[0] or len(texts) < 2:
+            raise InputError(
+                f"{where}, row {row + 1}: a label needs the name of a sentence and, beside it, its class "
+                f"or the word that follows; found {described(next(v for v in values if not is_blank(v)))}."
+            )
+        if texts[0] in labels:
+            raise InputError(f"{where}, row {row + 1}: {texts[0]!r} has a label above; keep one.")
+        labels[texts[0]] = tuple(texts[1:])
+    return labels
 
 
 def _read_settings(grid: Grid, where: str) -> dict[str, Any]:

@@ -33,7 +33,8 @@ NOTES = {
     INPUTS: "What each student was given.",
     LESSON: "How the lessons were made. attn-xl grade goes by this, not by the record in a lesson.",
 }
-OWN_LINES = ("lesson student", "lesson name", "lesson inputs", "lesson table ")
+SOLVED, CHECKS = "lesson solved", "lesson checks"
+OWN_LINES = ("lesson student", "lesson name", "lesson inputs", "lesson table ", SOLVED, CHECKS)
 """Lines of the record that differ from student to student."""
 
 
@@ -61,12 +62,14 @@ class Keys:
         students: in the order of the roster.
         keys: each student's key, by student id.
         lines: the record that all lessons share.
+        solved: whether it is the solved workbook of a lesson for all, without students.
     """
 
     path: Path
     students: tuple[Student, ...]
     keys: dict[str, Key]
     lines: tuple[tuple[Any, ...], ...] = field(default=(), repr=False)
+    solved: bool = False
 
 
 def key_of(
@@ -193,20 +196,27 @@ def is_key(book: WrittenBook) -> bool:
                for name in (ANSWERS, INPUTS))  # fmt: skip
 
 
+def is_solved(book: WrittenBook) -> bool:
+    """Whether a workbook is a lesson's answers, as `teach --answers` writes them."""
+    return any(name == SOLVED for name, *_ in read_record(book.grids) or ())
+
+
 def read_keys(path: Path) -> Keys:
-    """Read the answer key of a class.
+    """Read the answer key of a class, or the solved workbook of a lesson for all.
 
     Raises:
         InputError: if the file cannot be read or is not an answer key.
     """
     book = WrittenBook.read(path)
+    if is_solved(book):
+        return Keys(path, (), {}, tuple(read_record(book.grids) or ()), solved=True)
     if not is_key(book):
         found = f"{path}: is not an answer key that attn-xl teach --roster wrote"
         if read_record(book.grids) is None:
             raise InputError(f"{found}.")
         raise InputError(
-            f"{found}. Lessons made without --roster hold their own answers: to grade them, leave out "
-            "--answers."
+            f"{found}. For a lesson for all, give the workbook that teach --answers wrote; without "
+            "one, leave out --answers: such lessons hold their own answers."
         )
     lines = tuple(
         tuple(line) for line in book.grids.get(LESSON, [])[4:] if line and line[0] not in ("", None)

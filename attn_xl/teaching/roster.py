@@ -138,7 +138,7 @@ def _lines(path: Path) -> Lines:
         return _rows(path)
     if not content or path.suffix.casefold() in SPREADSHEETS:
         return _rows(path)
-    text = decoded(content)
+    text, _ = decoded(content)
     if "\0" in text:
         raise InputError(f"{path}: is neither a CSV file nor a spreadsheet.")
     return lines(text, str(path))

@@ -2,47 +2,98 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
-from attn_xl.errors import AttnXlError, CallError
-from attn_xl.tables.find import sentence_candidates
-from attn_xl.tables.read import survey
+from attn_xl.errors import AttnXlError
+from attn_xl.settings import Settings
+from attn_xl.tables.find import by_likelihood, sentence_candidates
+from attn_xl.tables.read import survey_of
 from attn_xl.tables.roles import Found
 from attn_xl.tables.survey import Survey
 from attn_xl.text import as_json as json_text
 from attn_xl.text import count, listed, shortened
 
 MOST_LABELS = 6
+MOST_OTHERS = 30
+"""Tables that are not used which a report for people lists, over all sheets; at least two per sheet."""
+MOST_TRIED = 12
+_OPTION = re.compile(r"""--([a-z][a-z-]*) ("[^"]+"|'[^']+'|[^\s"',;]+(?:,[^\s"',;]+)*)""")
+Given = Mapping[str, Any]
 
 
-def commands(file: str, survey: Survey, given: Mapping[str, Any]) -> list[str]:
-    """The commands that convert a file: one if the file is unambiguous; otherwise one for each sheet
-    that is unambiguous by itself or, failing that, one for a table as an example."""
-    base = ["attn-xl", "convert", file]
+def commands(file: str, made: Survey, given: Given) -> list[str]:
+    """The commands that convert a file, each tried: one if the file is unambiguous; otherwise one for
+    each sheet or attention that is unambiguous by itself or, failing that, one with the option that an
+    error names or with the likeliest table as the sentence."""
+    if not _fails(made, given, {}):
+        return [_command(file, given, {})]
+    if "sheet" not in given:
+        alone: list[Given] = [{**given, "sheet": [s.name]} for s in made.sheets if s.found]
+        found = [options for options in alone[:MOST_TRIED] if not _fails(made, options, {})]
+        if found:
+            return [_command(file, options, {}) for options in found]
+    tried: list[tuple[Given, Given]] = [(given, {})]
+    for reading, settings in tried:
+        if len(tried) > MOST_TRIED:
+            break
+        for more in _named_options(_fails(made, reading, settings)):
+            option = {**reading, **more[0]}, {**settings, **more[1]}
+            if option in tried:
+                continue
+            if not _fails(made, *option):
+                return [_command(file, *option)]
+            tried.append(option)
+    for f in _doubtful(made)[:MOST_TRIED]:
+        option = {**given, "range": [*_several(given.get("range", ())), f.where]}, {}
+        if not _fails(made, *option):
+            return [_command(file, *option)]
+    return []
+
+
+def _named_options(error: str) -> Iterator[tuple[Given, Given]]:
+    """The options that an error proposes, as options that select tables and as settings."""
+    for match in _OPTION.finditer(error):
+        name, value = match[1].replace("-", "_"), match[2].strip("\"'").rstrip(".,;:)")
+        if name in ("range", "sheet", "without"):
+            yield {name: [value]}, {}
+        elif name == "words_in":
+            yield {name: value}, {}
+        elif name in {f.name for f in fields(Settings)}:
+            yield {}, {name: value}
+
+
+def _several(value: Any) -> list[Any]:
+    return [value] if isinstance(value, str) else list(value)
+
+
+def _command(file: str, reading: Given, settings: Given) -> str:
+    words = ["attn-xl", "convert", file]
     if file == "-":
-        base += ["-o", "output.xlsx"]
-    for option, value in given.items():
-        for one in [value] if isinstance(value, str) else value:
-            base += [f"--{option.replace('_', '-')}", str(getattr(one, "value", one))]
-    if survey.tables is not None:
-        return [_joined(base)]
-    if file == "-" or "sheet" in given:
-        return [_joined([*base, "--range", f.where]) for f in _doubtful(survey)[:1]]
-    alone = []
-    for sheet in survey.sheets:
-        if sheet.found and _is_clear(file, given, sheet.name):
-            alone.append(_joined([*base, "--sheet", sheet.name]))
-    return alone or [_joined([*base, "--range", f.where]) for f in _doubtful(survey)[:1]]
+        words += ["-o", "output.xlsx"]
+    for option, value in {**reading, **settings}.items():
+        for one in _several(value) if isinstance(value, (str, list, tuple)) else [value]:
+            words += [f"--{option.replace('_', '-')}", str(getattr(one, "value", one))]
+    return _joined(words)
 
 
-def _is_clear(file: str, given: Mapping[str, Any], sheet: str) -> bool:
-    """Whether a sheet is unambiguous by itself."""
+def _fails(made: Survey, reading: Given, settings: Given) -> str:
+    """The error of a conversion with these options; "" if it succeeds."""
+    from attn_xl.models.build import foresee
+
     try:
-        return survey(file, **given, sheet=sheet).tables is not None
-    except CallError:  # what --without names is on another sheet
-        return False
+        assert made.book is not None
+        again = survey_of(made.book, **{k: v for k, v in reading.items() if k != "encoding"})
+        if again.trouble is not None or again.tables is None:
+            return str(again.trouble)
+        where = f"{made.path}, sheet 'Settings'"
+        foresee(again.tables, Settings.resolve(settings, again.tables.settings, where))
+    except AttnXlError as error:
+        return str(error)
+    return ""
 
 
 def _joined(words: Sequence[str]) -> str:
@@ -54,20 +105,21 @@ def _joined(words: Sequence[str]) -> str:
     return " ".join(plain)
 
 
-def _doubtful(survey: Survey) -> list[Found]:
-    return [f for sheet in survey.sheets for f in sentence_candidates(sheet.found)]
+def _doubtful(made: Survey) -> list[Found]:
+    return [f for sheet in made.sheets for f in sentence_candidates(sheet.found)]
 
 
-def as_text(file: str, survey: Survey, given: Mapping[str, Any]) -> str:
+def as_text(file: str, made: Survey, given: Mapping[str, Any]) -> str:
     """The report for people."""
-    tables = sum(len(sheet.found) for sheet in survey.sheets)
-    lines = [
-        f"{survey.path}: {count(len(survey.sheets), 'sheet')}, {count(tables, 'table')} of numbers"
-    ]
-    for sheet in survey.sheets:
+    tables = sum(len(sheet.found) for sheet in made.sheets)
+    lines = [f"{made.path}: {count(len(made.sheets), 'sheet')}, {count(tables, 'table')} of numbers"]
+    most = max(2, MOST_OTHERS // max(1, sum(any(not f.use for f in s.found) for s in made.sheets)))
+    for sheet in made.sheets:
         lines += ["", f"Sheet {sheet.name!r}" + (f": {sheet.passed}" if sheet.passed else "")]
         used = [f for f in sheet.found if f.use]
         over = [f for f in sheet.found if not f.use]
+        more = len(over) - most
+        over = by_likelihood(over)[:most] if more > 1 else over
         for f in used:
             lines += list(_used(f))
         if over:
@@ -81,24 +133,26 @@ def as_text(file: str, survey: Survey, given: Mapping[str, Any]) -> str:
                 )
                 if f.problem and not used:
                     lines.append(f"    {'':{width}}  would be refused: {_short(f, f.problem)}")
+        if more > 1:
+            lines.append(f"    ... and {more:,} more, the likely inputs first (--json lists all)")
     lines += [""]
-    if survey.trouble is not None:
+    if made.trouble is not None:
         lines += [
             "attn-xl cannot tell what to compute:",
-            f"  {_without_path(survey, str(survey.trouble))}",
+            f"  {_without_path(made, str(made.trouble))}",
             "",
         ]
-    elif survey.tables is not None:
-        lines += [f"  {_without_path(survey, remark)}" for remark in survey.tables.remarks]
-        problem = _trial(survey)
+    elif made.tables is not None:
+        lines += [f"  {_without_path(made, remark)}" for remark in made.tables.remarks]
+        problem = _trial(made)
         if problem:
-            lines += ["These tables cannot be computed:", f"  {_without_path(survey, problem)}"]
-        lines += [""] if survey.tables.remarks or problem else []
-    calls = commands(file, survey, given)
-    if calls:
+            lines += ["These tables cannot be computed:", f"  {_without_path(made, problem)}"]
+        lines += [""] if made.tables.remarks or problem else []
+    found = commands(file, made, given)
+    if found:
         lines += [
-            "To convert it:" if survey.tables else "For example:",
-            *(f"  {command}" for command in calls),
+            "To convert it:" if made.tables else "For example:",
+            *(f"  {command}" for command in found),
         ]
     return "\n".join(lines)
 
@@ -128,18 +182,18 @@ def _used(f: Found) -> Iterator[str]:
         yield f"    refused: {_short(f, f.problem)}"
 
 
-def as_json(file: str, survey: Survey, given: Mapping[str, Any]) -> str:
+def as_json(file: str, made: Survey, given: Mapping[str, Any]) -> str:
     """The report for programs."""
     report = {
-        "file": str(survey.path),
+        "file": str(made.path),
         "sheets": [
             {"name": sheet.name, "passed": sheet.passed, "tables": [_record(f) for f in sheet.found]}
-            for sheet in survey.sheets
+            for sheet in made.sheets
         ],
-        "settings": survey.tables.settings if survey.tables else {},
-        "remarks": list(survey.tables.remarks) if survey.tables else [],
-        "trouble": str(survey.trouble) if survey.trouble else _trial(survey),
-        "commands": commands(file, survey, given),
+        "settings": made.tables.settings if made.tables else {},
+        "remarks": list(made.tables.remarks) if made.tables else [],
+        "trouble": str(made.trouble) if made.trouble else _trial(made),
+        "commands": commands(file, made, given),
     }
     return json_text(report, indent=2)
 
@@ -166,14 +220,14 @@ def _record(f: Found) -> dict[str, Any]:
     }
 
 
-def _trial(survey: Survey) -> str:
+def _trial(made: Survey) -> str:
     """The error when the model is computed with the file's settings; "" if there is none."""
     from attn_xl.models.build import attend
 
-    if survey.tables is None or sum(t.values.size for t in survey.tables.sentences.values()) > 100_000:
+    if made.tables is None or sum(t.values.size for t in made.tables.sentences.values()) > 100_000:
         return ""
     try:
-        attend(survey.tables)
+        attend(made.tables)
     except AttnXlError as error:
         return str(error)
     return ""
@@ -184,8 +238,8 @@ def _short(f: Found, problem: str) -> str:
     return (after or problem).lstrip(",: ")
 
 
-def _without_path(survey: Survey, text: str) -> str:
-    text = text.removeprefix(f"{survey.path}").lstrip(",: ")
+def _without_path(made: Survey, text: str) -> str:
+    text = text.removeprefix(f"{made.path}").lstrip(",: ")
     return text.replace(" (attn-xl inspect shows them all.)", "").replace(
         " (attn-xl inspect says why)", ""
     )

@@ -36,6 +36,8 @@ WITHOUT = {
     "AtMost",
     "Rank",
     "Distance",
+    "NextDraw",
+    "Count",
 }
 """Operations whose results follow no operand smoothly."""
 

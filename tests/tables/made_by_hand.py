@@ -255,6 +255,48 @@ def three_heads(path: Path) -> np.ndarray:
     return out
 
 
+def two_heads_side_by_side(path: Path) -> np.ndarray:
+    """Two heads whose outputs stand side by side at the end, with a weighted sum by SUM(A*B)."""
+    hand, x, s = Hand(), numbers(43, 3, 2), "heads"
+    w = [[numbers(44 + 3 * n + i, 2, 2) for i in range(3)] for n in range(2)]
+    hand.given(s, 1, 1, x)
+    heads = [Head(x, one) for one in w]
+    for n, h in enumerate(heads):
+        top = 10 + 20 * n
+        for i, m in enumerate((h.q, h.k, h.v)):
+            c = 1 + 4 * i
+            hand.given(s, top, c, w[n][i])
+            rows = {r: f"$A{r - top - 4}:$B{r - top - 4}" for r in range(top + 5, top + 8)}
+            hand.cells(
+                s,
+                top + 5,
+                c,
+                m,
+                lambda r, k, rows=rows, top=top: (
+                    f"SUM({rows[r]}*TRANSPOSE({address(top, k)}:{address(top + 1, k)}))"
+                ),
+            )  # type: ignore[misc]
+        hand.cells(
+            s,
+            top + 10,
+            1,
+            h.s,
+            lambda r, c, top=top: f"SUMPRODUCT($A{r - 5}:$B{r - 5},$E${top + 4 + c}:$F${top + 4 + c})",
+        )  # type: ignore[misc]
+        hand.cells(
+            s,
+            top + 10,
+            5,
+            h.a,
+            lambda r, c: (
+                f"EXP({address(r, c - 4)}/SQRT(2))/SUM(EXP($A{r}/SQRT(2)),EXP($B{r}/SQRT(2)),EXP($C{r}/SQRT(2)))"
+            ),
+        )
+        hand.array(s, 60, 1 + 2 * n, h.o, f"MMULT({area(top + 10, 5, h.a)},{area(top + 5, 9, h.v)})")
+    hand.save(path)
+    return np.hstack([h.o for h in heads])
+
+
 def slices_of_one_matrix(path: Path) -> np.ndarray:
     """Queries, keys and values of two heads in one product, which the heads take apart."""
     hand, x, w = Hand(), numbers(50, 4, 4), numbers(51, 4, 12)
@@ -395,9 +437,50 @@ WORKBOOKS = [
     columns_from_the_left,
     written_out_over_sheets,
     three_heads,
+    two_heads_side_by_side,
     slices_of_one_matrix,
     masked,
     without_weights,
     across,
     two_layers,
 ]
+
+
+def large_canvas(path: Path, formulas: int = 8_744, attention: bool = True) -> Path:
+    """One sheet full of small tables of formulas, numbers and notes, with one attention among them."""
+    hand, rng = Hand(), np.random.default_rng(7)
+    if attention:
+        hand = _beside(three_heads)
+    s, made, place = "multi head", 0, 0
+    while made < formulas:
+        row, column = 1 + 4 * (place % 150), 40 + 4 * (place // 150)
+        place += 1
+        height, width = int(rng.integers(1, 3)), int(rng.integers(1, 3))
+        values = rng.normal(size=(height, width)).round(2)
+        if place % 5 == 0:
+            hand.given(s, row, column, [[f"Note {place}"]])
+            hand.given(s, row + 1, column, values)
+        else:
+            hand.cells(
+                s,
+                row + 1,
+                column,
+                values,
+                lambda r, c: f"{address(r, c - 4)}*2+{address(r + 1, c - 4)}/SUM($AN{r}:$AP{r})",
+            )
+            made += height * width
+    return Hand.save(hand, path)
+
+
+def _beside(made: Callable[[Path], np.ndarray]) -> Hand:
+    """The workbook of another function, to be continued."""
+    kept: list[Hand] = []
+
+    class Kept(Hand):
+        def save(self, path: Path) -> Path:
+            kept.append(self)
+            return path
+
+    namespace = {**globals(), "Hand": Kept}
+    type(made)(made.__code__, namespace)(Path())
+    return kept[0]

@@ -120,13 +120,15 @@ def test_ids_and_names_stay_text_in_all_sheets(tmp_path: Path) -> None:
 
 def test_two_runs_and_any_number_of_jobs_give_the_same_bytes(tmp_path: Path) -> None:
     made = []
-    for number, jobs in enumerate((1, 2, 2)):
+    for number, jobs in enumerate((1, 2)):
         folder, key = teach(
-            tmp_path, folder=tmp_path / f"run{number}", jobs=jobs, lesson=Lesson(level=1)
+            tmp_path, NAMES[:4], folder=tmp_path / f"run{number}", jobs=jobs, lesson=Lesson(level=1)
         )
         made.append([path.read_bytes() for path in sorted(folder.iterdir())] + [key.read_bytes()])
-    assert made[0] == made[1] == made[2]
-    folder, _ = teach(tmp_path, folder=tmp_path / "seeded", jobs=1, lesson=Lesson(level=1, seed=4))
+    assert made[0] == made[1]
+    folder, _ = teach(
+        tmp_path, NAMES[:4], folder=tmp_path / "seeded", jobs=1, lesson=Lesson(level=1, seed=4)
+    )
     other = [path.read_bytes() for path in sorted(folder.iterdir())]
     assert not set(other) & set(made[0])
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import ROOT, SAMPLES
+from conftest import ROOT, SAMPLES, thorough
 
 from attn_xl import CallError, InputError, Table, Tables, attend, read_tables
 from attn_xl.teaching.lessons.variants import shuffled, varied
@@ -72,7 +72,9 @@ def test_a_word_has_one_embedding_and_different_words_different_ones() -> None:
     assert len(set.union(*vectors.values())) == len(vectors) == 8
 
 
-@pytest.mark.parametrize(("count", "dims"), [(4, 1), (24, 2), (120, 3), (600, 4)])
+@pytest.mark.parametrize(
+    ("count", "dims"), [(4, 1), (24, 2), (120, 3), pytest.param(600, 4, marks=thorough)]
+)
 def test_as_many_words_as_there_are_vectors(count: int, dims: int) -> None:
     values = pleasant([[f"w{i}" for i in range(count)]], dims).sentences["Sentence"].values
     assert len(np.unique(values, axis=0)) == count

@@ -425,7 +425,7 @@ def test_everything_but_what_is_to_be_filled_in_is_locked(
             (place.sheet, place.row + i, place.column + j) for i, j in np.argwhere(cells).tolist()
         }
     book = openpyxl.load_workbook(path)
-    assert book.sheetnames[:2] == ["Lesson", "Overview"]
+    assert book.sheetnames[0] == "Lesson" and "Overview" not in book.sheetnames
     assert ("Hints" in book.sheetnames) is not exam
     found, others = set(), []
     for sheet in book.worksheets:

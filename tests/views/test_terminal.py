@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -360,6 +361,11 @@ def test_a_map_of_wide_letters_keeps_its_columns(on_terminal: Callable[..., str]
 # Names of steps
 
 
+@cache
+def encoder() -> attn_xl.Computation:
+    return attend(read_tables(SAMPLES / "encoder.xlsx"))
+
+
 @pytest.mark.parametrize(
     ("step", "meant"),
     [
@@ -376,7 +382,7 @@ def test_a_map_of_wide_letters_keeps_its_columns(on_terminal: Callable[..., str]
     ],
 )
 def test_a_step_without_its_head_is_that_of_all_heads(step: str, meant: list[str]) -> None:
-    computation = attend(read_tables(SAMPLES / "encoder.xlsx"))
+    computation = encoder()
     assert [one.title for one in select(computation, step)] == meant
     if len(meant) == 1:
         assert explain(computation, f"{step}[1, 1]").step == meant[0]
@@ -386,13 +392,13 @@ def test_a_step_without_its_head_is_that_of_all_heads(step: str, meant: list[str
 
 
 def test_a_full_name_is_that_of_one_step() -> None:
-    computation = attend(read_tables(SAMPLES / "encoder.xlsx"))
+    computation = encoder()
     names = {one.title for one in select(computation)}
     assert all([one.title for one in select(computation, name)] == [name] for name in names)
 
 
 def test_a_part_of_a_model_is_all_steps_in_it() -> None:
-    computation = attend(read_tables(SAMPLES / "encoder.xlsx"))
+    computation = encoder()
     first = [one.title for one in select(computation, "enc1")]
     assert "Enc1.Softmax_2" in first
     assert all(title.startswith("Enc1.") for title in first)

@@ -188,15 +188,17 @@ def test_a_product_stands_where_its_factors_meet(case: str) -> None:
         if not factors or not {o.node for o in figure.operands} <= set(names):
             continue
         products += 1
-        place, (factor,), left = canvas.blocks[figure.node].place, factors, figure.left[0].node
-        for i in range(place.rows):
-            here = [shows.get((place.row + i, column)) for column in range(1, place.column)]
-            assert_within([(names[left], i, k) for k in range(left.shape[1])], here)
-        for j in range(place.columns):
-            here = [shows.get((row, place.column + j)) for row in range(1, place.row)]
-            inner = left.shape[1]
-            cells = [(j, k) if factor.turned else (k, j) for k in range(inner)]
-            assert_within([(names[factor.node], *cell) for cell in cells], here)
+        place = canvas.blocks[figure.node].place
+        for left in figure.left:
+            for i in range(place.rows):
+                here = [shows.get((place.row + i, column)) for column in range(1, place.column)]
+                assert_within([(names[left.node], i, k) for k in range(left.node.shape[1])], here)
+        for factor in factors:
+            for j in range(place.columns):
+                here = [shows.get((row, place.column + j)) for row in range(1, place.row)]
+                inner = factor.node.shape[factor.turned]
+                cells = [(j, k) if factor.turned else (k, j) for k in range(inner)]
+                assert_within([(names[factor.node], *cell) for cell in cells], here)
     assert products or case in ("similarity", "softmax", "norm") or case.startswith("one")
 
 

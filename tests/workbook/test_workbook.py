@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -14,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, by_libreoffice, make_input, table
+from conftest import SAMPLES, by_libreoffice, make_input, table, thorough
 from judges import Editable, stored_formulas
 from python_calamine import CalamineWorkbook
 from test_tables import rewrite
@@ -314,6 +315,20 @@ def test_a_template_of_ones_own(write: Write, tmp_path: Path) -> None:
     assert book["Scores"].page_setup.orientation == "portrait"
 
 
+def test_a_template_gives_the_same_bytes_again_and_is_read_again_when_changed(tmp_path: Path) -> None:
+    computation = attend(read_tables(SAMPLES / "mouse.xlsx"))
+    template = tmp_path / "school.xlsx"
+    shutil.copy(shipped()["article"], template)
+    first, second, changed = (tmp_path / f"{n}.xlsx" for n in range(3))
+    write_workbook(computation, first, template=template)
+    write_workbook(computation, second, template=template)
+    assert first.read_bytes() == second.read_bytes()
+    shutil.copy(shipped()["print"], template)
+    write_workbook(computation, changed, template=template)
+    write_workbook(computation, second, template="print")
+    assert changed.read_bytes() == second.read_bytes() != first.read_bytes()
+
+
 @by_libreoffice
 def test_a_template_saved_by_another_program(write: Write, tmp_path: Path) -> None:
     """Its styles stand in another order; every cell must still find its own."""
@@ -471,6 +486,7 @@ def test_the_package_is_compressed_by_isal(tmp_path: Path) -> None:
         assert hasattr(part, "_compressor"), "zipfile changed: see _Archive in package.py"
 
 
+@thorough
 def test_compressed_bytes_do_not_depend_on_where_the_compressor_lies_in_memory() -> None:
     """16,000 lie at other places; where the start of a part is hashed wrongly, about six differ."""
     words = b"abcdefgh 0abcd1 2bcde3 4cdef5 "

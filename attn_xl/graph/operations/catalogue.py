@@ -18,8 +18,10 @@ from .elementwise import (
     GeluSlope,
     GeluTanh,
     Multiply,
+    NegativeLog,
     NextDraw,
     Positive,
+    Power,
     Relu,
     Sigmoid,
     Silu,
@@ -55,6 +57,7 @@ from .selection import (
     Find,
     Gather,
     Here,
+    OneHot,
     Picked,
     Placed,
     Previous,
@@ -64,7 +67,7 @@ from .selection import (
 from .switches import When
 
 ADD, SUBTRACT, MULTIPLY, DIVIDE = Add(), Subtract(), Multiply(), Divide()
-EXP, SQRT, ACOS = Exp(), Sqrt(), Acos()
+EXP, NEGATIVE_LOG, SQRT, ACOS = Exp(), NegativeLog(), Sqrt(), Acos()
 RELU, GELU, GELU_TANH, SILU = Relu(), Gelu(), GeluTanh(), Silu()
 SIN, COS, TANH, SIGMOID = Sin(), Cos(), Tanh(), Sigmoid()
 NEXT_DRAW = NextDraw()
@@ -82,6 +85,8 @@ PRIMITIVES: tuple[Operation, ...] = (
     DIVIDE,
     Constant(1.0),
     EXP,
+    NEGATIVE_LOG,
+    Power(2),
     SQRT,
     ACOS,
     RELU,
@@ -122,6 +127,7 @@ PRIMITIVES: tuple[Operation, ...] = (
     Distance(),
     Count(1, 1),
     When(),
+    OneHot(("w",)),
     Find(True),
     Picked(),
     ColumnMaximum(),

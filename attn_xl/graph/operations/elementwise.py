@@ -226,7 +226,7 @@ class Function(Operation):
 
 def _binds_in(template: str) -> int:
     """How tightly the substituted operand must bind: not at all as the only argument."""
-    return 0 if re.fullmatch(r"\w+\(\{x\}\)", template) else ATOM
+    return 0 if re.fullmatch(r"-?\w+\(\{x\}\)", template) else ATOM
 
 
 class Exp(Function):
@@ -242,6 +242,49 @@ class Exp(Function):
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         return d * own
+
+
+class NegativeLog(Function):
+    """The negative natural logarithm of each number: how surprising an event of that probability is."""
+
+    noun: ClassVar[str] = "Losses"
+    binds = 1
+    in_cell = in_array = "-LN({x})"
+    in_words = in_full = "−ln({x})"
+
+    @staticmethod
+    def of_one(x: float) -> float:
+        return -math.log(x) if x else math.inf
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return -(d / operands[0])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Power(Operation):
+    """Each number to the power of a whole number: `=Beta1^3`."""
+
+    noun: ClassVar[str] = "Powers"
+    binds: ClassVar[int] = 2
+    exponent: int
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return np.asarray(operands[0] ** self.exponent)
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        return f"{operands[0].cell(column, binds=ATOM)}^{self.exponent}"
+
+    def array(self, *operands: Operand) -> str:
+        return f"{operands[0].array(ATOM)}^{self.exponent}"
+
+    def words(self, *operands: str) -> str:
+        return f"{in_parentheses(operands[0], (*SUMS, *PRODUCTS))}^{self.exponent}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return Said(f"{terms[0].at(row, column).within(ATOM)}^{self.exponent}", self.binds)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return d * self.exponent * Power(self.exponent - 1).of(operands[0])
 
 
 class Sqrt(Function):
@@ -435,7 +478,8 @@ class Cos(Function):
 
 
 class NextDraw(Function):
-    """The next number of a sequence that looks random: 16807 · x modulo 2³¹ − 1, exact in every program.
+    """The next number of a sequence that looks random: 16807 · x modulo 2³¹ − 1, exact in every
+    program.
 
     Source: Park, Miller, "Random Number Generators: Good Ones Are Hard to Find" (1988).
     """
@@ -456,7 +500,8 @@ class AtMost(Operation):
     noun: ClassVar[str] = "Chosen"
 
     def numbers(self, *operands: Numbers) -> Numbers:
-        return np.less_equal(*operands).astype(float)
+        missing = np.isnan(operands[0]) | np.isnan(operands[1])
+        return np.where(missing, np.nan, np.less_equal(*operands))
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
         left, right = operands

@@ -174,8 +174,8 @@ class Count(Operation):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Distance(Operation):
-    """How many words apart the word of the row and that of the column stand. `first` is the place of the
-    first row's word, from 0."""
+    """How many words apart the word of the row and that of the column stand. `first` is the place of
+    the first row's word, from 0."""
 
     noun: ClassVar[str] = "Distance"
     reads = (Reads.table,)
@@ -184,7 +184,8 @@ class Distance(Operation):
 
     def numbers(self, *operands: Numbers) -> Numbers:
         n, m = operands[0].shape
-        return np.abs(np.arange(float(m)) - np.arange(float(n))[:, None] - self.first)
+        places = np.arange(float(m))
+        return np.asarray(np.abs(places - np.arange(float(n))[:, None] - self.first))
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
         own = operands[-1]

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from attn_xl.graph.matrix import Matrix
 
 
+EQUAL = 1e-12
+"""Numbers whose difference is no larger have the same rank."""
+
+
 class Reduction(Operation):
     """One number from each row: `=MAX(B5:G5)`.
 
@@ -61,7 +65,8 @@ class Largest(Operation):
 
     def numbers(self, *operands: Numbers) -> Numbers:
         (x,) = operands
-        return np.asarray(np.arange(x.shape[1]) == x.argmax(axis=1)[:, None], dtype=float)
+        found = np.asarray(np.arange(x.shape[1]) == x.argmax(axis=1)[:, None], dtype=float)
+        return np.where(np.isnan(x).any(axis=1, keepdims=True), np.nan, found)
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
         x, own = operands
@@ -72,7 +77,8 @@ class Largest(Operation):
         return f"1 at the largest of each row of {operands[0]}, else 0"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        return Said(f"1 at the largest of {terms[0].listed(row)}, else 0", 0)
+        (x,) = terms
+        return Said(f"1 if {x.at(row, column).text} is the largest of {x.listed(row)}, else 0", 0)
 
 
 class Sum(Reduction):
@@ -196,24 +202,29 @@ class RunningSum(Operation):
 
 class Rank(Operation):
     """The place of each number within its row, from the largest, 1; of equal ones the first goes first:
-    `=RANK(C5,$B5:$E5)+SUMPRODUCT(($B5:$E5=C5)*(COLUMN($B5:$E5)<COLUMN(C5)))`."""
+    1 and how many are larger, or equal and further left. Numbers that differ by no more
+    than 1E-12 are equal, since programs differ in what they make of smaller differences.
+    """
 
     noun: ClassVar[str] = "Ranks"
+    binds: ClassVar[int] = 1
     reads = (Reads.row,)
 
     def numbers(self, *operands: Numbers) -> Numbers:
         (x,) = operands
-        order = np.argsort(-x, axis=1, kind="stable")
-        ranks = np.empty(x.shape)
-        np.put_along_axis(ranks, order, np.arange(1.0, x.shape[1] + 1)[None], axis=1)
+        above = x[:, None, :] - x[:, :, None]  # (n, m, m): by how much others are larger
+        right = np.triu(np.ones(above.shape[1:], dtype=bool), 1)
+        larger = np.where(right, above > EQUAL, (above > -EQUAL) & right.T)
+        ranks = 1.0 + larger.sum(axis=2)
         return np.where(np.isnan(x).any(axis=1, keepdims=True), np.nan, ranks)
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
         (x,) = operands
         number, others = x.cell(column), x.row()
         place = "ROW" if x.is_transposed else "COLUMN"
-        before = f"({others}={number})*({place}({others})<{place}({number}))"
-        return f"RANK({number},{others})+SUMPRODUCT({before})"
+        right = f"({others}-{number}>{EQUAL:.12f})*({place}({others})>{place}({number}))"
+        left = f"({others}-{number}>-{EQUAL:.12f})*({place}({others})<{place}({number}))"
+        return f"1+SUMPRODUCT({right}+{left})"
 
     def words(self, *operands: str) -> str:
         return f"the rank of each number in its row of {operands[0]}"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from attn_xl.graph.node import Numbers
 from attn_xl.graph.loops import Loop, Looping
+from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import Cells, Operand, Operation, Reads, Said, Term
 
 if TYPE_CHECKING:
@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Gather(Operation):
-    """Rows selected from matrices: row i is row `picks[i][1]` of operand `picks[i][0]`."""
+class RowsOf(Operation):
+    """Rows of other matrices: row i is row `picks[i][1]` of operand `picks[i][0]`."""
 
-    noun: ClassVar[str] = "Rows"
     passes_on: ClassVar[bool] = True
     reads_one: ClassVar[bool] = True
     reads = (Reads.rows,)
@@ -33,6 +32,16 @@ class Gather(Operation):
     def formula(self, row: int, column: int, *operands: Operand) -> str:
         which, source_row = self.picks[row]
         return operands[which].cell(column, row=source_row)
+
+    def cells(self, of: Cells) -> Cells | None:
+        """Those of its operand, if it takes neighbouring rows in their order."""
+        first = self.picks[0][1]
+        if self.picks != tuple((0, first + i) for i in range(len(self.picks))):
+            return None
+        shape = len(self.picks), of.shape[1]
+        if of.turned:
+            return replace(of, shape=shape, column=of.column + first)
+        return replace(of, shape=shape, row=of.row + first)
 
     def words(self, *operands: str) -> str:
         return "the word's row of " + " and ".join(dict.fromkeys(operands))
@@ -53,13 +62,34 @@ class Gather(Operation):
         return self.picks[row]
 
 
+class Gather(RowsOf):
+    """Chosen rows of several matrices."""
+
+    noun: ClassVar[str] = "Rows"
+
+    def words(self, *operands: str) -> str:
+        return "the word's row of " + " and ".join(dict.fromkeys(operands))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Shift(Gather):
+class Moved(RowsOf):
     """The rows of a matrix, moved: row t is its row t + `offset`; where it has none, the single row of
     the second operand. Formulas read the original cells."""
 
-    noun: ClassVar[str] = "Shifted"
+    noun: ClassVar[str] = "Moved"
     offset: int
+
+    @property
+    def when(self) -> str:
+        """`[t−1]`: the position of a row relative to the formula's own."""
+        return f"[t{'−' if self.offset < 0 else '+'}{abs(self.offset)}]"
+
+    def kind_of_row(self, row: int) -> int:
+        return self.picks[row][0]
+
+
+class Shift(Moved):
+    """The rows around each row: `=SUM(MMULT(Input!$B4:$D4,W_before!B$5:B$7))`."""
 
     @classmethod
     def by(cls, offset: int, rows: int) -> Shift:
@@ -67,32 +97,24 @@ class Shift(Gather):
         return cls(shifted_rows(offset, rows), offset)
 
     def words(self, *operands: str) -> str:
-        return f"{operands[0]}[{when(self.offset)}]"
-
-    def alike(self, row: int, other: int) -> bool:
-        return self.picks[row][0] == self.picks[other][0]
+        return f"({operands[0]}){self.when}" if " " in operands[0] else f"{operands[0]}{self.when}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Previous(Shift, Looping):
-    """The rows of a matrix that is made later, moved by one: row t is its row t − 1, and the first row is
-    the initial one. Formulas read the original cells: `=TANH(SUM(MMULT(Hidden!$B4:$D4,U_h!B$5:B$7)))`."""
+class Previous(Moved, Looping):
+    """The row above of a matrix that is made later, `source`; above the first row stands the initial one:
+    `=TANH(SUM(MMULT(Hidden!$B4:$D4,U_h!B$5:B$7)))`."""
 
     source: str
     loop: Loop
 
     def words(self, *operands: str) -> str:
-        return f"{self.source}[{when(self.offset)}]"
+        return f"{self.source}{self.when}"
 
 
 def shifted_rows(offset: int, rows: int) -> tuple[tuple[int, int], ...]:
-    """For each row, the operand and the row of a `Shift`."""
+    """For each row, the operand and the row of `Moved`."""
     return tuple((0, t + offset) if 0 <= t + offset < rows else (1, 0) for t in range(rows))
-
-
-def when(offset: int) -> str:
-    """`t−1`: the position of a word relative to the word of the row."""
-    return f"t{'−' if offset < 0 else '+'}{abs(offset)}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,7 +141,7 @@ class AddedRows(Operation):
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         places = self.uses[row]
         if not places:
-            return Said("0")
+            return own.number(0, "0: no row uses it")
         return own.total(len(places), lambda k: terms[0].at(places[k], column).within(1))
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
@@ -205,7 +227,7 @@ class Placed(Operation):
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         place = self._place(column, [term.shape[1] for term in terms])
-        return terms[place[0]].at(row, place[1]) if place else Said("0")
+        return terms[place[0]].at(row, place[1]) if place else own.number(0, "0, outside its columns")
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         start, part = self.starts[number], operands[number]
@@ -269,6 +291,42 @@ class Concat(Operation):
         start = sum(operand.shape[1] for operand in operands[:number])
         part = operands[number]
         return Columns(start, start + part.shape[1]).of(d, columns=part.columns)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OneHot(Operation):
+    """1 in the column whose label is the text in a column of texts, 0 elsewhere:
+    `=IF(Labels!$B5=B$4,1,0)`.
+
+    Attributes:
+        headings: its columns; the number of a text is its column, from 1.
+        row: the row of the text, from 0; None for each row its own.
+    """
+
+    noun: ClassVar[str] = "Target"
+    reads_texts: ClassVar[bool] = True
+    reads_labels: ClassVar[bool] = True
+    headings: tuple[str, ...]
+    row: int | None = None
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        chosen = operands[0] if self.row is None else operands[0][self.row : self.row + 1]
+        return np.where(np.isnan(chosen), np.nan, chosen == np.arange(1, len(self.headings) + 1))
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        texts, own = operands
+        text, heading = texts.cell(0, row=self.row), own.heading(column)
+        if len({label.casefold() for label in self.headings}) < len(self.headings):  # Cat and cat
+            return f"IF(EXACT({text},{heading}),1,0)"
+        return f"IF({text}={heading},1,0)"
+
+    def words(self, *operands: str) -> str:
+        return f"1 in the column labelled as in {operands[0]}, 0 elsewhere"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        chosen = own.value(row, column)
+        why = f"the column {own.columns[column]} is {'' if chosen else 'not '}the right one"
+        return own.number(chosen, why)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -13,9 +13,11 @@ from attn_xl.settings import SETTINGS, Settings
 NOTE = "How this workbook was made. attn-xl reads it back by these lines: leave them as they are."
 """The first line of a record, which identifies it."""
 NOT_KEPT = ("controls", "formulas", "random_weights", "hidden", "decimals")
-SENTENCE, WEIGHTS, GIVEN = "sentence", "weights", "given"
+SENTENCE, WEIGHTS, GIVEN, ANSWERS = "sentence", "weights", "given", "answers"
 CONTROLS_LINE, LABELS = "controls", "labels"
-NO_CHOICES = tuple(f"{kind} " for kind in (SENTENCE, WEIGHTS, GIVEN, LABELS, "lesson", "blank"))
+NO_CHOICES = tuple(
+    f"{kind} " for kind in (SENTENCE, WEIGHTS, GIVEN, ANSWERS, LABELS, "lesson", "blank")
+)
 """Prefixes of the lines of a record that are not settings."""
 
 

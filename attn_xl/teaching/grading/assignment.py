@@ -19,8 +19,8 @@ from attn_xl.tables.survey import Tables
 from attn_xl.tables.written.record import NO_CHOICES
 from attn_xl.tables.written.reopen import Reopened, recorded_settings
 from attn_xl.tables.written.written_book import WrittenBook
-from attn_xl.teaching.answer_key import Key, Keys, key_tables
-from attn_xl.teaching.lessons.lesson import BLANK, LESSON, TABLE
+from attn_xl.teaching.answer_key import CHECKS, Key, Keys, key_tables
+from attn_xl.teaching.lessons.lesson import BLANK, LESSON, TABLE, check_of
 from attn_xl.text import listed, shortened
 from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.layout.place import lay_out
@@ -224,6 +224,23 @@ def changed_record(lines: Sequence[tuple[str, object, str]], keys: Keys) -> list
         if in_key.get(name) != here.get(name)
     ]
     return remarks
+
+
+def edited_record(lines: Sequence[tuple[str, object, str]]) -> list[str]:
+    """A remark that names the lines of a lesson's record that are not as they were written."""
+    record = {name: value for name, value, _ in lines}
+    if CHECKS not in record:
+        return []
+    written = str(record[CHECKS]).split()
+    kept = [line for line in lines if line[0] != CHECKS]
+    edited = [f"{name} = {_text(value)}" for name, value, place in kept
+              if check_of((name, value, place)) not in written]  # fmt: skip
+    gone = len({*written} - {check_of(line) for line in kept}) - len(edited)
+    if gone > 0:
+        edited.append("a line is missing" if gone == 1 else f"{gone} lines are missing")
+    if not edited:
+        return []
+    return [f"The sheet {SETTINGS!r} was edited: {listed(edited, MOST_LISTED, '; ')}."]
 
 
 def _is_choice(name: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.teaching.lessons.blanks import results_of
 from attn_xl.teaching.lessons.pages import MARK_WIDTH, row_height
+from attn_xl.text import listed
 from attn_xl.views.explanation import figure
 from attn_xl.workbook.layout.controls_sheet import with_controls
 from attn_xl.workbook.layout.layout import Blanks, Layout, Sheet
@@ -21,7 +24,7 @@ from attn_xl.workbook.write import write_layout
 
 from .assignment import Assignment
 from .marking import Marking, Verdict
-from .results import Graded, sentence
+from .results import CellMark, Graded, sentence
 
 FEEDBACK = "Feedback"
 NOTE = "Your marks. On each sheet they stand beside what you entered."
@@ -40,6 +43,8 @@ WIDTHS = {1: 22.0, 2: 34.0, 3: 13.0, 4: 18.0, 5: 13.0, 6: 2.0, 7: 56.0, 8: 62.0}
 NUMERIC = (3, 4, 5)
 DECIMALS = 4
 MOST_ROWS = 2000
+MOST_LISTED, MOST_UNEXPLAINED = 8, 4
+"""Further cells that a line lists; cells of a step without a known slip that have lines of their own."""
 
 
 def write_feedback(
@@ -147,9 +152,10 @@ def _feedback_page(graded: Graded, assignment: Assignment) -> Sheet:
 def _mistakes(
     graded: Graded, assignment: Assignment, row: int, heights: dict[int, float]
 ) -> list[Cell]:
-    """The table of mistakes. Blank cells are not listed."""
+    """The table of mistakes: a line for each step and cause, with the numbers of its first cell. Blank
+    cells are not listed."""
     places = {one.block.name: one.block.place for one in assignment.exercises}
-    mistakes = [one for one in graded.cells if one.verdict in (Verdict.wrong, Verdict.not_a_number)]
+    mistakes = by_cause(graded.cells)
     if not mistakes:
         blank = any(one.verdict is Verdict.blank for one in graded.cells)
         text = "No mistakes; some cells are blank." if blank else "No mistakes. Well done!"
@@ -158,8 +164,11 @@ def _mistakes(
         row,
         ("cell", "name", "you entered", "from your numbers", "right", "", "calculation", "likely slip"),
     )
-    for number, one in enumerate(mistakes[:MOST_ROWS], row + 1):
+    for number, alike in enumerate(mistakes[:MOST_ROWS], row + 1):
+        one = alike[0]
         guess = sentence(one.guess)
+        rest = listed([other.cell.rpartition("!")[2] for other in alike[1:]], MOST_LISTED)
+        guess = f"{guess} Also in {rest}.".strip() if rest else guess
         entered: float | str = one.entered if one.number is None else one.number
         link = places[one.step].sheet
         cells.append(Cell(number, 1, one.cell, style="attn link", wrap=True, link=link))
@@ -177,6 +186,22 @@ def _mistakes(
     if len(mistakes) > MOST_ROWS:
         cells.append(Cell(row + MOST_ROWS + 1, 1, f"and {len(mistakes) - MOST_ROWS} more"))
     return cells
+
+
+def by_cause(cells: Sequence[CellMark]) -> list[list[CellMark]]:
+    """The wrong cells, those of a step with the same likely slip together. Cells of a step that no known
+    slip explains are together as well, after the first few."""
+    groups: dict[tuple[object, ...], list[CellMark]] = {}
+    unexplained: Counter[str] = Counter()
+    for one in cells:
+        if one.verdict not in (Verdict.wrong, Verdict.not_a_number):
+            continue
+        key: tuple[object, ...] = one.step, one.verdict, one.guess
+        if not one.guess:
+            unexplained[one.step] += 1
+            key = one.step, "", min(unexplained[one.step], MOST_UNEXPLAINED)
+        groups.setdefault(key, []).append(one)
+    return list(groups.values())
 
 
 def number_format(value: float | str) -> str:

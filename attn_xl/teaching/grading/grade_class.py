@@ -7,9 +7,10 @@ from dataclasses import replace
 from hashlib import sha256
 from operator import attrgetter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from attn_xl.errors import CallError, OutputError
-from attn_xl.outputs import SPREADSHEETS, check_output
+from attn_xl.outputs import check_output
 from attn_xl.parallel import in_parallel
 from attn_xl.spreadsheets.addresses import unique
 from attn_xl.teaching.answer_key import Keys, read_keys
@@ -17,7 +18,10 @@ from attn_xl.teaching.roster import Student
 from attn_xl.workbook.templates import find_template
 
 from .grade_file import Submission, grade_one, named_after
+from .handed_in import HandedIn, files_in, handed_in, write_zip
 from .results import Graded, Status
+
+ZIP = ".zip"
 
 
 def grade_class(
@@ -32,9 +36,11 @@ def grade_class(
     """Mark the submissions of a class.
 
     Args:
-        files: the workbooks; a folder stands for all spreadsheets in it and its subfolders.
-        answers: the answer key of the class.
-        feedback: a folder for marked copies; created if missing.
+        files: the workbooks; a folder stands for all files in it and its subfolders, and a .zip, as
+            learning platforms export it, for those in it.
+        answers: the answer key of the class, or the solved workbook of a lesson for all.
+        feedback: a folder for marked copies, created if missing; or a .zip, in which they have the
+            names of the submissions.
         template: the look of the marked copies.
         jobs: number of files to mark in parallel.
         force: whether to replace existing marked copies.
@@ -45,21 +51,59 @@ def grade_class(
 
     Raises:
         CallError: if there are no files, or a marked copy exists already.
-        InputError: if the key cannot be used.
-        OutputError: if the folder cannot be created.
+        InputError: if the key or a .zip cannot be used.
+        OutputError: if the folder or the .zip cannot be written.
     """
     paths = submitted(files)
     keys = read_keys(answers) if answers else None
     look = find_template(template)
-    copies = _feedback_paths(paths, feedback, force, [*filter(None, [answers]), look])
-    tasks = [Submission(path, answers, copies.get(path), look) for path in paths]
-    found = dict(in_parallel(grade_one, tasks, jobs=jobs, label="Marking", file_of=attrgetter("path")))
-    return together([found[number] for number in range(len(paths))], keys)
+    others = [*filter(None, [answers]), look]
+    named = {path for path in files if path in paths}
+    with (
+        handed_in(paths, [path for path in paths if path not in named]) as submissions,
+        TemporaryDirectory(prefix="attn-xl-") as temporary,
+    ):
+        zipped = feedback is not None and feedback.suffix.lower() == ZIP
+        if zipped and feedback is not None:
+            check_output(feedback, force=force, sources=[*paths, *others])
+        into = Path(temporary) if zipped else feedback
+        copies = _feedback_paths(submissions, into, force, [*paths, *others])
+        tasks = [
+            Submission(one.path, answers, copy, look, one.named)
+            for one, copy in zip(submissions, copies)
+        ]
+        marked = dict(
+            in_parallel(grade_one, tasks, jobs=jobs, label="Marking", file_of=attrgetter("path"))
+        )
+        results = [marked[number] for number in range(len(tasks))]
+        graded = together(results, keys)
+        if zipped and feedback is not None:
+            roots = _roots(files)
+            back = [
+                (_name_in_zip(one, roots), copy)
+                for one, copy in zip(submissions, copies)
+                if copy is not None and copy.exists()
+            ]
+            write_zip(feedback, back)
+    return graded
+
+
+def _roots(files: Sequence[Path]) -> list[Path]:
+    return [path for path in files if path.is_dir()]
+
+
+def _name_in_zip(one: HandedIn, folders: Sequence[Path]) -> str:
+    """The name of a marked copy: that of its submission in its .zip or folder."""
+    name = one.name
+    for folder in folders:
+        if folder in one.path.parents:
+            name = one.path.relative_to(folder).as_posix()
+    return f"{name.rpartition('.')[0]}.xlsx"
 
 
 def submitted(files: Sequence[Path]) -> list[Path]:
-    """The files that paths stand for, without duplicates: a folder stands for its spreadsheets, and a
-    pattern (`*.xlsx`) that the shell did not expand for its matches.
+    """The files that paths stand for, without duplicates: a folder stands for its files, and a pattern
+    (`*.xlsx`) that the shell did not expand for its matches.
 
     Raises:
         CallError: if there are no files.
@@ -75,30 +119,30 @@ def submitted(files: Sequence[Path]) -> list[Path]:
 
 def _expand(path: Path) -> list[Path]:
     if path.is_dir():
-        return sorted(one for one in path.rglob("*") if one.suffix.lower() in SPREADSHEETS)
+        return files_in(path)
     if not path.exists() and any(letter in path.name for letter in "*?"):
         return sorted(path.parent.glob(path.name))
     return [path]
 
 
 def _feedback_paths(
-    paths: Sequence[Path], folder: Path | None, force: bool, others: Sequence[Path]
-) -> dict[Path, Path]:
+    submissions: Sequence[HandedIn], folder: Path | None, force: bool, others: Sequence[Path]
+) -> list[Path | None]:
     """The path of each marked copy, named after its file."""
     if folder is None:
-        return {}
+        return [None] * len(submissions)
     if folder.exists() and not folder.is_dir():
         raise CallError(f"{folder}: is a file; --feedback takes a folder.")
     taken: set[str] = set()
-    copies = {}
-    for path in paths:
+    copies: list[Path | None] = []
+    for path in (one.path for one in submissions):
         stem = path.stem
         if stem.casefold() in taken:  # equal file names in one folder per student
             stem = f"{path.parent.name}-{stem}"
         stem = unique(stem, taken)
         taken.add(stem.casefold())
-        copies[path] = folder / f"{stem}.xlsx"
-        check_output(copies[path], force=force, sources=[*paths, *others])
+        copies.append(folder / f"{stem}.xlsx")
+        check_output(folder / f"{stem}.xlsx", force=force, sources=others)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -174,7 +218,9 @@ def _missing(student: Student, instead: str | None, found: Sequence[Graded]) -> 
     broken = [
         one.file
         for one in found
-        if one.status is Status.failed and one.path and named_after(one.path, [student])
+        if one.status in (Status.failed, Status.skipped)
+        and one.path
+        and named_after(one.path, [student])
     ]
     if broken:
         remark = f"{broken[0]}, which has their name, could not be marked."

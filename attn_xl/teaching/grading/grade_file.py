@@ -16,7 +16,7 @@ from attn_xl.spreadsheets.numerals import as_text
 from attn_xl.tables.written.record import read_record
 from attn_xl.tables.written.reopen import reopened, shown_choice, switches
 from attn_xl.tables.written.written_book import WrittenBook
-from attn_xl.teaching.answer_key import Keys, is_key, read_keys
+from attn_xl.teaching.answer_key import Keys, is_key, is_solved, read_keys
 from attn_xl.teaching.lessons.blanks import results_of
 from attn_xl.teaching.lessons.pages import COVER
 from attn_xl.teaching.roster import Student, file_name
@@ -31,10 +31,12 @@ from .assignment import (
     changed_inputs,
     changed_record,
     changed_since,
+    edited_record,
     from_key,
     from_record,
 )
 from .feedback import is_feedback, write_feedback
+from .handed_in import ASK, owner_of, why_not
 from .known_slips import Wrong, slips
 from .marking import Entries, Entry, Marking, Verdict, mark, no_entries, read_entry
 from .results import CellMark, Graded, Status, is_grades
@@ -49,12 +51,14 @@ class Submission:
     Attributes:
         path: the file; key: the answer key of its class.
         feedback: the path of its marked copy; template: the look of that copy.
+        named: whether the call named it; otherwise files of other formats are skipped.
     """
 
     path: Path
     key: Path | None = None
     feedback: Path | None = None
     template: str | Path = DEFAULT
+    named: bool = True
 
 
 def grade_one(submission: Submission) -> Graded:
@@ -75,9 +79,13 @@ def _graded(submission: Submission) -> Graded:
     path = submission.path
     if path.name.startswith(("~$", ".~lock.")):
         return _skipped(path, "a lock file of a spreadsheet program")
+    why = why_not(path)
+    if why and (not submission.named or path.suffix.lower() in ASK):
+        return _skipped(path, why)
     book = WrittenBook.read(path)
     for known, what in (
         (is_key, "an answer key"),
+        (is_solved, "the answers of a lesson"),
         (is_grades, "grades from an earlier run"),
         (is_feedback, "feedback from an earlier run"),
     ):
@@ -88,22 +96,23 @@ def _graded(submission: Submission) -> Graded:
     record = {name: value for name, value, _ in lines or ()}
     student = Student(clean(_student_id(record)), clean(record.get("lesson name", "")), "")
     remarks: list[str] = []
-    owner = _in_key(keys, student.id, path) if keys else None
-    if keys and owner:
-        assignment = from_key(keys, keys.keys[owner.id])
+    remarks += edited_record(lines or ())
+    owner = _in_key(keys, student.id, path) if keys and not keys.solved else None
+    if keys and (owner or keys.solved):
+        assignment = _solved(keys.path) if keys.solved else from_key(keys, keys.keys[owner.id])  # type: ignore[union-attr]
         if lines is None:
             remarks.append("The sheet 'Settings' is missing; marked by the key.")
             if not any(one.place.sheet in book.grids for one in assignment.exercises):
                 raise InputError(f"{path}: is not a lesson: it has none of the lesson's sheets.")
         else:
             remarks += changed_record(lines, keys)
-            if not student.id:
+            if owner and not student.id:
                 remarks.append(
                     "The sheet 'Settings' does not name the student; identified by the file name."
                 )
         remarks += changed_inputs(book, assignment)
         remarks += _switches(book, assignment.settings)
-        student = owner
+        student = owner or student
     else:
         opened = reopened(book)
         assignment = from_record(opened)
@@ -116,6 +125,9 @@ def _graded(submission: Submission) -> Graded:
             remarks.append(f"This lesson {owner_text}; marked by its own record.")
         remarks += changed_since(opened, assignment)
         remarks += _switches(book, assignment.settings)
+    if not student.id:
+        named = owner_of(path)
+        student = Student(named.number, _written_name(book) or named.name, "")
     entries, odd = _entries(book, assignment)
     opened_cells = {one.block.node: one.cells for one in assignment.exercises}
     marking = mark(results_of(assignment.computation), opened_cells, entries, assignment.tolerance)
@@ -124,7 +136,7 @@ def _graded(submission: Submission) -> Graded:
         path=path,
         status=Status.marked,
         id=student.id,
-        name=student.name or _written_name(book),
+        name=student.name,
         steps={one.block.name: marking.points(one.block.node) for one in assignment.exercises},
         cells=cells,
         remarks=(*remarks, *odd),
@@ -145,6 +157,12 @@ def _skipped(path: Path, what: str) -> Graded:
 @lru_cache(maxsize=4)
 def _keys(path: Path) -> Keys:
     return read_keys(path)
+
+
+@lru_cache(maxsize=2)
+def _solved(path: Path) -> Assignment:
+    """The assignment of a lesson for all, from its solved workbook."""
+    return from_record(reopened(WrittenBook.read(path)))
 
 
 def _student_id(record: Mapping[str, object]) -> str:

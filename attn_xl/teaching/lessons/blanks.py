@@ -165,8 +165,16 @@ def _few(block: Block, lesson: Lesson) -> np.ndarray:
 
 
 def _add_equal_cells(found: dict[Node, np.ndarray], nodes: Sequence[Node]) -> None:
-    """Add to `found` every cell of `nodes` that holds the number of a blank cell and would reveal it,
-    such as the same word in another sentence, or a sum with 0. Numbers of few digits reveal nothing."""
+    """Add to `found` every cell of `nodes` that holds the number of a blank cell and would reveal it: a
+    cell of the same step for the same words, such as a repeated word's, and any cell with a number of
+    many digits, such as a sum with 0. Elsewhere, numbers of few digits reveal nothing."""
+    asked = {key for node, cells in found.items() for key, at in _keys(node) if cells[at]}
+    for node in nodes:
+        alike = np.zeros(node.shape, bool)
+        for key, at in _keys(node):
+            alike[at] = key in asked
+        if alike.any():
+            found[node] = alike | found.get(node, np.zeros(node.shape, bool))
     answers = np.concatenate([node.values[cells] for node, cells in found.items()] or [[]])
     long = [a for a in answers.tolist() if not np.isclose(a, float(f"{a:.{FEW_DIGITS}g}"), rtol=1e-9)]
     answers = np.unique(long)
@@ -177,6 +185,13 @@ def _add_equal_cells(found: dict[Node, np.ndarray], nodes: Sequence[Node]) -> No
         alike = np.any([np.isclose(node.values, one, rtol=1e-9, atol=1e-12) for one in near], axis=0)
         if alike.any():
             found[node] = alike | found.get(node, np.zeros(node.shape, bool))
+
+
+def _keys(node: Node) -> Iterable[tuple[tuple[str, str, str, float], tuple[int, int]]]:
+    """What identifies each cell's answer: its step, words and number; and the cell."""
+    for row, column in np.ndindex(*node.shape):
+        value = float(f"{node.values[row, column]:.12g}")
+        yield (node.base_name, node.rows[row], node.columns[column], value), (row, column)
 
 
 def _named(layout: Layout, wanted: Sequence[str]) -> Iterable[Block]:

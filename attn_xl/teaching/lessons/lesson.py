@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,18 @@ import numpy as np
 from attn_xl.models.build import attend, foresee
 from attn_xl.models.computation import Computation
 from attn_xl.settings import COMPARE, Settings
+from attn_xl.spreadsheets.numerals import as_text
 from attn_xl.tables.survey import Tables
+from attn_xl.teaching.answer_key import CHECKS, SOLVED
 from attn_xl.workbook.arrange import arrange, check_sizes
 from attn_xl.workbook.layout.layout import Layout
-from attn_xl.workbook.layout.settings_sheet import digest, sources, table_digest, with_record
+from attn_xl.workbook.layout.settings_sheet import (
+    digest,
+    record_lines,
+    sources,
+    table_digest,
+    with_record,
+)
 from attn_xl.workbook.templates import DEFAULT
 from attn_xl.workbook.write import write_layouts
 
@@ -39,7 +48,20 @@ def lesson_layout(computation: Computation, settings: Settings, lesson: Lesson) 
     blank = arrange(computation, settings, lambda layout: with_blanks(layout, computation, lesson))
     title = f"{'Exam' if lesson.exam else 'Lesson'}: {computation.title}"
     made = with_pages(blank, lesson, title)
-    return with_record(made, computation, settings, record(made, computation, settings, lesson))
+    lines = [*record(made, computation, settings, lesson)]
+    lines.append((CHECKS, _checks(record_lines(made, computation, settings, lines))))
+    return with_record(made, computation, settings, lines)
+
+
+def _checks(lines: Sequence[tuple[Any, ...]]) -> str:
+    """The checksums of the lines of a record, which show later what was edited."""
+    return " ".join(map(check_of, lines))
+
+
+def check_of(line: Sequence[Any]) -> str:
+    """A short checksum of a line, however programs change its types."""
+    texts = [as_text(part).strip().casefold() for part in line]
+    return hashlib.sha256("\0".join(texts).rstrip("\0").encode()).hexdigest()[:6]
 
 
 def record(
@@ -98,6 +120,7 @@ def write_lesson(
     source = "" if lesson.exam else Path(tables.path).name
     made = {Path(path): layout}
     if answers is not None:
-        made[Path(answers)] = with_record(arrange(computation, settings), computation, settings)
+        own = [*record(layout, computation, settings, lesson), (SOLVED, "all")]
+        made[Path(answers)] = with_record(arrange(computation, settings), computation, settings, own)
     write_layouts(made, template=template, settings=settings, source=source)
     return layout

@@ -18,10 +18,12 @@ from .guide import EXAM_INTRODUCTION, INTRODUCTION, Guide, guide
 
 COVER, HINTS = "Lesson", "Hints"
 RIGHT, WRONG, WAITS, NO_NUMBER = "✓", "✗", "…", "#"
-FILL_IN = "Fill in the marked cells, in the order in which they are drawn. Your marks are on the right."
+FILL_IN = "Fill in the marked cells, in the order in which they are drawn."
+FILL_IN_MARKED = f"{FILL_IN} Your marks are on the right."
+GIVEN = "Given: these numbers stay as they are."
 NO_SLIP = "Nothing to fix so far."
 BAR = 20
-WIDTHS = {1: 24.0, 2: 52.0, 3: 46.0, 4: 34.0, 5: 10.0, 6: 9.0, 7: 24.0}
+WIDTHS = {1: 20.0, 2: 70.0, 3: 46.0, 4: 40.0, 5: 9.0, 6: 7.0, 7: 13.0}
 LINE = 15.5
 """The height of a line of text, in points."""
 MARK_WIDTH = 3.2
@@ -38,9 +40,15 @@ class Step:
     marks: Place
     guide: Guide
 
+    @property
+    def symbol(self) -> str:
+        """Its name without the sentence and the step that it helps."""
+        return self.block.node.name
+
 
 def with_pages(layout: Layout, lesson: Lesson, title: str) -> Layout:
-    """A layout with blanks, plus the cover, hints and marks of a lesson."""
+    """A layout with blanks, plus the cover, hints and marks of a lesson. The cover takes the place of the
+    Overview. No page of an exam invites to change a number."""
     steps: list[Step] = []
     sheets: list[Sheet] = []
     for sheet in layout.sheets:
@@ -49,11 +57,13 @@ def with_pages(layout: Layout, lesson: Lesson, title: str) -> Layout:
             made = _steps(layout, sheet, opened, lesson)
             steps += made
             sheet = _marked(layout, sheet, made, lesson)
+        elif lesson.exam:
+            sheet = replace(sheet, note=GIVEN)
         sheets.append(sheet)
     cover = _cover(steps, lesson, title)
     if not lesson.exam:
         sheets.append(_hints(steps))
-    return replace(layout, sheets=tuple(sheets), cover=cover, protected=True)
+    return replace(layout, sheets=tuple(sheets), cover=cover, protected=True, overview=False)
 
 
 def _steps(layout: Layout, sheet: Sheet, opened: list[Block], lesson: Lesson) -> list[Step]:
@@ -65,17 +75,18 @@ def _steps(layout: Layout, sheet: Sheet, opened: list[Block], lesson: Lesson) ->
             f"{sheet.symbol} has {sheet.main.place.columns} columns, which leaves no room on its sheet "
             "for the marks. Use a shorter sentence, or --exam, which has no marks."
         )
-    groups = {b.node: s.group for s in (layout.steps or layout.sheets) for b in s.blocks}
+    owners = {b.node: s for s in (layout.steps or layout.sheets) for b in s.blocks}
     steps = []
     for block in opened:
-        words = layout.sentences.get(groups[block.node]) or next(iter(layout.sentences.values()))
+        words = layout.sentences.get(owners[block.node].group) or next(iter(layout.sentences.values()))
         node = block.node
         pick = node.rows[0] if not node.scalar else words[0]
         cells = int(layout.blanks.open[node].sum())
         marks = replace(block.place, column=block.place.column + last)
-        name = sheet.name
+        owner = owners[node]
+        name = owner.name
         if node.helper:
-            prefix = f"{sheet.group}." if sheet.group else ""
+            prefix = f"{owner.group}." if owner.group else ""
             name = f"{prefix}{node.name}" if node.scalar else f"{name}.{node.name}"
         steps.append(Step(name, block, cells, marks, guide(node, sentence=words, pick=pick)))
     return steps
@@ -88,9 +99,7 @@ def _marked(layout: Layout, sheet: Sheet, steps: Sequence[Step], lesson: Lesson)
     widths = dict(extras.widths)
     for step in () if lesson.exam else steps:
         place, block = step.marks, step.block
-        head = Cell(place.row - 1, place.column, "marks", style="attn note", align="center")
-        if not any((cell.row, cell.column) == (head.row, head.column) for cell in cells):
-            cells.append(head)
+        cells.append(Cell(place.row - 1, place.column, f"marks of {step.symbol}", style="attn note"))
         for row, column in np.argwhere(layout.blanks.open[block.node]).tolist():
             cells.append(_mark(layout, step, row, column, lesson.tolerance))
         widths.update(dict.fromkeys(range(place.column, place.last_column + 1), MARK_WIDTH))
@@ -99,7 +108,8 @@ def _marked(layout: Layout, sheet: Sheet, steps: Sequence[Step], lesson: Lesson)
         bad = f'OR({mark}="{WRONG}",{mark}="{NO_NUMBER}")'
         tints.append(Tint(block.place.range, bad, "attn wrong"))
         choices.append(Choice(_open_range(layout, block), "", "How to", step.guide.prompt))
-    note = FILL_IN if extras.canvas else f"To fill in: {steps[0].guide.do}"
+    drawn = FILL_IN if lesson.exam else FILL_IN_MARKED
+    note = drawn if extras.canvas else f"To fill in: {steps[0].guide.do}"
     made = replace(
         extras, cells=tuple(cells), tints=tuple(tints), choices=tuple(choices), widths=widths
     )
@@ -179,7 +189,7 @@ def _cover(steps: Sequence[Step], lesson: Lesson, title: str) -> Sheet:
         else:
             cells += _counts(step, at, number)
         heights[at] = max(
-            row_height(words, WIDTHS[2]), row_height(step.guide.question, WIDTHS[3]), 2 * LINE
+            row_height(words, WIDTHS[2]), row_height(step.guide.question, WIDTHS[3]), 3 * LINE
         )
     note = "Read this page first; then fill in the marked cells, sheet by sheet."
     extras = Extras(tuple(cells), widths=dict(WIDTHS), heights=heights, zoom=100)
@@ -233,14 +243,16 @@ def _hints(steps: Sequence[Step]) -> Sheet:
 
 
 def _link(row: int, step: Step) -> Cell:
-    return Cell(row, 1, step.name, style="attn link", link=step.block.place.sheet, wrap=True)
+    place = step.block.place
+    spot = address(place.row, place.column) if place.sheet != step.name else "A1"
+    return Cell(row, 1, step.name, style="attn link", link=place.sheet, spot=spot, wrap=True)
 
 
 def row_height(text: str, width: float) -> float:
     """The height, in points, of a cell `width` characters wide that holds `text`."""
     lines, room = 1, 0
     for word in text.split():
-        if room and room + len(word) > width * 0.98:
+        if room and room + len(word) > width * 1.06:
             lines, room = lines + 1, 0
         room += len(word) + 1
     return LINE * lines + 5

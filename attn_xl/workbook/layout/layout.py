@@ -3,7 +3,7 @@ records."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
@@ -150,6 +150,11 @@ class Layout:
         return {block.node: block for sheet in self.sheets for block in sheet.blocks}
 
     @cached_property
+    def named(self) -> dict[str, Node]:
+        """The matrices by their defined names."""
+        return {block.name: node for node, block in self.blocks.items()}
+
+    @cached_property
     def sources(self) -> dict[str, list[str]]:
         """For each sheet, the sheets that its formulas refer to."""
         sources: dict[str, list[str]] = {}
@@ -255,34 +260,29 @@ class Layout:
         needed = {text: count for text, (node, count) in own.read.items() if node in waiting}
         return formula, f"COUNT({','.join(needed)})<{sum(needed.values())}" if needed else ""
 
-    def same_in_every_row(self, block: Block) -> bool:
-        """Whether one pattern serves all rows of a matrix."""
+    def kinds_of_rows(self, block: Block) -> Sequence[object]:
+        """For each row of a matrix a value that is the same where one pattern serves the rows."""
+        rows = range(block.place.rows)
         if self.waits(block.node):
-            return False
-        return not block.live or _in_every_row(block.node, lambda made: made.same_in_every_row)
-
-    def alike(self, block: Block, row: int, other: int) -> bool:
-        """Whether one pattern serves two rows of a matrix."""
-        if self.waits(block.node):
-            return False
-        return not block.live or _in_every_row(block.node, lambda made: made.alike(row, other))
+            return rows
+        varying = list(_varying(block.node)) if block.live else []
+        if None in varying:
+            return rows
+        return [tuple(made.kind_of_row(row) for made in varying if made) for row in rows]
 
 
-def _in_every_row(node: Node, same: Callable[[Operation], bool]) -> bool:
-    """Whether a formula is the same in some rows, given that of an operation."""
+def _varying(node: Node) -> Iterator[Operation | None]:
+    """The operations in a matrix's formula whose own formulas differ between rows in more than row
+    numbers; None for an operand that is another column in each row."""
     if node.operation is None:
-        return True
+        return
     operation = operation_of(node)
-    return same(operation) and all(
-        _refers_alike(parent, operation.reads_of(number), same)
-        for number, parent in enumerate(node.parents)
-        if not parent.name
-    )
-
-
-def _refers_alike(node: Node, reads: Reads, same: Callable[[Operation], bool]) -> bool:
-    """Whether the rows refer to an operand without a name in the same way."""
-    cells = cells_of(node)
-    if cells and cells.turned:  # another column for each row
-        return node.shape[0] == 1 or reads is Reads.column
-    return _in_every_row(node, same)
+    if not operation.same_in_every_row:
+        yield operation
+    for number, parent in enumerate(node.parents):
+        if not parent.name:
+            cells = cells_of(parent)
+            if not (cells and cells.turned):
+                yield from _varying(parent)
+            elif parent.shape[0] > 1 and operation.reads_of(number) is not Reads.column:
+                yield None

@@ -21,7 +21,7 @@ class Cell:
         wrap: its text wraps onto several lines.
         number_format, align: override those of the style.
         indent: from the edge that the text is aligned to.
-        link: the sheet that it links to; link_cell: the cell there.
+        link: the sheet that it links to; spot: the cell there.
         across: the number of columns it spans.
         like: the defined name of the matrix whose number it repeats, with its number format.
         shows: the row and column of that number, from 0.
@@ -40,7 +40,7 @@ class Cell:
     align: Literal["", "left", "center", "right"] = ""
     indent: int = 0
     link: str = ""
-    link_cell: str = "A1"
+    spot: str = "A1"
     across: int = 1
     like: str = ""
     shows: tuple[int, int] = (0, 0)
@@ -102,13 +102,13 @@ class Chart:
     """A native chart.
 
     Attributes:
-        kind: bars, pairs of points joined by an arrow (`moves`), or points.
+        kind: bars, a line through one number for each label, pairs of points joined by an arrow (`moves`), or points.
         row, column: the cell of its top left corner.
         width, height: in centimetres.
         legend: whether there is a legend.
     """
 
-    kind: Literal["bars", "moves", "points"]
+    kind: Literal["bars", "line", "moves", "points"]
     title: str
     row: int
     column: int

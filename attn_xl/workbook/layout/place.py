@@ -37,6 +37,8 @@ from .layout import (
 )
 from .placed import Block
 
+MOST_CAPTION = 50
+"""Characters of a note that stands as the caption of a matrix on a shared sheet."""
 CONTROLS_NOTE = "Turn a switch or choose a word, and watch every formula recalculate."
 
 
@@ -143,6 +145,8 @@ def _shared_note(symbol: str, blocks: list[Block]) -> str:
         return steps.COMPARED.note
     if symbol == CONTROLS:
         return CONTROLS_NOTE
+    if not blocks[0].node.scalar:
+        return blocks[0].node.note
     return " ".join([OPTIONS_NOTE, *(f"{block.node.name}: {block.node.note}" for block in blocks)])
 
 
@@ -208,7 +212,8 @@ def _place(node: Node, sheet: str, name: str, blocks: list[Block], live: bool) -
             f"{node.name} has a label of {len(long):,} characters, {shortened(long, 20)!r}, but a cell "
             f"holds at most {MAX_TEXT:,}. Shorten it."
         )
-    caption = node.note if node.sheet or node.helper else node.name
+    own_note = node.helper or (node.sheet and len(node.note) <= MOST_CAPTION)
+    caption = node.note if own_note else node.name
     if node.scalar:
         caption = "option"
     return Block(node, place, name, caption, labelled=labelled, headed=headed, live=live)

@@ -68,13 +68,14 @@ def sheet_rows(
     """
     rows = [row for block in sheet.blocks for row in (block.place.row - 1, block.place.last_row)]
     rows += [*cells, *cell_styles.heights]
+    kinds = {block: layout.kinds_of_rows(block) for block in sheet.blocks}
     template: _RowTemplate | None = None
     alone: dict[Block, _RowTemplate] = {}
 
     def only(block: Block, row: int) -> bytes:
         """The row of one block, where several blocks or cells share the row."""
         if block not in alone or not alone[block].serves([block], row):
-            alone[block] = _RowTemplate([block], row, layout, cell_styles, live)
+            alone[block] = _RowTemplate([block], row, layout, cell_styles, live, kinds)
         return alone[block].at(row)
 
     for row in range(min(rows), max(rows) + 1):
@@ -84,7 +85,7 @@ def sheet_rows(
         height = cell_styles.heights.get(row) or (cell_styles.heading_height if headed else None)
         if here and not headed and not free and not height:
             if template is None or not template.serves(here, row):
-                template = _RowTemplate(here, row, layout, cell_styles, live)
+                template = _RowTemplate(here, row, layout, cell_styles, live, kinds)
             yield b'<row r="%d">%b</row>' % (row, template.at(row))
             continue
         pieces = [(block.place.column, _header(block, row, cell_styles)) for block in headed]
@@ -134,11 +135,17 @@ class _RowTemplate:
     """A row of some blocks with placeholders for the row's number and values."""
 
     def __init__(
-        self, blocks: list[Block], row: int, layout: Layout, cell_styles: CellStyles, live: bool
+        self,
+        blocks: list[Block],
+        row: int,
+        layout: Layout,
+        cell_styles: CellStyles,
+        live: bool,
+        kinds: Mapping[Block, Sequence[object]],
     ) -> None:
         self._blocks, self._layout, self._row = blocks, layout, row
         self._arrays = False
-        self._uniform = all(layout.same_in_every_row(block) for block in blocks)
+        self._kinds = [(block.place.row, kinds[block]) for block in blocks]
         own = row_token(0)
         parts: list[str] = []
         for block in sorted(blocks, key=lambda block: block.place.column):
@@ -155,7 +162,7 @@ class _RowTemplate:
             if array and index == 0:
                 reference = f't="array" ref="{block.place.range}"'
                 formulas[0] = f"<f {reference}>{_escaped(array).replace('%', '%%')}</f>"
-                self._uniform, self._arrays = False, True
+                self._arrays = True
             elif array:
                 pass
             elif live and block.live and any(state.formula for state in states):
@@ -188,10 +195,7 @@ class _RowTemplate:
         """Whether the template is valid for a row below."""
         if blocks != self._blocks or self._arrays:
             return False
-        return self._uniform or all(
-            self._layout.alike(block, self._row - block.place.row, row - block.place.row)
-            for block in blocks
-        )
+        return all(kinds[self._row - top] == kinds[row - top] for top, kinds in self._kinds)
 
     def at(self, row: int) -> bytes:
         text = self._text

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
-from functools import cached_property
 from itertools import groupby
 from typing import Any
 
@@ -18,7 +17,6 @@ from openpyxl.worksheet.hyperlink import Hyperlink
 from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.properties import PageSetupProperties
 
-from attn_xl.graph.node import Node
 from attn_xl.spreadsheets.addresses import MAX_LITERAL, address, cut, letters, quoted
 from attn_xl.text import text_width
 from attn_xl.workbook.canvas.measures import NUMBER_ROOM
@@ -51,6 +49,8 @@ MOST_PROMPT_TITLE, MOST_PROMPT = 32, 255
 """UTF-16 units: Excel's limits."""
 PAGE_CHARACTERS = 260
 """Characters across a landscape page that are still readable."""
+MOST_SHRUNK = 1.4
+"""A text that is this many pages high when it fills the width is printed on one page, smaller."""
 
 
 def add_sheet(
@@ -126,15 +126,7 @@ class _SheetWriter:
         """A cell that repeats a number, with the number format of its matrix."""
         if not cell.like:
             return cell
-        return replace(cell, number_format=self._formats[cell.like])
-
-    @cached_property
-    def _formats(self) -> dict[str, str]:
-        return {name: self._styles.number_format(node) for name, node in self._named.items()}
-
-    @cached_property
-    def _named(self) -> dict[str, Node]:
-        return {block.name: node for node, block in self._layout.blocks.items()}
+        return replace(cell, number_format=self._styles.number_format(self._layout.named[cell.like]))
 
     def _note(self) -> str:
         note = self._sheet.note
@@ -233,13 +225,14 @@ class _SheetWriter:
                 widest = max(map(text_width, labels))
                 widen(place.column - 1, max(11, min(widest + 3, MOST_LABEL)))
         if canvas:
-            shown = {name: self._styles.shown_width(node) for name, node in self._named.items()}
             for block in self._sheet.blocks:
+                shown = self._styles.shown_width(block.node)
                 for column in range(block.place.column, block.place.last_column + 1):
-                    widen(column, shown[block.name] + NUMBER_ROOM)
+                    widen(column, shown + NUMBER_ROOM)
             for cell in self._extras.cells:
                 if cell.like:
-                    widen(cell.column, shown[cell.like] + NUMBER_ROOM)
+                    shown = self._styles.shown_width(self._layout.named[cell.like])
+                    widen(cell.column, shown + NUMBER_ROOM)
         scale = (self._styles.named("attn value").font.sz or 11) / 11
         last = max(widths, default=1)
         wide = [min(WIDEST, widths.get(column, 3.0) * scale) for column in range(1, last + 1)]
@@ -275,7 +268,7 @@ class _SheetWriter:
             self._picture_setup(width, last_row)
             return
         ws.page_setup.fitToWidth = max(1, round(width / PAGE_CHARACTERS))
-        ws.page_setup.fitToHeight = 1 if last_row <= 60 and not extras.heights else 0
+        ws.page_setup.fitToHeight = int(self._fits_a_page(width, last_row))
         if not self._sheet.blocks:
             return
         # Only for several pages, and never both: with row and column titles together, LibreOffice takes
@@ -285,15 +278,29 @@ class _SheetWriter:
         elif not ws.page_setup.fitToHeight:
             ws.print_title_rows = f"{HEADER_ROW}:{HEADER_ROW}"
 
+    def _fits_a_page(self, width: float, last_row: int) -> bool:
+        """Whether a sheet that is fitted to the width of its paper is readable on one page."""
+        if not self._extras.heights:
+            return last_row <= 60
+        one = self._ws.sheet_format.defaultRowHeight or 15
+        height = sum(self._extras.heights.get(row, one) for row in range(1, last_row + 1))
+        across, down = self._room
+        return bool(height * across / (width * CHARACTER) <= MOST_SHRUNK * down)
+
+    @property
+    def _room(self) -> tuple[float, float]:
+        """The width and height, in points, that a landscape page leaves for cells."""
+        paper, margins = self._ws.page_setup.paperSize, self._page.page_margins
+        down, across = PAPERS.get(int(paper or A4), PAPERS[A4])
+        return across - 72 * (margins.left + margins.right), down - 72 * (margins.top + margins.bottom)
+
     def _picture_setup(self, width: float, last_row: int) -> None:
         """Print a picture on one page, or on several that end between steps."""
-        ws, extras, margins = self._ws, self._extras, self._page.page_margins
+        ws, extras = self._ws, self._extras
         ws.page_setup.orientation = "landscape"
-        down, across = PAPERS.get(int(ws.page_setup.paperSize or A4), PAPERS[A4])
-        room = across - 72 * (margins.left + margins.right), down - 72 * (margins.top + margins.bottom)
         heights = [extras.heights.get(row, extras.row_height) for row in range(1, last_row + 1)]
         font = self._styles.named("attn value").font.sz or FONT
-        pages = spread(width * CHARACTER, heights, extras.starts, extras.sections, room, font)
+        pages = spread(width * CHARACTER, heights, extras.starts, extras.sections, self._room, font)
         if not pages.breaks and pages.whole:
             ws.page_setup.fitToWidth = ws.page_setup.fitToHeight = 1
             return
@@ -308,7 +315,7 @@ class _SheetWriter:
         for cell in extras.cells:
             here = address(cell.row, cell.column)
             if cell.link:
-                ws._hyperlinks.append(_link(here, cell.link, str(cell.value), cell.link_cell))
+                ws._hyperlinks.append(_link(here, cell.link, str(cell.value), cell.spot))
             if cell.across > 1:
                 last = address(cell.row, cell.column + cell.across - 1)
                 ws.merged_cells.add(f"{here}:{last}")
@@ -345,6 +352,6 @@ class _SheetWriter:
             ws.print_area = extras.print_to
 
 
-def _link(cell: str, sheet: str, text: str, target: str = "A1") -> Any:
+def _link(cell: str, sheet: str, text: str, spot: str = "A1") -> Any:
     shown = spreadsheet_text(text)[:MAX_LITERAL]
-    return Hyperlink(ref=cell, location=f"{quoted(sheet)}!{target}", display=shown)
+    return Hyperlink(ref=cell, location=f"{quoted(sheet)}!{spot}", display=shown)

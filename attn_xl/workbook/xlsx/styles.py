@@ -35,6 +35,8 @@ class Styles:
         """`seen` gives the numbers that a matrix's format may depend on; NaN for hidden answers."""
         self._book, self._page, self._settings, self._seen = book, page, settings, seen
         self._numbers: dict[Any, int] = {}
+        self._formats: dict[tuple[Node, bool], str] = {}
+        self._shown: dict[Node, int] = {}
 
     def named(self, name: str) -> Any:
         """A style of the template, or its stand-in if the template lacks it."""
@@ -114,14 +116,21 @@ class Styles:
 
     def of_matrix(self, node: Node, *, blank: bool = False) -> int:
         """The style number of a matrix's numbers or, with `blank`, of its cells to fill in."""
-        number_format = self.number_format(node)
+        number_format = self.number_format(node, blank=blank)
         if blank:
             return self.number("attn blank", number_format=number_format, unlocked=True)
         return self.number(f"attn {node.role}", number_format=number_format)
 
-    def number_format(self, node: Node) -> str:
+    def number_format(self, node: Node, *, blank: bool = False) -> str:
+        """The number format of a matrix, computed once."""
+        key = node, blank
+        if key not in self._formats:
+            self._formats[key] = self._format(node, blank=blank)
+        return self._formats[key]
+
+    def _format(self, node: Node, *, blank: bool) -> str:
         """The number format of a matrix: the template's or that of --decimals, with an exponent where
-        the numbers need one."""
+        the numbers need one. Cells to fill in, of which no number may be seen, show what is typed."""
         decimals = self._settings.decimals
         own = str(self.named(f"attn {node.role}").number_format)
         if node.texts or (node.scalar and node.operation is None):
@@ -129,7 +138,10 @@ class Styles:
         plain = set(own) <= set("0.#,")
         if decimals is None:
             decimals = len(own.partition(".")[2]) if plain else 3
-            if plain and node.is_whole(self._seen(node)):
+            seen = self._seen(node)
+            known = seen[np.isfinite(seen)]
+            hidden = blank and not known.size and not node.may_hide
+            if plain and (hidden or (known.size and node.is_whole(known[None]))):
                 own = "0" if node.may_hide else "General"
         else:
             own = f"0.{'0' * decimals}" if decimals else "0"
@@ -144,6 +156,12 @@ class Styles:
         return hidden.pop() if len(hidden) == 1 else f"<={HIDES:.0E}" if hidden else HIDDEN_TEXT
 
     def shown_width(self, node: Node) -> int:
+        """The width of a matrix's widest number, in characters, computed once."""
+        if node not in self._shown:
+            self._shown[node] = self._width(node)
+        return self._shown[node]
+
+    def _width(self, node: Node) -> int:
         """The width of a matrix's widest number, in characters."""
         values = self._seen(node)
         if node.texts:
