@@ -7,13 +7,14 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from attn_xl.graph.node import Graph, Node
+from attn_xl.graph.node import Graph, Node, Numbers
 from attn_xl.models import build as models
 from attn_xl.models.computation import Computation, as_computation
+from attn_xl.models.learning import trained
 from attn_xl.spreadsheets.objects import TAKEN
 from attn_xl.tables.checkpoints.checkpoint import Checkpoint
 from attn_xl.tables.read import book_of_objects, read_tables
@@ -34,10 +35,13 @@ if TYPE_CHECKING:
     from .choices import (
         Activation,
         Arrangement,
+        Backbone,
         Norm,
         Normalize,
         NormEpsilon,
         NormVariance,
+        Optimizer,
+        Pooling,
         Positions,
         Switch,
     )
@@ -53,10 +57,13 @@ class Options(TypedDict, total=False):
     model: (
         Model
         | Literal["attention", "encoder", "decoder", "encoder-decoder", "decoder-only", "similarity"]
+        | Literal["classify"]
         | Literal["softmax", "norm", "feed-forward", "positions"]
     )
     heads: int | None
     heads_as_sheets: bool
+    backbone: Backbone | Literal["attention", "encoder"]
+    pooling: Pooling | Literal["mean", "first"]
     layers: int
     encoder_layers: int | None
     decoder_layers: int | None
@@ -77,6 +84,17 @@ class Options(TypedDict, total=False):
     hidden: int | None
     epsilon: float
     random_weights: int | None
+    loss: bool
+    steps: int
+    optimizer: Optimizer | Literal["sgd", "momentum", "adam", "adamw"]
+    rate: float
+    momentum: float
+    beta1: float
+    beta2: float
+    adam_epsilon: float
+    decay: float
+    live: int
+    train: str | None
     live_layers: str | None
     live_heads: str | None
     live_network: bool
@@ -147,6 +165,69 @@ def attend(
             read = _with_weights(read, weights)
         resolved = _settings(options, read, settings)
         return replace(models.attend(read, resolved), tables=read)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Learned:
+    """The result of learning.
+
+    Attributes:
+        losses: the loss after each number of steps, (steps + 1,).
+        weights: the weights after the last step, by name.
+        computation: every step; `write_workbook` writes it.
+    """
+
+    losses: Numbers
+    weights: dict[str, Table]
+    computation: Computation
+
+    def __repr__(self) -> str:
+        first, last = self.losses[0], self.losses[-1]
+        return f"{self.computation.title}: loss {first:.4g}, after learning {last:.4g}"
+
+
+def learn(
+    tables: Any,
+    settings: Settings | None = None,
+    *,
+    labels: Mapping[str, str | Sequence[str]] | None = None,
+    weights: Mapping[str, Any] | None = None,
+    words: Sequence[str] | str | None = None,
+    dims: Sequence[str] | str | None = None,
+    **options: Unpack[Options],
+) -> Learned:
+    """Learn the weights of a model from one or more sentences.
+
+    Args:
+        labels: the right answers by the name of the sentence: its class, the word that follows it, or
+            one word for each of its words. They replace those of a workbook.
+        tables, settings, weights, words, dims, options: as for `attend`; 20 `steps` unless given.
+            Weights that are not given are drawn from `seed`.
+
+    Raises:
+        InputError: if a target is missing or does not fit the model, if there is nothing to learn, or if
+            the loss becomes infinite; also as for `attend`.
+        CallError, WrongTypeError: as for `attend`.
+
+    Example:
+        >>> import attn_xl
+        >>> attn_xl.learn("samples/learning.xlsx", steps=20)
+        Learning, 20 steps: Classifier: pets, desk, kitchen, office: loss 0.7317, after learning 0.01575
+
+    Source: Goodfellow, Bengio, Courville, "Deep Learning" (2016), chapter 8.
+    """
+    with _options_as_keywords():
+        read = _tables(tables, words, dims)
+        if labels is not None:
+            given = {
+                name: (text,) if isinstance(text, str) else tuple(text) for name, text in labels.items()
+            }
+            read = replace(read, labels=given)
+    if settings is None:
+        options.setdefault("steps", 20)
+    computation = attend(read, settings, weights=weights, **options)
+    (graph,) = computation.values()
+    return Learned(graph["Loss"].values[:, 0], trained(computation), computation)
 
 
 class TrainedModel:

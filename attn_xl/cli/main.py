@@ -61,11 +61,11 @@ app.command(epilog="Example:  attn-xl convert samples/mouse.xlsx -o mouse.xlsx -
     convert
 )
 app.command(epilog="Example:  attn-xl similarity samples/politics.xlsx -o angles.xlsx")(similarity)
+app.command(epilog="Example:  attn-xl learn samples/learning.xlsx --steps 20 --rate 1")(learn)
 app.command(
     cls=ModelCommand,
     epilog='Example:  attn-xl model samples/tiny-model --text "the cat chased the mouse and the"',
 )(model)
-app.command(epilog="Example:  attn-xl learn samples/learning.xlsx --steps 20 --rate 1")(learn)
 app.command(epilog="Example:  attn-xl show samples/mouse.xlsx --step Softmax --sheet pets")(show)
 app.command(epilog="Example:  attn-xl inspect samples/mouse.xlsx")(inspect)
 app.command(

@@ -9,7 +9,7 @@ from dataclasses import Field, fields, replace
 from enum import Enum
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional, cast
 
 import typer
 
@@ -120,6 +120,15 @@ Without = Annotated[
         show_default=False,
     ),
 ]
+Encoding = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="The encoding of a text file: windows-1251, gbk, ... Default: detected, or Windows-1252.",
+        show_default=False,
+    ),
+]
 Text = Annotated[
     Optional[list[str]],  # noqa: UP045
     typer.Option(
@@ -139,15 +148,6 @@ WeightsFile = Annotated[
         show_default=False,
     ),
 ]
-Encoding = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option(
-        "--encoding",
-        metavar="NAME",
-        help="The encoding of a text file: windows-1251, gbk, ... Default: detected, or Windows-1252.",
-        show_default=False,
-    ),
-]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing output file.")]
 Command = Callable[..., None]
 
@@ -156,7 +156,7 @@ def with_settings(*leave_out: str) -> Callable[[Command], Command]:
     """Add an option for every setting to a command, which receives their values as `options`.
 
     A command with a parameter `reading` also gets the options of `read_tables`, collected there:
-    --range, --words-in, --without, --text, --weights, --encoding and, unless the command defines its
+    --range, --words-in, --without, --encoding, --text, --weights and, unless the command defines its
     own, --sheet.
 
     Args:
@@ -172,9 +172,9 @@ def with_settings(*leave_out: str) -> Callable[[Command], Command]:
                 "words_in": WordsIn,
                 "sheet": Sheets,
                 "without": Without,
+                "encoding": Encoding,
                 "text": Text,
                 "weights": WeightsFile,
-                "encoding": Encoding,
             }
             if "reading" in own
             else {}
@@ -261,8 +261,8 @@ def compute_file(
 
     Args:
         fits: called before the computation; raises an error if a matrix is too large.
-        steps: the steps to return. If only the model with switches has them, as in `explain` and
-            `convert`, the switches are turned on.
+        steps: the steps to return. If only the model with switches, or with its influence, has them,
+            these are added.
     """
     from attn_xl.models.build import attend, foresee
     from attn_xl.views.selection import has_steps
@@ -270,11 +270,12 @@ def compute_file(
     tables = read_file_tables(file, reading, sheet)
     if steps:
         plain = Settings.resolve(options, tables.settings, f"{file}, sheet 'Settings'")
-        switched = replace(plain, controls=True)
-        if not has_steps(foresee(tables, plain), steps, sheet) and has_steps(
-            foresee(tables, switched), steps, sheet
-        ):
-            options = {**options, "controls": True}
+        if not has_steps(foresee(tables, plain), steps, sheet):
+            for option in ("controls", "influence"):
+                other: Settings = replace(plain, **cast("dict[str, Any]", {option: True}))
+                if not other.why_idle(option) and has_steps(foresee(tables, other), steps, sheet):
+                    options = {**options, option: True}
+                    break
     settings = Settings.resolve(options, tables.settings, f"{file}, sheet 'Settings'")
     foreseen = foresee(tables, settings)
     if fits is not None:

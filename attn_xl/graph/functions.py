@@ -35,6 +35,7 @@ from attn_xl.graph.operations.positions import Angle, Count, Distance, QuarterTu
 from attn_xl.graph.operations.products import Dot
 from attn_xl.graph.operations.reductions import (
     Best,
+    BlockNorms,
     ColumnMaximum,
     ColumnMean,
     ColumnSum,
@@ -336,6 +337,14 @@ def rank(x: Matrix) -> Matrix:
 def at_most(x: Matrix, most: Matrix) -> Matrix:
     """(n, m): 1 where a number of `x` is at most the scalar `most`, 0 elsewhere."""
     return made(AtMost(), (x, most), x.rows, x.columns)
+
+
+def block_norms(
+    parts: Sequence[Matrix], each: int, rows: Sequence[str], columns: Sequence[str]
+) -> Matrix:
+    """(n, d), (n, d), ... to (k, n): in row i the norm of each row of the parts i · each, ...,
+    (i + 1) · each − 1 together."""
+    return made(BlockNorms(each), tuple(parts), rows, columns)
 
 
 def row_mean(x: Matrix) -> Matrix:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -92,5 +92,5 @@ def loop_turns(nodes: Sequence[Node]) -> dict[Node, Loop | None]:
 
 def loops_in(nodes: Iterable[Node]) -> list[Loop]:
     """The loops among some matrices."""
-    found = (node.operation.loop for node in nodes if isinstance(node.operation, Looping))
-    return list(dict.fromkeys(found))
+    operations = [node.operation for node in nodes if isinstance(node.operation, Looping)]
+    return list(dict.fromkeys(cast(Looping, operation).loop for operation in operations))

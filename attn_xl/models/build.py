@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import cached_property
+from typing import cast
 
 from attn_xl.errors import CallError, InputError, MissingWeightsError, NotFinite, nearest
 from attn_xl.graph.functions import concat, option, switch
@@ -47,6 +48,7 @@ from .computation import Computation
 from .convolution import convolution
 from .explorer import explorer, moves
 from .generation import Choosing, SameWeights, count_kept, new_word, states, word_of
+from .influence import INFLUENCE, influence
 from .latent import latent_attention
 from .learning import learned
 from .live import Live, described
@@ -110,6 +112,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
     run = Run(tables, settings)
     outputs: dict[str, list[Matrix]] = {}
     ends: dict[str, tuple[Matrix, Matrix]] = {}
+    by_row: list[str] = []
     for name, x in run.inputs.items():
         try:
             with run.within(name):
@@ -125,6 +128,9 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
             cell = tables.sentences[name].largest()
             hint = f" The largest is in cell {cell}." if "too large" in message else ""
             raise InputError(f"{tables.path}, sheet {name!r}: {message}{hint}") from None
+        if settings.influence:
+            found, remark = influence(x, end)
+            output, by_row = [*output, found], [*by_row, *[f"{name}: {remark}"] * bool(remark)]
         outputs[name] = output
         ends[name] = x, end
     run.check_hidden()
@@ -134,12 +140,9 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
     if settings.steps:
         remarks = (*tables.remarks, *run.unused())
         return learned(title, outputs, settings, run.scoring.sheet, str(tables.path), remarks)
-    graphs = {
-        name: Graph(*output, *([] if run.live.has(1) else [ends[name][0]]))  # the words, in any case
-        for name, output in outputs.items()
-    }
+    graphs = {name: Graph(ends[name][0], *output) for name, output in outputs.items()}
     batch = _batch(graphs)
-    by_row = _row_by_row(graphs, settings)
+    by_row += _row_by_row(graphs, settings)
     if settings.model.kind in (*BLOCKS, Model.similarity):
         return Computation(
             title, graphs, batch, remarks=(*tables.remarks, *run.unused()), settings=settings
@@ -168,6 +171,16 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
     )
 
 
+def _batch(graphs: Mapping[str, Graph]) -> dict[str, Matrix]:
+    """The losses of several sentences and their mean, by name; empty without losses."""
+    losses = {name: graph["Loss"] for name, graph in graphs.items() if "Loss" in graph}
+    if len(losses) < 2:
+        return {}
+    loss = mean_loss(losses, WHOLE.within(Scope(BATCH, "batch")), BATCH)
+    parents = (cast(Matrix, parent) for parent in loss.parents)
+    return {matrix.name: matrix for matrix in (*parents, loss)}
+
+
 def _about(tables: Tables, settings: Settings, graphs: Mapping[str, Graph]) -> str:
     """What of a model is formulas, and what all of it would take; nothing while only shapes are
     wanted."""
@@ -182,15 +195,6 @@ def _about(tables: Tables, settings: Settings, graphs: Mapping[str, Graph]) -> s
 
 def _size(graphs: Mapping[str, Graph]) -> int:
     return sum(node.values.size for node in {n for graph in graphs.values() for n in graph.values()})
-
-
-def _batch(graphs: Mapping[str, Graph]) -> dict[str, Matrix]:
-    """The losses of several sentences and their mean, by name; empty without losses."""
-    losses = {name: graph["Loss"] for name, graph in graphs.items() if "Loss" in graph}
-    if len(losses) < 2:
-        return {}
-    loss = mean_loss(losses, WHOLE.within(Scope(BATCH, "batch")), BATCH)
-    return {parent.name: parent for parent in loss.parents} | {loss.name: loss}
 
 
 def _used_with(tables: Tables, settings: Settings) -> set[str]:
@@ -232,16 +236,16 @@ class Run:
         self.memory = self._memory(tables_of_words)
         target = take_target(tables_of_words) if settings.loss or settings.steps else None
         self.is_batch = settings.steps > 0 and len(tables_of_words) > 1
-        self.live = Live.of(settings)
         self.inputs: dict[str, Matrix] = {}
+        note = steps.INPUT.note if Live.of(settings).has(1) else steps.INPUT_OF_MODEL
         for name, table in tables_of_words.items():
             with self.within(name):
-                note = steps.INPUT.note if self.live.has(1) else steps.INPUT_OF_MODEL
-                note += steps.TURNED if table.turned else ""
+                turned = steps.TURNED if table.turned else ""
                 self.inputs[name] = given_step(
-                    table.values, table.rows, table.columns, steps.INPUT, note=note
+                    table.values, table.rows, table.columns, steps.INPUT, note=note + turned
                 )
         self._check()
+        self.live = Live.of(settings)
         self.scoring = Scoring(tables, settings, self.weights.used, list(self._attended_words()))
         self.answers = Answers(tables, self.weights.used, self.inputs, target)
         self._vocabulary = Vocabulary(tables, self.weights, settings.vocabulary, self._logit_cap)
@@ -261,8 +265,7 @@ class Run:
         if name not in known or (name in tables_of_words and len(tables_of_words) == 1):
             raise CallError(
                 f"--attention: there is no table {name!r} beside the sentence. Give it a sheet with "
-                "this "
-                f'name, or its range: --range "{name}=Sheet!B3:F9". {nearest(name, known)}'
+                f'this name, or its range: --range "{name}=Sheet!B3:F9". {nearest(name, known)}'
             )
         self.weights.used.add(name)
         return tables_of_words.pop(name, None) or self.tables.weights[name]
@@ -566,7 +569,8 @@ class Run:
         if not self.live.whole or s.vocabulary != "all":
             raise CallError(
                 "--generate works with all layers, heads and words only: the next word needs them. "
-                "Leave out --live-layers, --live-heads, --no-live-network and --vocabulary."
+                "Leave "
+                "out --live-layers, --live-heads, --no-live-network and --vocabulary."
             )
         vocabulary = self._vocabulary.embeddings(x)
         choosing, a = self.choosing, self.architecture
@@ -629,8 +633,8 @@ class Run:
         table = self.tables.weights.get(steps.W_C.symbol)
         if table is not None and not table.labelled[1]:
             raise InputError(
-                f"{table.file}, sheet {table.sheet!r}: the columns of W_C have no labels. Write the "
-                "name of a class above each."
+                f"{table.file}, sheet {table.sheet!r}: the columns of W_C have no labels. Write the name "
+                "of a class above each."
             )
         if table is None and not known:
             raise InputError(
@@ -687,12 +691,12 @@ def _language_model(run: Run, name: str, x: Matrix) -> Results:
     if run.settings.lens:
         a = replace(a, after_layer=lambda y, part: layers.append((y, part)))
     output = decoder(x, None, a)
-    predicted = run.next_words(output)
+    logits, probabilities, *more = run.next_words(output)
     after: list[Matrix] = []
     for y, part in layers:
         here = WHOLE.within(steps.LENS).in_layer(part.scopes[0].layer)
         after += run.next_words(lens(y, a, part, here), here)
-    return *predicted, *run.generated(x, predicted[0]), *after, output
+    return probabilities, *more, *after, *run.generated(x, logits), output
 
 
 MODELS: dict[Model, Callable[[Run, str, Matrix], Results]] = {
@@ -740,7 +744,11 @@ def _explorers(graphs: Mapping[str, Graph], ends: Ends, settings: Settings) -> l
     kept = chosen_parts(settings.sheets_for, parts) if settings.sheets_for else set(parts)
     for name, (x, output) in ends.items():
         nodes = graphs[name].values()
-        attention = [node for node in nodes if node.role == "attention" and node.part in kept]
+        attention = [
+            node
+            for node in nodes
+            if node.role == "attention" and node.part in kept and not node.is_step(INFLUENCE)
+        ]
         if attention:
             made += explorer(name if len(ends) > 1 else "", x, output, attention)
     return made

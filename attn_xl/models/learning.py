@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
@@ -364,7 +365,10 @@ def _curve(points: Sequence[Matrix | float], step: Step) -> Matrix:
         symbol = f"{steps.KEPT.symbol}{step.symbol}"
         kept = kept.as_step(replace(steps.KEPT, symbol=symbol), sheet=CURVES)
     places = itertools.count()
-    picks = [(point, 0) if isinstance(point, Matrix) else (kept, next(places)) for point in points]
+    picks = [
+        (point, 0) if isinstance(point, Matrix) else (cast(Matrix, kept), next(places))
+        for point in points
+    ]
     curve = replace(gather(picks, labels), columns=column)
     return curve.described(f"the {step.symbol} of every step").as_step(step, sheet=CURVES)
 

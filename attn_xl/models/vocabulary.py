@@ -68,7 +68,7 @@ class Vocabulary:
         if not turned:
             if self._embeddings is None:
                 values = self._values(table, turned)
-                with inside():
+                with inside():  # no sentence: all share it
                     self._embeddings = given_step(values, words, table.columns, steps.VOCABULARY)
             return next_words(x, self._embeddings, None, bias, self._cap, others, part)
         if not self._chosen:
@@ -76,8 +76,7 @@ class Vocabulary:
             return next_words(x, None, w_u, bias, self._cap, others, part)
         if self._columns is None:
             values = self._values(table, turned).T
-            with inside():
-                self._columns = given_step(values, x.columns, words, steps.W_U)
+            self._columns = given_step(values, x.columns, words, steps.W_U)
         return next_words(x, None, self._columns, bias, self._cap, others, part)
 
     def embeddings(self, x: Matrix) -> Matrix:
@@ -100,8 +99,7 @@ class Vocabulary:
             )
         if self._embeddings is None:
             values = np.asarray(table.values, np.float64)
-            with inside():  # no sentence: all share it
-                self._embeddings = given_step(values, table.rows, table.columns, steps.VOCABULARY)
+            self._embeddings = given_step(values, table.rows, table.columns, steps.VOCABULARY)
         return self._embeddings
 
     def _table(self, x: Matrix) -> Table:

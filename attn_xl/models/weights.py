@@ -159,10 +159,9 @@ class SheetWeights(Weights):
             # A table that all layers share belongs to none of them.
             own = key.casefold() == name.casefold()  # a sheet may be called W_O for W_o
             with inside():  # no sentence: all share it
-                made = given_step(values, rows, columns, step, part if own else WHOLE, note=note)
-            made = made if own else replace(made, name=key)
-            self._made[key] = made
-        return made
+                matrix = given_step(values, rows, columns, step, part if own else WHOLE, note=note)
+            self._made[key] = matrix if own else replace(matrix, name=key)
+        return self._made[key]
 
     def entered(self, step: Step, part: Part) -> Matrix | None:
         """The values that a written workbook has for a step that is not written, in the present

@@ -193,8 +193,8 @@ def _check(one: Attention) -> tuple[str, ...]:
     where = one.heads[0].weights[0]
     if not one.agrees:
         return (
-            f"the attention weights in {where} are not those of these tables: the formulas do something "
-            "else between the scores and the weights",
+            f"the attention weights in {where} are not those of these tables: the formulas do "
+            "something else between the scores and the weights",
         )
     extra = [
         text

@@ -30,9 +30,9 @@ def read_tables(
     words_in: WordsIn | None = None,
     sheet: str | Sequence[str] = (),
     without: str | Sequence[str] = (),
+    encoding: str | None = None,
     text: str | Sequence[str] = (),
     weights: str | os.PathLike[str] | None = None,
-    encoding: str | None = None,
 ) -> Tables:
     """Read the embedding tables and the weights of a file, a frame or an array.
 
@@ -54,11 +54,11 @@ def read_tables(
         sheet: read only the sentences and weights of these sheets, and sheets named as weights.
         without: weights to leave out, by name: `W_1`, `layers.1.linear1.weight`, or all weights of a
             layer, `Enc2`; or sheets.
+        encoding: the encoding of a text file, such as "windows-1251" or "gbk"; detected if None.
         text: one or more texts for a trained model, whose folder `path` is: each becomes a sentence
             with one token per row.
         weights: a .safetensors file, or the folder of a trained model, whose weights replace those of
             the file. A `config.json` beside them gives the settings that the file does not have.
-        encoding: the encoding of a text file, such as "windows-1251" or "gbk"; detected if None.
 
     Raises:
         InputError: if the file cannot be read, has no table, has a cell that is not a finite number, or
@@ -73,13 +73,7 @@ def read_tables(
         array([2. , 1.9, 0.1])
     """
     result = survey(
-        path,
-        range=range,
-        words_in=words_in,
-        sheet=sheet,
-        without=without,
-        encoding=encoding,
-        text=text,
+        path, range=range, words_in=words_in, sheet=sheet, without=without, encoding=encoding, text=text
     )
     if result.trouble is not None:
         raise result.trouble
@@ -94,8 +88,8 @@ def survey(
     words_in: WordsIn | None = None,
     sheet: str | Sequence[str] = (),
     without: str | Sequence[str] = (),
-    text: str | Sequence[str] = (),
     encoding: str | None = None,
+    text: str | Sequence[str] = (),
 ) -> Survey:
     """Find all tables of a file and what each is for; arguments as for `read_tables`.
 

@@ -364,8 +364,8 @@ def _twice(survey: Survey, name: str, a: Found, b: Found) -> InputError:
         )
     if a.place.sheet != b.place.sheet:
         return InputError(
-            f"{survey.path}: {name} is on the sheets {a.place.sheet!r} and {b.place.sheet!r}. Choose one "
-            f"with --sheet {_quoted(a.place.sheet)}."
+            f"{survey.path}: {name} is on the sheets {a.place.sheet!r} and {b.place.sheet!r}. Choose "
+            f"one with --sheet {_quoted(a.place.sheet)}."
         )
     return InputError(
         f"{survey.path}: {a.where} and {b.where} are both {name}. Choose one with --range "

@@ -110,7 +110,7 @@ def weighed(output: Matrix) -> Matrix:
 
 def results(sample: str, **settings: Any) -> list[Matrix]:
     """The last matrix of numbers of each sentence."""
-    computation = attn_xl.attend(SAMPLES / f"{sample}.xlsx", **settings)
+    computation = attn_xl.attend(SAMPLES / f"{sample}.xlsx", loss=False, **settings)
     return [[node for node in graph.values() if not node.texts][-1] for graph in computation.values()]
 
 

@@ -16,9 +16,10 @@ from judges import differences_ironcalc
 
 import attn_xl
 from attn_xl import CallError, InputError, Settings, read_tables
-from attn_xl.choices import BLOCKS, STACKS, Model
+from attn_xl.choices import ATTENTION, BLOCKS, STACKS, Model
 from attn_xl.cli.main import main
 from attn_xl.models.build import attend
+from attn_xl.settings import LEARNING
 from attn_xl.tables.survey import Tables
 from attn_xl.workbook.write import write_workbook
 
@@ -30,7 +31,7 @@ OTHER: dict[str, Any] = {
     "padding": "cat", "positions": "sinusoidal", "normalize": "sum", "scale": False, "temperature": 2.0,
     "dropout": 0.5, "residual_dropout": 0.5, "seed": 4, "norm": "pre", "norm_variance": "sample",
     "norm_epsilon": "outside", "activation": "gelu", "hidden": 3, "epsilon": 0.25, "random_weights": 2,
-    "attention": "one",
+    "attention": "one", "backbone": "encoder", "pooling": "first",
     "kv_heads": 1, "rotary_pairs": "neighbours", "rotary_base": 50.0, "rotary_share": 0.5,
     "qk_norm": "rms", "norm_type": "rms", "residual": "parallel", "window": 2, "sinks": 1,
     "score_cap": 0.5, "logit_cap": 0.5, "latent": 2, "latent_queries": 2, "experts": 3, "top_k": 1,
@@ -72,6 +73,9 @@ SHOWN = {
     "switches",
 }
 """What changes what is shown, and no number of the whole model."""
+LEARNED = {"loss", "steps", "optimizer", "rate", "momentum", "beta1", "beta2", "adam_epsilon", "decay",
+           "live", "train"}  # fmt: skip
+"""What losses and learning take: tests/models/test_learning.py."""
 MASK = [[0, 0, -1e9], [0, 0, 0], [-1e9, 0, 0]]
 
 
@@ -97,12 +101,16 @@ def basis(model: Model) -> dict[str, Any]:
         made["random_weights"] = 1
     if model in (Model.decoder, Model.encoder_decoder):
         made["memory"] = "two"
+    if model is Model.classify:
+        made["backbone"] = "encoder"
     return made
 
 
 def of_use(tables: Tables, model: Model) -> Tables:
     """The tables without the vocabulary where a model has no use for one."""
-    return tables if model is Model.decoder_only else replace(tables, weights={})
+    labels = {"one": ("good",), "two": ("bad",)} if model is Model.classify else {}
+    weights = tables.weights if model is Model.decoder_only else {}
+    return replace(tables, weights=weights, labels=labels)
 
 
 def numbers(tables: Tables, options: dict[str, Any]) -> dict[str, Any]:
@@ -111,7 +119,7 @@ def numbers(tables: Tables, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_every_option_is_tried_here() -> None:
-    assert OTHER.keys() | SHOWN == {f.name for f in fields(Settings)}
+    assert OTHER.keys() | SHOWN | LEARNED == {f.name for f in fields(Settings)}
 
 
 def test_the_docs_have_the_same_table() -> None:
@@ -136,8 +144,12 @@ def test_an_option_has_an_effect_or_is_refused(model: Model, tables: Tables) -> 
             beside = {"qk_norm": "rms"}
         options = {**basis(model), **beside, name: value}
         unlike = numbers(tables, {**basis(model), **beside}) if beside else plain
+        if name == "backbone" and model is Model.classify:
+            options["backbone"] = "attention"
         if name == "memory" and "memory" in basis(model):
             continue
+        if name == "seed" and model in LEARNING and model not in ATTENTION:
+            continue  # for learning only
         if name == "attention" and model is Model.attention:
             continue  # its table has to fit: test_given_attention.py
         if name == "causal" and model in (Model.decoder, Model.encoder_decoder, Model.decoder_only):
@@ -160,8 +172,8 @@ def test_an_option_has_an_effect_or_is_refused(model: Model, tables: Tables) -> 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"seed": 3}, "--seed has no effect without --dropout or --residual-dropout"),
-        ({"model": "encoder", "hidden": 3}, "--hidden has no effect without --random-weights"),
+        ({"seed": 3}, "--seed has no effect without --dropout, --residual-dropout or --steps"),
+        ({"model": "encoder", "hidden": 3}, "--hidden has no effect without --random-weights or --steps"),
         ({"padding": "zebra"}, "--padding: no sentence that words attend to has the word 'zebra'"),
         ({"padding": "the", "memory": "two"}, "no sentence that words attend to has the word 'the'"),
         (

@@ -35,6 +35,7 @@ from .positions import Angle, Count, Distance, QuarterTurn, Sinusoid
 from .products import Dot, Product, Transpose
 from .reductions import (
     Best,
+    BlockNorms,
     ColumnMaximum,
     ColumnMean,
     ColumnSum,
@@ -120,6 +121,7 @@ PRIMITIVES: tuple[Operation, ...] = (
     Repeated(1, 1),
     Concat(),
     Best(),
+    BlockNorms(1),
     Mask(1, ("w",), True, ("<PAD>",)),
     Sinusoid(),
     Angle(1, 2, True),

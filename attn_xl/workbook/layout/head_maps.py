@@ -88,7 +88,7 @@ def _map(block: Block, row: int, column: int, layout: Layout) -> Iterator[Cell]:
         f"head {node.part.head}: {node.name}",
         style="attn link",
         link=place.sheet,
-        spot=address(place.row, place.column),
+        link_cell=address(place.row, place.column),
     )
     for j, word in enumerate(node.columns):
         yield Cell(row - 1, column + j, shortened(clean(word), LONGEST_HEADING), style="attn heading")

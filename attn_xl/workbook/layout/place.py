@@ -59,10 +59,11 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
     node: Node
     contents: dict[tuple[str, str], list[tuple[Node, str]]] = {}  # (prefix, symbol): node, name
     owners: dict[tuple[str, str], Node] = {}
+    step_of: dict[Node, Node] = {}
     for sentence, graph in computation.items():
         for full_name, node in graph.items():
             prefix = "" if node in shared else prefixes[sentence]
-            owner = graph.owner(node)
+            owner = step_of[node] = graph.owner(node)
             symbol = owner.sheet or owner.name
             contents.setdefault((prefix, symbol), []).append((node, full_name))
             owners.setdefault((prefix, symbol), owner)
@@ -94,7 +95,9 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
     for (prefix, symbol), members in contents.items():
         dotted = f"{prefix}." if prefix else ""
         name = _claim(sheet_name(dotted + symbol), sheet_names, MAX_SHEET_NAME)
-        members.sort(key=lambda member: member[0].helper)  # the main one first, helpers as made
+        places = {node: number for number, (node, _) in enumerate(members)}
+        # Each matrix is followed by its helpers, as they were made.
+        members.sort(key=lambda member: (places[step_of.get(member[0], member[0])], member[0].helper))
         blocks: list[Block] = []
         for node, full_name in dict(members).items():
             whose = f"{spelled.get(prefix, prefix)}." if prefix else ""
@@ -186,19 +189,23 @@ def _claim(name: str, taken: set[str], longest: int = MAX_NAME) -> str:
 
 
 def _place(node: Node, sheet: str, name: str, blocks: list[Block], live: bool) -> Block:
-    """Place a helper to the right of the previous blocks, any other matrix below them. A helper has no
-    row labels where they would repeat those of the first block."""
+    """Place a helper to the right of its step and of earlier helpers, any other matrix below all blocks.
+    A helper has no row labels where they would repeat those of its step."""
     before = blocks[-1] if blocks else None
-    labelled = not node.helper or (not node.scalar and node.rows != blocks[0].node.rows)
+    line = [block for block in blocks if before and block.place.row == before.place.row]
+    labelled = not node.helper or not line or (not node.scalar and node.rows != line[0].node.rows)
     row, column, headed = FIRST_ROW, FIRST_COLUMN, True
     if before is not None and node.helper:
+        row = before.place.row
         column = before.place.last_column + 2 + labelled
     elif before is not None:
         # A matrix computed from the one above, number under number, needs no labels of its own; nor
         # does an option below another option.
-        follows = before.node in referred_to(node) or (node.scalar and before.node.scalar)
-        headed = not follows or before.node.columns != node.columns
-        row = before.place.last_row + (3 if headed else 1)
+        above = line[0].node
+        computed_from_it = above in referred_to(node) and above.rows != node.rows
+        follows = computed_from_it or (node.scalar and above.scalar)
+        headed = not follows or above.columns != node.columns
+        row = max(block.place.last_row for block in blocks) + (3 if headed else 1)
     place = Place(sheet, row, column, *node.shape)
     if place.last_row > MAX_ROWS or place.last_column > MAX_COLUMNS:
         raise TooLargeError(
