@@ -41,6 +41,7 @@ class Model(str, Enum):
     norm = "norm"
     feed_forward = "feed-forward"
     positions = "positions"
+    classify = "classify"
     similarity = "similarity"
     cnn = "cnn"
     rnn = "rnn"
@@ -77,7 +78,14 @@ _ADDED: dict[str, Model] = {}
 _KINDS: dict[Model, Model] = {}
 
 
-ATTENTION = (Model.attention, Model.encoder, Model.decoder, Model.encoder_decoder, Model.decoder_only)
+ATTENTION = (
+    Model.attention,
+    Model.encoder,
+    Model.decoder,
+    Model.encoder_decoder,
+    Model.decoder_only,
+    Model.classify,
+)
 """Models that contain attention."""
 STACKS = ATTENTION[1:]
 """Models made of layers."""
@@ -85,6 +93,35 @@ RECURRENT = (Model.rnn, Model.lstm, Model.gru)
 """Models that read word after word."""
 BLOCKS = (Model.softmax, Model.norm, Model.feed_forward, Model.positions)
 """Models of a single step."""
+
+
+class Backbone(str, Enum):
+    """The model that a classifier reads a sentence with."""
+
+    attention = "attention"
+    encoder = "encoder"
+
+
+class Pooling(str, Enum):
+    """How a classifier turns the vectors of all words into one."""
+
+    mean = "mean"
+    first = "first"
+
+
+class Optimizer(str, Enum):
+    """How learning turns gradients into new weights."""
+
+    sgd = "sgd"
+    """the weights minus rate · gradient"""
+    momentum = "momentum"
+    """the same with a running sum of gradients"""
+    adam = "adam"
+    adamw = "adamw"
+    """Adam that also shrinks the weights (weight decay)"""
+
+    def __str__(self) -> str:
+        return self.value
 
 
 class Engine(str, Enum):
@@ -119,12 +156,64 @@ class NormEpsilon(str, Enum):
     """to the standard deviation: √variance + ε"""
 
 
+class NormType(str, Enum):
+    """What a norm does with a row."""
+
+    layer = "layer"
+    """subtract its mean and divide by its standard deviation"""
+    rms = "rms"
+    """divide by its root mean square"""
+
+
+class HeadNorm(str, Enum):
+    """The norm of each query and each key."""
+
+    none = "none"
+    layer = "layer"
+    rms = "rms"
+
+
+class Residual(str, Enum):
+    """How the sublayers of a layer are joined."""
+
+    sequential = "sequential"
+    """each sublayer reads what the one before it made"""
+    parallel = "parallel"
+    """attention and feed-forward network read the layer's input, each through its own norm"""
+    parallel_one_norm = "parallel-one-norm"
+    """the same, through one norm"""
+
+
+class RotaryPairs(str, Enum):
+    """Which two dimensions rotary positions turn together."""
+
+    half = "half"
+    """the first with the first of the second half"""
+    neighbours = "neighbours"
+    """the first with the second"""
+
+
 class Activation(str, Enum):
-    """The activation function of the feed-forward network."""
+    """The activation function of the feed-forward network; of its gate, if it has one."""
 
     relu = "relu"
     gelu = "gelu"
     gelu_tanh = "gelu-tanh"
+    silu = "silu"
+    swiglu = "swiglu"
+    geglu = "geglu"
+    geglu_tanh = "geglu-tanh"
+
+    @property
+    def gated(self) -> bool:
+        """Whether the hidden layer is multiplied by a gate."""
+        return "glu" in self.value
+
+    @property
+    def function(self) -> str:
+        """The function of a single number."""
+        gates = {"swiglu": "silu", "geglu": "gelu", "geglu-tanh": "gelu-tanh"}
+        return gates.get(self.value, self.value)
 
 
 class Normalize(str, Enum):
@@ -152,3 +241,6 @@ class Positions(str, Enum):
 
     none = "none"
     sinusoidal = "sinusoidal"
+    learned = "learned"
+    rotary = "rotary"
+    alibi = "alibi"

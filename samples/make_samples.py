@@ -230,6 +230,85 @@ VARIANTS: dict[str, Sheets] = {
             model="encoder", positions="sinusoidal", residual_dropout=0.25, dropout=0.25, seed=2
         ),
     },
+    # The blocks of today's language models: all that Llama is made of, then one at a time.
+    "llama": {
+        "sentence": words("the cat chased the", FOUR, 61),
+        "Vocabulary": words("the cat chased mouse dog .", FOUR, 61),
+        **{f"Dec1.W_{letter}": weights(f"llama W_{letter}", 4, 4) for letter in "QO"},
+        **{f"Dec1.W_{letter}": weights(f"llama W_{letter}", 4, 2) for letter in "KV"},
+        **{f"Dec1.W_{letter}": weights(f"llama W_{letter}", 4, 6) for letter in "1G"},
+        "Dec1.W_2": weights("llama W_2", 6, 4),
+        **{name: [[1, 0.5, 1, 1.5]] for name in ("Dec1.gamma_1", "Dec1.gamma_2", "Dec.gamma")},
+        "Settings": settings(
+            model="decoder-only",
+            heads=2,
+            kv_heads=1,
+            positions="rotary",
+            norm="pre",
+            norm_type="rms",
+            activation="swiglu",
+        ),
+    },
+    "generate": {
+        "sentence": words("the cat", FOUR, 61),
+        "Vocabulary": words("the cat chased mouse dog .", FOUR, 61),
+        **layer("Dec1.", ("",), 4, 6, 2),
+        "Settings": settings(model="decoder-only", generate=3, positions="rotary", seed=3),
+    },
+    "rotary": {
+        "sentence": words("dog bites man and man bites dog", FOUR, 4),
+        "Settings": settings(positions="rotary", rotary_pairs="neighbours", rotary_base=100),
+    },
+    "alibi": {
+        "sentence": words("dog bites man and man bites dog", FOUR, 4),
+        **{f"W_{letter}": weights(f"W_{letter}", 4, 4) for letter in "QKVO"},
+        "Settings": settings(heads=2, positions="alibi", causal="TRUE"),
+    },
+    "learned-positions": {
+        "sentence": words("dog bites man", FOUR, 4),
+        "W_P": weights("W_P", 6, 4),
+        "Settings": settings(positions="learned"),
+    },
+    "window": {
+        "sentence": words("the cat chased the mouse and slept", FOUR, 1),
+        "Settings": settings(causal="TRUE", window=3, sinks=1),
+    },
+    "soft-cap": {
+        "sentence": words("the cat chased the mouse", FOUR, 1),
+        "gamma_Q": [[1, 1, 2, 1]],
+        "Settings": settings(qk_norm="rms", score_cap=1.5),
+    },
+    "latent": {
+        "sentence": words("the cat chased the mouse", FOUR, 1),
+        "W_DKV": weights("W_DKV", 4, 2),
+        **{f"W_U{letter}": weights(f"W_U{letter}", 2, 4) for letter in "KV"},
+        **{f"W_{letter}": weights(f"W_{letter}", 4, 4) for letter in "QO"},
+        "W_QR": weights("W_QR", 4, 4),
+        "W_KR": weights("W_KR", 4, 2),
+        "Settings": settings(heads=2, latent=2, positions="rotary"),
+    },
+    "experts": {
+        "sentence": words("the cat sat", FOUR, 5),
+        "W_R": weights("W_R 4", 4, 3),
+        **{f"Expert{e}.W_1": weights(f"Expert{e}.W_1", 4, 2) for e in (1, 2, 3)},
+        **{f"Expert{e}.W_2": weights(f"Expert{e}.W_2", 2, 4) for e in (1, 2, 3)},
+        "Shared.W_1": weights("Shared.W_1", 4, 2),
+        "Shared.W_2": weights("Shared.W_2", 2, 4),
+        "Settings": settings(
+            model="feed-forward", experts=3, top_k=2, shared_expert="TRUE", activation="silu"
+        ),
+    },
+    "parallel": {
+        "sentence": words("the cat sat", FOUR, 5),
+        **layer("Enc1.", ("",), 4, 6, 2),
+        "Enc1.W_G": weights("Enc1.W_G", 4, 6),
+        "Settings": settings(model="encoder", norm="pre", residual="parallel", activation="geglu-tanh"),
+    },
+    "rms-norm": {
+        "sentence": words("the cat sat", FOUR, 5),
+        "gamma": [[1, 2, 1, 0.5]],
+        "Settings": settings(model="norm", norm_type="rms"),
+    },
     # One step at a time: scores that become weights, a norm as other books have it, neurons.
     "softmax": {
         "scores": [["", "the", "cat", "sat"], ["the", 2, 1, 0], ["cat", 1, 3, 2], ["sat", 0, 1.5, 1.5]],
@@ -274,6 +353,51 @@ VARIANTS: dict[str, Sheets] = {
         "b_z": [[1, 1, 1]],
         "Settings": settings(model="gru"),
     },
+}
+
+
+# Four sentences that begin with mouse: is it an animal or a device? The first word decides, after it has
+# looked at the others; small random weights take half of the sentences for the wrong class.
+MEANINGS = {
+    "mouse": [1.0, 1.0, 0.1],
+    "cat": [1.6, 0.1, 0.1],
+    "cheese": [1.3, 0.0, 0.2],
+    "friends": [0.5, 0.3, 0.4],
+    "eats": [0.5, 0.2, 0.6],
+    "keyboard": [0.1, 1.6, 0.1],
+    "screen": [0.0, 1.4, 0.2],
+    "clicks": [0.2, 0.5, 0.6],
+    "useful": [0.3, 0.5, 0.4],
+    "and": [0.1, 0.1, 0.9],
+    "or": [0.1, 0.2, 0.8],
+    "are": [0.2, 0.1, 1.0],
+    "the": [0.1, 0.1, 1.0],
+    "on": [0.1, 0.1, 0.8],
+}
+
+
+def meanings(text: str) -> list[Row]:
+    rows: list[Row] = [["", "animal", "tech", "grammar"]]
+    return rows + [[word, *MEANINGS[word]] for word in text.split()]
+
+
+VARIANTS["learning"] = {
+    "pets": meanings("mouse and cat are friends"),
+    "desk": meanings("mouse or keyboard are useful"),
+    "kitchen": meanings("mouse eats the cheese"),
+    "office": meanings("mouse clicks on the screen"),
+    "W_Q": [["", "q1", "q2"], ["animal", -0.2, -0.4], ["tech", -0.5, 0.2], ["grammar", 0, 0.6]],
+    "W_K": [["", "k1", "k2"], ["animal", 0.4, 0.4], ["tech", -0.5, 0.1], ["grammar", 0.1, -0.5]],
+    "W_V": [["", "v1", "v2"], ["animal", 0, -0.2], ["tech", -0.3, 0.4], ["grammar", -0.1, -0.5]],
+    "W_C": [["", "animal", "device"], ["v1", -0.2, 0.5], ["v2", -0.1, -0.4]],
+    "Labels": [
+        ["sentence", "class"],
+        ["pets", "animal"],
+        ["desk", "device"],
+        ["kitchen", "animal"],
+        ["office", "device"],
+    ],
+    "Settings": settings(model="classify", pooling="first", loss="TRUE", optimizer="adam"),
 }
 
 

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from graph.test_composition import CASES
 
 import attn_xl
+from attn_xl.graph.node import Graph
 from attn_xl.models.principal_components import components
 from attn_xl.settings import Activation, Arrangement, Formulas, Model, Norm, Normalize, Positions
 from attn_xl.spreadsheets.addresses import address
@@ -110,6 +112,54 @@ VARIANTS: dict[str, tuple[Tables, dict[str, Any]]] = {
         tables(CAT, weights=[sentence("W_U", "a b c d"), table("b_U", [[0.1, -0.2, 0.3, 0.4]])]),
         {"model": Model.decoder_only, **LAYERS},
     ),
+    "language model of today's blocks": (
+        tables(CAT, weights=[sentence("Vocabulary", "the cat dog sat .")]),
+        {
+            "model": Model.decoder_only,
+            "positions": Positions.rotary,
+            "norm": Norm.pre,
+            "norm_type": "rms",
+            "activation": Activation.swiglu,
+            "window": 2,
+            "score_cap": 2.0,
+            **HEADS,
+            "kv_heads": 1,
+            "hidden": 3,
+        },
+    ),
+    "encoder with ALiBi and experts": (
+        tables(CAT),
+        {
+            "model": Model.encoder,
+            "positions": Positions.alibi,
+            "activation": Activation.silu,
+            "experts": 3,
+            "qk_norm": "layer",
+            **HEADS,
+            "hidden": 3,
+        },
+    ),
+    "encoder with learned positions and GEGLU": (
+        tables(CAT),
+        {
+            "model": Model.encoder,
+            "positions": Positions.learned,
+            "activation": Activation.geglu,
+            **LAYERS,
+        },
+    ),
+    "latent attention, GEGLU by tanh": (
+        tables(CAT),
+        {
+            "model": Model.encoder,
+            "positions": Positions.rotary,
+            "rotary_pairs": "neighbours",
+            "activation": Activation.geglu_tanh,
+            "latent": 2,
+            **HEADS,
+            "hidden": 3,
+        },
+    ),
     "softmax alone": (tables(CAT), {"model": Model.softmax, "temperature": 0.5}),
     "norm alone": (tables(CAT), {"model": Model.norm}),
     "feed-forward network alone": (tables(CAT), {"model": Model.feed_forward, **LAYERS}),
@@ -117,8 +167,9 @@ VARIANTS: dict[str, tuple[Tables, dict[str, Any]]] = {
     "cosine similarity and angles": (tables(CAT), {"model": Model.similarity}),
     "principal components of word vectors": (tables(sentence("en", "cat dog texas truth")), {}),
     "multi-head attention on one sheet": (tables(CAT), {"layout": Arrangement.canvas, **HEADS}),
+    "every operation by itself": (tables(CAT), {}),
 }
-COMPONENTS = "principal components of word vectors"
+COMPONENTS, OPERATIONS = "principal components of word vectors", "every operation by itself"
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +193,9 @@ def laid_out(variant: str, style: Formulas, path: Path) -> Layout:
     """Write a variant's workbook."""
     source, options = VARIANTS[variant]
     settings = attn_xl.Settings(formulas=style, **options)
+    if variant == OPERATIONS:
+        results = [make().named(f"R.{case}") for case, (make, _) in CASES.items()]
+        return write_workbook(Graph(*results), path, settings=settings)
     if variant != COMPONENTS:
         return write_workbook(attn_xl.attend(source, settings), path, settings=settings)
     (words,) = source.sentences.values()

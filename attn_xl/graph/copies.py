@@ -9,6 +9,7 @@ from typing import cast
 
 import numpy as np
 
+from .functions import with_texts
 from .matrix import Matrix
 from .node import Node, Numbers, created, walk
 from .operation import operation_of
@@ -17,7 +18,10 @@ from .step import Scope
 
 
 def copied(
-    results: Sequence[Matrix], inputs: Mapping[Node, Matrix], scope: Scope
+    results: Sequence[Matrix],
+    inputs: Mapping[Node, Matrix],
+    scope: Scope,
+    own: Iterable[Node] = (),
 ) -> dict[Node, Matrix]:
     """The same computation of `results` with other matrices in place of some, in a scope of its own.
 
@@ -27,11 +31,12 @@ def copied(
         results: the matrices to compute anew.
         inputs: for each matrix to be replaced, the one that takes its place, of the same shape.
         scope: the outermost scope of the copies: `Step2` in `Step2.Scores`.
+        own: computed matrices to copy although they do not depend on `inputs`.
 
     Returns:
         For each matrix that leads to the results, its copy, or itself where it is shared.
     """
-    changed = follows(results, inputs)
+    changed = follows(results, inputs) | set(own)
     copies: dict[Node, Matrix] = {**inputs}
     names: dict[str, str] = {}
     for node in walk(results):
@@ -43,11 +48,11 @@ def copied(
         parents = tuple(copies[parent] for parent in node.parents)
         part = node.part.around(scope)
         name = node.name
-        if name and not node.helper:
+        if name and (node.scalar or not node.helper):
             name = part.name(node.step.symbol) if node.step else f"{scope.name}.{name}"
             names[node.name] = name
         described = re.sub(r"[\w.]+", lambda word: names.get(word[0], word[0]), node.description)
-        copies[node] = replace(
+        made = replace(
             cast(Matrix, node),
             values=operation_of(node).numbers(*(parent.values for parent in parents)),
             parents=parents,
@@ -57,6 +62,7 @@ def copied(
             rules=None,
             order=created(),
         )
+        copies[node] = with_texts(made) if node.texts else made
     return copies
 
 
@@ -65,7 +71,7 @@ class Replay:
 
     Args:
         results: the matrices to compute.
-        inputs: the given matrices that differ from run to run.
+        inputs: the given matrices that differ from run to run; those without effect are ignored.
     """
 
     def __init__(self, results: Iterable[Matrix], inputs: Iterable[Matrix]) -> None:
@@ -73,8 +79,8 @@ class Replay:
         changed = follows(results, inputs)
         nodes = walk(results)
         place = {node: number for number, node in enumerate(nodes)}
-        self._arrays: list[Numbers] = [node.values for node in nodes]
-        self._inputs = [place[node] for node in inputs]
+        self._arrays: list[Numbers] = [*(node.values for node in nodes), np.empty((0, 0))]
+        self._inputs = [place.get(node, len(nodes)) for node in inputs]
         self._results = [place[node] for node in results]
         self._plan = [
             (place[node], operation_of(node).numbers, [place[parent] for parent in node.parents])

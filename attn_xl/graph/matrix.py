@@ -227,6 +227,11 @@ def _check_size(
         )
 
 
+def foresees() -> bool:
+    """Whether matrices are created without being computed."""
+    return _foreseen.get() is not None
+
+
 @contextmanager
 def shapes_only() -> Iterator[bool]:
     """In the block, create matrices without computing them, to find their sizes: all numbers are 1 and
@@ -241,6 +246,11 @@ def shapes_only() -> Iterator[bool]:
         yield outer is not None
     finally:
         _foreseen.reset(before)
+
+
+def foreseeing() -> bool:
+    """Whether only the shapes of matrices are wanted."""
+    return _foreseen.get() is not None
 
 
 def given(

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
@@ -20,7 +22,7 @@ from attn_xl.html import html_table
 from attn_xl.labelled import Labelled, first_and_last
 from attn_xl.text import clean
 
-from .step import WHOLE, Part, Role, Step
+from .step import WHOLE, Part, Role, Scope, Step
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -33,6 +35,17 @@ HIDES = -1e8
 LONGEST_OPERAND = 60
 """Characters of an unnamed step's words, at most, to include in the words of the next step."""
 _made = itertools.count()
+_scopes: ContextVar[tuple[Scope, ...]] = ContextVar("scopes of new steps", default=())
+
+
+@contextmanager
+def inside(*scopes: Scope) -> Iterator[None]:
+    """In the block, steps are made inside these scopes: `pets.Scores`."""
+    before = _scopes.set(scopes)
+    try:
+        yield
+    finally:
+        _scopes.reset(before)
 
 
 def created() -> int:
@@ -107,8 +120,8 @@ class Node(Labelled):
         values.setflags(write=False)
         object.__setattr__(self, "values", values)
         if self.operation is None:
-            object.__setattr__(self, "rows", tuple(map(clean, self.rows)))
-            object.__setattr__(self, "columns", tuple(map(clean, self.columns)))
+            object.__setattr__(self, "rows", _cleaned(tuple(self.rows)))
+            object.__setattr__(self, "columns", _cleaned(tuple(self.columns)))
         self._check_finite()
 
     def _check_finite(self) -> None:
@@ -233,6 +246,10 @@ class Node(Labelled):
             sheet: the sheet it is shown on, if that is not its own.
         """
         name = part.name(step.symbol)
+        for scope in reversed(_scopes.get()):
+            part = part.around(scope)
+        if self.scalar or not step.helper:  # another helper is named after the step beside it
+            name = part.name(step.symbol)
         matrix = self.named(name, note or step.note, role=step.role, sheet=sheet, helper=step.helper)
         return replace(matrix, step=step, part=part)
 
@@ -248,6 +265,11 @@ class Node(Labelled):
         title = f"{name} = {self.words}" if self.words else name
         shaded = self.role == "attention"
         return html_table(title, self.rows, self.columns, self.values, shaded=shaded)
+
+
+@lru_cache(256)  # the weights of all layers have the same labels
+def _cleaned(labels: tuple[object, ...]) -> tuple[str, ...]:
+    return tuple(map(clean, labels))
 
 
 class Graph(Mapping[str, "Matrix"]):

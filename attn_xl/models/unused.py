@@ -13,6 +13,8 @@ from attn_xl.tables.left_out import quoted_argument
 from attn_xl.tables.roles import weight_name
 from attn_xl.tables.survey import Tables
 
+from .loss_steps import TARGET
+
 _HEAD = re.compile(r"(?:.*\.)?[Wb]_[QKV]_(\d+)")
 _LAYER = re.compile(r"(?:Enc|Dec)(\d+)\..*")
 _WITH_MEMORY = (Model.decoder, Model.encoder_decoder)
@@ -32,7 +34,7 @@ def refuse_unused(tables: Tables, settings: Settings, used: set[str], used_with:
     Raises:
         InputError: with the options that would use most of them, and with --without.
     """
-    unused = [name for name in tables.weights if name not in used and weight_name(name)]
+    unused = [name for name in tables.weights if name not in used and _is_weight(name)]
     if not unused:
         return
     change, left = _best(tables, settings, unused, used_with)
@@ -47,11 +49,16 @@ def refuse_unused(tables: Tables, settings: Settings, used: set[str], used_with:
     )
 
 
+def _is_weight(name: str) -> bool:
+    """Whether a table is named like weights; a target is not, and waits for --loss."""
+    return bool(weight_name(name)) and name.rpartition(".")[2] != TARGET.symbol
+
+
 def use_for(tables: Tables, settings: Settings, used_with: Used) -> str:
     """A hint on the options that would use the weights of a file, for a model that lacks other weights;
     "" if there are none."""
     used = used_with(tables, settings)
-    unused = [name for name in tables.weights if name not in used and weight_name(name)]
+    unused = [name for name in tables.weights if name not in used and _is_weight(name)]
     change, left = _best(tables, settings, unused, used_with) if unused else ({}, set())
     names = _listed([name for name in unused if name not in left])
     return f" {_options(change)} would use the given {names}." if change else ""
@@ -62,7 +69,7 @@ def _best(
 ) -> tuple[Change, set[str]]:
     """The change of settings that leaves the fewest weights unused, and these weights; an empty change
     if none helps."""
-    before = {name for name in tables.weights if weight_name(name)}
+    before = set(filter(_is_weight, tables.weights))
     best: tuple[Change, set[str]] = {}, set(unused)
     for change in _changes(tables, settings):
         there = tables

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,10 @@ import numpy as np
 
 from attn_xl.errors import CallError, InputError
 from attn_xl.labelled import first_and_last
-from attn_xl.settings import SETTINGS
+from attn_xl.settings import LABELS, SETTINGS
 from attn_xl.spreadsheets.addresses import unique
 from attn_xl.spreadsheets.book import Book, wrote_this
-from attn_xl.spreadsheets.numerals import ErrorValue
+from attn_xl.spreadsheets.numerals import ErrorValue, as_text
 from attn_xl.text import clean, listed
 from attn_xl.text import plain as on_a_line
 
@@ -32,6 +32,10 @@ from .roles import Found, WordsIn, to_turn, weight_label, words_of
 __all__ = ["Survey", "Table", "Tables", "survey_book"]
 
 
+LABEL_CORNERS = ("", "sentence", "sentences", "sheet", "name", "text")
+"""First cells of the row of headings on the sheet `Labels`."""
+
+
 @dataclass(frozen=True, repr=False)
 class Tables:
     """The input in a workbook: embedding tables by sheet, weights by name, settings as written.
@@ -42,13 +46,15 @@ class Tables:
         weights: tables by name, such as `W_Q`.
         settings: the settings on the sheet `Settings`.
         remarks: notes about how the file was read.
+        labels: the right answers for a sentence, by its name: its class, or its next words.
     """
 
     path: Path
     sentences: dict[str, Table]
-    weights: dict[str, Table]
+    weights: Mapping[str, Table]
     settings: dict[str, Any] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         lines = [f"Tables of {self.path}"]
@@ -56,6 +62,7 @@ class Tables:
             lines += [
                 f"  {what} {name}: {len(t.rows)} x {len(t.columns)}" for name, t in tables.items()
             ]
+        lines += [f"  label of {name}: {', '.join(texts)}" for name, texts in self.labels.items()]
         lines += [f"  setting {name}: {value}" for name, value in self.settings.items()]
         return "\n".join(
             map(on_a_line, (*first_and_last(lines), *(f"  {remark}" for remark in self.remarks)))
@@ -116,6 +123,7 @@ def survey_book(
     if any(not weight_label(a.name) for a in asked) and not only:
         only = {a.area[0] for a in asked}
     settings: dict[str, Any] = {}
+    labels: dict[str, tuple[str, ...]] = {}
     for plain, original in names.items():
         if plain.casefold() == SETTINGS.casefold():
             settings = _read_settings(book.grids[original], f"{book.path}, sheet {plain!r}")
@@ -133,6 +141,9 @@ def survey_book(
         here = [a for a in asked if a.area[0] == original]
         if plain.casefold() == SETTINGS.casefold():
             survey.sheets.append(SheetFound(plain, passed="options"))
+        elif plain.casefold() == LABELS.casefold():
+            labels |= _read_labels(book.grids[original], f"{book.path}, sheet {plain!r}", names)
+            survey.sheets.append(SheetFound(plain, passed="right answers, for a loss"))
         elif leave_out.names_sheet(plain):
             survey.sheets.append(SheetFound(plain, passed=LEFT_OUT))
         elif why := _passed(
@@ -153,7 +164,7 @@ def survey_book(
     if survey.trouble is not None:
         return survey
     try:
-        survey.tables = _assembled(survey, settings, words_in)
+        survey.tables = replace(_assembled(survey, settings, words_in), labels=labels)
     except InputError as error:
         survey.trouble = error
     return survey
@@ -296,15 +307,21 @@ def _identity(weights: Mapping[str, Table], sentence: Table) -> Table:
     )
 
 
-def _heads_of(weights: Mapping[str, Table]) -> dict[str, Any]:
-    """The setting for the number of heads that `W_Q_1`, `W_Q_2`, ... tell; {} if they tell none."""
-    counts = {
-        letter: {int(m[1]) for name in weights if (m := re.fullmatch(rf"W_{letter}_(\d+)", name))}
-        for letter in "QKV"
-    }
-    told = {len(numbers) for numbers in counts.values() if numbers == {*range(1, len(numbers) + 1)}}
-    given = {len(numbers) for numbers in counts.values() if numbers}
-    return {"heads": told.pop()} if len(given) == 1 and told == given else {}
+def heads_told(names: Iterable[str]) -> tuple[int, str]:
+    """The number of heads that `W_Q_1`, `W_Q_2`, ... tell, 0 for none, and the first name that is
+    missing among them."""
+    names = set(names)
+    numbers = {(m[1], int(m[2])) for name in names if (m := re.fullmatch(r"W_([QKV])_(\d+)", name))}
+    heads = max((number for _, number in numbers), default=0)
+    wanted = [f"W_{letter}_{n}" for letter in "QKV" for n in range(1, min(heads, 1000) + 1)
+              if letter in {letter for letter, _ in numbers}]  # fmt: skip
+    return heads, next((name for name in wanted if name not in names), "")
+
+
+def _heads_of(weights: Iterable[str]) -> dict[str, Any]:
+    """The setting for the number of heads that the names of weights tell; {} if they tell none."""
+    heads, missing = heads_told(weights)
+    return {"heads": heads} if heads and not missing else {}
 
 
 def _used(survey: Survey, use: str) -> Iterator[tuple[SheetFound, int, Found]]:
@@ -353,8 +370,8 @@ def _twice(survey: Survey, name: str, a: Found, b: Found) -> InputError:
         )
     if a.place.sheet != b.place.sheet:
         return InputError(
-            f"{survey.path}: {name} is on the sheets {a.place.sheet!r} and {b.place.sheet!r}. Choose one "
-            f"with --sheet {_quoted(a.place.sheet)}."
+            f"{survey.path}: {name} is on the sheets {a.place.sheet!r} and {b.place.sheet!r}. Choose "
+            f"one with --sheet {_quoted(a.place.sheet)}."
         )
     return InputError(
         f"{survey.path}: {a.where} and {b.where} are both {name}. Choose one with --range "
@@ -421,6 +438,32 @@ def _uses(used: Sequence[Found]) -> str:
     weights = [f"{f.name}" for f in used if f.use == "weights"]
     parts = [f"the sentence is {', '.join(sentences)}"] if sentences else []
     return " beside ".join([*parts, *([", ".join(weights)] if weights else [])])
+
+
+def _read_labels(grid: Grid, where: str, sheets: Container[str]) -> dict[str, tuple[str, ...]]:
+    """Read labels: sentences in the first column, their right answers to the right. A first row that
+    names no sentence, or one that has a row of its own, has headings."""
+    labels: dict[str, tuple[str, ...]] = {}
+    lines = [[clean(as_text(value)) for value in values] for values in grid]
+    firsts = [texts[0] for texts in lines if texts]
+    for row, (values, texts) in enumerate(zip(grid, lines)):
+        while texts and not texts[-1]:
+            texts.pop()
+        if not texts:
+            continue
+        heads = texts[0].casefold() in LABEL_CORNERS
+        if not labels and heads and (texts[0] not in sheets or firsts.count(texts[0]) > 1):
+            firsts.remove(texts[0])
+            continue
+        if not texts[0] or len(texts) < 2:
+            raise InputError(
+                f"{where}, row {row + 1}: a label needs the name of a sentence and, beside it, its class "
+                f"or the word that follows; found {described(next(v for v in values if not is_blank(v)))}."
+            )
+        if texts[0] in labels:
+            raise InputError(f"{where}, row {row + 1}: {texts[0]!r} has a label above; keep one.")
+        labels[texts[0]] = tuple(texts[1:])
+    return labels
 
 
 def _read_settings(grid: Grid, where: str) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from attn_xl.models.computation import Computation
 from attn_xl.settings import Arrangement, Formulas, Settings
 from attn_xl.workbook.canvas.canvas import draw, draw_layers, prefers_layers, with_canvas
 from attn_xl.workbook.layout.controls_sheet import with_controls
+from attn_xl.workbook.layout.curve import with_curve
+from attn_xl.workbook.layout.head_maps import with_head_maps
 from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.layout.place import lay_out
 
@@ -44,7 +46,7 @@ def arrange(
     if settings.formulas in (Formulas.array, Formulas.dynamic):
         layout = replace(layout, arrays=True)
     arrangement, blank = settings.layout, bool(layout.blanks.open)
-    if arrangement is None and not blank and prefers_layers(layout):
+    if arrangement is None and not blank and (settings.steps or prefers_layers(layout)):
         arrangement = Arrangement.layers
     if arrangement is Arrangement.canvas:
         layout = draw(layout, settings.decimals)
@@ -52,4 +54,6 @@ def arrange(
         layout = draw_layers(layout, settings.decimals)
     elif settings.canvas and not blank:  # a picture would give the answers away
         layout = with_canvas(layout, settings.decimals)
-    return with_controls(layout)
+    if settings.head_maps and not blank:
+        layout = with_head_maps(layout)
+    return with_curve(with_controls(layout))

@@ -25,7 +25,7 @@ from openpyxl.worksheet.properties import PageSetupProperties
 
 from attn_xl.graph.node import Numbers
 from attn_xl.outputs import writing
-from attn_xl.settings import SETTINGS
+from attn_xl.settings import LABELS, SETTINGS
 from attn_xl.spreadsheets.addresses import CODE_LIKE, MAX_SHEET_NAME, address, letters, unique
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.text import text_width
@@ -56,7 +56,8 @@ def write_tables(tables: Tables, path: str | os.PathLike[str]) -> None:
     """
     book = Workbook()
     book.remove(book.worksheets[0])
-    taken: set[str] = {SETTINGS.casefold()} if tables.settings else set()
+    taken = {LABELS.casefold()} if tables.labels else set[str]()
+    taken |= {SETTINGS.casefold()} if tables.settings else set()
     rows: dict[str, Rows] = {}
     renamed: dict[str, str] = {}
     named = [(n, t) for n, t in tables.sentences.items()]
@@ -67,6 +68,8 @@ def write_tables(tables: Tables, path: str | os.PathLike[str]) -> None:
         renamed.setdefault(name, title)
         sheet = book.create_sheet(title)
         rows[title] = _Sheet(sheet, table).write()
+    if tables.labels:
+        _write_labels(book.create_sheet(LABELS), tables.labels)
     if tables.settings:
         _write_settings(book.create_sheet(SETTINGS), tables.settings, renamed)
     book.active = 0
@@ -197,6 +200,19 @@ def _page(sheet: Any) -> None:
     sheet.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
     sheet.page_setup.fitToHeight = 0
     sheet.print_title_rows = "1:1"
+
+
+def _write_labels(sheet: Any, labels: dict[str, tuple[str, ...]]) -> None:
+    """Write a sentence and its right answers per row."""
+    for column, heading in enumerate(("sentence", "label"), 1):
+        _heading(_text(sheet, 1, column, heading), "left")
+    for row, (name, texts) in enumerate(labels.items(), 2):
+        _text(sheet, row, 1, name).font = _BOLD
+        for column, text in enumerate(texts, 2):
+            if text:
+                _text(sheet, row, column, text)
+    sheet.column_dimensions["A"].width, sheet.column_dimensions["B"].width = 18, 18
+    _page(sheet)
 
 
 def _write_settings(sheet: Any, settings: dict[str, Any], renamed: dict[str, str]) -> None:

@@ -14,8 +14,10 @@ import numpy as np
 import openpyxl
 import pytest
 from conftest import SAMPLES, Part, alike, table, thorough
+from graph.test_composition import CASES as EVERY
 from hypothesis import given as examples
 from hypothesis import strategies as st
+from test_composition import CASES as EACH
 
 import attn_xl
 from attn_xl import CallError, Explanation, explain, given
@@ -23,32 +25,44 @@ from attn_xl.cli.main import main
 from attn_xl.graph.functions import (
     activation,
     angle,
+    angles,
+    at_most,
     best,
     column_mean,
     column_variance,
     columns,
     concat,
     copy,
+    cos,
+    counted,
+    distance,
     exp,
     gather,
     mask,
+    negative_log,
+    next_draw,
     option,
     picked,
+    power,
+    rank,
     row_maximum,
     row_mean,
     row_squares,
     row_sum,
     row_variance,
+    running_sum,
+    sin,
     sinusoid,
     sqrt,
     switch,
+    tanh,
+    turned,
     when,
     width,
 )
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.operation import Operation
 from attn_xl.graph.operations.catalogue import PRIMITIVES
-from attn_xl.graph.operations.selection import Find
 from attn_xl.views.explanation import MOST_CELLS, figure
 from attn_xl.views.explanation_text import print_tree, to_json
 from attn_xl.workbook.write import write_workbook
@@ -56,7 +70,7 @@ from attn_xl.workbook.write import write_workbook
 MOUSE = SAMPLES / "mouse.xlsx"
 FILES = sorted(path for path in SAMPLES.glob("*.xlsx") if not path.stem.endswith("-attention"))
 WITH = {
-    "exp": math.exp, "sqrt": math.sqrt, "sin": math.sin, "cos": math.cos, "tanh": math.tanh,
+    "exp": math.exp, "ln": math.log, "sqrt": math.sqrt, "sin": math.sin, "cos": math.cos, "tanh": math.tanh,
     "arccos": math.acos, "pi": math.pi, "max": max, "round": round,
     "first_largest": lambda row: row.index(max(row)) + 1,
     "phi": lambda x: math.erfc(-x / math.sqrt(2)) / 2,
@@ -66,7 +80,11 @@ WITH = {
 def computed(numbers: str) -> float:
     """What the arithmetic that is shown gives."""
     text = re.sub(r"^the largest of (.*)$", r"max([\1])", numbers).replace("−", "-")
+    text = re.sub(r"^1 if (.*) is the largest of (.*), else 0$", r"\1 == max([\2])", text)
+    text = re.sub(r"^1 if (.*), else 0$", r"\1", text)
     text = re.sub(r"^the column with the largest of (.*)$", r"first_largest([\1])", text)
+    text = re.sub(r"^1 if (.*) is the largest of (.*), else 0$", r"(\1) == max([\2])", text)
+    text = re.sub(r"^1 if (.*) > 0, else 0$", r"(\1) > 0", text)
     text = re.sub(r"√([0-9.e]+)", r"sqrt(\1)", text).replace("√(", "sqrt(").replace("e^(", "exp(")
     for said, python in (
         ("·", "*"),
@@ -75,6 +93,7 @@ def computed(numbers: str) -> float:
         ("^", "**"),
         ("π", "pi"),
         ("Φ", "phi"),
+        ("mod", "%"),
     ):
         text = text.replace(said, python)
     return float(eval(text, dict(WITH)))
@@ -147,11 +166,28 @@ CASES: dict[str, Callable[[], Matrix]] = {
     "/": lambda: X / (Y / (X + 7)),
     "Constant": lambda: 1 - (X - -2.5),  # type: ignore[operator]
     "EXP": lambda: exp(X - row_maximum(X).named("M")),
+    "NEGATIVE_LOG": lambda: 2 - negative_log(X * X + 1),
+    "POWER": lambda: 2 * power(X - Y, 3),
     "SQRT": lambda: sqrt(X + 2) * sqrt(row_squares(Y)),
     "ACOS": lambda: angle((X @ X.T) / 20),
     "RELU": lambda: activation(X, "relu"),
     "GELU": lambda: activation(X, "gelu"),
     "GELU_TANH": lambda: activation(X - Y, "gelu-tanh"),
+    "SILU": lambda: activation(X, "silu"),
+    "SIN": lambda: sin(X),
+    "COS": lambda: cos(X - Y),
+    "TANH": lambda: tanh(X),
+    "AtMost": lambda: at_most(X, option(0.25, "Most", "")),
+    "NextDraw": lambda: next_draw(option(7.0, "Seed", "")),
+    "RunningSum": lambda: running_sum(X) * 2,
+    "Count": lambda: counted(3, X.rows),
+    "Rank": lambda: rank(X),
+    "Angle": lambda: angles(option(50.0, "Base", ""), X.rows, 4, neighbours=False, first=3),
+    "QuarterTurn": lambda: turned(columns(X, 0, 2) * 2, neighbours=True),
+    "Distance": lambda: distance(X),
+    "Mask, window": lambda: mask(
+        X.rows, X.columns, causal=True, window=(option(1.0, "Window", ""), option(0.0, "Sinks", ""))
+    ),
     "MAXIMUM": lambda: row_maximum(X),
     "SUM": lambda: row_sum(X),
     "MEAN": lambda: row_mean(X),
@@ -172,25 +208,28 @@ CASES: dict[str, Callable[[], Matrix]] = {
     "ColumnMean": lambda: column_mean([X, Y]),
     "ColumnVariance": lambda: column_variance(X),
 }
+CASES |= {case: make for case, (make, _) in EVERY.items() if case not in {*CASES, "Find"}}
 
 
-@pytest.mark.parametrize("case", CASES)
+ALONE = {f"{name}, alone": make for name, (make, _) in EACH.items()}
+LITERAL = {"Constant", "AddedRows", "Placed", "When"}
+"""Alone, they give a number of the formula itself, so there is nothing to substitute."""
+
+
+@pytest.mark.parametrize("case", [*CASES, *ALONE])
 def test_each_primitive_shows_arithmetic_that_gives_its_number(case: str) -> None:
-    result = CASES[case]().named("Result")
+    result = {**CASES, **ALONE}[case]().named("Result")
     for row, column in np.ndindex(*result.shape):
-        one = explain(result, f"Result[{row + 1}, {column + 1}]")
+        one = explain(result, "Result" if result.scalar else f"Result[{row + 1}, {column + 1}]")
         assert agrees(one), one
         assert one.words
-        assert one.words != one.numbers or case in ("Constant",)
+        assert one.words != one.numbers or case.removesuffix(", alone") in LITERAL
 
 
 def test_every_primitive_says_how_one_cell_came_about() -> None:
-    used = {
-        type(node.operation) for case in CASES.values() for node in attn_xl.graph.node.walk([case()])
-    }
+    assert set(EACH) == {type(primitive).__name__ for primitive in PRIMITIVES}
     for primitive in PRIMITIVES:
         assert type(primitive).worked is not Operation.worked
-        assert type(primitive) in used or type(primitive) is Find  # which is of words
 
 
 @pytest.mark.parametrize(

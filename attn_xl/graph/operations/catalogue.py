@@ -8,26 +8,34 @@ from attn_xl.graph.operation import Operation
 from .elementwise import (
     Acos,
     Add,
+    AtMost,
     Constant,
     Copy,
+    Cos,
     Divide,
     Exp,
     Gelu,
     GeluSlope,
     GeluTanh,
     Multiply,
+    NegativeLog,
+    NextDraw,
     Positive,
+    Power,
     Relu,
     Sigmoid,
+    Silu,
+    Sin,
     Sqrt,
     Subtract,
     Tanh,
 )
 from .masks import Mask
-from .positions import Sinusoid
+from .positions import Angle, Count, Distance, QuarterTurn, Sinusoid
 from .products import Dot, Product, Transpose
 from .reductions import (
     Best,
+    BlockNorms,
     ColumnMaximum,
     ColumnMean,
     ColumnSum,
@@ -35,6 +43,8 @@ from .reductions import (
     Largest,
     Maximum,
     Mean,
+    Rank,
+    RunningSum,
     SampleVariance,
     Squares,
     Sum,
@@ -43,11 +53,13 @@ from .reductions import (
 )
 from .selection import (
     AddedRows,
+    Chosen,
     Columns,
     Concat,
     Find,
     Gather,
     Here,
+    OneHot,
     Picked,
     Placed,
     Previous,
@@ -57,9 +69,10 @@ from .selection import (
 from .switches import When
 
 ADD, SUBTRACT, MULTIPLY, DIVIDE = Add(), Subtract(), Multiply(), Divide()
-EXP, SQRT, ACOS = Exp(), Sqrt(), Acos()
-RELU, GELU, GELU_TANH = Relu(), Gelu(), GeluTanh()
-TANH, SIGMOID = Tanh(), Sigmoid()
+EXP, NEGATIVE_LOG, SQRT, ACOS = Exp(), NegativeLog(), Sqrt(), Acos()
+RELU, GELU, GELU_TANH, SILU = Relu(), Gelu(), GeluTanh(), Silu()
+SIN, COS, TANH, SIGMOID = Sin(), Cos(), Tanh(), Sigmoid()
+NEXT_DRAW = NextDraw()
 MAXIMUM, SUM, MEAN, SQUARES = Maximum(), Sum(), Mean(), Squares()
 VARIANCE, SAMPLE_VARIANCE = Variance(), SampleVariance()
 
@@ -74,14 +87,21 @@ PRIMITIVES: tuple[Operation, ...] = (
     DIVIDE,
     Constant(1.0),
     EXP,
+    NEGATIVE_LOG,
+    Power(2),
     SQRT,
     ACOS,
     RELU,
     GELU,
     GELU_TANH,
+    SILU,
+    SIN,
+    COS,
+    NEXT_DRAW,
+    AtMost(),
     Positive(),
     GeluSlope(),
-    Tanh(),
+    TANH,
     SIGMOID,
     MAXIMUM,
     Largest(),
@@ -90,6 +110,8 @@ PRIMITIVES: tuple[Operation, ...] = (
     VARIANCE,
     SAMPLE_VARIANCE,
     SQUARES,
+    Rank(),
+    RunningSum(),
     Width(),
     Gather(((0, 0),)),
     Shift.by(-1, 1),
@@ -100,9 +122,16 @@ PRIMITIVES: tuple[Operation, ...] = (
     Repeated(1, 1),
     Concat(),
     Best(),
+    BlockNorms(1),
     Mask(1, ("w",), True, ("<PAD>",)),
     Sinusoid(),
+    Angle(1, 2, True),
+    QuarterTurn(True),
+    Distance(),
+    Count(1, 1),
     When(),
+    OneHot(("w",)),
+    Chosen(1, (1, 1)),
     Find(True),
     Picked(),
     ColumnMaximum(),

@@ -226,7 +226,7 @@ class Function(Operation):
 
 def _binds_in(template: str) -> int:
     """How tightly the substituted operand must bind: not at all as the only argument."""
-    return 0 if re.fullmatch(r"\w+\(\{x\}\)", template) else ATOM
+    return 0 if re.fullmatch(r"-?\w+\(\{x\}\)", template) else ATOM
 
 
 class Exp(Function):
@@ -242,6 +242,49 @@ class Exp(Function):
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         return d * own
+
+
+class NegativeLog(Function):
+    """The negative natural logarithm of each number: how surprising an event of that probability is."""
+
+    noun: ClassVar[str] = "Losses"
+    binds = 1
+    in_cell = in_array = "-LN({x})"
+    in_words = in_full = "−ln({x})"
+
+    @staticmethod
+    def of_one(x: float) -> float:
+        return -math.log(x) if x else math.inf
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return -(d / operands[0])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Power(Operation):
+    """Each number to the power of a whole number: `=Beta1^3`."""
+
+    noun: ClassVar[str] = "Powers"
+    binds: ClassVar[int] = 2
+    exponent: int
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return np.asarray(operands[0] ** self.exponent)
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        return f"{operands[0].cell(column, binds=ATOM)}^{self.exponent}"
+
+    def array(self, *operands: Operand) -> str:
+        return f"{operands[0].array(ATOM)}^{self.exponent}"
+
+    def words(self, *operands: str) -> str:
+        return f"{in_parentheses(operands[0], (*SUMS, *PRODUCTS))}^{self.exponent}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return Said(f"{terms[0].at(row, column).within(ATOM)}^{self.exponent}", self.binds)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return d * self.exponent * Power(self.exponent - 1).of(operands[0])
 
 
 class Sqrt(Function):
@@ -385,3 +428,92 @@ class Sigmoid(Function):
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         return d * own * (1 - own)
+
+
+class Silu(Function):
+    """x times its logistic function. Source: Hendrycks, Gimpel, "GELUs" (2016), section 4."""
+
+    noun: ClassVar[str] = "Activated"
+    binds, repeats = 2, 2
+    in_cell = in_array = "{x}/(1+EXP(-{x}))"
+    in_words, in_full = "SiLU({x})", "{atom} / (1 + e^(−{atom}))"
+
+    @staticmethod
+    def of_one(x: float) -> float:
+        return x / (1 + math.exp(-x))
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        slope = Sigmoid().of(operands[0]).in_cells
+        return d * (slope + own * (1 - slope))
+
+
+class Sin(Function):
+    """The sine of each angle, in radians."""
+
+    noun: ClassVar[str] = "Sines"
+    in_cell = in_array = "SIN({x})"
+    in_words = in_full = "sin({x})"
+
+    @staticmethod
+    def of_one(x: float) -> float:
+        return math.sin(x)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return d * Cos().of(operands[0])
+
+
+class Cos(Function):
+    """The cosine of each angle, in radians."""
+
+    noun: ClassVar[str] = "Cosines"
+    in_cell = in_array = "COS({x})"
+    in_words = in_full = "cos({x})"
+
+    @staticmethod
+    def of_one(x: float) -> float:
+        return math.cos(x)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return -(d * Sin().of(operands[0]))
+
+
+class NextDraw(Function):
+    """The next number of a sequence that looks random: 16807 · x modulo 2³¹ − 1, exact in every
+    program.
+
+    Source: Park, Miller, "Random Number Generators: Good Ones Are Hard to Find" (1988).
+    """
+
+    noun: ClassVar[str] = "Draw"
+    in_cell = in_array = "MOD(16807*{x},2147483647)"
+    in_words = "16807 · {x} modulo 2147483647"
+    in_full = "16807 · {atom} mod 2147483647"
+
+    @staticmethod
+    def of_one(x: float) -> float:
+        return math.fmod(16807 * x, 2147483647)
+
+
+class AtMost(Operation):
+    """1 where a number is at most another, 0 elsewhere: `=IF(Ranks!B5<=top_k,1,0)`."""
+
+    noun: ClassVar[str] = "Chosen"
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        missing = np.isnan(operands[0]) | np.isnan(operands[1])
+        return np.where(missing, np.nan, np.less_equal(*operands))
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        left, right = operands
+        return f"IF({left.cell(column, binds=1)}<={right.cell(column, binds=1)},1,0)"
+
+    def array(self, *operands: Operand) -> str:
+        left, right = operands
+        return f"IF({left.array(1)}<={right.array(1)},1,0)"
+
+    def words(self, *operands: str) -> str:
+        return f"1 if {operands[0]} ≤ {operands[1]}, else 0"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        left, right = (term.at(row, column) for term in terms)
+        return own.number(own.value(row, column), f"1 if {left.text} ≤ {right.text}, else 0")

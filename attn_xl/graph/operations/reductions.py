@@ -5,16 +5,24 @@ Sums run from left to right, as in spreadsheet programs, so that the numbers agr
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from attn_xl.graph.node import Node, Numbers
 from attn_xl.graph.operation import ATOM, Operand, Operation, Reads, Said, Term
+from attn_xl.graph.operations.selection import Columns
 from attn_xl.graph.step import Recipe
 
 if TYPE_CHECKING:
     from attn_xl.graph.matrix import Matrix
+
+
+MOST_ARGUMENTS = 30
+"""Arguments of a function; older spreadsheet programs take no more."""
+EQUAL = 1e-12
+"""Numbers whose difference is no larger have the same rank."""
 
 
 class Reduction(Operation):
@@ -61,7 +69,8 @@ class Largest(Operation):
 
     def numbers(self, *operands: Numbers) -> Numbers:
         (x,) = operands
-        return np.asarray(np.arange(x.shape[1]) == x.argmax(axis=1)[:, None], dtype=float)
+        found = np.asarray(np.arange(x.shape[1]) == x.argmax(axis=1)[:, None], dtype=float)
+        return np.where(np.isnan(x).any(axis=1, keepdims=True), np.nan, found)
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
         x, own = operands
@@ -72,7 +81,8 @@ class Largest(Operation):
         return f"1 at the largest of each row of {operands[0]}, else 0"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        return Said(f"1 at the largest of {terms[0].listed(row)}, else 0", 0)
+        (x,) = terms
+        return Said(f"1 if {x.at(row, column).text} is the largest of {x.listed(row)}, else 0", 0)
 
 
 class Sum(Reduction):
@@ -168,6 +178,105 @@ class Squares(Reduction):
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         return 2 * d * operands[0]
+
+
+class RunningSum(Operation):
+    """The sum of each number and those to its left in its row: `=B5+Probabilities!C5`."""
+
+    noun: ClassVar[str] = "Running"
+    reads = (Reads.number,)
+    reads_labels: ClassVar[bool] = True
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return np.asarray(np.cumsum(operands[0], axis=1))
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        x, own = operands
+        return f"{own.cell(column - 1)}+{x.cell(column, binds=1)}" if column else x.cell(0)
+
+    def words(self, *operands: str) -> str:
+        return f"the numbers of each row of {operands[0]}, added up from the left"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return terms[0].total(column + 1, lambda k: terms[0].at(row, k).within(1))
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return Sum().of(d, columns=["sum"]).in_cells - self.of(d) + d
+
+
+class Rank(Operation):
+    """The place of each number within its row, from the largest, 1; of equal ones the first goes first:
+    1 and how many are larger, or equal and further left. Numbers that differ by no more
+    than 1E-12 are equal, since programs differ in what they make of smaller differences.
+    """
+
+    noun: ClassVar[str] = "Ranks"
+    binds: ClassVar[int] = 1
+    reads = (Reads.row,)
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        (x,) = operands
+        above = x[:, None, :] - x[:, :, None]  # (n, m, m): by how much others are larger
+        right = np.triu(np.ones(above.shape[1:], dtype=bool), 1)
+        larger = np.where(right, above > EQUAL, (above > -EQUAL) & right.T)
+        ranks = 1.0 + larger.sum(axis=2)
+        return np.where(np.isnan(x).any(axis=1, keepdims=True), np.nan, ranks)
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        (x,) = operands
+        number, others = x.cell(column), x.row()
+        place = "ROW" if x.is_transposed else "COLUMN"
+        right = f"({others}-{number}>{EQUAL:.12f})*({place}({others})>{place}({number}))"
+        left = f"({others}-{number}>-{EQUAL:.12f})*({place}({others})<{place}({number}))"
+        return f"1+SUMPRODUCT({right}+{left})"
+
+    def words(self, *operands: str) -> str:
+        return f"the rank of each number in its row of {operands[0]}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        (x,) = terms
+        rank = f"the rank of {x.at(row, column).text} among {x.listed(row)}"
+        return own.number(own.value(row, column), rank)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BlockNorms(Operation):
+    """In row i, the norm of each row of `each` operands together, from the operand i · each on:
+    `=SQRT(SUMSQ(Jacobian!$B20:$D20,Jacobian!$B60:$D60))`."""
+
+    noun: ClassVar[str] = "Norms"
+    reads = (Reads.rows,)
+    same_in_every_row: ClassVar[bool] = False
+    each: int
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        squares = [_row_sum(x * x)[:, 0] for x in operands]
+        groups = [squares[i : i + self.each] for i in range(0, len(squares), self.each)]
+        return np.sqrt([np.add.accumulate(group)[-1] for group in groups])
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        blocks = [operand.row(column) for operand in operands[row * self.each : (row + 1) * self.each]]
+        groups = [blocks[i : i + MOST_ARGUMENTS] for i in range(0, len(blocks), MOST_ARGUMENTS)]
+        sums = [f"SUMSQ({','.join(group)})" for group in groups]
+        return f"SQRT({'+'.join(sums)})"
+
+    def words(self, *operands: str) -> str:
+        shown = operands[:2] if len(operands) > 3 else operands
+        more = ", ..." if len(operands) > 3 else ""
+        return f"the norms of the rows of {', '.join(shown)}{more}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        blocks = terms[row * self.each : (row + 1) * self.each]
+        places = [(block, k) for block in blocks for k in range(block.shape[1])]
+        total = own.total(
+            len(places), lambda k: f"{places[k][0].at(column, places[k][1]).within(ATOM)}²"
+        )
+        return Said(f"√({total.text})")
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        x, row = operands[number], number // self.each
+        ratio = (d / own).T
+        return x * Columns(row, row + 1).of(ratio, columns=own.rows[row : row + 1])
 
 
 class Best(Operation):

@@ -33,6 +33,19 @@ class RowsOf(Operation):
         which, source_row = self.picks[row]
         return operands[which].cell(column, row=source_row)
 
+    def cells(self, of: Cells) -> Cells | None:
+        """Those of its operand, if it takes neighbouring rows in their order."""
+        first = self.picks[0][1]
+        if self.picks != tuple((0, first + i) for i in range(len(self.picks))):
+            return None
+        shape = len(self.picks), of.shape[1]
+        if of.turned:
+            return replace(of, shape=shape, column=of.column + first)
+        return replace(of, shape=shape, row=of.row + first)
+
+    def words(self, *operands: str) -> str:
+        return "the word's row of " + " and ".join(dict.fromkeys(operands))
+
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         which, source_row = self.picks[row]
         return terms[which].at(source_row, column)
@@ -89,7 +102,7 @@ class Shift(Moved):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Previous(Moved, Looping):
-    """The row above of a matrix that is made later, `source`; above the first row stands the initial one:
+    """The row above of a matrix that is made later, `source`; above the first row is the initial one:
     `=TANH(SUM(MMULT(Hidden!$B4:$D4,U_h!B$5:B$7)))`."""
 
     source: str
@@ -128,7 +141,7 @@ class AddedRows(Operation):
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         places = self.uses[row]
         if not places:
-            return Said("0")
+            return own.number(0, "0: no row uses it")
         return own.total(len(places), lambda k: terms[0].at(places[k], column).within(1))
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
@@ -214,7 +227,7 @@ class Placed(Operation):
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         place = self._place(column, [term.shape[1] for term in terms])
-        return terms[place[0]].at(row, place[1]) if place else Said("0")
+        return terms[place[0]].at(row, place[1]) if place else own.number(0, "0, outside its columns")
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         start, part = self.starts[number], operands[number]
@@ -281,6 +294,42 @@ class Concat(Operation):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class OneHot(Operation):
+    """1 in the column whose label is the text in a column of texts, 0 elsewhere:
+    `=IF(Labels!$B5=B$4,1,0)`.
+
+    Attributes:
+        headings: its columns; the number of a text is its column, from 1.
+        row: the row of the text, from 0; None for each row its own.
+    """
+
+    noun: ClassVar[str] = "Target"
+    reads_texts: ClassVar[bool] = True
+    reads_labels: ClassVar[bool] = True
+    headings: tuple[str, ...]
+    row: int | None = None
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        chosen = operands[0] if self.row is None else operands[0][self.row : self.row + 1]
+        return np.where(np.isnan(chosen), np.nan, chosen == np.arange(1, len(self.headings) + 1))
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        texts, own = operands
+        text, heading = texts.cell(0, row=self.row), own.heading(column)
+        if len({label.casefold() for label in self.headings}) < len(self.headings):  # Cat and cat
+            return f"IF(EXACT({text},{heading}),1,0)"
+        return f"IF({text}={heading},1,0)"
+
+    def words(self, *operands: str) -> str:
+        return f"1 in the column labelled as in {operands[0]}, 0 elsewhere"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        chosen = own.value(row, column)
+        why = f"the column {own.columns[column]} is {'' if chosen else 'not '}the right one"
+        return own.number(chosen, why)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Find(Operation):
     """The position of a chosen word in a list, from 1: `=MATCH(Word,Words,0)`."""
 
@@ -334,6 +383,40 @@ class Picked(Operation):
         if number:
             return None
         return Here(matrix.shape[0]).of(which, rows=matrix.rows, columns=["here"]) @ d.T
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Chosen(Operation):
+    """1 in one cell, chosen by the numbers of a matrix, a row and a column, from 1; 0 elsewhere.
+
+    Attributes:
+        number: of this matrix.
+    """
+
+    noun: ClassVar[str] = "Chosen"
+    reads_labels: ClassVar[bool] = True
+    number: int
+    shape: tuple[int, int]
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        matrix, row, column = (float(operand[0, 0]) for operand in operands)
+        places = np.indices(self.shape) + 1.0
+        return np.asarray((matrix == self.number) & (places[0] == row) & (places[1] == column), float)
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        *numbers, own = operands
+        matrix, at_row, at_column = (number.cell(0) for number in numbers)
+        return (
+            f"IF(AND({matrix}={self.number},{own.row_number()}+1={at_row},"
+            f"{own.column_number(column)}+1={at_column}),1,0)"
+        )
+
+    def words(self, *operands: str) -> str:
+        return f"1 in the chosen cell, if {operands[0]} is {self.number}; 0 elsewhere"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        chosen = own.value(row, column)
+        return own.number(chosen, f"this cell is {'' if chosen else 'not '}chosen")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

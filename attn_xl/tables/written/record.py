@@ -13,9 +13,11 @@ from attn_xl.settings import SETTINGS, Settings
 NOTE = "How this workbook was made. attn-xl reads it back by these lines: leave them as they are."
 """The first line of a record, which identifies it."""
 NOT_KEPT = ("controls", "formulas", "random_weights", "hidden", "decimals")
-SENTENCE, WEIGHTS, GIVEN = "sentence", "weights", "given"
+SENTENCE, WEIGHTS, GIVEN, ANSWERS = "sentence", "weights", "given", "answers"
 CONTROLS_LINE, LABELS = "controls", "labels"
-NO_CHOICES = tuple(f"{kind} " for kind in (SENTENCE, WEIGHTS, GIVEN, LABELS, "lesson", "blank"))
+NO_CHOICES = tuple(
+    f"{kind} " for kind in (SENTENCE, WEIGHTS, GIVEN, ANSWERS, LABELS, "lesson", "blank")
+)
 """Prefixes of the lines of a record that are not settings."""
 
 
@@ -23,6 +25,11 @@ def drawn_before(number: int) -> str:
     """The name in the tables for the dropout mask number `number` that a workbook already has; no sheet
     of an input has such a name."""
     return f"DropoutMask#{number}"
+
+
+def entered_name(name: str, sentence: str) -> str:
+    """The name in the tables for values entered for a step of a sentence."""
+    return f"{name}@{sentence}"
 
 
 def chosen_lines(settings: Settings) -> Iterator[tuple[str, Any]]:

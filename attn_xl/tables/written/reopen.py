@@ -20,6 +20,7 @@ from attn_xl.tables.survey import Table, Tables
 from attn_xl.text import OFF, ON, shortened
 
 from .record import (
+    ANSWERS,
     CONTROLS_LINE,
     GIVEN,
     LABELS,
@@ -38,6 +39,17 @@ ENTER = {
     "dropout": "a share above 0 and below 1",
     "residual_dropout": "a share above 0 and below 1",
     "epsilon": "a small number above 0",
+    "rate": "a number above 0",
+    **dict.fromkeys(("momentum", "beta1", "beta2", "decay"), "a number of at least 0 and below 1"),
+    "adam_epsilon": "a small number above 0",
+    "rotary_base": "a number above 1",
+    "window": "a whole number above 0",
+    "sinks": "a whole number of at least 0",
+    "score_cap": "a number above 0",
+    "logit_cap": "a number above 0",
+    "top_k": "a whole number above 0",
+    "word_temperature": "a number above 0",
+    "seed": "a whole number of at least 0",
 }
 """Values to enter for numeric settings; the others are on or off."""
 
@@ -111,7 +123,7 @@ def reopened(book: WrittenBook) -> Reopened:
             f"{book.path}, sheet '{SETTINGS}': names no sentence. Undo edits to this sheet."
         )
     rest = [line for line in lines if line[0].startswith(("lesson ", "blank "))]
-    tables = Tables(book.path, sentences, weights)
+    tables = Tables(book.path, sentences, weights, labels=_answers(book, lines, sentences))
     return Reopened(tables, recorded, tuple(rest), tuple(remarks), book)
 
 
@@ -233,7 +245,12 @@ def _understood(field: str, value: Any) -> Any:
         return {ON: True, OFF: False}.get(value.lower()) if isinstance(value, str) else None
     if not is_number(value):
         return None
-    return float(value) if 0 < value < (np.inf if field == "temperature" else 1.0) else None
+    if "whole" in ENTER[field] and value != int(value):
+        return None
+    most = 1.0 if "below 1" in ENTER[field] or "small" in ENTER[field] else np.inf
+    least = 1.0 if "above 1" in ENTER[field] else 0.0
+    allowed = least < value < most or (value == 0 and "at least 0" in ENTER[field])
+    return float(value) if allowed else None
 
 
 def shown_choice(value: Any) -> str:
@@ -264,6 +281,31 @@ def _table(book: WrittenBook, name: str, defined: str, recorded: str, labelled: 
         sheet = f" (sheet {missing.sheet!r})" if missing else ""
         raise InputError(f"{book.path}: the table {defined}{sheet} is missing. Put it back.")
     return table_at(book, name, place if by_name or not labelled else _located(book, place))
+
+
+def _answers(
+    book: WrittenBook, lines: Sequence[Line], sentences: Mapping[str, Table]
+) -> dict[str, tuple[str, ...]]:
+    """The right answers for each sentence: all texts of its cells; of cells that sentences share, its
+    own row. Words at the end of a sentence without an answer have a blank one."""
+    found: dict[str, list[str]] = {}
+    for name, defined, place in lines:
+        kind, _, sentence = name.partition(" ")
+        if kind == ANSWERS:
+            found.setdefault(str(defined), []).append(sentence)
+    answers: dict[str, tuple[str, ...]] = {}
+    places = {str(defined): parse_place(place) for _, defined, place in lines}
+    for defined, names in found.items():
+        cells, _ = book.place(defined, places[defined])
+        if cells is None:
+            raise InputError(f"{book.path}: the labels {defined} are missing. Put them back.")
+        texts = [book.text(cells.sheet, cells.row + i, cells.column) for i in range(cells.rows)]
+        if len(names) > 1 or len(texts) == 1:
+            answers |= {name: (text,) for name, text in zip(names, texts)}
+        for name in names if len(names) == 1 and len(texts) > 1 else ():
+            words = sentences[name].rows if name in sentences else ()
+            answers[name] = (*texts, *[""] * (len(words) - len(texts)))
+    return answers
 
 
 def _relabelled(table: Table, packed: tuple[str, str] | None, path: Path) -> Table:

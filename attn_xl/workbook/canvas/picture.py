@@ -31,8 +31,11 @@ def layer_of(sheet: Sheet) -> Scope | None:
 
 
 def layer_title(layer: Scope | None) -> str:
-    """`Encoder, layer 1`."""
-    return f"{layer.words[:1].upper()}{layer.words[1:]}, layer {layer.layer}" if layer else ""
+    """`Encoder, layer 1`; `New word 1`."""
+    if layer is None:
+        return ""
+    words = f"{layer.words}, layer {layer.layer}" if layer.unit == "layer" else layer.spoken
+    return f"{words[:1].upper()}{words[1:]}"
 
 
 def by_layer(sheets: list[Sheet]) -> list[tuple[Scope | None, list[Sheet]]]:
@@ -59,8 +62,13 @@ def best(figures: Figures, sheets: list[Sheet]) -> tuple[Drawing, Spread]:
     limits = [limit for limit in LIMITS if limit >= widest + 2] or [2 * widest + 6]
     if numbers > MANY:
         limits = limits[-1:]
+    across = sorted({min(heads, most) for most in HEADS})
+    layer = next(filter(None, map(layer_of, sheets)), None)
+    stack = (layer.symbol if layer else "", heads, widest)
+    if layer and stack in figures.chosen:  # layers of a stack look alike
+        across, limits = ([choice] for choice in figures.chosen[stack])
     best: tuple[float, Drawing, Spread] | None = None
-    for heads_across in sorted({min(heads, most) for most in HEADS}):
+    for heads_across in across:
         places: list[tuple[int, int]] = []
         for limit in limits:
             if heads_across > 1 and heads_across * limit > ACROSS:
@@ -74,6 +82,7 @@ def best(figures: Figures, sheets: list[Sheet]) -> tuple[Drawing, Spread]:
             worth = pages.worth * BREAK**picture.breaks
             if best is None or worth > best[0]:
                 best = worth, drawing, pages
+                figures.chosen[stack] = heads_across, limit
     assert best is not None
     return best[1], best[2]
 

@@ -11,9 +11,12 @@ from typing import Any
 
 from attn_xl.graph.node import Node
 from attn_xl.models.computation import Computation
+from attn_xl.models.learning import FIRST, LEARNING
+from attn_xl.models.loss_steps import LABELS as LABELS_STEP
 from attn_xl.settings import SETTINGS, Settings
 from attn_xl.spreadsheets.addresses import MAX_TEXT
 from attn_xl.tables.written.record import (
+    ANSWERS,
     CONTROLS_LINE,
     GIVEN,
     LABELS,
@@ -21,6 +24,7 @@ from attn_xl.tables.written.record import (
     SENTENCE,
     WEIGHTS,
     chosen_lines,
+    entered_name,
 )
 
 from .layout import Layout, Sheet
@@ -90,26 +94,50 @@ def record_lines(
             rows, columns = json.dumps(source.node.rows), json.dumps(source.node.columns)
             if max(len(rows), len(columns)) <= MAX_TEXT:
                 lines.append((f"{LABELS} {source.defined}", rows, columns))
+    lines += answers(layout, computation)
     return lines
+
+
+def answers(layout: Layout, computation: Computation) -> Iterator[tuple[Any, ...]]:
+    """Yield a line for each sentence with right answers that are texts, and for their cells."""
+    for name, graph in computation.items():
+        for node in graph.values():
+            block = layout.blocks.get(node)
+            if node.step and node.step.source == "answers" and block:
+                shared = node.is_step(LABELS_STEP) and len(node.rows) > 1
+                for sentence in node.rows if shared and name == LEARNING else [_sentence(node, name)]:
+                    yield f"{ANSWERS} {sentence}", block.name, block.place.absolute
+
+
+def _sentence(node: Node, graph: str) -> str:
+    """The sentence that a matrix belongs to: the graph's, or one of those in a graph of several."""
+    return node.part.scopes[-1].symbol if node.part.scopes else graph
 
 
 def sources(layout: Layout, computation: Computation, settings: Settings) -> Iterator[Source]:
     """The tables that are given rather than computed."""
     node: Node
     names: dict[Node, tuple[str, str]] = {}
-    for sentence, graph in computation.items():
+    for name, graph in computation.items():
         for node in graph.values():
-            if node.operation is not None or node.scalar or node.sheet:
-                continue
             source = node.step.source if node.step else ""
+            if node.operation is not None or ((node.scalar or node.sheet) and not source):
+                continue
+            if source in ("answers", "kept"):
+                continue
             if source == "sentence":
-                names[node] = SENTENCE, sentence
+                names[node] = SENTENCE, _sentence(node, name)
             elif source == "memory":
                 names[node] = SENTENCE, settings.memory or node.name
+            elif source == "target":  # of one sentence, or of all
+                several = node in names or node.part.scopes or name == LEARNING
+                names[node] = WEIGHTS, node.name if several else f"{name}.{node.name}"
             elif source == "attention":
                 names[node] = WEIGHTS, settings.attention or node.name
             elif source == "weights":
-                names[node] = WEIGHTS, node.name
+                names[node] = WEIGHTS, node.name.removeprefix(FIRST.name + ".")
+            elif source == "entered":
+                names[node] = WEIGHTS, entered_name(node.name, name)
             else:
                 names[node] = GIVEN, node.name
     for node, (kind, name) in names.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from openpyxl.chart import BarChart, Reference, ScatterChart
+from openpyxl.chart import BarChart, LineChart, Reference, ScatterChart
 from openpyxl.chart import Series as make_series
 from openpyxl.chart.data_source import (
     AxDataSource,
@@ -31,12 +31,14 @@ from .rows import spreadsheet_text
 COLOURS = ("0072B2", "E69F00", "009E73", "CC79A7", "56B4E9", "D55E00", "8C8C3A", "666666")
 """Distinguishable for colour-blind readers: Okabe and Ito, "Color Universal Design" (2008)."""
 TITLE_SIZE = 1200  # hundredths of a point
+BY_LABEL = {"bars": BarChart, "line": LineChart}
+"""The charts with a label for each number."""
 MARKS = ("circle", "square", "diamond", "triangle")
 
 
 def add_chart(ws: Any, chart: Chart) -> None:
     """Add a chart to a sheet."""
-    excel_chart: Any = BarChart() if chart.kind == "bars" else ScatterChart()
+    excel_chart: Any = BY_LABEL.get(chart.kind, ScatterChart)()
     excel_chart.title, excel_chart.width, excel_chart.height = chart.title, chart.width, chart.height
     excel_chart.title.overlay = False
     bold = CharacterProperties(sz=TITLE_SIZE, b=True)
@@ -44,7 +46,7 @@ def add_chart(ws: Any, chart: Chart) -> None:
         paragraph.pPr = ParagraphProperties(defRPr=bold)
         for run in paragraph.r:
             run.rPr = bold
-    if chart.kind != "bars":
+    if chart.kind not in BY_LABEL:
         excel_chart.style = 13
         excel_chart.scatterStyle = "lineMarker"
         excel_chart.varyColors = False
@@ -56,9 +58,10 @@ def add_chart(ws: Any, chart: Chart) -> None:
         axis.delete = False  # openpyxl leaves them out otherwise
         axis.number_format = "General"
     excel_chart.y_axis.majorGridlines.spPr = GraphicalProperties(ln=LineProperties(solidFill="D9D9D9"))
-    if chart.kind == "bars":
-        excel_chart.gapWidth = 60
+    if chart.kind in BY_LABEL:
         excel_chart.x_axis.tickLblPos = "low"
+        if chart.kind == "bars":
+            excel_chart.gapWidth = 60
     else:
         excel_chart.x_axis.majorGridlines = None
         excel_chart.x_axis.tickLblPos = excel_chart.y_axis.tickLblPos = "low"
@@ -72,7 +75,7 @@ def _series(chart: Chart, series: Series, number: int) -> Any:
     excel_series: Any = make_series(Reference(range_string="Sheet!$A$1"), title=series.title)
     excel_series.tx = SeriesLabel(v=spreadsheet_text(series.title))
     numbers = NumDataSource(NumRef(f=series.values.absolute, numCache=_number_cache(series.numbers)))
-    if chart.kind == "bars":
+    if chart.kind in BY_LABEL:
         names = StrData(
             ptCount=len(series.names),
             pt=[
@@ -85,8 +88,13 @@ def _series(chart: Chart, series: Series, number: int) -> Any:
             numbers,
             AxDataSource(strRef=StrRef(f=series.labels.absolute, strCache=names)),
         )
-        excel_series.graphicalProperties = GraphicalProperties(solidFill=colour)
-        excel_series.invertIfNegative = False
+        if chart.kind == "bars":
+            excel_series.graphicalProperties = GraphicalProperties(solidFill=colour)
+            excel_series.invertIfNegative = False
+        else:
+            line = LineProperties(solidFill=colour, w=28575)
+            excel_series.graphicalProperties = GraphicalProperties(ln=line)
+            excel_series.marker, excel_series.smooth = Marker(symbol="none"), False
         return excel_series
     x = tuple(name if isinstance(name, float) else None for name in series.names)
     excel_series.val = excel_series.cat = None

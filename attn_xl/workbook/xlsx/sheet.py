@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
-from functools import cached_property
 from itertools import groupby
 from typing import Any
 
@@ -18,8 +17,7 @@ from openpyxl.worksheet.hyperlink import Hyperlink
 from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.properties import PageSetupProperties
 
-from attn_xl.graph.node import Node
-from attn_xl.spreadsheets.addresses import MAX_LITERAL, address, cut, letters, quoted
+from attn_xl.spreadsheets.addresses import MAX_LITERAL, address, cut, fixed, letters, quoted
 from attn_xl.text import text_width
 from attn_xl.workbook.canvas.measures import NUMBER_ROOM
 from attn_xl.workbook.canvas.paging import A4, CHARACTER, FONT, PAPERS, spread
@@ -117,7 +115,12 @@ class _SheetWriter:
             dynamic=dynamic,
         )
         free: dict[int, list[tuple[Cell, int]]] = {}
-        for cell in extras.cells:
+        captions = [
+            Cell(*place, block.caption)
+            for block in sheet.blocks
+            if not extras.canvas and (place := caption_above(block)) and place[0] >= HEADER_ROW
+        ]
+        for cell in (*extras.cells, *captions):
             style = styles.free(self._as_shown(cell))
             spanned = [Cell(cell.row, cell.column + i) for i in range(1, cell.across)]
             free.setdefault(cell.row, []).extend((part, style) for part in (cell, *spanned))
@@ -128,15 +131,7 @@ class _SheetWriter:
         """A cell that repeats a number, with the number format of its matrix."""
         if not cell.like:
             return cell
-        return replace(cell, number_format=self._formats[cell.like])
-
-    @cached_property
-    def _formats(self) -> dict[str, str]:
-        return {name: self._styles.number_format(node) for name, node in self._named.items()}
-
-    @cached_property
-    def _named(self) -> dict[str, Node]:
-        return {block.name: node for node, block in self._layout.blocks.items()}
+        return replace(cell, number_format=self._styles.number_format(self._layout.named[cell.like]))
 
     def _note(self) -> str:
         note = self._sheet.note
@@ -156,7 +151,7 @@ class _SheetWriter:
         means = block.place.absolute if block.node.scalar else block.place.absolute_range
         self._book.defined_names[name] = DefinedName(name, attr_text=means)
         caption = None if self._extras.canvas else caption_above(block)
-        if caption:
+        if caption and caption[0] < HEADER_ROW:
             self._text(*caption, block.caption, "attn note")
         blanks = self._layout.blanks  # a colour scale would hide the marks of a corrected exercise
         if self._scaled(block) and not (blanks.filled and block.node in blanks.open):
@@ -196,14 +191,18 @@ class _SheetWriter:
                 room += widths[column - 1] if column <= len(widths) else 8.4
                 column += 1
 
-    def _colour_scale(self, cells: str) -> None:
+    def _colour_scale(self, cells: str, when: str = "") -> None:
         low, high = (
             self._styles.fill(f"attn scale {end}") or Color(rgb=default)
             for end, default in (("low", "FFFFFFFF"), ("high", "FF888888"))
         )
-        scale = ColorScale(
-            cfvo=[FormatObject(type="num", val=0), FormatObject(type="max")], color=[low, high]
-        )
+        ends = [FormatObject(type="num", val=0), FormatObject(type="max")]
+        if when:  # until then, all numbers are below the scale
+            ends = [
+                FormatObject(type="formula", val=f"IF({when},0,9)"),
+                FormatObject(type="formula", val=f"IF({when},MAX({fixed(cells)}),10)"),
+            ]
+        scale = ColorScale(cfvo=ends, color=[low, high])
         rule = Rule(type="colorScale", colorScale=scale)
         self._ws.conditional_formatting.add(cells, rule)
 
@@ -235,13 +234,14 @@ class _SheetWriter:
                 widest = max(map(text_width, labels))
                 widen(place.column - 1, max(11, min(widest + 3, MOST_LABEL)))
         if canvas:
-            shown = {name: self._styles.shown_width(node) for name, node in self._named.items()}
             for block in self._sheet.blocks:
+                shown = self._styles.shown_width(block.node)
                 for column in range(block.place.column, block.place.last_column + 1):
-                    widen(column, shown[block.name] + NUMBER_ROOM)
+                    widen(column, shown + NUMBER_ROOM)
             for cell in self._extras.cells:
                 if cell.like:
-                    widen(cell.column, shown[cell.like] + NUMBER_ROOM)
+                    shown = self._styles.shown_width(self._layout.named[cell.like])
+                    widen(cell.column, shown + NUMBER_ROOM)
         scale = (self._styles.named("attn value").font.sz or 11) / 11
         last = max(widths, default=1)
         wide = [min(WIDEST, widths.get(column, 3.0) * scale) for column in range(1, last + 1)]
@@ -324,7 +324,7 @@ class _SheetWriter:
         for cell in extras.cells:
             here = address(cell.row, cell.column)
             if cell.link:
-                ws._hyperlinks.append(_link(here, cell.link, str(cell.value), cell.spot))
+                ws._hyperlinks.append(_link(here, cell.link, str(cell.value), cell.link_cell))
             if cell.across > 1:
                 last = address(cell.row, cell.column + cell.across - 1)
                 ws.merged_cells.add(f"{here}:{last}")
@@ -347,6 +347,8 @@ class _SheetWriter:
             look = self._styles.differential(tint.style)
             rule = Rule(type="expression", formula=[tint.formula], dxf=look)
             ws.conditional_formatting.add(tint.range, rule)
+        for heat in extras.heats:
+            self._colour_scale(heat.range, heat.formula)
         if extras.charts:
             from .charts import add_chart
 
@@ -361,6 +363,6 @@ class _SheetWriter:
             ws.print_area = extras.print_to
 
 
-def _link(cell: str, sheet: str, text: str, spot: str = "A1") -> Any:
+def _link(cell: str, sheet: str, text: str, target: str = "A1") -> Any:
     shown = spreadsheet_text(text)[:MAX_LITERAL]
-    return Hyperlink(ref=cell, location=f"{quoted(sheet)}!{spot}", display=shown)
+    return Hyperlink(ref=cell, location=f"{quoted(sheet)}!{target}", display=shown)

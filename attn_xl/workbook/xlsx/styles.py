@@ -35,6 +35,8 @@ class Styles:
         """`seen` gives the numbers that a matrix's format may depend on; NaN for hidden answers."""
         self._book, self._page, self._settings, self._seen = book, page, settings, seen
         self._numbers: dict[Any, int] = {}
+        self._formats: dict[tuple[Node, bool], str] = {}
+        self._shown: dict[Node, int] = {}
 
     def named(self, name: str) -> Any:
         """A style of the template, or its stand-in if the template lacks it."""
@@ -120,6 +122,13 @@ class Styles:
         return self.number(f"attn {node.role}", number_format=number_format)
 
     def number_format(self, node: Node, *, blank: bool = False) -> str:
+        """The number format of a matrix, computed once."""
+        key = node, blank
+        if key not in self._formats:
+            self._formats[key] = self._format(node, blank=blank)
+        return self._formats[key]
+
+    def _format(self, node: Node, *, blank: bool) -> str:
         """The number format of a matrix: the template's or that of --decimals, with an exponent where
         the numbers need one. Cells to fill in, of which no number may be seen, show what is typed."""
         decimals = self._settings.decimals
@@ -147,6 +156,12 @@ class Styles:
         return hidden.pop() if len(hidden) == 1 else f"<={HIDES:.0E}" if hidden else HIDDEN_TEXT
 
     def shown_width(self, node: Node) -> int:
+        """The width of a matrix's widest number, in characters, computed once."""
+        if node not in self._shown:
+            self._shown[node] = self._width(node)
+        return self._shown[node]
+
+    def _width(self, node: Node) -> int:
         """The width of a matrix's widest number, in characters."""
         values = self._seen(node)
         if node.texts:

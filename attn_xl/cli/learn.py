@@ -1,0 +1,83 @@
+"""`attn-xl learn`: a whole run of learning as live formulas."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+from attn_xl.text import say
+
+from .options import (
+    File,
+    Force,
+    Output,
+    Plain,
+    Template,
+    compute_file,
+    output_beside,
+    read_file_tables,
+    with_settings,
+)
+
+
+@with_settings("loss")
+def learn(
+    file: File,
+    options: dict[str, Any],
+    reading: dict[str, Any],
+    output: Output = None,
+    weights_out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            "--weights-out",
+            help="Also write an input workbook with the trained weights.",
+            show_default=False,
+        ),
+    ] = None,
+    template: Template = "article",
+    plain: Plain = False,
+    force: Force = False,
+) -> None:
+    """Write every step of learning as live formulas: forward, loss, gradients and new weights."""
+    from attn_xl.outputs import check_ending, check_output
+    from attn_xl.settings import Settings
+
+    path = output or output_beside(file, "learning.xlsx")
+    for target in (path, *([weights_out] if weights_out else [])):
+        check_ending(target, ".xlsx")
+    options = {**options, "controls": not plain}
+    Settings.check_call(options)
+    from attn_xl.workbook.arrange import check_sizes
+    from attn_xl.workbook.templates import find_template
+    from attn_xl.workbook.write import write_workbook
+
+    template_path = find_template(template)
+    for target in (path, *([weights_out] if weights_out else [])):
+        check_output(target, force=force, sources=(file, template_path))
+    tables = read_file_tables(file, reading)
+    if options["steps"] is None and "steps" not in tables.settings:
+        options["steps"] = DEFAULT_STEPS
+    computation, settings = compute_file(file, options, reading, fits=check_sizes)
+    source = "standard input" if str(file) == "-" else file.name
+    layout = write_workbook(
+        computation, path, template=template_path, settings=settings, source=source, record=True
+    )
+    if weights_out is not None:
+        from attn_xl.models.learning import trained
+        from attn_xl.workbook.write_input import write_tables
+
+        weights = {**tables.weights, **trained(computation)}
+        write_tables(replace(tables, weights=weights), weights_out)
+    for line in computation.remarks:
+        say(line, file=sys.stderr)
+    (graph,) = computation.values()
+    losses = graph["Loss"].values[:, 0]
+    say(f"{path}: {layout.summary(settings)}")
+    say(f"loss {losses[0]:.4g} before learning, {losses[-1]:.4g} after {settings.steps} steps")
+
+
+DEFAULT_STEPS = 20

@@ -1,0 +1,61 @@
+"""The chart of learning: the loss, and the probability of the right answers, after each step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from attn_xl.models.compare_models import DISTANCE
+from attn_xl.models.learning_steps import CERTAINTY, CURVE
+from attn_xl.spreadsheets.addresses import Place
+
+from .layout import Layout, Sheet
+from .page import Chart, Series
+from .placed import Block
+
+GAP = 2
+"""Columns between the numbers and their chart."""
+ROWS_OF_CHART = 18
+
+
+def with_curve(layout: Layout) -> Layout:
+    """A layout with a chart beside each curve of learning; one without curves is returned unchanged."""
+    if not any(map(_is_curve, layout.blocks.values())):
+        return layout
+    return replace(layout, sheets=tuple(map(_with_charts, layout.sheets)))
+
+
+def _is_curve(block: Block) -> bool:
+    return block.node.step in (CURVE, CERTAINTY, DISTANCE) and block.node.shape[0] > 1
+
+
+def _with_charts(sheet: Sheet) -> Sheet:
+    curves = list(filter(_is_curve, sheet.blocks))
+    if not curves:
+        return sheet
+    ends = [block.place.last_column for block in sheet.blocks]
+    ends += [cell.column for cell in sheet.extras.cells if cell.row >= curves[0].place.row]
+    row, column = curves[0].place.row, max(ends) + GAP
+    charts = tuple(
+        _chart(block, row + number * ROWS_OF_CHART, column) for number, block in enumerate(curves)
+    )
+    extras = replace(sheet.extras, charts=(*sheet.extras.charts, *charts))
+    return replace(sheet, extras=extras)
+
+
+def _chart(block: Block, row: int, column: int) -> Chart:
+    """The chart of columns of numbers against the labels of the rows."""
+    place, node = block.place, block.node
+    labels = Place(place.sheet, place.row, place.column - 1, place.rows, 1)
+    series = tuple(
+        Series(
+            title=title,
+            values=Place(place.sheet, place.row, place.column + number, place.rows, 1),
+            labels=labels,
+            numbers=tuple(map(float, node.values[:, number])),
+            names=node.rows,
+        )
+        for number, title in enumerate(node.columns)
+    )
+    if len(series) == 1:
+        return Chart("line", node.columns[0].capitalize(), row, column, series, "steps", legend=False)
+    return Chart("line", "Influence on the last word", row, column, series, "words back")
