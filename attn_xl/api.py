@@ -81,6 +81,9 @@ class Options(TypedDict, total=False):
     norm_variance: NormVariance | Literal["population", "sample"]
     norm_epsilon: NormEpsilon | Literal["inside", "outside"]
     activation: Activation | Literal["relu", "gelu", "gelu-tanh"]
+    bidirectional: bool
+    nonlinearity: str
+    window: int
     hidden: int | None
     epsilon: float
     random_weights: int | None
@@ -104,6 +107,7 @@ class Options(TypedDict, total=False):
     head_maps: bool
     sheets_for: str | None
     decimals: int | None
+    influence: bool
     controls: bool
     switches: Switch | Literal["causal"] | None
     layout: Arrangement | Literal["sheets", "layers", "canvas"] | None

@@ -31,13 +31,21 @@ class WordsCommand(TyperCommand):
         return super().parse_args(ctx, spread_words(args, takes_value, joined=self.joined))
 
 
+class ModelsCommand(WordsCommand):
+    """A command whose `--models` takes several models."""
+
+    several = ("--models",)
+
+
 class SentencesCommand(WordsCommand):
     """A command whose `--words` takes several words as one sentence."""
 
     joined = True
 
 
-def spread_words(args: list[str], takes_value: dict[str, bool], *, joined: bool = False) -> list[str]:
+def spread_words(
+    args: list[str], takes_value: dict[str, bool], *, joined: bool = False
+) -> list[str]:
     """The arguments with `--words a b c` written as `--words a --words b --words c` or, if `joined`, as
     `--words "a b c"`.
 

@@ -527,7 +527,7 @@ class Run:
         return replace(
             self._norms,
             attending=self.attending(
-                causal=s.causal and s.model is Model.encoder, switchable=s.model is Model.encoder
+                causal=s.causal and s.body is Model.encoder, switchable=s.body is Model.encoder
             ),
             crossing=self.scoring.attending(causal=False) if cross else None,
             causal=self.attending(causal=True, switchable=True),
