@@ -262,7 +262,7 @@ def find_attention(book: FormulaBook) -> tuple[list[Attention], Tracing]:
             tracing.origin(one.words.span, "rows" if one.words.turned else "columns")
             for one in (head.q, head.k)
         ]
-        if ends[1][0].holds(ends[0][0]) and ends[0][1] == ends[1][1]:
+        if ends[0] != ends[1] and ends[1][0].holds(ends[0][0]) and ends[0][1] == ends[1][1]:
             head.q.words, ends[0] = head.k.words, ends[1]  # one of the words, among all of them
         weights = tuple(one.weights and one.weights.span for one in (head.q, head.k, head.v))
         groups.setdefault((ends[0], ends[1]), {}).setdefault(weights, head)
