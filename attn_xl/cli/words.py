@@ -43,9 +43,7 @@ class SentencesCommand(WordsCommand):
     joined = True
 
 
-def spread_words(
-    args: list[str], takes_value: dict[str, bool], *, joined: bool = False
-) -> list[str]:
+def spread_words(args: list[str], takes_value: dict[str, bool], *, joined: bool = False) -> list[str]:
     """The arguments with `--words a b c` written as `--words a --words b --words c` or, if `joined`, as
     `--words "a b c"`.
 

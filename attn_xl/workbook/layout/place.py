@@ -10,6 +10,7 @@ from attn_xl.models import steps
 from attn_xl.models.computation import Computation, sentence_of
 from attn_xl.models.formula_words import formula_of
 from attn_xl.models.influence import JACOBIAN, JACOBIAN_NOTE
+from attn_xl.models.learning_steps import BEFORE, LEARNED_NOTE
 from attn_xl.models.parts import chosen_parts
 from attn_xl.settings import COMPARE, CONTROLS
 from attn_xl.spreadsheets.addresses import (
@@ -145,6 +146,8 @@ def _is_complete(node: Node, there: set[Node]) -> bool:
 
 
 def _shared_note(symbol: str, blocks: list[Block]) -> str:
+    if blocks[0].node.is_step(BEFORE):
+        return LEARNED_NOTE
     if symbol == COMPARE:
         return steps.COMPARED.note
     if symbol == CONTROLS:
