@@ -74,19 +74,21 @@ def _exchanged(node: Node, entered: Mapping[Place, Wrong]) -> dict[Place, str]:
     """The cells of two rows or columns that stand in each other's place."""
     if not entered:
         return {}
-    rows, columns = node.shape
-    wrong, should = np.full(node.shape, np.nan), np.full(node.shape, np.nan)
-    for cell, (number, numbers) in entered.items():
-        parents = [numbers[parent] for parent in node.parents]
+    wrong = np.full(node.shape, np.nan)
+    for cell, (number, _) in entered.items():
         wrong[cell] = number
-        should[:] = np.asarray(operation_of(node).numbers(*parents))
+    numbers = next(numbers for _, numbers in entered.values())
+    with np.errstate(all="ignore"):
+        should = np.asarray(operation_of(node).numbers(*(numbers[parent] for parent in node.parents)))
     now = np.where(np.isnan(wrong), should, wrong)
     found: dict[Place, str] = {}
-    for labels, count, turned, what in ((node.columns, columns, True, "columns"),
-                                        (node.rows, rows, False, "rows")):  # fmt: skip
+    for labels, turned, what in ((node.columns, True, "columns"), (node.rows, False, "rows")):
         a, b = (now.T, should.T) if turned else (now, should)
-        for i, j in combinations(range(count), 2):
-            if np.isclose(a[i], b[j], atol=0.005).all() and np.isclose(a[j], b[i], atol=0.005).all():
+        lines = {cell[int(turned)] for cell in entered}
+        for i, j in combinations(sorted(lines), 2):
+            with np.errstate(all="ignore"):
+                off = np.abs(a[[i, j]] - b[[j, i]]) - 1e-5 * np.abs(b[[j, i]])
+            if (off <= 0.005).all():
                 cells = [cell for cell in entered if cell[int(turned)] in (i, j)]
                 if len(cells) > 1:
                     named = f"{labels[i]} and {labels[j]}"
