@@ -9,7 +9,7 @@ from dataclasses import Field, fields, replace
 from enum import Enum
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional, cast
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
@@ -268,7 +268,8 @@ def compute_file(
         plain = Settings.resolve(options, tables.settings, f"{file}, sheet 'Settings'")
         if not has_steps(foresee(tables, plain), steps, sheet):
             for option in ("controls", "influence"):
-                other: Settings = replace(plain, **cast("dict[str, Any]", {option: True}))
+                changed: dict[str, Any] = {option: True}
+                other = replace(plain, **changed)
                 if not other.why_idle(option) and has_steps(foresee(tables, other), steps, sheet):
                     options = {**options, option: True}
                     break
