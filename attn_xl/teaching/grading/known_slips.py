@@ -156,14 +156,14 @@ def _product(left: Numbers, right: Numbers, row: int, column: int, turned: bool)
 def _other_factors(
     node: Node, parents: list[Numbers], row: int, column: int, numbers: Mapping[Node, Numbers]
 ) -> Iterator[Slip]:
-    """Products of a matrix that is not meant: other weights of this shape, the transpose of attention."""
+    """Products of a matrix that is not meant: other weights of this shape, transposed attention."""
     left, right = parents
     meant = node.parents[1]
     for other, values in numbers.items():
-        if other.role == "weight" and other is not meant and values.shape == right.shape:
-            if other.name and meant.role == "weight" and not np.array_equal(values, right):
-                value = float(left[row] @ values[:, column])
-                yield f"using {other.name} instead of {meant.name}", value
+        alike = other.role == meant.role == "weight" and other.name and values.shape == right.shape
+        if alike and not np.array_equal(values, right):
+            value = float(left[row] @ values[:, column])
+            yield f"using {other.name} instead of {meant.name}", value
     if node.parents[0].role == "attention" and left.shape[0] == left.shape[1]:
         name = node.parents[0].name
         yield f"using a column of {name} instead of the row", float(left[:, row] @ right[:, column])
