@@ -67,9 +67,9 @@ QUERIES = Step(
     ),
     choices=("no", "yes"),
     answer=(
-        "No: a query is computed from the word's own row of {a} and from {b}, so equal rows give equal "
-        "queries. To tell two copies of {word} apart, their rows of {a} would have to differ, by their "
-        "position for example."
+        "No: a query is computed from the word's own row of {a} and from {b}, so equal rows give "
+        "equal queries. To tell two copies of {word} apart, their rows of {a} would have to "
+        "differ, by their position for example."
     ),
     recipe=recipes.PROJECT,
 )
@@ -100,8 +100,8 @@ KEYS = Step(
     ),
     choices=("yes", "no"),
     answer=(
-        "Yes: keys and queries are made with different weights, so the same row of {a} becomes two "
-        "different rows. In {own}, the largest number of {word} is {most}, in column {top}."
+        "Yes: keys and queries are made with different weights, so the same row of {a} becomes "
+        "two different rows. In {own}, the largest number of {word} is {most}, in column {top}."
     ),
     recipe=recipes.PROJECT,
 )
@@ -133,8 +133,8 @@ VALUES = Step(
     ),
     choices=("0", "the same as before", "it depends on the word"),
     answer=(
-        "0: each product in that column would be 0, and so would their sum. As it is, the largest number "
-        "that {word} passes on is {most}, in column {top}."
+        "0: each product in that column would be 0, and so would their sum. As it is, the largest "
+        "number that {word} passes on is {most}, in column {top}."
     ),
     recipe=recipes.PROJECT,
 )
@@ -164,8 +164,8 @@ SCORES = Step(
     question=("whose key will the query of {word} match best: {words}? Say why before you compute."),
     choices=("{top}",),
     answer=(
-        "That of {top}, with a score of {most}. A dot product is large where both rows have large numbers "
-        "in the same columns; a long row helps, too."
+        "That of {top}, with a score of {most}. A dot product is large where both rows have large "
+        "numbers in the same columns; a long row helps, too."
     ),
     recipe=recipes.MATCH,
 )
@@ -200,10 +200,10 @@ SCALED = Step(
     ),
     choices=("same order; smaller differences", "same order; same differences", "another order"),
     answer=(
-        "The order stays, since all scores are divided by the same number; the differences shrink: in the "
-        "row of {word} the largest was {before} and is {span}. Why by √d_k? A sum of d_k products spreads "
-        "about √d_k times as far as one product; undoing that keeps the softmax from giving everything to "
-        "one word."
+        "The order stays, since all scores are divided by the same number; the differences "
+        "shrink: in the row of {word} the largest was {before} and is {span}. Why by √d_k? A sum "
+        "of d_k products spreads about √d_k times as far as one product; undoing that keeps the "
+        "softmax from giving everything to one word."
     ),
     recipe=recipes.SCALE,
 )
@@ -223,10 +223,10 @@ TEMPERED = Step(
     ),
     choices=("at all of them equally", "at fewer words"),
     answer=(
-        "At all of them equally: divided by a huge number, all scores come close to 0, and equal scores "
-        "get equal weights. In the row of {word} the largest difference was {before} and is {span}. "
-        "Why also by √d_k? A sum of d_k products spreads about √d_k times as far as one product; undoing "
-        "that keeps the softmax from giving everything to one word."
+        "At all of them equally: divided by a huge number, all scores come close to 0, and equal "
+        "scores get equal weights. In the row of {word} the largest difference was {before} and "
+        "is {span}. Why also by √d_k? A sum of d_k products spreads about √d_k times as far as "
+        "one product; undoing that keeps the softmax from giving everything to one word."
     ),
     recipe=recipes.TEMPER,
 )
@@ -325,8 +325,8 @@ SOFTMAX = Step(
     question="which word will {word} look at most, and why? Which hardly at all?",
     choices=("{top}",),
     answer=(
-        "At {top}, with {most} of its attention. The exponential turns differences of scores into ratios, "
-        "so the best match gets more than its share, and no word gets nothing."
+        "At {top}, with {most} of its attention. The exponential turns differences of scores into "
+        "ratios, so the best match gets more than its share, and no word gets nothing."
     ),
     recipe=recipes.SHARE,
     role="attention",
@@ -437,8 +437,8 @@ OUTPUT = Step(
     ),
     choices=("{look}",),
     answer=(
-        "That of {look}, which has the largest weight in the row of {word}. The new vector is an average "
-        "of the values: the larger a weight, the more it pulls."
+        "That of {look}, which has the largest weight in the row of {word}. The new vector is an "
+        "average of the values: the larger a weight, the more it pulls."
     ),
     recipe=recipes.MIX,
 )
