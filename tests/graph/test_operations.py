@@ -37,6 +37,16 @@ def test_the_catalogue_has_every_operation() -> None:
     assert all(primitive.binds in (1, 2, 9) for primitive in PRIMITIVES)
 
 
+@pytest.mark.parametrize(("k", "m"), [(1, 1), (9, 1), (64, 2), (129, 3), (1000, 65)])
+def test_a_product_of_one_row_adds_from_left_to_right(k: int, m: int) -> None:
+    rng = np.random.default_rng(k)
+    row, right = rng.normal(size=(1, k)), np.asfortranarray(rng.normal(size=(k, m)))
+    total = np.zeros(m)
+    for number, line in zip(row[0], right):
+        total = total + number * line
+    assert (Product().numbers(row, right)[0] == total).all()
+
+
 def test_product_adds_from_left_to_right() -> None:
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(7, 50)), rng.normal(size=(50, 3))
