@@ -156,12 +156,64 @@ class NormEpsilon(str, Enum):
     """to the standard deviation: √variance + ε"""
 
 
+class NormType(str, Enum):
+    """What a norm does with a row."""
+
+    layer = "layer"
+    """subtract its mean and divide by its standard deviation"""
+    rms = "rms"
+    """divide by its root mean square"""
+
+
+class HeadNorm(str, Enum):
+    """The norm of each query and each key."""
+
+    none = "none"
+    layer = "layer"
+    rms = "rms"
+
+
+class Residual(str, Enum):
+    """How the sublayers of a layer are joined."""
+
+    sequential = "sequential"
+    """each sublayer reads what the one before it made"""
+    parallel = "parallel"
+    """attention and feed-forward network read the layer's input, each through its own norm"""
+    parallel_one_norm = "parallel-one-norm"
+    """the same, through one norm"""
+
+
+class RotaryPairs(str, Enum):
+    """Which two dimensions rotary positions turn together."""
+
+    half = "half"
+    """the first with the first of the second half"""
+    neighbours = "neighbours"
+    """the first with the second"""
+
+
 class Activation(str, Enum):
-    """The activation function of the feed-forward network."""
+    """The activation function of the feed-forward network; of its gate, if it has one."""
 
     relu = "relu"
     gelu = "gelu"
     gelu_tanh = "gelu-tanh"
+    silu = "silu"
+    swiglu = "swiglu"
+    geglu = "geglu"
+    geglu_tanh = "geglu-tanh"
+
+    @property
+    def gated(self) -> bool:
+        """Whether the hidden layer is multiplied by a gate."""
+        return "glu" in self.value
+
+    @property
+    def function(self) -> str:
+        """The function of a single number."""
+        gates = {"swiglu": "silu", "geglu": "gelu", "geglu-tanh": "gelu-tanh"}
+        return gates.get(self.value, self.value)
 
 
 class Normalize(str, Enum):
@@ -189,3 +241,6 @@ class Positions(str, Enum):
 
     none = "none"
     sinusoidal = "sinusoidal"
+    learned = "learned"
+    rotary = "rotary"
+    alibi = "alibi"

@@ -6,6 +6,7 @@ The `metadata` of each field describes it: the command line builds its options f
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from enum import Enum
@@ -21,15 +22,19 @@ from .choices import (
     Backbone,
     Engine,
     Formulas,
+    HeadNorm,
     Model,
     Nonlinearity,
     Norm,
     Normalize,
     NormEpsilon,
+    NormType,
     NormVariance,
     Optimizer,
     Pooling,
     Positions,
+    Residual,
+    RotaryPairs,
     Switch,
 )
 from .errors import CallError, nearest
@@ -50,19 +55,25 @@ __all__ = [
     "Backbone",
     "Engine",
     "Formulas",
+    "HeadNorm",
     "Model",
     "Nonlinearity",
     "Norm",
     "NormEpsilon",
+    "NormType",
     "NormVariance",
     "Normalize",
     "Optimizer",
     "Pooling",
     "Positions",
+    "Residual",
+    "RotaryPairs",
     "Settings",
     "Switch",
 ]
 
+IN_ATTENTION = (Positions.learned, Positions.rotary, Positions.alibi)
+"""Positions for models with attention only."""
 CONTROLS, OPTIONS, COMPARE, CANVAS, BATCH = "Controls", "Options", "Compare", "Canvas", "Batch"
 CURVES = "Loss"
 """Names of the shared sheets: the cells a reader changes, the settings that formulas refer to, the
@@ -72,6 +83,7 @@ LABELS = "Labels"
 """Name of the sheet of an input with the right answers: a sentence and its class or words."""
 SETTINGS = "Settings"
 """Name of the settings sheet: optional in an input; in a written workbook it holds the record."""
+VOCABULARIES = re.compile(r"all|used|top:[1-9]\d{0,4}")
 
 
 _OF_SCORES = (
@@ -97,7 +109,8 @@ def _choice(
     Args:
         default, help, kind: the default value, the help text and the type of the option.
         models: the models that the setting applies to.
-        needs: other settings; without one of them the setting has no effect.
+        needs: other settings (`dropout`), perhaps with a value (`norm=pre`); without one of them the
+            setting has no effect.
         cell: the name of the workbook cell that holds the setting, or "".
     """
     about = {
@@ -120,7 +133,7 @@ READ_BY = {
 }
 """The optimizers that read a setting, where not all do."""
 MOST_STEPS = 1_000_000
-LEARNING = (*ATTENTION, Model.softmax, Model.norm, Model.feed_forward)
+LEARNING = (*ATTENTION, Model.softmax, Model.norm, Model.feed_forward, Model.cnn, *RECURRENT)
 """Models with a loss."""
 
 
@@ -136,6 +149,14 @@ class Settings:
     model: Model = _choice(Model.attention, "The model to compute.")
     heads: int | None = _choice(
         None, "Number of heads, for multi-head attention.", int, models=ATTENTION
+    )
+    kv_heads: int | None = _choice(
+        None,
+        "Number of heads of keys and values, each shared by a group of heads (grouped-query "
+        "attention); 1 for multi-query attention.",
+        int,
+        models=ATTENTION,
+        needs=("heads",),
     )
     heads_as_sheets: bool = _choice(
         False,
@@ -175,7 +196,7 @@ class Settings:
     )
     attention: str | None = _choice(
         None,
-        "The sheet with given attention weights, 0 and 1 or any others, to use in place of the softmax.",
+        "The sheet with given attention weights (0 and 1, or any others) to use in place of softmax.",
         str,
         models=(Model.attention,),
     )
@@ -188,8 +209,77 @@ class Settings:
     )
     positions: Positions = _choice(
         Positions.none,
-        "Positional encoding to add to the embeddings.",
+        "Positions: added to the embeddings (sinusoidal; learned, from W_P), as rotations of queries "
+        "and keys (rotary), or as a penalty on distant words (alibi).",
         models=(*ATTENTION, Model.similarity),
+    )
+    rotary_pairs: RotaryPairs = _choice(
+        RotaryPairs.half,
+        "Dimensions that rotary positions turn together: dimension i with i + d/2 (half), or 1 with "
+        "2, 3 with 4, ... (neighbours).",
+        models=ATTENTION,
+        needs=("positions=rotary",),
+    )
+    rotary_base: float = _choice(
+        10_000.0,
+        "The base of rotary positions: the larger, the more slowly the last pairs turn.",
+        models=ATTENTION,
+        needs=("positions=rotary",),
+        cell="rotary_base",
+    )
+    rotary_share: float = _choice(
+        1.0,
+        "Share of each head's dimensions that rotary positions turn.",
+        models=ATTENTION,
+        needs=("positions=rotary",),
+    )
+    qk_norm: HeadNorm = _choice(
+        HeadNorm.none, "Apply a norm to each query and each key.", models=ATTENTION
+    )
+    window: int | None = _choice(
+        None,
+        "In attention, a sliding window: each word looks at no more than this many words, itself and "
+        "those just before it; without a causal mask, as many after it. In a convolution, the number "
+        "of neighbouring words that it sees, by default 3.",
+        int,
+        models=(*ATTENTION, Model.cnn),
+        cell="Window",
+    )
+    sinks: int = _choice(
+        0,
+        "Attention sinks: number of first words that stay visible outside the window.",
+        models=ATTENTION,
+        needs=("window",),
+        cell="Sinks",
+    )
+    score_cap: float | None = _choice(
+        None,
+        "Soft cap of the scores: cap * tanh(score / cap), so that none exceeds it.",
+        float,
+        models=ATTENTION,
+        cell="score_cap",
+    )
+    logit_cap: float | None = _choice(
+        None,
+        "Soft cap of the logits of a language model.",
+        float,
+        models=(Model.decoder_only,),
+        cell="logit_cap",
+    )
+    latent: int | None = _choice(
+        None,
+        "Latent attention: keys and values are made from one compressed vector per word, of this "
+        "width. With rotary positions, an extra part of queries and keys is turned.",
+        int,
+        models=ATTENTION,
+        needs=("heads",),
+    )
+    latent_queries: int | None = _choice(
+        None,
+        "Also make the queries from a compressed vector, of this width.",
+        int,
+        models=ATTENTION,
+        needs=("latent",),
     )
     normalize: Normalize = _choice(
         Normalize.softmax,
@@ -215,16 +305,52 @@ class Settings:
         models=STACKS,
         cell="p_residual",
     )
+    generate: int | None = _choice(
+        None,
+        "Number of words that the language model then writes, one at a time, with the keys and values "
+        "of earlier words kept (KV cache).",
+        int,
+        models=(Model.decoder_only,),
+    )
+    sample: bool = _choice(
+        False,
+        "Draw each new word by its probability, instead of taking the most probable one.",
+        models=(Model.decoder_only,),
+        needs=("generate",),
+        cell="Sample",
+    )
+    word_temperature: float = _choice(
+        1.0,
+        "Divide the logits by this number before a new word is drawn.",
+        models=(Model.decoder_only,),
+        needs=("generate",),
+        cell="word_temperature",
+    )
     seed: int = _choice(
         0,
-        "Random seed for dropout, and for the initial weights of learning that are not given.",
-        models=ATTENTION,
-        needs=("dropout", "residual_dropout", "steps"),
+        "Random seed for dropout, for new words, and for the initial weights of learning that are not "
+        "given.",
+        models=LEARNING,
+        needs=("dropout", "residual_dropout", "generate", "steps"),
+        cell="Seed",
     )
     norm: Norm = _choice(
         Norm.post,
         "Apply the norm before each sublayer (pre) or after adding its output (post).",
         models=STACKS,
+    )
+    norm_type: NormType = _choice(
+        NormType.layer,
+        "Subtract the mean and divide by the standard deviation (layer), or divide by the root mean "
+        "square (rms).",
+        models=(*STACKS, Model.norm),
+    )
+    residual: Residual = _choice(
+        Residual.sequential,
+        "Join attention and feed-forward network one after the other (sequential), or side by side "
+        "(parallel), through a norm each or one for both (parallel-one-norm).",
+        models=(Model.encoder, Model.decoder_only),
+        needs=("norm=pre",),
     )
     norm_variance: NormVariance = _choice(
         NormVariance.population,
@@ -238,8 +364,34 @@ class Settings:
     )
     activation: Activation = _choice(
         Activation.relu,
-        "The activation function of the feed-forward network.",
+        "The activation function of the feed-forward network; swiglu, geglu and geglu-tanh multiply by "
+        "a gate, W_G.",
         models=(*STACKS, Model.feed_forward),
+    )
+    experts: int | None = _choice(
+        None,
+        "Number of experts, feed-forward networks among which a router chooses for each word.",
+        int,
+        models=(*STACKS, Model.feed_forward),
+    )
+    top_k: int = _choice(
+        2,
+        "Number of experts chosen for each word.",
+        models=(*STACKS, Model.feed_forward),
+        needs=("experts",),
+        cell="top_k",
+    )
+    renormalize: bool = _choice(
+        True,
+        "Divide the shares of the chosen experts by their sum.",
+        models=(*STACKS, Model.feed_forward),
+        needs=("experts",),
+    )
+    shared_expert: bool = _choice(
+        False,
+        "Add an expert that every word uses.",
+        models=(*STACKS, Model.feed_forward),
+        needs=("experts",),
     )
     bidirectional: bool = _choice(
         False, "Read the sentence from both ends, and place the states side by side.", models=RECURRENT
@@ -247,21 +399,18 @@ class Settings:
     nonlinearity: Nonlinearity = _choice(
         Nonlinearity.tanh, "The function that gives the hidden state.", models=(Model.rnn,)
     )
-    window: int = _choice(
-        3, "Number of neighbouring words that the convolution sees.", models=(Model.cnn,)
-    )
     hidden: int | None = _choice(
         None,
         "With --random-weights, the width of the feed-forward network or of the hidden state, or the "
         "number of filters.",
         int,
         models=(*STACKS, Model.feed_forward, Model.cnn, *RECURRENT),
-        needs=("random_weights",),
+        needs=("random_weights", "steps"),
     )
     epsilon: float = _choice(
         1e-5,
         "A small number that keeps a norm from dividing by 0.",
-        models=(*STACKS, Model.norm),
+        models=(*ATTENTION, Model.norm),
         cell="epsilon",
     )
     random_weights: int | None = _choice(
@@ -320,6 +469,44 @@ class Settings:
         models=LEARNING,
         needs=("steps",),
     )
+    live_layers: str | None = _choice(
+        None,
+        "Layers to write as formulas, counted from 0: 0,3-5. The others are computed, and what they "
+        "give enters as values.",
+        str,
+        models=STACKS,
+    )
+    live_heads: str | None = _choice(
+        None,
+        "Heads to write as formulas, counted from 0. What the others give enters as values.",
+        str,
+        models=STACKS,
+    )
+    live_network: bool = _choice(
+        True,
+        "Write feed-forward networks as formulas; otherwise what they give enters as values.",
+        models=STACKS,
+    )
+    vocabulary: str = _choice(
+        "all",
+        "Words to choose the next word from: all; those of the text (used); or the 50 most probable "
+        "ones (top:50). The others enter as one number, so that the probabilities stay exact.",
+        str,
+        models=(Model.decoder_only,),
+    )
+    lens: bool = _choice(
+        False,
+        "Also predict the next word after every layer (logit lens).",
+        models=(Model.decoder_only,),
+    )
+    head_switches: bool = _choice(
+        False,
+        "Add a cell for each head to Controls: 0 removes what the head gives.",
+        models=STACKS,
+    )
+    head_maps: bool = _choice(
+        False, "Add a sheet for each layer with the attention weights of all its heads.", models=STACKS
+    )
     sheets_for: str | None = _choice(
         None, "Write sheets only for these layers and heads: Enc1,Dec2,head1.", str
     )
@@ -367,8 +554,12 @@ class Settings:
                 self.decimals,
                 "it takes a whole number from 0 to 15, the decimal places of a spreadsheet number.",
             )
-        counts = dict.fromkeys(("heads", "layers", "window", "encoder_layers", "decoder_layers"), 1000)
-        for name, most in {**counts, "hidden": 16_384}.items():  # columns of a sheet
+        stacks = ("layers", "encoder_layers", "decoder_layers")
+        counts = dict.fromkeys(
+            ("heads", "kv_heads", "experts", "top_k", "window", "generate", *stacks), 1000
+        )
+        widths = ("hidden", "latent", "latent_queries")
+        for name, most in {**counts, **dict.fromkeys(widths, 16_384)}.items():  # columns of a sheet
             value = getattr(self, name)
             if value is not None and not 1 <= value <= most:
                 why = f"it takes a whole number from 1 to {most:,}."
@@ -399,7 +590,22 @@ class Settings:
             if not least <= getattr(self, name) <= MOST_STEPS:
                 why = f"it takes a whole number from {least} to {MOST_STEPS:,}."
                 refuse(name, getattr(self, name), why)
-        for name in ("seed", "random_weights"):
+        if not VOCABULARIES.fullmatch(self.vocabulary):
+            refuse("vocabulary", repr(self.vocabulary), "it takes all, used, or top: and a number.")
+        if self.kv_heads and self.heads and self.heads % self.kv_heads:
+            refuse("kv-heads", self.kv_heads, f"it takes a divisor of --heads {self.heads}.")
+        if self.experts and self.top_k > self.experts and self._differs("top_k"):
+            refuse("top-k", self.top_k, f"it takes at most --experts {self.experts}.")
+        if not 0 < self.word_temperature < float("inf"):
+            refuse("word-temperature", self.word_temperature, "it takes a number above 0.")
+        for name in ("score_cap", "logit_cap"):
+            if getattr(self, name) is not None and not 0 < getattr(self, name) < float("inf"):
+                refuse(name.replace("_", "-"), getattr(self, name), "it takes a number above 0.")
+        if not 1 < self.rotary_base < float("inf"):
+            refuse("rotary-base", self.rotary_base, "it takes a number above 1.")
+        if not 0 < self.rotary_share <= 1:
+            refuse("rotary-share", self.rotary_share, "it takes a share above 0 and at most 1.")
+        for name in ("seed", "random_weights", "sinks"):
             if (getattr(self, name) or 0) < 0:
                 refuse(
                     name.replace("_", "-"),
@@ -515,8 +721,17 @@ class Settings:
         if self.steps and self.optimizer not in READ_BY.get(name, tuple(Optimizer)):
             return f"has no effect without --optimizer {_either(READ_BY[name])}."
         needs: tuple[str, ...] = choice.metadata["needs"]
-        if needs and not any(self._differs(need) for need in needs):
-            return f"has no effect without --{_either([n.replace('_', '-') for n in needs], '--')}."
+        if needs and not any(map(self._meets, needs)):
+            options = [need.replace("_", "-").replace("=", " ") for need in needs]
+            return f"has no effect without --{_either(options, '--')}."
+        if name == "positions" and self.model.kind not in ATTENTION and self.positions in IN_ATTENTION:
+            return f"is {self.positions.value}, which belongs to --model {_either(ATTENTION)}."
+        if name == "epsilon" and self.model.kind is Model.attention and not self._differs("qk_norm"):
+            return "has no effect without --qk-norm."
+        if name in ("kv_heads", "rotary_share") and self.latent:
+            return "has no effect with --latent, which has its own keys and rotary part."
+        if name == "norm_variance" and self.norm_type is NormType.rms:
+            return "has no effect with --norm-type rms, which subtracts no mean."
         stacks = [f"{stack}_layers" for stack in ("encoder", "decoder")]
         own = [stack for stack in stacks if self.model.kind in _field(stack).metadata["models"]]
         if name == "layers" and own and all(map(self._differs, own)):
@@ -532,6 +747,12 @@ class Settings:
         for choice in fields(self):
             if self._differs(choice.name) and (why := self.why_idle(choice.name)):
                 raise CallError(f"--{choice.name.replace('_', '-')} {why}")
+
+    def _meets(self, need: str) -> bool:
+        """Whether a setting has the value in `name=value`, or differs from its default."""
+        name, _, wanted = need.partition("=")
+        value = getattr(self, name)
+        return value == wanted if wanted else self._differs(name)
 
     def _differs(self, name: str) -> bool:
         """Whether a setting differs from its default."""

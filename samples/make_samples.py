@@ -230,6 +230,85 @@ VARIANTS: dict[str, Sheets] = {
             model="encoder", positions="sinusoidal", residual_dropout=0.25, dropout=0.25, seed=2
         ),
     },
+    # The blocks of today's language models: all that Llama is made of, then one at a time.
+    "llama": {
+        "sentence": words("the cat chased the", FOUR, 61),
+        "Vocabulary": words("the cat chased mouse dog .", FOUR, 61),
+        **{f"Dec1.W_{letter}": weights(f"llama W_{letter}", 4, 4) for letter in "QO"},
+        **{f"Dec1.W_{letter}": weights(f"llama W_{letter}", 4, 2) for letter in "KV"},
+        **{f"Dec1.W_{letter}": weights(f"llama W_{letter}", 4, 6) for letter in "1G"},
+        "Dec1.W_2": weights("llama W_2", 6, 4),
+        **{name: [[1, 0.5, 1, 1.5]] for name in ("Dec1.gamma_1", "Dec1.gamma_2", "Dec.gamma")},
+        "Settings": settings(
+            model="decoder-only",
+            heads=2,
+            kv_heads=1,
+            positions="rotary",
+            norm="pre",
+            norm_type="rms",
+            activation="swiglu",
+        ),
+    },
+    "generate": {
+        "sentence": words("the cat", FOUR, 61),
+        "Vocabulary": words("the cat chased mouse dog .", FOUR, 61),
+        **layer("Dec1.", ("",), 4, 6, 2),
+        "Settings": settings(model="decoder-only", generate=3, positions="rotary", seed=3),
+    },
+    "rotary": {
+        "sentence": words("dog bites man and man bites dog", FOUR, 4),
+        "Settings": settings(positions="rotary", rotary_pairs="neighbours", rotary_base=100),
+    },
+    "alibi": {
+        "sentence": words("dog bites man and man bites dog", FOUR, 4),
+        **{f"W_{letter}": weights(f"W_{letter}", 4, 4) for letter in "QKVO"},
+        "Settings": settings(heads=2, positions="alibi", causal="TRUE"),
+    },
+    "learned-positions": {
+        "sentence": words("dog bites man", FOUR, 4),
+        "W_P": weights("W_P", 6, 4),
+        "Settings": settings(positions="learned"),
+    },
+    "window": {
+        "sentence": words("the cat chased the mouse and slept", FOUR, 1),
+        "Settings": settings(causal="TRUE", window=3, sinks=1),
+    },
+    "soft-cap": {
+        "sentence": words("the cat chased the mouse", FOUR, 1),
+        "gamma_Q": [[1, 1, 2, 1]],
+        "Settings": settings(qk_norm="rms", score_cap=1.5),
+    },
+    "latent": {
+        "sentence": words("the cat chased the mouse", FOUR, 1),
+        "W_DKV": weights("W_DKV", 4, 2),
+        **{f"W_U{letter}": weights(f"W_U{letter}", 2, 4) for letter in "KV"},
+        **{f"W_{letter}": weights(f"W_{letter}", 4, 4) for letter in "QO"},
+        "W_QR": weights("W_QR", 4, 4),
+        "W_KR": weights("W_KR", 4, 2),
+        "Settings": settings(heads=2, latent=2, positions="rotary"),
+    },
+    "experts": {
+        "sentence": words("the cat sat", FOUR, 5),
+        "W_R": weights("W_R 4", 4, 3),
+        **{f"Expert{e}.W_1": weights(f"Expert{e}.W_1", 4, 2) for e in (1, 2, 3)},
+        **{f"Expert{e}.W_2": weights(f"Expert{e}.W_2", 2, 4) for e in (1, 2, 3)},
+        "Shared.W_1": weights("Shared.W_1", 4, 2),
+        "Shared.W_2": weights("Shared.W_2", 2, 4),
+        "Settings": settings(
+            model="feed-forward", experts=3, top_k=2, shared_expert="TRUE", activation="silu"
+        ),
+    },
+    "parallel": {
+        "sentence": words("the cat sat", FOUR, 5),
+        **layer("Enc1.", ("",), 4, 6, 2),
+        "Enc1.W_G": weights("Enc1.W_G", 4, 6),
+        "Settings": settings(model="encoder", norm="pre", residual="parallel", activation="geglu-tanh"),
+    },
+    "rms-norm": {
+        "sentence": words("the cat sat", FOUR, 5),
+        "gamma": [[1, 2, 1, 0.5]],
+        "Settings": settings(model="norm", norm_type="rms"),
+    },
     # One step at a time: scores that become weights, a norm as other books have it, neurons.
     "softmax": {
         "scores": [["", "the", "cat", "sat"], ["the", 2, 1, 0], ["cat", 1, 3, 2], ["sat", 0, 1.5, 1.5]],

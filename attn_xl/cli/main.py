@@ -23,6 +23,7 @@ from .explain import explain
 from .grade import grade
 from .inspect import inspect
 from .learn import learn
+from .model import ModelCommand, model
 from .new import new
 from .show import show
 from .teach import teach
@@ -62,6 +63,10 @@ app.command(epilog="Example:  attn-xl convert samples/mouse.xlsx -o mouse.xlsx -
 )
 app.command(epilog="Example:  attn-xl similarity samples/politics.xlsx -o angles.xlsx")(similarity)
 app.command(epilog="Example:  attn-xl learn samples/learning.xlsx --steps 20 --rate 1")(learn)
+app.command(
+    cls=ModelCommand,
+    epilog='Example:  attn-xl model samples/tiny-model --text "the cat chased the mouse and the"',
+)(model)
 app.command(
     cls=ModelsCommand,
     epilog="Example:  attn-xl compare samples/rnn.xlsx --models cnn rnn lstm gru attention",

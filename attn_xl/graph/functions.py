@@ -10,24 +10,28 @@ import numpy as np
 from attn_xl.errors import InputError
 from attn_xl.graph.operations.catalogue import (
     ACOS,
+    COS,
     EXP,
     GELU,
     GELU_TANH,
     MAXIMUM,
     MEAN,
     NEGATIVE_LOG,
+    NEXT_DRAW,
     RELU,
     SAMPLE_VARIANCE,
     SIGMOID,
+    SILU,
+    SIN,
     SQRT,
     SQUARES,
     SUM,
     TANH,
     VARIANCE,
 )
-from attn_xl.graph.operations.elementwise import Copy, Power
+from attn_xl.graph.operations.elementwise import AtMost, Copy, Power
 from attn_xl.graph.operations.masks import HIDDEN, Mask
-from attn_xl.graph.operations.positions import Sinusoid
+from attn_xl.graph.operations.positions import Angle, Count, Distance, QuarterTurn, Sinusoid
 from attn_xl.graph.operations.products import Dot
 from attn_xl.graph.operations.reductions import (
     Best,
@@ -36,9 +40,22 @@ from attn_xl.graph.operations.reductions import (
     ColumnMean,
     ColumnSum,
     ColumnVariance,
+    Largest,
+    Rank,
+    RunningSum,
     Width,
 )
-from attn_xl.graph.operations.selection import Columns, Concat, Find, Gather, OneHot, Picked, Shift
+from attn_xl.graph.operations.selection import (
+    Chosen,
+    Columns,
+    Concat,
+    Find,
+    Gather,
+    OneHot,
+    Picked,
+    Repeated,
+    Shift,
+)
 from attn_xl.graph.operations.switches import When
 from attn_xl.text import OFF, ON
 
@@ -77,10 +94,16 @@ def one_hot(
     return made(operation, (labels,), rows or labels.rows, columns)
 
 
+def chosen(like: Matrix, number: int, matrix: Matrix, row: Matrix, column: Matrix) -> Matrix:
+    """(n, m): 1 in the cell of `row` and `column`, scalars from 1, if the scalar `matrix` is `number`;
+    0 elsewhere."""
+    return made(Chosen(number, like.shape), (matrix, row, column), like.rows, like.columns)
+
+
 def when(chosen: Matrix, if_on: Matrix | float, if_off: Matrix | float) -> Matrix:
-    """A scalar whose value depends on a switch."""
-    choices = (side if isinstance(side, Matrix) else constant(side) for side in (if_on, if_off))
-    return made(When(), (chosen, *choices), ("",), ("",), scalar=True)
+    """One of two scalars or matrices of one shape, depending on a switch."""
+    on, off = (side if isinstance(side, Matrix) else constant(side) for side in (if_on, if_off))
+    return made(When(), (chosen, on, off), on.rows, on.columns, scalar=on.scalar and off.scalar)
 
 
 def find(word: Matrix, words: Matrix) -> Matrix:
@@ -181,7 +204,7 @@ def gather(picks: Sequence[tuple[Matrix, int]], rows: Sequence[str]) -> Matrix:
 
 
 def shifted(x: Matrix, offset: int, beyond: Matrix) -> Matrix:
-    """(n, m) to (n, m): row t is row t + `offset` of `x`; past its ends the row `beyond`, (1, m)."""
+    """(n, m) to (n, m): row t is row t + `offset` of `x`, or the row `beyond` (1, m) past its ends."""
     return made(Shift.by(offset, len(x.rows)), (x, beyond), x.rows, x.columns)
 
 
@@ -213,12 +236,18 @@ def mask(
     *,
     causal: bool | Matrix = False,
     padding: Sequence[str] = (),
+    window: tuple[Matrix, Matrix] | None = None,
+    first: int = 0,
 ) -> Matrix:
     """(n, m): the mask to add to the scores so that no word looks at later ones (`causal`: True, False
-    or a switch) or at padding."""
-    switches = (causal,) if isinstance(causal, Matrix) else ()
-    operation = Mask(len(rows), tuple(words), causal is True, tuple(padding))
-    return made(operation, switches, rows, words)
+    or a switch), at padding, or at words outside the window (its width, and the number of first words
+    that stay visible). `first` is the place of the first word of the rows."""
+    switched = isinstance(causal, Matrix)
+    cells = ((causal,) if isinstance(causal, Matrix) else ()) + (window or ())
+    operation = Mask(
+        len(rows), tuple(words), causal is True, tuple(padding), switched, window is not None, first
+    )
+    return made(operation, cells, rows, words)
 
 
 def masked(scores: Matrix, masks: Sequence[Matrix]) -> Matrix:
@@ -237,12 +266,84 @@ def masked(scores: Matrix, masks: Sequence[Matrix]) -> Matrix:
     return scores
 
 
-def sinusoid(x: Matrix) -> Matrix:
-    """(n, d): the sinusoidal positions for embeddings (n, d).
+def sinusoid(x: Matrix, first: int = 0) -> Matrix:
+    """(n, d): the sinusoidal positions for embeddings (n, d), of which the first stands at `first`.
 
     Source: Vaswani et al., "Attention Is All You Need" (2017), 3.5.
     """
-    return made(Sinusoid(), (x,), x.rows, x.columns)
+    return made(Sinusoid(first), (x,), x.rows, x.columns)
+
+
+def angles(
+    base: Matrix, rows: Sequence[str], width: int, *, neighbours: bool, first: int = 0
+) -> Matrix:
+    """(n, r): the angles by which rotary positions turn n words, starting at position `first`; the two
+    columns of a pair, `1a` and `1b`, have the same.
+
+    Source: Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding" (2021), 3.2.
+    """
+    operation = Angle(len(rows), width, neighbours, first)
+    half = width // 2
+    members = [(j // 2, j % 2) if neighbours else (j % half, j // half) for j in range(width)]
+    labels = [f"{pair + 1}{'ab'[member]}" for pair, member in members]
+    return made(operation, (base,), rows, labels)
+
+
+def turned(x: Matrix, *, neighbours: bool) -> Matrix:
+    """(n, r): each pair (a, b) of columns as (−b, a), a quarter turn."""
+    return made(QuarterTurn(neighbours), (x,), x.rows, x.columns)
+
+
+def distance(x: Matrix, first: int = 0) -> Matrix:
+    """(n, m): how many words apart the words of the rows and columns of `x` stand. The first of the
+    rows stands at `first`."""
+    return made(Distance(first), (x,), x.rows, x.columns)
+
+
+def counted(first: int, rows: Sequence[str]) -> Matrix:
+    """(n, 1): first, first + 1, ..."""
+    return made(Count(first, len(rows)), (), rows, ("count",))
+
+
+def repeated(x: Matrix, rows: Sequence[str]) -> Matrix:
+    """(n, m): a single row or number (1, m) in each of n rows."""
+    return made(Repeated(len(rows), len(x.columns)), (x,), rows, x.columns)
+
+
+def next_draw(x: Matrix) -> Matrix:
+    """The scalar that follows a scalar in a sequence that looks random: whole, below 2³¹ − 1."""
+    return made(NEXT_DRAW, (x,), ("",), ("",), scalar=True)
+
+
+def running_sum(x: Matrix) -> Matrix:
+    """(n, m): the sum of each number and those to its left in its row."""
+    return made(RunningSum(), (x,), x.rows, x.columns)
+
+
+def largest(x: Matrix) -> Matrix:
+    """(n, m): 1 at the largest number of each row, the first of equal ones, else 0."""
+    return made(Largest(), (x,), x.rows, x.columns)
+
+
+def sin(x: Matrix) -> Matrix:
+    """The sine of each angle, in radians."""
+    return made(SIN, (x,), x.rows, x.columns)
+
+
+def cos(x: Matrix) -> Matrix:
+    """The cosine of each angle, in radians."""
+    return made(COS, (x,), x.rows, x.columns)
+
+
+def rank(x: Matrix) -> Matrix:
+    """(n, m): the place of each number within its row, from the largest, 1; of equal ones the first
+    goes first."""
+    return made(Rank(), (x,), x.rows, x.columns)
+
+
+def at_most(x: Matrix, most: Matrix) -> Matrix:
+    """(n, m): 1 where a number of `x` is at most the scalar `most`, 0 elsewhere."""
+    return made(AtMost(), (x, most), x.rows, x.columns)
 
 
 def block_norms(
@@ -282,10 +383,10 @@ def angle(x: Matrix) -> Matrix:
     return made(ACOS, (x,), x.rows, x.columns)
 
 
-ACTIVATIONS = {"relu": RELU, "gelu": GELU, "gelu-tanh": GELU_TANH}
+ACTIVATIONS = {"relu": RELU, "gelu": GELU, "gelu-tanh": GELU_TANH, "silu": SILU}
 
 
 def activation(x: Matrix, kind: str) -> Matrix:
     """`relu`: max(0, x). `gelu`: x Φ(x), with Φ the normal distribution (Hendrycks, Gimpel, 2016).
-    `gelu-tanh`: the same, approximated by tanh."""
+    `gelu-tanh`: the same, approximated by tanh. `silu`: x / (1 + e^−x) (the same paper)."""
     return made(ACTIVATIONS[kind], (x,), x.rows, x.columns)

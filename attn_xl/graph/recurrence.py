@@ -62,7 +62,8 @@ def recurrence(
         made = tuple(body(*previous))
     targets = {}
     for (name, _), one, start, state in zip(states, previous, starts, made, strict=True):
-        if state.name != name or state.shape != one.shape:
+        is_named = state.name == name or state.name.endswith(f".{name}")  # inside a scope
+        if not is_named or state.shape != one.shape:
             raise TypeError(
                 f"the state {state.name or 'without a name'} is {state.shape}, but {name} needs to be "
                 f"{one.shape}"

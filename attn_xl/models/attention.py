@@ -12,13 +12,27 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from attn_xl.errors import InputError, wrong_type
-from attn_xl.graph.functions import copy, gather, mask, masked, row_sum, sinusoid, sqrt, when, width
+from attn_xl.graph.functions import (
+    columns,
+    concat,
+    copy,
+    gather,
+    mask,
+    masked,
+    row_sum,
+    sinusoid,
+    sqrt,
+    tanh,
+    when,
+    width,
+)
 from attn_xl.graph.matrix import Matrix, check_matrices
 from attn_xl.graph.step import WHOLE, Part, Scope, Step
 from attn_xl.settings import COMPARE
 
 from . import recipes, steps
 from .parts import COMPARISON
+from .relative import Alibi, Rotary
 from .softmax import softmax
 
 Dropout = Callable[[Matrix, Step, Part], "tuple[Matrix, Matrix]"]
@@ -45,8 +59,34 @@ class Weights:
         """A single row, such as a bias, or None if it is not given."""
         raise NotImplementedError
 
+    def entered(self, step: Step, part: Part) -> Matrix | None:
+        """The values that stand for a step that is not written, or None if they are not given."""
+        return None
+
     def __contains__(self, name: str) -> bool:
         raise NotImplementedError
+
+
+class Cache:
+    """The keys and values of the words so far, (m, d_k) and (m, d_v), of each head of each layer.
+
+    Attributes:
+        kept: by the place of the keys in the model: those of the first words, then of each new word.
+        compressed: what is kept in place of keys and values, if these are unpacked from it.
+    """
+
+    def __init__(self) -> None:
+        self.compressed: list[Matrix] = []
+        self.kept: dict[Part, list[tuple[Matrix, Matrix]]] = {}
+
+    def earlier(self, k: Matrix, v: Matrix) -> list[tuple[Matrix, Matrix]]:
+        """The keys and values before these, which are kept from now on. Heads that share them keep them
+        once."""
+        place = replace(k.part, scopes=tuple(s for s in k.part.scopes if s.symbol != steps.NEW.symbol))
+        kept = self.kept.setdefault(place, [])
+        if not kept or kept[-1][0] is not k:
+            kept.append((k, v))
+        return kept[:-1]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,6 +100,13 @@ class Attending:
         masks: matrices to add to the scores, (n, m) each; or a function that returns them for the words
             of the rows, the words of the columns and the part of the model.
         dropout: sets some of the weights to 0.
+        head_norm: the norm of queries and keys: a function of either, its step and its part.
+        rotary: positions that turn queries and keys.
+        alibi: penalties on the distance of words.
+        kept: the cell that keeps or removes what a head gives, for the part of a head.
+        cap: a scalar that no score exceeds.
+        cache: keeps the keys and values of earlier words, while a model writes.
+        first: the place of the first word that looks, from 0.
     """
 
     scale: bool | Matrix = True
@@ -67,6 +114,23 @@ class Attending:
     normalize: Literal["softmax", "sum"] = "softmax"
     masks: Sequence[Matrix] | Callable[[Sequence[str], Sequence[str], Part], Sequence[Matrix]] = ()
     dropout: Dropout | None = None
+    head_norm: Callable[[Matrix, Step, Part], Matrix] | None = None
+    rotary: Rotary | None = None
+    alibi: Alibi | None = None
+    kept: Callable[[Part], Matrix] | None = None
+    cap: Matrix | None = None
+    cache: Cache | None = None
+    first: int = 0
+
+    def prepared(self, x: Matrix, part: Part) -> Matrix:
+        """Queries or keys (n, d_k), normed and turned by their positions, where these are set."""
+        queries = x.is_step(steps.QUERIES)
+        if self.head_norm is not None:
+            x = self.head_norm(x, steps.NORMED_QUERIES if queries else steps.NORMED_KEYS, part)
+        if self.rotary is not None:
+            step = steps.ROTATED_QUERIES if queries else steps.ROTATED_KEYS
+            x = self.rotary.rotated(x, step, part, self.first)
+        return x
 
     def between(self, rows: Sequence[str], columns: Sequence[str], part: Part) -> Attending:
         """A copy with the masks for these words, which all heads share."""
@@ -86,6 +150,12 @@ class Attending:
             tempered = steps.TEMPERED.by(recipes.SCALE_AND_TEMPER)
             return (scores / sqrt(d_k) / self.temperature).as_step(tempered, part)
         return (scores / self.temperature).as_step(steps.TEMPERED, part)
+
+    def biased(self, scores: Matrix, part: Part) -> Matrix:
+        """The scores (n, m), capped and lowered by the distance of the words, where these are set."""
+        if self.cap is not None:
+            scores = capped(scores, self.cap).as_step(steps.CAPPED, part)
+        return scores if self.alibi is None else self.alibi.biased(scores, part, self.first)
 
     def masked(self, scores: Matrix, part: Part) -> Matrix:
         """The scores (n, m) plus the masks."""
@@ -152,13 +222,38 @@ def scaled_dot_product_attention(
     Source: Vaswani et al. (2017), equation (1); dropout of the weights as in 5.4.
     """
     check_matrices(q=q, k=k, v=v)
-    how = (attending or Attending()).between(q.rows, k.rows, part)
-    scores = (q @ k.T).as_step(steps.SCORES, part)  # (n, m)
+    how = attending or Attending()
+    kept = how.cache.earlier(k, v) if how.cache else []
+    scores = q @ k.T
+    if kept:
+        scores = concat([*(q @ k_.T for k_, _ in kept), scores]).described(f"{q.name} × kept Kᵀ")
+    scores = scores.as_step(steps.SCORES, part)  # (n, m)
+    how = how.between(q.rows, scores.columns, part)
     scaled = how.scaled(scores, k, part)  # (n, m)
+    scaled = how.biased(scaled, part)
     scaled = how.masked(scaled, part)
     weights = how.normalized(scaled, part)  # (n, m)
     weights = how.dropped(weights, part)
-    return (weights @ v).as_step(steps.OUTPUT, part)  # (n, d_v)
+    if kept:
+        mixed, step = _mixed_from(weights, [v_ for _, v_ in (*kept, (k, v))]), steps.OUTPUT_KEPT
+    else:
+        mixed, step = weights @ v, steps.OUTPUT
+    if how.kept is not None:
+        mixed, step = mixed * how.kept(part), steps.SWITCHED_OUTPUT
+    return mixed.as_step(step, part)  # (n, d_v)
+
+
+def _mixed_from(weights: Matrix, values: Sequence[Matrix]) -> Matrix:
+    """(n, d_v): the weights of some words (n, m) times their values, from several matrices."""
+    total: Matrix | None = None
+    start = 0
+    for v in values:
+        own = columns(weights, start, start + len(v.rows))
+        mixed = own @ v if len(v.rows) > 1 else own * v
+        total = mixed if total is None else total + mixed
+        start += len(v.rows)
+    assert total is not None
+    return total.described(f"{weights.name} × kept V")
 
 
 def self_attention(
@@ -208,7 +303,9 @@ def self_attention(
     q = projected(x, w_q, b_q, steps.QUERIES)  # (n, d_k)
     k = projected(memory, w_k, b_k, steps.KEYS)  # (m, d_k)
     v = projected(memory, w_v, b_v, steps.VALUES)  # (m, d_v)
-    return scaled_dot_product_attention(q, k, v, attending=attending)
+    how = attending or Attending()
+    q, k = how.prepared(q, WHOLE), how.prepared(k, WHOLE)
+    return scaled_dot_product_attention(q, k, v, attending=how)
 
 
 def given_attention(
@@ -256,6 +353,14 @@ def projected(
     return (product if bias is None else product + bias).as_step(step, part)
 
 
+def capped(x: Matrix, cap: Matrix) -> Matrix:
+    """cap · tanh(x / cap), (n, m): nearly x while x is small, never beyond the cap.
+
+    Source: Gemma Team, "Gemma 2: Improving Open Language Models at a Practical Size" (2024), 2.
+    """
+    return cap * tanh(x / cap)
+
+
 def softmax_alone(scores: Matrix, how: Attending) -> Matrix:
     """The weights (n, m) of given scores (n, m), divided by the temperature if there is one.
 
@@ -278,20 +383,39 @@ def dropped(x: Matrix, dropout: Dropout | None, mask: Step, step: Step, part: Pa
     return (x * kept / (1 - p)).as_step(step, part)
 
 
-def positioned(x: Matrix, dropout: Dropout | None = None) -> Matrix:
+def positioned(
+    x: Matrix,
+    dropout: Dropout | None = None,
+    learned: Matrix | None = None,
+    *,
+    part: Part | None = None,
+    first: int = 0,
+) -> Matrix:
     """Add positions to embeddings, so that the model sees the order of the words.
 
     Args:
         x: (n, d).
         dropout: sets some numbers of the result to 0.
+        learned: a vector for each of at least first + n positions, (p, d), instead of sinusoidal ones.
+        part: the part of the model that the steps belong to; by default the whole, or that of another
+            sentence.
+        first: the position of the first word.
 
     Returns:
         (n, d).
 
-    Source: Vaswani et al. (2017), 3.5; dropout as in 5.4.
+    Source: Vaswani et al. (2017), 3.5; dropout as in 5.4. Learned positions: Gehring et al.,
+    "Convolutional Sequence to Sequence Learning" (2017), 3.1.
     """
-    part = WHOLE if x.is_step(steps.INPUT) else WHOLE.within(Scope(x.name, x.name))
-    positions = sinusoid(x).as_step(steps.POSITIONS, part)
+    if part is None:
+        part = WHOLE if x.is_step(steps.INPUT) else WHOLE.within(Scope(x.name, x.name))
+    if learned is None:
+        positions = sinusoid(x, first).as_step(steps.POSITIONS, part)
+    else:
+        taken = gather([(learned, first + place) for place in range(len(x.rows))], x.rows)
+        words = f"the first {len(x.rows)} rows" if not first else f"row {first + 1}"
+        positions = taken.described(f"{words} of {learned.name}")
+        positions = positions.as_step(steps.POSITIONS_TAKEN, part)
     embedded = (x + positions).as_step(steps.EMBEDDED, part)
     return dropped(embedded, dropout, steps.EMBEDDED_MASK, steps.EMBEDDED_DROPPED, part)
 
@@ -304,11 +428,19 @@ def attention_mask(
     *,
     causal: bool | Matrix,
     padding: Sequence[str],
+    window: tuple[Matrix, Matrix] | None = None,
+    first: int = 0,
 ) -> Matrix:
     """The mask to add to scores (n, m), so that no word of `rows` looks at later ones of `words`
-    (`causal`) or at words that fill up a sentence (`padding`)."""
-    hides = mask(rows, words, causal=causal, padding=padding)
-    recipe = recipes.MASKS[causal is not False, bool(padding)]
+    (`causal`), at words that fill up a sentence (`padding`), or at words outside a window (its width,
+    and the number of first words that stay visible). `first` is the place of the first of `rows`.
+
+    Source: windows: Beltagy et al., "Longformer" (2020), 3.1, Jiang et al., "Mistral 7B" (2023), 2;
+    first words that stay visible: Xiao et al., "Efficient Streaming Language Models with Attention
+    Sinks" (2023).
+    """
+    hides = mask(rows, words, causal=causal, padding=padding, window=window, first=first)
+    recipe = recipes.HIDE_FAR if window else recipes.MASKS[causal is not False, bool(padding)]
     return hides.as_step(step.by(recipe), part)
 
 

@@ -3,34 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import cached_property
+from typing import cast
 
 from attn_xl.errors import CallError, InputError, MissingWeightsError, NotFinite, nearest
-from attn_xl.graph.functions import concat, option
+from attn_xl.graph.functions import concat, option, switch
 from attn_xl.graph.loops import loops_in
-from attn_xl.graph.matrix import Matrix, given_step, shapes_only
+from attn_xl.graph.matrix import Matrix, foreseeing, given_step, shapes_only
 from attn_xl.graph.node import HIDES, Graph, inside, walk
-from attn_xl.graph.step import WHOLE, Scope
+from attn_xl.graph.step import WHOLE, Part, Scope
 from attn_xl.settings import (
     ATTENTION,
     BATCH,
     BLOCKS,
     CELLS,
+    CONTROLS,
     Formulas,
+    HeadNorm,
     Model,
     Normalize,
     Positions,
+    RotaryPairs,
     Settings,
 )
-from attn_xl.tables.survey import Table, Tables
-from attn_xl.text import count, listed
+from attn_xl.tables.survey import Table, Tables, heads_told
+from attn_xl.text import listed
 
 from . import steps
 from .answers import Answers, take_target
 from .attention import (
     Attending,
+    Cache,
     compare,
     given_attention,
     positioned,
@@ -42,17 +47,22 @@ from .classify import classify
 from .computation import Computation
 from .convolution import convolution
 from .explorer import explorer, moves
+from .generation import Choosing, SameWeights, count_kept, new_word, word_of
 from .influence import INFLUENCE, influence
+from .latent import latent_attention
 from .learning import learned
+from .live import Live, described
 from .losses import mean_loss
 from .masking import Scoring
 from .multi_head import multi_head_attention
 from .own_masks import Attended, OwnMasks
 from .parts import chosen_parts
 from .recurrent import gru, lstm, recurrent, rnn
+from .relative import Alibi, Rotary
 from .similarity import similarity
-from .transformer import Architecture, decoder, encoder, feed_forward, next_words, norm_alone
+from .transformer import Architecture, decoder, encoder, head_norm, lens, network, norm_alone
 from .unused import refuse_unused, use_for
+from .vocabulary import Vocabulary
 from .weights import SheetWeights, check_fit
 
 TITLES = {
@@ -76,6 +86,10 @@ Ends = Mapping[str, tuple[Matrix, Matrix]]
 """The input and the output of each sentence, by its name."""
 
 
+SAMPLE_NOTE = "on: new words are drawn by their probability; off: the most probable one is taken."
+TOP_K_NOTE = "the number of experts that each word uses."
+IN_SCORES = (Positions.rotary, Positions.alibi)
+"""Positions that attention sees in its scores."""
 WEIGHTLESS = (Model.similarity, Model.softmax, Model.positions)
 """Models without weights: weights in a file are ignored, with a remark."""
 
@@ -115,7 +129,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
             hint = f" The largest is in cell {cell}." if "too large" in message else ""
             raise InputError(f"{tables.path}, sheet {name!r}: {message}{hint}") from None
         if settings.influence:
-            found, remark = influence(x, end)
+            found, remark = influence(_enters(x, end), end)
             output, by_row = [*output, found], [*by_row, *[f"{name}: {remark}"] * bool(remark)]
         outputs[name] = output
         ends[name] = x, end
@@ -126,7 +140,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
     if settings.steps:
         remarks = (*tables.remarks, *run.unused())
         return learned(title, outputs, settings, run.scoring.sheet, str(tables.path), remarks)
-    graphs = {name: Graph(*output) for name, output in outputs.items()}
+    graphs = {name: Graph(ends[name][0], *output) for name, output in outputs.items()}
     batch = _batch(graphs)
     by_row += _row_by_row(graphs, settings)
     if settings.model.kind in (*BLOCKS, Model.similarity):
@@ -153,6 +167,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
             *run.unused(),
         ),
         settings=settings,
+        about="" if run.live.whole else _about(tables, settings, graphs),
     )
 
 
@@ -162,7 +177,31 @@ def _batch(graphs: Mapping[str, Graph]) -> dict[str, Matrix]:
     if len(losses) < 2:
         return {}
     loss = mean_loss(losses, WHOLE.within(Scope(BATCH, "batch")), BATCH)
-    return {parent.name: parent for parent in loss.parents} | {loss.name: loss}
+    parents = (cast(Matrix, parent) for parent in loss.parents)
+    return {matrix.name: matrix for matrix in (*parents, loss)}
+
+
+def _enters(x: Matrix, end: Matrix) -> Matrix:
+    """What the final vectors of a sentence are computed from with formulas: its words, or what layers
+    that are not written give."""
+    entered = [node for node in walk([end]) if node.is_step(steps.ENTERED)]
+    return cast(Matrix, entered[-1]) if entered else x
+
+
+def _about(tables: Tables, settings: Settings, graphs: Mapping[str, Graph]) -> str:
+    """What of a model is formulas, and what all of it would take; nothing while only shapes are
+    wanted."""
+    if foreseeing():
+        return ""
+    whole: int | None = None
+    with suppress(InputError):  # a written workbook does not have the other weights
+        changed = replace(settings, live_layers=None, live_heads=None, live_network=True)
+        whole = _size(foresee(tables, changed).graphs)
+    return described(settings, _size(graphs), whole)
+
+
+def _size(graphs: Mapping[str, Graph]) -> int:
+    return sum(node.values.size for node in {n for graph in graphs.values() for n in graph.values()})
 
 
 def _used_with(tables: Tables, settings: Settings) -> set[str]:
@@ -205,16 +244,20 @@ class Run:
         target = take_target(tables_of_words) if settings.loss or settings.steps else None
         self.is_batch = settings.steps > 0 and len(tables_of_words) > 1
         self.inputs: dict[str, Matrix] = {}
+        note = steps.INPUT.note if Live.of(settings).has(1) else steps.INPUT_OF_MODEL
         for name, table in tables_of_words.items():
             with self.within(name):
-                note = steps.INPUT.note + (steps.TURNED if table.turned else "")
+                turned = steps.TURNED if table.turned else ""
                 self.inputs[name] = given_step(
-                    table.values, table.rows, table.columns, steps.INPUT, note=note
+                    table.values, table.rows, table.columns, steps.INPUT, note=note + turned
                 )
         self._check()
+        self.live = Live.of(settings)
         self.scoring = Scoring(tables, settings, self.weights.used, list(self._attended_words()))
         self.answers = Answers(tables, self.weights.used, self.inputs, target)
-        self._vocabulary: Matrix | None = None
+        self._vocabulary = Vocabulary(tables, self.weights, settings.vocabulary, self._logit_cap)
+        self._head_switches: dict[Part, Matrix] = {}
+        self.cache: Cache | None = None
 
     def within(self, name: str) -> AbstractContextManager[None]:
         """A context in which steps belong to a sentence, if all are computed as one batch."""
@@ -228,8 +271,8 @@ class Run:
         known = {**self.tables.weights, **tables_of_words}
         if name not in known or (name in tables_of_words and len(tables_of_words) == 1):
             raise CallError(
-                f"--attention: there is no table {name!r} beside the sentence. Give it a sheet with this "
-                f'name, or its range: --range "{name}=Sheet!B3:F9". {nearest(name, known)}'
+                f"--attention: there is no table {name!r} beside the sentence. Give it a sheet with "
+                f'this name, or its range: --range "{name}=Sheet!B3:F9". {nearest(name, known)}'
             )
         self.weights.used.add(name)
         return tables_of_words.pop(name, None) or self.tables.weights[name]
@@ -242,14 +285,14 @@ class Run:
         if table.shape != (len(rows), len(columns)):
             raise InputError(
                 f"{where}: the attention weights are {table.shape[0]} x {table.shape[1]}, but need "
-                f"{len(rows)} x {len(columns)}: a row for each word that looks and a column for each word "
-                "that is looked at."
+                f"{len(rows)} x {len(columns)}: a row for each word that looks and a column for each "
+                "word that is looked at."
             )
         for labelled, labels, own in zip(table.labelled, (table.rows, table.columns), words):
             if labelled and labels != own and sorted(labels) == sorted(own):
                 raise InputError(
-                    f"{where}: the attention weights are labelled {', '.join(labels)}, but the words are "
-                    f"{', '.join(own)}. Put them in the same order."
+                    f"{where}: the attention weights are labelled {', '.join(labels)}, but the words "
+                    f"are {', '.join(own)}. Put them in the same order."
                 )
         return given_step(table.values, rows, columns, steps.GIVEN_ATTENTION)
 
@@ -279,7 +322,21 @@ class Run:
             raise CallError(
                 f"--model {s.model.value} needs --memory SHEET: the sentence that the others attend to."
             )
-        if s.normalize is Normalize.sum and (s.causal or s.padding or OwnMasks.given(self.tables)):
+        if self.memory is not None and s.model.kind is Model.attention:
+            within = f"--positions {s.positions.value}" if s.positions in IN_SCORES else ""
+            within = "--window" if s.window is not None else within
+            if within:
+                raise CallError(
+                    f"{within} compares positions within one sentence; it does not work with --memory."
+                )
+        if s.generate is not None and (s.dropout or s.residual_dropout or OwnMasks.given(self.tables)):
+            raise CallError(
+                "--generate does not work with dropout or with a mask of your own: they have no rows "
+                "for new words."
+            )
+        if s.normalize is Normalize.sum and (
+            s.causal or s.padding or s.window or OwnMasks.given(self.tables)
+        ):
             raise CallError(
                 "--normalize sum does not work with a mask: only a softmax gives hidden words weight 0."
             )
@@ -287,9 +344,23 @@ class Run:
     def output(self, name: str, x: Matrix) -> tuple[Matrix, ...]:
         """The results of the model for one sentence, followed by the final vectors of its words."""
         s = self.settings
-        if s.positions is Positions.sinusoidal or s.model is Model.positions:
-            x = positioned(x, self.scoring.residual)
+        self.weights.sentence = name
+        if s.generate is not None:
+            self.cache = Cache()
+            vars(self).pop("architecture", None)  # which keeps the cache of another sentence
+        x = positioned(x) if s.model is Model.positions else self._positioned(x)
         return MODELS[s.model](self, name, x)
+
+    def _positioned(self, x: Matrix, part: Part | None = None, first: int = 0) -> Matrix:
+        """The embeddings (n, d) with positions, if these are added to them; the first word stands at
+        `first`."""
+        positions = self.settings.positions
+        if positions not in (Positions.sinusoidal, Positions.learned):
+            return x
+        learned = None
+        if positions is Positions.learned:
+            learned = self.weights.at_positions(x, first + len(x.rows), self.settings.generate or 0)
+        return positioned(x, self.scoring.residual, learned, part=part, first=first)
 
     @cached_property
     def attended(self) -> Matrix | None:
@@ -298,8 +369,7 @@ class Run:
         memory, model = self.memory, self.settings.model
         if memory is None or model is Model.decoder:
             return memory
-        if self.settings.positions is Positions.sinusoidal:
-            memory = positioned(memory, self.scoring.residual)
+        memory = self._positioned(memory)
         if model is Model.encoder_decoder:
             memory = encoder(memory, self.architecture)
         return memory
@@ -351,17 +421,77 @@ class Run:
         }:
             raise CallError(f"--hidden has no effect: {name} is given, and its columns set the width.")
 
+    def attending(self, *, causal: bool, switchable: bool) -> Attending:
+        """How scores become weights, with positions and norms of queries and keys."""
+        s, how = self.settings, self.scoring.attending(causal=causal, switchable=switchable)
+        if s.qk_norm is not HeadNorm.none:
+            a = replace(self._norms, norm_type=s.qk_norm.value)
+            how = replace(how, head_norm=lambda x, step, part: head_norm(x, step, part, a))
+        kept = self._head_switch if s.head_switches and s.controls else None
+        return replace(how, rotary=self._rotary, alibi=self._alibi, kept=kept, cache=self.cache)
+
+    def _head_switch(self, part: Part) -> Matrix:
+        """The cell that removes what a head gives, made once."""
+        if part not in self._head_switches:
+            name = part.name(steps.HEAD_SWITCH.symbol).replace(".", "_")
+            cell = option(self.weights.cell(name, 1.0), name, "", sheet=CONTROLS)
+            note = steps.HEAD_SWITCH.note.format(part.words)
+            made = cell.as_step(steps.HEAD_SWITCH, part, note=note, sheet=CONTROLS)
+            self._head_switches[part] = replace(made, name=name)
+        return self._head_switches[part]
+
+    @cached_property
+    def _rotary(self) -> Rotary | None:
+        s = self.settings
+        if s.positions is not Positions.rotary:
+            return None
+        note = "the larger it is, the more slowly the last pairs turn."
+        base = self.scoring.option_of("rotary_base", s.rotary_base, note)
+        return Rotary(base, s.rotary_pairs is RotaryPairs.neighbours, s.rotary_share)
+
+    @cached_property
+    def _logit_cap(self) -> Matrix | None:
+        cap = self.settings.logit_cap
+        return None if cap is None else self.scoring.option_of("logit_cap", cap, "no logit exceeds it.")
+
+    @cached_property
+    def _alibi(self) -> Alibi | None:
+        return Alibi(self.settings.heads or 1) if self.settings.positions is Positions.alibi else None
+
     def attention(self, name: str, x: Matrix) -> Matrix:
         """Attention of one sentence to itself, or to the memory."""
         s, weights, memory = self.settings, self.tables.weights, self.attended
         wants_switch = s.causal or s.switches is not None
-        how = self.scoring.attending(causal=s.causal, switchable=memory is None or wants_switch)
+        how = self.attending(causal=s.causal, switchable=memory is None or wants_switch)
         if self.given is not None:
             return self._with_given(x if memory is None else memory, x.rows, how)
+        told, missing = heads_told(weights)
+        if s.heads is None and missing:
+            raise InputError(
+                f"{self.tables.path}: the names of the weights do not tell the number of heads: there are "
+                f"weights of head {told}, but no {missing}. Add it, or give --heads N."
+            )
         if s.heads is not None or steps.W_O.symbol in weights:
             source = x if memory is None else memory
+            if s.latent is not None:
+                return latent_attention(
+                    x,
+                    source,
+                    self.weights,
+                    s.heads or 1,
+                    latent=s.latent,
+                    latent_queries=s.latent_queries,
+                    attending=how,
+                    result=steps.MIXED_OUTPUT,
+                )
             return multi_head_attention(
-                x, source, self.weights, s.heads or 1, attending=how, result=steps.MIXED_OUTPUT
+                x,
+                source,
+                self.weights,
+                s.heads or 1,
+                kv_heads=s.kv_heads,
+                attending=how,
+                result=steps.MIXED_OUTPUT,
             )
         other = x if memory is None else memory
         sources = {steps.W_Q: x, steps.W_K: other, steps.W_V: other}
@@ -400,62 +530,106 @@ class Run:
     @cached_property
     def architecture(self) -> Architecture:
         s = self.settings
+        cross = s.model in (Model.decoder, Model.encoder_decoder)
+        return replace(
+            self._norms,
+            attending=self.attending(
+                causal=s.causal and s.body is Model.encoder, switchable=s.body is Model.encoder
+            ),
+            crossing=self.scoring.attending(causal=False) if cross else None,
+            causal=self.attending(causal=True, switchable=True),
+        )
+
+    @cached_property
+    def _norms(self) -> Architecture:
+        """The architecture without its attention."""
+        s = self.settings
         return Architecture(
             weights=self.weights,
-            epsilon=option(
-                s.epsilon,
-                CELLS["epsilon"],
-                "it keeps a norm from dividing by 0.",
-                sheet=self.scoring.sheet,
-            ),
+            epsilon=self.scoring.option_of("epsilon", s.epsilon, "it keeps a norm from dividing by 0."),
             heads=s.heads or 1,
+            kv_heads=s.kv_heads,
+            latent=s.latent,
+            latent_queries=s.latent_queries,
+            experts=s.experts or 0,
+            top_k=self.scoring.option_of("top_k", float(s.top_k), TOP_K_NOTE) if s.experts else None,
+            renormalize=s.renormalize,
+            shared_expert=s.shared_expert,
             layers=s.layers,
             encoder_layers=s.encoder_layers,
             decoder_layers=s.decoder_layers,
             hidden=s.hidden or 0,
             norm=s.norm.value,
+            norm_type=s.norm_type.value,
+            residual=s.residual,
             norm_variance=s.norm_variance.value,
             norm_epsilon=s.norm_epsilon.value,
             dropout=self.scoring.residual,
-            activation=s.activation.value,
-            attending=self.scoring.attending(
-                causal=s.causal and s.body is Model.encoder, switchable=s.body is Model.encoder
-            ),
-            causal=self.scoring.attending(causal=True, switchable=True),
+            activation=s.activation,
+            live=self.live,
         )
 
-    def next_words(self, x: Matrix) -> tuple[Matrix, ...]:
-        """Probabilities over the vocabulary: from the weights `W_U`, or from the embeddings on the
-        sheet `Vocabulary`, one word per row as in the sentences."""
-        table = self.tables.weights.get(steps.VOCABULARY.symbol)
-        b_u = steps.BIASES[steps.W_U]
-        d = len(x.columns)
-        words = table.rows if table else ()
-        if table is not None:
-            self.weights.used.add(table.name)
-        if steps.W_U.symbol in self.weights:
-            w_u = self.weights.matrix(steps.W_U, WHOLE, x.columns, len(words), words)
-            if table is not None and len(words) != len(w_u.columns):
-                raise InputError(
-                    f"{table.file}, sheet {table.sheet!r}: Vocabulary has {count(len(words), 'word')}, "
-                    f"but W_U {count(len(w_u.columns), 'column')}. Give W_U a column for each word."
-                )
-            return next_words(x, None, w_u, self.weights.row(b_u, WHOLE, w_u.columns))
-        if table is None:
-            raise InputError(
-                f"{self.tables.path}: the sheet Vocabulary is missing: one word per row, with "
-                f"its embedding in {count(d, 'dimension')}, as in the sentences. Or give W_U, with one "
-                "word per column."
+    def generated(self, x: Matrix, logits: Matrix) -> list[Matrix]:
+        """The words that the model writes after a sentence (n, d), one at a time, and what the kept
+        keys and values save; nothing without --generate.
+
+        Raises:
+            InputError: if the vocabulary has no embeddings, or there are too few learned positions.
+        """
+        s, cache = self.settings, self.cache
+        if s.generate is None or cache is None:
+            return []
+        if not self.live.whole or s.vocabulary != "all":
+            raise CallError(
+                "--generate works with all layers, heads and words only: the next word needs them. "
+                "Leave "
+                "out --live-layers, --live-heads, --no-live-network and --vocabulary."
             )
-        if table.shape[1] != d:
-            raise InputError(
-                f"{table.file}, sheet {table.sheet!r}: Vocabulary is {table.shape[0]} x "
-                f"{table.shape[1]}, but the sentences have {count(d, 'dimension')}."
-            )
-        if self._vocabulary is None:
-            with inside():
-                self._vocabulary = given_step(table.values, table.rows, table.columns, steps.VOCABULARY)
-        return next_words(x, self._vocabulary, None, self.weights.row(b_u, WHOLE, words))
+        vocabulary = self._vocabulary.embeddings(x)
+        choosing, a = self.choosing, self.architecture
+        state: Matrix | None = None
+        results: list[Matrix] = []
+        words = list(x.rows)
+        for number in range(1, s.generate + 1):
+            new, state = new_word(logits, choosing, state, vocabulary, number)
+            results.append(word_of(new))
+            words.append(new.rows[0])
+            so_far = tuple(words)
+            own = replace(a.causal or Attending(), cache=cache, first=len(words) - 1)
+            own = replace(own, masks=self.scoring.masks_of_new(so_far))
+            here = replace(a, weights=SameWeights(a.weights), causal=own)
+            y = self._positioned(new, new.part, len(words) - 1)
+            made = decoder(y, None, here, new.part)
+            logits, probabilities, _ = self.next_words(made, new.part)
+            results.append(probabilities)
+        return [*results, count_kept(cache, len(x.rows), s.generate)]
+
+    @cached_property
+    def choosing(self) -> Choosing:
+        """How the next word is chosen."""
+        s, cell = self.settings, self.scoring.option_of
+        sample: bool | Matrix = s.sample
+        if s.controls:
+            sample = switch(s.sample, CELLS["sample"], SAMPLE_NOTE, sheet=self.scoring.sheet)
+        return Choosing(
+            sample,
+            cell("word_temperature", s.word_temperature, "the logits are divided by it before a draw."),
+            cell("seed", float(s.seed), "a whole number: where the draws start from."),
+        )
+
+    def next_words(self, x: Matrix, part: Part = WHOLE) -> tuple[Matrix, ...]:
+        """Probabilities over the vocabulary after each word, and the most probable words."""
+        return self._vocabulary.next_words(x, part, lambda: self._finals(x))
+
+    def _finals(self, x: Matrix) -> list[Matrix]:
+        """The final vectors of all sentences; `x` are those of the present one."""
+        here, found = self.weights.sentence, [x]
+        for name, other in self.inputs.items():
+            if name != here:
+                self.weights.sentence = name
+                found.append(decoder(self._positioned(other), None, self.architecture))
+        self.weights.sentence = here
+        return found
 
     def classes(self, name: str, x: Matrix) -> tuple[Matrix, ...]:
         """The probabilities of the classes of a sentence and the most probable one, followed by the
@@ -486,7 +660,7 @@ class Run:
 
     def convolution(self, x: Matrix) -> tuple[Matrix, Matrix, Matrix]:
         """A convolution of one sentence: the pooled result, the result for each word, twice."""
-        output, pooled = convolution(x, self.weights, self.settings.window, self.settings.hidden)
+        output, pooled = convolution(x, self.weights, self.settings.window or 3, self.settings.hidden)
         return pooled, output, output
 
     def recurrent(self, network: Callable[..., Matrix], x: Matrix, **options: str) -> Matrix:
@@ -524,8 +698,17 @@ def _both(output: Matrix) -> Results:
 
 
 def _language_model(run: Run, name: str, x: Matrix) -> Results:
-    output = decoder(x, None, run.architecture)
-    return *run.next_words(output), output
+    layers: list[tuple[Matrix, Part]] = []
+    a = run.architecture
+    if run.settings.lens:
+        a = replace(a, after_layer=lambda y, part: layers.append((y, part)))
+    output = decoder(x, None, a)
+    logits, probabilities, *more = run.next_words(output)
+    after: list[Matrix] = []
+    for y, part in layers:
+        here = WHOLE.within(steps.LENS).in_layer(part.scopes[0].layer)
+        after += run.next_words(lens(y, a, part, here), here)
+    return probabilities, *more, *after, *run.generated(x, logits), output
 
 
 MODELS: dict[Model, Callable[[Run, str, Matrix], Results]] = {
@@ -536,7 +719,7 @@ MODELS: dict[Model, Callable[[Run, str, Matrix], Results]] = {
     Model.decoder_only: _language_model,
     Model.softmax: lambda run, _, x: _both(softmax_alone(x, run.scoring.alone)),
     Model.norm: lambda run, _, x: _both(norm_alone(x, run.architecture)),
-    Model.feed_forward: lambda run, _, x: _both(feed_forward(x, run.architecture)),
+    Model.feed_forward: lambda run, _, x: _both(network(x, run.architecture)),
     Model.positions: lambda run, _, x: _both(x),
     Model.similarity: lambda run, _, x: (similarity(x), x),
     Model.classify: lambda run, name, x: run.classes(name, x),
@@ -603,8 +786,8 @@ def _row_by_row(graphs: Mapping[str, Graph], settings: Settings) -> tuple[str, .
         return ()
     names = listed([node.name for node in loops[0].nodes if node.name and not node.helper], 6)
     return (
-        f"{names} have a formula in each cell: each row needs the row above, and one formula for the whole "
-        "matrix would refer to itself.",
+        f"{names} have a formula in each cell: each row needs the row above, and one formula for the "
+        "whole matrix would refer to itself.",
     )
 
 

@@ -87,7 +87,7 @@ def compare_models(tables: Tables, models: Sequence[Model], settings: Settings) 
     unused = [weight for weight in tables.weights if weight not in used]
     remarks += [f"Not used by these models: {', '.join(unused)}."] * bool(unused)
     assert x is not None
-    compared = [*_side_by_side(maps), _by_distance(maps), *_costs(x, models, settings.window)]
+    compared = [*_side_by_side(maps), _by_distance(maps), *_costs(x, models, settings.window or 3)]
     title = f"{name}: {', '.join(maps)}"
     return Computation(title, graphs, {one.name: one for one in compared}, remarks=tuple(remarks))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from .own_masks import Attended, OwnMasks
 
 PADDING = ("<PAD>", "<PADDING>")
 SCALE_NOTE = "on: the scores are divided by √d_k, which keeps the softmax soft."
+WINDOW_NOTE = "the number of words that a word looks at: itself and those next to it."
+SINKS_NOTE = "the number of first words that stay visible outside the window."
 CAUSAL_NOTE = "on: no word looks at later ones."
 TEMPERATURE = (
     CELLS["temperature"],
@@ -58,6 +60,12 @@ class Scoring:
                 self._causal = switch(hides, CELLS["causal"], CAUSAL_NOTE, sheet=CONTROLS)
         elif settings.temperature is not None:
             self._temperature = self._option(settings.temperature, *TEMPERATURE)
+        self._window = self.cap = None
+        if settings.window is not None:
+            width = self._option(float(settings.window), CELLS["window"], WINDOW_NOTE)
+            self._window = width, self._option(float(settings.sinks), CELLS["sinks"], SINKS_NOTE)
+        if settings.score_cap is not None:
+            self.cap = self._option(settings.score_cap, CELLS["score_cap"], "no score exceeds it.")
         if settings.dropout:
             note = "the share of weights that are set to 0."
             self._p = self._option(settings.dropout, CELLS["dropout"], note)
@@ -67,6 +75,10 @@ class Scoring:
 
     def _option(self, value: float, name: str, note: str) -> Matrix:
         return option(value, name, note, sheet=self.sheet)
+
+    def option_of(self, field: str, value: float, note: str) -> Matrix:
+        """The cell of a setting."""
+        return self._option(value, CELLS[field], note)
 
     @property
     def alone(self) -> Attending:
@@ -89,6 +101,7 @@ class Scoring:
             normalize=s.normalize.value,
             masks=lambda rows, columns, part: self._masks_for(rows, columns, part, hides),
             dropout=self._dropping(self._p, s.dropout),
+            cap=self.cap,
         )
 
     def padding(self, words: Sequence[str]) -> tuple[str, ...]:
@@ -96,6 +109,30 @@ class Scoring:
         known = {*PADDING, *([self._settings.padding] if self._settings.padding else [])}
         folded = {word.casefold() for word in known}
         return tuple(dict.fromkeys(word for word in words if word.casefold() in folded))
+
+    def masks_of_new(self, words: Sequence[str]) -> Callable[..., list[Matrix]]:
+        """The masks (1, m) for a new word, the last of `words`: for padding and for words outside the
+        window."""
+        padding = self.padding(words)
+
+        def masks(rows: Sequence[str], _: Sequence[str], part: Part) -> list[Matrix]:
+            if not padding and self._window is None:
+                return []
+            place, key = part.every_layer, (part.every_layer, tuple(words))
+            if key not in self._masks:
+                self._masks[key] = attention_mask(
+                    rows,
+                    words,
+                    steps.MASK,
+                    place,
+                    causal=False,
+                    padding=padding,
+                    window=self._window,
+                    first=len(words) - 1,
+                )
+            return [self._masks[key]]
+
+        return masks
 
     def _masks_for(
         self, rows: Sequence[str], columns: Sequence[str], part: Part, causal: bool | Matrix
@@ -107,12 +144,13 @@ class Scoring:
         own = self._own.of(part, rows, columns) if self._own else None
         if own is not None:
             masks.append(self._own_mask(*own, rows, columns))
-        if causal is not False or padding:
+        window = self._window if steps.CROSS not in part.scopes else None
+        if causal is not False or padding or window:
             key = (place, tuple(rows), tuple(columns), causal)
             if key not in self._masks:
                 step = steps.COMPUTED_MASK if self._own else steps.MASK
                 self._masks[key] = attention_mask(
-                    rows, columns, step, place, causal=causal, padding=padding
+                    rows, columns, step, place, causal=causal, padding=padding, window=window
                 )
             masks.append(self._masks[key])
         if masks and self._settings.normalize is Normalize.sum:

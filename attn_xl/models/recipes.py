@@ -30,11 +30,12 @@ PROJECT = Recipe(
         "cell's row gives the row of {a}, its column the column of {b}."
     ),
     hint=(
-        "Use =SUM(MMULT(row of {a}, column of {b})). Common mistakes: mixing up rows and "
+        "Add up products, one for each number of the row: =cell*cell+cell*cell+... Or, for a long row, "
+        "=SUMPRODUCT(row of {a}, TRANSPOSE(column of {b})). Common mistakes: mixing up rows and "
         "columns, such as a row of {b} instead of a column; no $ before what must not move "
         "when you copy."
     ),
-    prompt="Row of {a} times column of {b}, pair by pair, added up: =SUM(MMULT(row, column))",
+    prompt="Row of {a} times column of {b}, pair by pair, added up: =cell*cell+cell*cell+...",
 )
 PROJECT_AND_ADD = Recipe(
     do=(
@@ -42,10 +43,11 @@ PROJECT_AND_ADD = Recipe(
         "Then add the number of {c} in that column."
     ),
     hint=(
-        "Use =SUM(MMULT(row of {a}, column of {b}))+cell of {c}. Common mistakes: "
-        "forgetting {c}, or taking its number from another column."
+        "Add up products, one for each number of the row, and the cell of {c}: "
+        "=cell*cell+cell*cell+...+cell. Or =SUMPRODUCT(row of {a}, TRANSPOSE(column of {b}))+cell of "
+        "{c}. Common mistakes: forgetting {c}, or taking its number from another column."
     ),
-    prompt="Row of {a} times column of {b}, added up, plus {c}: =SUM(MMULT(row, column))+cell",
+    prompt="Row of {a} times column of {b}, added up, plus {c}: =cell*cell+cell*cell+...+cell",
 )
 MIX = Recipe(
     do=(
@@ -54,11 +56,50 @@ MIX = Recipe(
         "than others."
     ),
     hint=(
-        "Use =SUM(MMULT(row of {a}, column of {b})). Common mistake: a row of {b} instead of "
+        "Add up products, weight times value, one for each word: =cell*cell+cell*cell+... Or, for many "
+        "words, =SUMPRODUCT(row of {a}, TRANSPOSE(column of {b})). Common mistake: a row of {b} instead of "
         "a column. If the weights are shares of 1, the result lies between the smallest and "
         "the largest number of the column: check that."
     ),
-    prompt=("Weights (row of {a}) times values (column of {b}), added up: =SUM(MMULT(row, column))"),
+    prompt=("Weights (row of {a}) times values (column of {b}), added up: =cell*cell+cell*cell+..."),
+)
+MIX_AND_SWITCH = Recipe(
+    do=MIX.do + " Multiply the sum by {c}, which is 1, or 0 to remove the head.",
+    hint="Use =SUM(MMULT(row of {a}, column of {b}))*{c}. Common mistakes: a row of {b} instead of a "
+    "column; forgetting {c}.",
+    prompt="Weights times values, added up, times {c}: =SUM(MMULT(row, column))*{c}",
+)
+PROJECT_AND_ADD_OTHERS = Recipe(
+    do="Row of {a} times column of {b}: multiply pair by pair and add up. Then add the numbers of the "
+    "other matrices that are in the same column; of a matrix with several rows, in the same row, too.",
+    hint="Use =SUM(MMULT(row of {a}, column of {b})) plus the other cells. Common mistakes: "
+    "forgetting one of them; taking its number from another row or column.",
+    prompt="Row of {a} times column of {b}, added up, plus the cells of the others",
+)
+MIX_KEPT = Recipe(
+    do="Multiply the weight of each word by that word's number in the column of V, and add up. The "
+    "values of earlier words stand where they were computed.",
+    hint="Use =SUM(MMULT(weights of the first words, their column of V)), then add weight*value for "
+    "each new word. Common mistake: leaving out the new word itself.",
+    prompt="=SUM(MMULT(weights, V of the first words))+weight*value of each new word",
+)
+ADD_FROM_LEFT = Recipe(
+    do="Add the number of {a} to the sum of those to its left.",
+    hint="Use =cell to the left+cell of {a}; the first cell is that of {a}. Common mistake: starting "
+    "anew in each cell.",
+    prompt="=cell to the left+cell of {a}",
+)
+CHOOSE_WORD = Recipe(
+    do="Write 1 below the word that is chosen, and 0 below all others: greedy, the one with the "
+    "largest number; drawn, the first whose number in Wheel is larger than Draw.",
+    hint="Use =IF(column=MATCH(MAX(row),row,0),1,0). Common mistake: more than a single 1.",
+    prompt="1 for the chosen word, 0 for the others",
+)
+COUNT_KEPT = Recipe(
+    do="Kept: Words times kept_per_word. Computed now: kept_per_word. Without a cache: Words times "
+    "kept_per_word. Saved: (Words - 1) times kept_per_word.",
+    hint="Use =Words*kept_per_word, and =(Words-1)*kept_per_word for the last column.",
+    prompt="Words times kept_per_word; saved: (Words-1)*kept_per_word",
 )
 MATCH = Recipe(
     do=(
@@ -138,6 +179,11 @@ ADD = Recipe(
         "adding up a whole row when only two numbers belong together."
     ),
     prompt="Add, in the same row and column: =cell of {a}+cell of {b}",
+)
+ADD_THREE = Recipe(
+    do="Add the numbers of {made} that are in the same row and column.",
+    hint="Use =cell of {a}{plus}. Common mistakes: adding cells of different rows; leaving one out.",
+    prompt="Add, in the same row and column: =cell of {a}{plus}",
 )
 ADD_UP = Recipe(
     do="Add up all the numbers in the row of {a}. Each row has its own sum.",
@@ -311,6 +357,86 @@ GELU_TANH = Recipe(
     ),
     prompt="x is the cell of {a}: =0.5*x*(1+TANH(SQRT(2/PI())*(x+0.044715*x^3)))",
 )
+SILU = Recipe(
+    do="With x for the number of {a} in the same place: divide x by 1 plus e to the power of −x.",
+    hint="Use =x/(1+EXP(-x)) with the cell of {a} for x. Common mistakes: forgetting the parentheses "
+    "around the sum; forgetting the minus sign.",
+    prompt="x is the cell of {a}: =x/(1+EXP(-x))",
+)
+MULTIPLY = Recipe(
+    do="Multiply the numbers of {a} and {b} that are in the same row and column.",
+    hint="Use =cell of {a}*cell of {b}. Common mistakes: multiplying cells of different rows; a "
+    "matrix product, which adds up a whole row.",
+    prompt="Multiply, in the same row and column: =cell of {a}*cell of {b}",
+)
+RMS_NORM = Recipe(
+    do="Divide the number of {a} by the square root of (MeanSquare of the row + epsilon).",
+    hint="Use =cell of {a}/SQRT(MeanSquare+epsilon). Common mistakes: subtracting the mean, which this "
+    "norm leaves; forgetting the parentheses of SQRT.",
+    prompt="MeanSquare of the row: =cell/SQRT(MeanSquare+epsilon)",
+)
+RMS_NORM_STRETCHED = Recipe(
+    do="Divide the number of {a} by the square root of (MeanSquare of the row + epsilon). Multiply by "
+    "the column's number of gamma; if there is a beta, add its number.",
+    hint="Use =cell of {a}/SQRT(MeanSquare+epsilon)*cell of gamma. Common mistakes: subtracting the "
+    "mean, which this norm leaves; gamma of another column.",
+    prompt="MeanSquare of the row, gamma of the column: =cell/SQRT(MeanSquare+epsilon)*gamma",
+)
+RMS_NORM_OUTSIDE = Recipe(
+    do="Divide the number of {a} by (the square root of the MeanSquare of the row) + epsilon. Multiply "
+    "by the column's number of gamma if there is one.",
+    hint="Use =cell of {a}/(SQRT(MeanSquare)+epsilon)*cell of gamma. Common mistake: adding epsilon "
+    "under the root.",
+    prompt="MeanSquare of the row: =cell/(SQRT(MeanSquare)+epsilon)*gamma",
+)
+MEAN_SQUARE = Recipe(
+    do="Square the numbers in the row of {a}, add up the squares, and divide by how many there are.",
+    hint="Use =SUMSQ(row of {a})/COLUMNS(...). Common mistakes: squaring the sum; dividing by the "
+    "number of words.",
+    prompt="The mean of the squares of the row: =SUMSQ(row of {a})/number of columns",
+)
+TURN_BY = Recipe(
+    do="Count the words (position) and the pairs of columns (i) from 0. Divide the position by "
+    "rotary_base to the power of 2i / (number of columns). Both columns of a pair have the same angle.",
+    hint="Use =position/rotary_base^(2*i/number of columns). Common mistakes: counting from 1; "
+    "counting columns instead of pairs.",
+    prompt="position, i from 0: =position/rotary_base^(2*i/columns)",
+)
+COSINE_OF = Recipe(
+    do="The cosine of the angle of {a} in the same place.",
+    hint="Use =COS(cell of {a}); the angle is in radians. Common mistake: converting to degrees.",
+    prompt="=COS(cell of {a})",
+)
+SINE_OF = Recipe(
+    do="The sine of the angle of {a} in the same place.",
+    hint="Use =SIN(cell of {a}); the angle is in radians. Common mistake: converting to degrees.",
+    prompt="=SIN(cell of {a})",
+)
+QUARTER_TURN = Recipe(
+    do="For each pair of columns (a, b) of {a}, whose labels in Angle end in a and b: write −b in the "
+    "first and a in the second.",
+    hint="Refer to the other column of the pair, with a minus sign in the first: =-cell. Common "
+    "mistakes: the minus sign in the wrong column; the wrong partner.",
+    prompt="The pair (a, b) becomes (−b, a): =-cell, and =cell",
+)
+ROTATE = Recipe(
+    do="Multiply the number of {a} by the cosine, and that of Turned by the sine, in the same place; "
+    "add the two products. Columns without an angle stay as they are.",
+    hint="Use =cell of {a}*cell of Cos+cell of Turned*cell of Sin. Common mistakes: cosine and sine "
+    "swapped; the angle of another word.",
+    prompt="=cell of {a}*Cos+Turned*Sin",
+)
+COUNT_BETWEEN = Recipe(
+    do="Count how many words lie between the word of the row and that of the column, plus 1; 0 for a "
+    "word and itself.",
+    hint="Use =ABS(number of the column-number of the row). Common mistake: a negative distance.",
+    prompt="=ABS(column-row)",
+)
+LOWER_BY_DISTANCE = Recipe(
+    do="Subtract the slope of this head times the number of {b} from the number of {a}.",
+    hint="Use =cell of {a}-slope*cell of {b}. Common mistake: adding, which favours distant words.",
+    prompt="{made}: =cell-slope*cell",
+)
 TAKE_COLUMNS = Recipe(
     do="Copy {made}, row by row. Nothing is multiplied.",
     hint=(
@@ -373,6 +499,44 @@ HIDE_LATER_AND_PADDING = Recipe(
         'Write -1E9 for later words and fillers, else 0: =IF(OR(column>row, heading="..."), -1E9, 0)'
     ),
 )
+HIDE_FAR = Recipe(
+    do="Write -1E9 if the column's word is hidden: it is Window words or more away from the row's word "
+    "and not among the first Sinks words; or {made}. Write 0 otherwise.",
+    hint="Use =IF(OR(column>row, AND(ABS(column-row)>=Window, column>=Sinks)), -1E9, 0), counting from "
+    "0; leave out column>row where later words are visible. Common mistake: a window too wide by 1.",
+    prompt="=IF(OR(column>row, AND(ABS(column-row)>=Window, column>=Sinks)), -1E9, 0), from 0",
+)
+CAP = Recipe(
+    do="Divide the number of {a} by the cap, take the hyperbolic tangent, and multiply by the cap.",
+    hint="Use =cap*TANH(cell of {a}/cap). Common mistake: forgetting to multiply by the cap again.",
+    prompt="=cap*TANH(cell of {a}/cap)",
+)
+RANK_IN_ROW = Recipe(
+    do="Rank the numbers in the row of {a}: 1 for the largest, 2 for the next. Of equal numbers, the "
+    "one further left comes first.",
+    hint="Use =RANK(cell of {a}, row of {a}); where two numbers are equal, add 1 to the rank of the "
+    "one further right. Common mistake: ranking down a column.",
+    prompt="1 for the largest of the row: =RANK(cell, row of {a})",
+)
+CHOOSE_TOP = Recipe(
+    do="Write 1 if the rank in {a} is at most {b}, and 0 if it is not.",
+    hint="Use =IF(cell of {a}<={b},1,0). Common mistake: < in place of <=.",
+    prompt="=IF(cell of {a}<={b},1,0)",
+)
+SHARE_OF_CHOSEN = Recipe(
+    do="Multiply the number of {a} by the 0 or 1 of {b} in the same place; divide by the sum of these "
+    "products in the row, if the shares are renormalised.",
+    hint="Use =cell of {a}*cell of {b}/sum of its row. Common mistake: dividing by the sum of the "
+    "whole row of {a}, which holds experts that were not chosen.",
+    prompt="{made}, in the same row and column",
+)
+MIX_EXPERTS = Recipe(
+    do="Multiply what each expert makes of the word by the expert's share in {a}, and add up; a shared "
+    "expert is added as it is.",
+    hint="Use =share*cell of the expert+share*cell of the next, .... Common mistake: the share of "
+    "another word.",
+    prompt="Shares times experts, added up: =share*cell+share*cell",
+)
 WAVES = Recipe(
     do=(
         "Count the words (pos) and the pairs of columns (i) from 0; d is the number of "
@@ -409,7 +573,7 @@ MASKS = {
     (True, True): HIDE_LATER_AND_PADDING,
 }
 """Keyed by (hides later words, hides padding)."""
-ACTIVATIONS = {"relu": RELU, "gelu": GELU, "gelu-tanh": GELU_TANH}
+ACTIVATIONS = {"relu": RELU, "gelu": GELU, "gelu-tanh": GELU_TANH, "silu": SILU}
 NORMS = {
     (False, False): NORM,
     (False, True): NORM_STRETCHED,
@@ -417,3 +581,10 @@ NORMS = {
     (True, True): NORM_OUTSIDE_STRETCHED,
 }
 """Keyed by (epsilon is outside the root, gamma and beta are given)."""
+RMS_NORMS = {
+    (False, False): RMS_NORM,
+    (False, True): RMS_NORM_STRETCHED,
+    (True, False): RMS_NORM_OUTSIDE,
+    (True, True): RMS_NORM_OUTSIDE,
+}
+"""Keyed by (epsilon is outside the root, gamma is given)."""

@@ -13,6 +13,7 @@ from attn_xl.graph.step import Scope, Step
 from . import recipes
 
 ENCODER, DECODER = Scope("Enc", "encoder"), Scope("Dec", "decoder")
+LENS = Scope("Lens", "logit lens after")
 SELF, CROSS = Scope("Self", "self-attention"), Scope("Cross", "cross-attention")
 TURNED = " In the file, rows and columns are swapped."
 
@@ -64,6 +65,12 @@ QUERIES = Step(
         "if two words had the same numbers in {a}, could their queries in {own} differ? "
         "Think of {word} and a copy of it."
     ),
+    choices=("no", "yes"),
+    answer=(
+        "No: a query is computed from the word's own row of {a} and from {b}, so equal rows give equal "
+        "queries. To tell two copies of {word} apart, their rows of {a} would have to differ, by their "
+        "position for example."
+    ),
     recipe=recipes.PROJECT,
 )
 QUERIES_COPIED = replace(
@@ -90,6 +97,11 @@ KEYS = Step(
     ),
     question=(
         "can a word look for one thing and offer another? Think of {word}: what would have to differ?"
+    ),
+    choices=("yes", "no"),
+    answer=(
+        "Yes: keys and queries are made with different weights, so the same row of {a} becomes two "
+        "different rows. In {own}, the largest number of {word} is {most}, in column {top}."
     ),
     recipe=recipes.PROJECT,
 )
@@ -119,6 +131,11 @@ VALUES = Step(
         "if a column of {b} held nothing but zeros, what would {word} and every other word "
         "pass on in that column?"
     ),
+    choices=("0", "the same as before", "it depends on the word"),
+    answer=(
+        "0: each product in that column would be 0, and so would their sum. As it is, the largest number "
+        "that {word} passes on is {most}, in column {top}."
+    ),
     recipe=recipes.PROJECT,
 )
 VALUES_COPIED = replace(
@@ -145,6 +162,11 @@ SCORES = Step(
         "The dot product is large where both have large numbers in the same columns."
     ),
     question=("whose key will the query of {word} match best: {words}? Say why before you compute."),
+    choices=("{top}",),
+    answer=(
+        "That of {top}, with a score of {most}. A dot product is large where both rows have large numbers "
+        "in the same columns; a long row helps, too."
+    ),
     recipe=recipes.MATCH,
 )
 KEY_WIDTH = Step(
@@ -176,6 +198,13 @@ SCALED = Step(
         "all scores are divided by the same number. Will the order of the words in the row of "
         "{word} change? Will the differences between their scores?"
     ),
+    choices=("same order; smaller differences", "same order; same differences", "another order"),
+    answer=(
+        "The order stays, since all scores are divided by the same number; the differences shrink: in the "
+        "row of {word} the largest was {before} and is {span}. Why by √d_k? A sum of d_k products spreads "
+        "about √d_k times as far as one product; undoing that keeps the softmax from giving everything to "
+        "one word."
+    ),
     recipe=recipes.SCALE,
 )
 TEMPERED = Step(
@@ -191,6 +220,13 @@ TEMPERED = Step(
     question=(
         "if the temperature were turned up very high, would {word} look at fewer words, or at "
         "all of them equally?"
+    ),
+    choices=("at all of them equally", "at fewer words"),
+    answer=(
+        "At all of them equally: divided by a huge number, all scores come close to 0, and equal scores "
+        "get equal weights. In the row of {word} the largest difference was {before} and is {span}. "
+        "Why also by √d_k? A sum of d_k products spreads about √d_k times as far as one product; undoing "
+        "that keeps the softmax from giving everything to one word."
     ),
     recipe=recipes.TEMPER,
 )
@@ -287,6 +323,11 @@ SOFTMAX = Step(
         "every word. No slice is negative, and together they make up the whole cake."
     ),
     question="which word will {word} look at most, and why? Which hardly at all?",
+    choices=("{top}",),
+    answer=(
+        "At {top}, with {most} of its attention. The exponential turns differences of scores into ratios, "
+        "so the best match gets more than its share, and no word gets nothing."
+    ),
     recipe=recipes.SHARE,
     role="attention",
 )
@@ -394,7 +435,21 @@ OUTPUT = Step(
         "which word's value will the new vector of {word} resemble most, and which row of {a} "
         "tells you?"
     ),
+    choices=("{look}",),
+    answer=(
+        "That of {look}, which has the largest weight in the row of {word}. The new vector is an average "
+        "of the values: the larger a weight, the more it pulls."
+    ),
     recipe=recipes.MIX,
+)
+SWITCHED_OUTPUT = OUTPUT.by(recipes.MIX_AND_SWITCH)
+OUTPUT_KEPT = replace(
+    OUTPUT,
+    note=(
+        "The new word's vector: the values of all words so far, mixed by its attention weights. "
+        "Look at a formula: it reads earlier values where they were first computed."
+    ),
+    recipe=recipes.MIX_KEPT,
 )
 CONCAT = Step(
     "Concat",
@@ -457,6 +512,188 @@ POSITIONS = Step(
     ),
     question="if other words took the positions of {text}, which numbers of {own} would change?",
     recipe=recipes.WAVES,
+)
+POSITIONS_TAKEN = replace(
+    POSITIONS,
+    note=(
+        "The learned position of each word: the first rows of W_P. Compare neighbours: training "
+        "decides how similar they are."
+    ),
+    purpose=(
+        "Attention by itself does not see the order of the words. Each position has a vector of its "
+        "own, learned in training, like a numbered seat."
+    ),
+    recipe=recipes.TAKE_ROWS,
+    is_read_off=True,
+)
+ANGLE_OF_POSITION = Step(
+    "Angle",
+    note=(
+        "How far each pair of columns (1a and 1b, 2a and 2b, ...) is turned for each position, in "
+        "radians. Look down a column: the angle grows evenly, slower from pair to pair."
+    ),
+    purpose=(
+        "Each position turns queries and keys like the hands of a clock: one pair of columns is a fast "
+        "hand, the next a slower one. Two words meet at an angle that depends on their distance only."
+    ),
+    question="by how much more is the last word of {text} turned than the one before it, in pair 1?",
+    recipe=recipes.TURN_BY,
+)
+COSINES = Step(
+    "Cos",
+    note="The cosine of each angle. Look at the first row: position 0 turns nothing.",
+    purpose="How much of each number stays in its column when its pair is turned.",
+    question="which row of {own} consists of ones, and why?",
+    recipe=recipes.COSINE_OF,
+)
+SINES = Step(
+    "Sin",
+    note="The sine of each angle. Look at the first row: position 0 turns nothing.",
+    purpose="How much of each number goes over to the other column of its pair.",
+    question="which row of {own} consists of zeros, and why?",
+    recipe=recipes.SINE_OF,
+)
+TURNED_ON = Step(
+    "Turned",
+    note="a quarter turn on: the pair (a, b) becomes (−b, a)",
+    purpose="Each pair of numbers as an arrow, a quarter turn on: (a, b) becomes (−b, a).",
+    question="an arrow points to the right. Where does it point a quarter turn on?",
+    recipe=recipes.QUARTER_TURN,
+    helper=True,
+)
+ROTATED_QUERIES = Step(
+    "RotatedQ",
+    note=(
+        "The queries, turned by their position: Q · cos + Turned · sin. Compare a row with Q: the "
+        "lengths of the pairs stay the same."
+    ),
+    purpose=(
+        "Turns the query of each word by its position. A word finds the same match at the same "
+        "distance, wherever the two stand in the text."
+    ),
+    question="will the row of {word} in {own} be longer than in {a}, shorter, or as long?",
+    recipe=recipes.ROTATE,
+)
+ROTATED_KEYS = replace(
+    ROTATED_QUERIES,
+    symbol="RotatedK",
+    note=(
+        "The keys, turned by their position: K · cos + Turned · sin. Compare a row with K: the lengths "
+        "of the pairs stay the same."
+    ),
+    purpose="Turns the key of each word by its position, just as the queries are turned.",
+)
+DISTANCES = Step(
+    "Distance",
+    note="How many words apart two words stand. Look at the diagonal: a word is 0 from itself.",
+    purpose="How far apart two words stand, counted in words.",
+    question="which word is farthest from {word}: {words}?",
+    recipe=recipes.COUNT_BETWEEN,
+)
+BIASED = Step(
+    "Biased",
+    note=(
+        "The scores, lowered by the distance of the two words. Compare the heads: each lowers them by "
+        "its own slope, so some look far and some look near."
+    ),
+    purpose=(
+        "Words that stand near count for more, as voices in a room do. Each head is differently "
+        "hard of hearing."
+    ),
+    question="which word loses most in the row of {word}: {words}?",
+    recipe=recipes.LOWER_BY_DISTANCE,
+)
+NORMED_QUERIES = Step(
+    "NormedQ",
+    note="The queries, brought to the same size. Compare the rows: none is much longer than another.",
+    purpose=(
+        "Brings every query to the same size, so that scores depend on where queries and keys point, "
+        "not on how long they are."
+    ),
+    question="if every number of {word} in {a} were doubled, how would its row of {own} change?",
+)
+NORMED_KEYS = replace(
+    NORMED_QUERIES,
+    symbol="NormedK",
+    note="The keys, brought to the same size. Compare the rows: none is much longer than another.",
+    purpose="Brings every key to the same size, so that no word stands out by the length of its key.",
+)
+NORMED_LATENT = replace(
+    NORMED_QUERIES,
+    symbol="NormedLatent",
+    note="The compressed vectors, brought to the same size. Compare the rows: none is much longer.",
+    purpose="Brings the compressed vector of each word to the same size before it is unpacked.",
+)
+NORMED_LATENT_QUERIES = replace(NORMED_LATENT, symbol="NormedLatentQ")
+CAPPED = Step(
+    "Capped",
+    note=(
+        "The scores, pressed between −cap and cap. Compare with the scores: small ones hardly change, "
+        "large ones are held back."
+    ),
+    purpose="A soft ceiling: the closer a number comes to the cap, the more slowly it grows.",
+    question="which number in the row of {word} changes most: {words}?",
+    recipe=recipes.CAP,
+)
+CAPPED_LOGITS = replace(CAPPED, symbol="CappedLogits", note=CAPPED.note.replace("scores", "logits"))
+LATENT = Step(
+    "Latent",
+    note=(
+        "Each word, compressed into a few numbers, from which all heads make their keys and values. "
+        "Compare its width with that of all K and V: only this is kept while a model writes."
+    ),
+    purpose=(
+        "Packs each word into a small parcel. Keys and values of all heads are unpacked from it, so "
+        "only the parcel has to be stored."
+    ),
+    question="how many numbers per word does {own} have, and how many would all K and V have?",
+    recipe=recipes.PROJECT,
+)
+LATENT_QUERIES = replace(
+    LATENT,
+    symbol="LatentQ",
+    note=(
+        "Each word, compressed into a few numbers, from which all heads make their queries. Compare "
+        "its width with that of all Q."
+    ),
+    purpose="Packs each word into a small parcel, from which the queries of all heads are unpacked.",
+)
+CONTENT_QUERIES = replace(
+    QUERIES,
+    symbol="ContentQ",
+    note=(
+        "The part of the queries that looks for content, whatever the position. Compare the rows of a "
+        "word that occurs twice."
+    ),
+)
+CONTENT_KEYS = replace(
+    KEYS,
+    symbol="ContentK",
+    note=(
+        "The part of the keys that offers content, unpacked from the compressed vector. Compare the "
+        "rows of a word that occurs twice."
+    ),
+)
+TURNING_QUERIES = replace(
+    QUERIES,
+    symbol="PositionQ",
+    note="The part of the queries that the position turns. Compare it with what the turn makes of it.",
+)
+TURNING_KEYS = replace(
+    KEYS,
+    symbol="PositionK",
+    note="The part of the keys that the position turns. Notice that all heads share it.",
+)
+BOTH_QUERIES, BOTH_KEYS = (
+    replace(
+        step,
+        note=f"{step.note.partition(':')[0]}: the part for content, and beside it the turned part. "
+        "Notice where the second begins.",
+        purpose="Content and position side by side, so that a score is the sum of both matches.",
+        question="how many columns of {own} have been turned by the position?",
+        recipe=recipes.SIDE_BY_SIDE,
+    )
+    for step in (QUERIES, KEYS)
 )
 EMBEDDED = Step(
     "Embedded",
@@ -542,6 +779,14 @@ VARIANCE = Step(
 SAMPLE_VARIANCE = replace(
     VARIANCE, note="the sample variance of the row", recipe=recipes.SAMPLE_VARIANCE
 )
+MEAN_SQUARE = Step(
+    "MeanSquare",
+    note="the mean of the squares of the row",
+    purpose="The mean of the squares of each row: its root says how large its numbers are.",
+    question="if every number of {word} in {a} were doubled, how would its mean square change?",
+    recipe=recipes.MEAN_SQUARE,
+    helper=True,
+)
 NORM = Step(
     "Norm",
     note=(
@@ -554,6 +799,20 @@ NORM = Step(
     ),
     question="if every number of {word} in {a} were doubled, how would its row of {own} change?",
     recipe=recipes.NORM,
+)
+RMS_NORM = replace(
+    NORM,
+    note=(
+        "{which}: each row divided by its root mean square{how}, then stretched. Compare the rows: now "
+        "none is much larger than another."
+    ),
+)
+RMS_NORM_ALONE = replace(
+    NORM,
+    note=(
+        "Each row divided by its root mean square{how}. Compare the rows: now none is much larger than "
+        "another."
+    ),
 )
 NORM_ALONE = replace(
     NORM,
@@ -585,6 +844,28 @@ ACTIVATED = Step(
     question="which neurons will stay silent for {word}, and what must you look for in {a}?",
     recipe=recipes.RELU,
 )
+GATE = Step(
+    "Gate",
+    note=(
+        "What the gate of each neuron (column) receives. Look for negative numbers: the activation "
+        "nearly closes those gates."
+    ),
+    purpose=(
+        "A second layer of neurons beside the first: gates that decide how much of each neuron passes."
+    ),
+    question="if the row of {word} in {a} held nothing but zeros, what would its gates receive?",
+    recipe=recipes.PROJECT,
+)
+GATED = Step(
+    "Gated",
+    note=(
+        "What passes the gates: each neuron times its gate. Look for numbers close to 0, where either "
+        "of the two was."
+    ),
+    purpose="Each neuron is multiplied by its gate, like water by how far a tap is open.",
+    question="which neurons of {word} does its gate hold back most, and what must you look for in {a}?",
+    recipe=recipes.MULTIPLY,
+)
 FEED_FORWARD = Step(
     "FeedForward",
     note=(
@@ -598,6 +879,57 @@ FEED_FORWARD = Step(
         "suppose only one neuron spoke up for {word}: which row of {b} would decide its row of {own}?"
     ),
     recipe=recipes.PROJECT,
+)
+EXPERT, SHARED = Scope("Expert", "expert", unit=""), Scope("Shared", "shared expert")
+NEW = Scope("New", "new word", unit="")
+ROUTER = Step(
+    "Router",
+    note="How well each expert (column) fits each word. Look for the largest numbers in a row.",
+    purpose="The router compares each word with what every expert is good at, as a receptionist would.",
+    question="which experts will {word} be sent to, and which row of {b} matters most for that?",
+    recipe=recipes.PROJECT,
+)
+RANKS = Step(
+    "Ranks",
+    note="The rank of each expert for a word: 1 fits best. Look for 1 and 2 in each row.",
+    purpose="Puts the experts in order for each word, like a list of favourites.",
+    question="do all words have the same favourite expert?",
+    recipe=recipes.RANK_IN_ROW,
+)
+CHANCES = Step(
+    "Chances",
+    note="The router's numbers as shares that sum to 1. Compare with the ranks: the order is the same.",
+    purpose="Turns the router's numbers into shares of one word.",
+    question="will the expert with rank 1 also have the largest share for {word}? Why?",
+    recipe=recipes.SHARE,
+)
+CHOSEN = Step(
+    "Chosen",
+    note="1 for the experts that a word uses, 0 for the others. Change top_k and watch.",
+    purpose="Only the best few experts work on a word; the others rest.",
+    question="how many ones are there in the row of {word}?",
+    recipe=recipes.CHOOSE_TOP,
+    is_read_off=True,
+)
+SUM_OF_CHOSEN = replace(
+    SUM, note="the sum of the chosen shares", purpose="The sum of the shares of the chosen experts."
+)
+EXPERT_SHARES = Step(
+    "Shares",
+    note="How much each expert counts for each word. Look for zeros: experts that were not chosen.",
+    purpose="How much each chosen expert has to say about a word.",
+    question="what must the row of {word} add up to, and what would it be without the division?",
+    recipe=recipes.SHARE_OF_CHOSEN,
+)
+MIXTURE = Step(
+    "Mixture",
+    note=(
+        "What the experts make of each word, weighted by their shares. Compare a row with that of the "
+        "word's first expert."
+    ),
+    purpose="Each word gets a mixture of what its experts make of it, like a second opinion.",
+    question="which expert will the row of {word} resemble most, and which row of {a} tells you?",
+    recipe=recipes.MIX_EXPERTS,
 )
 LOGITS = Step(
     "Logits",
@@ -635,6 +967,80 @@ NEXT = Step(
     purpose="The model speaks: after each word, the next word that it finds most probable.",
     question="which row of {own} continues {text}, and what do the other rows tell you?",
     recipe=recipes.FIND_LARGEST_COLUMN,
+)
+# Writing on: each new word is a part of the model
+
+LAST_LOGITS = Step(
+    "LastLogits",
+    note=(
+        "The logits after the last word: how well each word continues the text. Look for the largest."
+    ),
+    purpose="Only the last row decides how the text goes on.",
+    question="which word of the vocabulary will be written next?",
+    recipe=recipes.TAKE_ROWS,
+    is_read_off=True,
+)
+TEMPERED_LOGITS = Step(
+    "Tempered",
+    note="The logits, divided by word_temperature. Compare with the logits: below 1, differences grow.",
+    purpose="A low temperature makes the model careful, a high one makes it bold.",
+    question="does dividing all numbers by the same one change which is the largest?",
+    recipe=recipes.TEMPER,
+)
+CHANCES_OF_WORDS = Step(
+    "WordChances",
+    note="The probability that each word is drawn. Look for the largest: it is drawn most often.",
+    purpose="The slices of a wheel of fortune, one for each word of the vocabulary.",
+    question="which word has the largest slice?",
+    recipe=recipes.SHARE,
+)
+WHEEL = Step(
+    "Wheel",
+    note="The probabilities, added up from the left. Look for the first number beyond Draw: it wins.",
+    purpose="The rim of the wheel, from 0 to 1: each word's slice ends at its number.",
+    question="what must the last number be, and why?",
+    recipe=recipes.ADD_FROM_LEFT,
+)
+DRAW = Step("Draw", note="where the wheel stops, from 0 to 1", helper=True)
+STATE = Step("State", note="the whole number that the next draw is made of", helper=True)
+DRAWN = Step(
+    "Chosen",
+    note="1 for the word that is written, 0 for all others. Change Sample, Seed or word_temperature.",
+    purpose="The word that comes next: the most probable one, or the one at which the wheel stops.",
+    question="how many ones are there, and below which word?",
+    recipe=recipes.CHOOSE_WORD,
+    is_read_off=True,
+)
+NEW_WORD = Step(
+    "Word",
+    note="The word that the model writes next. Compare with Chosen: its 1 stands below this word.",
+    purpose="The model writes a word.",
+    question="read {a}: which word is it?",
+    recipe=recipes.FIND_LARGEST_COLUMN,
+)
+NEW_INPUT = Step(
+    "Input",
+    note="The embedding of the new word. Compare it with the rows of Vocabulary: it is one of them.",
+    purpose="The word just written is what the model reads next.",
+    question="which row of {b} will {own} be equal to?",
+    recipe=recipes.PROJECT,
+)
+CACHED_PER_WORD = Step(
+    "kept_per_word", note="the numbers of K and V of one word, in all layers and heads", helper=True
+)
+WORDS_SO_FAR = Step("Words", note="words so far", helper=True)
+CACHE = Step(
+    "Cache",
+    note=(
+        "Numbers of K and V for each new word: kept so far, computed now, computed without a cache, "
+        "and saved. Look down the columns: with the cache, the work for each word stays the same."
+    ),
+    purpose=(
+        "The keys and values of earlier words never change, so they are kept, as a reader keeps notes "
+        "instead of reading the book again for each new page."
+    ),
+    question="how much more would the tenth new word cost without a cache than the first?",
+    recipe=recipes.COUNT_KEPT,
 )
 # Similarity
 
@@ -768,6 +1174,47 @@ W_2 = Step(
     role="weight",
     source="weights",
 )
+W_G = Step(
+    "W_G",
+    note=(
+        "Learned: from each word to the gates of the hidden layer. Look down a column: what opens its "
+        "gate."
+    ),
+    question=_CHANGED,
+    recipe=recipes.GIVEN,
+    role="weight",
+    source="weights",
+)
+W_R, W_DKV, W_UK, W_UV, W_KR, W_QR, W_DQ = (
+    Step(
+        symbol,
+        note=f"Learned: {what}.",
+        question=_CHANGED,
+        recipe=recipes.GIVEN,
+        role="weight",
+        source="weights",
+    )
+    for symbol, what in (
+        ("W_R", "from each word to the experts. Look down a column: which words its expert gets"),
+        ("W_DKV", "compresses each word for keys and values. Compare its width with that of W_UK"),
+        ("W_UK", "unpacks the keys of all heads. Notice that each head has its block of columns"),
+        ("W_UV", "unpacks the values of all heads. Notice that each head has its block of columns"),
+        ("W_KR", "makes the part of the keys that is turned. Notice that all heads share it"),
+        ("W_QR", "makes the part of the queries that is turned. Notice each head's block of columns"),
+        ("W_DQ", "compresses each word for the queries. Compare its width with that of W_Q"),
+    )
+)
+W_P = Step(
+    "W_P",
+    note=(
+        "Learned: a vector for each position. Compare neighbouring rows: training decides how similar "
+        "they are."
+    ),
+    question=_CHANGED,
+    recipe=recipes.GIVEN,
+    role="weight",
+    source="weights",
+)
 GAMMA = Step(
     "gamma",
     note=("Learned: how much each dimension is stretched after the norm. Look for any that is not 1."),
@@ -784,6 +1231,17 @@ BETA = Step(
     role="weight",
     source="weights",
 )
+NORMED_LETTERS = (
+    (NORMED_QUERIES, "Q"),
+    (NORMED_KEYS, "K"),
+    (NORMED_LATENT, "KV"),
+    (NORMED_LATENT_QUERIES, "DQ"),
+)
+GAMMAS, BETAS = (
+    {normed: replace(step, symbol=f"{step.symbol}_{letter}") for normed, letter in NORMED_LETTERS}
+    for step in (GAMMA, BETA)
+)
+"""Stretch and shift of the norms of queries and keys."""
 BIAS = Step(
     "b",
     note=(
@@ -796,6 +1254,55 @@ BIAS = Step(
 )
 BIASES = {
     weights: replace(BIAS, symbol=weights.symbol.replace("W", "b"))
-    for weights in (W_Q, W_K, W_V, W_O, W_1, W_2, W_U, W_C)
+    for weights in (
+        *(W_Q, W_K, W_V, W_O, W_1, W_G, W_2, W_U, W_C),
+        *(W_R, W_DKV, W_UK, W_UV, W_KR, W_QR, W_DQ),
+    )
 }
 """The bias that belongs to each of the weights."""
+
+# Parts of a model that are not written
+
+ENTERED = Step(
+    "Entered",
+    note=(
+        "What the layers before give: computed, and entered as values. Change a number and watch what "
+        "follows."
+    ),
+    question=_CHANGED,
+    recipe=recipes.GIVEN,
+    role="input",
+    source="entered",
+)
+OTHER_HEADS = replace(
+    ENTERED,
+    symbol="OtherHeads",
+    note="What the other heads add, through their rows of W_O: computed, and entered as values.",
+)
+NETWORK_ENTERED = replace(
+    ENTERED,
+    symbol="FeedForward",
+    note="What the feed-forward network gives: computed, and entered as values.",
+)
+OTHER_WORDS = replace(
+    ENTERED,
+    symbol="OtherWords",
+    note=(
+        "All words of the vocabulary that are not shown, as one logit: the logarithm of the sum of "
+        "their exponentials. Computed, and entered as values, so that the probabilities are exact."
+    ),
+)
+ALL_OTHERS = "(all others)"
+"""The column of the words that are not shown."""
+INPUT_OF_MODEL = (
+    "The embeddings of the tokens. The layers that read them are not written, so nothing here depends "
+    "on these numbers."
+)
+HEAD_SWITCH = Step(
+    "Head",
+    note="1: what {} gives counts; 0: it is removed.",
+    question=_CHANGED,
+    recipe=recipes.GIVEN,
+    role="input",
+    source="weights",
+)

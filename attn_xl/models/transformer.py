@@ -9,15 +9,34 @@ Layer Normalization in the Transformer Architecture" (2020).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from attn_xl.graph.functions import activation, best, row_dot, row_mean, row_variance, sqrt
+from attn_xl.errors import InputError
+from attn_xl.graph.functions import (
+    activation,
+    at_most,
+    best,
+    columns,
+    concat,
+    rank,
+    row_dot,
+    row_mean,
+    row_squares,
+    row_sum,
+    row_variance,
+    sqrt,
+    width,
+)
 from attn_xl.graph.matrix import Matrix
-from attn_xl.graph.step import WHOLE, Part
+from attn_xl.graph.step import WHOLE, Part, Step
+from attn_xl.settings import Activation, Residual
+from attn_xl.text import count
 
 from . import recipes, steps
-from .attention import Attending, Dropout, Weights, dropped, projected
+from .attention import Attending, Dropout, Weights, capped, dropped, projected
+from .latent import latent_attention
+from .live import Live, enter
 from .multi_head import multi_head_attention
 from .softmax import softmax
 
@@ -33,67 +52,134 @@ class Architecture:
         heads, layers: the number of each.
         encoder_layers, decoder_layers: the number of layers of each stack; `layers` if None.
         hidden: width of the feed-forward network if its weights are generated.
+        kv_heads: the number of heads of keys and values; `heads` if None.
+        latent, latent_queries: the widths of the compressed vectors of keys and values, and of queries;
+            None without them.
         norm: "post" (the paper's): after the sum; "pre": before each sublayer.
+        norm_type: "layer", or "rms": divided by the root mean square.
+        residual: whether sublayers follow each other ("sequential") or both read the layer's input:
+            "parallel", through a norm each; "parallel-one-norm".
         norm_variance: "population", divided by n, or "sample", by n − 1.
         norm_epsilon: where to add epsilon: "inside" the root, to the variance, or "outside".
-        activation: "relu", "gelu" or "gelu-tanh".
+        experts: the number of experts among which a router chooses; 0 for a single network.
+        top_k: the scalar number of experts chosen for each word.
+        renormalize: whether the shares of the chosen experts are divided by their sum.
+        shared_expert: whether every word also uses another expert.
+        activation: the function of the hidden layer, or of its gate if it has one.
         epsilon: the scalar that keeps a norm from dividing by 0.
         attending: how scores become weights.
-        causal: the same, with later words hidden.
+        crossing: the same for attention to the encoder's output, which has no positions in its scores;
+            `attending` if None.
+        causal: the same as `attending`, with later words hidden.
         dropout: sets some numbers of each sublayer's output to 0, before the skip connection.
+        live: the layers and heads that become formulas.
+        after_layer: called with the result of each of these layers but the last.
     """
 
     weights: Weights
     epsilon: Matrix
     heads: int = 1
+    kv_heads: int | None = None
+    latent: int | None = None
+    latent_queries: int | None = None
     layers: int = 1
     encoder_layers: int | None = None
     decoder_layers: int | None = None
     hidden: int = 0
     norm: Literal["post", "pre"] = "post"
+    norm_type: Literal["layer", "rms"] = "layer"
+    residual: Residual = Residual.sequential
     norm_variance: Literal["population", "sample"] = "population"
     norm_epsilon: Literal["inside", "outside"] = "inside"
-    activation: str = "relu"
+    experts: int = 0
+    top_k: Matrix | None = None
+    renormalize: bool = True
+    shared_expert: bool = False
+    activation: Activation = Activation.relu
     attending: Attending | None = None
+    crossing: Attending | None = None
     causal: Attending | None = None
     dropout: Dropout | None = None
+    live: Live = Live()
+    after_layer: Callable[[Matrix, Part], object] | None = None
 
 
-def layer_norm(x: Matrix, a: Architecture, part: Part, which: str) -> Matrix:
-    """(x − mean) / √(variance + ε) · γ + β, separately for each row.
+def norm(x: Matrix, a: Architecture, part: Part, which: str, learned: Part | None = None) -> Matrix:
+    """(x − mean) / √(variance + ε) · γ + β, separately for each row; or x / √(mean square + ε) · γ.
 
     The variance is that of the population, or of a sample; ε may stand outside the root:
     (x − mean) / (√variance + ε) · γ + β.
 
-    Source: Ba, Kiros, Hinton, "Layer Normalization" (2016). Its gradient, with y the normed numbers
-    before γ and β and g = dNorm · γ: (g − mean(g) − y · mean(g · y)) / √(variance + ε).
+    Source: Ba, Kiros, Hinton, "Layer Normalization" (2016); Zhang, Sennrich, "Root Mean Square Layer
+    Normalization" (2019). The gradient of the former, with y the normed numbers before γ and β and
+    g = dNorm · γ: (g − mean(g) − y · mean(g · y)) / √(variance + ε); of the latter, the same without
+    mean(g).
     """
-    gamma = a.weights.row(steps.GAMMA, part, x.columns)
-    beta = a.weights.row(steps.BETA, part, x.columns)
-    note = steps.NORM.note.format(which=which, how=_how(a))
-    return _normed(x, a, gamma, beta, part, note)
+    gamma, beta = _stretch(x, a, learned or part, (steps.GAMMA, steps.BETA))
+    step = steps.RMS_NORM if a.norm_type == "rms" else steps.NORM
+    return _normed(x, a, gamma, beta, step, part, step.note.format(which=which, how=_how(a)))
 
 
 def norm_alone(x: Matrix, a: Architecture) -> Matrix:
-    """The norm of a table (n, d), with gamma and beta if given. Source: as `layer_norm`."""
+    """The norm of a table (n, d), with gamma and beta if given. Source: as `norm`."""
     if steps.GAMMA.symbol in a.weights or steps.BETA.symbol in a.weights:
-        return layer_norm(x, a, WHOLE, "Norm")
-    return _normed(x, a, None, None, WHOLE, steps.NORM_ALONE.note.format(how=_how(a)))
+        return norm(x, a, WHOLE, "Norm")
+    step = steps.RMS_NORM_ALONE if a.norm_type == "rms" else steps.NORM_ALONE
+    return _normed(x, a, None, None, step, WHOLE, step.note.format(how=_how(a)))
+
+
+def head_norm(x: Matrix, step: Step, part: Part, a: Architecture) -> Matrix:
+    """The norm of queries or keys (n, d_k), whose gamma all heads share.
+
+    Source: Dehghani et al., "Scaling Vision Transformers to 22 Billion Parameters" (2023), 2 (layer);
+    Yang et al., "Qwen3 Technical Report" (2025), 2 (rms).
+    """
+    learned = (steps.GAMMAS[step], steps.BETAS[step])
+    gamma, beta = _stretch(x, a, replace(part, head=0, number=0), learned)
+    return _normed(x, a, gamma, beta, step, part, step.note)
+
+
+def _stretch(
+    x: Matrix, a: Architecture, part: Part, steps_of: tuple[Step, Step]
+) -> tuple[Matrix | None, Matrix | None]:
+    """Gamma and beta; beta is left out of an rms norm unless it is given."""
+    gamma, beta = steps_of
+    shifts = a.norm_type == "layer" or part.name(beta.symbol) in a.weights
+    return (
+        a.weights.row(gamma, part, x.columns),
+        a.weights.row(beta, part, x.columns) if shifts else None,
+    )
 
 
 def _normed(
-    x: Matrix, a: Architecture, gamma: Matrix | None, beta: Matrix | None, part: Part, note: str
+    x: Matrix,
+    a: Architecture,
+    gamma: Matrix | None,
+    beta: Matrix | None,
+    step: Step,
+    part: Part,
+    note: str,
 ) -> Matrix:
     sample, outside = a.norm_variance == "sample", a.norm_epsilon == "outside"
-    mean = row_mean(x).as_step(steps.MEAN)  # (n, 1)
-    variance = row_variance(x, sample=sample)  # (n, 1)
-    variance = variance.as_step(steps.SAMPLE_VARIANCE if sample else steps.VARIANCE)
+    rms = a.norm_type == "rms"
+    if rms:
+        centred = x
+        variance = (row_squares(x) / width(x)).as_step(steps.MEAN_SQUARE)  # (n, 1)
+        recipe = recipes.RMS_NORMS[outside, gamma is not None]
+    else:
+        centred = x - row_mean(x).as_step(steps.MEAN)  # (n, d)
+        variance = row_variance(x, sample=sample)  # (n, 1)
+        variance = variance.as_step(steps.SAMPLE_VARIANCE if sample else steps.VARIANCE)
+        recipe = recipes.NORMS[outside, gamma is not None and beta is not None]
     spread = sqrt(variance) + a.epsilon if outside else sqrt(variance + a.epsilon)
-    normed = (x - mean) / spread  # (n, d)
-    if not sample and not outside:
+    normed = centred / spread  # (n, d)
+    if not (sample and not rms) and not outside:
+        # The mean is subtracted from the gradient, too.
         normed = normed.differentiated(
             {
-                x: lambda y, d: (d - row_mean(d).in_cells - y * _mean_product(d, y)) / spread,
+                x: lambda y, d: (
+                    ((d if rms else d - row_mean(d).in_cells) - y * _mean_product(d, y)) / spread
+                ),
                 a.epsilon: lambda y, d: d * y / spread / spread / -2,
             }
         )
@@ -101,10 +187,10 @@ def _normed(
         normed = normed * gamma
     if beta is not None:
         normed = normed + beta
-    how = ["sample variance"] * sample + ["ε outside the root"] * outside
-    normed = normed.described(f"norm({x.name}){', ' if how else ''}{', '.join(how)}")
-    step = steps.NORM.by(recipes.NORMS[outside, gamma is not None and beta is not None])
-    return normed.as_step(step, part, note=note)
+    how = ["sample variance"] * (sample and not rms) + ["ε outside the root"] * outside
+    name = "RMS norm" if rms else "norm"
+    normed = normed.described(f"{name}({x.name}){', ' if how else ''}{', '.join(how)}")
+    return normed.as_step(step.by(recipe), part, note=note)
 
 
 def _mean_product(x: Matrix, y: Matrix) -> Matrix:
@@ -115,43 +201,155 @@ def _mean_product(x: Matrix, y: Matrix) -> Matrix:
 def _how(a: Architecture) -> str:
     """A remark on how the norm is computed, if not in the usual way."""
     sample, outside = a.norm_variance == "sample", a.norm_epsilon == "outside"
+    sample = sample and a.norm_type == "layer"
     how = ["sample, n − 1"] * sample + ["epsilon outside the root"] * outside
     return f" ({'; '.join(how)})" if how else ""
 
 
 def feed_forward(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
-    """Two layers of neurons, separately for each word: activation(x W_1 + b_1) W_2 + b_2.
+    """Two layers of neurons, separately for each word: activation(x W_1 + b_1) W_2 + b_2. With a gate:
+    (activation(x W_G + b_G) · (x W_1 + b_1)) W_2 + b_2.
 
-    Source: Vaswani et al. (2017), 3.3.
+    Source: Vaswani et al. (2017), 3.3; gates: Shazeer, "GLU Variants Improve Transformer" (2020).
     """
-    w_1 = a.weights.matrix(steps.W_1, part, x.columns, a.hidden or 2 * len(x.columns))
-    b_1 = a.weights.row(steps.BIASES[steps.W_1], part, w_1.columns)
-    inner = projected(x, w_1, b_1, steps.HIDDEN, part)  # (n, hidden)
-    activated = steps.ACTIVATED.by(recipes.ACTIVATIONS[a.activation])
-    active = activation(inner, a.activation).as_step(activated, part)
+    hidden = a.hidden or 2 * len(x.columns)
+    kind = a.activation
+    activated = steps.ACTIVATED.by(recipes.ACTIVATIONS[kind.function])
+
+    def inner(weights: Step, step: Step) -> Matrix:  # (n, hidden)
+        w = a.weights.matrix(weights, part, x.columns, hidden)
+        return projected(x, w, a.weights.row(steps.BIASES[weights], part, w.columns), step, part)
+
+    if kind.gated:
+        gate = inner(steps.W_G, steps.GATE)
+        active = activation(gate, kind.function).as_step(activated, part)
+        values = inner(steps.W_1, steps.HIDDEN)
+        if len(active.columns) != len(values.columns):
+            raise InputError(
+                f"{part.name('W_G')} has {count(len(active.columns), 'column')}, but "
+                f"{part.name('W_1')} has {len(values.columns)}. Each neuron needs a gate: give them "
+                "the same number of columns."
+            )
+        active = replace(active * values, columns=values.columns).as_step(steps.GATED, part)
+    else:
+        active = activation(inner(steps.W_1, steps.HIDDEN), kind.function).as_step(activated, part)
     w_2 = a.weights.matrix(steps.W_2, part, active.columns, len(x.columns))
     b_2 = a.weights.row(steps.BIASES[steps.W_2], part, w_2.columns)
     return projected(active, w_2, b_2, steps.FEED_FORWARD, part)  # (n, d)
+
+
+def network(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
+    """The feed-forward network (n, d) to (n, d), or a mixture of experts; or the values it gives, if
+    it does not become formulas."""
+    there = None if a.live.network else a.weights.entered(steps.NETWORK_ENTERED, part)
+    if there is not None:
+        return there
+    made = mixture(x, a, part) if a.experts else feed_forward(x, a, part)
+    return made if a.live.network else enter(made, steps.NETWORK_ENTERED, part)
+
+
+def mixture(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
+    """A mixture of experts: Σ share_e · expert_e(x) over the experts whose router's number is among the
+    largest; each expert is a feed-forward network. (n, d) to (n, d).
+
+    The shares are softmax(x W_R), 0 for experts that are not chosen, and divided by their sum.
+
+    Source: Shazeer et al., "Outrageously Large Neural Networks" (2017), 2.1; Jiang et al., "Mixtral of
+    Experts" (2024), 2.1; the shared expert: Dai et al., "DeepSeekMoE" (2024), 3.2.
+    """
+    assert a.top_k is not None
+    names = tuple(f"expert {e + 1}" for e in range(a.experts))
+    w_r = a.weights.matrix(steps.W_R, part, x.columns, a.experts, names)
+    if len(w_r.columns) != a.experts:
+        raise InputError(
+            f"{part.name('W_R')} has {count(len(w_r.columns), 'column')}, but --experts is "
+            f"{a.experts}. Give it a column for each expert."
+        )
+    b_r = a.weights.row(steps.BIASES[steps.W_R], part, w_r.columns)
+    router = replace(projected(x, w_r, b_r, steps.ROUTER, part), columns=names)  # (n, experts)
+    ranks = rank(router).as_step(steps.RANKS, part)
+    chances = softmax(router).as_step(steps.CHANCES, part)
+    chosen = at_most(ranks, a.top_k).as_step(steps.CHOSEN, part)
+    shares = chances * chosen
+    if a.renormalize:
+        shares = shares / row_sum(shares).as_step(steps.SUM_OF_CHOSEN)
+    shares = shares.as_step(steps.EXPERT_SHARES, part)  # (n, experts)
+    total: Matrix | None = None
+    if a.shared_expert:
+        total = feed_forward(x, a, part.within(steps.SHARED))
+    for e in range(a.experts):
+        made = feed_forward(x, a, part.within(steps.EXPERT._replace(layer=e + 1)))
+        part_of = columns(shares, e, e + 1) * made
+        total = part_of if total is None else total + part_of
+    assert total is not None
+    total = total.described("shares × experts" + " + shared expert" * a.shared_expert)
+    return total.as_step(steps.MIXTURE, part)
 
 
 def _sublayer(x: Matrix, run: Sublayer, a: Architecture, part: Part, number: int) -> Matrix:
     """A sublayer with its skip connection and norm. Post: norm(x + run(x)). Pre: x + run(norm(x)).
     Dropout is of what `run` makes."""
     here = part.numbered(number)
-    made = run(layer_norm(x, a, here, "Norm before the step") if a.norm == "pre" else x)
+    made = run(norm(x, a, here, "Norm before the step") if a.norm == "pre" else x)
     made = dropped(made, a.dropout, steps.RESIDUAL_MASK, steps.RESIDUAL, here)
     total = (x + made).as_step(steps.SKIP, here)
-    return total if a.norm == "pre" else layer_norm(total, a, here, "Add and norm")
+    return total if a.norm == "pre" else norm(total, a, here, "Add and norm")
+
+
+def _two_sublayers(
+    x: Matrix, attend: Sublayer, network: Sublayer, a: Architecture, part: Part
+) -> Matrix:
+    """(n, d) to (n, d): attention and feed-forward network, one after the other or side by side:
+    x + attend(norm(x)) + network(norm(x)).
+
+    Source: Wang, Komatsuzaki, "GPT-J-6B" (2021); Chowdhery et al., "PaLM" (2022), 2.
+    """
+    if a.residual is Residual.sequential:
+        return _sublayer(_sublayer(x, attend, a, part, 1), network, a, part, 2)
+    one_norm = a.residual is Residual.parallel_one_norm
+    first = norm(
+        x, a, part.numbered(1), "Norm before both steps" if one_norm else "Norm before attention"
+    )
+    second = first if one_norm else norm(x, a, part.numbered(2), "Norm before the network")
+    total = x
+    for number, made in enumerate((attend(first), network(second)), 1):
+        here = part.numbered(number)
+        total = total + dropped(made, a.dropout, steps.RESIDUAL_MASK, steps.RESIDUAL, here)
+    return total.as_step(steps.SKIP.by(recipes.ADD_THREE), part)
+
+
+def attention(x: Matrix, memory: Matrix, a: Architecture, how: Attending | None, part: Part) -> Matrix:
+    """Multi-head or latent attention of x (n, d) to memory (m, d)."""
+    if a.latent is not None:
+        return latent_attention(
+            x,
+            memory,
+            a.weights,
+            a.heads,
+            latent=a.latent,
+            latent_queries=a.latent_queries,
+            attending=how,
+            part=part,
+        )
+    return multi_head_attention(
+        x,
+        memory,
+        a.weights,
+        a.heads,
+        kv_heads=a.kv_heads,
+        attending=how,
+        part=part,
+        live=a.live.heads,
+    )
 
 
 def encoder_layer(x: Matrix, a: Architecture, part: Part) -> Matrix:
     """(n, d) to (n, d): self-attention, then feed-forward. Source: Vaswani et al. (2017), 3.1."""
 
     def attend(y: Matrix) -> Matrix:
-        return multi_head_attention(y, y, a.weights, a.heads, attending=a.attending, part=part)
+        return attention(y, y, a, a.attending, part)
 
-    x = _sublayer(x, attend, a, part, 1)
-    return _sublayer(x, lambda y: feed_forward(y, a, part), a, part, 2)
+    return _two_sublayers(x, attend, lambda y: network(y, a, part), a, part)
 
 
 def decoder_layer(x: Matrix, memory: Matrix | None, a: Architecture, part: Part) -> Matrix:
@@ -160,38 +358,88 @@ def decoder_layer(x: Matrix, memory: Matrix | None, a: Architecture, part: Part)
 
     def attend(y: Matrix) -> Matrix:
         here = part if memory is None else part.within(steps.SELF)
-        return multi_head_attention(y, y, a.weights, a.heads, attending=a.causal, part=here)
+        return attention(y, y, a, a.causal, here)
 
     def cross(y: Matrix) -> Matrix:
         assert memory is not None
-        here = part.within(steps.CROSS)
-        return multi_head_attention(y, memory, a.weights, a.heads, attending=a.attending, part=here)
+        here, how = part.within(steps.CROSS), a.crossing or a.attending
+        return attention(y, memory, a, how, here)
 
-    x = _sublayer(x, attend, a, part, 1)
-    if memory is not None:
-        x = _sublayer(x, cross, a, part, 2)
-    return _sublayer(x, lambda y: feed_forward(y, a, part), a, part, 2 if memory is None else 3)
+    def think(y: Matrix) -> Matrix:
+        return network(y, a, part)
+
+    if memory is None:
+        return _two_sublayers(x, attend, think, a, part)
+    x = _sublayer(_sublayer(x, attend, a, part, 1), cross, a, part, 2)
+    return _sublayer(x, think, a, part, 3)
 
 
 def encoder(x: Matrix, a: Architecture) -> Matrix:
-    """All layers of the encoder, (n, d) to (n, d)."""
-    for layer in range(a.encoder_layers or a.layers):
-        x = encoder_layer(x, a, WHOLE.within(steps.ENCODER._replace(layer=layer + 1)))
-    return _last_norm(x, a, WHOLE.within(steps.ENCODER))
+    """All layers of the encoder, (n, d) to (n, d), after a norm of the embeddings if its weights are
+    given."""
+    stack = WHOLE.within(steps.ENCODER)
+    if stack.numbered(1).name(steps.GAMMA.symbol) in a.weights:
+        x = norm(x, a, stack.numbered(1), "Norm of the embeddings")
+    x = _layers(x, a.encoder_layers or a.layers, stack.in_layer, a, encoder_layer)
+    return _last_norm(x, a, stack)
 
 
-def decoder(x: Matrix, memory: Matrix | None, a: Architecture) -> Matrix:
+def decoder(x: Matrix, memory: Matrix | None, a: Architecture, part: Part = WHOLE) -> Matrix:
     """All layers of the decoder, (n, d) and the encoder's output (m, d) to (n, d)."""
-    for layer in range(a.decoder_layers or a.layers):
-        x = decoder_layer(x, memory, a, WHOLE.within(steps.DECODER._replace(layer=layer + 1)))
-    return _last_norm(x, a, WHOLE.within(steps.DECODER))
+
+    def place(number: int) -> Part:
+        return part.within(steps.DECODER._replace(layer=number))
+
+    def layer(y: Matrix, how: Architecture, here: Part) -> Matrix:
+        return decoder_layer(y, memory, how, here)
+
+    x = _layers(x, a.decoder_layers or a.layers, place, a, layer)
+    return _last_norm(x, a, place(0))
+
+
+def _layers(
+    x: Matrix,
+    count: int,
+    place: Callable[[int], Part],
+    a: Architecture,
+    layer: Callable[[Matrix, Architecture, Part], Matrix],
+) -> Matrix:
+    """All layers of a stack, (n, d) to (n, d). What a layer gives that does not become formulas enters
+    the next one as values.
+
+    Args:
+        place: returns the part of a layer; of the stack for 0.
+    """
+    for number in range(1, count + 1):
+        if a.live.has(number):
+            x = layer(x, a, place(number))
+            if a.after_layer is not None and number < count:
+                a.after_layer(x, place(number))
+            continue
+        after = place(a.live.after(number, count))
+        there = a.weights.entered(steps.ENTERED, after)
+        if there is None:
+            there = enter(layer(x, replace(a, live=Live()), place(number)), steps.ENTERED, after)
+        x = there
+    return x
 
 
 def _last_norm(x: Matrix, a: Architecture, stack: Part) -> Matrix:
     """The norm after the last layer, with pre-norm or if its weights are given."""
     if a.norm == "pre" or stack.name(steps.GAMMA.symbol) in a.weights:
-        return layer_norm(x, a, stack, "Norm after the last layer")
+        return norm(x, a, stack, "Norm after the last layer")
     return x
+
+
+def lens(x: Matrix, a: Architecture, layer: Part, part: Part) -> Matrix:
+    """What the last norm makes of the words after a layer, (n, d) to (n, d), as a step of `part`.
+
+    Source: nostalgebraist, "interpreting GPT: the logit lens" (2020).
+    """
+    stack = layer.in_layer(0)
+    if a.norm != "pre" and stack.name(steps.GAMMA.symbol) not in a.weights:
+        return x
+    return norm(x, a, part, "The last norm, after this layer already", learned=stack)
 
 
 def transformer(source: Matrix, target: Matrix, a: Architecture) -> Matrix:
@@ -200,8 +448,14 @@ def transformer(source: Matrix, target: Matrix, a: Architecture) -> Matrix:
 
 
 def next_words(
-    x: Matrix, vocabulary: Matrix | None, w_u: Matrix | None = None, b_u: Matrix | None = None
-) -> tuple[Matrix, Matrix]:
+    x: Matrix,
+    vocabulary: Matrix | None,
+    w_u: Matrix | None = None,
+    b_u: Matrix | None = None,
+    cap: Matrix | None = None,
+    others: Matrix | None = None,
+    part: Part = WHOLE,
+) -> tuple[Matrix, Matrix, Matrix]:
     """The probability that each word of a vocabulary comes next, after each word of a sentence.
 
     Args:
@@ -209,9 +463,13 @@ def next_words(
         vocabulary: an embedding for each of v words, (v, d), used as the last weights without `w_u`.
         w_u: the last weights, (d, v).
         b_u: bias row to add, (1, v).
+        cap: a scalar that no logit exceeds.
+        others: the logit of all other words together, (n, 1), if these are not all.
+        part: the part of the model that the steps belong to.
 
     Returns:
-        The probabilities, (n, v), each row of which sums to 1; and the most probable words, (n, 1).
+        The logits, (n, v); the probabilities, (n, v), each row of which sums to 1; and the most
+        probable words, (n, 1).
 
     Source: Vaswani et al. (2017), 3.4, with the embeddings as the last weights, or with others.
     """
@@ -224,6 +482,12 @@ def next_words(
     product = x @ w_u
     if b_u is not None:
         product, step = product + b_u, step.by(bias)
-    logits = product.as_step(step)
-    probabilities = softmax(logits).as_step(steps.PROBABILITIES)
-    return probabilities, best(probabilities).as_step(steps.NEXT)
+    if others is not None:
+        product = concat([product if cap is None else capped(product, cap), others])
+        logits = product.as_step(step, part)
+    else:
+        logits = product.as_step(step, part)
+        if cap is not None:
+            logits = capped(logits, cap).as_step(steps.CAPPED_LOGITS, part)
+    probabilities = softmax(logits).as_step(steps.PROBABILITIES, part)
+    return logits, probabilities, best(probabilities).as_step(steps.NEXT, part)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from attn_xl.errors import InputError, MissingWeightsError
-from attn_xl.graph.matrix import Matrix, given_step
+from attn_xl.graph.matrix import Matrix, foreseeing, given_step
 from attn_xl.graph.node import inside
 from attn_xl.graph.step import WHOLE, Part, Step
 from attn_xl.tables.survey import Table, Tables
+from attn_xl.tables.written.record import entered_name
 from attn_xl.text import count, listed
 
 from . import recurrent_steps, steps
@@ -20,6 +22,7 @@ from .attention import Weights
 
 READABLE = (-1.0, -0.5, 0.0, 0.5, 1.0)
 _MADE_UP = {steps.GAMMA: 1.0, steps.BETA: 0.0, recurrent_steps.H_0: 0.0, recurrent_steps.C_0: 0.0}
+_MADE_UP |= dict.fromkeys(steps.GAMMAS.values(), 1.0) | dict.fromkeys(steps.BETAS.values(), 0.0)
 """Scale and shift of a norm without learned weights; the state before the first word."""
 _LETTERS = {steps.W_1: "h", steps.W_2: "f"}
 """Prefixes of column labels that are not the last letter of the weights' name."""
@@ -28,7 +31,8 @@ _LETTERS = {steps.W_1: "h", steps.W_2: "f"}
 class SheetWeights(Weights):
     """The weights of a workbook by name, each converted to a matrix once.
 
-    `Enc1.W_Q` is looked up by its own name, then as `W_Q`, which then serves every layer.
+    `Enc1.Self.W_Q` is looked up by its own name, then as `Self.W_Q` and as `W_Q`, which then
+    serve every layer.
     """
 
     def __init__(
@@ -37,12 +41,15 @@ class SheetWeights(Weights):
         self._tables, self._seed, self._xavier = tables, seed, xavier
         self.heads_as_sheets = heads_as_sheets
         self._spelled = {name.casefold(): name for name in tables.weights}
-        self._made: dict[str, Matrix] = {}
+        # Weights that no step needs any more, as those of a layer that is not written, leave the
+        # memory.
+        self._made: WeakValueDictionary[str, Matrix] = WeakValueDictionary()
+        self.sentence = ""
         self.used: set[str] = set()
         self.made_up: set[Step] = set()
 
     def __contains__(self, name: str) -> bool:
-        return self._table(name) is not None
+        return self._key(name) is not None
 
     def matrix(
         self, step: Step, part: Part, rows: Sequence[str], width: int, columns: Sequence[str] = ()
@@ -97,6 +104,30 @@ class SheetWeights(Weights):
             )
         return self._matrix(step, part, table, [step.symbol], columns)
 
+    def at_positions(self, x: Matrix, n: int, more: int) -> Matrix:
+        """The learned position vectors, (p, d) with p at least n, for embeddings (m, d); generated ones
+        are enough for `more` words after the longest sentence.
+
+        Raises:
+            InputError: if they are neither given nor to be generated, are too few, or of another width.
+        """
+        d = len(x.columns)
+        table = self._table(steps.W_P.symbol)
+        if table is None and self._seed is None:
+            raise MissingWeightsError(
+                f"{self._tables.path}: the sheet W_P is missing: {count(d, 'dimension')} for each of "
+                f"{count(n, 'position')} or more. Add it, or generate missing weights: --random-weights"
+                " SEED."
+            )
+        if table is not None and (table.shape[0] < n or table.shape[1] != d):
+            raise InputError(
+                f"{table.file}, sheet {table.sheet!r}: W_P is {table.shape[0]} x {table.shape[1]}, but "
+                f"the sentence needs at least {count(n, 'position')} of {count(d, 'dimension')}."
+            )
+        longest = more + max(len(one.rows) for one in self._tables.sentences.values())
+        rows = [f"position {place + 1}" for place in range(table.shape[0] if table else longest)]
+        return self._matrix(steps.W_P, WHOLE, table, rows, x.columns)
+
     def _matrix(
         self,
         step: Step,
@@ -107,10 +138,14 @@ class SheetWeights(Weights):
     ) -> Matrix:
         name = part.name(step.symbol)
         key = table.name if table else name
-        if key not in self._made:
+        matrix = self._made.get(key)
+        if matrix is None:
             if table is None:
                 self.made_up.add(step)
-            values = table.values if table else self._made_up(step, name, len(rows), len(columns))
+            if table is not None and foreseeing():
+                values = np.broadcast_to(1.0, table.shape)
+            else:
+                values = table.values if table else self._made_up(step, name, len(rows), len(columns))
             if table and table.labelled[1]:
                 columns = table.columns
             elif table:
@@ -125,16 +160,39 @@ class SheetWeights(Weights):
             own = key.casefold() == name.casefold()  # a sheet may be called W_O for W_o
             with inside():  # no sentence: all share it
                 matrix = given_step(values, rows, columns, step, part if own else WHOLE, note=note)
-            self._made[key] = matrix if own else replace(matrix, name=key)
-        return self._made[key]
+            matrix = matrix if own else replace(matrix, name=key)
+            self._made[key] = matrix
+        return matrix
 
-    def _table(self, name: str) -> Table | None:
-        for wanted in (name, name.rpartition(".")[2]):
+    def entered(self, step: Step, part: Part) -> Matrix | None:
+        """The values that a written workbook has for a step that is not written, in the present
+        sentence."""
+        key = entered_name(part.name(step.symbol), self.sentence)
+        if key not in self._tables.weights:
+            return None
+        self.used.add(key)
+        table = self._tables.weights[key]
+        return given_step(table.values, table.rows, table.columns, step, part)
+
+    def cell(self, name: str, default: float) -> float:
+        """A single number that a written workbook may have."""
+        if name not in self._tables.weights:
+            return default
+        self.used.add(name)
+        return float(self._tables.weights[name].values[0, 0])
+
+    def _key(self, name: str) -> str | None:
+        scopes = name.split(".")
+        for wanted in (".".join(scopes[start:]) for start in range(len(scopes))):
             key = self._spelled.get(wanted.casefold())
             if key is not None:
                 self.used.add(key)
-                return self._tables.weights[key]
+                return key
         return None
+
+    def _table(self, name: str) -> Table | None:
+        key = self._key(name)
+        return None if key is None else self._tables.weights[key]
 
     def _made_up(self, step: Step, name: str, rows: int, columns: int) -> np.ndarray:
         if step in _MADE_UP:
@@ -146,7 +204,7 @@ class SheetWeights(Weights):
         return rng.choice(READABLE, size=(rows, columns))
 
 
-def check_fit(sentence: Table, weights: dict[str, Table], wanted: Mapping[str, int]) -> None:
+def check_fit(sentence: Table, weights: Mapping[str, Table], wanted: Mapping[str, int]) -> None:
     """Refuse weights of single-head attention that do not fit; `wanted` maps names to row counts."""
     for name, table in weights.items():
         if name not in wanted:

@@ -16,13 +16,18 @@ from .labels import Table
 WordsIn = Literal["rows", "columns"]
 
 _WEIGHT_SHEET = re.compile(
-    r"\s*((?:enc|dec|layer)\d*\.)?((?:self|cross|forward|backward)\.)?"
-    r"(?:([wb])(?:[ _-]?([qkvo12])|[ _-]([uc]))|(gamma|beta)|(vocabulary|mask)"
-    r"|(w_[ifgcrznh]|u_[ifgcorznh]|b_u?[ifgcorznh]|b_uo|w_(?:before|here|after|conv)|b_conv|[hc]_0))((?:_\d+)?)\s*",
+    r"\s*((?:enc|dec|layer)\d*\.)?((?:self|cross|forward|backward|shared|expert\d+)\.)?"
+    r"(?:([wb])(?:[ _-]?([qkvo12])|[ _-](u|c|g|p|r|dkv|uk|uv|kr|qr|dq))"
+    r"|(gamma|beta)(_(?:q|k|kv|dq))?|(vocabulary|mask)"
+    r"|(w_[ifgcrznh]|u_[ifgcorznh]|b_u?[ifgcorznh]|b_uo|w_(?:before|here|after|conv)|b_conv|[hc]_0))"
+    r"((?:_\d+)?)\s*",
     re.IGNORECASE,
 )
 _OWN_TARGET = re.compile(r"(.+)\.target", re.IGNORECASE)
 """The target of one of several sentences."""
+_SMALL = ("r", "g")
+"""Weights of a gate of a recurrent network, W_r; W_R is that of a router."""
+_PROJECTION = re.compile(r"W_[QKV](_|$)")
 _COMPACT = re.compile(r"([wb])([qkvo12])(?:head|h)?((?:[1-9]\d*)?)|([wb])([1-9]\d*)([qkvo])")
 _SPOKEN = re.compile(
     r"(?:the )?(?:(?P<what>query|queries|key|keys|value|values|output)s? ?"
@@ -117,12 +122,17 @@ def weight_name(sheet: str) -> str | None:
     if match is None:
         own = _OWN_TARGET.fullmatch(sheet.strip())
         return f"{own[1]}.Target" if own else None
-    stack, part, letter, index, last, norm, other, gate, number = (g or "" for g in match.groups())
+    stack, part, letter, index, last, norm, normed, other, gate, number = (
+        group or "" for group in match.groups()
+    )
     index += last
-    base = f"{letter.upper() if letter in 'wW' else 'b'}_{index.upper()}" if letter else ""
+    if index not in _SMALL:
+        index = index.upper()
+    base = f"{letter.upper() if letter in 'wW' else 'b'}_{index}" if letter else ""
     gate = gate.lower()
     gate = gate[:1].upper() + gate[1:] if gate[:1] in ("w", "u") else gate.replace("b_u", "b_U")
-    return f"{stack.title()}{part.title()}{base}{norm.lower()}{other.title()}{gate}{number}"
+    norm = norm.lower() + normed.upper()
+    return f"{stack.title()}{part.title()}{base}{norm}{other.title()}{gate}{number}"
 
 
 def weight_label(text: str) -> str | None:
@@ -237,7 +247,7 @@ def _alike(found: Sequence[Found]) -> bool:
 
 def fits(f: Found, weights: Mapping[str, Found]) -> bool:
     """Whether the numbers have as many dimensions, in rows or columns, as W_Q, W_K, W_V take."""
-    projections = [w.shape for name, w in weights.items() if name[:3] in ("W_Q", "W_K", "W_V")]
+    projections = [w.shape for name, w in weights.items() if _PROJECTION.match(name)]
     from_right = all(shape[0] == f.shape[1] for shape in projections)
     from_left = all(shape[1] == f.shape[0] for shape in projections)
     return not projections or from_right or from_left
@@ -297,7 +307,7 @@ def to_turn(name: str, table: Table, dimensions: Sequence[str], words_in: WordsI
         return columns == 1 and rows > 1
     if base == "Vocabulary":
         return rows == len(dimensions)
-    if base[:3] in ("W_Q", "W_K", "W_V", "W_1"):
+    if base[:3] in ("W_Q", "W_K", "W_V", "W_1", "W_G", "W_R", "W_D"):
         if rows == columns and table.labelled[0] and sorted(table.rows) == sorted(dimensions):
             return False
         return columns == len(dimensions)

@@ -95,11 +95,18 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Divide": (lambda: X / Y, True),
     "Constant": (lambda: f.constant(2.5), True),
     "Exp": (lambda: f.exp(X), True),
+    "NegativeLog": (lambda: f.negative_log(X * X), True),
+    "Power": (lambda: f.power(X, 3), True),
     "Sqrt": (lambda: f.sqrt(X + 3), True),
     "Acos": (lambda: f.angle(X / 4), False),
     "Relu": (lambda: f.activation(X, "relu"), True),
     "Gelu": (lambda: f.activation(X, "gelu"), False),
     "GeluTanh": (lambda: f.activation(X, "gelu-tanh"), True),
+    "Silu": (lambda: f.activation(X, "silu"), True),
+    "Sin": (lambda: f.sin(X), True),
+    "Cos": (lambda: f.cos(X), True),
+    "NextDraw": (lambda: f.next_draw(f.option(7.0, "Seed", "")), True),
+    "AtMost": (lambda: f.at_most(X, f.option(0.4, "Most", "")), True),
     "Positive": (lambda: Positive().of(X), True),
     "GeluSlope": (lambda: GeluSlope().of(X), False),
     "Tanh": (lambda: f.tanh(X), True),
@@ -111,6 +118,8 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Variance": (lambda: f.row_variance(X), False),
     "SampleVariance": (lambda: f.row_variance(X, sample=True), False),
     "Squares": (lambda: f.row_squares(X), False),
+    "Rank": (lambda: f.rank(X @ SQUARE * 0 + X), False),
+    "RunningSum": (lambda: f.running_sum(X), False),
     "Width": (lambda: f.width(X), True),
     "Gather": (lambda: f.gather([(X, 1), (Y, 0)], ["a", "b"]), False),
     "AddedRows": (lambda: AddedRows(((1, 0), (), (1,))).of(X, rows="abc"), False),
@@ -124,7 +133,16 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "BlockNorms": (lambda: f.block_norms([X, Y], 2, ["all"], X.rows), False),
     "Mask": (lambda: f.mask(X.rows, [*X.columns, "<PAD>"], causal=True, padding=["<pad>"]), False),
     "Sinusoid": (lambda: f.sinusoid(X), False),
+    "Angle": (lambda: f.angles(f.option(50.0, "Base", ""), X.rows, 4, neighbours=True), False),
+    "QuarterTurn": (lambda: f.turned(f.concat([X, Y]), neighbours=True), False),
+    "Distance": (lambda: f.distance(X), False),
+    "Count": (lambda: f.counted(3, X.rows), False),
     "When": (lambda: f.when(f.switch(True, "On", "", sheet="S"), 2, f.width(X)), False),
+    "OneHot": (lambda: f.one_hot(words(), ["c0", "c1"]), False),
+    "Chosen": (
+        lambda: f.chosen(X, 2, *(f.option(2.0, name, "") for name in ("Matrix", "Row", "Column"))),
+        False,
+    ),
     "Find": (lambda: f.find(f.option(2.0, "Word", "", text="c1"), words()), False),
     "Picked": (lambda: f.picked(X, f.option(2.0, "Which", "")), False),
     "ColumnMaximum": (lambda: f.column_maximum(X), False),
@@ -136,10 +154,14 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
 """An example of each operation, and whether it has a formula for the whole matrix."""
 
 
+def window() -> tuple[Matrix, Matrix]:
+    return f.option(2.0, "Window", ""), f.option(1.0, "Sinks", "")
+
+
 OF_GRADIENTS = {
     "BlockNorms",
     "Dot", "Positive", "GeluSlope", "Largest", "AddedRows", "Placed", "Repeated", "Here",
-    "ColumnSum",
+    "ColumnSum", "Chosen",
 }  # fmt: skip
 
 
@@ -201,6 +223,12 @@ EXAMPLES: dict[str, Callable[[], Matrix]] = {
     "columns of columns": lambda: X @ f.columns(f.columns(SQUARE, 0, 3), 1, 3),
     "columns of rows": lambda: f.columns(f.columns(SQUARE.T, 0, 2).T, 1, 3) @ f.columns(X, 0, 2).T,
     "positions": lambda: X + f.sinusoid(X * 2),
+    "a rotation": lambda: f.turned(f.concat([X, X * 2]), neighbours=False) @ f.concat([X, Y]).T,
+    "ranks of columns": lambda: f.rank(X.T) + f.rank((X @ SQUARE) * 0).T,
+    "a window": lambda: softmax(SQUARE + f.mask(SQUARE.rows, SQUARE.columns, window=window())),
+    "later words in a window": lambda: softmax(
+        SQUARE + f.mask(SQUARE.rows, SQUARE.columns, causal=True, window=window())
+    ),
     "a mask": lambda: softmax(SQUARE + f.mask(SQUARE.rows, SQUARE.columns, causal=True)),
     "the best of a step": lambda: f.best(X @ Y.T),
     "ten times itself": lambda: _doubled(X, 10),
@@ -367,6 +395,8 @@ Expression.steps = {
     "gathered": Expression.gathered,
     "concat": lambda self, x, n, m, depth: f.concat([x, self.sized(n, 2, depth), x]),
     "exp": lambda self, x, n, m, depth: f.exp(x / 8),
+    "negative log": lambda self, x, n, m, depth: f.negative_log(f.row_squares(x) + 1) - x,
+    "power": lambda self, x, n, m, depth: f.power(x / 8, 3),
     "sqrt": lambda self, x, n, m, depth: f.sqrt(f.row_squares(x)),
     "angle": lambda self, x, n, m, depth: f.angle(softmax(x) / 2),
     "relu": lambda self, x, n, m, depth: f.activation(x, "relu"),
@@ -378,6 +408,20 @@ Expression.steps = {
     "window": lambda self, x, n, m, depth: f.shifted(x, 1, self.sized(1, m, 0)) @ self.sized(m, 2, 0),
     "recurrent": Expression.recurrent,
     "column maximum": lambda self, x, n, m, depth: x - f.column_maximum(x),
+    "silu": lambda self, x, n, m, depth: f.activation(f.tanh(x) * 8, "silu"),
+    "waves": lambda self, x, n, m, depth: f.sin(x) + f.cos(x),
+    "rotated": lambda self, x, n, m, depth: f.turned(f.concat([x, x]), neighbours=self.one_in(2)),
+    "angles": lambda self, x, n, m, depth: (
+        f.angles(f.option(10.0, f"O{next(names)}", ""), x.rows, 2, neighbours=self.one_in(2))
+        * f.row_sum(x)
+    ),
+    "draw": lambda self, x, n, m, depth: x * f.next_draw(f.option(5.0, f"O{next(names)}", "")) / 2**31,
+    "running": lambda self, x, n, m, depth: f.running_sum(x) + f.counted(2, x.rows),
+    "distance": lambda self, x, n, m, depth: x - f.distance(x) / 4,
+    "ranks": lambda self, x, n, m, depth: f.rank(x) + x,
+    "the best few": lambda self, x, n, m, depth: (
+        x * f.at_most(f.rank(x), f.option(2.0, f"O{next(names)}", ""))
+    ),
     "softmax": lambda self, x, n, m, depth: softmax(x),
     "masked": Expression.masked,
     "maximum": lambda self, x, n, m, depth: x - f.row_maximum(x),
@@ -420,11 +464,11 @@ def test_random_expressions_are_written_explained_and_taught(folder: Path, data:
 
 
 def test_the_random_expressions_have_every_operation() -> None:
-    """All but those that need words: `Find`, and `Best`, whose result is words. Those that are made for
+    """All but those that need words: `Find`, `OneHot`, and `Best`, whose result is words. Those that are made for
     gradients only are reached in test_gradients.py."""
     reached = {type(operation_of(node)) for node in _all_steps() if node.operation is not None}
     missing = {type(operation).__name__ for operation in PRIMITIVES} - {k.__name__ for k in reached}
-    assert missing == {"Find", "Best", *OF_GRADIENTS}
+    assert missing == {"Find", "OneHot", "Best", *OF_GRADIENTS}
 
 
 def _all_steps() -> list[Any]:

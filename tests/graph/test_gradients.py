@@ -23,7 +23,24 @@ from attn_xl.graph.recompute import Entered, recompute
 from attn_xl.settings import Formulas
 
 STEP = 2.0**-17
-WITHOUT = {"Constant", "Width", "Best", "Mask", "Sinusoid", "Find", "Positive", "Largest", "Here"}
+WITHOUT = {
+    "Constant",
+    "Width",
+    "Best",
+    "Mask",
+    "Sinusoid",
+    "Find",
+    "Chosen",
+    "OneHot",
+    "Positive",
+    "Largest",
+    "Here",
+    "AtMost",
+    "Rank",
+    "Distance",
+    "NextDraw",
+    "Count",
+}
 """Operations whose results follow no operand smoothly."""
 
 
@@ -62,9 +79,11 @@ def kinks(loss: Matrix) -> Iterator[float]:
     for node in walk([loss]):
         if isinstance(node.operation, Relu):
             yield float(np.abs(node.parents[0].values).min())
-        elif node.operation is not None and type(node.operation).__name__ == "Maximum":
+        elif node.operation is not None and type(node.operation).__name__ in ("Maximum", "Rank"):
             ordered = np.sort(node.parents[0].values, axis=1)
-            if ordered.shape[1] > 1:
+            if type(node.operation).__name__ == "Rank":
+                yield float(np.diff(ordered, axis=1).min(initial=1.0))
+            elif ordered.shape[1] > 1:
                 yield float((ordered[:, -1] - ordered[:, -2]).min())
 
 

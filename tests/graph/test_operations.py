@@ -14,6 +14,7 @@ from attn_xl.graph.functions import exp, find, gather, option, row_maximum, row_
 from attn_xl.graph.node import Graph
 from attn_xl.graph.operation import Operation
 from attn_xl.graph.operations.catalogue import PRIMITIVES
+from attn_xl.graph.operations.products import Product
 from attn_xl.graph.operations.reductions import Best
 from attn_xl.graph.recompute import Entered, recompute
 from attn_xl.workbook.write import write_workbook

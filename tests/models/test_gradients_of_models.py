@@ -32,6 +32,20 @@ def picked(operation: Any, *parts: Any) -> Any:
     return torch.stack([parts[which][row] for which, row in operation.picks])
 
 
+def quarter_turn(operation: Any, x: Any) -> Any:
+    if operation.neighbours:
+        return torch.stack([-x[:, 1::2], x[:, ::2]], dim=2).reshape(x.shape)
+    half = x.shape[1] // 2
+    return torch.cat([-x[:, half:], x[:, :half]], dim=1)
+
+
+def angles(operation: Any, base: Any) -> Any:
+    exponents = torch.tensor(
+        [2 * operation.pair(j)[0] / operation.width for j in range(operation.width)]
+    )
+    return torch.arange(operation.rows)[:, None] / base ** exponents.to(torch.float64)
+
+
 IN_TORCH: dict[str, Callable[..., Any]] = {
     "Copy": lambda o, x: x.clone(),
     "Constant": lambda o: torch.tensor([[o.value]], dtype=torch.float64),
@@ -45,6 +59,13 @@ IN_TORCH: dict[str, Callable[..., Any]] = {
     "Relu": lambda o, x: torch.relu(x),
     "Gelu": lambda o, x: gelu(x, "none"),
     "GeluTanh": lambda o, x: gelu(x, "tanh"),
+    "Silu": lambda o, x: torch.nn.functional.silu(x),
+    "Sigmoid": lambda o, x: torch.sigmoid(x),
+    "Sin": lambda o, x: torch.sin(x),
+    "Cos": lambda o, x: torch.cos(x),
+    "Tanh": lambda o, x: torch.tanh(x),
+    "QuarterTurn": quarter_turn,
+    "Angle": angles,
     "Product": lambda o, x, y: x @ y,
     "Transpose": lambda o, x: x.T,
     "Maximum": lambda o, x: x.max(dim=1, keepdim=True).values,
@@ -142,7 +163,7 @@ def weighed(output: Matrix) -> Matrix:
 
 def results(sample: str, **settings: Any) -> list[Matrix]:
     """The last matrix of numbers of each sentence."""
-    computation = attn_xl.attend(SAMPLES / f"{sample}.xlsx", **settings)
+    computation = attn_xl.attend(SAMPLES / f"{sample}.xlsx", loss=False, **settings)
     return [[node for node in graph.values() if not node.texts][-1] for graph in computation.values()]
 
 

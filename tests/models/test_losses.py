@@ -20,7 +20,7 @@ from attn_xl.spreadsheets.addresses import split_address
 
 Make = Callable[..., Path]
 RNG = np.random.default_rng(15)
-PETS, DESK = "mouse and cat are friends".split(), "mouse or keyboard".split()
+PETS, DESK = ["mouse", "and", "cat", "are", "friends"], ["mouse", "or", "keyboard"]
 
 
 def classifier(**more: Any) -> dict[str, list[list[Any]]]:

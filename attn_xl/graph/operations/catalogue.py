@@ -8,8 +8,10 @@ from attn_xl.graph.operation import Operation
 from .elementwise import (
     Acos,
     Add,
+    AtMost,
     Constant,
     Copy,
+    Cos,
     Divide,
     Exp,
     Gelu,
@@ -17,16 +19,19 @@ from .elementwise import (
     GeluTanh,
     Multiply,
     NegativeLog,
+    NextDraw,
     Positive,
     Power,
     Relu,
     Sigmoid,
+    Silu,
+    Sin,
     Sqrt,
     Subtract,
     Tanh,
 )
 from .masks import Mask
-from .positions import Sinusoid
+from .positions import Angle, Count, Distance, QuarterTurn, Sinusoid
 from .products import Dot, Product, Transpose
 from .reductions import (
     Best,
@@ -38,6 +43,8 @@ from .reductions import (
     Largest,
     Maximum,
     Mean,
+    Rank,
+    RunningSum,
     SampleVariance,
     Squares,
     Sum,
@@ -46,6 +53,7 @@ from .reductions import (
 )
 from .selection import (
     AddedRows,
+    Chosen,
     Columns,
     Concat,
     Find,
@@ -62,8 +70,9 @@ from .switches import When
 
 ADD, SUBTRACT, MULTIPLY, DIVIDE = Add(), Subtract(), Multiply(), Divide()
 EXP, NEGATIVE_LOG, SQRT, ACOS = Exp(), NegativeLog(), Sqrt(), Acos()
-RELU, GELU, GELU_TANH = Relu(), Gelu(), GeluTanh()
-TANH, SIGMOID = Tanh(), Sigmoid()
+RELU, GELU, GELU_TANH, SILU = Relu(), Gelu(), GeluTanh(), Silu()
+SIN, COS, TANH, SIGMOID = Sin(), Cos(), Tanh(), Sigmoid()
+NEXT_DRAW = NextDraw()
 MAXIMUM, SUM, MEAN, SQUARES = Maximum(), Sum(), Mean(), Squares()
 VARIANCE, SAMPLE_VARIANCE = Variance(), SampleVariance()
 
@@ -85,9 +94,14 @@ PRIMITIVES: tuple[Operation, ...] = (
     RELU,
     GELU,
     GELU_TANH,
+    SILU,
+    SIN,
+    COS,
+    NEXT_DRAW,
+    AtMost(),
     Positive(),
     GeluSlope(),
-    Tanh(),
+    TANH,
     SIGMOID,
     MAXIMUM,
     Largest(),
@@ -96,6 +110,8 @@ PRIMITIVES: tuple[Operation, ...] = (
     VARIANCE,
     SAMPLE_VARIANCE,
     SQUARES,
+    Rank(),
+    RunningSum(),
     Width(),
     Gather(((0, 0),)),
     Shift.by(-1, 1),
@@ -109,8 +125,13 @@ PRIMITIVES: tuple[Operation, ...] = (
     BlockNorms(1),
     Mask(1, ("w",), True, ("<PAD>",)),
     Sinusoid(),
+    Angle(1, 2, True),
+    QuarterTurn(True),
+    Distance(),
+    Count(1, 1),
     When(),
     OneHot(("w",)),
+    Chosen(1, (1, 1)),
     Find(True),
     Picked(),
     ColumnMaximum(),

@@ -428,3 +428,92 @@ class Sigmoid(Function):
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         return d * own * (1 - own)
+
+
+class Silu(Function):
+    """x times its logistic function. Source: Hendrycks, Gimpel, "GELUs" (2016), section 4."""
+
+    noun: ClassVar[str] = "Activated"
+    binds, repeats = 2, 2
+    in_cell = in_array = "{x}/(1+EXP(-{x}))"
+    in_words, in_full = "SiLU({x})", "{atom} / (1 + e^(−{atom}))"
+
+    @staticmethod
+    def of_one(x: float) -> float:
+        return x / (1 + math.exp(-x))
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        slope = Sigmoid().of(operands[0]).in_cells
+        return d * (slope + own * (1 - slope))
+
+
+class Sin(Function):
+    """The sine of each angle, in radians."""
+
+    noun: ClassVar[str] = "Sines"
+    in_cell = in_array = "SIN({x})"
+    in_words = in_full = "sin({x})"
+
+    @staticmethod
+    def of_one(x: float) -> float:
+        return math.sin(x)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return d * Cos().of(operands[0])
+
+
+class Cos(Function):
+    """The cosine of each angle, in radians."""
+
+    noun: ClassVar[str] = "Cosines"
+    in_cell = in_array = "COS({x})"
+    in_words = in_full = "cos({x})"
+
+    @staticmethod
+    def of_one(x: float) -> float:
+        return math.cos(x)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return -(d * Sin().of(operands[0]))
+
+
+class NextDraw(Function):
+    """The next number of a sequence that looks random: 16807 · x modulo 2³¹ − 1, exact in every
+    program.
+
+    Source: Park, Miller, "Random Number Generators: Good Ones Are Hard to Find" (1988).
+    """
+
+    noun: ClassVar[str] = "Draw"
+    in_cell = in_array = "MOD(16807*{x},2147483647)"
+    in_words = "16807 · {x} modulo 2147483647"
+    in_full = "16807 · {atom} mod 2147483647"
+
+    @staticmethod
+    def of_one(x: float) -> float:
+        return math.fmod(16807 * x, 2147483647)
+
+
+class AtMost(Operation):
+    """1 where a number is at most another, 0 elsewhere: `=IF(Ranks!B5<=top_k,1,0)`."""
+
+    noun: ClassVar[str] = "Chosen"
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        missing = np.isnan(operands[0]) | np.isnan(operands[1])
+        return np.where(missing, np.nan, np.less_equal(*operands))
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        left, right = operands
+        return f"IF({left.cell(column, binds=1)}<={right.cell(column, binds=1)},1,0)"
+
+    def array(self, *operands: Operand) -> str:
+        left, right = operands
+        return f"IF({left.array(1)}<={right.array(1)},1,0)"
+
+    def words(self, *operands: str) -> str:
+        return f"1 if {operands[0]} ≤ {operands[1]}, else 0"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        left, right = (term.at(row, column) for term in terms)
+        return own.number(own.value(row, column), f"1 if {left.text} ≤ {right.text}, else 0")

@@ -19,7 +19,9 @@ HIDDEN = -1e9
 @dataclass(frozen=True, eq=False, repr=False)
 class Mask(Operation):
     """0 where a word may look, a large negative number where it may not: at later words (causal), at
-    words that fill up a sentence (padding). A switch as operand turns causal on or off."""
+    words that fill up a sentence (padding), at words too far away (window). Operands: a switch that
+    turns causal on or off, if `switched`; the width of the window and the number of first words that
+    stay visible, if `window`. `first` is the place of the first row's word, from 0."""
 
     noun: ClassVar[str] = "Mask"
     reads_texts: ClassVar[bool] = True
@@ -28,39 +30,57 @@ class Mask(Operation):
     headings: tuple[str, ...]
     causal: bool
     padding: tuple[str, ...]
+    switched: bool = False
+    window: bool = False
+    first: int = 0
+
+    def _hides_later(self, operands: tuple[Numbers, ...]) -> bool:
+        return bool(operands[0][0, 0] == 1) if self.switched else self.causal
 
     def numbers(self, *operands: Numbers) -> Numbers:
         padded = {word.casefold() for word in self.padding}
         hidden = np.array([[word.casefold() in padded for word in self.headings]] * self.rows)
-        if operands[0][0, 0] if operands else self.causal:
-            hidden |= np.triu(np.ones(hidden.shape, dtype=bool), 1)
+        if self._hides_later(operands):
+            hidden |= np.triu(np.ones(hidden.shape, dtype=bool), 1 + self.first)
+        if self.window:
+            width, sinks = (operand[0, 0] for operand in operands[-2:])
+            places = np.arange(hidden.shape[1])
+            distances = np.abs(np.arange(self.rows)[:, None] + self.first - places)
+            hidden |= (distances >= width) & (places >= sinks)
         return np.where(hidden, HIDDEN, 0.0)
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
-        *switch, own = operands
-        later = f"{own.column_number(column)}>{own.row_number()}"
+        *given, own = operands
+        there = own.column_number(column)
+        here = own.row_number() + (f"+{self.first}" if self.first else "")
+        later = f"{there}>{here}"
         conditions = [later] if self.causal else []
-        if switch:
-            conditions = [f'AND({switch[0].cell(0)}="{ON}",{later})']
+        if self.switched:
+            conditions = [f'AND({given[0].cell(0)}="{ON}",{later})']
         for word in self.padding:
             conditions.append(f"{own.heading(column)}={own.literal(word)}")
+        if self.window:
+            width, sinks = (operand.cell(0) for operand in given[-2:])
+            conditions.append(f"AND(ABS({there}-({here}))>={width},{there}>={sinks})")
         test = conditions[0] if len(conditions) == 1 else f"OR({','.join(conditions)})"
         return f"IF({test},{HIDDEN:.0f},0)"  # not every program reads 1E+9
 
     def words(self, *operands: str) -> str:
-        later = "later words, if Causal is on" if operands else "later words"
-        kinds = [later] * (self.causal or bool(operands)) + [", ".join(self.padding)] * bool(
-            self.padding
-        )
+        later = "later words, if Causal is on" if self.switched else "later words"
+        kinds = [later] * (self.causal or self.switched)
+        kinds += [", ".join(self.padding)] * bool(self.padding)
+        kinds += [f"words {operands[-2]} or more away"] if self.window else []
         return f"{HIDDEN:.0e} hides {' and '.join(kinds)}".replace("e+0", "e")
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         there, here = own.columns[column], own.rows[row]
-        causal = terms[0].value(0, 0) == 1 if terms else self.causal
-        if causal and column > row:
+        causal = terms[0].value(0, 0) == 1 if self.switched else self.causal
+        if causal and column > row + self.first:
             why = f"column {column + 1}, {there}, is later than row {row + 1}, {here}, so it is hidden"
         elif there.casefold() in {word.casefold() for word in self.padding}:
             why = f"column {column + 1}, {there}, only fills up the sentence, so it is hidden"
+        elif own.value(row, column):
+            why = f"column {column + 1}, {there}, is outside the window of row {row + 1}, {here}"
         else:
             why = f"row {row + 1}, {here}, may look at column {column + 1}, {there}"
         return own.number(own.value(row, column), why)

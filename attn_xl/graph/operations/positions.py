@@ -1,22 +1,32 @@
-"""Sinusoidal positions of words."""
+"""Positions of words: sinusoidal, and the angles of rotary ones."""
 
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from attn_xl.graph.node import Numbers
-from attn_xl.graph.operation import Operand, Operation, Reads, Said, Term
+from attn_xl.graph.operation import ATOM, Operand, Operation, Reads, Said, Term
+
+from .elementwise import Constant
+from .selection import Concat
+
+if TYPE_CHECKING:
+    from attn_xl.graph.matrix import Matrix
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Sinusoid(Operation):
-    """sin(pos / 10000^(2i/d)) in even columns, cos in odd ones; pos and i count from 0."""
+    """sin(pos / 10000^(2i/d)) in even columns, cos in odd ones; pos and i count from 0. `first` is the
+    position of the first word."""
 
     noun: ClassVar[str] = "Positions"
     reads = (Reads.table,)
     reads_labels: ClassVar[bool] = True
+    first: int = 0
 
     def numbers(self, *operands: Numbers) -> Numbers:
         x = operands[0]
@@ -24,7 +34,7 @@ class Sinusoid(Operation):
         return np.array(
             [
                 [(math.cos if j % 2 else math.sin)(pos / 10000 ** (2 * (j // 2) / d)) for j in range(d)]
-                for pos in range(n)
+                for pos in range(self.first, self.first + n)
             ]
         )
 
@@ -32,13 +42,160 @@ class Sinusoid(Operation):
         x, own = operands
         function, first = ("COS", "-1") if column % 2 else ("SIN", "")
         exponent = f"({own.column_number(column)}{first})/COLUMNS({x.whole()})"
-        return f"{function}(({own.row_number()})/10000^({exponent}))"
+        place = own.row_number() + (f"+{self.first}" if self.first else "")
+        return f"{function}(({place})/10000^({exponent}))"
 
     def words(self, *operands: str) -> str:
         return "sin or cos of position / 10000^(2i / d)"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         wave = "cos" if column % 2 else "sin"
-        position = own.number(row, "position").text
+        position = own.number(self.first + row, "position").text
         i, d = own.number(column // 2, "i").text, own.number(own.shape[1], "d").text
         return Said(f"{wave}({position} / 10000^(2·{i} / {d}))")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Angle(Operation):
+    """pos / base^(2i/r) for the pair i of each column, in radians; pos and i count from 0. The base is
+    an operand.
+
+    Attributes:
+        rows: number of words.
+        width: r, an even number of columns.
+        neighbours: whether columns 2i and 2i + 1 are pair i, instead of columns i and r/2 + i.
+        first: the position of the first word.
+    """
+
+    noun: ClassVar[str] = "Angle"
+    reads_labels: ClassVar[bool] = True
+    rows: int
+    width: int
+    neighbours: bool
+    first: int = 0
+
+    def pair(self, column: int) -> tuple[int, int]:
+        """The pair of a column, and what to subtract from the column's number: 2i or i is left."""
+        half = self.width // 2
+        if self.neighbours:
+            return column // 2, column % 2
+        return column % half, column // half * half
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        base = float(operands[0][0, 0])
+        pairs = [self.pair(column)[0] for column in range(self.width)]
+        rates = [base ** (2 * i / self.width) for i in pairs]
+        places = range(self.first, self.first + self.rows)
+        return np.array([[place / rate for rate in rates] for place in places])
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        base, own = operands
+        beyond = self.pair(column)[1]
+        i = own.column_number(column) + (f"-{beyond}" if beyond else "")
+        exponent = f"({i})/{self.width}" if self.neighbours else f"2*({i})/{self.width}"
+        place = own.row_number() + (f"+{self.first}" if self.first else "")
+        return f"({place})/{base.cell(0, binds=ATOM)}^({exponent})"
+
+    def words(self, *operands: str) -> str:
+        return f"position / {operands[0]}^(2i / {self.width})"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        position = own.number(self.first + row, "position").text
+        i = own.number(self.pair(column)[0], "i").text
+        base = terms[0].at(0, 0).within(ATOM)
+        return Said(f"{position} / {base}^(2·{i} / {self.width})", 2)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        base = operands[0]
+        exponents = [2 * self.pair(column)[0] / self.width for column in range(self.width)]
+        powers = [base.combined(Constant(exponent), (), ("",), ("",)) for exponent in exponents]
+        return -(d * own * Concat().of(*powers, columns=own.columns)) / base
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class QuarterTurn(Operation):
+    """Each pair (a, b) of columns as (−b, a): `=-Q!C5`, `=Q!B5`. Pairs as in `Angle`."""
+
+    noun: ClassVar[str] = "Turned"
+    binds: ClassVar[int] = 1
+    neighbours: bool
+
+    def partner(self, column: int, width: int) -> tuple[int, bool]:
+        """The other column of a pair, and whether it changes its sign here."""
+        step = 1 if self.neighbours else width // 2
+        is_first = column // step % 2 == 0
+        return column + (step if is_first else -step), is_first
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        (x,) = operands
+        partners = [self.partner(column, x.shape[1]) for column in range(x.shape[1])]
+        signs = [-1.0 if changes else 1.0 for _, changes in partners]
+        return np.asarray(x[:, [column for column, _ in partners]] * signs)
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        (x,) = operands
+        partner, changes = self.partner(column, x.shape[1])
+        return f"-{x.cell(partner, binds=ATOM)}" if changes else x.cell(partner, binds=1)
+
+    def words(self, *operands: str) -> str:
+        return f"(a, b) of {operands[0]} becomes (−b, a)"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        (x,) = terms
+        partner, changes = self.partner(column, x.shape[1])
+        number = x.at(row, partner)
+        return Said(f"−{number.within(ATOM)}", 1) if changes else number
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return -self.of(d)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Count(Operation):
+    """`first`, `first` + 1, ..., one number in each row."""
+
+    noun: ClassVar[str] = "Count"
+    reads_labels: ClassVar[bool] = True
+    first: int
+    rows: int
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return np.arange(self.first, self.first + self.rows, dtype=float).reshape(-1, 1)
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        return f"{operands[-1].row_number()}+{self.first}"
+
+    def words(self, *operands: str) -> str:
+        return f"{self.first}, {self.first + 1}, ..."
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return own.number(own.value(row, column), f"{self.first} and the rows above")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Distance(Operation):
+    """How many words apart the word of the row and that of the column stand. `first` is the place of
+    the first row's word, from 0."""
+
+    noun: ClassVar[str] = "Distance"
+    reads = (Reads.table,)
+    reads_labels: ClassVar[bool] = True
+    first: int = 0
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        n, m = operands[0].shape
+        places = np.arange(float(m))
+        return np.asarray(np.abs(places - np.arange(float(n))[:, None] - self.first))
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        own = operands[-1]
+        here = own.row_number() + (f"+{self.first}" if self.first else "")
+        return f"ABS({own.column_number(column)}-({here}))"
+
+    def words(self, *operands: str) -> str:
+        return "how many words apart"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        here = row + self.first + 1
+        steps = f"words from {own.rows[row]}, word {here}, to {own.columns[column]}, word {column + 1}"
+        return own.number(own.value(row, column), steps)

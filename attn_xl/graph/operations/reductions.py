@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MOST_ARGUMENTS = 30
 """Arguments of a function; older spreadsheet programs take no more."""
+EQUAL = 1e-12
+"""Numbers whose difference is no larger have the same rank."""
 
 
 class Reduction(Operation):
@@ -67,7 +69,8 @@ class Largest(Operation):
 
     def numbers(self, *operands: Numbers) -> Numbers:
         (x,) = operands
-        return np.asarray(np.arange(x.shape[1]) == x.argmax(axis=1)[:, None], dtype=float)
+        found = np.asarray(np.arange(x.shape[1]) == x.argmax(axis=1)[:, None], dtype=float)
+        return np.where(np.isnan(x).any(axis=1, keepdims=True), np.nan, found)
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
         x, own = operands
@@ -175,6 +178,65 @@ class Squares(Reduction):
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         return 2 * d * operands[0]
+
+
+class RunningSum(Operation):
+    """The sum of each number and those to its left in its row: `=B5+Probabilities!C5`."""
+
+    noun: ClassVar[str] = "Running"
+    reads = (Reads.number,)
+    reads_labels: ClassVar[bool] = True
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return np.asarray(np.cumsum(operands[0], axis=1))
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        x, own = operands
+        return f"{own.cell(column - 1)}+{x.cell(column, binds=1)}" if column else x.cell(0)
+
+    def words(self, *operands: str) -> str:
+        return f"the numbers of each row of {operands[0]}, added up from the left"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        return terms[0].total(column + 1, lambda k: terms[0].at(row, k).within(1))
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        return Sum().of(d, columns=["sum"]).in_cells - self.of(d) + d
+
+
+class Rank(Operation):
+    """The place of each number within its row, from the largest, 1; of equal ones the first goes first:
+    1 and how many are larger, or equal and further left. Numbers that differ by no more
+    than 1E-12 are equal, since programs differ in what they make of smaller differences.
+    """
+
+    noun: ClassVar[str] = "Ranks"
+    binds: ClassVar[int] = 1
+    reads = (Reads.row,)
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        (x,) = operands
+        above = x[:, None, :] - x[:, :, None]  # (n, m, m): by how much others are larger
+        right = np.triu(np.ones(above.shape[1:], dtype=bool), 1)
+        larger = np.where(right, above > EQUAL, (above > -EQUAL) & right.T)
+        ranks = 1.0 + larger.sum(axis=2)
+        return np.where(np.isnan(x).any(axis=1, keepdims=True), np.nan, ranks)
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        (x,) = operands
+        number, others = x.cell(column), x.row()
+        place = "ROW" if x.is_transposed else "COLUMN"
+        right = f"({others}-{number}>{EQUAL:.12f})*({place}({others})>{place}({number}))"
+        left = f"({others}-{number}>-{EQUAL:.12f})*({place}({others})<{place}({number}))"
+        return f"1+SUMPRODUCT({right}+{left})"
+
+    def words(self, *operands: str) -> str:
+        return f"the rank of each number in its row of {operands[0]}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        (x,) = terms
+        rank = f"the rank of {x.at(row, column).text} among {x.listed(row)}"
+        return own.number(own.value(row, column), rank)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

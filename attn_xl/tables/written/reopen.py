@@ -42,6 +42,14 @@ ENTER = {
     "rate": "a number above 0",
     **dict.fromkeys(("momentum", "beta1", "beta2", "decay"), "a number of at least 0 and below 1"),
     "adam_epsilon": "a small number above 0",
+    "rotary_base": "a number above 1",
+    "window": "a whole number above 0",
+    "sinks": "a whole number of at least 0",
+    "score_cap": "a number above 0",
+    "logit_cap": "a number above 0",
+    "top_k": "a whole number above 0",
+    "word_temperature": "a number above 0",
+    "seed": "a whole number of at least 0",
 }
 """Values to enter for numeric settings; the others are on or off."""
 
@@ -237,8 +245,11 @@ def _understood(field: str, value: Any) -> Any:
         return {ON: True, OFF: False}.get(value.lower()) if isinstance(value, str) else None
     if not is_number(value):
         return None
-    most = np.inf if field in ("temperature", "rate") else 1.0
-    allowed = 0 < value < most or (value == 0 and "at least 0" in ENTER[field])
+    if "whole" in ENTER[field] and value != int(value):
+        return None
+    most = 1.0 if "below 1" in ENTER[field] or "small" in ENTER[field] else np.inf
+    least = 1.0 if "above 1" in ENTER[field] else 0.0
+    allowed = least < value < most or (value == 0 and "at least 0" in ENTER[field])
     return float(value) if allowed else None
 
 

@@ -31,11 +31,11 @@ def layer_of(sheet: Sheet) -> Scope | None:
 
 
 def layer_title(layer: Scope | None) -> str:
-    """`Encoder, layer 1`."""
-    if not layer:
+    """`Encoder, layer 1`; `New word 1`."""
+    if layer is None:
         return ""
-    words, unit = f"{layer.words[:1].upper()}{layer.words[1:]}", layer.unit and f",{layer.unit}"
-    return f"{words}{unit} {layer.layer}"
+    words = f"{layer.words}, layer {layer.layer}" if layer.unit == "layer" else layer.spoken
+    return f"{words[:1].upper()}{words[1:]}"
 
 
 def by_layer(sheets: list[Sheet]) -> list[tuple[Scope | None, list[Sheet]]]:

@@ -3,13 +3,14 @@ the right. Matrices that share a sheet (`Compare`) stand below each other."""
 
 from __future__ import annotations
 
-from attn_xl.errors import InputError
+from attn_xl.errors import InputError, TooLargeError
 from attn_xl.graph.node import Node, referred_to
 from attn_xl.graph.step import WHOLE
 from attn_xl.models import steps
 from attn_xl.models.computation import Computation, sentence_of
 from attn_xl.models.formula_words import formula_of
 from attn_xl.models.influence import JACOBIAN, JACOBIAN_NOTE
+from attn_xl.models.learning_steps import BEFORE, LEARNED_NOTE
 from attn_xl.models.parts import chosen_parts
 from attn_xl.settings import COMPARE, CONTROLS
 from attn_xl.spreadsheets.addresses import (
@@ -119,13 +120,19 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
         )
     numbers = sum(b.place.rows * b.place.columns for sheet in sheets for b in sheet.blocks)
     if numbers > MOST_CELLS:
-        raise InputError(
+        raise TooLargeError(
             f"the workbook would hold {numbers:,} numbers, more than the {MOST_CELLS:,} or so that "
             "spreadsheet programs can open. Use fewer words (--range selects part of a table), write "
             "part of the model (--sheets-for Enc1,head2), or print the numbers with attn-xl show."
         )
     words = {prefixes[name] or name: sentence_of(graph) for name, graph in computation.items()}
-    return Layout(computation.title, words, tuple(sheets), in_words=formula_of(computation.values()))
+    return Layout(
+        computation.title,
+        words,
+        tuple(sheets),
+        in_words=formula_of(computation.values()),
+        about=computation.about,
+    )
 
 
 def _latin(prefix: str) -> bool:
@@ -139,6 +146,8 @@ def _is_complete(node: Node, there: set[Node]) -> bool:
 
 
 def _shared_note(symbol: str, blocks: list[Block]) -> str:
+    if blocks[0].node.is_step(BEFORE):
+        return LEARNED_NOTE
     if symbol == COMPARE:
         return steps.COMPARED.note
     if symbol == CONTROLS:
@@ -208,7 +217,7 @@ def _place(node: Node, sheet: str, name: str, blocks: list[Block], live: bool) -
         row = max(block.place.last_row for block in blocks) + (3 if headed else 1)
     place = Place(sheet, row, column, *node.shape)
     if place.last_row > MAX_ROWS or place.last_column > MAX_COLUMNS:
-        raise InputError(
+        raise TooLargeError(
             f"{node.name} has {node.shape[0]} x {node.shape[1]} numbers and needs cells up to "
             f"{letters(place.last_column)}{place.last_row}, but a sheet ends at "
             f"{letters(MAX_COLUMNS)}{MAX_ROWS}. Use a shorter sentence, or fewer dimensions."

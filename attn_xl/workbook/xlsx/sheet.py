@@ -17,7 +17,7 @@ from openpyxl.worksheet.hyperlink import Hyperlink
 from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.properties import PageSetupProperties
 
-from attn_xl.spreadsheets.addresses import MAX_LITERAL, address, cut, letters, quoted
+from attn_xl.spreadsheets.addresses import MAX_LITERAL, address, cut, fixed, letters, quoted
 from attn_xl.text import text_width
 from attn_xl.workbook.canvas.measures import NUMBER_ROOM
 from attn_xl.workbook.canvas.paging import A4, CHARACTER, FONT, PAPERS, spread
@@ -191,14 +191,18 @@ class _SheetWriter:
                 room += widths[column - 1] if column <= len(widths) else 8.4
                 column += 1
 
-    def _colour_scale(self, cells: str) -> None:
+    def _colour_scale(self, cells: str, when: str = "") -> None:
         low, high = (
             self._styles.fill(f"attn scale {end}") or Color(rgb=default)
             for end, default in (("low", "FFFFFFFF"), ("high", "FF888888"))
         )
-        scale = ColorScale(
-            cfvo=[FormatObject(type="num", val=0), FormatObject(type="max")], color=[low, high]
-        )
+        ends = [FormatObject(type="num", val=0), FormatObject(type="max")]
+        if when:  # until then, all numbers are below the scale
+            ends = [
+                FormatObject(type="formula", val=f"IF({when},0,9)"),
+                FormatObject(type="formula", val=f"IF({when},MAX({fixed(cells)}),10)"),
+            ]
+        scale = ColorScale(cfvo=ends, color=[low, high])
         rule = Rule(type="colorScale", colorScale=scale)
         self._ws.conditional_formatting.add(cells, rule)
 
@@ -320,7 +324,7 @@ class _SheetWriter:
         for cell in extras.cells:
             here = address(cell.row, cell.column)
             if cell.link:
-                ws._hyperlinks.append(_link(here, cell.link, str(cell.value), cell.spot))
+                ws._hyperlinks.append(_link(here, cell.link, str(cell.value), cell.link_cell))
             if cell.across > 1:
                 last = address(cell.row, cell.column + cell.across - 1)
                 ws.merged_cells.add(f"{here}:{last}")
@@ -343,6 +347,8 @@ class _SheetWriter:
             look = self._styles.differential(tint.style)
             rule = Rule(type="expression", formula=[tint.formula], dxf=look)
             ws.conditional_formatting.add(tint.range, rule)
+        for heat in extras.heats:
+            self._colour_scale(heat.range, heat.formula)
         if extras.charts:
             from .charts import add_chart
 
@@ -357,6 +363,6 @@ class _SheetWriter:
             ws.print_area = extras.print_to
 
 
-def _link(cell: str, sheet: str, text: str, spot: str = "A1") -> Any:
+def _link(cell: str, sheet: str, text: str, target: str = "A1") -> Any:
     shown = spreadsheet_text(text)[:MAX_LITERAL]
-    return Hyperlink(ref=cell, location=f"{quoted(sheet)}!{spot}", display=shown)
+    return Hyperlink(ref=cell, location=f"{quoted(sheet)}!{target}", display=shown)
