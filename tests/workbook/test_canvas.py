@@ -20,7 +20,7 @@ from attn_xl.graph.functions import option, sqrt, width
 from attn_xl.graph.operation import Operation
 from attn_xl.models.computation import as_computation
 from attn_xl.settings import Activation, Arrangement, Model
-from attn_xl.spreadsheets.addresses import row_offsets, row_token, split_address
+from attn_xl.spreadsheets.addresses import at_row, split_address
 from attn_xl.text import text_width
 from attn_xl.workbook.canvas import canvas as canvas_module
 from attn_xl.workbook.canvas.canvas import CANVAS, draw
@@ -90,9 +90,7 @@ def named(layout: Layout, home: Block, formula: str) -> str:
 def formulas(layout: Layout, block: Block) -> Iterator[str]:
     for i in range(block.place.rows):
         for text in layout.patterns(block, i):
-            for offset in row_offsets(text):
-                text = text.replace(row_token(offset), str(block.place.row + i + offset))
-            yield named(layout, block, text)
+            yield named(layout, block, at_row(text, block.place.row + i))
 
 
 @alike
