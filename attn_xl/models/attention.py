@@ -344,11 +344,11 @@ def projected(
 
 
 def capped(x: Matrix, cap: Matrix) -> Matrix:
-    """cap · tanh(x / cap), (n, m): nearly x while x is small, never beyond the cap.
+    """tanh(x / cap) · cap, (n, m): nearly x while x is small, never beyond the cap.
 
     Source: Gemma Team, "Gemma 2: Improving Open Language Models at a Practical Size" (2024), 2.
     """
-    return cap * tanh(x / cap)
+    return tanh(x / cap) * cap
 
 
 def softmax_alone(scores: Matrix, how: Attending) -> Matrix:

@@ -155,6 +155,14 @@ def test_scores_of_rotary_positions_depend_on_the_distance_only() -> None:
             assert np.ptp(np.diagonal(scores, distance)) < 1e-12
 
 
+def test_fewer_keys_than_heads_name_the_option() -> None:
+    source = attn_xl.read_tables(SAMPLES / "llama.xlsx")
+    written = {"model": "decoder-only", "heads": 2, "norm": "pre", "activation": "swiglu"}
+    settings = Settings.resolve({}, written, "")
+    with pytest.raises(InputError, match="W_K would fit --kv-heads 1"):
+        attend(source, settings)
+
+
 # Writing on
 
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -211,8 +219,8 @@ def test_a_draw_follows_the_seed_and_the_probabilities() -> None:
     assert len(words) > 4
     graph = writing(["the"], generate=1, sample=True, seed=5)
     draw = 16807 * (16807 * 6 % (2**31 - 1)) % (2**31 - 1) / (2**31 - 1)
-    assert graph["New1.Draw"].values[0, 0] == draw
-    ends = np.cumsum(graph["New1.WordChances"].values[0])
+    assert graph["New1.Drawing.Draw"].values[0, 0] == draw
+    ends = np.cumsum(graph["New1.Drawing.WordChances"].values[0])
     assert graph["New1.Chosen"].values[0].argmax() == (ends > draw).argmax()
 
 

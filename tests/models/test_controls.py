@@ -39,7 +39,14 @@ ALL = sorted(
     path.stem
     for path in SAMPLES.glob("*.xlsx")
     if not path.stem.endswith(("-attention", "-lesson"))
-    and path.stem not in ("softmax", "norm", "feed-forward")  # a block by itself has no switches
+    and path.stem
+    not in (
+        "softmax",
+        "norm",
+        "rms-norm",
+        "feed-forward",
+        "experts",
+    )  # a block by itself has no switches
 )
 CAUSAL_ALWAYS = (Model.decoder, Model.encoder_decoder, Model.decoder_only)
 NASTY = [
