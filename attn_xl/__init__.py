@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         self_attention,
     )
     from attn_xl.models.computation import Computation
+    from attn_xl.models.losses import cross_entropy, mean_squared_error
     from attn_xl.models.softmax import softmax
     from attn_xl.tables.read import read_tables
     from attn_xl.tables.survey import Table, Tables
@@ -32,12 +33,12 @@ if TYPE_CHECKING:
     from attn_xl.views.explanation import Explanation, explain
     from attn_xl.views.terminal import show
 
-    from .api import attend, write_workbook
+    from .api import Learned, TrainedModel, attend, learn, load_model, write_workbook
     from .errors import AttnXlError, CallError, InputError, OutputError
     from .settings import Formulas, Settings
 
 _HOMES = {
-    "api": ("attend", "write_workbook"),
+    "api": ("Learned", "TrainedModel", "attend", "learn", "load_model", "write_workbook"),
     "models.attention": ("Attending", "compare", "scaled_dot_product_attention", "self_attention"),
     "errors": ("AttnXlError", "CallError", "InputError", "OutputError"),
     "views.explanation": ("Explanation", "explain"),
@@ -45,6 +46,7 @@ _HOMES = {
     "graph.node": ("Graph",),
     "models.computation": ("Computation",),
     "graph.matrix": ("Matrix", "given"),
+    "models.losses": ("cross_entropy", "mean_squared_error"),
     "models.softmax": ("softmax",),
     "settings": ("Formulas", "Settings"),
     "tables.read": ("read_tables",),
@@ -63,16 +65,22 @@ __all__ = [
     "Formulas",
     "Graph",
     "InputError",
+    "Learned",
     "Matrix",
     "OutputError",
     "Settings",
     "Table",
     "Tables",
+    "TrainedModel",
     "attend",
     "compare",
+    "cross_entropy",
     "explain",
     "given",
     "gradients",
+    "learn",
+    "load_model",
+    "mean_squared_error",
     "read_tables",
     "read_vectors",
     "scaled_dot_product_attention",

@@ -7,14 +7,16 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from attn_xl.graph.node import Graph, Node
+from attn_xl.graph.node import Graph, Node, Numbers
 from attn_xl.models import build as models
 from attn_xl.models.computation import Computation, as_computation
+from attn_xl.models.learning import trained
 from attn_xl.spreadsheets.objects import TAKEN
+from attn_xl.tables.checkpoints.checkpoint import Checkpoint
 from attn_xl.tables.read import book_of_objects, read_tables
 from attn_xl.tables.survey import Table, Tables, survey_book
 from attn_xl.workbook.templates import DEFAULT, find_template
@@ -33,12 +35,15 @@ if TYPE_CHECKING:
     from .choices import (
         Activation,
         Arrangement,
+        Backbone,
         HeadNorm,
         Norm,
         Normalize,
         NormEpsilon,
         NormType,
         NormVariance,
+        Optimizer,
+        Pooling,
         Positions,
         Residual,
         RotaryPairs,
@@ -56,11 +61,14 @@ class Options(TypedDict, total=False):
     model: (
         Model
         | Literal["attention", "encoder", "decoder", "encoder-decoder", "decoder-only", "similarity"]
+        | Literal["classify"]
         | Literal["softmax", "norm", "feed-forward", "positions"]
     )
     heads: int | None
     kv_heads: int | None
     heads_as_sheets: bool
+    backbone: Backbone | Literal["attention", "encoder"]
+    pooling: Pooling | Literal["mean", "first"]
     layers: int
     encoder_layers: int | None
     decoder_layers: int | None
@@ -92,6 +100,8 @@ class Options(TypedDict, total=False):
     residual: Residual | Literal["sequential", "parallel", "parallel-one-norm"]
     norm_variance: NormVariance | Literal["population", "sample"]
     norm_epsilon: NormEpsilon | Literal["inside", "outside"]
+    bidirectional: bool
+    nonlinearity: str
     activation: (
         Activation | Literal["relu", "gelu", "gelu-tanh", "silu", "swiglu", "geglu", "geglu-tanh"]
     )
@@ -102,8 +112,27 @@ class Options(TypedDict, total=False):
     hidden: int | None
     epsilon: float
     random_weights: int | None
+    loss: bool
+    steps: int
+    optimizer: Optimizer | Literal["sgd", "momentum", "adam", "adamw"]
+    rate: float
+    momentum: float
+    beta1: float
+    beta2: float
+    adam_epsilon: float
+    decay: float
+    live: int
+    train: str | None
+    live_layers: str | None
+    live_heads: str | None
+    live_network: bool
+    vocabulary: str
+    lens: bool
+    head_switches: bool
+    head_maps: bool
     sheets_for: str | None
     decimals: int | None
+    influence: bool
     controls: bool
     switches: Switch | Literal["causal"] | None
     layout: Arrangement | Literal["sheets", "layers", "canvas"] | None
@@ -165,6 +194,126 @@ def attend(
             read = _with_weights(read, weights)
         resolved = _settings(options, read, settings)
         return replace(models.attend(read, resolved), tables=read)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Learned:
+    """The result of learning.
+
+    Attributes:
+        losses: the loss after each number of steps, (steps + 1,).
+        weights: the weights after the last step, by name.
+        computation: every step; `write_workbook` writes it.
+    """
+
+    losses: Numbers
+    weights: dict[str, Table]
+    computation: Computation
+
+    def __repr__(self) -> str:
+        first, last = self.losses[0], self.losses[-1]
+        return f"{self.computation.title}: loss {first:.4g}, after learning {last:.4g}"
+
+
+def learn(
+    tables: Any,
+    settings: Settings | None = None,
+    *,
+    labels: Mapping[str, str | Sequence[str]] | None = None,
+    weights: Mapping[str, Any] | None = None,
+    words: Sequence[str] | str | None = None,
+    dims: Sequence[str] | str | None = None,
+    **options: Unpack[Options],
+) -> Learned:
+    """Learn the weights of a model from one or more sentences.
+
+    Args:
+        labels: the right answers by the name of the sentence: its class, the word that follows it, or
+            one word for each of its words. They replace those of a workbook.
+        tables, settings, weights, words, dims, options: as for `attend`; 20 `steps` unless given.
+            Weights that are not given are drawn from `seed`.
+
+    Raises:
+        InputError: if a target is missing or does not fit the model, if there is nothing to learn, or if
+            the loss becomes infinite; also as for `attend`.
+        CallError, WrongTypeError: as for `attend`.
+
+    Example:
+        >>> import attn_xl
+        >>> attn_xl.learn("samples/learning.xlsx", steps=20)
+        Learning, 20 steps: Classifier: pets, desk, kitchen, office: loss 0.7317, after learning 0.01575
+
+    Source: Goodfellow, Bengio, Courville, "Deep Learning" (2016), chapter 8.
+    """
+    with _options_as_keywords():
+        read = _tables(tables, words, dims)
+        if labels is not None:
+            given = {
+                name: (text,) if isinstance(text, str) else tuple(text) for name, text in labels.items()
+            }
+            read = replace(read, labels=given)
+    if settings is None:
+        options.setdefault("steps", 20)
+    computation = attend(read, settings, weights=weights, **options)
+    (graph,) = computation.values()
+    return Learned(graph["Loss"].values[:, 0], trained(computation), computation)
+
+
+class TrainedModel:
+    """A trained model: `model("the cat sat")` computes it for a text.
+
+    Attributes:
+        folder: its folder.
+        settings: the settings in its config, by the names of `Settings`.
+        weights: its weights by name, each read from its file when it is asked for.
+    """
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        self._checkpoint = checkpoint
+        self.folder, self.settings = checkpoint.folder, checkpoint.settings
+        self.weights: Mapping[str, Table] = checkpoint.weights
+
+    def __call__(self, *texts: str, **options: Unpack[Options]) -> Computation:
+        """Compute the model for texts, each of which becomes a sentence.
+
+        Args:
+            texts: one or more texts.
+            options: the fields of `Settings` as keywords: `live_layers="0 3-5"`, `live_heads="2"`.
+
+        Raises:
+            CallError: if a text is empty or too long, or for invalid options.
+        """
+        return attend(self.tables(*texts), **options)
+
+    def tables(self, *texts: str) -> Tables:
+        """The model and texts as `read_tables` returns them."""
+        return self._checkpoint.tables(texts)
+
+    def __repr__(self) -> str:
+        return f"<trained model {str(self.folder)!r}: {len(self.weights)} weights>"
+
+
+def load_model(folder: str | os.PathLike[str]) -> TrainedModel:
+    """Load a trained model as the ecosystem ships it. Weights stay in their files until they are used.
+
+    Args:
+        folder: a folder with `config.json`, `tokenizer.json`, and `model.safetensors` or shards.
+
+    Raises:
+        InputError: if a file is missing or damaged, the family is unknown, or tensors are missing, have
+            other shapes or are left over.
+        MissingLibraryError: if the tokenizer needs the library `tokenizers`, which is not installed.
+
+    Example:
+        >>> import attn_xl
+        >>> model = attn_xl.load_model("samples/tiny-model")
+        >>> computation = model("the small cat chased the old mouse and the small")
+        >>> print(computation["Probabilities"][-1, "cat"].round(2))
+        1.0
+    """
+    if not isinstance(folder, (str, os.PathLike)):
+        raise wrong_type("folder", folder, "the path of a folder")
+    return TrainedModel(Checkpoint(Path(folder)))
 
 
 @contextmanager

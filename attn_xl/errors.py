@@ -31,6 +31,10 @@ class NotFinite(InputError):
     """A computation whose result is infinite or NaN."""
 
 
+class TooLargeError(InputError):
+    """A computation that does not fit a workbook."""
+
+
 class MissingWeightsError(InputError):
     """Weights that the model needs and the file does not contain."""
 

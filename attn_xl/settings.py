@@ -6,6 +6,7 @@ The `metadata` of each field describes it: the command line builds its options f
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from enum import Enum
@@ -82,6 +83,7 @@ LABELS = "Labels"
 """Name of the sheet of an input with the right answers: a sentence and its class or words."""
 SETTINGS = "Settings"
 """Name of the settings sheet: optional in an input; in a written workbook it holds the record."""
+VOCABULARIES = re.compile(r"all|used|top:[1-9]\d{0,4}")
 
 
 _OF_SCORES = (
@@ -131,7 +133,7 @@ READ_BY = {
 }
 """The optimizers that read a setting, where not all do."""
 MOST_STEPS = 1_000_000
-LEARNING = (*ATTENTION, Model.softmax, Model.norm, Model.feed_forward)
+LEARNING = (*ATTENTION, Model.softmax, Model.norm, Model.feed_forward, Model.cnn, *RECURRENT)
 """Models with a loss."""
 
 
@@ -194,7 +196,7 @@ class Settings:
     )
     attention: str | None = _choice(
         None,
-        "The sheet with given attention weights, 0 and 1 or any others, to use in place of the softmax.",
+        "The sheet with given attention weights (0 and 1, or any others) to use in place of softmax.",
         str,
         models=(Model.attention,),
     )
@@ -326,8 +328,9 @@ class Settings:
     )
     seed: int = _choice(
         0,
-        "Random seed for dropout, for new words, and for the initial weights of learning that are not given.",
-        models=ATTENTION,
+        "Random seed for dropout, for new words, and for the initial weights of learning that are not "
+        "given.",
+        models=LEARNING,
         needs=("dropout", "residual_dropout", "generate", "steps"),
         cell="Seed",
     )
@@ -402,7 +405,7 @@ class Settings:
         "number of filters.",
         int,
         models=(*STACKS, Model.feed_forward, Model.cnn, *RECURRENT),
-        needs=("random_weights",),
+        needs=("random_weights", "steps"),
     )
     epsilon: float = _choice(
         1e-5,
@@ -466,11 +469,54 @@ class Settings:
         models=LEARNING,
         needs=("steps",),
     )
+    live_layers: str | None = _choice(
+        None,
+        "Layers to write as formulas, counted from 0: 0,3-5. The others are computed, and what they "
+        "give enters as values.",
+        str,
+        models=STACKS,
+    )
+    live_heads: str | None = _choice(
+        None,
+        "Heads to write as formulas, counted from 0. What the others give enters as values.",
+        str,
+        models=STACKS,
+    )
+    live_network: bool = _choice(
+        True,
+        "Write feed-forward networks as formulas; otherwise what they give enters as values.",
+        models=STACKS,
+    )
+    vocabulary: str = _choice(
+        "all",
+        "Words to choose the next word from: all; those of the text (used); or the 50 most probable "
+        "ones (top:50). The others enter as one number, so that the probabilities stay exact.",
+        str,
+        models=(Model.decoder_only,),
+    )
+    lens: bool = _choice(
+        False,
+        "Also predict the next word after every layer (logit lens).",
+        models=(Model.decoder_only,),
+    )
+    head_switches: bool = _choice(
+        False,
+        "Add a cell for each head to Controls: 0 removes what the head gives.",
+        models=STACKS,
+    )
+    head_maps: bool = _choice(
+        False, "Add a sheet for each layer with the attention weights of all its heads.", models=STACKS
+    )
     sheets_for: str | None = _choice(
         None, "Write sheets only for these layers and heads: Enc1,Dec2,head1.", str
     )
     decimals: int | None = _choice(
         None, "Number of decimal places to show; cells keep full precision.", int
+    )
+    influence: bool = _choice(
+        False,
+        "Add a sheet Influence: how strongly each word of the output depends on each word of the input.",
+        models=(*ATTENTION, Model.cnn, *RECURRENT),
     )
     controls: bool = _choice(False, "Add a Controls sheet with cells for scale, temperature and mask.")
     switches: Switch | None = _choice(
@@ -544,6 +590,8 @@ class Settings:
             if not least <= getattr(self, name) <= MOST_STEPS:
                 why = f"it takes a whole number from {least} to {MOST_STEPS:,}."
                 refuse(name, getattr(self, name), why)
+        if not VOCABULARIES.fullmatch(self.vocabulary):
+            refuse("vocabulary", repr(self.vocabulary), "it takes all, used, or top: and a number.")
         if self.kv_heads and self.heads and self.heads % self.kv_heads:
             refuse("kv-heads", self.kv_heads, f"it takes a divisor of --heads {self.heads}.")
         if self.experts and self.top_k > self.experts and self._differs("top_k"):

@@ -241,7 +241,7 @@ def _written(folder: Path) -> Corpus:
     roster.write_bytes(b"id;name\ns1;Ada\ns2;Emmy\n")
     key = out / "key.xlsx"
     assert call("teach", source, "--roster", roster, "-o", out / "class", "--answers", key,
-                "--jobs", "1", "--force") == 0  # fmt: skip
+                "--jobs", "1", "--force", "--layout", "sheets") == 0  # fmt: skip
     found["key.xlsx"] = key.read_bytes()
     student = sorted((out / "class").glob("*.xlsx"))[0]
     book = openpyxl.load_workbook(student)

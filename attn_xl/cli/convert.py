@@ -42,7 +42,7 @@ def convert(
 ) -> None:
     """Write every matrix of attention as a sheet of live formulas."""
     options = {**options, "controls": not plain}
-    _write(file, output, "attention", template, force, options, reading, jobs)
+    write_workbooks(file, output, "attention", template, force, options, reading, jobs)
 
 
 @with_settings(
@@ -59,10 +59,10 @@ def similarity(
 ) -> None:
     """Write the dot product, magnitudes, cosine and angle of every pair of words as live formulas."""
     options = {**options, "model": Model.similarity}
-    _write(file, output, "similarity", template, force, options, reading, jobs)
+    write_workbooks(file, output, "similarity", template, force, options, reading, jobs)
 
 
-def _write(
+def write_workbooks(
     files: list[Path],
     output: Path | None,
     tail: str,
@@ -72,6 +72,16 @@ def _write(
     reading: dict[str, Any],
     jobs: int | None,
 ) -> None:
+    """Write the workbook of each file, and print what was written.
+
+    Args:
+        tail: the end of the name of an output that has none.
+        options, reading: the settings given in the call, and how to read the files.
+        jobs: the number of files to process in parallel; one per core if None.
+
+    Raises:
+        AttnXlError: for a mistake in the call, or if the only file cannot be converted.
+    """
     from attn_xl.outputs import check_ending, expanded, is_folder
 
     files = expanded(files)
@@ -158,7 +168,7 @@ def convert_file(task: Conversion) -> Converted:
     )
     return Converted(
         f"{task.path}: {layout.summary(settings)}",
-        (*computation.remarks, *renamed(computation, layout)),
+        (*computation.remarks, computation.about, *renamed(computation, layout)),
     )
 
 

@@ -20,16 +20,12 @@ if TYPE_CHECKING:
     from attn_xl.models.computation import Computation
     from attn_xl.tables.survey import Tables
 
-File = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FILE",
-        help="A spreadsheet (.xlsx, .xlsm, .xlsb, .xls, .ods), .csv, .tsv, .npy, .npz or .json; "
-        "- reads standard input. The table has one word per row and one dimension per column, anywhere "
-        "on a sheet. Weights are found by a label or sheet name W_Q, W_K or W_V.",
-        show_default=False,
-    ),
-]
+FILE_HELP = (
+    "A spreadsheet (.xlsx, .xlsm, .xlsb, .xls, .ods), .csv, .tsv, .npy, .npz or .json; "
+    "- reads standard input. The table has one word per row and one dimension per column, anywhere "
+    "on a sheet. Weights are found by a label or sheet name W_Q, W_K or W_V."
+)
+File = Annotated[Path, typer.Argument(metavar="FILE", help=FILE_HELP, show_default=False)]
 Files = Annotated[
     list[Path],
     typer.Argument(
@@ -129,6 +125,25 @@ Encoding = Annotated[
         show_default=False,
     ),
 ]
+Text = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option(
+        "--text",
+        metavar="TEXT",
+        help="With the folder of a trained model as FILE: the text to compute. May be repeated.",
+        show_default=False,
+    ),
+]
+WeightsFile = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(
+        "--weights",
+        metavar="PATH",
+        help="Take the weights from a .safetensors file, or from the folder of a trained model; a "
+        "config.json there gives the settings.",
+        show_default=False,
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing output file.")]
 Command = Callable[..., None]
 
@@ -137,7 +152,8 @@ def with_settings(*leave_out: str) -> Callable[[Command], Command]:
     """Add an option for every setting to a command, which receives their values as `options`.
 
     A command with a parameter `reading` also gets the options of `read_tables`, collected there:
-    --range, --words-in, --without, --encoding and, unless the command defines its own, --sheet.
+    --range, --words-in, --without, --encoding, --text, --weights and, unless the command defines its
+    own, --sheet.
 
     Args:
         leave_out: settings that do not become options.
@@ -153,6 +169,8 @@ def with_settings(*leave_out: str) -> Callable[[Command], Command]:
                 "sheet": Sheets,
                 "without": Without,
                 "encoding": Encoding,
+                "text": Text,
+                "weights": WeightsFile,
             }
             if "reading" in own
             else {}
@@ -239,8 +257,8 @@ def compute_file(
 
     Args:
         fits: called before the computation; raises an error if a matrix is too large.
-        steps: the steps to return. If only the model with switches has them, as in `explain` and
-            `convert`, the switches are turned on.
+        steps: the steps to return. If only the model with switches, or with its influence, has them,
+            these are added.
     """
     from attn_xl.models.build import attend, foresee
     from attn_xl.views.selection import has_steps
@@ -248,11 +266,13 @@ def compute_file(
     tables = read_file_tables(file, reading, sheet)
     if steps:
         plain = Settings.resolve(options, tables.settings, f"{file}, sheet 'Settings'")
-        switched = replace(plain, controls=True)
-        if not has_steps(foresee(tables, plain), steps, sheet) and has_steps(
-            foresee(tables, switched), steps, sheet
-        ):
-            options = {**options, "controls": True}
+        if not has_steps(foresee(tables, plain), steps, sheet):
+            for option in ("controls", "influence"):
+                changed: dict[str, Any] = {option: True}
+                other = replace(plain, **changed)
+                if not other.why_idle(option) and has_steps(foresee(tables, other), steps, sheet):
+                    options = {**options, option: True}
+                    break
     settings = Settings.resolve(options, tables.settings, f"{file}, sheet 'Settings'")
     foreseen = foresee(tables, settings)
     if fits is not None:
@@ -268,4 +288,5 @@ def output_beside(file: Path, tail: str) -> Path:
     """
     if str(file) == "-":
         raise CallError("the input is standard input. Give the output a name with -o.")
-    return file.parent / f"{file.stem}-{tail}"
+    stem = file.resolve().name if file.is_dir() else file.stem
+    return file.parent / f"{stem}-{tail}"

@@ -1,5 +1,4 @@
-"""The option `--words`, which takes the same form in every command: words separated by spaces, quoted
-or not."""
+"""Options that take several values, separated by spaces, quoted or not: `--words the cat sat`."""
 
 from __future__ import annotations
 
@@ -12,18 +11,30 @@ WORDS = '"WORD ..."'
 
 
 class WordsCommand(TyperCommand):
-    """A command whose `--words` takes several words, each as a separate value."""
+    """A command whose `--words` takes several words, each as a separate value.
 
+    Attributes:
+        several: the options that take several values.
+        joined: whether they form one value, separated by spaces.
+    """
+
+    several: tuple[str, ...] = ("--words",)
     joined = False
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         takes_value = {
-            name: "words" in parameter.opts[0]
+            name: any(option in self.several for option in parameter.opts)
             for parameter in self.params
             for name in parameter.opts
             if name.startswith("-") and not getattr(parameter, "is_flag", False)
         }
         return super().parse_args(ctx, spread_words(args, takes_value, joined=self.joined))
+
+
+class ModelsCommand(WordsCommand):
+    """A command whose `--models` takes several models."""
+
+    several = ("--models",)
 
 
 class SentencesCommand(WordsCommand):
@@ -40,9 +51,10 @@ def spread_words(args: list[str], takes_value: dict[str, bool], *, joined: bool 
     a command that joins the words has no file argument.
 
     Args:
-        takes_value: the options that take a value; True for the one that takes several words.
+        takes_value: the options that take a value; True for those that take several words.
     """
     spread: list[str] = []
+    option = ""
     many = value = alone = False
     last = 0  # index of the last word in `spread`
     for place, arg in enumerate(args):
@@ -54,13 +66,13 @@ def spread_words(args: list[str], takes_value: dict[str, bool], *, joined: bool 
             many = many and not (arg.startswith("-") and arg.strip("-"))  # no word follows --words
         elif arg.startswith("-") and arg.strip("-"):  # a lone dash is a word
             name, equals, _ = arg.partition("=")
-            many = takes_value.get(name, False)
+            many, option = takes_value.get(name, False), name
             value = name in takes_value and not equals
             spread.append(arg)
         elif many and joined:
             spread[-1] += f" {arg}"
         elif many:
-            spread += ["--words", arg]
+            spread += [option, arg]
             last = len(spread) - 1
         else:
             spread.append(arg)

@@ -35,6 +35,7 @@ from attn_xl.graph.operations.positions import Angle, Count, Distance, QuarterTu
 from attn_xl.graph.operations.products import Dot
 from attn_xl.graph.operations.reductions import (
     Best,
+    BlockNorms,
     ColumnMaximum,
     ColumnMean,
     ColumnSum,
@@ -45,6 +46,7 @@ from attn_xl.graph.operations.reductions import (
     Width,
 )
 from attn_xl.graph.operations.selection import (
+    Chosen,
     Columns,
     Concat,
     Find,
@@ -90,6 +92,12 @@ def one_hot(
     counted from 0, of one of the texts only, which becomes the single row of `rows`."""
     operation = OneHot(tuple(columns), row)
     return made(operation, (labels,), rows or labels.rows, columns)
+
+
+def chosen(like: Matrix, number: int, matrix: Matrix, row: Matrix, column: Matrix) -> Matrix:
+    """(n, m): 1 in the cell of `row` and `column`, scalars from 1, if the scalar `matrix` is `number`;
+    0 elsewhere."""
+    return made(Chosen(number, like.shape), (matrix, row, column), like.rows, like.columns)
 
 
 def when(chosen: Matrix, if_on: Matrix | float, if_off: Matrix | float) -> Matrix:
@@ -336,6 +344,14 @@ def rank(x: Matrix) -> Matrix:
 def at_most(x: Matrix, most: Matrix) -> Matrix:
     """(n, m): 1 where a number of `x` is at most the scalar `most`, 0 elsewhere."""
     return made(AtMost(), (x, most), x.rows, x.columns)
+
+
+def block_norms(
+    parts: Sequence[Matrix], each: int, rows: Sequence[str], columns: Sequence[str]
+) -> Matrix:
+    """(n, d), (n, d), ... to (k, n): in row i the norm of each row of the parts i · each, ...,
+    (i + 1) · each − 1 together."""
+    return made(BlockNorms(each), tuple(parts), rows, columns)
 
 
 def row_mean(x: Matrix) -> Matrix:

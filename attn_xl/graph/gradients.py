@@ -56,6 +56,23 @@ def gradients(loss: Matrix, of: Sequence[Matrix]) -> list[Matrix]:
         raise CallError(
             f"{loss.name or 'the loss'} is {loss.shape[0]} x {loss.shape[1]}, not one number."
         )
+    return gradients_from(loss, constant(1), of)
+
+
+def gradients_from(
+    loss: Matrix, seed: Matrix, of: Sequence[Matrix], rename: Callable[[Matrix], Matrix] = lambda d: d
+) -> list[Matrix]:
+    """How the sum of the numbers of a matrix, each times its number in `seed`, changes with others.
+
+    Args:
+        loss: a matrix, (n, m).
+        seed: its own gradient, (n, m).
+        of: the matrices to find the gradients of.
+        rename: called with each gradient that got a name, to give it another.
+
+    Raises:
+        CallError: if the loss was not computed from one of the matrices.
+    """
     nodes = [cast(Matrix, node) for node in walk([loss], _dependencies)]
     leading, there = set[Node](of), set(nodes)
     for matrix in of:
@@ -69,7 +86,7 @@ def gradients(loss: Matrix, of: Sequence[Matrix]) -> list[Matrix]:
         for node in nodes:
             if not leading.isdisjoint(_dependencies(node)):
                 leading.add(node)
-    back = _Back(leading, {loss: [constant(1)]}, {*of})
+    back = _Back(leading, {loss: [seed]}, {*of}, rename)
     turns = loop_turns(nodes)
     for node in reversed(nodes):
         if node not in turns:
@@ -86,17 +103,27 @@ class _Back:
         leading: the matrices on the way to the loss.
         parts: for each matrix, what its uses add to its gradient so far.
         wanted: the matrices that get a gradient in any case, if only zeros.
+        rename: gives a gradient another name.
     """
 
-    def __init__(self, leading: set[Node], parts: dict[Node, list[Matrix]], wanted: set[Node]) -> None:
+    def __init__(
+        self,
+        leading: set[Node],
+        parts: dict[Node, list[Matrix]],
+        wanted: set[Node],
+        rename: Callable[[Matrix], Matrix],
+    ) -> None:
         self._leading, self._parts, self._wanted = leading, parts, wanted
+        self._rename = rename
         self.found: dict[Node, Matrix] = {}
 
     def through(self, node: Matrix, inside: Callable[[Node], bool] = lambda operand: True) -> None:
         """Add to the gradients of those operands of a matrix that are `inside`."""
         if node not in self._leading or (node not in self._parts and node not in self._wanted):
             return
-        self.found[node] = _named(_total(node, self._parts.pop(node, [])), node)
+        d = _total(node, self._parts.pop(node, []))
+        named = node.name and not node.helper
+        self.found[node] = self._rename(_named(d, node)) if named else d
         self._to_operands(node, inside)
 
     def _to_operands(self, node: Matrix, inside: Callable[[Node], bool]) -> None:
@@ -113,8 +140,8 @@ class _Back:
                 self._parts.setdefault(operand, []).append(_summed_to(operand, part))
 
     def through_loop(self, loop: Loop) -> None:
-        """Backpropagation through time: a recurrence in the other direction, in which each row passes to
-        the row before how the loss changes with it.
+        """Backpropagation through time: a recurrence in the other direction, in which each row passes
+        on to the row before how the loss changes with it.
 
         Source: Werbos, "Backpropagation Through Time" (1990).
         """
@@ -129,13 +156,18 @@ class _Back:
                 if node not in before:
                     self.through(node, lambda operand: operand in nodes)
             return [
-                replace(
-                    _total(node, self._parts.pop(node, [])), rows=node.rows, columns=node.columns
-                ).as_step(passed_step(state), state.part)
+                self._rename(
+                    replace(
+                        _total(node, self._parts.pop(node, [])), rows=node.rows, columns=node.columns
+                    ).as_step(passed_step(state), state.part)
+                )
                 for node, state in zip(before, loop.states)
             ]
 
-        states = [(state.part.name(passed_step(state).symbol), state.columns) for state in loop.states]
+        states = [
+            (self._rename(constant(0).as_step(passed_step(state), state.part)).name, state.columns)
+            for state in loop.states
+        ]
         passed = recurrence(nodes[0].rows, states, body, reverse=not loop.reverse)
         for node in reversed(nodes):
             if node in self.found and "in_cells" in vars(self.found[node]):
@@ -196,8 +228,6 @@ def _side_by_side(parts: list[Matrix]) -> list[Matrix]:
 
 def _named(d: Matrix, node: Node) -> Matrix:
     """The gradient of a named matrix, under its own name."""
-    if not node.name or node.helper:
-        return d
     if d.name or d.scalar or d.operation is None:
         d = copy(d)
     d = replace(d, rows=node.rows, columns=node.columns, scalar=node.scalar)
@@ -212,7 +242,8 @@ def passed_step(state: Node) -> Step:
     return replace(
         step,
         symbol=f"{step.symbol}Above",
-        note=f"How the loss changes with {symbol} of the row above, through this row and those after it. "
+        note=f"How the loss changes with {symbol} of the row above, through this row and those after "
+        f"it. "
         "Where it shrinks from row to row the gradient vanishes; where it grows it explodes.",
     )
 

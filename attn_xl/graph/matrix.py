@@ -248,6 +248,11 @@ def shapes_only() -> Iterator[bool]:
         _foreseen.reset(before)
 
 
+def foreseeing() -> bool:
+    """Whether only the shapes of matrices are wanted."""
+    return _foreseen.get() is not None
+
+
 def given(
     values: Any,
     rows: Iterable[object],

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
@@ -120,8 +120,8 @@ class Node(Labelled):
         values.setflags(write=False)
         object.__setattr__(self, "values", values)
         if self.operation is None:
-            object.__setattr__(self, "rows", tuple(map(clean, self.rows)))
-            object.__setattr__(self, "columns", tuple(map(clean, self.columns)))
+            object.__setattr__(self, "rows", _cleaned(tuple(self.rows)))
+            object.__setattr__(self, "columns", _cleaned(tuple(self.columns)))
         self._check_finite()
 
     def _check_finite(self) -> None:
@@ -265,6 +265,11 @@ class Node(Labelled):
         title = f"{name} = {self.words}" if self.words else name
         shaded = self.role == "attention"
         return html_table(title, self.rows, self.columns, self.values, shaded=shaded)
+
+
+@lru_cache(256)  # the weights of all layers have the same labels
+def _cleaned(labels: tuple[object, ...]) -> tuple[str, ...]:
+    return tuple(map(clean, labels))
 
 
 class Graph(Mapping[str, "Matrix"]):

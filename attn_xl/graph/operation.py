@@ -40,8 +40,8 @@ class Operand:
         """One number; in parentheses if it is a formula that binds less tightly than `binds`."""
         raise NotImplementedError
 
-    def row(self) -> str:
-        """The formula's row, all columns."""
+    def row(self, row: int | None = None) -> str:
+        """All columns of the formula's row, or of another."""
         raise NotImplementedError
 
     def column(self, column: int) -> str:

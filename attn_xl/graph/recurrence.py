@@ -62,7 +62,8 @@ def recurrence(
         made = tuple(body(*previous))
     targets = {}
     for (name, _), one, start, state in zip(states, previous, starts, made, strict=True):
-        if state.name != name or state.shape != one.shape:
+        is_named = state.name == name or state.name.endswith(f".{name}")  # inside a scope
+        if not is_named or state.shape != one.shape:
             raise TypeError(
                 f"the state {state.name or 'without a name'} is {state.shape}, but {name} needs to be "
                 f"{one.shape}"
@@ -110,6 +111,7 @@ def _check_by_row(node: Node, looping: set[Node]) -> None:
         own = operation.same_in_every_row and operation.reads_of(number) in (Reads.number, Reads.row)
         if parent in looping and not own and not isinstance(operation, Previous):
             raise TypeError(
-                f"{node.name or node.words} reads several rows of {parent.as_operand}, which is computed "
+                f"{node.name or node.words} reads several rows of {parent.as_operand}, which is "
+                f"computed "
                 "row by row"
             )

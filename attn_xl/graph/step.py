@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 Role = Literal["input", "weight", "value", "attention"]
-Source = Literal["", "sentence", "memory", "attention", "weights", "target", "answers", "kept"]
+Source = Literal[
+    "", "sentence", "memory", "attention", "weights", "target", "answers", "kept", "entered"
+]
 
 
 class Recipe(NamedTuple):
@@ -50,6 +52,11 @@ class Step:
         note: what it shows and what to look for; the line above its numbers.
         purpose: what it is for, in everyday words.
         question: what to predict before computing it.
+        choices: the answers to choose from, the right one first; `{top}` for any column, `{look}` for any
+            of the matrix before; none for an answer in one's own words.
+        answer: what happens and why, once the step is computed. `{top}` is the column of the largest
+            number in the row of `{word}`, `{most}` that number, `{span}` the largest difference in that
+            row, `{look}` and `{before}` the same of the matrix before.
         recipe: how a cell is computed by hand; if None, as its operation says.
         role: what it is to the reader.
         helper: whether it is shown beside the step that uses it (a row's maximum beside the softmax).
@@ -57,7 +64,7 @@ class Step:
         is_read_off: whether its cells are read off, not computed: a mask, columns of given weights.
         source: the input table of a given step: a sentence, the sentence that others attend to, given
             attention weights, weights, a target of numbers, or the right answers as texts; `kept` if it
-            was computed without formulas.
+            was computed without formulas; `entered` for values of steps that are not written.
     """
 
     symbol: str
@@ -73,6 +80,8 @@ class Step:
     hides: bool = False
     is_read_off: bool = False
     source: Source = ""
+    choices: tuple[str, ...] = ()
+    answer: str = ""
 
     def by(self, recipe: Recipe) -> Step:
         """The same step with another recipe."""
@@ -94,13 +103,13 @@ class Scope(NamedTuple):
     @property
     def name(self) -> str:
         """`Enc1`."""
-        return f"{self.symbol}{self.layer or ''}"
+        return f"{self.symbol}{self.layer if self.layer > 0 else ''}"
 
     @property
     def spoken(self) -> str:
         """`encoder layer 1`."""
         unit = f" {self.unit}" if self.unit else ""
-        return f"{self.words}{unit} {self.layer}" if self.layer else self.words
+        return f"{self.words}{unit} {self.layer}" if self.layer > 0 else self.words
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,10 @@ class Weights:
         """A single row, such as a bias, or None if it is not given."""
         raise NotImplementedError
 
+    def entered(self, step: Step, part: Part) -> Matrix | None:
+        """The values that stand for a step that is not written, or None if they are not given."""
+        return None
+
     def __contains__(self, name: str) -> bool:
         raise NotImplementedError
 
@@ -99,6 +103,7 @@ class Attending:
         head_norm: the norm of queries and keys: a function of either, its step and its part.
         rotary: positions that turn queries and keys.
         alibi: penalties on the distance of words.
+        kept: the cell that keeps or removes what a head gives, for the part of a head.
         cap: a scalar that no score exceeds.
         cache: keeps the keys and values of earlier words, while a model writes.
         first: the place of the first word that looks, from 0.
@@ -112,6 +117,7 @@ class Attending:
     head_norm: Callable[[Matrix, Step, Part], Matrix] | None = None
     rotary: Rotary | None = None
     alibi: Alibi | None = None
+    kept: Callable[[Part], Matrix] | None = None
     cap: Matrix | None = None
     cache: Cache | None = None
     first: int = 0
@@ -229,8 +235,12 @@ def scaled_dot_product_attention(
     weights = how.normalized(scaled, part)  # (n, m)
     weights = how.dropped(weights, part)
     if kept:
-        return _mixed_from(weights, [v_ for _, v_ in (*kept, (k, v))]).as_step(steps.OUTPUT_KEPT, part)
-    return (weights @ v).as_step(steps.OUTPUT, part)  # (n, d_v)
+        mixed, step = _mixed_from(weights, [v_ for _, v_ in (*kept, (k, v))]), steps.OUTPUT_KEPT
+    else:
+        mixed, step = weights @ v, steps.OUTPUT
+    if how.kept is not None:
+        mixed, step = mixed * how.kept(part), steps.SWITCHED_OUTPUT
+    return mixed.as_step(step, part)  # (n, d_v)
 
 
 def _mixed_from(weights: Matrix, values: Sequence[Matrix]) -> Matrix:

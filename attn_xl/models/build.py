@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import cached_property
+from typing import cast
 
 from attn_xl.errors import CallError, InputError, MissingWeightsError, NotFinite, nearest
-from attn_xl.graph.functions import concat, switch
+from attn_xl.graph.functions import concat, option, switch
 from attn_xl.graph.loops import loops_in
-from attn_xl.graph.matrix import Matrix, given_step, shapes_only
+from attn_xl.graph.matrix import Matrix, foreseeing, given_step, shapes_only
 from attn_xl.graph.node import HIDES, Graph, inside, walk
 from attn_xl.graph.step import WHOLE, Part, Scope
 from attn_xl.settings import (
@@ -18,6 +19,7 @@ from attn_xl.settings import (
     BATCH,
     BLOCKS,
     CELLS,
+    CONTROLS,
     Formulas,
     HeadNorm,
     Model,
@@ -26,8 +28,8 @@ from attn_xl.settings import (
     RotaryPairs,
     Settings,
 )
-from attn_xl.tables.survey import Table, Tables
-from attn_xl.text import count, listed
+from attn_xl.tables.survey import Table, Tables, heads_told
+from attn_xl.text import listed
 
 from . import steps
 from .answers import Answers, take_target
@@ -46,8 +48,10 @@ from .computation import Computation
 from .convolution import convolution
 from .explorer import explorer, moves
 from .generation import Choosing, SameWeights, count_kept, new_word, word_of
+from .influence import INFLUENCE, influence
 from .latent import latent_attention
 from .learning import learned
+from .live import Live, described
 from .losses import mean_loss
 from .masking import Scoring
 from .multi_head import multi_head_attention
@@ -56,8 +60,9 @@ from .parts import chosen_parts
 from .recurrent import gru, lstm, recurrent, rnn
 from .relative import Alibi, Rotary
 from .similarity import similarity
-from .transformer import Architecture, decoder, encoder, head_norm, network, next_words, norm_alone
+from .transformer import Architecture, decoder, encoder, head_norm, lens, network, norm_alone
 from .unused import refuse_unused, use_for
+from .vocabulary import Vocabulary
 from .weights import SheetWeights, check_fit
 
 TITLES = {
@@ -107,6 +112,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
     run = Run(tables, settings)
     outputs: dict[str, list[Matrix]] = {}
     ends: dict[str, tuple[Matrix, Matrix]] = {}
+    by_row: list[str] = []
     for name, x in run.inputs.items():
         try:
             with run.within(name):
@@ -122,6 +128,9 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
             cell = tables.sentences[name].largest()
             hint = f" The largest is in cell {cell}." if "too large" in message else ""
             raise InputError(f"{tables.path}, sheet {name!r}: {message}{hint}") from None
+        if settings.influence:
+            found, remark = influence(_enters(x, end), end)
+            output, by_row = [*output, found], [*by_row, *[f"{name}: {remark}"] * bool(remark)]
         outputs[name] = output
         ends[name] = x, end
     run.check_hidden()
@@ -131,9 +140,9 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
     if settings.steps:
         remarks = (*tables.remarks, *run.unused())
         return learned(title, outputs, settings, run.scoring.sheet, str(tables.path), remarks)
-    graphs = {name: Graph(*output) for name, output in outputs.items()}
+    graphs = {name: Graph(ends[name][0], *output) for name, output in outputs.items()}
     batch = _batch(graphs)
-    by_row = _row_by_row(graphs, settings)
+    by_row += _row_by_row(graphs, settings)
     if settings.model.kind in (*BLOCKS, Model.similarity):
         return Computation(
             title, graphs, batch, remarks=(*tables.remarks, *run.unused()), settings=settings
@@ -158,6 +167,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
             *run.unused(),
         ),
         settings=settings,
+        about="" if run.live.whole else _about(tables, settings, graphs),
     )
 
 
@@ -167,7 +177,31 @@ def _batch(graphs: Mapping[str, Graph]) -> dict[str, Matrix]:
     if len(losses) < 2:
         return {}
     loss = mean_loss(losses, WHOLE.within(Scope(BATCH, "batch")), BATCH)
-    return {parent.name: parent for parent in loss.parents} | {loss.name: loss}
+    parents = (cast(Matrix, parent) for parent in loss.parents)
+    return {matrix.name: matrix for matrix in (*parents, loss)}
+
+
+def _enters(x: Matrix, end: Matrix) -> Matrix:
+    """What the final vectors of a sentence are computed from with formulas: its words, or what layers
+    that are not written give."""
+    entered = [node for node in walk([end]) if node.is_step(steps.ENTERED)]
+    return cast(Matrix, entered[-1]) if entered else x
+
+
+def _about(tables: Tables, settings: Settings, graphs: Mapping[str, Graph]) -> str:
+    """What of a model is formulas, and what all of it would take; nothing while only shapes are
+    wanted."""
+    if foreseeing():
+        return ""
+    whole: int | None = None
+    with suppress(InputError):  # a written workbook does not have the other weights
+        changed = replace(settings, live_layers=None, live_heads=None, live_network=True)
+        whole = _size(foresee(tables, changed).graphs)
+    return described(settings, _size(graphs), whole)
+
+
+def _size(graphs: Mapping[str, Graph]) -> int:
+    return sum(node.values.size for node in {n for graph in graphs.values() for n in graph.values()})
 
 
 def _used_with(tables: Tables, settings: Settings) -> set[str]:
@@ -210,16 +244,19 @@ class Run:
         target = take_target(tables_of_words) if settings.loss or settings.steps else None
         self.is_batch = settings.steps > 0 and len(tables_of_words) > 1
         self.inputs: dict[str, Matrix] = {}
+        note = steps.INPUT.note if Live.of(settings).has(1) else steps.INPUT_OF_MODEL
         for name, table in tables_of_words.items():
             with self.within(name):
-                note = steps.INPUT.note + (steps.TURNED if table.turned else "")
+                turned = steps.TURNED if table.turned else ""
                 self.inputs[name] = given_step(
-                    table.values, table.rows, table.columns, steps.INPUT, note=note
+                    table.values, table.rows, table.columns, steps.INPUT, note=note + turned
                 )
         self._check()
+        self.live = Live.of(settings)
         self.scoring = Scoring(tables, settings, self.weights.used, list(self._attended_words()))
         self.answers = Answers(tables, self.weights.used, self.inputs, target)
-        self._vocabulary: Matrix | None = None
+        self._vocabulary = Vocabulary(tables, self.weights, settings.vocabulary, self._logit_cap)
+        self._head_switches: dict[Part, Matrix] = {}
         self.cache: Cache | None = None
 
     def within(self, name: str) -> AbstractContextManager[None]:
@@ -234,8 +271,8 @@ class Run:
         known = {**self.tables.weights, **tables_of_words}
         if name not in known or (name in tables_of_words and len(tables_of_words) == 1):
             raise CallError(
-                f"--attention: there is no table {name!r} beside the sentence. Give it a sheet with this "
-                f'name, or its range: --range "{name}=Sheet!B3:F9". {nearest(name, known)}'
+                f"--attention: there is no table {name!r} beside the sentence. Give it a sheet with "
+                f'this name, or its range: --range "{name}=Sheet!B3:F9". {nearest(name, known)}'
             )
         self.weights.used.add(name)
         return tables_of_words.pop(name, None) or self.tables.weights[name]
@@ -248,14 +285,14 @@ class Run:
         if table.shape != (len(rows), len(columns)):
             raise InputError(
                 f"{where}: the attention weights are {table.shape[0]} x {table.shape[1]}, but need "
-                f"{len(rows)} x {len(columns)}: a row for each word that looks and a column for each word "
-                "that is looked at."
+                f"{len(rows)} x {len(columns)}: a row for each word that looks and a column for each "
+                "word that is looked at."
             )
         for labelled, labels, own in zip(table.labelled, (table.rows, table.columns), words):
             if labelled and labels != own and sorted(labels) == sorted(own):
                 raise InputError(
-                    f"{where}: the attention weights are labelled {', '.join(labels)}, but the words are "
-                    f"{', '.join(own)}. Put them in the same order."
+                    f"{where}: the attention weights are labelled {', '.join(labels)}, but the words "
+                    f"are {', '.join(own)}. Put them in the same order."
                 )
         return given_step(table.values, rows, columns, steps.GIVEN_ATTENTION)
 
@@ -307,6 +344,7 @@ class Run:
     def output(self, name: str, x: Matrix) -> tuple[Matrix, ...]:
         """The results of the model for one sentence, followed by the final vectors of its words."""
         s = self.settings
+        self.weights.sentence = name
         if s.generate is not None:
             self.cache = Cache()
             vars(self).pop("architecture", None)  # which keeps the cache of another sentence
@@ -389,7 +427,18 @@ class Run:
         if s.qk_norm is not HeadNorm.none:
             a = replace(self._norms, norm_type=s.qk_norm.value)
             how = replace(how, head_norm=lambda x, step, part: head_norm(x, step, part, a))
-        return replace(how, rotary=self._rotary, alibi=self._alibi, cache=self.cache)
+        kept = self._head_switch if s.head_switches and s.controls else None
+        return replace(how, rotary=self._rotary, alibi=self._alibi, kept=kept, cache=self.cache)
+
+    def _head_switch(self, part: Part) -> Matrix:
+        """The cell that removes what a head gives, made once."""
+        if part not in self._head_switches:
+            name = part.name(steps.HEAD_SWITCH.symbol).replace(".", "_")
+            cell = option(self.weights.cell(name, 1.0), name, "", sheet=CONTROLS)
+            note = steps.HEAD_SWITCH.note.format(part.words)
+            made = cell.as_step(steps.HEAD_SWITCH, part, note=note, sheet=CONTROLS)
+            self._head_switches[part] = replace(made, name=name)
+        return self._head_switches[part]
 
     @cached_property
     def _rotary(self) -> Rotary | None:
@@ -416,6 +465,12 @@ class Run:
         how = self.attending(causal=s.causal, switchable=memory is None or wants_switch)
         if self.given is not None:
             return self._with_given(x if memory is None else memory, x.rows, how)
+        told, missing = heads_told(weights)
+        if s.heads is None and missing:
+            raise InputError(
+                f"{self.tables.path}: the names of the weights do not tell the number of heads: there are "
+                f"weights of head {told}, but no {missing}. Add it, or give --heads N."
+            )
         if s.heads is not None or steps.W_O.symbol in weights:
             source = x if memory is None else memory
             if s.latent is not None:
@@ -479,7 +534,7 @@ class Run:
         return replace(
             self._norms,
             attending=self.attending(
-                causal=s.causal and s.model is Model.encoder, switchable=s.model is Model.encoder
+                causal=s.causal and s.body is Model.encoder, switchable=s.body is Model.encoder
             ),
             crossing=self.scoring.attending(causal=False) if cross else None,
             causal=self.attending(causal=True, switchable=True),
@@ -511,6 +566,7 @@ class Run:
             norm_epsilon=s.norm_epsilon.value,
             dropout=self.scoring.residual,
             activation=s.activation,
+            live=self.live,
         )
 
     def generated(self, x: Matrix, logits: Matrix) -> list[Matrix]:
@@ -523,22 +579,13 @@ class Run:
         s, cache = self.settings, self.cache
         if s.generate is None or cache is None:
             return []
-        if steps.VOCABULARY.symbol not in self.tables.weights:
-            raise InputError(
-                f"{self.tables.path}: the sheet Vocabulary is missing: --generate needs the embedding "
-                "of each word that the model may write, one word per row."
+        if not self.live.whole or s.vocabulary != "all":
+            raise CallError(
+                "--generate works with all layers, heads and words only: the next word needs them. "
+                "Leave "
+                "out --live-layers, --live-heads, --no-live-network and --vocabulary."
             )
-        table = self.tables.weights[steps.VOCABULARY.symbol]
-        if table.shape[1] != len(x.columns):
-            raise InputError(
-                f"{table.file}, sheet {table.sheet!r}: Vocabulary has "
-                f"{count(table.shape[1], 'column')}, but --generate needs "
-                f"{count(len(x.columns), 'dimension')}, as the sentences have."
-            )
-        vocabulary = self._vocabulary or given_step(
-            table.values, table.rows, table.columns, steps.VOCABULARY
-        )
-        self._vocabulary = vocabulary
+        vocabulary = self._vocabulary.embeddings(x)
         choosing, a = self.choosing, self.architecture
         state: Matrix | None = None
         results: list[Matrix] = []
@@ -570,42 +617,19 @@ class Run:
             cell("seed", float(s.seed), "a whole number: where the draws start from."),
         )
 
-    def next_words(self, x: Matrix, part: Part = WHOLE) -> tuple[Matrix, Matrix, Matrix]:
-        """Logits and probabilities over the vocabulary: from the weights `W_U`, or from the embeddings
-        on the sheet `Vocabulary`, one word per row as in the sentences."""
-        table = self.tables.weights.get(steps.VOCABULARY.symbol)
-        b_u = steps.BIASES[steps.W_U]
-        d = len(x.columns)
-        words = table.rows if table else ()
-        if table is not None:
-            self.weights.used.add(table.name)
-        if steps.W_U.symbol in self.weights:
-            w_u = self.weights.matrix(steps.W_U, WHOLE, x.columns, len(words), words)
-            if table is not None and len(words) != len(w_u.columns):
-                raise InputError(
-                    f"{table.file}, sheet {table.sheet!r}: Vocabulary has {count(len(words), 'word')}, "
-                    f"but W_U {count(len(w_u.columns), 'column')}. Give W_U a column for each word."
-                )
-            return next_words(
-                x, None, w_u, self.weights.row(b_u, WHOLE, w_u.columns), self._logit_cap, part
-            )
-        if table is None:
-            raise InputError(
-                f"{self.tables.path}: the sheet Vocabulary is missing: one word per row, with "
-                f"its embedding in {count(d, 'dimension')}, as in the sentences. Or give W_U, with one "
-                "word per column."
-            )
-        if table.shape[1] != d:
-            raise InputError(
-                f"{table.file}, sheet {table.sheet!r}: Vocabulary is {table.shape[0]} x "
-                f"{table.shape[1]}, but the sentences have {count(d, 'dimension')}."
-            )
-        if self._vocabulary is None:
-            with inside():
-                self._vocabulary = given_step(table.values, table.rows, table.columns, steps.VOCABULARY)
-        return next_words(
-            x, self._vocabulary, None, self.weights.row(b_u, WHOLE, words), self._logit_cap, part
-        )
+    def next_words(self, x: Matrix, part: Part = WHOLE) -> tuple[Matrix, ...]:
+        """Probabilities over the vocabulary after each word, and the most probable words."""
+        return self._vocabulary.next_words(x, part, lambda: self._finals(x))
+
+    def _finals(self, x: Matrix) -> list[Matrix]:
+        """The final vectors of all sentences; `x` are those of the present one."""
+        here, found = self.weights.sentence, [x]
+        for name, other in self.inputs.items():
+            if name != here:
+                self.weights.sentence = name
+                found.append(decoder(self._positioned(other), None, self.architecture))
+        self.weights.sentence = here
+        return found
 
     def classes(self, name: str, x: Matrix) -> tuple[Matrix, ...]:
         """The probabilities of the classes of a sentence and the most probable one, followed by the
@@ -674,9 +698,17 @@ def _both(output: Matrix) -> Results:
 
 
 def _language_model(run: Run, name: str, x: Matrix) -> Results:
-    output = decoder(x, None, run.architecture)
-    results = run.next_words(output)
-    return *results, *run.generated(x, results[0]), output
+    layers: list[tuple[Matrix, Part]] = []
+    a = run.architecture
+    if run.settings.lens:
+        a = replace(a, after_layer=lambda y, part: layers.append((y, part)))
+    output = decoder(x, None, a)
+    logits, probabilities, *more = run.next_words(output)
+    after: list[Matrix] = []
+    for y, part in layers:
+        here = WHOLE.within(steps.LENS).in_layer(part.scopes[0].layer)
+        after += run.next_words(lens(y, a, part, here), here)
+    return probabilities, *more, *after, *run.generated(x, logits), output
 
 
 MODELS: dict[Model, Callable[[Run, str, Matrix], Results]] = {
@@ -724,7 +756,11 @@ def _explorers(graphs: Mapping[str, Graph], ends: Ends, settings: Settings) -> l
     kept = chosen_parts(settings.sheets_for, parts) if settings.sheets_for else set(parts)
     for name, (x, output) in ends.items():
         nodes = graphs[name].values()
-        attention = [node for node in nodes if node.role == "attention" and node.part in kept]
+        attention = [
+            node
+            for node in nodes
+            if node.role == "attention" and node.part in kept and not node.is_step(INFLUENCE)
+        ]
         if attention:
             made += explorer(name if len(ends) > 1 else "", x, output, attention)
     return made

@@ -39,6 +39,7 @@ class Computation(Mapping[str, Graph]):
         remarks: notes for the reader, such as why sentences are not compared.
         settings: the settings used, if it was computed from a workbook.
         tables: the tables it was computed from, if known.
+        about: what of the model is formulas, if not all of it.
     """
 
     title: str
@@ -48,6 +49,7 @@ class Computation(Mapping[str, Graph]):
     remarks: tuple[str, ...] = ()
     settings: Settings | None = None
     tables: Tables | None = None
+    about: str = ""
 
     @overload
     def __getitem__(self, name: _Step) -> Matrix: ...  # type: ignore[overload-overlap]

@@ -57,14 +57,20 @@ def _results(graph: Graph) -> Sequence[tuple[Node, Node]]:
             continue  # each new word repeats the formula of the words before it
         result = weights
         for node in nodes[number:]:  # in the order they were computed
-            if isinstance(result.operation, Product):
+            if _is_product(result):
                 break
             if next(referred_to(node), None) is result and not node.texts:
                 result = node
-        if isinstance(result.operation, Product):
+        if _is_product(result):
             found.append((result, weights))
     made = [node for node in nodes if node.operation is not None]
     return found or [(node, node) for node in made[-1:]]
+
+
+def _is_product(node: Node) -> bool:
+    """Whether it is a product of matrices, perhaps times a switch."""
+    inner = node.parents[0] if node.parents and not node.parents[0].name else node
+    return isinstance(node.operation, Product) or isinstance(inner.operation, Product)
 
 
 class _FormulaComposer:

@@ -29,21 +29,21 @@ UPDATED = Step(
 )
 FIRST_MOMENT = Step(
     ".m",
-    note="The running mean of the gradients of {symbol}: it keeps its direction, as a rolling ball does.",
+    note="The running mean of the gradients of {symbol}. Compare with the gradient: it changes more slowly.",
     purpose="A mean over this and earlier gradients, so that the steps do not zigzag.",
     question="where does {own} differ in sign from the gradient, and what does that say about it?",
     recipe=_COMPUTE,
 )
 SECOND_MOMENT = Step(
     ".v",
-    note="The running mean of the squared gradients of {symbol}: how large they usually are.",
+    note="The running mean of the squared gradients of {symbol}. Look for the largest: what moves most.",
     purpose="The usual size of each gradient, by whose root the step is divided: all numbers move alike.",
     question="can a number of {own} be negative?",
     recipe=_COMPUTE,
 )
 CURVE = Step(
     "Loss",
-    note="The loss before the first step and after each. Does it fall, level out, or climb?",
+    note="The loss after each number of steps. Look down the column: does it fall, or climb?",
     purpose="How wrong the model is, step by step: the curve of learning.",
     question="after which step will the loss fall least?",
     recipe=recipes.TAKE_ROWS,
@@ -51,17 +51,64 @@ CURVE = Step(
 KEPT = replace(
     CURVE,
     symbol="Kept",
-    note="The losses of the steps without formulas.",
+    note="The steps without formulas. Compare with the live steps before and after them.",
     recipe=recipes.GIVEN,
     source="kept",
 )
 CERTAINTY = replace(
     CURVE,
     symbol="Certainty",
-    note="The probability of the right answers, on average, before the first step and after each.",
+    note="The mean probability of the right answers. Compare with the loss: one rises as the other falls.",
     purpose="How much probability the model gives to what is right, step by step.",
     question="can {own} rise while the loss rises too?",
 )
+
+
+PLUS, MINUS = (
+    Scope(symbol, f"one weight nudged {way}", -1, unit="")
+    for symbol, way in (("Plus", "up"), ("Minus", "down"))
+)
+PLACE = Step(
+    "Chosen",
+    note="Look for the 1: the weight that is nudged. Change the choice on the sheet Controls.",
+    recipe=recipes.GIVEN,
+    is_read_off=True,
+)
+NUDGED = replace(UPDATED, note="The weights, one of them nudged. Compare with those of step 1.")
+CHECK_SHEET = "Gradient check"
+CHECKED_GRADIENT = Step(
+    "Gradient",
+    note="The gradient of the chosen weight in step 1. Compare with the central difference below.",
+    purpose="How the loss changes with the chosen weight, by the backward pass.",
+    question="must {own} and the central difference agree to the last digit?",
+    recipe=_COMPUTE,
+)
+CENTRAL_DIFFERENCE = replace(
+    CHECKED_GRADIENT,
+    symbol="CentralDifference",
+    note="(loss with the weight nudged up − nudged down) / (2 · nudge). Watch it as the nudge shrinks.",
+    purpose="How the loss changes with the chosen weight, by trying it out.",
+)
+GAP = replace(
+    CHECKED_GRADIENT,
+    symbol="Gap",
+    note="The difference of the two. Look for a number close to 0.",
+    purpose="Whether the backward pass tells the truth.",
+)
+LEARNED_NOTE = "Attention before learning, after it, and the difference. Look for what has moved."
+BEFORE = Step(
+    "Before",
+    note="before learning",
+    purpose="Where the words looked before anything was learned.",
+    question="where will attention grow?",
+    recipe=recipes.COPY,
+    role="attention",
+)
+AFTER = replace(BEFORE, symbol="After", note="after learning")
+MOVED = replace(
+    BEFORE, symbol="Difference", note="the difference: positive where attention grew", role="value",
+    recipe=_COMPUTE,
+)  # fmt: skip
 
 
 def of_weights(step: Step, symbol: str, number: int) -> Step:

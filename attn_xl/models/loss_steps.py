@@ -86,7 +86,7 @@ TARGET_WORDS = replace(
 )
 TARGET = Step(
     "Target",
-    note="What the model should have said: 1 for the right column of the row, 0 for all others.",
+    note="What the model should have said. Look for the 1 of each row: the right column.",
     purpose=(
         "What a perfect model would answer: all of the probability in the right column. It is "
         "compared with the probabilities."
@@ -157,7 +157,7 @@ LOSSES = Step(
 )
 LOSS = Step(
     "Loss",
-    note="The mean of all losses: the number that learning makes smaller.",
+    note="The mean of all losses, which learning makes smaller. Compare with the losses one by one.",
     purpose="How wrong the model is on the whole, as one number: the mean of all losses.",
     question="which single loss contributes most to {own}?",
     recipe=Recipe(
@@ -168,7 +168,7 @@ LOSS = Step(
 )
 SINGLE_LOSS = replace(
     LOSS,
-    note="−ln of the probability of the right answer: the number that learning makes smaller.",
+    note="−ln of the probability of the right answer. Change an input and watch: learning lowers it.",
     purpose=LOSSES.purpose,
     question=LOSSES.question,
     recipe=_SURPRISE,
@@ -182,7 +182,7 @@ SENTENCE_LOSSES = replace(
 )
 BATCH_LOSS = replace(
     LOSS,
-    note="The mean of the sentences' losses: the number that learning makes smaller.",
+    note="The mean of the sentences' losses, which learning makes smaller. Compare with each of them.",
     purpose="How wrong the model is on the whole, as one number: the mean over all sentences.",
 )
 ERRORS = Step(

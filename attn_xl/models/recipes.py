@@ -30,11 +30,12 @@ PROJECT = Recipe(
         "cell's row gives the row of {a}, its column the column of {b}."
     ),
     hint=(
-        "Use =SUM(MMULT(row of {a}, column of {b})). Common mistakes: mixing up rows and "
+        "Add up products, one for each number of the row: =cell*cell+cell*cell+... Or, for a long row, "
+        "=SUMPRODUCT(row of {a}, TRANSPOSE(column of {b})). Common mistakes: mixing up rows and "
         "columns, such as a row of {b} instead of a column; no $ before what must not move "
         "when you copy."
     ),
-    prompt="Row of {a} times column of {b}, pair by pair, added up: =SUM(MMULT(row, column))",
+    prompt="Row of {a} times column of {b}, pair by pair, added up: =cell*cell+cell*cell+...",
 )
 PROJECT_AND_ADD = Recipe(
     do=(
@@ -42,10 +43,11 @@ PROJECT_AND_ADD = Recipe(
         "Then add the number of {c} in that column."
     ),
     hint=(
-        "Use =SUM(MMULT(row of {a}, column of {b}))+cell of {c}. Common mistakes: "
-        "forgetting {c}, or taking its number from another column."
+        "Add up products, one for each number of the row, and the cell of {c}: "
+        "=cell*cell+cell*cell+...+cell. Or =SUMPRODUCT(row of {a}, TRANSPOSE(column of {b}))+cell of "
+        "{c}. Common mistakes: forgetting {c}, or taking its number from another column."
     ),
-    prompt="Row of {a} times column of {b}, added up, plus {c}: =SUM(MMULT(row, column))+cell",
+    prompt="Row of {a} times column of {b}, added up, plus {c}: =cell*cell+cell*cell+...+cell",
 )
 MIX = Recipe(
     do=(
@@ -54,11 +56,25 @@ MIX = Recipe(
         "than others."
     ),
     hint=(
-        "Use =SUM(MMULT(row of {a}, column of {b})). Common mistake: a row of {b} instead of "
+        "Add up products, weight times value, one for each word: =cell*cell+cell*cell+... Or, for many "
+        "words, =SUMPRODUCT(row of {a}, TRANSPOSE(column of {b})). Common mistake: a row of {b} instead of "
         "a column. If the weights are shares of 1, the result lies between the smallest and "
         "the largest number of the column: check that."
     ),
-    prompt=("Weights (row of {a}) times values (column of {b}), added up: =SUM(MMULT(row, column))"),
+    prompt=("Weights (row of {a}) times values (column of {b}), added up: =cell*cell+cell*cell+..."),
+)
+MIX_AND_SWITCH = Recipe(
+    do=MIX.do + " Multiply the sum by {c}, which is 1, or 0 to remove the head.",
+    hint="Use =SUM(MMULT(row of {a}, column of {b}))*{c}. Common mistakes: a row of {b} instead of a "
+    "column; forgetting {c}.",
+    prompt="Weights times values, added up, times {c}: =SUM(MMULT(row, column))*{c}",
+)
+PROJECT_AND_ADD_OTHERS = Recipe(
+    do="Row of {a} times column of {b}: multiply pair by pair and add up. Then add the numbers of the "
+    "other matrices that are in the same column; of a matrix with several rows, in the same row, too.",
+    hint="Use =SUM(MMULT(row of {a}, column of {b})) plus the other cells. Common mistakes: "
+    "forgetting one of them; taking its number from another row or column.",
+    prompt="Row of {a} times column of {b}, added up, plus the cells of the others",
 )
 MIX_KEPT = Recipe(
     do="Multiply the weight of each word by that word's number in the column of V, and add up. The "

@@ -13,6 +13,7 @@ from attn_xl.graph.step import Scope, Step
 from . import recipes
 
 ENCODER, DECODER = Scope("Enc", "encoder"), Scope("Dec", "decoder")
+LENS = Scope("Lens", "logit lens after")
 SELF, CROSS = Scope("Self", "self-attention"), Scope("Cross", "cross-attention")
 TURNED = " In the file, rows and columns are swapped."
 
@@ -64,6 +65,12 @@ QUERIES = Step(
         "if two words had the same numbers in {a}, could their queries in {own} differ? "
         "Think of {word} and a copy of it."
     ),
+    choices=("no", "yes"),
+    answer=(
+        "No: a query is computed from the word's own row of {a} and from {b}, so equal rows give equal "
+        "queries. To tell two copies of {word} apart, their rows of {a} would have to differ, by their "
+        "position for example."
+    ),
     recipe=recipes.PROJECT,
 )
 QUERIES_COPIED = replace(
@@ -90,6 +97,11 @@ KEYS = Step(
     ),
     question=(
         "can a word look for one thing and offer another? Think of {word}: what would have to differ?"
+    ),
+    choices=("yes", "no"),
+    answer=(
+        "Yes: keys and queries are made with different weights, so the same row of {a} becomes two "
+        "different rows. In {own}, the largest number of {word} is {most}, in column {top}."
     ),
     recipe=recipes.PROJECT,
 )
@@ -119,6 +131,11 @@ VALUES = Step(
         "if a column of {b} held nothing but zeros, what would {word} and every other word "
         "pass on in that column?"
     ),
+    choices=("0", "the same as before", "it depends on the word"),
+    answer=(
+        "0: each product in that column would be 0, and so would their sum. As it is, the largest number "
+        "that {word} passes on is {most}, in column {top}."
+    ),
     recipe=recipes.PROJECT,
 )
 VALUES_COPIED = replace(
@@ -145,6 +162,11 @@ SCORES = Step(
         "The dot product is large where both have large numbers in the same columns."
     ),
     question=("whose key will the query of {word} match best: {words}? Say why before you compute."),
+    choices=("{top}",),
+    answer=(
+        "That of {top}, with a score of {most}. A dot product is large where both rows have large numbers "
+        "in the same columns; a long row helps, too."
+    ),
     recipe=recipes.MATCH,
 )
 KEY_WIDTH = Step(
@@ -176,6 +198,13 @@ SCALED = Step(
         "all scores are divided by the same number. Will the order of the words in the row of "
         "{word} change? Will the differences between their scores?"
     ),
+    choices=("same order; smaller differences", "same order; same differences", "another order"),
+    answer=(
+        "The order stays, since all scores are divided by the same number; the differences shrink: in the "
+        "row of {word} the largest was {before} and is {span}. Why by √d_k? A sum of d_k products spreads "
+        "about √d_k times as far as one product; undoing that keeps the softmax from giving everything to "
+        "one word."
+    ),
     recipe=recipes.SCALE,
 )
 TEMPERED = Step(
@@ -191,6 +220,13 @@ TEMPERED = Step(
     question=(
         "if the temperature were turned up very high, would {word} look at fewer words, or at "
         "all of them equally?"
+    ),
+    choices=("at all of them equally", "at fewer words"),
+    answer=(
+        "At all of them equally: divided by a huge number, all scores come close to 0, and equal scores "
+        "get equal weights. In the row of {word} the largest difference was {before} and is {span}. "
+        "Why also by √d_k? A sum of d_k products spreads about √d_k times as far as one product; undoing "
+        "that keeps the softmax from giving everything to one word."
     ),
     recipe=recipes.TEMPER,
 )
@@ -287,6 +323,11 @@ SOFTMAX = Step(
         "every word. No slice is negative, and together they make up the whole cake."
     ),
     question="which word will {word} look at most, and why? Which hardly at all?",
+    choices=("{top}",),
+    answer=(
+        "At {top}, with {most} of its attention. The exponential turns differences of scores into ratios, "
+        "so the best match gets more than its share, and no word gets nothing."
+    ),
     recipe=recipes.SHARE,
     role="attention",
 )
@@ -394,8 +435,14 @@ OUTPUT = Step(
         "which word's value will the new vector of {word} resemble most, and which row of {a} "
         "tells you?"
     ),
+    choices=("{look}",),
+    answer=(
+        "That of {look}, which has the largest weight in the row of {word}. The new vector is an average "
+        "of the values: the larger a weight, the more it pulls."
+    ),
     recipe=recipes.MIX,
 )
+SWITCHED_OUTPUT = OUTPUT.by(recipes.MIX_AND_SWITCH)
 OUTPUT_KEPT = replace(
     OUTPUT,
     note=(
@@ -1255,3 +1302,49 @@ BIASES = {
     )
 }
 """The bias that belongs to each of the weights."""
+
+# Parts of a model that are not written
+
+ENTERED = Step(
+    "Entered",
+    note=(
+        "What the layers before give: computed, and entered as values. Change a number and watch what "
+        "follows."
+    ),
+    question=_CHANGED,
+    recipe=recipes.GIVEN,
+    role="input",
+    source="entered",
+)
+OTHER_HEADS = replace(
+    ENTERED,
+    symbol="OtherHeads",
+    note="What the other heads add, through their rows of W_O: computed, and entered as values.",
+)
+NETWORK_ENTERED = replace(
+    ENTERED,
+    symbol="FeedForward",
+    note="What the feed-forward network gives: computed, and entered as values.",
+)
+OTHER_WORDS = replace(
+    ENTERED,
+    symbol="OtherWords",
+    note=(
+        "All words of the vocabulary that are not shown, as one logit: the logarithm of the sum of "
+        "their exponentials. Computed, and entered as values, so that the probabilities are exact."
+    ),
+)
+ALL_OTHERS = "(all others)"
+"""The column of the words that are not shown."""
+INPUT_OF_MODEL = (
+    "The embeddings of the tokens. The layers that read them are not written, so nothing here depends "
+    "on these numbers."
+)
+HEAD_SWITCH = Step(
+    "Head",
+    note="1: what {} gives counts; 0: it is removed.",
+    question=_CHANGED,
+    recipe=recipes.GIVEN,
+    role="input",
+    source="weights",
+)

@@ -18,6 +18,7 @@ from attn_xl.graph.functions import (
     at_most,
     best,
     columns,
+    concat,
     rank,
     row_dot,
     row_mean,
@@ -35,6 +36,7 @@ from attn_xl.text import count
 from . import recipes, steps
 from .attention import Attending, Dropout, Weights, capped, dropped, projected
 from .latent import latent_attention
+from .live import Live, enter
 from .multi_head import multi_head_attention
 from .softmax import softmax
 
@@ -70,6 +72,8 @@ class Architecture:
             `attending` if None.
         causal: the same as `attending`, with later words hidden.
         dropout: sets some numbers of each sublayer's output to 0, before the skip connection.
+        live: the layers and heads that become formulas.
+        after_layer: called with the result of each of these layers but the last.
     """
 
     weights: Weights
@@ -96,9 +100,11 @@ class Architecture:
     crossing: Attending | None = None
     causal: Attending | None = None
     dropout: Dropout | None = None
+    live: Live = Live()
+    after_layer: Callable[[Matrix, Part], object] | None = None
 
 
-def norm(x: Matrix, a: Architecture, part: Part, which: str) -> Matrix:
+def norm(x: Matrix, a: Architecture, part: Part, which: str, learned: Part | None = None) -> Matrix:
     """(x − mean) / √(variance + ε) · γ + β, separately for each row; or x / √(mean square + ε) · γ.
 
     The variance is that of the population, or of a sample; ε may stand outside the root:
@@ -109,7 +115,7 @@ def norm(x: Matrix, a: Architecture, part: Part, which: str) -> Matrix:
     g = dNorm · γ: (g − mean(g) − y · mean(g · y)) / √(variance + ε); of the latter, the same without
     mean(g).
     """
-    gamma, beta = _stretch(x, a, part, (steps.GAMMA, steps.BETA))
+    gamma, beta = _stretch(x, a, learned or part, (steps.GAMMA, steps.BETA))
     step = steps.RMS_NORM if a.norm_type == "rms" else steps.NORM
     return _normed(x, a, gamma, beta, step, part, step.note.format(which=which, how=_how(a)))
 
@@ -236,8 +242,13 @@ def feed_forward(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
 
 
 def network(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
-    """The feed-forward network (n, d) to (n, d), or a mixture of experts."""
-    return mixture(x, a, part) if a.experts else feed_forward(x, a, part)
+    """The feed-forward network (n, d) to (n, d), or a mixture of experts; or the values it gives, if
+    it does not become formulas."""
+    there = None if a.live.network else a.weights.entered(steps.NETWORK_ENTERED, part)
+    if there is not None:
+        return there
+    made = mixture(x, a, part) if a.experts else feed_forward(x, a, part)
+    return made if a.live.network else enter(made, steps.NETWORK_ENTERED, part)
 
 
 def mixture(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
@@ -325,7 +336,14 @@ def attention(x: Matrix, memory: Matrix, a: Architecture, how: Attending | None,
             part=part,
         )
     return multi_head_attention(
-        x, memory, a.weights, a.heads, kv_heads=a.kv_heads, attending=how, part=part
+        x,
+        memory,
+        a.weights,
+        a.heads,
+        kv_heads=a.kv_heads,
+        attending=how,
+        part=part,
+        live=a.live.heads,
     )
 
 
@@ -361,17 +379,53 @@ def decoder_layer(x: Matrix, memory: Matrix | None, a: Architecture, part: Part)
 
 
 def encoder(x: Matrix, a: Architecture) -> Matrix:
-    """All layers of the encoder, (n, d) to (n, d)."""
-    for layer in range(a.encoder_layers or a.layers):
-        x = encoder_layer(x, a, WHOLE.within(steps.ENCODER._replace(layer=layer + 1)))
-    return _last_norm(x, a, WHOLE.within(steps.ENCODER))
+    """All layers of the encoder, (n, d) to (n, d), after a norm of the embeddings if its weights are
+    given."""
+    stack = WHOLE.within(steps.ENCODER)
+    if stack.numbered(1).name(steps.GAMMA.symbol) in a.weights:
+        x = norm(x, a, stack.numbered(1), "Norm of the embeddings")
+    x = _layers(x, a.encoder_layers or a.layers, stack.in_layer, a, encoder_layer)
+    return _last_norm(x, a, stack)
 
 
 def decoder(x: Matrix, memory: Matrix | None, a: Architecture, part: Part = WHOLE) -> Matrix:
     """All layers of the decoder, (n, d) and the encoder's output (m, d) to (n, d)."""
-    for layer in range(a.decoder_layers or a.layers):
-        x = decoder_layer(x, memory, a, part.within(steps.DECODER._replace(layer=layer + 1)))
-    return _last_norm(x, a, part.within(steps.DECODER))
+
+    def place(number: int) -> Part:
+        return part.within(steps.DECODER._replace(layer=number))
+
+    def layer(y: Matrix, how: Architecture, here: Part) -> Matrix:
+        return decoder_layer(y, memory, how, here)
+
+    x = _layers(x, a.decoder_layers or a.layers, place, a, layer)
+    return _last_norm(x, a, place(0))
+
+
+def _layers(
+    x: Matrix,
+    count: int,
+    place: Callable[[int], Part],
+    a: Architecture,
+    layer: Callable[[Matrix, Architecture, Part], Matrix],
+) -> Matrix:
+    """All layers of a stack, (n, d) to (n, d). What a layer gives that does not become formulas enters
+    the next one as values.
+
+    Args:
+        place: returns the part of a layer; of the stack for 0.
+    """
+    for number in range(1, count + 1):
+        if a.live.has(number):
+            x = layer(x, a, place(number))
+            if a.after_layer is not None and number < count:
+                a.after_layer(x, place(number))
+            continue
+        after = place(a.live.after(number, count))
+        there = a.weights.entered(steps.ENTERED, after)
+        if there is None:
+            there = enter(layer(x, replace(a, live=Live()), place(number)), steps.ENTERED, after)
+        x = there
+    return x
 
 
 def _last_norm(x: Matrix, a: Architecture, stack: Part) -> Matrix:
@@ -379,6 +433,17 @@ def _last_norm(x: Matrix, a: Architecture, stack: Part) -> Matrix:
     if a.norm == "pre" or stack.name(steps.GAMMA.symbol) in a.weights:
         return norm(x, a, stack, "Norm after the last layer")
     return x
+
+
+def lens(x: Matrix, a: Architecture, layer: Part, part: Part) -> Matrix:
+    """What the last norm makes of the words after a layer, (n, d) to (n, d), as a step of `part`.
+
+    Source: nostalgebraist, "interpreting GPT: the logit lens" (2020).
+    """
+    stack = layer.in_layer(0)
+    if a.norm != "pre" and stack.name(steps.GAMMA.symbol) not in a.weights:
+        return x
+    return norm(x, a, part, "The last norm, after this layer already", learned=stack)
 
 
 def transformer(source: Matrix, target: Matrix, a: Architecture) -> Matrix:
@@ -392,6 +457,7 @@ def next_words(
     w_u: Matrix | None = None,
     b_u: Matrix | None = None,
     cap: Matrix | None = None,
+    others: Matrix | None = None,
     part: Part = WHOLE,
 ) -> tuple[Matrix, Matrix, Matrix]:
     """The probability that each word of a vocabulary comes next, after each word of a sentence.
@@ -402,6 +468,7 @@ def next_words(
         w_u: the last weights, (d, v).
         b_u: bias row to add, (1, v).
         cap: a scalar that no logit exceeds.
+        others: the logit of all other words together, (n, 1), if these are not all.
         part: the part of the model that the steps belong to.
 
     Returns:
@@ -419,8 +486,12 @@ def next_words(
     product = x @ w_u
     if b_u is not None:
         product, step = product + b_u, step.by(bias)
-    logits = product.as_step(step, part)
-    if cap is not None:
-        logits = capped(logits, cap).as_step(steps.CAPPED_LOGITS, part)
+    if others is not None:
+        product = concat([product if cap is None else capped(product, cap), others])
+        logits = product.as_step(step, part)
+    else:
+        logits = product.as_step(step, part)
+        if cap is not None:
+            logits = capped(logits, cap).as_step(steps.CAPPED_LOGITS, part)
     probabilities = softmax(logits).as_step(steps.PROBABILITIES, part)
     return logits, probabilities, best(probabilities).as_step(steps.NEXT, part)

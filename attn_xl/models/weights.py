@@ -5,14 +5,16 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from attn_xl.errors import InputError, MissingWeightsError
-from attn_xl.graph.matrix import Matrix, given_step
+from attn_xl.graph.matrix import Matrix, foreseeing, given_step
 from attn_xl.graph.node import inside
 from attn_xl.graph.step import WHOLE, Part, Step
 from attn_xl.tables.survey import Table, Tables
+from attn_xl.tables.written.record import entered_name
 from attn_xl.text import count, listed
 
 from . import recurrent_steps, steps
@@ -39,12 +41,15 @@ class SheetWeights(Weights):
         self._tables, self._seed, self._xavier = tables, seed, xavier
         self.heads_as_sheets = heads_as_sheets
         self._spelled = {name.casefold(): name for name in tables.weights}
-        self._made: dict[str, Matrix] = {}
+        # Weights that no step needs any more, as those of a layer that is not written, leave the
+        # memory.
+        self._made: WeakValueDictionary[str, Matrix] = WeakValueDictionary()
+        self.sentence = ""
         self.used: set[str] = set()
         self.made_up: set[Step] = set()
 
     def __contains__(self, name: str) -> bool:
-        return self._table(name) is not None
+        return self._key(name) is not None
 
     def matrix(
         self, step: Step, part: Part, rows: Sequence[str], width: int, columns: Sequence[str] = ()
@@ -133,10 +138,14 @@ class SheetWeights(Weights):
     ) -> Matrix:
         name = part.name(step.symbol)
         key = table.name if table else name
-        if key not in self._made:
+        matrix = self._made.get(key)
+        if matrix is None:
             if table is None:
                 self.made_up.add(step)
-            values = table.values if table else self._made_up(step, name, len(rows), len(columns))
+            if table is not None and foreseeing():
+                values = np.broadcast_to(1.0, table.shape)
+            else:
+                values = table.values if table else self._made_up(step, name, len(rows), len(columns))
             if table and table.labelled[1]:
                 columns = table.columns
             elif table:
@@ -151,17 +160,39 @@ class SheetWeights(Weights):
             own = key.casefold() == name.casefold()  # a sheet may be called W_O for W_o
             with inside():  # no sentence: all share it
                 matrix = given_step(values, rows, columns, step, part if own else WHOLE, note=note)
-            self._made[key] = matrix if own else replace(matrix, name=key)
-        return self._made[key]
+            matrix = matrix if own else replace(matrix, name=key)
+            self._made[key] = matrix
+        return matrix
 
-    def _table(self, name: str) -> Table | None:
+    def entered(self, step: Step, part: Part) -> Matrix | None:
+        """The values that a written workbook has for a step that is not written, in the present
+        sentence."""
+        key = entered_name(part.name(step.symbol), self.sentence)
+        if key not in self._tables.weights:
+            return None
+        self.used.add(key)
+        table = self._tables.weights[key]
+        return given_step(table.values, table.rows, table.columns, step, part)
+
+    def cell(self, name: str, default: float) -> float:
+        """A single number that a written workbook may have."""
+        if name not in self._tables.weights:
+            return default
+        self.used.add(name)
+        return float(self._tables.weights[name].values[0, 0])
+
+    def _key(self, name: str) -> str | None:
         scopes = name.split(".")
         for wanted in (".".join(scopes[start:]) for start in range(len(scopes))):
             key = self._spelled.get(wanted.casefold())
             if key is not None:
                 self.used.add(key)
-                return self._tables.weights[key]
+                return key
         return None
+
+    def _table(self, name: str) -> Table | None:
+        key = self._key(name)
+        return None if key is None else self._tables.weights[key]
 
     def _made_up(self, step: Step, name: str, rows: int, columns: int) -> np.ndarray:
         if step in _MADE_UP:
@@ -173,7 +204,7 @@ class SheetWeights(Weights):
         return rng.choice(READABLE, size=(rows, columns))
 
 
-def check_fit(sentence: Table, weights: dict[str, Table], wanted: Mapping[str, int]) -> None:
+def check_fit(sentence: Table, weights: Mapping[str, Table], wanted: Mapping[str, int]) -> None:
     """Refuse weights of single-head attention that do not fit; `wanted` maps names to row counts."""
     for name, table in weights.items():
         if name not in wanted:

@@ -179,6 +179,11 @@ def row_token(offset: int) -> str:
     return f"\x00{offset}\x00"
 
 
+def fixed(cells: str) -> str:
+    """A range with absolute references: `$B$5:$D$8` of `B5:D8`."""
+    return re.sub(r"([A-Z]+)(\d+)", r"$\1$\2", cells)
+
+
 def at_row(pattern: str, row: int) -> str:
     """The formula that a pattern gives in a row."""
     return _ROW_TOKEN.sub(lambda token: str(row + int(token[1])), pattern)

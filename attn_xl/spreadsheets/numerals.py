@@ -65,17 +65,18 @@ def numeral(text: str, comma: bool | None = None) -> float | None:
     """The number written in a text, or None if it is not a number.
 
     Accepts a sign, a currency, a percent sign (50 % is 0.5), and spaces or apostrophes between
-    thousands. A comma is a decimal comma unless it can separate thousands.
+    thousands, and the apostrophe with which a spreadsheet marks text. A comma is a decimal comma
+    unless it can separate thousands.
 
     Args:
-        comma: whether the comma is the decimal separator; None if unknown. Then `1,234`, which is
-            ambiguous, is NaN.
+        comma: whether the comma is the decimal separator; None if unknown. It decides only what is
+            ambiguous: `1,234`, which is NaN if it is unknown, and `1.234`.
     """
     if _PLAIN.fullmatch(text) and not comma:
         return float(text)
     if len(text) > MOST_CHARACTERS:
         return None
-    text = text.strip().translate(_MINUS)
+    text = text.strip().strip("'").translate(_MINUS)
     bare = _CURRENCY.sub("", text, count=1).strip()
     percent = bare.endswith("%")
     if percent:
@@ -85,14 +86,11 @@ def numeral(text: str, comma: bool | None = None) -> float | None:
     match = _BODY.fullmatch(bare)
     if match is None:
         return None
-    digits = _digits(match, comma)
-    if digits is None:
-        return None
-    value = float(match["sign"] + digits + match["exponent"])
+    value = float(match["sign"] + _digits(match, comma) + match["exponent"])
     return value / 100 if percent else value
 
 
-def _digits(match: re.Match[str], comma: bool | None) -> str | None:
+def _digits(match: re.Match[str], comma: bool | None) -> str:
     """The digits with a decimal point, whatever separators the text uses."""
     kind = match.lastgroup if match.lastgroup != "exponent" else None
     kind = kind or next(k for k in ("comma", "commas", "points", "spaces", "plain") if match[k])
@@ -100,16 +98,14 @@ def _digits(match: re.Match[str], comma: bool | None) -> str | None:
     if kind == "comma":
         if comma is None and _DOUBTFUL.fullmatch(text):
             return str(nan)
-        if comma is False:
-            return text.replace(",", "") if _DOUBTFUL.fullmatch(text) else None
-        return text.replace(",", ".")
+        thousands = comma is False and _DOUBTFUL.fullmatch(text)
+        return text.replace(",", "" if thousands else ".")
     if kind == "commas":
-        return None if comma else text.replace(",", "")
+        return text.replace(",", "")
     if kind == "points":
-        single = text.count(".") == 1 and "," not in text
-        if single and not comma:
+        if text.count(".") == 1 and "," not in text and not comma:
             return text
-        return None if comma is False else text.replace(".", "").replace(",", ".")
+        return text.replace(".", "").replace(",", ".")
     if kind == "spaces":
         return re.sub(_SPACES, "", text).replace(",", ".")
-    return text if not (comma and "." in text) else None
+    return text

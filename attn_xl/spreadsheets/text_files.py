@@ -76,7 +76,7 @@ def _assumed(content: bytes, where: str) -> str:
     """The remark on a file that may be in any encoding but UTF-8: how other encodings would read its
     first foreign word."""
     word = next(found for found in _WORD.findall(content) if max(found) > 127)[:40]
-    readings = {}
+    readings: dict[str, str] = {}
     for name in USUAL:
         with suppress(UnicodeDecodeError):
             reading = word.decode(name)

@@ -14,8 +14,10 @@ from attn_xl.spreadsheets.formulas import FormulaBook
 
 from .formula_blocks import Axis, Block, Blocks, Operand, Piece, Product, Span, other
 
-MOST_STEPS = 40
+MOST_STEPS = 200
 """Blocks between two products: the steps of a softmax, masks, copies."""
+MOST_BLOCKS = 20_000
+"""Blocks of a workbook in which attention is looked for."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Role:
 
 @dataclass(eq=False)
 class Projection:
-    """Queries, keys or values: words times weights plus a bias; the words themselves without weights."""
+    """Queries, keys or values: words times weights plus a bias; without weights, the words."""
 
     words: Role
     weights: Role | None = None
@@ -115,9 +117,15 @@ class Tracing:
 
     def __init__(self, book: FormulaBook) -> None:
         self.blocks = Blocks(book)
-        self.products: list[Product] = [
-            product for sheet in self.blocks.on.values() for block in sheet for product, _ in block.products
-        ]  # fmt: skip
+        self.products: list[Product] = []
+        if sum(map(len, self.blocks.on.values())) > MOST_BLOCKS:
+            return
+        self.products = [
+            product
+            for blocks in self.blocks.on.values()
+            for block in blocks
+            for product, _ in block.products
+        ]
 
     def factors(self) -> list[Span]:
         """The cells that a product multiplies, each once."""
@@ -132,45 +140,52 @@ class Tracing:
     def behind(self, operand: Operand) -> list[_Behind]:
         """The nearest products that a factor is computed from; `axis` belongs to the axis along which
         the factor is summed."""
-        found: list[_Behind] = []
-        for piece in operand.pieces:
-            found += self._behind(piece, frozenset(), (), 0)
-        return list({(one.product, one.axis, one.span): one for one in found}.values())
+        return [one for piece in operand.pieces for one in self.behind_cells(piece)]
 
-    def _behind(
-        self, piece: Piece, functions: frozenset[str], added: tuple[Span, ...], steps: int
-    ) -> Iterator[_Behind]:
-        here, axis = piece
-        if isinstance(here, Product):
-            yield _Behind(here, axis, here.block.span, functions | here.block.functions, added)
-            return
-        if steps > MOST_STEPS:
-            return
-        for block in self.blocks.at(here):
-            part = _common(here, block.span)
-            passed = functions | block.functions
-            plus = (*added, *block.added)
-            if block.products:
-                for product, flip in block.products:
-                    yield _Behind(product, other(axis) if flip else axis, part, passed, plus)
+    def behind_cells(self, piece: Piece) -> list[_Behind]:
+        """`behind` of a part of a factor."""
+        found: dict[tuple[Product, Axis, Span], _Behind] = {}
+        functions, added = frozenset[str](), tuple[Span, ...]()
+        left, seen = [(piece, functions, added)], {piece}
+        for (here, axis), functions, added in left:
+            if isinstance(here, Product):
+                passed, span = functions | here.block.functions, here.block.span
+                found.setdefault((here, axis, span), _Behind(here, axis, span, passed, added))
                 continue
-            for source, flip in block.carriers:
-                inside = _mapped(part, block.span, source, flip)
-                if inside != here:
-                    yield from self._behind(
-                        (inside, other(axis) if flip else axis), passed, plus, steps + 1
-                    )
+            for block in self.blocks.at(here) if len(seen) < MOST_STEPS else ():
+                part, passed = _common(here, block.span), functions | block.functions
+                plus = (*added, *block.added)
+                for product, flip in block.products:
+                    along = other(axis) if flip else axis
+                    one = _Behind(product, along, part, passed, plus)
+                    found.setdefault((product, along, part), one)
+                for source, flip in () if block.products else block.carriers:
+                    inside = _mapped(part, block.span, source, flip)
+                    further: Piece = (inside, other(axis) if flip else axis)
+                    if further not in seen:
+                        seen.add(further)
+                        left.append((further, passed, plus))
+        return list(found.values())
 
     def origin(self, span: Span, axis: Axis) -> tuple[Span, Axis]:
         """Where cells are copied from; the cells themselves if they are no copy."""
         for _ in range(MOST_STEPS):
             blocks = self.blocks.at(span)
-            if len(blocks) != 1 or not blocks[0].is_copy or not blocks[0].span.holds(span):
+            if not blocks or any(not b.is_copy or len(b.carriers) != 1 for b in blocks):
                 break
-            if len(blocks[0].carriers) != 1:
+            parts = [(_common(span, block.span), block) for block in blocks]
+            if sum(p.shape[0] * p.shape[1] for p, _ in parts) < span.shape[0] * span.shape[1]:
                 break
-            source, flip = blocks[0].carriers[0]
-            span, axis = _mapped(span, blocks[0].span, source, flip), other(axis) if flip else axis
+            source = _tiled(
+                [
+                    (_mapped(part, block.span, b, flip), other(axis) if flip else axis)
+                    for part, block in parts
+                    for b, flip in block.carriers
+                ]
+            )
+            if source is None or source == (span, axis):
+                break
+            span, axis = source
         return span, axis
 
     def sources(self, span: Span, axis: Axis) -> Iterator[tuple[Span, Axis]]:
@@ -241,20 +256,25 @@ def find_attention(book: FormulaBook) -> tuple[list[Attention], Tracing]:
             heads.append(found)
     inner = {head.scores for head in heads}
     heads = [head for head in heads if head.output not in inner]
-    groups: dict[tuple[object, ...], list[Head]] = {}
+    groups: dict[tuple[object, ...], dict[tuple[object, ...], Head]] = {}
     for head in heads:
         ends = [
-            (*tracing.origin(one.words.span, "rows" if one.words.turned else "columns"),)
+            tracing.origin(one.words.span, "rows" if one.words.turned else "columns")
             for one in (head.q, head.k)
         ]
-        groups.setdefault((ends[0], ends[1]), []).append(head)
-    return [_attention(tracing, group) for group in groups.values()], tracing
+        if ends[1][0].holds(ends[0][0]) and ends[0][1] == ends[1][1]:
+            head.q.words, ends[0] = head.k.words, ends[1]  # one of the words, among all of them
+        weights = tuple(one.weights and one.weights.span for one in (head.q, head.k, head.v))
+        groups.setdefault((ends[0], ends[1]), {}).setdefault(weights, head)
+    return [_attention(tracing, [*group.values()]) for group in groups.values()], tracing
 
 
 def _head(tracing: Tracing, product: Product) -> Head | None:
     """The attention whose output a product is; None if it is another product."""
     for weights, values in ((product.rows, product.columns), (product.columns, product.rows)):
         for scores in tracing.behind(weights):
+            if not any("EXP" in name or "SOFTMAX" in name for name in scores.functions):
+                continue
             # The product adds up over the words that are looked at: they are the keys.
             k, q = scores.product.along(scores.axis), scores.product.along(other(scores.axis))
             if values.cells is None and not isinstance(values.pieces[0][0], Product):
@@ -290,26 +310,51 @@ def _projection(tracing: Tracing, factor: Operand, by_words: bool = False) -> Pr
             dimensions (queries, keys).
     """
     found = tracing.behind(factor)
-    if len({one.product for one in found}) == 1 and len(found) == 1:
+    if found:
         one = found[0]
-        words_axis = one.axis if by_words else other(one.axis)
-        x, w = one.product.along(words_axis), one.product.along(other(words_axis))
-        if x.cells is None or w.cells is None:
+        dimensions = other(one.axis) if by_words else one.axis
+        factors = [_factors(each, by_words) for each in found]
+        x = _tiled([x for x, _ in factors])
+        w = _tiled([w for _, w in factors])
+        if x is None or w is None:
             return None
-        where = f"{one.product.block.span} multiplies them"
-        span, axis = w.cells
-        start, count = _place(one.span, one.product.block.span, other(words_axis))
-        if count != (span.shape[1] if axis == "rows" else span.shape[0]):
-            span = span.part(other(axis), start, count)
-        why = f"{one.product.block.span} multiplies it by {x.cells[0]}"
-        weights = Role(span, axis == "columns", why)
-        words = Role(x.cells[0], x.cells[1] == "rows", where)
-        return Projection(words, weights, _bias(one, other(words_axis)))
+        where = one.product.block.span
+        weights = Role(w[0], w[1] == "columns", f"{where} multiplies it by {x[0]}")
+        words = Role(x[0], x[1] == "rows", f"{where} multiplies them")
+        return Projection(words, weights, _bias(one, dimensions))
     if factor.cells is None:
         return None
     span, axis = factor.cells
     turned = (axis == "columns") if by_words else (axis == "rows")
     return Projection(Role(span, turned, "its words are compared with each other"))
+
+
+def _factors(one: _Behind, by_words: bool) -> tuple[Piece | None, Piece | None]:
+    """The words and the weights whose product cells are; of the weights, the part that they need."""
+    along = one.axis if by_words else other(one.axis)
+    x, w = one.product.along(along).cells, one.product.along(other(along)).cells
+    if x is None or w is None:
+        return None, None
+    span, axis = w
+    start, count = _place(one.span, one.product.block.span, other(along))
+    if count != (span.shape[1] if axis == "rows" else span.shape[0]):
+        span = span.part(other(axis), start, count)
+    return x, (span, axis)
+
+
+def _tiled(pieces: Sequence[Piece | None]) -> tuple[Span, Axis] | None:
+    """The rectangle that pieces make up together; None if they leave a gap."""
+    spans = {p[0]: p[1] for p in pieces if p is not None and isinstance(p[0], Span)}
+    if not spans or None in pieces or len(set(spans.values())) > 1:
+        return None
+    if len({span.sheet for span in spans}) > 1:
+        return None
+    tops, lefts, bottoms, rights = zip(*(span[1:] for span in spans))
+    whole = Span(next(iter(spans)).sheet, min(tops), min(lefts), max(bottoms), max(rights))
+    cells = sum(span.shape[0] * span.shape[1] for span in spans)
+    if cells == whole.shape[0] * whole.shape[1] or whole in spans:
+        return whole, next(iter(spans.values()))
+    return None
 
 
 def _place(part: Span, whole: Span, axis: Axis) -> tuple[int, int]:
@@ -381,7 +426,7 @@ def _joined(tracing: Tracing, span: Span, axis: Axis) -> list[Product]:
     for block in tracing.blocks.at(span):
         part = _common(span, block.span)
         at = part.left if axis == "columns" else part.top
-        for one in tracing._behind((part, axis), frozenset(), (), 0):
+        for one in tracing.behind_cells((part, axis)):
             found.setdefault(one.product, at)
     return sorted(found, key=lambda product: found[product])
 

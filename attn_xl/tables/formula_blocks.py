@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -23,6 +23,9 @@ Tree = tuple[Any, ...]
 Piece = tuple["Product | Span", Axis]
 
 MOST_FORMULAS = 400_000
+"""Cells with formulas in a workbook whose formulas are followed."""
+DEEPEST = 400
+"""Operations within each other in a formula that is followed: the terms of a sum, for example."""
 _PARTS = re.compile(
     r""""(?:[^"]|"")*"
     |(?P<sheet>'(?:[^']|'')+'!|[^\W\d][\w.]*!)?(?<![\w.$])
@@ -174,7 +177,7 @@ class Block:
         tree = self.tree
         while tree[0] == "call" and tree[1] in (*_TRANSPARENT, "TRANSPOSE"):
             tree = tree[2][0] if tree[2] else ("other",)
-        return tree[0] == "ref"
+        return bool(tree[0] == "ref")
 
 
 class Blocks:
@@ -193,9 +196,6 @@ class Blocks:
         self._corners: dict[str, np.ndarray] = {}
         self._texts: dict[int, tuple[Tree, str]] = {}
         self._anchors: dict[tuple[str, int, int], tuple[int, int]] = {}
-        cells = sum(int((sheet.formulas >= 0).sum()) for sheet in book.sheets.values())
-        if cells > MOST_FORMULAS:
-            return
         for name, sheet in book.sheets.items():
             for place in (sheet.formulas >= 0).nonzero()[0].tolist():
                 f = book.formulas[int(sheet.formulas[place])]
@@ -224,6 +224,20 @@ class Blocks:
                 for (tree_id, sheets, size), items in alike.items()
                 for block in self._grouped(name, tree_id, sheets, size, items)
             ]
+        self._add_sums()
+
+    def _add_sums(self) -> None:
+        """Add the products that are written in two steps: `=A1*B1` in a table, then sums over it."""
+        for block in [block for blocks in self.on.values() for block in blocks]:
+            tree = _bare(block.tree)
+            if tree[:2] != ("call", "SUM") or len(tree[2]) != 1 or _bare(tree[2][0])[0] != "ref":
+                continue
+            line = block.references[_bare(tree[2][0])[1]]
+            inner = self.at(line.span)
+            if len(inner) == 1 and inner[0].span.holds(line.span) and 1 in line.size != (1, 1):
+                product = _summed(block, line, inner[0])
+                if product is not None:
+                    block.products.append((product, False))
 
     def at(self, span: Span) -> list[Block]:
         """The blocks that cover some of the cells."""
@@ -311,9 +325,9 @@ class Blocks:
         for (row, column, count, right, corners), rows, down, _ in rectangles:
             span = Span(sheet, row, column, row + rows * height - 1, column + count * width - 1)
             references = [
-                self._reference(
+                _reference(
                     sheets[k // 4],
-                    *(tuple(x[k : k + 4]) for x in (corners, right or none, down or none)),
+                    [tuple(x[k : k + 4]) for x in (corners, right or none, down or none)],
                     (rows, count),
                 )
                 for k in range(0, len(corners), 4)
@@ -326,18 +340,15 @@ class Blocks:
                 if shape:
                     top, left = ref.corners[:2]
                     there = (top, left, top + shape[0] - 1, left + shape[1] - 1)
-                    references[number] = Reference(there, *none4, Span(ref.span.sheet, *there))
+                    references[number] = _reference(ref.span.sheet, [there, (0,) * 4, (0,) * 4], (1, 1))
             yield block
 
-    @staticmethod
-    def _reference(
-        sheet: str, corners: Any, right: Any, down: Any, steps: tuple[int, int]
-    ) -> Reference:
-        last = [a + (steps[1] - 1) * r + (steps[0] - 1) * d for a, r, d in zip(corners, right, down)]
-        return Reference(corners, right, down, Span(sheet, *corners[:2], *last[2:]))
 
-
-none4: tuple[Corners, Corners] = (0, 0, 0, 0), (0, 0, 0, 0)
+def _reference(sheet: str, moves: Sequence[Any], steps: tuple[int, int]) -> Reference:
+    """A reference of a block with this many formulas below and beside each other."""
+    corners, right, down = moves
+    last = [a + (steps[1] - 1) * r + (steps[0] - 1) * d for a, r, d in zip(corners, right, down)]
+    return Reference(corners, right, down, Span(sheet, *corners[:2], *last[2:]))
 
 
 # Formulas
@@ -345,7 +356,7 @@ none4: tuple[Corners, Corners] = (0, 0, 0, 0), (0, 0, 0, 0)
 
 def _parsed(text: str) -> Tree:
     """The tree of a formula whose references are written `\\x01` and their number."""
-    tokens = [m for m in _TOKENS.finditer(text)]
+    tokens = list(_TOKENS.finditer(text))
     at = 0
 
     def peek() -> str:
@@ -366,8 +377,7 @@ def _parsed(text: str) -> Tree:
             arguments: list[Tree] = []
             while at < len(tokens) and peek() != ")":
                 arguments.append(expression(0))
-                if peek() in (",", ";") or peek() != ")":
-                    at += 1
+                at += peek() != ")"  # a separator
             at += 1
             return ("call", name, tuple(arguments))
         if token[4] in ("-", "+"):
@@ -393,9 +403,20 @@ def _parsed(text: str) -> Tree:
         return left
 
     try:
-        return expression(0)
+        tree = expression(0)
     except RecursionError:
         return ("other",)
+    return tree if _depth(tree) <= DEEPEST else ("other",)
+
+
+def _depth(tree: Tree) -> int:
+    deepest, left = 0, [(tree, 1)]
+    while left:
+        one, depth = left.pop()
+        deepest = max(deepest, depth)
+        inner = one[2] if one[0] == "call" else one[2:] if one[0] == "do" else ()
+        left += [(part, depth + 1) for part in inner]
+    return deepest
 
 
 def _functions(tree: Tree) -> Iterator[str]:
@@ -404,8 +425,8 @@ def _functions(tree: Tree) -> Iterator[str]:
         for one in tree[2]:
             yield from _functions(one)
     elif tree[0] == "do":
-        if tree[1] == "^" and tree[2][0] == "number" and 2.7 < tree[2][1] < 2.72:
-            yield "EXP"
+        if tree[1] == "^" and tree[3][0] != "number":
+            yield "EXP"  # e^x
         yield from _functions(tree[2])
         yield from _functions(tree[3])
 
@@ -484,8 +505,8 @@ def _product(block: Block, tree: Tree) -> Product | None:
     """The matrix product that a formula computes as a whole; None if it computes something else."""
     tree = _bare(tree)
     if tree[0] == "call" and tree[1] == "MMULT" and len(tree[2]) == 2:
-        sides = [_factor(block, one, axis) for one, axis in zip(tree[2], ("columns", "rows"))]  # type: ignore[arg-type]
-        return _of(block, sides[0], sides[1])
+        left, right = tree[2]
+        return _of(block, _factor(block, left, "columns"), _factor(block, right, "rows"))
     if tree[0] == "call" and tree[1] in ("SUMPRODUCT", "SUM"):
         pair = tree[2]
         if len(pair) == 1 and _bare(pair[0])[:2] == ("do", "*"):
@@ -574,6 +595,29 @@ def _written_out(block: Block, tree: Tree) -> Product | None:
     return _of(block, *(_along(_joined([pair[side] for pair in pairs])) for side in (0, 1)))
 
 
+def _summed(block: Block, line: Reference, inner: Block) -> Product | None:
+    """The product of a block of sums over the lines of a table whose cells multiply two others."""
+    tree = _bare(inner.tree)
+    if tree[:2] != ("do", "*") or inner.item != (1, 1) or line.span != inner.span:
+        return None
+    sides = [_bare(side) for side in tree[2:]]
+    if any(side[0] != "ref" or inner.references[side[1]].size != (1, 1) for side in sides):
+        return None
+    down = line.size[1] == 1  # each sum is over a column of the table
+    found: dict[bool, Operand] = {}
+    for ref in (inner.references[side[1]] for side in sides):
+        summed, kept = (ref.down, ref.right) if down else (ref.right, ref.down)
+        if not any(summed):
+            return None
+        axis: Axis = "rows" if summed[0] else "columns"
+        found[any(kept)] = Operand(((ref.span, axis),))
+    if len(found) < 2:
+        return None  # both or none go with the sums: no matrix product
+    goes_right = block.steps[1] > 1
+    one, many = found[False], found[True]
+    return Product(block, one, many) if goes_right else Product(block, many, one)
+
+
 def _follows(pairs: Sequence[Sequence[Reference]], number: int) -> bool:
     """Whether both cells of a pair come after those of the pair before, in one line."""
     for side in (0, 1):
@@ -593,6 +637,3 @@ def _joined(refs: Sequence[Reference]) -> Reference:
     corners = (*a.corners[:2], *b.corners[2:])
     span = Span(a.span.sheet, a.span.top, a.span.left, b.span.bottom, b.span.right)
     return Reference(corners, a.right, a.down, span)
-
-
-Lookup = Callable[[Span], list[Block]]

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from attn_xl.errors import CallError, nearest
+from attn_xl.errors import CallError, InputError, nearest
 from attn_xl.spreadsheets.book import Book, read_book
 from attn_xl.tables.written.edits import not_read
 from attn_xl.tables.written.record import chosen_lines, read_record
@@ -31,6 +31,8 @@ def read_tables(
     sheet: str | Sequence[str] = (),
     without: str | Sequence[str] = (),
     encoding: str | None = None,
+    text: str | Sequence[str] = (),
+    weights: str | os.PathLike[str] | None = None,
 ) -> Tables:
     """Read the embedding tables and the weights of a file, a frame or an array.
 
@@ -43,7 +45,8 @@ def read_tables(
     Args:
         path: the file, whose format is detected from its content; `-` is standard input. Or a pandas or
             polars frame (index: words, columns: dimensions), an array, nested lists, a dictionary of
-            vectors by word, a table, a matrix, or a dictionary of these by name.
+            vectors by word, a table, a matrix, or a dictionary of these by name. Or the folder of a
+            trained model, with `text`.
         range: the range of the sentence with its labels: `Sheet!B3:F9`, or the name of a range or
             table; several for several sentences. `W_Q=Sheet!B3:F9` gives weights.
         words_in: whether the words of a sentence are in "rows" or "columns"; detected from labels if
@@ -52,6 +55,10 @@ def read_tables(
         without: weights to leave out, by name: `W_1`, `layers.1.linear1.weight`, or all weights of a
             layer, `Enc2`; or sheets.
         encoding: the encoding of a text file, such as "windows-1251" or "gbk"; detected if None.
+        text: one or more texts for a trained model, whose folder `path` is: each becomes a sentence
+            with one token per row.
+        weights: a .safetensors file, or the folder of a trained model, whose weights replace those of
+            the file. A `config.json` beside them gives the settings that the file does not have.
 
     Raises:
         InputError: if the file cannot be read, has no table, has a cell that is not a finite number, or
@@ -66,12 +73,12 @@ def read_tables(
         array([2. , 1.9, 0.1])
     """
     result = survey(
-        path, range=range, words_in=words_in, sheet=sheet, without=without, encoding=encoding
+        path, range=range, words_in=words_in, sheet=sheet, without=without, encoding=encoding, text=text
     )
     if result.trouble is not None:
         raise result.trouble
     assert result.tables is not None
-    return result.tables
+    return result.tables if weights is None else _with_stored(result.tables, Path(weights))
 
 
 def survey(
@@ -82,6 +89,7 @@ def survey(
     sheet: str | Sequence[str] = (),
     without: str | Sequence[str] = (),
     encoding: str | None = None,
+    text: str | Sequence[str] = (),
 ) -> Survey:
     """Find all tables of a file and what each is for; arguments as for `read_tables`.
 
@@ -91,6 +99,10 @@ def survey(
         InputError: if the file cannot be read at all.
         CallError: if a range, a sheet or weights do not exist.
     """
+    if isinstance(path, (str, os.PathLike)) and Path(path).is_dir():
+        return _of_checkpoint(Path(path), [text] if isinstance(text, str) else text)
+    if text:
+        raise CallError("--text needs the folder of a trained model, not a file.")
     book = _book_of(path, encoding)
     return survey_of(book, range=range, words_in=words_in, sheet=sheet, without=without)
 
@@ -115,6 +127,38 @@ def survey_of(
         for name in book.grids
     ]
     return Survey(book.path, sheets, tables, book=book)
+
+
+def _of_checkpoint(folder: Path, texts: Sequence[str]) -> Survey:
+    from .checkpoints.checkpoint import CONFIG, Checkpoint  # only for trained models
+
+    if not (folder / CONFIG).is_file():
+        raise InputError(
+            f"{folder}: is a folder without a {CONFIG}. Give a spreadsheet, or the folder of a trained "
+            "model."
+        )
+    return Survey(folder, [], Checkpoint(folder).tables(texts))
+
+
+def _with_stored(tables: Tables, path: Path) -> Tables:
+    """The tables with the weights of a checkpoint."""
+    from .checkpoints.checkpoint import CONFIG, Checkpoint
+    from .checkpoints.safetensors import Tensors
+
+    folder = path if path.is_dir() else path.parent
+    if (folder / CONFIG).is_file():
+        stored = Checkpoint(folder)
+        longest = max(len(sentence.rows) for sentence in tables.sentences.values())
+        return replace(
+            tables,
+            weights=stored.weights.of_length(longest),
+            settings={**stored.settings, **tables.settings},
+        )
+    tensors = Tensors(path)
+    name, sentence = next(iter(tables.sentences.items()))
+    found = read_tables({name: sentence, **{key: tensors[key] for key in tensors}})
+    remarks = (*tables.remarks, *found.remarks)
+    return replace(tables, weights={**tables.weights, **found.weights}, remarks=remarks)
 
 
 def _book_of(what: Any, encoding: str | None = None) -> Book:

@@ -86,7 +86,7 @@ def _absorbed(region: Region, crops: np.ndarray) -> bool:
 
 def _texts(kinds: np.ndarray) -> np.ndarray:
     """Which cells are neither blank, decoration nor numbers."""
-    return (kinds >= TEXT) & (kinds != NUMBER)
+    return np.asarray((kinds >= TEXT) & (kinds != NUMBER))
 
 
 class _Sheet:

@@ -150,7 +150,7 @@ class _Writer:
             "{title}": clean(self._layout.title),
             "{formula}": clean(self._layout.in_words),
             "{source}": self._source,
-            "{sentences}": sentences,
+            "{sentences}": f"{sentences}. {self._layout.about}" if self._layout.about else sentences,
         }
         start: Any = None
         for cell in ws._cells.values():

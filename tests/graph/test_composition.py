@@ -95,6 +95,8 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Divide": (lambda: X / Y, True),
     "Constant": (lambda: f.constant(2.5), True),
     "Exp": (lambda: f.exp(X), True),
+    "NegativeLog": (lambda: f.negative_log(X * X), True),
+    "Power": (lambda: f.power(X, 3), True),
     "Sqrt": (lambda: f.sqrt(X + 3), True),
     "Acos": (lambda: f.angle(X / 4), False),
     "Relu": (lambda: f.activation(X, "relu"), True),
@@ -128,6 +130,7 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Repeated": (lambda: Repeated(2, 3).of(f.columns(X, 0, 1), columns="abc"), False),
     "Concat": (lambda: f.concat([X, Y]), False),
     "Best": (lambda: f.best(X), False),
+    "BlockNorms": (lambda: f.block_norms([X, Y], 2, ["all"], X.rows), False),
     "Mask": (lambda: f.mask(X.rows, [*X.columns, "<PAD>"], causal=True, padding=["<pad>"]), False),
     "Sinusoid": (lambda: f.sinusoid(X), False),
     "Angle": (lambda: f.angles(f.option(50.0, "Base", ""), X.rows, 4, neighbours=True), False),
@@ -135,6 +138,11 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Distance": (lambda: f.distance(X), False),
     "Count": (lambda: f.counted(3, X.rows), False),
     "When": (lambda: f.when(f.switch(True, "On", "", sheet="S"), 2, f.width(X)), False),
+    "OneHot": (lambda: f.one_hot(words(), ["c0", "c1"]), False),
+    "Chosen": (
+        lambda: f.chosen(X, 2, *(f.option(2.0, name, "") for name in ("Matrix", "Row", "Column"))),
+        False,
+    ),
     "Find": (lambda: f.find(f.option(2.0, "Word", "", text="c1"), words()), False),
     "Picked": (lambda: f.picked(X, f.option(2.0, "Which", "")), False),
     "ColumnMaximum": (lambda: f.column_maximum(X), False),
@@ -151,8 +159,9 @@ def window() -> tuple[Matrix, Matrix]:
 
 
 OF_GRADIENTS = {
+    "BlockNorms",
     "Dot", "Positive", "GeluSlope", "Largest", "AddedRows", "Placed", "Repeated", "Here",
-    "ColumnSum",
+    "ColumnSum", "Chosen",
 }  # fmt: skip
 
 
@@ -386,6 +395,8 @@ Expression.steps = {
     "gathered": Expression.gathered,
     "concat": lambda self, x, n, m, depth: f.concat([x, self.sized(n, 2, depth), x]),
     "exp": lambda self, x, n, m, depth: f.exp(x / 8),
+    "negative log": lambda self, x, n, m, depth: f.negative_log(f.row_squares(x) + 1) - x,
+    "power": lambda self, x, n, m, depth: f.power(x / 8, 3),
     "sqrt": lambda self, x, n, m, depth: f.sqrt(f.row_squares(x)),
     "angle": lambda self, x, n, m, depth: f.angle(softmax(x) / 2),
     "relu": lambda self, x, n, m, depth: f.activation(x, "relu"),
@@ -453,11 +464,11 @@ def test_random_expressions_are_written_explained_and_taught(folder: Path, data:
 
 
 def test_the_random_expressions_have_every_operation() -> None:
-    """All but those that need words: `Find`, and `Best`, whose result is words. Those that are made for
+    """All but those that need words: `Find`, `OneHot`, and `Best`, whose result is words. Those that are made for
     gradients only are reached in test_gradients.py."""
     reached = {type(operation_of(node)) for node in _all_steps() if node.operation is not None}
     missing = {type(operation).__name__ for operation in PRIMITIVES} - {k.__name__ for k in reached}
-    assert missing == {"Find", "Best", *OF_GRADIENTS}
+    assert missing == {"Find", "OneHot", "Best", *OF_GRADIENTS}
 
 
 def _all_steps() -> list[Any]:

@@ -16,7 +16,7 @@ from judges import differences_ironcalc
 
 import attn_xl
 from attn_xl import CallError, InputError, Settings, read_tables
-from attn_xl.choices import BLOCKS, STACKS, Model
+from attn_xl.choices import ATTENTION, BLOCKS, RECURRENT, STACKS, Model
 from attn_xl.cli.main import main
 from attn_xl.models.build import attend
 from attn_xl.tables.survey import Tables
@@ -30,11 +30,12 @@ OTHER: dict[str, Any] = {
     "padding": "cat", "positions": "sinusoidal", "normalize": "sum", "scale": False, "temperature": 2.0,
     "dropout": 0.5, "residual_dropout": 0.5, "seed": 4, "norm": "pre", "norm_variance": "sample",
     "norm_epsilon": "outside", "activation": "gelu", "hidden": 3, "epsilon": 0.25, "random_weights": 2,
-    "attention": "one",
+    "attention": "one", "backbone": "encoder", "pooling": "first",
     "kv_heads": 1, "rotary_pairs": "neighbours", "rotary_base": 50.0, "rotary_share": 0.5,
     "qk_norm": "rms", "norm_type": "rms", "residual": "parallel", "window": 2, "sinks": 1,
     "score_cap": 0.5, "logit_cap": 0.5, "latent": 2, "latent_queries": 2, "experts": 3, "top_k": 1,
     "renormalize": False, "shared_expert": True, "generate": 2, "sample": True, "word_temperature": 2.0,
+    "bidirectional": True, "nonlinearity": "relu", "influence": True,
 }  # fmt: skip
 BESIDE: dict[str, dict[str, Any]] = {
     "seed": {"dropout": 0.5},
@@ -55,6 +56,13 @@ BESIDE: dict[str, dict[str, Any]] = {
 """What an option needs beside it."""
 SHOWN = {
     "heads_as_sheets",
+    "live_layers",
+    "live_heads",
+    "live_network",
+    "vocabulary",
+    "lens",
+    "head_switches",
+    "head_maps",
     "model",
     "sheets_for",
     "decimals",
@@ -64,7 +72,10 @@ SHOWN = {
     "canvas",
     "switches",
 }
-"""What changes what is shown, and no number."""
+"""What changes what is shown, and no number of the whole model."""
+LEARNED = {"loss", "steps", "optimizer", "rate", "momentum", "beta1", "beta2", "adam_epsilon", "decay",
+           "live", "train"}  # fmt: skip
+"""What losses and learning take: tests/models/test_learning.py."""
 MASK = [[0, 0, -1e9], [0, 0, 0], [-1e9, 0, 0]]
 
 
@@ -86,16 +97,20 @@ def tables(make: Make) -> Tables:
 def basis(model: Model) -> dict[str, Any]:
     """What a model needs to be computed."""
     made: dict[str, Any] = {"model": model}
-    if model in (*STACKS, Model.attention, Model.feed_forward):
+    if model in (*STACKS, Model.attention, Model.feed_forward, Model.cnn, *RECURRENT):
         made["random_weights"] = 1
     if model in (Model.decoder, Model.encoder_decoder):
         made["memory"] = "two"
+    if model is Model.classify:
+        made["backbone"] = "encoder"
     return made
 
 
 def of_use(tables: Tables, model: Model) -> Tables:
     """The tables without the vocabulary where a model has no use for one."""
-    return tables if model is Model.decoder_only else replace(tables, weights={})
+    labels = {"one": ("good",), "two": ("bad",)} if model is Model.classify else {}
+    weights = tables.weights if model is Model.decoder_only else {}
+    return replace(tables, weights=weights, labels=labels)
 
 
 def numbers(tables: Tables, options: dict[str, Any]) -> dict[str, Any]:
@@ -104,14 +119,14 @@ def numbers(tables: Tables, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_every_option_is_tried_here() -> None:
-    assert OTHER.keys() | SHOWN == {f.name for f in fields(Settings)}
+    assert OTHER.keys() | SHOWN | LEARNED == {f.name for f in fields(Settings)}
 
 
 def test_the_docs_have_the_same_table() -> None:
-    told = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
+    lines = [line for line in page.splitlines() if line.startswith("| `--")]
     for choice in fields(Settings):
         if len(choice.metadata["models"]) < len(Model):
-            lines = [line for line in told.splitlines() if line.startswith("| `--")]
             name = f"`--{choice.name.replace('_', '-')}`"
             models = ", ".join(map(str, choice.metadata["models"]))
             assert any(name in line.split("|")[1] and models in line.split("|")[2] for line in lines), (
@@ -124,11 +139,15 @@ def test_an_option_has_an_effect_or_is_refused(model: Model, tables: Tables) -> 
     plain = numbers(tables, basis(model))
     for name, value in OTHER.items():
         belongs = model in next(f for f in fields(Settings) if f.name == name).metadata["models"]
+        if name == "seed" and model not in ATTENTION:
+            continue  # for learning only
         beside = BESIDE.get(name, {}) if belongs else {}
         if name == "epsilon" and model is Model.attention:
             beside = {"qk_norm": "rms"}
         options = {**basis(model), **beside, name: value}
         unlike = numbers(tables, {**basis(model), **beside}) if beside else plain
+        if name == "backbone" and model is Model.classify:
+            options["backbone"] = "attention"
         if name == "memory" and "memory" in basis(model):
             continue
         if name == "attention" and model is Model.attention:
@@ -153,8 +172,8 @@ def test_an_option_has_an_effect_or_is_refused(model: Model, tables: Tables) -> 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"seed": 3}, "--seed has no effect without --dropout, --residual-dropout"),
-        ({"model": "encoder", "hidden": 3}, "--hidden has no effect without --random-weights"),
+        ({"seed": 3}, "--seed has no effect without --dropout, --residual-dropout, --generate or --steps"),
+        ({"model": "encoder", "hidden": 3}, "--hidden has no effect without --random-weights or --steps"),
         ({"padding": "zebra"}, "--padding: no sentence that words attend to has the word 'zebra'"),
         ({"padding": "the", "memory": "two"}, "no sentence that words attend to has the word 'the'"),
         (

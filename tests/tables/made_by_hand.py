@@ -398,6 +398,124 @@ def across(path: Path) -> np.ndarray:
     return h.o
 
 
+def one_word_at_a_time(path: Path) -> np.ndarray:
+    """The attention of two of the words, each with its own small tables, and products in two steps."""
+    hand, x, s = Hand(), numbers(100, 4, 3), "by hand"
+    w = [numbers(n, 3, 2) for n in (101, 102, 103)]
+    h = Head(x, w)
+    hand.given(s, 1, 1, [["", "f1", "f2", "f3"], *([n, *r] for n, r in zip("abcd", x))])
+    for n, m in enumerate((h.q, h.k, h.v)):
+        hand.given(s, 1, 6 + 3 * n, w[n])
+        hand.array(s, 6, 6 + 3 * n, m, f"MMULT(B2:D5,{area(1, 6 + 3 * n, w[n])})")
+    for n, word in enumerate((1, 3)):
+        top = 20 + 20 * n
+        hand.given(s, top - 1, 1, [[f"word {word}"]])
+        pairs = h.q[word] * h.k
+        hand.cells(
+            s,
+            top,
+            1,
+            pairs,
+            lambda r, c, word=word, top=top: (
+                f"{address(6 + word, c + 5).replace('F', 'F$').replace('G', 'G$')}*{address(6 + r - top, c + 8)}"
+            ),
+        )  # type: ignore[misc]
+        hand.cells(s, top, 4, pairs.sum(axis=1, keepdims=True), lambda r, c: f"SUM(A{r}:B{r})")
+        hand.cells(s, top, 5, h.scaled[word][:, None], lambda r, c: f"D{r}/SQRT(2)")
+        hand.cells(s, top, 6, np.exp(h.scaled[word])[:, None], lambda r, c: f"EXP(E{r})")
+        hand.cells(
+            s, top, 7, h.a[word][:, None], lambda r, c, top=top: f"F{r}/SUM(F${top}:F${top + 3})"
+        )  # type: ignore[misc]
+        weighted = h.a[word][:, None] * h.v
+        hand.cells(s, top, 9, weighted, lambda r, c, top=top: f"$G{r}*{address(6 + r - top, c + 3)}")  # type: ignore[misc]
+        hand.cells(
+            s,
+            top + 5,
+            9,
+            weighted.sum(axis=0, keepdims=True),
+            lambda r, c: f"SUM({address(r - 5, c)}:{address(r - 2, c)})",
+        )
+    hand.save(path)
+    return h.o
+
+
+def heads_on_sheets(path: Path) -> np.ndarray:
+    """A sheet for each head, products by INDEX, outputs joined on a third sheet."""
+    hand, x = Hand(), numbers(110, 3, 4)
+    w = [[numbers(111 + 3 * n + i, 4, 2) for i in range(3)] for n in range(2)]
+    heads, mix = [Head(x, one) for one in w], numbers(120, 4, 4)
+    hand.given(
+        "Embedding", 1, 1, [["Token", "a", "b", "c", "d"], *([f"t{i}", *r] for i, r in enumerate(x))]
+    )
+    for n, h in enumerate(heads):
+        s = f"Head {n + 1}"
+        for i, m in enumerate((h.q, h.k, h.v)):
+            c = 1 + 4 * i
+            hand.given(s, 1, c, [[f"{'QKV'[i]} weights"]])
+            hand.given(s, 2, c, w[n][i])
+            hand.cells(
+                s,
+                10,
+                c,
+                m,
+                lambda r, k, c=c: (
+                    f"INDEX(MMULT(Embedding!$B$2:$E$4,${address(2, c)[0]}$2:${address(2, c + 1)[0]}$5),ROW()-9,COLUMN()-{c - 1})"
+                ),
+            )  # type: ignore[misc]
+        hand.cells(
+            s,
+            15,
+            1,
+            h.scaled,
+            lambda r, c: f"SUMPRODUCT($A{r - 5}:$B{r - 5},$E${9 + c}:$F${9 + c})/SQRT(2)",
+        )
+        hand.cells(
+            s,
+            15,
+            6,
+            h.a,
+            lambda r, c: f"EXP({address(r, c - 5)})/SUM(EXP($A{r}),EXP($B{r}),EXP($C{r}))",
+        )
+        hand.array(s, 20, 1, h.o, "MMULT(F15:H17,I10:J12)")
+    for n, h in enumerate(heads):
+        hand.array("Output", 2, 1 + 2 * n, h.o, f"'Head {n + 1}'!A20:B22")
+    hand.given("Output", 2, 8, mix)
+    out = np.hstack([h.o for h in heads]) @ mix
+    hand.array("Output", 10, 1, out, "MMULT(A2:D4,H2:K5)")
+    hand.save(path)
+    return out
+
+
+def rows_typed_one_by_one(path: Path) -> np.ndarray:
+    """Array formulas of one row each, typed without $; a copy of the words beside each matrix."""
+    hand, x, s = Hand(), numbers(130, 3, 3), "typed"
+    w = [numbers(n, 3, 3) for n in (131, 132, 133)]
+    h = Head(x, w)
+    hand.given(s, 1, 2, [["height", "weight", "age"]])
+    hand.given(s, 2, 1, [[n, *r] for n, r in zip(("Ann", "Bob", "Cem"), x)])
+    for n, m in enumerate((h.q, h.k, h.v)):
+        top = 8 + 6 * n
+        hand.cells(s, top, 1, x, lambda r, c, top=top: address(r - top + 2, c + 1))  # type: ignore[misc]
+        hand.given(s, top, 5, w[n])
+        for i in range(3):
+            hand.array(s, top + i, 9, m[i : i + 1], f"MMULT(A{top + i}:C{top + i},E{top}:G{top + 2})")
+    for i in range(3):
+        hand.array(s, 30 + i, 1, h.s[i : i + 1], f"MMULT(I{8 + i}:K{8 + i},TRANSPOSE(I14:K16))")
+        hand.cells(s, 30 + i, 5, h.scaled[i : i + 1], lambda r, c: f"{address(r, c - 4)}/SQRT(3)")
+        hand.cells(
+            s,
+            30 + i,
+            9,
+            h.a[i : i + 1],
+            lambda r, c: (
+                f"2.71828182845905^{address(r, c - 4)}/(2.71828182845905^$E{r}+2.71828182845905^$F{r}+2.71828182845905^$G{r})"
+            ),
+        )
+        hand.array(s, 30 + i, 13, h.o[i : i + 1], f"MMULT(I{30 + i}:K{30 + i},I20:K22)")
+    hand.save(path)
+    return h.o
+
+
 def two_layers(path: Path) -> np.ndarray:
     """Embeddings plus positions, attention, and a second attention over its results."""
     hand, e, p = Hand(), numbers(90, 3, 2), numbers(91, 3, 2)
@@ -442,6 +560,9 @@ WORKBOOKS = [
     masked,
     without_weights,
     across,
+    one_word_at_a_time,
+    heads_on_sheets,
+    rows_typed_one_by_one,
     two_layers,
 ]
 

@@ -367,7 +367,9 @@ CASES: dict[str, Case] = {
         (8, 9, 9, 12),
         ("The sheet 'Settings' has lesson tolerance = 0.9, the key has 0.01; marked by the key.",),
     ),
-    "blanks edited": Case(blanks_edited, (9, 0, 0, 0)),
+    "blanks edited": Case(
+        blanks_edited, (9, 0, 0, 0), ("The sheet 'Settings' was edited: 3 lines are missing",)
+    ),
     "settings deleted": Case(settings_deleted, (9, 9, 9, 12), ("The sheet 'Settings' is missing",)),
     "google": Case(like_google, (8, 9, 9, 12), (), GOOGLE),
     "inserted": Case(

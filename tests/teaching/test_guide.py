@@ -155,7 +155,7 @@ def about(node: Node, pick: str, sentence: Sequence[str] = ()) -> Guide:
 def test_the_words_follow_how_a_step_was_made() -> None:
     plain, learned = steps("politics"), steps("projections")
     assert "Copy" in about(plain["K"], "texas").do
-    assert "=SUM(MMULT(row of Input, column of W_K))" in about(learned["K"], "cat").hint
+    assert "=SUMPRODUCT(row of Input, TRANSPOSE(column of W_K))" in about(learned["K"], "cat").hint
     assert "=SUMPRODUCT(row of Q, row of K)" in about(plain["Scores"], "texas").hint
     assert "=cell of Scores/SQRT(d_k)" in about(plain["Scaled"], "texas").hint
     assert "square root" in about(plain["Scaled"], "texas").hint

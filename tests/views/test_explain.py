@@ -39,9 +39,11 @@ from attn_xl.graph.functions import (
     exp,
     gather,
     mask,
+    negative_log,
     next_draw,
     option,
     picked,
+    power,
     rank,
     row_maximum,
     row_mean,
@@ -68,7 +70,7 @@ from attn_xl.workbook.write import write_workbook
 MOUSE = SAMPLES / "mouse.xlsx"
 FILES = sorted(path for path in SAMPLES.glob("*.xlsx") if not path.stem.endswith("-attention"))
 WITH = {
-    "exp": math.exp, "sqrt": math.sqrt, "sin": math.sin, "cos": math.cos, "tanh": math.tanh,
+    "exp": math.exp, "ln": math.log, "sqrt": math.sqrt, "sin": math.sin, "cos": math.cos, "tanh": math.tanh,
     "arccos": math.acos, "pi": math.pi, "max": max, "round": round,
     "first_largest": lambda row: row.index(max(row)) + 1,
     "phi": lambda x: math.erfc(-x / math.sqrt(2)) / 2,
@@ -164,6 +166,8 @@ CASES: dict[str, Callable[[], Matrix]] = {
     "/": lambda: X / (Y / (X + 7)),
     "Constant": lambda: 1 - (X - -2.5),  # type: ignore[operator]
     "EXP": lambda: exp(X - row_maximum(X).named("M")),
+    "NEGATIVE_LOG": lambda: 2 - negative_log(X * X + 1),
+    "POWER": lambda: 2 * power(X - Y, 3),
     "SQRT": lambda: sqrt(X + 2) * sqrt(row_squares(Y)),
     "ACOS": lambda: angle((X @ X.T) / 20),
     "RELU": lambda: activation(X, "relu"),

@@ -165,10 +165,12 @@ def test_whole_numbers_are_shown_as_whole_numbers(tmp_path: Path) -> None:
 
 
 def test_an_exam_does_not_tell_that_its_answers_are_whole(tmp_path: Path) -> None:
+    """Whole or not, a cell shows what is typed into it."""
     path = tmp_path / "exam.xlsx"
     tables = read_tables(SAMPLES / "by-hand.xlsx")
-    write_lesson(tables, path, lesson=Lesson(exam=True, blank=("Scores",)))
-    assert openpyxl.load_workbook(path)["Scores"]["B5"].number_format == "0.000"
+    for step in ("Scores", "Scaled"):
+        write_lesson(tables, path, lesson=Lesson(exam=True, blank=(step,)))
+        assert openpyxl.load_workbook(path)[step]["B5"].number_format == "General"
 
 
 def test_the_divisor_has_the_decimals_of_its_neighbours(tmp_path: Path) -> None:

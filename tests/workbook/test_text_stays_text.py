@@ -263,7 +263,8 @@ def test_students_and_their_answers(
     monkeypatch.chdir(tmp_path)
     quoted = name.replace('"', '""')
     Path("class.csv").write_text(f'id,name\n"s1","{quoted}"\n"{quoted}","Ada"\n', encoding="utf-8")
-    said = call(capsys, "teach", SAMPLES / "by-hand.xlsx", "--roster", "class.csv", "-o", "class")
+    said = call(capsys, "teach", SAMPLES / "by-hand.xlsx", "--roster", "class.csv", "-o", "class",
+                "--layout", "sheets")  # fmt: skip
     for path in (*Path("class").iterdir(), Path("class-answers.xlsx")):
         check_workbook(path)
     lesson = sorted(Path("class").iterdir())[0]

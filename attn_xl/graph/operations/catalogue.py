@@ -35,6 +35,7 @@ from .positions import Angle, Count, Distance, QuarterTurn, Sinusoid
 from .products import Dot, Product, Transpose
 from .reductions import (
     Best,
+    BlockNorms,
     ColumnMaximum,
     ColumnMean,
     ColumnSum,
@@ -52,6 +53,7 @@ from .reductions import (
 )
 from .selection import (
     AddedRows,
+    Chosen,
     Columns,
     Concat,
     Find,
@@ -120,6 +122,7 @@ PRIMITIVES: tuple[Operation, ...] = (
     Repeated(1, 1),
     Concat(),
     Best(),
+    BlockNorms(1),
     Mask(1, ("w",), True, ("<PAD>",)),
     Sinusoid(),
     Angle(1, 2, True),
@@ -128,6 +131,7 @@ PRIMITIVES: tuple[Operation, ...] = (
     Count(1, 1),
     When(),
     OneHot(("w",)),
+    Chosen(1, (1, 1)),
     Find(True),
     Picked(),
     ColumnMaximum(),

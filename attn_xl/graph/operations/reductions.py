@@ -5,18 +5,22 @@ Sums run from left to right, as in spreadsheet programs, so that the numbers agr
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from attn_xl.graph.node import Node, Numbers
 from attn_xl.graph.operation import ATOM, Operand, Operation, Reads, Said, Term
+from attn_xl.graph.operations.selection import Columns
 from attn_xl.graph.step import Recipe
 
 if TYPE_CHECKING:
     from attn_xl.graph.matrix import Matrix
 
 
+MOST_ARGUMENTS = 30
+"""Arguments of a function; older spreadsheet programs take no more."""
 EQUAL = 1e-12
 """Numbers whose difference is no larger have the same rank."""
 
@@ -233,6 +237,46 @@ class Rank(Operation):
         (x,) = terms
         rank = f"the rank of {x.at(row, column).text} among {x.listed(row)}"
         return own.number(own.value(row, column), rank)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BlockNorms(Operation):
+    """In row i, the norm of each row of `each` operands together, from the operand i · each on:
+    `=SQRT(SUMSQ(Jacobian!$B20:$D20,Jacobian!$B60:$D60))`."""
+
+    noun: ClassVar[str] = "Norms"
+    reads = (Reads.rows,)
+    same_in_every_row: ClassVar[bool] = False
+    each: int
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        squares = [_row_sum(x * x)[:, 0] for x in operands]
+        groups = [squares[i : i + self.each] for i in range(0, len(squares), self.each)]
+        return np.sqrt([np.add.accumulate(group)[-1] for group in groups])
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        blocks = [operand.row(column) for operand in operands[row * self.each : (row + 1) * self.each]]
+        groups = [blocks[i : i + MOST_ARGUMENTS] for i in range(0, len(blocks), MOST_ARGUMENTS)]
+        sums = [f"SUMSQ({','.join(group)})" for group in groups]
+        return f"SQRT({'+'.join(sums)})"
+
+    def words(self, *operands: str) -> str:
+        shown = operands[:2] if len(operands) > 3 else operands
+        more = ", ..." if len(operands) > 3 else ""
+        return f"the norms of the rows of {', '.join(shown)}{more}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        blocks = terms[row * self.each : (row + 1) * self.each]
+        places = [(block, k) for block in blocks for k in range(block.shape[1])]
+        total = own.total(
+            len(places), lambda k: f"{places[k][0].at(column, places[k][1]).within(ATOM)}²"
+        )
+        return Said(f"√({total.text})")
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        x, row = operands[number], number // self.each
+        ratio = (d / own).T
+        return x * Columns(row, row + 1).of(ratio, columns=own.rows[row : row + 1])
 
 
 class Best(Operation):

@@ -27,6 +27,11 @@ def drawn_before(number: int) -> str:
     return f"DropoutMask#{number}"
 
 
+def entered_name(name: str, sentence: str) -> str:
+    """The name in the tables for values entered for a step of a sentence."""
+    return f"{name}@{sentence}"
+
+
 def chosen_lines(settings: Settings) -> Iterator[tuple[str, Any]]:
     """Yield the settings that differ from their defaults, as lines of a record."""
     for choice in fields(Settings):

@@ -18,9 +18,10 @@ from attn_xl.tables.written.reopen import reopened, shown_choice, switches
 from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.teaching.answer_key import Keys, is_key, is_solved, read_keys
 from attn_xl.teaching.lessons.blanks import results_of
-from attn_xl.teaching.lessons.pages import COVER
+from attn_xl.teaching.lessons.pages import COVER, name_of
+from attn_xl.teaching.lessons.predictions import came_out
 from attn_xl.teaching.roster import Student, file_name
-from attn_xl.text import clean, listed
+from attn_xl.text import clean, listed, shortened
 from attn_xl.views.cell_names import CellNames, Element
 from attn_xl.views.explanation import figure, worked_with
 from attn_xl.workbook.templates import DEFAULT
@@ -39,9 +40,10 @@ from .feedback import is_feedback, write_feedback
 from .handed_in import ASK, owner_of, why_not
 from .known_slips import Wrong, slips
 from .marking import Entries, Entry, Marking, Verdict, mark, no_entries, read_entry
-from .results import CellMark, Graded, Status, is_grades
+from .results import CellMark, Graded, Prediction, Status, is_grades
 
 DECIMALS, MOST_TERMS, MOST_LISTED = 4, 12, 5
+LONGEST_PREDICTION = 300
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,7 @@ def _graded(submission: Submission) -> Graded:
         steps={one.block.name: marking.points(one.block.node) for one in assignment.exercises},
         cells=cells,
         remarks=(*remarks, *odd),
+        predictions=_predictions(book, assignment),
     )
     if submission.feedback is None:
         return graded
@@ -206,6 +209,18 @@ def _written_name(book: WrittenBook) -> str:
         if book.text(COVER, row, 1) == "name":
             return book.text(COVER, row, 2)[:100]
     return ""
+
+
+def _predictions(book: WrittenBook, assignment: Assignment) -> dict[str, Prediction]:
+    """What the student wrote on the first page before each step."""
+    lines = range(5, len(book.grids.get(COVER, [])) + 1)
+    written = {book.text(COVER, row, 1): book.text(COVER, row, 4) for row in lines}
+    owners = {block.node: sheet for sheet in assignment.layout.sheets for block in sheet.blocks}
+    names = {name_of(owners[one.block.node], one.block.node): one.block for one in assignment.exercises}
+    return {
+        name: Prediction(shortened(written.get(name, ""), LONGEST_PREDICTION), came_out(block.node))
+        for name, block in names.items()
+    }
 
 
 def _switches(book: WrittenBook, settings: Settings) -> list[str]:

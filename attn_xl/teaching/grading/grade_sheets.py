@@ -3,15 +3,20 @@ right."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
-from attn_xl.spreadsheets.addresses import MAX_COLUMNS, address
+from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address
 from attn_xl.teaching.lessons.pages import row_height
 from attn_xl.workbook.layout.layout import Layout, Sheet
-from attn_xl.workbook.layout.page import Cell, Extras, Tint
+from attn_xl.workbook.layout.page import Cell, Chart, Extras, Series, Tint
 
 from .feedback import number_format
-from .results import CELLS, GRADES, GRADES_NOTE, Graded, Status
+from .results import CELLS, GRADES, GRADES_NOTE, PREDICTED, Graded, Prediction, Status
+
+PREDICTIONS = "Predictions"
+PREDICTIONS_NOTE = "What each student expected of a step, and what came out."
+ROWS_OF_CHART = 16
 
 HEADS = ("id", "name", "file", "status", "total", "points", "cells")
 LAST = "remarks"
@@ -28,7 +33,8 @@ GOOD, POOR = 0.85, 0.5
 
 def grades_layout(found: Sequence[Graded]) -> Layout:
     """The layout of the workbook of grades."""
-    return Layout("Grades", {}, (_grades(found), _cells(found)), overview=False)
+    sheets = (_grades(found), _cells(found), *_predictions(found))
+    return Layout("Grades", {}, sheets, overview=False)
 
 
 def steps_of(found: Sequence[Graded]) -> list[str]:
@@ -237,3 +243,51 @@ def _cells(found: Sequence[Graded]) -> Sheet:
     }
     extras = Extras(tuple(cells), widths=widths, zoom=100, freeze="E5")
     return Sheet(CELLS, CELLS, "", "Cells that are not right", CELLS_NOTE, (), extras)
+
+
+def _predictions(found: Sequence[Graded]) -> Iterator[Sheet]:
+    """A sheet of what each student expected, what came out, and how the class was divided; none if
+    nobody predicted anything."""
+    marked = [one for one in found if one.status is Status.marked]
+    steps = list(dict.fromkeys(step for one in marked for step in one.predictions))
+    if not any(each.expected for one in marked for each in one.predictions.values()):
+        return
+    cells = [
+        Cell(4, column, head, style="attn heading", align="left" if column == 1 else "right")
+        for column, head in enumerate(("step", *PREDICTED), 1)
+    ]
+    divided = {step: Counter(o.predictions[step].outcome for o in marked if step in o.predictions)
+               for step in steps}  # fmt: skip
+    for row, step in enumerate(steps, 5):
+        cells.append(Cell(row, 1, step, style="attn text"))
+        cells += [
+            Cell(row, column, float(divided[step][outcome]), style="attn text", number_format="0")
+            for column, outcome in enumerate(PREDICTED, 2)
+        ]
+    last = 4 + len(steps)
+    series = tuple(
+        Series(
+            outcome,
+            Place(PREDICTIONS, 5, column, len(steps), 1),
+            Place(PREDICTIONS, 5, 1, len(steps), 1),
+            tuple(float(divided[step][outcome]) for step in steps),
+            tuple(steps),
+        )
+        for column, outcome in enumerate(PREDICTED[:2], 2)
+    )
+    chart = Chart("bars", "What the class expected", 4, 7, series, y_title="students")
+    head = max(last, 4 + ROWS_OF_CHART) + 2
+    texts = ["id", "name", *(text for step in steps for text in (step, "came out"))]
+    cells += [Cell(head, column, text, style="attn heading", align="left")
+              for column, text in enumerate(texts, 1)]  # fmt: skip
+    for row, one in enumerate(marked, head + 1):
+        each = [one.predictions.get(step, Prediction("", "")) for step in steps]
+        line = [one.id, one.name or one.file, *(t for p in each for t in (p.expected, p.came_out))]
+        cells += [
+            Cell(row, column, text, style="attn text", wrap=True)
+            for column, text in enumerate(line, 1)
+            if text
+        ]
+    widths = {1: 18.0, 2: 18.0} | dict.fromkeys(range(3, len(texts) + 1), 18.0)
+    extras = Extras(tuple(cells), (chart,), widths=widths, zoom=100)
+    yield Sheet(PREDICTIONS, PREDICTIONS, "", PREDICTIONS, PREDICTIONS_NOTE, (), extras)

@@ -57,7 +57,7 @@ def moodle_csv(found: Sequence[Graded], id_column: str = "") -> str:
     return _csv(rows)
 
 
-def canvas_csv(found: Sequence[Graded], id_column: str = "", assignment: str = "Attention") -> str:
+def canvas_csv(found: Sequence[Graded], id_column: str = "", assignment: str = "Lesson") -> str:
     """The marks in percent as Canvas's gradebook imports them. Canvas needs its five columns in this
     order; it identifies a student by whichever of the three ids is filled in.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import combinations
 
 import numpy as np
 
@@ -36,8 +37,8 @@ def slips(node: Node, entered: Mapping[Place, Wrong]) -> dict[Place, str]:
     """The slips that give the wrong numbers of a matrix.
 
     If several slips give a number, the one that explains most of the matrix's wrong numbers wins: one
-    slip made throughout is more likely than a coincidence in each cell. A slip that explains few of
-    them counts as a coincidence and is not reported.
+    slip made throughout is more likely than a coincidence in each cell. If two explain as many, none is
+    named; nor is one that explains few of them, which counts as a coincidence.
 
     Args:
         node: the matrix.
@@ -47,21 +48,50 @@ def slips(node: Node, entered: Mapping[Place, Wrong]) -> dict[Place, str]:
     Returns:
         A phrase for each cell; "" if no known slip gives its number.
     """
-    with np.errstate(all="ignore"):
-        fitting = {
-            (row, column): [
-                slip
-                for slip, value in _slips(node, row, column, numbers)
-                if math.isfinite(value) and _same(number, value)
-            ]
-            for (row, column), (number, numbers) in entered.items()
-        }
-    cells = Counter(slip for found in fitting.values() for slip in set(found))
-    found_slips = {}
-    for cell, found in fitting.items():
-        slip = max(found, key=lambda slip: cells[slip], default="")
-        found_slips[cell] = slip if cells[slip] >= LEAST_SHARE * len(entered) else ""
-    return found_slips
+    found_slips = dict.fromkeys(entered, "")
+    support = dict.fromkeys(entered, 0)
+    for kind in (_slips_of_operation, _slips_of_any_number):  # what can be told apart is said precisely
+        with np.errstate(all="ignore"):
+            fitting = {
+                cell: [
+                    slip
+                    for slip, value in kind(node, *cell, numbers)
+                    if math.isfinite(value) and _same(number, value)
+                ]
+                for cell, (number, numbers) in entered.items()
+            }
+        cells = Counter(slip for found in fitting.values() for slip in set(found))
+        for cell, found in fitting.items():
+            best = max((cells[slip] for slip in found), default=0)
+            if best > support[cell] and best >= LEAST_SHARE * len(entered):
+                rivals = {slip for slip in found if cells[slip] == best}
+                found_slips[cell] = rivals.pop() if len(rivals) == 1 else ""
+                support[cell] = best
+    return found_slips | _exchanged(node, entered)
+
+
+def _exchanged(node: Node, entered: Mapping[Place, Wrong]) -> dict[Place, str]:
+    """The cells of two rows or columns that stand in each other's place."""
+    if not entered:
+        return {}
+    rows, columns = node.shape
+    wrong, should = np.full(node.shape, np.nan), np.full(node.shape, np.nan)
+    for cell, (number, numbers) in entered.items():
+        parents = [numbers[parent] for parent in node.parents]
+        wrong[cell] = number
+        should[:] = np.asarray(operation_of(node).numbers(*parents))
+    now = np.where(np.isnan(wrong), should, wrong)
+    found: dict[Place, str] = {}
+    for labels, count, turned, what in ((node.columns, columns, True, "columns"),
+                                        (node.rows, rows, False, "rows")):  # fmt: skip
+        a, b = (now.T, should.T) if turned else (now, should)
+        for i, j in combinations(range(count), 2):
+            if np.isclose(a[i], b[j], atol=0.005).all() and np.isclose(a[j], b[i], atol=0.005).all():
+                cells = [cell for cell in entered if cell[int(turned)] in (i, j)]
+                if len(cells) > 1:
+                    named = f"{labels[i]} and {labels[j]}"
+                    found |= dict.fromkeys(cells, f"exchanging the {what} {named}")
+    return found
 
 
 def _same(entered: float, value: float) -> bool:
@@ -73,25 +103,23 @@ def _same(entered: float, value: float) -> bool:
     return decimals >= 2 and abs(entered - value) <= 0.5 * 10.0**-decimals * (1 + 1e-6)
 
 
-def _slips(node: Node, row: int, column: int, numbers: Mapping[Node, Numbers]) -> Iterator[Slip]:
-    operation = operation_of(node)
-    parents = [numbers[parent] for parent in node.parents]
-    results = np.asarray(operation.numbers(*parents))
-    yield from _slips_of_operation(node, row, column, parents, numbers)
-    yield from _slips_of_any_number(node, results, row, column)
-
-
 def _slips_of_operation(
-    node: Node, row: int, column: int, parents: list[Numbers], numbers: Mapping[Node, Numbers]
+    node: Node, row: int, column: int, numbers: Mapping[Node, Numbers]
 ) -> Iterator[Slip]:
     operation = operation_of(node)
+    parents = [numbers[parent] for parent in node.parents]
     if operation.is_product:
         view = view_of(node.parents[1])
         is_transposed = view is not None and view.turned
         yield from _product(parents[0], parents[1], row, column, is_transposed)
+        yield from _other_factors(node, parents, row, column, numbers)
     elif operation is DIVIDE:
-        yield from _softmax(node, row, column, numbers)
-        yield from _quotient(node, row, column, parents, numbers)
+        own = list(_softmax(node, row, column, numbers))
+        yield from own
+        same = {"forgetting to divide"} if own else set()
+        for slip, value in _quotient(node, row, column, parents, numbers):
+            if slip not in same:
+                yield slip, value
     elif operation in (ADD, SUBTRACT, MULTIPLY):
         x, y = (_at(parent, row, column) for parent in parents)
         yield from _slips_of_two_operands(x, y, node)
@@ -112,11 +140,31 @@ def _product(left: Numbers, right: Numbers, row: int, column: int, turned: bool)
             yield f"using {what} of the second matrix", float(x @ right[column])
         yield "leaving out the last product", float(x[:-1] @ y[:-1])
         yield "leaving out the first product", float(x[1:] @ y[1:])
+        for k in range(1, len(x) - 1):
+            yield f"leaving out product {k + 1}, as if it were 0", float(x @ y - x[k] * y[k])
         yield "ignoring the signs of the products", float(np.abs(x * y).sum())
         for k in range(len(x)):
             flipped = x * y
+            if flipped[k] < 0 and np.sum(flipped < 0) == 1:
+                continue  # the same as ignoring all signs
             flipped[k] = -flipped[k]
             yield f"wrong sign in product {k + 1}", float(flipped.sum())
+
+
+def _other_factors(
+    node: Node, parents: list[Numbers], row: int, column: int, numbers: Mapping[Node, Numbers]
+) -> Iterator[Slip]:
+    """Products of a matrix that is not meant: other weights of this shape, the transpose of attention."""
+    left, right = parents
+    meant = node.parents[1]
+    for other, values in numbers.items():
+        if other.role == "weight" and other is not meant and values.shape == right.shape:
+            if other.name and meant.role == "weight" and not np.array_equal(values, right):
+                value = float(left[row] @ values[:, column])
+                yield f"using {other.name} instead of {meant.name}", value
+    if node.parents[0].role == "attention" and left.shape[0] == left.shape[1]:
+        name = node.parents[0].name
+        yield f"using a column of {name} instead of the row", float(left[:, row] @ right[:, column])
 
 
 def _quotient(
@@ -161,6 +209,10 @@ def _softmax(node: Node, row: int, column: int, numbers: Mapping[Node, Numbers])
         "dividing by the sum of the whole matrix",
         float(exponentials[row, column] / exponentials.sum()),
     )
+    if exponentials.shape[0] == exponentials.shape[1]:
+        seen = exponentials[row, : row + 1]
+        hidden = float(exponentials[row, column] / seen.sum()) if column <= row else 0.0
+        yield "hiding later words, as with a causal mask", hidden
     yield "forgetting to divide by the sum", float(exponentials[row, column])
     yield "the exponential of the score, not divided by the sum", float(raw[row, column])
     yield (
@@ -219,9 +271,16 @@ def _sample(x: Numbers) -> float:
     return float(x.var() * len(x) / (len(x) - 1)) if len(x) > 1 else math.nan
 
 
-def _slips_of_any_number(node: Node, results: Numbers, row: int, column: int) -> Iterator[Slip]:
-    """Slips possible with any number: its sign, its place, its decimal point."""
+def _slips_of_any_number(
+    node: Node, row: int, column: int, numbers: Mapping[Node, Numbers]
+) -> Iterator[Slip]:
+    """Slips possible with any number: its sign, its place, its decimals."""
+    parents = [numbers[parent] for parent in node.parents]
+    results = np.asarray(operation_of(node).numbers(*parents))
     number = float(results[row, column])
+    for decimals, to in enumerate(("whole numbers", "one decimal", "two decimals")):
+        if math.isfinite(number) and round(number, decimals) != number:
+            yield f"rounding to {to}", round(number, decimals)
     yield "wrong sign", -number
     n, m = results.shape
     if n > 1 and m > 1 and row != column and column < n and row < m:

@@ -67,10 +67,9 @@ def read_entry(value: Any) -> Entry:
 def _read_text(text: str) -> tuple[float | None, str]:
     """The number that a text stands for, and what is unusual about it. In the ambiguous `1,234` the
     comma is a decimal comma, since the numbers of lessons are small."""
-    plain = text.strip("'")
-    number = numeral(plain)
+    number = numeral(text)
     if number is not None and isnan(number):
-        number = numeral(plain, comma=True)
+        number = numeral(text, comma=True)
     if number is None or not isfinite(number):
         return None, ""
     odd = {"%": "a percentage", ",": "a number with a comma"}

@@ -61,6 +61,31 @@ class CellMark:
 
 
 @dataclass(frozen=True)
+class Prediction:
+    """What a student predicted of a step.
+
+    Attributes:
+        expected: the student's words or choice; "" for none.
+        came_out: the choice that came out; "" for a question without choices.
+    """
+
+    expected: str
+    came_out: str
+
+    @property
+    def outcome(self) -> str:
+        """How the prediction compares with what came out: a heading of the summary."""
+        if not self.expected:
+            return PREDICTED[3]
+        if not self.came_out:
+            return PREDICTED[2]
+        return PREDICTED[self.expected.casefold() != self.came_out.casefold()]
+
+
+PREDICTED = ("as it came out", "otherwise", "in words", "no prediction")
+
+
+@dataclass(frozen=True)
 class Graded:
     """The result of marking one file.
 
@@ -69,6 +94,7 @@ class Graded:
         steps: for each step, its points and the number of its cells.
         cells: the cells that are not right.
         feedback: the name of the marked copy.
+        predictions: what the student predicted of each step.
     """
 
     path: Path | None
@@ -79,6 +105,7 @@ class Graded:
     cells: tuple[CellMark, ...] = ()
     remarks: tuple[str, ...] = ()
     feedback: str = ""
+    predictions: dict[str, Prediction] = field(default_factory=dict)
 
     @property
     def points(self) -> int:

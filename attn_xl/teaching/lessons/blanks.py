@@ -33,6 +33,7 @@ class Lesson:
         tolerance: largest error of a correct number; relative for numbers above 1, else absolute.
         exam: whether to leave out marks, hints and every answer.
         seed: random seed for the cells of level 1.
+        ramp: whether pages of small problems come first.
         student, name: the id and name of the student; "" for a lesson for everyone.
 
     Raises:
@@ -46,6 +47,7 @@ class Lesson:
     seed: int = 0
     student: str = ""
     name: str = ""
+    ramp: bool = False
 
     def __post_init__(self) -> None:
         if self.level not in (1, 2, 3):
@@ -168,11 +170,11 @@ def _add_equal_cells(found: dict[Node, np.ndarray], nodes: Sequence[Node]) -> No
     """Add to `found` every cell of `nodes` that holds the number of a blank cell and would reveal it: a
     cell of the same step for the same words, such as a repeated word's, and any cell with a number of
     many digits, such as a sum with 0. Elsewhere, numbers of few digits reveal nothing."""
-    asked = {key for node, cells in found.items() for key, at in _keys(node) if cells[at]}
+    asked = {key for node, cells in found.items() for key, cell in _keys(node) if cells[cell]}
     for node in nodes:
         alike = np.zeros(node.shape, bool)
-        for key, at in _keys(node):
-            alike[at] = key in asked
+        for key, cell in _keys(node):
+            alike[cell] = key in asked
         if alike.any():
             found[node] = alike | found.get(node, np.zeros(node.shape, bool))
     answers = np.concatenate([node.values[cells] for node, cells in found.items()] or [[]])

@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from attn_xl.errors import InputError
-from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address, at_row, quoted
+from attn_xl.graph.node import Node
+from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address, at_row, fixed, quoted
 from attn_xl.workbook.layout.layout import Layout, Sheet
-from attn_xl.workbook.layout.page import Cell, Choice, Extras, Tint
+from attn_xl.workbook.layout.page import Cell, Choice, Extras, Heat, Tint
 from attn_xl.workbook.layout.placed import Block
 
 from .blanks import Lesson
 from .guide import EXAM_INTRODUCTION, INTRODUCTION, Guide, guide
+from .predictions import choices_of, outcome
 
 COVER, HINTS = "Lesson", "Hints"
 RIGHT, WRONG, WAITS, NO_NUMBER = "✓", "✗", "…", "#"
@@ -23,7 +25,7 @@ FILL_IN_MARKED = f"{FILL_IN} Your marks are on the right."
 GIVEN = "Given: these numbers stay as they are."
 NO_SLIP = "Nothing to fix so far."
 BAR = 20
-WIDTHS = {1: 20.0, 2: 70.0, 3: 46.0, 4: 40.0, 5: 9.0, 6: 7.0, 7: 13.0}
+WIDTHS = {1: 20.0, 2: 70.0, 3: 46.0, 4: 40.0, 5: 9.0, 6: 7.0, 7: 18.0, 8: 2.0, 9: 56.0}
 LINE = 15.5
 """The height of a line of text, in points."""
 MARK_WIDTH = 3.2
@@ -60,7 +62,7 @@ def with_pages(layout: Layout, lesson: Lesson, title: str) -> Layout:
         elif lesson.exam:
             sheet = replace(sheet, note=GIVEN)
         sheets.append(sheet)
-    cover = _cover(steps, lesson, title)
+    cover = _cover(layout, steps, lesson, title)
     if not lesson.exam:
         sheets.append(_hints(steps))
     return replace(layout, sheets=tuple(sheets), cover=cover, protected=True, overview=False)
@@ -83,13 +85,17 @@ def _steps(layout: Layout, sheet: Sheet, opened: list[Block], lesson: Lesson) ->
         pick = node.rows[0] if not node.scalar else words[0]
         cells = int(layout.blanks.open[node].sum())
         marks = replace(block.place, column=block.place.column + last)
-        owner = owners[node]
-        name = owner.name
-        if node.helper:
-            prefix = f"{owner.group}." if owner.group else ""
-            name = f"{prefix}{node.name}" if node.scalar else f"{name}.{node.name}"
+        name = name_of(owners[node], node)
         steps.append(Step(name, block, cells, marks, guide(node, sentence=words, pick=pick)))
     return steps
+
+
+def name_of(owner: Sheet, node: Node) -> str:
+    """The name of a step in a lesson: that of its own sheet, a helper's after it."""
+    if not node.helper:
+        return owner.name
+    prefix = f"{owner.group}." if owner.group else ""
+    return f"{prefix}{node.name}" if node.scalar else f"{owner.name}.{node.name}"
 
 
 def _marked(layout: Layout, sheet: Sheet, steps: Sequence[Step], lesson: Lesson) -> Sheet:
@@ -97,6 +103,7 @@ def _marked(layout: Layout, sheet: Sheet, steps: Sequence[Step], lesson: Lesson)
     extras = sheet.extras
     cells, tints, choices = list(extras.cells), list(extras.tints), list(extras.choices)
     widths = dict(extras.widths)
+    heats = list(extras.heats)
     for step in () if lesson.exam else steps:
         place, block = step.marks, step.block
         cells.append(Cell(place.row - 1, place.column, f"marks of {step.symbol}", style="attn note"))
@@ -104,14 +111,24 @@ def _marked(layout: Layout, sheet: Sheet, steps: Sequence[Step], lesson: Lesson)
             cells.append(_mark(layout, step, row, column, lesson.tolerance))
         widths.update(dict.fromkeys(range(place.column, place.last_column + 1), MARK_WIDTH))
         mark = address(place.row, place.column)
-        tints.append(Tint(block.place.range, f'{mark}="{RIGHT}"', "attn right"))
+        right = f'{mark}="{RIGHT}"'
+        if block.node.role == "attention":  # complete, it becomes the heat map that it is
+            done = f'COUNTIF({fixed(place.range)},"{RIGHT}")={step.cells}'
+            right = f"AND({right},NOT({done}))"
+            heats.append(Heat(block.place.range, done))
+        tints.append(Tint(block.place.range, right, "attn right"))
         bad = f'OR({mark}="{WRONG}",{mark}="{NO_NUMBER}")'
         tints.append(Tint(block.place.range, bad, "attn wrong"))
         choices.append(Choice(_open_range(layout, block), "", "How to", step.guide.prompt))
     drawn = FILL_IN if lesson.exam else FILL_IN_MARKED
     note = drawn if extras.canvas else f"To fill in: {steps[0].guide.do}"
     made = replace(
-        extras, cells=tuple(cells), tints=tuple(tints), choices=tuple(choices), widths=widths
+        extras,
+        cells=tuple(cells),
+        tints=tuple(tints),
+        choices=tuple(choices),
+        widths=widths,
+        heats=tuple(heats),
     )
     if extras.canvas:  # the marks are for the screen
         places = [block.place for block in sheet.blocks]
@@ -145,7 +162,7 @@ def _mark(layout: Layout, step: Step, row: int, column: int, tolerance: float) -
     return Cell(step.marks.row + row, step.marks.column + column, "", text, "attn note", align="center")
 
 
-def _cover(steps: Sequence[Step], lesson: Lesson, title: str) -> Sheet:
+def _cover(layout: Layout, steps: Sequence[Step], lesson: Lesson, title: str) -> Sheet:
     """The first page: instructions, the steps with a question each, the progress."""
     cells: list[Cell] = []
     heights: dict[int, float] = {}
@@ -168,11 +185,12 @@ def _cover(steps: Sequence[Step], lesson: Lesson, title: str) -> Sheet:
     if not lesson.exam:
         cells += _progress(row, first + 1, len(steps), sum(step.cells for step in steps))
     heads = ["step", "what to do", "predict first", "your prediction, and why"]
-    heads += ["filled in"] if lesson.exam else ["right", "to fix", ""]
+    heads += ["filled in"] if lesson.exam else ["right", "to fix", "", "", "what happens, and why"]
     cells += [
         Cell(first, column, head, style="attn heading", align="left")
         for column, head in enumerate(heads, 1)
     ]
+    offered: list[Choice] = []
     for number, step in enumerate(steps, 1):
         at = first + number
         words = f"{step.guide.what} {step.guide.do}"
@@ -180,6 +198,12 @@ def _cover(steps: Sequence[Step], lesson: Lesson, title: str) -> Sheet:
         cells.append(Cell(at, 2, words, style="attn text", wrap=True))
         cells.append(Cell(at, 3, step.guide.question, style="attn text", wrap=True))
         cells.append(Cell(at, 4, None, style="attn answer", open=True, wrap=True, align="left"))
+        words_to_choose = choices_of(step.block.node)
+        if words_to_choose:
+            listed = ",".join(words_to_choose)
+            offered.append(
+                Choice(address(at, 4), f'"{listed}"', "Predict", "Choose before you compute.")
+            )
         if lesson.exam:
             there = f"{quoted(step.block.place.sheet)}!{step.block.place.range}"
             whole = step.cells == step.block.node.values.size
@@ -188,11 +212,17 @@ def _cover(steps: Sequence[Step], lesson: Lesson, title: str) -> Sheet:
             cells.append(Cell(at, 5, shown, count, "attn text", wrap=True))
         else:
             cells += _counts(step, at, number)
+            node = step.block.node
+            complete = f"E{at}={step.cells}"
+            text = outcome(layout, step.block, node.rows[0] if node.rows else "", complete)
+            if text:
+                cells.append(Cell(at, 9, "", text, "attn text", wrap=True))
         heights[at] = max(
             row_height(words, WIDTHS[2]), row_height(step.guide.question, WIDTHS[3]), 3 * LINE
         )
     note = "Read this page first; then fill in the marked cells, sheet by sheet."
-    extras = Extras(tuple(cells), widths=dict(WIDTHS), heights=heights, zoom=100)
+    widths = {column: WIDTHS[column] for column in WIDTHS if column <= len(heads)}
+    extras = Extras(tuple(cells), choices=tuple(offered), widths=widths, heights=heights, zoom=100)
     return Sheet(COVER, COVER, "", title, note, (), extras)
 
 
@@ -245,7 +275,7 @@ def _hints(steps: Sequence[Step]) -> Sheet:
 def _link(row: int, step: Step) -> Cell:
     place = step.block.place
     spot = address(place.row, place.column) if place.sheet != step.name else "A1"
-    return Cell(row, 1, step.name, style="attn link", link=place.sheet, spot=spot, wrap=True)
+    return Cell(row, 1, step.name, style="attn link", link=place.sheet, link_cell=spot, wrap=True)
 
 
 def row_height(text: str, width: float) -> float:

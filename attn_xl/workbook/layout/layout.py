@@ -114,6 +114,7 @@ class Layout:
         overview: whether there is an Overview.
         arrays: whether a matrix has a single array formula, where one is possible.
         protected: whether only open cells can be edited.
+        about: what of the model is formulas, if not all of it; the Overview says so.
         steps: the matrices as the Overview lists them, where they do not have a sheet each.
     """
 
@@ -127,6 +128,7 @@ class Layout:
     protected: bool = False
     steps: tuple[Sheet, ...] = ()
     in_words: str = ""
+    about: str = ""
 
     def __repr__(self) -> str:
         return f"<workbook of {len(self.sheets) + self.overview} sheets>"

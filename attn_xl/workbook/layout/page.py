@@ -21,7 +21,7 @@ class Cell:
         wrap: its text wraps onto several lines.
         number_format, align: override those of the style.
         indent: from the edge that the text is aligned to.
-        link: the sheet that it links to; spot: the cell there.
+        link: the sheet that it links to; link_cell: the cell there.
         across: the number of columns it spans.
         like: the defined name of the matrix whose number it repeats, with its number format.
         shows: the row and column of that number, from 0.
@@ -40,7 +40,7 @@ class Cell:
     align: Literal["", "left", "center", "right"] = ""
     indent: int = 0
     link: str = ""
-    spot: str = "A1"
+    link_cell: str = "A1"
     across: int = 1
     like: str = ""
     shows: tuple[int, int] = (0, 0)
@@ -71,6 +71,14 @@ class Tint:
     range: str
     formula: str
     style: str
+
+
+@dataclass(frozen=True)
+class Heat:
+    """A colour scale on some cells from the time that a condition, with absolute references, is true."""
+
+    range: str
+    formula: str
 
 
 Side = Literal["t", "r", "b", "l", ""]
@@ -127,7 +135,7 @@ class Extras:
     Attributes:
         widths: of columns, in characters; heights: of rows, in points. Others are computed.
         row_height: of all other rows, in points; 0 for the template's own.
-        scales: cells with a colour scale.
+        scales: cells with a colour scale; heats: those that get one, after the tints.
         canvas: the sheet is a picture, printed on as few readable pages as possible; `widths` are
             minimums.
         starts: the rows before which a page break is allowed; sections: those that begin a layer or a
@@ -145,6 +153,7 @@ class Extras:
     heights: dict[int, float] = field(default_factory=dict)
     row_height: float = 0.0
     scales: tuple[str, ...] = ()
+    heats: tuple[Heat, ...] = ()
     canvas: bool = False
     starts: tuple[int, ...] = ()
     sections: tuple[int, ...] = ()

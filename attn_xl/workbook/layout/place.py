@@ -3,12 +3,14 @@ the right. Matrices that share a sheet (`Compare`) stand below each other."""
 
 from __future__ import annotations
 
-from attn_xl.errors import InputError
+from attn_xl.errors import InputError, TooLargeError
 from attn_xl.graph.node import Node, referred_to
 from attn_xl.graph.step import WHOLE
 from attn_xl.models import steps
 from attn_xl.models.computation import Computation, sentence_of
 from attn_xl.models.formula_words import formula_of
+from attn_xl.models.influence import JACOBIAN, JACOBIAN_NOTE
+from attn_xl.models.learning_steps import BEFORE, LEARNED_NOTE
 from attn_xl.models.parts import chosen_parts
 from attn_xl.settings import COMPARE, CONTROLS
 from attn_xl.spreadsheets.addresses import (
@@ -59,10 +61,11 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
     node: Node
     contents: dict[tuple[str, str], list[tuple[Node, str]]] = {}  # (prefix, symbol): node, name
     owners: dict[tuple[str, str], Node] = {}
+    step_of: dict[Node, Node] = {}
     for sentence, graph in computation.items():
         for full_name, node in graph.items():
             prefix = "" if node in shared else prefixes[sentence]
-            owner = graph.owner(node)
+            owner = step_of[node] = graph.owner(node)
             symbol = owner.sheet or owner.name
             contents.setdefault((prefix, symbol), []).append((node, full_name))
             owners.setdefault((prefix, symbol), owner)
@@ -94,7 +97,9 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
     for (prefix, symbol), members in contents.items():
         dotted = f"{prefix}." if prefix else ""
         name = _claim(sheet_name(dotted + symbol), sheet_names, MAX_SHEET_NAME)
-        members.sort(key=lambda member: member[0].helper)  # the main one first, helpers as made
+        places = {node: number for number, (node, _) in enumerate(members)}
+        # Each matrix is followed by its helpers, as they were made.
+        members.sort(key=lambda member: (places[step_of.get(member[0], member[0])], member[0].helper))
         blocks: list[Block] = []
         for node, full_name in dict(members).items():
             whose = f"{spelled.get(prefix, prefix)}." if prefix else ""
@@ -115,13 +120,19 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
         )
     numbers = sum(b.place.rows * b.place.columns for sheet in sheets for b in sheet.blocks)
     if numbers > MOST_CELLS:
-        raise InputError(
+        raise TooLargeError(
             f"the workbook would hold {numbers:,} numbers, more than the {MOST_CELLS:,} or so that "
             "spreadsheet programs can open. Use fewer words (--range selects part of a table), write "
             "part of the model (--sheets-for Enc1,head2), or print the numbers with attn-xl show."
         )
     words = {prefixes[name] or name: sentence_of(graph) for name, graph in computation.items()}
-    return Layout(computation.title, words, tuple(sheets), in_words=formula_of(computation.values()))
+    return Layout(
+        computation.title,
+        words,
+        tuple(sheets),
+        in_words=formula_of(computation.values()),
+        about=computation.about,
+    )
 
 
 def _latin(prefix: str) -> bool:
@@ -135,13 +146,19 @@ def _is_complete(node: Node, there: set[Node]) -> bool:
 
 
 def _shared_note(symbol: str, blocks: list[Block]) -> str:
+    if blocks[0].node.is_step(BEFORE):
+        return LEARNED_NOTE
     if symbol == COMPARE:
         return steps.COMPARED.note
     if symbol == CONTROLS:
         return CONTROLS_NOTE
+    if symbol == JACOBIAN:
+        return JACOBIAN_NOTE
     if not blocks[0].node.scalar:
         return blocks[0].node.note
-    return " ".join([OPTIONS_NOTE, *(f"{block.node.name}: {block.node.note}" for block in blocks)])
+    options = [f"{block.node.name}: {block.node.note}" for block in blocks if block.node.scalar]
+    others = [one.node.step.note for one in blocks if one.node.step and not one.node.scalar]
+    return " ".join(dict.fromkeys([*others, OPTIONS_NOTE, *options]))
 
 
 def _prefixes(computation: Computation) -> dict[str, str]:
@@ -180,22 +197,27 @@ def _claim(name: str, taken: set[str], longest: int = MAX_NAME) -> str:
 
 
 def _place(node: Node, sheet: str, name: str, blocks: list[Block], live: bool) -> Block:
-    """Place a helper to the right of the previous blocks, any other matrix below them. A helper has no
-    row labels where they would repeat those of the first block."""
+    """Place a helper to the right of its step and of earlier helpers, any other matrix below all blocks.
+    A helper has no row labels where they would repeat those of its step."""
     before = blocks[-1] if blocks else None
-    labelled = not node.helper or (not node.scalar and node.rows != blocks[0].node.rows)
+    line = [block for block in blocks if before and block.place.row == before.place.row]
+    labelled = not node.helper or not line or (not node.scalar and node.rows != line[0].node.rows)
     row, column, headed = FIRST_ROW, FIRST_COLUMN, True
     if before is not None and node.helper:
+        row = before.place.row
         column = before.place.last_column + 2 + labelled
     elif before is not None:
         # A matrix computed from the one above, number under number, needs no labels of its own; nor
         # does an option below another option.
-        follows = before.node in referred_to(node) or (node.scalar and before.node.scalar)
-        headed = not follows or before.node.columns != node.columns
-        row = before.place.last_row + (3 if headed else 1)
+        above = line[0].node
+        computed_from_it = above in referred_to(node) and above.rows != node.rows
+        next_row = above.step is not None and node.is_step(above.step) and len(node.rows) == 1
+        follows = computed_from_it or next_row or (node.scalar and above.scalar)
+        headed = not follows or above.columns != node.columns
+        row = max(block.place.last_row for block in blocks) + (3 if headed else 1)
     place = Place(sheet, row, column, *node.shape)
     if place.last_row > MAX_ROWS or place.last_column > MAX_COLUMNS:
-        raise InputError(
+        raise TooLargeError(
             f"{node.name} has {node.shape[0]} x {node.shape[1]} numbers and needs cells up to "
             f"{letters(place.last_column)}{place.last_row}, but a sheet ends at "
             f"{letters(MAX_COLUMNS)}{MAX_ROWS}. Use a shorter sentence, or fewer dimensions."

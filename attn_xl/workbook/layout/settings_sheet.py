@@ -24,6 +24,7 @@ from attn_xl.tables.written.record import (
     SENTENCE,
     WEIGHTS,
     chosen_lines,
+    entered_name,
 )
 
 from .layout import Layout, Sheet
@@ -120,7 +121,7 @@ def sources(layout: Layout, computation: Computation, settings: Settings) -> Ite
     for name, graph in computation.items():
         for node in graph.values():
             source = node.step.source if node.step else ""
-            if node.operation is not None or node.scalar or node.sheet:
+            if node.operation is not None or ((node.scalar or node.sheet) and not source):
                 continue
             if source in ("answers", "kept"):
                 continue
@@ -135,6 +136,8 @@ def sources(layout: Layout, computation: Computation, settings: Settings) -> Ite
                 names[node] = WEIGHTS, settings.attention or node.name
             elif source == "weights":
                 names[node] = WEIGHTS, node.name.removeprefix(FIRST.name + ".")
+            elif source == "entered":
+                names[node] = WEIGHTS, entered_name(node.name, name)
             else:
                 names[node] = GIVEN, node.name
     for node, (kind, name) in names.items():

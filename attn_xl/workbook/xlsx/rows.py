@@ -14,7 +14,7 @@ import numpy as np
 import orjson
 
 from attn_xl.spreadsheets.addresses import CODE_LIKE, address, letters, row_offsets, row_token
-from attn_xl.workbook.layout.layout import HEADER_ROW, Layout, Sheet, State
+from attn_xl.workbook.layout.layout import Layout, Sheet, State
 from attn_xl.workbook.layout.page import Cell
 from attn_xl.workbook.layout.placed import Block
 
@@ -102,7 +102,7 @@ def caption_above(block: Block) -> tuple[int, int] | None:
     single column, whose label is enough."""
     if block.labelled or block.place.columns == 1:
         return None
-    return HEADER_ROW - 1, block.place.column
+    return block.place.row - 2, block.place.column
 
 
 def _header(block: Block, row: int, cell_styles: CellStyles) -> bytes:

@@ -17,7 +17,7 @@ from openpyxl.worksheet.hyperlink import Hyperlink
 from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.properties import PageSetupProperties
 
-from attn_xl.spreadsheets.addresses import MAX_LITERAL, address, cut, letters, quoted
+from attn_xl.spreadsheets.addresses import MAX_LITERAL, address, cut, fixed, letters, quoted
 from attn_xl.text import text_width
 from attn_xl.workbook.canvas.measures import NUMBER_ROOM
 from attn_xl.workbook.canvas.paging import A4, CHARACTER, FONT, PAPERS, spread
@@ -115,7 +115,12 @@ class _SheetWriter:
             dynamic=dynamic,
         )
         free: dict[int, list[tuple[Cell, int]]] = {}
-        for cell in extras.cells:
+        captions = [
+            Cell(*place, block.caption)
+            for block in sheet.blocks
+            if not extras.canvas and (place := caption_above(block)) and place[0] >= HEADER_ROW
+        ]
+        for cell in (*extras.cells, *captions):
             style = styles.free(self._as_shown(cell))
             spanned = [Cell(cell.row, cell.column + i) for i in range(1, cell.across)]
             free.setdefault(cell.row, []).extend((part, style) for part in (cell, *spanned))
@@ -146,7 +151,7 @@ class _SheetWriter:
         means = block.place.absolute if block.node.scalar else block.place.absolute_range
         self._book.defined_names[name] = DefinedName(name, attr_text=means)
         caption = None if self._extras.canvas else caption_above(block)
-        if caption:
+        if caption and caption[0] < HEADER_ROW:
             self._text(*caption, block.caption, "attn note")
         blanks = self._layout.blanks  # a colour scale would hide the marks of a corrected exercise
         if self._scaled(block) and not (blanks.filled and block.node in blanks.open):
@@ -186,14 +191,18 @@ class _SheetWriter:
                 room += widths[column - 1] if column <= len(widths) else 8.4
                 column += 1
 
-    def _colour_scale(self, cells: str) -> None:
+    def _colour_scale(self, cells: str, when: str = "") -> None:
         low, high = (
             self._styles.fill(f"attn scale {end}") or Color(rgb=default)
             for end, default in (("low", "FFFFFFFF"), ("high", "FF888888"))
         )
-        scale = ColorScale(
-            cfvo=[FormatObject(type="num", val=0), FormatObject(type="max")], color=[low, high]
-        )
+        ends = [FormatObject(type="num", val=0), FormatObject(type="max")]
+        if when:  # until then, all numbers are below the scale
+            ends = [
+                FormatObject(type="formula", val=f"IF({when},0,9)"),
+                FormatObject(type="formula", val=f"IF({when},MAX({fixed(cells)}),10)"),
+            ]
+        scale = ColorScale(cfvo=ends, color=[low, high])
         rule = Rule(type="colorScale", colorScale=scale)
         self._ws.conditional_formatting.add(cells, rule)
 
@@ -315,7 +324,7 @@ class _SheetWriter:
         for cell in extras.cells:
             here = address(cell.row, cell.column)
             if cell.link:
-                ws._hyperlinks.append(_link(here, cell.link, str(cell.value), cell.spot))
+                ws._hyperlinks.append(_link(here, cell.link, str(cell.value), cell.link_cell))
             if cell.across > 1:
                 last = address(cell.row, cell.column + cell.across - 1)
                 ws.merged_cells.add(f"{here}:{last}")
@@ -338,6 +347,8 @@ class _SheetWriter:
             look = self._styles.differential(tint.style)
             rule = Rule(type="expression", formula=[tint.formula], dxf=look)
             ws.conditional_formatting.add(tint.range, rule)
+        for heat in extras.heats:
+            self._colour_scale(heat.range, heat.formula)
         if extras.charts:
             from .charts import add_chart
 
@@ -352,6 +363,6 @@ class _SheetWriter:
             ws.print_area = extras.print_to
 
 
-def _link(cell: str, sheet: str, text: str, spot: str = "A1") -> Any:
+def _link(cell: str, sheet: str, text: str, target: str = "A1") -> Any:
     shown = spreadsheet_text(text)[:MAX_LITERAL]
-    return Hyperlink(ref=cell, location=f"{quoted(sheet)}!{spot}", display=shown)
+    return Hyperlink(ref=cell, location=f"{quoted(sheet)}!{target}", display=shown)

@@ -1,0 +1,231 @@
+"""Formulas that compute with blank cells or with text.
+
+Blanks are taken as intended where blanks and numbers alternate along the lines of a block, where a
+labelled line is empty, at the edge of a triangle, and in ranges of functions that skip blanks. A single
+blank, a blank that every formula of a block reads, and blanks after the last number, which a sliding
+operand reads, are not.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attn_xl.checking.blocks.blocks import FormulaBlock
+from attn_xl.checking.blocks.references import (
+    ADDING,
+    CAREFUL,
+    Lookup,
+    Rectangles,
+    keys_within,
+    rectangles_of,
+    uses,
+)
+from attn_xl.checking.blocks.templates import Forms, Reference, Template, names
+from attn_xl.checking.findings import Finding
+from attn_xl.spreadsheets.addresses import address
+from attn_xl.spreadsheets.formulas import TEXT, WIDTH, FormulaBook, Ints, SheetCells
+from attn_xl.spreadsheets.ranges import shortened_spans, spans
+from attn_xl.text import count
+
+SKIPPING = names("""
+    SUM AVERAGE MAX MIN MEDIAN PRODUCT SUMSQ STDEV STDEVP STDEV.P STDEV.S VAR VARP VAR.P VAR.S
+""")
+"""Functions that skip the non-numeric cells of a range."""
+FREE = 1 / 4  # blanks per line of a block, at least, in a sparsely filled table
+_MOST = 1_000_000  # cells; larger ranges, as whole columns, leave room for future entries
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass
+class _Read:
+    """One reference of a template's formulas, with the blank and the text cells it reads in each."""
+
+    reference: Reference
+    target: SheetCells
+    corners: Rectangles
+    blank: Mask
+    text: Mask
+    numbers: Ints
+
+    @property
+    def keys(self) -> Ints:
+        return np.asarray(self.corners[0] * WIDTH + self.corners[1] - 1)
+
+
+def computed_with_nothing(
+    book: FormulaBook,
+    forms: Forms,
+    lookup: Lookup,
+    blocks: Sequence[FormulaBlock],
+    asked: set[tuple[str, int]],
+) -> list[Finding]:
+    """Formulas that compute with blank cells or with text.
+
+    Blank cells that some formula tests (ISBLANK, COUNT) are there to be filled in, and formulas with a
+    test (IF, COUNT, ...) are assumed to handle blanks; both are left out.
+    """
+    found: list[_Use] = []
+    meant: dict[tuple[str, str, int], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    block_of = {name: np.full(len(sheet.keys), -1) for name, sheet in book.sheets.items()}
+    for number, block in enumerate(blocks):
+        block_of[block.sheet.name][block.places] = number
+    for order, (sheet, places, template, values) in enumerate(uses(book, forms)):
+        if template.functions & CAREFUL:
+            continue
+        reads = list(_reads(lookup, sheet, template, values))
+        if not any((read.blank | read.text).any() for read in reads):
+            continue
+        mine = block_of[sheet.name][places]
+        by_block = {n: np.flatnonzero(mine == n) for n in np.unique(mine[mine >= 0]).tolist()}
+        free = [np.zeros(len(places), dtype=np.bool_) for _ in reads]
+        for number, members in by_block.items():
+            for mask, part in zip(free, _free(lookup, blocks[number], places, reads, members)):
+                mask[members] = part
+        for read, mask in zip(reads, free):
+            of_many = np.isin(mine, [n for n, members in by_block.items() if len(members) > 2])
+            skips = read.reference.function in SKIPPING and not read.reference.operand
+            mask |= skips & (read.numbers >= np.where(of_many, 1, 2))
+            for kind, bad in (("blank", read.blank), ("text", read.text)):
+                for place in np.flatnonzero(bad).tolist():
+                    box = [int(x[place]) for x in read.corners]
+                    if kind == "blank" and (read.target.name, int(read.keys[place])) in asked:
+                        continue
+                    said, made = _in_words(read.target, box, kind, asked)
+                    at = "" if read.target is sheet else f" of {read.target.name!r}"
+                    key = int(sheet.keys[places[place]])
+                    if said and mask[place] and (made or kind == "blank"):
+                        group = int(mine[place]) if mine[place] >= 0 else -order - 1
+                        meant[sheet.name, kind, group][said + at].append(key)
+                    elif said:
+                        group = int(mine[place]) if mine[place] >= 0 else -order - 1
+                        computes = template.general not in ("§", "§:§")
+                        found.append((kind, said + at, sheet.name, group, key, computes))
+    out = [_cause(uses) for uses in _by_cause(found)]
+    for (name, kind, _), cells in meant.items():
+        said = shortened_spans(", ".join(cells))
+        what = f"uses the blank {said} in a sparsely filled table"
+        if kind == "text":
+            what = f"skips {said}, where formulas give text"
+        where = spans(np.unique([key for keys in cells.values() for key in keys]))
+        out.append(Finding(name, where, "sparse", what, "Nothing, if intended."))
+    return out
+
+
+_Use = tuple[str, str, str, int, int, bool]
+"""The kind, the blank cells or the texts in words; the sheet, the block and the key that use them, and
+whether it computes with them."""
+
+
+def _by_cause(found: list[_Use]) -> list[list[_Use]]:
+    """The uses of one cell, or by one block, together."""
+    group_of: dict[tuple[str, str] | tuple[str, str, int], list[_Use]] = {}
+    for use in found:
+        said, block = use[:2], (use[0], use[2], use[3])
+        one, other = group_of.get(said, []), group_of.get(block, [])
+        merged = one if one is other else one + other
+        merged.append(use)
+        for kind, what, sheet, group, *_ in merged:
+            group_of[kind, what] = group_of[kind, sheet, group] = merged
+    return list({id(group): group for group in group_of.values()}.values())
+
+
+def _cause(uses: list[_Use]) -> Finding:
+    kind = uses[0][0]
+    computing = [use for use in uses if use[5]] or uses
+    name = Counter(use[2] for use in computing).most_common(1)[0][0]
+    said = shortened_spans(", ".join(dict.fromkeys(what for _, what, *_ in uses)))
+    keys = np.unique([use[4] for use in uses if use[2] == name])
+    others = len({(use[2], use[4]) for use in uses if use[2] != name})
+    many = f", as do {count(others, 'cell')} of other sheets" if others else ""
+    if kind == "blank":
+        what, do = f"uses the blank {said}{many}", "Fill it in or remove it from the formula."
+    else:
+        what, do = f"computes with the text in {said}{many}", "Refer to numbers only."
+    return Finding(name, spans(keys), kind, what, do)
+
+
+def _reads(
+    lookup: Lookup, sheet: SheetCells, template: Template, values: NDArray[np.float64]
+) -> list[_Read]:
+    """The references of a template that take part in computing."""
+    out = []
+    copied = template.general in ("§", "§:§")
+    for reference in template.references:
+        target = lookup.sheet(reference.sheet, sheet)
+        if target is None or not (reference.operand or reference.function in ADDING or copied):
+            continue
+        corners = rectangles_of(reference, values)
+        area = (corners[2] - corners[0] + 1) * (corners[3] - corners[1] + 1)
+        if reference.cells == 2 and (reference.compared or (area > _MOST).any()):
+            continue
+        cells = lookup.filled(target)
+        filled, texts = cells.filled(corners), cells.texts(corners)
+        text = (texts > 0) & (not (copied or reference.compared))
+        out.append(_Read(reference, target, corners, filled < area, text, filled - texts))
+    return out
+
+
+def _free(
+    lookup: Lookup, block: FormulaBlock, places: Ints, reads: list[_Read], members: Ints
+) -> list[Mask]:
+    """For each reference, which formulas of a block read a cell that is intentionally blank."""
+    sheet = block.sheet
+    rows, columns = sheet.keys[places[members]] // WIDTH, sheet.keys[places[members]] % WIDTH + 1
+    out = [np.zeros(len(members), dtype=np.bool_) for _ in reads]
+    own = []
+    for mask, read in zip(out, reads):
+        if read.reference.cells == 2:
+            continue
+        y, x = read.corners[0][members], read.corners[1][members]
+        blank = read.blank[members]
+        own_row, own_column = bool((y == rows).all()), bool((x == columns).all())
+        if read.target is sheet and own_row != own_column:
+            own.append((mask, blank, x if own_row else y, y if own_row else x, own_row))
+        height, width = block.extents
+        of_itself = np.isin(read.keys[members][~blank], block.keys)
+        if read.target is sheet and len(block.places) < height * width and of_itself.any():
+            mask |= blank & (2 * of_itself.sum() > len(of_itself))  # the edge of a triangle
+    blanks = sum(int(blank.sum()) for _, blank, *_ in own)
+    here_and_there = blanks > 1 and blanks >= FREE * len(members)
+    of_its_line = bool(own) and len(own) == sum(read.reference.cells == 1 for read in reads)
+    every = np.all([blank for _, blank, *_ in own], axis=0) if of_its_line else None
+    labelled: dict[bool, Mask] = {}
+    for mask, blank, lines, along, own_row in own:
+        for line in np.unique(lines).tolist():
+            at = np.flatnonzero(lines == line)
+            at = at[np.argsort(along[at])]
+            if (~blank[at]).sum() < 2:
+                continue
+            turns = np.count_nonzero(np.diff(blank[at].astype(np.int8)))
+            if here_and_there and turns > 1:
+                mask[at] |= blank[at]
+        if every is not None:
+            if own_row not in labelled:
+                ones = np.ones(len(members), dtype=np.int64)
+                corners = (rows, ones, rows, columns) if own_row else (ones, columns, rows, columns)
+                labelled[own_row] = lookup.filled(sheet).texts(corners) > 0
+            mask |= every & labelled[own_row] & ((~blank).sum() > 1)
+    return out
+
+
+def _in_words(
+    sheet: SheetCells, box: list[int], kind: str, asked: set[tuple[str, int]]
+) -> tuple[str, bool]:
+    """The blank cells, or the text cells, of a rectangle as text (for large rectangles, the rectangle
+    itself), and whether formulas gave the text."""
+    top, left, bottom, right = box
+    if (bottom - top + 1) * (right - left + 1) > 10_000:
+        return f"cells of {address(top, left)}:{address(bottom, right)}", False
+    keys = keys_within(top, left, bottom, right)
+    at = sheet.find(keys)
+    bad = at < 0 if kind == "blank" else (at >= 0) & (sheet.kinds[at] == TEXT)
+    named = [key for key in keys[bad].tolist() if kind == "text" or (sheet.name, key) not in asked]
+    at = at[bad & (at >= 0)]
+    made = bool(((sheet.formulas[at] >= 0) | (sheet.spilled[at] >= 0)).all())
+    return (shortened_spans(spans(np.array(named))) if named else ""), made

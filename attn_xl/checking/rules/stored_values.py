@@ -1,0 +1,435 @@
+"""Comparing stored values with those that an engine computes, cell by cell."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attn_xl.checking.blocks.dependents import cells_with, made_from, origins_of_errors
+from attn_xl.checking.blocks.references import Lookup, keys_within, rectangles_of
+from attn_xl.checking.blocks.templates import Coordinates, Forms, Template, as_typed, names
+from attn_xl.checking.findings import Finding
+from attn_xl.checking.functions.function_support import DATED, UNSTEADY
+from attn_xl.checking.functions.ironcalc_support import doubtful, must_be_entered
+from attn_xl.spreadsheets.addresses import address, quoted
+from attn_xl.spreadsheets.engines import SMALLEST, Value, recalculated_by_libreoffice
+from attn_xl.spreadsheets.formulas import (
+    ERROR,
+    MISSING,
+    NUMBER,
+    TEXT,
+    WIDTH,
+    FormulaBook,
+    Ints,
+    SheetCells,
+    read_formulas,
+)
+from attn_xl.spreadsheets.ranges import shortened_spans, spans
+from attn_xl.spreadsheets.recalculate import Recalculated
+from attn_xl.text import count, listed, shortened
+
+CANCELLED = 1e-4
+"""Fraction of a sheet's largest number below which a number counts as that large: it may be the
+rounding error left by cancellation."""
+LEFT_OVER = 1e-2
+"""The same fraction, of the largest operand of a formula: rounding errors of several steps add up."""
+INFINITE = 1e8
+"""Numbers this large stand for infinity, as in masks, and do not indicate the scale of the others."""
+_NO_ANSWER = ("#NAME?", "#N/IMPL!", "#ERROR!", "#SPILL!", "#CALC!")
+"""Error values of an engine for formulas that it does not support, and for their dependents."""
+
+_ERRORS = ("#DIV/0!", "#VALUE!", "#REF!", "#N/A", "#NUM!", "#NULL!", "#CIRC!")
+
+_ROUGH = {"IronCalc": frozenset(["NORMSDIST", "NORM.S.DIST"])}
+"""Functions that an engine computes to ten digits only; the error grows with each layer."""
+ROUGHLY = 1e-6  # relative tolerance for cells that depend on these functions
+
+_CIRCLE = "#CIRC!"
+"""IronCalc's value for a circular reference, and for cells that depend on one."""
+_ELSEWHERE = re.compile(r"\[[^\]]*\][^!\[\]]*!")
+"""The file and the sheet in a reference to another workbook."""
+_SPREAD = names("""
+    COVAR COVARIANCE.P COVARIANCE.S DEVSQ STDEV STDEV.P STDEV.S STDEVP VAR VAR.P VAR.S VARP
+""")
+"""Functions that IronCalc computes as a difference of sums of squares, which loses digits if the
+numbers are large and close together."""
+_DIGITS = re.compile(r"[0-9]+\.[0-9]{9,}")
+"""A number within a text (`="a"&1/3`), which programs write with 15 or more digits."""
+
+Compute = Callable[[str, Ints], Sequence[Value]]
+"""Returns the values that an engine computes for cells of a sheet, given by their keys."""
+
+
+def ironcalc_values(engine: Recalculated) -> Compute:
+    """A function that returns what IronCalc computes."""
+
+    def compute(sheet: str, keys: Ints) -> list[Value]:
+        if sheet not in engine.sheets:
+            return [None] * len(keys)
+        rows, columns = (keys // WIDTH).tolist(), (keys % WIDTH + 1).tolist()
+        return engine.values(sheet, [*zip(rows, columns)])
+
+    return compute
+
+
+def formulas_to_reenter(book: FormulaBook, forms: Forms) -> list[tuple[str, int, int, str]]:
+    """The formulas that IronCalc must be given again after loading, by sheet, row and column, with
+    their text. When it loads `SUMPRODUCT(EXP(B5:F5))` from a file, it reduces the range to one
+    cell, unlike every other program; when the formula is entered, it does not."""
+    found = []
+    for sheet in book.sheets.values():
+        where = np.flatnonzero(sheet.formulas >= 0)
+        apart = np.array([must_be_entered(template) for template in forms.templates])
+        where = where[apart[forms.template[sheet.formulas[where]]]] if len(where) else where
+        for place in where.tolist():
+            formula = int(sheet.formulas[place])
+            if book.formulas[formula].rows * book.formulas[formula].columns == 1:
+                row, column = int(sheet.keys[place]) // WIDTH, int(sheet.keys[place]) % WIDTH + 1
+                at = np.array([formula]), np.array([row]), np.array([column])
+                (values,) = forms.coordinates(*at)
+                found.append((sheet.name, row, column, forms.written(formula, values)))
+    return found
+
+
+def frozen_cells(book: FormulaBook, forms: Forms) -> list[tuple[str, int, int, str]]:
+    """The cells whose value differs from one calculation to the next (RAND, NOW), by sheet, row and
+    column, with their stored number: while they keep it, the rest can be compared."""
+    unsteady = [not UNSTEADY.isdisjoint(template.functions) for template in forms.templates]
+    volatile = np.flatnonzero(np.array(unsteady, dtype=np.bool_)[forms.template])
+    found = []
+    for sheet in book.sheets.values() if len(volatile) else ():
+        own = np.isin(np.maximum(sheet.formulas, sheet.spilled), volatile) & (sheet.kinds == NUMBER)
+        for place in np.flatnonzero(own).tolist():
+            key = int(sheet.keys[place])
+            number = f"{float(sheet.numbers[place])!r}"
+            found.append((sheet.name, key // WIDTH, key % WIDTH + 1, number))
+    return found
+
+
+def fill_in(book: FormulaBook, compute: Compute) -> dict[str, Ints]:
+    """Give formulas without a stored value the numbers that an engine computes; their cells by sheet."""
+    missing = {}
+    for sheet in book.sheets.values():
+        places = np.flatnonzero(sheet.kinds == MISSING)
+        for place, value in zip(places.tolist(), compute(sheet.name, sheet.keys[places])):
+            if type(value) in (int, float):
+                sheet.kinds[place], sheet.numbers[place] = NUMBER, value
+            elif isinstance(value, str) and value in _ERRORS:
+                sheet.kinds[place], sheet.texts[place] = ERROR, value
+            elif isinstance(value, str) and value not in _NO_ANSWER:
+                sheet.kinds[place], sheet.texts[place] = TEXT, value
+        if len(places):
+            missing[sheet.name] = sheet.keys[places]
+    return missing
+
+
+def without_values(missing: dict[str, Ints]) -> list[Finding]:
+    """The finding on formulas without a stored value, one for the workbook."""
+    if not missing:
+        return []
+    name, keys = next(iter(missing.items()))
+    many, sheets = sum(map(len, missing.values())), len(missing)
+    what = f"{count(many, 'formula')} without a stored value"
+    if sheets > 1:
+        what += f" on {sheets} sheets"
+    what += ": blank in previews and in programs that read values only"
+    do = "Open the workbook in a spreadsheet program and save it."
+    return [Finding(name, spans(keys), "no value", what, do)]
+
+
+def gone(book: FormulaBook, forms: Forms) -> list[Finding]:
+    """Findings on formulas with a reference that is gone, whether or not they compute it."""
+    bad = [n for n, template in enumerate(forms.templates) if "#REF!" in template.text]
+    out = []
+    for sheet in book.sheets.values() if bad else ():
+        where = np.flatnonzero(sheet.formulas >= 0)
+        where = where[np.isin(forms.template[sheet.formulas[where]], bad)]
+        if len(where):
+            text = book.formulas[int(sheet.formulas[where[0]])].text
+            what = f"={as_typed(text)} has a reference that is gone ({count(len(where), 'cell')})"
+            do = "Put the cell or the range that is meant in the place of #REF!."
+            out.append(Finding(sheet.name, spans(sheet.keys[where]), "reference", what, do))
+    return out
+
+
+def libreoffice_values(path: Path) -> Compute:
+    """A function that returns what LibreOffice computes.
+
+    Raises:
+        InputError: if LibreOffice is not installed, or does not convert the file.
+    """
+    with tempfile.TemporaryDirectory() as out:
+        (result,) = recalculated_by_libreoffice([path], Path(out))
+        book = read_formulas(result)
+
+    def compute(name: str, keys: Ints) -> list[Value]:
+        sheet = book.sheets.get(name)
+        if sheet is None:
+            return [None] * len(keys)
+        return [sheet.stored(at) if at >= 0 else None for at in sheet.find(keys).tolist()]
+
+    return compute
+
+
+def wrong_values(
+    book: FormulaBook,
+    forms: Forms,
+    lookup: Lookup,
+    compute: Compute | None,
+    tolerance: float,
+    engine: str,
+) -> tuple[list[Finding], int]:
+    """Findings on cells whose stored value is missing, an error, or not what the engine computes; and
+    the number of values compared.
+
+    Args:
+        compute: returns the engine's values; None to examine the stored values only.
+        tolerance: the largest accepted relative error; for a number left by cancellation, relative to
+            its operands.
+        engine: the name of the engine.
+    """
+    found, checked = [], 0
+    origins = origins_of_errors(book, forms, lookup)
+    suspects: list[tuple[SheetCells, Ints, list[Value]]] = []
+    seeds: dict[str, list[int]] = defaultdict(list)
+    for sheet in book.sheets.values():
+        found += _stored_findings(sheet, origins)
+        places = np.flatnonzero((sheet.formulas >= 0) | (sheet.spilled >= 0))
+        places = places[(sheet.kinds[places] != MISSING) & (sheet.kinds[places] != ERROR)]
+        if compute is None or not len(places):
+            continue
+        computed = compute(sheet.name, sheet.keys[places])
+        checked += len(places)
+        differ = _differing(sheet, places, computed, tolerance)
+        suspects.append((sheet, places[differ], [computed[i] for i in differ.tolist()]))
+    if any(len(places) for _, places, _ in suspects):
+        doubts = _doubtful_functions(book, forms, engine)
+        for sheet, places, values in suspects:
+            formulas = np.maximum(sheet.formulas[places], sheet.spilled[places])
+            lost = [
+                bool(doubts[formula])
+                or value in _NO_ANSWER
+                or (value == _CIRCLE and book.repeats)
+                or (
+                    engine == "IronCalc"
+                    and _is_lost_in_squares(sheet, place, value, forms, lookup, tolerance)
+                )
+                for formula, place, value in zip(formulas.tolist(), places.tolist(), values)
+            ]
+            seeds[sheet.name] += sheet.keys[places[np.array(lost, dtype=np.bool_)]].tolist()
+        touched = made_from(book, forms, lookup, seeds)
+        rough = made_from(book, forms, lookup, cells_with(book, forms, _ROUGH.get(engine, frozenset())))
+        for sheet, places, values in suspects:
+            unsure = np.isin(sheet.keys[places], np.array(sorted(touched[sheet.name]), dtype=np.int64))
+            checked -= int(unsure.sum())
+            found += _unchecked_findings(sheet, doubts, places[unsure], engine)
+            for place, value in zip(places[~unsure].tolist(), np.array(values, dtype=object)[~unsure]):
+                key = int(sheet.keys[place])
+                if key in rough[sheet.name] and same(sheet, key, value, max(tolerance, ROUGHLY)):
+                    continue
+                if not _is_left_by_cancellation(sheet, place, value, forms, lookup, tolerance):
+                    found.append(_wrong_value_finding(sheet, place, value, engine))
+    return found, checked
+
+
+def _stored_findings(sheet: SheetCells, origins: dict[str, Ints]) -> list[Finding]:
+    """Findings on error values."""
+    out = []
+    errors: dict[str, list[int]] = defaultdict(list)
+    for place in np.flatnonzero(sheet.kinds == ERROR).tolist():
+        errors[sheet.texts.get(place, "#ERROR!")].append(int(sheet.keys[place]))
+    for text, keys in errors.items():
+        what = _error_text(sheet, text, keys, origins)
+        out.append(
+            Finding(
+                sheet.name, spans(np.array(keys)), "error", what, "Fix the cells it is computed from."
+            )
+        )
+    return out
+
+
+def _differing(sheet: SheetCells, places: Ints, computed: Sequence[Value], tolerance: float) -> Ints:
+    """The indices into `places` of the cells that differ, relative to the scale of the sheet."""
+    numeric = sheet.kinds[places] == NUMBER
+    numbers = np.array([x if type(x) in (float, int) else np.nan for x in computed], dtype=np.float64)
+    stored = sheet.numbers[places]
+    largest = _largest(sheet)
+    with np.errstate(invalid="ignore", over="ignore"):
+        gap = np.abs(stored - numbers)
+        size = np.maximum(np.maximum(np.abs(stored), np.abs(numbers)), CANCELLED * largest)
+        same = numeric & ((gap <= tolerance * size) | (gap < SMALLEST))
+    for place in np.flatnonzero(~same & ~(numeric & ~np.isnan(numbers))).tolist():
+        ours, theirs = sheet.stored(int(places[place])), computed[place]
+        if isinstance(ours, str) and isinstance(theirs, str):
+            ours, theirs = _DIGITS.sub(_with_nine_digits, ours), _DIGITS.sub(_with_nine_digits, theirs)
+        same[place] = ours == theirs or {ours, theirs} <= {"", None}
+    return np.flatnonzero(~same)
+
+
+def _with_nine_digits(digits: re.Match[str]) -> str:
+    return f"{float(digits[0]):.9g}"
+
+
+def _largest(sheet: SheetCells) -> float:
+    """The largest number that a sheet computes, apart from those that stand for infinity."""
+    computed = ((sheet.formulas >= 0) | (sheet.spilled >= 0)) & (sheet.kinds == NUMBER)
+    sizes = np.abs(sheet.numbers[computed])
+    finite = sizes[sizes < INFINITE]
+    return float((finite if len(finite) else sizes).max(initial=0.0))
+
+
+def _is_left_by_cancellation(
+    sheet: SheetCells, place: int, value: Value, forms: Forms, lookup: Lookup, tolerance: float
+) -> bool:
+    """Whether a difference is within the rounding error that cancellation of the operands can leave."""
+    numbers = _numbers(sheet, place, value)
+    if numbers is None:
+        return False
+    stored, computed = numbers
+    template, values = _formula(sheet, place, forms)
+    sizes = _sizes(sheet, template, values, lookup)
+    largest = float(sizes[sizes < INFINITE].max(initial=0.0))
+    if template.is_product or "*" in template.operators:
+        largest = max(largest, largest * largest)
+    return abs(stored - computed) <= tolerance * LEFT_OVER * largest
+
+
+def _is_lost_in_squares(
+    sheet: SheetCells, place: int, value: Value, forms: Forms, lookup: Lookup, tolerance: float
+) -> bool:
+    """Whether a difference, or that of the squares, is within what sums of squares lose by
+    cancellation."""
+    numbers = _numbers(sheet, place, value)
+    if numbers is None:
+        return False
+    stored, computed = numbers
+    template, values = _formula(sheet, place, forms)
+    if _SPREAD.isdisjoint(template.functions):
+        return False
+    largest = float(_sizes(sheet, template, values, lookup).max(initial=0.0))
+    gap = min(abs(stored - computed), abs(stored * stored - computed * computed))
+    return gap <= tolerance * LEFT_OVER * largest * largest
+
+
+def _numbers(sheet: SheetCells, place: int, value: Value) -> tuple[float, float] | None:
+    """The stored and the computed value of a cell with its own formula, if both are numbers."""
+    stored = sheet.stored(place)
+    if type(stored) is not float or type(value) not in (float, int) or sheet.formulas[place] < 0:
+        return None
+    return stored, float(value)  # type: ignore[arg-type]
+
+
+def _formula(sheet: SheetCells, place: int, forms: Forms) -> tuple[Template, Coordinates]:
+    formula, key = sheet.formulas[place : place + 1], sheet.keys[place : place + 1]
+    values = forms.coordinates(formula, key // WIDTH, key % WIDTH + 1)
+    return forms.templates[int(forms.template[formula[0]])], values
+
+
+def _sizes(
+    sheet: SheetCells, template: Template, values: Coordinates, lookup: Lookup
+) -> NDArray[np.float64]:
+    """The absolute values of the numbers that a formula refers to."""
+    sizes = [np.empty(0)]
+    for reference in template.references:
+        target = lookup.sheet(reference.sheet, sheet)
+        top, left, bottom, right = (int(x[0]) for x in rectangles_of(reference, values))
+        if target is None or (bottom - top + 1) * (right - left + 1) > 1_000_000:
+            continue
+        cells = keys_within(top, left, bottom, right)
+        at = target.find(cells)
+        sizes.append(np.abs(target.numbers[at[at >= 0]]))
+    numbers = np.concatenate(sizes)
+    return np.asarray(numbers[~np.isnan(numbers)])
+
+
+def same(sheet: SheetCells, key: int, computed: Value, tolerance: float) -> bool:
+    """Whether a cell holds what an engine computes for it."""
+    return not len(_differing(sheet, sheet.find(np.array([key])), [computed], tolerance))
+
+
+def _wrong_value_finding(sheet: SheetCells, place: int, value: Value, engine: str) -> Finding:
+    key = int(sheet.keys[place])
+    cell = address(key // WIDTH, key % WIDTH + 1)
+    stored = sheet.stored(place)
+    if value == _CIRCLE:
+        what = "circular reference: depends on itself, or on a cell that does"
+        return Finding(sheet.name, cell, "error", what, "Remove the cell from its own operands.")
+    return Finding(
+        sheet.name,
+        cell,
+        "value",
+        f"stored {_shown(stored)}, {engine} computes {_shown(value)}",
+        "Recalculate the workbook (F9, in Excel Ctrl+Alt+F9) and save it.",
+    )
+
+
+def _shown(value: Value) -> str:
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, (int, float)):
+        return f"{value:.15g}"
+    return "nothing" if value in (None, "") else repr(shortened(str(value)))
+
+
+def _doubtful_functions(book: FormulaBook, forms: Forms, engine: str) -> list[frozenset[str]]:
+    """For each formula, its functions whose value varies from one calculation to the next, or that
+    engines, or this engine, do not compute reliably."""
+    known: dict[tuple[int, bool, bool], frozenset[str]] = {}
+    out = []
+    for formula, kind in zip(book.formulas, forms.template.tolist()):
+        key = kind, formula.array, formula.table
+        if key not in known:
+            template = forms.templates[kind]
+            doubts = template.functions & UNSTEADY
+            if formula.table:
+                doubts |= {"TABLE"}
+            if any(_ELSEWHERE.search(name) for name in template.names):
+                doubts |= {"another workbook"}
+            if engine == "IronCalc":
+                doubts |= doubtful(template, formula.array)
+                doubts |= template.functions & DATED if book.since_1904 else frozenset()
+            known[key] = doubts
+        out.append(known[key])
+    return out
+
+
+def _error_text(sheet: SheetCells, text: str, keys: list[int], origins: dict[str, Ints]) -> str:
+    """An error value and, unless it arises in all of the cells, where it begins."""
+    here = np.intersect1d(origins[sheet.name], np.array(keys))
+    if len(here):
+        return (
+            text
+            if len(here) == len(keys)
+            else f"{text}, which begins in {shortened_spans(spans(here))}"
+        )
+    for name, cells in origins.items():
+        if len(cells):
+            return f"{text}, which begins in {quoted(name)}!{shortened_spans(spans(cells))}"
+    return text
+
+
+def _unchecked_findings(
+    sheet: SheetCells, doubts: list[frozenset[str]], places: Ints, engine: str
+) -> list[Finding]:
+    if not len(places):
+        return []
+    formulas = np.maximum(sheet.formulas[places], sheet.spilled[places])
+    functions = sorted(frozenset[str]().union(*(doubts[formula] for formula in formulas.tolist())))
+    named = f" ({listed(functions, 6)})" if functions else ""
+    many = f"{len(places)} value{'s' * (len(places) > 1)}"
+    cells = spans(sheet.keys[places])
+    if functions and UNSTEADY.issuperset(functions):
+        what = f"{many} not checked: different at each calculation{named}"
+        return [
+            Finding(
+                sheet.name, cells, "unchecked", what, "Paste results that must not change as values."
+            )
+        ]
+    what = f"{many} not checked: {engine} does not compute this, or not as other programs do{named}"
+    return [Finding(sheet.name, cells, "unchecked", what, "Use the other --engine.")]

@@ -1,0 +1,123 @@
+"""The command `attn-xl model`: write the workbook of a trained model and a text."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+from attn_xl.errors import InputError, TooLargeError
+from attn_xl.settings import Settings
+
+from .convert import write_workbooks
+from .options import Force, Plain, Template, Text, with_settings
+from .words import WordsCommand
+
+KEPT = (
+    "generate", "sample", "word_temperature", "seed", "temperature", "vocabulary", "lens", "influence",
+    "head_switches", "head_maps", "live_network", "decimals", "formulas", "layout", "canvas",
+)  # fmt: skip
+"""Settings that a trained model leaves open; the others are in its config."""
+
+
+class ModelCommand(WordsCommand):
+    """A command whose `--layers` and `--heads` take several numbers."""
+
+    several = ("--layers", "--heads")
+
+
+@with_settings(*(f.name for f in fields(Settings) if f.name not in KEPT))
+def model(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FOLDER",
+            help="A trained model: config.json, tokenizer.json, and model.safetensors or its shards.",
+            show_default=False,
+        ),
+    ],
+    options: dict[str, Any],
+    text: Text = None,
+    layers: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            metavar="N ...",
+            help="Layers to write as formulas, counted from 0: 0 3-5. The others are computed, and "
+            "what they give enters as values. Default: all.",
+            show_default=False,
+        ),
+    ] = None,
+    heads: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            metavar="N ...",
+            help="Heads to write as formulas, counted from 0. What the others and the feed-forward "
+            "networks give enters as values. Default: all.",
+            show_default=False,
+        ),
+    ] = None,
+    output: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            "-o",
+            "--output",
+            help="The workbook to write. Default: FOLDER-attention.xlsx beside the folder.",
+            show_default=False,
+        ),
+    ] = None,
+    template: Template = "article",
+    plain: Plain = False,
+    force: Force = False,
+) -> None:
+    """Write a trained model and a text as a workbook of live formulas."""
+    options = {
+        **options,
+        "controls": not plain,
+        "live_layers": " ".join(layers) if layers else None,
+        "live_heads": " ".join(heads) if heads else None,
+    }
+    if heads and options["live_network"] is None:
+        options["live_network"] = False
+    reading = {"text": text or ()}
+    try:
+        write_workbooks([folder], output, "attention", template, force, options, reading, None)
+    except TooLargeError as error:
+        raise TooLargeError(_with_choice(str(error), folder, options, reading)) from None
+
+
+def _with_choice(error: str, folder: Path, options: dict[str, Any], reading: dict[str, Any]) -> str:
+    """An error about size, with a choice of layers and heads that fits."""
+    from attn_xl.models.build import foresee
+    from attn_xl.tables.read import read_tables
+    from attn_xl.workbook.arrange import check_sizes
+
+    tables = read_tables(folder, **reading)
+    whole = Settings.resolve(options, tables.settings, str(folder))
+    last = str(
+        (whole.live_layers or str(whole.layers - 1)).replace(",", " ").split()[-1].split("-")[-1]
+    )
+    choices: list[tuple[str, dict[str, Any]]] = [
+        (f"--layers {last}", {"live_layers": last}),
+        (
+            f"--layers {last} --heads 0",
+            {"live_layers": last, "live_heads": "0", "live_network": False},
+        ),
+    ]
+    if whole.vocabulary == "all":
+        few = "top:50"
+        choices = [("--vocabulary top:50", {"vocabulary": few})] + [
+            (f"{text} --vocabulary {few}", {**change, "vocabulary": few}) for text, change in choices
+        ]
+    for text, change in choices:
+        settings = replace(whole, **change)
+        try:
+            foreseen = foresee(tables, settings)
+            check_sizes(foreseen, settings)
+        except InputError:
+            continue
+        numbers = sum(node.values.size for graph in foreseen.values() for node in graph.values())
+        fact = error.partition(". ")[0].partition(", more than")[0]
+        return f"{folder}: {fact}, more than fits. Choose less: {text} writes {numbers:,} numbers."
+    return error

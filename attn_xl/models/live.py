@@ -1,0 +1,129 @@
+"""Which layers and heads of a model become formulas. The others are computed, and what they give
+enters as values, so that a large model fits a workbook."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from attn_xl.errors import CallError
+from attn_xl.graph.matrix import Matrix, given_step
+from attn_xl.graph.step import Part, Step
+from attn_xl.settings import Settings
+
+_NUMBERS = re.compile(r"(\d{1,4})(?:-(\d{1,4}))?")
+
+
+@dataclass(frozen=True)
+class Live:
+    """The part of a model that becomes formulas.
+
+    Attributes:
+        layers: the numbers of the layers, from 1; None for all.
+        heads: the numbers of the heads, from 1; None for all.
+        network: whether feed-forward networks belong to it.
+    """
+
+    layers: frozenset[int] | None = None
+    heads: tuple[int, ...] | None = None
+    network: bool = True
+
+    @classmethod
+    def of(cls, settings: Settings) -> Live:
+        """The part that settings choose.
+
+        Raises:
+            CallError: for layers or heads that the model does not have.
+        """
+        s = settings
+        counts = [s.encoder_layers or s.layers, s.decoder_layers or s.layers]
+        layers = numbers(s.live_layers, max(counts), "layer") if s.live_layers else None
+        heads = numbers(s.live_heads, s.heads or 1, "head") if s.live_heads else None
+        if heads is not None and s.latent is not None:
+            raise CallError(
+                "--live-heads does not work with --latent, whose heads share their weights."
+            )
+        if heads is not None and len(heads) == s.heads:
+            heads = None
+        return cls(None if layers is None else frozenset(layers), heads, s.live_network)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of the model becomes formulas."""
+        return self.layers is None and self.heads is None and self.network
+
+    def has(self, layer: int) -> bool:
+        """Whether a layer becomes formulas."""
+        return self.layers is None or layer in self.layers
+
+    def after(self, layer: int, last: int) -> int:
+        """The next layer that becomes formulas; 0 if there is none up to the last one."""
+        return next((n for n in range(layer + 1, last + 1) if self.has(n)), 0)
+
+
+def numbers(text: str, count: int, what: str) -> tuple[int, ...]:
+    """The numbers in `0 3-5`, raised by 1: checkpoints count from 0, models from 1.
+
+    Raises:
+        CallError: if the text has another form, or a number is `count` or more.
+    """
+    found: set[int] = set()
+    for word in text.replace(",", " ").split():
+        match = _NUMBERS.fullmatch(word)
+        if match is None:
+            raise CallError(
+                f"--{what}s is {text!r}; it takes numbers and ranges, counted from 0: 0 3-5."
+            )
+        first, last = int(match[1]), int(match[2] or match[1])
+        if max(first, last) >= count:
+            has = f"only {what} 0" if count == 1 else f"{what}s 0 to {count - 1}"
+            raise CallError(f"--{what}s {word}: the model has {has}.")
+        found |= {*range(first + 1, last + 2)}
+    if not found:
+        raise CallError(f"--{what}s is empty; it takes numbers and ranges, counted from 0: 0 3-5.")
+    return tuple(sorted(found))
+
+
+def enter(x: Matrix, step: Step, part: Part) -> Matrix:
+    """The numbers of a matrix as values, without how they were computed."""
+    return given_step(x.values, x.rows, x.columns, step, part)
+
+
+Entered = Callable[[Step, Part], "Matrix | None"]
+"""Returns the values that a written workbook already has for a step of a part; None if it has none."""
+
+
+FILE_BYTES, OPEN_BYTES = 14, 230
+"""Bytes for each number in a file, and in the memory of LibreOffice that has opened it; measured with a
+layer of width 384, two million numbers."""
+
+
+def described(settings: Settings, now: int, whole: int | None) -> str:
+    """What of a model is formulas, and what it would take to have all of it.
+
+    Args:
+        now: how many numbers there are; whole: how many there would be, if known.
+    """
+    s = settings
+    what = []
+    for name, text, count in (
+        ("layer", s.live_layers, s.encoder_layers or s.decoder_layers or s.layers),
+        ("head", s.live_heads, s.heads or 1),
+    ):
+        if text:
+            found = " ".join(text.replace(",", " ").split())
+            what.append(f"{name}{'s' * (not found.isdecimal())} {found} of {count}")
+    if not s.live_network:
+        what.append("no feed-forward network")
+    line = f"Formulas (counted from 0): {', '.join(what)}; what the rest gives enters as values."
+    if whole is None or whole <= now:
+        return line
+    return (
+        f"{line} This is {now:,} numbers; all would be {whole:,}, about {_size(whole * FILE_BYTES)} "
+        f"in a file and {_size(whole * OPEN_BYTES)} of memory to open it."
+    )
+
+
+def _size(number: float) -> str:
+    return f"{number / 1e9:.1f} GB" if number >= 1e9 else f"{number / 1e6:.1f} MB"

@@ -1,0 +1,414 @@
+"""Reads a trained model and a text as tables: the tokens' embeddings as sentences, the weights under
+the names that the models read, and the settings in `config.json`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attn_xl.errors import CallError, InputError
+from attn_xl.tables.labels import Table
+from attn_xl.tables.survey import Tables
+from attn_xl.text import count, listed
+
+from .families import ALL, FAMILIES, REQUIRED, Family, Key
+from .safetensors import Tensors, read_json
+from .tokenizer import Tokenizer, distinct, read_tokenizer
+
+CONFIG = "config.json"
+VOCABULARY = "Vocabulary"
+FEW_WORDS, MOST_PROBABLE = 500, "top:50"
+"""A larger vocabulary is not shown whole, but its most probable words."""
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a weight lies: in which tensor, as which of how many stacked weights."""
+
+    tensor: str
+    part: int = 0
+    parts: int = 1
+
+
+class Checkpoint:
+    """A trained model as the ecosystem ships it: a folder with `config.json`, `model.safetensors` or
+    shards with their index, and `tokenizer.json`. Weights stay in their files until they are used.
+
+    Attributes:
+        folder: the folder.
+        settings: the settings in its config, by the names of attn-xl.
+        weights: the weights by name.
+
+    Raises:
+        InputError: if a file is missing or damaged, the family is unknown, or tensors are missing, have
+            other shapes or are left over.
+        MissingLibraryError: if the tokenizer needs a library that is not installed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        file = folder / CONFIG
+        self._config = read_json(file)
+        family = _family(self._config, file)
+        self.settings = _settings(family, self._config, file)
+        self._tokenizer = read_tokenizer(folder)
+        words = distinct(self._tokenizer.words)
+        self.weights = StoredWeights(Tensors(folder), family, self.settings, self._config, words)
+        embeddings = self.weights.embeddings
+        if len(words) > len(embeddings):
+            raise InputError(
+                f"{self._tokenizer.file}: has {len(words):,} tokens, but the model has embeddings for "
+                f"{len(embeddings):,}. Use the tokenizer that belongs to the model."
+            )
+        self.settings |= {"head_switches": True, "head_maps": True}
+        if family.stack == "Dec":
+            few = len(words) <= FEW_WORDS
+            self.settings |= {"lens": True, "vocabulary": "all" if few else MOST_PROBABLE}
+
+    def tables(self, texts: Sequence[str]) -> Tables:
+        """The model and texts as the tables of an input: each text becomes a sentence with one token
+        per row.
+
+        Raises:
+            CallError: if there is no text, or one is longer than the model takes.
+        """
+        if not texts:
+            raise CallError(
+                f'{self.folder}: is a trained model, which needs a text: --text "the cat sat"'
+            )
+        tokenizer, embeddings = self._tokenizer, self.weights.embeddings
+        encoded = [_encoded(tokenizer, text) for text in texts]
+        longest = max(map(len, encoded))
+        _check_length(longest, self._config, self.folder)
+        sentences, remarks = {}, []
+        dims = tuple(f"d{j + 1}" for j in range(embeddings.shape[1]))
+        file = str(self.folder)
+        for number, (text, ids) in enumerate(zip(texts, encoded), 1):
+            name = self.folder.resolve().name if len(texts) == 1 else f"text {number}"
+            tokens = tuple(tokenizer.words[i] for i in ids)
+            values = np.asarray(embeddings[ids], np.float64)
+            sentences[name] = Table(name, values, tokens, dims, (True, True), file, name, 1, 1)
+            if tokenizer.unknown in ids:
+                word = tokenizer.words[tokenizer.unknown or 0]
+                remarks.append(
+                    f"In {text!r}, words outside the vocabulary of the model became {word!r}."
+                )
+        weights = self.weights.of_length(longest)
+        return Tables(self.folder, sentences, weights, self.settings, tuple(remarks))
+
+
+def _family(config: Mapping[str, Any], file: Path) -> Family:
+    kind = config.get("model_type")
+    for family in FAMILIES:
+        if kind in family.types:
+            return family
+    known = ", ".join(name for family in FAMILIES for name in family.types)
+    raise InputError(
+        f"{file}: model_type is {kind!r}, a family that attn-xl does not know. It knows: {known}."
+    )
+
+
+def _settings(family: Family, config: Mapping[str, Any], file: Path) -> dict[str, Any]:
+    """The settings in a config, with the values that attn-xl gives them.
+
+    Raises:
+        InputError: for a missing key, or a value that attn-xl does not compute.
+    """
+    nested = config.get("rope_parameters")
+    there = {**(nested if isinstance(nested, dict) else {}), **config}
+    for name, values in family.must.items():
+        value = there.get(name, values[0])
+        if value not in values and not (name == "rope_scaling" and _is_default(value)):
+            raise InputError(
+                f"{file}: {name} is {value!r}, which attn-xl does not compute; it computes "
+                f"{listed([repr(one) for one in values])}."
+            )
+    settings: dict[str, Any] = {}
+    for name, key in family.settings.items():
+        value = key
+        if isinstance(key, Key):
+            found = [there[one] for one in key.names if there.get(one) is not None]
+            value = found[0] if found else key.default
+            if value is REQUIRED:
+                raise InputError(f"{file}: {key.names[0]} is missing.")
+            if key.values and value not in key.values:
+                raise InputError(
+                    f"{file}: {key.names[0]} is {value!r}; attn-xl computes "
+                    f"{', '.join(map(str, key.values))}."
+                )
+            value = key.values.get(value, value) if key.values else value
+        settings[name] = value
+    if settings.get("kv_heads") == settings["heads"]:
+        del settings["kv_heads"]
+    if settings.get("rotary_share") == 1:
+        del settings["rotary_share"]
+    return settings
+
+
+def _is_default(scaling: Any) -> bool:
+    return isinstance(scaling, dict) and scaling.get("rope_type", scaling.get("type")) == "default"
+
+
+def _encoded(tokenizer: Tokenizer, text: str) -> list[int]:
+    ids = tokenizer.encode(text)
+    if not ids:
+        raise CallError(f"--text: {text!r} has no tokens. Write at least one word.")
+    if max(ids) >= len(tokenizer.words):
+        raise InputError(
+            f"{tokenizer.file}: gives token {max(ids)}, which its vocabulary does not have."
+        )
+    return ids
+
+
+def _check_length(length: int, config: Mapping[str, Any], folder: Path) -> None:
+    for key in ("max_position_embeddings", "n_positions", "sliding_window"):
+        most = config.get(key)
+        if type(most) is int and length > most:
+            raise CallError(
+                f"--text: has {length:,} tokens, but {folder} takes {most:,} ({key}). Use a shorter "
+                "text."
+            )
+
+
+class StoredWeights(Mapping[str, Table]):
+    """The weights of a checkpoint by name. Each is read from its file whenever it is asked for, in the
+    precision that it is stored in.
+
+    Raises:
+        InputError: if tensors are missing, have other shapes, or are left over.
+    """
+
+    def __init__(
+        self,
+        tensors: Tensors,
+        family: Family,
+        settings: Mapping[str, Any],
+        config: Mapping[str, Any],
+        labels: Sequence[str] = (),
+    ) -> None:
+        self._tensors, self._family, self._labels = tensors, family, labels
+        self._heads, self._longest = int(settings["heads"]), 1
+        self._finite: set[str] = set()
+        self._prefix = max(
+            family.prefixes, key=lambda start: f"{start}{family.words}.weight" in tensors
+        )
+        self._words = f"{self._prefix}{family.words}.weight"
+        self._places = self._found(int(settings["layers"]))
+        tied = config.get("tie_word_embeddings", family.tied)
+        if family.stack == "Dec":
+            self._places[VOCABULARY] = _Place(self._words)
+        if tied:
+            self._places.pop("W_U", None)
+        if family.positions:
+            self._places["W_P"] = _Place(f"{self._prefix}{family.positions}.weight")
+        self._require(int(settings["layers"]), tied)
+        self._check_shapes(settings)
+
+    def of_length(self, longest: int) -> StoredWeights:
+        """The same weights, with positions for a text of this many tokens."""
+        made = copy(self)
+        made._longest = longest
+        return made
+
+    def __getitem__(self, weight: str) -> Table:
+        place = self._places[weight]
+        values, words = self._values(weight, place), self._labels
+        file = str(self._tensors.file(place.tensor))
+        if weight not in self._finite:
+            if not np.isfinite(values).all():
+                raise InputError(f"{file}: {place.tensor} has a number that is not finite.")
+            self._finite.add(weight)
+        n, m = values.shape
+        columns = tuple(f"d{j + 1}" for j in range(m))
+        rows, labelled = tuple(f"r{i + 1}" for i in range(n)), (False, False)
+        if weight == VOCABULARY:
+            rows, labelled = _padded(words, n), (True, True)
+        elif weight == "W_U":
+            columns, labelled = _padded(words, m), (False, True)
+        return Table(weight, values, rows, columns, labelled, file, place.tensor, 1, 1)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __contains__(self, weight: object) -> bool:
+        return weight in self._places
+
+    @property
+    def embeddings(self) -> Array:
+        """The embedding of every token, (v, d), as it is stored."""
+        return self._tensors[self._words]
+
+    def _values(self, weight: str, place: _Place) -> Array:
+        values = self._tensors[place.tensor]
+        if weight == "W_P":
+            first = self._family.first_position
+            values = values[first : first + self._longest]
+            if self._family.segments:  # a single text belongs to the first segment
+                segments = self._tensors[f"{self._prefix}{self._family.segments}.weight"]
+                values = values.astype(np.float64) + segments[0].astype(np.float64)
+            return values
+        if weight == VOCABULARY:
+            return values
+        if place.parts > 1:
+            values = self._part(values, place)
+        if values.ndim == 1:
+            return values.reshape(1, -1)
+        return values.T if self._family.turned else values
+
+    def _part(self, values: Array, place: _Place) -> Array:
+        """One of several stacked weights."""
+        if not self._family.turned:  # side by side
+            return np.split(values, place.parts, axis=-1)[place.part]
+        if self._family.split == "parts":
+            return np.split(values, place.parts)[place.part]
+        by_head = values.reshape(self._heads, place.parts, -1, *values.shape[1:])
+        return by_head[:, place.part].reshape(-1, *values.shape[1:])
+
+    def _found(self, layers: int) -> dict[str, _Place]:
+        """The place of every weight.
+
+        Raises:
+            InputError: if a tensor belongs to no part of the model.
+        """
+        family, found, left = self._family, dict[str, _Place](), []
+        others = {f"{name}.weight" for name in (family.words, family.positions, family.segments)}
+        for name in self._tensors:
+            bare = name.removeprefix(self._prefix)
+            path, _, kind = bare.rpartition(".")
+            number = _NUMBER.search(path)
+            roles = family.tensors.get(_NUMBER.sub(ALL, path, count=1), "").split()
+            inside = number is None or int(number[0]) < layers
+            if roles and inside and kind in ("weight", "bias"):
+                layer = f"{family.stack}{int(number[0]) + 1}." if number else ""
+                for i, role in enumerate(roles):
+                    if kind == "bias":
+                        role = role.replace("W_", "b_").replace("gamma", "beta")
+                    found[layer + role] = _Place(name, i, len(roles))
+            elif bare not in others and not any(part in f".{bare}" for part in family.ignored):
+                left.append(name)
+        if left:
+            raise InputError(
+                f"{self._tensors.path}: {listed(sorted(left), 3)} {'is' if len(left) == 1 else 'are'} "
+                f"not part of a {family.types[0]} model with {count(layers, 'layer')}, as {CONFIG} "
+                "describes it. Use the config that belongs to the weights."
+            )
+        return dict(sorted(found.items(), key=lambda item: _order(item[0])))
+
+    def _require(self, layers: int, tied: bool) -> None:
+        """Refuse a checkpoint that lacks a tensor: one that its family always has, or that another
+        layer has.
+
+        Raises:
+            InputError: naming the tensor.
+        """
+        family = self._family
+        names = [name for name in (family.words, family.positions, family.segments) if name]
+        wanted = {f"{name}.weight" for name in names}
+        for path, roles in family.tensors.items():
+            head = roles == "W_U"
+            for kind in ("weight", "bias"):
+                there = [
+                    f"{self._prefix}{path.replace(ALL, str(layer))}.{kind}" in self._tensors
+                    for layer in range(layers if ALL in path else 1)
+                ]
+                always = kind == "weight" or family.biased
+                if (always or any(there)) and not (head and (tied or kind == "bias")):
+                    wanted |= {f"{path.replace(ALL, str(layer))}.{kind}" for layer in range(len(there))}
+        missing = [
+            name
+            for name in sorted(wanted, key=_order)
+            if name not in self._tensors and f"{self._prefix}{name}" not in self._tensors
+        ]
+        if missing:
+            raise InputError(
+                f"{self._tensors.path}: {listed([self._prefix + name for name in missing], 3)} "
+                f"{'is' if len(missing) == 1 else 'are'} missing from the weights. Download them again."
+            )
+
+    def _check_shapes(self, settings: Mapping[str, Any]) -> None:
+        """Refuse tensors whose shapes do not fit together.
+
+        Raises:
+            InputError: naming the tensor, its shape and the one it needs.
+        """
+        heads, d = self._heads, self._tensors.shape(self._words)[-1]
+        kv_heads = int(settings.get("kv_heads", heads))
+        sizes: dict[str, int] = {"d": d}
+        for weight, place in self._places.items():
+            stack, _, symbol = weight.rpartition(".")
+            across = _SHAPES.get(symbol) or ("", _WIDTHS.get(symbol, "d"))
+            shape = self._shape(weight, place)
+            known = {**sizes, "": 1}
+            needed = tuple(known.get(f"{stack}.{one}", known.get(one, size))
+                           for one, size in zip(across, shape))  # fmt: skip
+            if len(shape) != 2 or needed != shape:
+                raise InputError(
+                    f"{self._tensors.file(place.tensor)}: {place.tensor} is "
+                    f"{_times(self._tensors.shape(place.tensor))}, which gives {weight} "
+                    f"{_times(shape)} numbers; it needs {_times(needed)}. Use the {CONFIG} that "
+                    "belongs to the weights."
+                )
+            sizes |= {
+                f"{stack}.{one}": size for one, size in zip(across, shape) if one not in ("", "d")
+            }
+            for which, among in (("q", heads), ("k", kv_heads), ("v", kv_heads)):
+                if which in across and sizes[f"{stack}.{which}"] % among:
+                    raise InputError(
+                        f"{self._tensors.file(place.tensor)}: {place.tensor} gives {weight} "
+                        f"{sizes[f'{stack}.{which}']} columns, which do not split into the {among} "
+                        f"heads of {CONFIG}."
+                    )
+
+            q, k = (sizes.get(f"{stack}.{which}", 0) for which in "qk")
+            if q and k and q // heads != k // kv_heads:
+                raise InputError(
+                    f"{self._tensors.file(place.tensor)}: {place.tensor} gives the heads queries of "
+                    f"{q // heads} dimensions, but keys of {k // kv_heads}. Use the {CONFIG} that "
+                    "belongs to the weights."
+                )
+
+    def _shape(self, weight: str, place: _Place) -> tuple[int, ...]:
+        """The shape of a weight, from the header of its file."""
+        shape = self._tensors.shape(place.tensor)
+        if weight == VOCABULARY or len(shape) > 2 or not shape:
+            return shape
+        if weight == "W_P":
+            return (self._longest, shape[1]) if len(shape) == 2 else shape
+        if len(shape) == 1:
+            return 1, shape[0] // place.parts
+        rows, columns = shape[::-1] if self._family.turned else shape
+        return rows, columns // place.parts
+
+
+_NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")
+_SHAPES = {"W_Q": "dq", "W_K": "dk", "W_V": "dv", "W_O": "od", "W_1": "dh", "W_G": "dh", "W_2": "hd",
+           "W_U": "du", "W_P": "nd", VOCABULARY: "wd"}  # fmt: skip
+"""Rows and columns of each weight; equal letters are equal in a layer, `d` in all of them."""
+_WIDTHS = {"b_Q": "q", "b_K": "k", "b_V": "v", "b_1": "h", "b_G": "h", "b_U": "u",
+           "gamma_Q": "g", "gamma_K": "g", "beta_Q": "g", "beta_K": "g"}  # fmt: skip
+"""The columns of a row; `d` for all others."""
+
+
+def _order(name: str) -> list[Any]:
+    """A key that sorts layer 2 before layer 10."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
+
+
+def _padded(words: Sequence[str], length: int) -> tuple[str, ...]:
+    """The words of a vocabulary, with labels for the embeddings beyond it, which fill up the matrix."""
+    return (*words[:length], *(f"[unused {i}]" for i in range(len(words), length)))
+
+
+def _times(shape: Sequence[int]) -> str:
+    return " x ".join(map(str, shape))

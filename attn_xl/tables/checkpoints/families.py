@@ -1,0 +1,267 @@
+"""The families of models that attn-xl reads: where each keeps its settings in `config.json` and its
+weights among the tensors. A family is a record; nothing else in the program knows its name.
+
+Source: the modelling files of github.com/huggingface/transformers, which write these names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+REQUIRED = object()
+"""The default of a key without a default: the config must have it."""
+ALL = "*"
+"""The layer in the name of a tensor."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """A setting in `config.json`.
+
+    Attributes:
+        names: its keys; the first one present counts, also within `rope_parameters`.
+        default: the value that the ecosystem takes without the key.
+        values: attn-xl's value for each of its values; empty if they are the same.
+    """
+
+    names: tuple[str, ...]
+    default: Any = REQUIRED
+    values: Mapping[Any, Any] = field(default_factory=dict)
+
+
+Split = Literal["", "parts", "heads"]
+
+
+@dataclass(frozen=True)
+class Family:
+    """A family of models.
+
+    Attributes:
+        types: its values of `model_type`.
+        stack: the prefix of its layers' weights: `Enc` or `Dec`.
+        prefixes: what may stand before the names of its tensors.
+        settings: settings of attn-xl: constants, or keys of the config.
+        must: keys that may only have these values, since attn-xl computes nothing else; a missing key
+            counts as the first.
+        tensors: the weights in each tensor, without `.weight` or `.bias`; `*` is the number of the
+            layer. Weights of a layer have no prefix here; several are stacked.
+        split: how stacked weights lie: in equal `parts`, or in equal parts of each head (`heads`).
+        turned: matrices are stored out x in, as `nn.Linear` does.
+        words: the tensor with the embeddings; `segments`: the one whose first row is added to each.
+        positions: the tensor with learned positions; `first_position`: the row of the first word.
+        biased: every matrix and every norm has a bias.
+        tied: the output matrix is that of the embeddings, unless `tie_word_embeddings` decides.
+        ignored: parts of the names of tensors that the hidden states do not need: buffers, other heads.
+    """
+
+    types: tuple[str, ...]
+    stack: Literal["Enc", "Dec"]
+    prefixes: tuple[str, ...]
+    settings: Mapping[str, Any]
+    tensors: Mapping[str, str]
+    words: str
+    must: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    split: Split = ""
+    turned: bool = True
+    segments: str = ""
+    positions: str = ""
+    first_position: int = 0
+    biased: bool = True
+    tied: bool = True
+    ignored: tuple[str, ...] = ()
+
+
+ACTIVATIONS = {
+    "gelu": "gelu",
+    "gelu_python": "gelu",
+    "gelu_new": "gelu-tanh",
+    "gelu_pytorch_tanh": "gelu-tanh",
+    "gelu_fast": "gelu-tanh",
+    "relu": "relu",
+    "silu": "silu",
+    "swish": "silu",
+}
+GATED = {
+    "silu": "swiglu",
+    "swish": "swiglu",
+    "gelu": "geglu",
+    "gelu_new": "geglu-tanh",
+    "gelu_pytorch_tanh": "geglu-tanh",
+}
+_ENCODER = {
+    "model": "encoder",
+    "norm": "post",
+    "positions": "learned",
+    "heads": Key(("num_attention_heads",)),
+    "layers": Key(("num_hidden_layers",)),
+    "activation": Key(("hidden_act",), values=ACTIVATIONS),
+    "epsilon": Key(("layer_norm_eps",)),
+}
+BERT = Family(
+    types=("bert",),
+    stack="Enc",
+    prefixes=("", "bert."),
+    settings=_ENCODER,
+    must={"position_embedding_type": ("absolute",), "is_decoder": (False,)},
+    words="embeddings.word_embeddings",
+    segments="embeddings.token_type_embeddings",
+    positions="embeddings.position_embeddings",
+    tensors={
+        "embeddings.LayerNorm": "Enc.gamma_1",
+        "encoder.layer.*.attention.self.query": "W_Q",
+        "encoder.layer.*.attention.self.key": "W_K",
+        "encoder.layer.*.attention.self.value": "W_V",
+        "encoder.layer.*.attention.output.dense": "W_O",
+        "encoder.layer.*.attention.output.LayerNorm": "gamma_1",
+        "encoder.layer.*.intermediate.dense": "W_1",
+        "encoder.layer.*.output.dense": "W_2",
+        "encoder.layer.*.output.LayerNorm": "gamma_2",
+    },
+    ignored=(".position_ids", ".pooler.", ".cls.", ".classifier.", ".lm_head.", ".qa_outputs."),
+)
+ROBERTA = replace(
+    BERT,
+    types=("roberta", "xlm-roberta", "camembert"),
+    prefixes=("", "roberta."),
+    must={**BERT.must, "pad_token_id": (1,)},
+    first_position=2,  # after that of padding
+)
+DISTILBERT = Family(
+    types=("distilbert",),
+    stack="Enc",
+    prefixes=("", "distilbert."),
+    settings={
+        **_ENCODER,
+        "heads": Key(("n_heads",)),
+        "layers": Key(("n_layers",)),
+        "activation": Key(("activation",), values=ACTIVATIONS),
+        "epsilon": 1e-12,  # written into its code
+    },
+    words="embeddings.word_embeddings",
+    positions="embeddings.position_embeddings",
+    tensors={
+        "embeddings.LayerNorm": "Enc.gamma_1",
+        "transformer.layer.*.attention.q_lin": "W_Q",
+        "transformer.layer.*.attention.k_lin": "W_K",
+        "transformer.layer.*.attention.v_lin": "W_V",
+        "transformer.layer.*.attention.out_lin": "W_O",
+        "transformer.layer.*.sa_layer_norm": "gamma_1",
+        "transformer.layer.*.ffn.lin1": "W_1",
+        "transformer.layer.*.ffn.lin2": "W_2",
+        "transformer.layer.*.output_layer_norm": "gamma_2",
+    },
+    ignored=(".vocab_", ".pre_classifier.", ".classifier.", ".qa_outputs."),
+)
+GPT2 = Family(
+    types=("gpt2",),
+    stack="Dec",
+    prefixes=("", "transformer."),
+    settings={
+        "model": "decoder-only",
+        "norm": "pre",
+        "positions": "learned",
+        "heads": Key(("n_head", "num_attention_heads")),
+        "layers": Key(("n_layer", "num_hidden_layers")),
+        "activation": Key(("activation_function",), "gelu_new", ACTIVATIONS),
+        "epsilon": Key(("layer_norm_epsilon",)),
+        "scale": Key(("scale_attn_weights",), True),
+    },
+    must={"scale_attn_by_inverse_layer_idx": (False,), "add_cross_attention": (False,)},
+    words="wte",
+    positions="wpe",
+    tensors={
+        "h.*.ln_1": "gamma_1",
+        "h.*.attn.c_attn": "W_Q W_K W_V",
+        "h.*.attn.c_proj": "W_O",
+        "h.*.ln_2": "gamma_2",
+        "h.*.mlp.c_fc": "W_1",
+        "h.*.mlp.c_proj": "W_2",
+        "ln_f": "Dec.gamma",
+        "lm_head": "W_U",
+    },
+    split="parts",
+    turned=False,  # stored in x out
+    ignored=(".attn.bias", ".attn.masked_bias"),
+)
+LLAMA = Family(
+    types=("llama", "mistral", "qwen2"),
+    stack="Dec",
+    prefixes=("", "model."),
+    settings={
+        "model": "decoder-only",
+        "norm": "pre",
+        "norm_type": "rms",
+        "positions": "rotary",
+        "rotary_pairs": "half",
+        "rotary_base": Key(("rope_theta",), 10_000.0),
+        "heads": Key(("num_attention_heads",)),
+        "kv_heads": Key(("num_key_value_heads", "num_attention_heads")),
+        "layers": Key(("num_hidden_layers",)),
+        "activation": Key(("hidden_act",), "silu", GATED),
+        "epsilon": Key(("rms_norm_eps",)),
+    },
+    must={"rope_scaling": (None,), "rope_type": ("default",), "use_sliding_window": (False,)},
+    words="embed_tokens",
+    tensors={
+        "layers.*.input_layernorm": "gamma_1",
+        "layers.*.self_attn.q_proj": "W_Q",
+        "layers.*.self_attn.k_proj": "W_K",
+        "layers.*.self_attn.v_proj": "W_V",
+        "layers.*.self_attn.o_proj": "W_O",
+        "layers.*.post_attention_layernorm": "gamma_2",
+        "layers.*.mlp.gate_proj": "W_G",
+        "layers.*.mlp.up_proj": "W_1",
+        "layers.*.mlp.down_proj": "W_2",
+        "norm": "Dec.gamma",
+        "lm_head": "W_U",
+    },
+    biased=False,
+    tied=False,
+    ignored=(".rotary_emb.inv_freq",),
+)
+QWEN3 = replace(
+    LLAMA,
+    types=("qwen3",),
+    settings={**LLAMA.settings, "qk_norm": "rms"},
+    tensors={
+        **LLAMA.tensors,
+        "layers.*.self_attn.q_norm": "gamma_Q",
+        "layers.*.self_attn.k_norm": "gamma_K",
+    },
+)
+GPT_NEOX = Family(
+    types=("gpt_neox",),
+    stack="Dec",
+    prefixes=("", "gpt_neox."),
+    settings={
+        "model": "decoder-only",
+        "norm": "pre",
+        "residual": Key(("use_parallel_residual",), True, {True: "parallel", False: "sequential"}),
+        "positions": "rotary",
+        "rotary_pairs": "half",
+        "rotary_base": Key(("rope_theta", "rotary_emb_base"), 10_000.0),
+        "rotary_share": Key(("partial_rotary_factor", "rotary_pct"), 0.25),
+        "heads": Key(("num_attention_heads",)),
+        "layers": Key(("num_hidden_layers",)),
+        "activation": Key(("hidden_act",), "gelu", ACTIVATIONS),
+        "epsilon": Key(("layer_norm_eps",)),
+    },
+    must={"rope_scaling": (None,), "rope_type": ("default",)},
+    words="embed_in",
+    tensors={
+        "layers.*.input_layernorm": "gamma_1",
+        "layers.*.attention.query_key_value": "W_Q W_K W_V",
+        "layers.*.attention.dense": "W_O",
+        "layers.*.post_attention_layernorm": "gamma_2",
+        "layers.*.mlp.dense_h_to_4h": "W_1",
+        "layers.*.mlp.dense_4h_to_h": "W_2",
+        "final_layer_norm": "Dec.gamma",
+        "embed_out": "W_U",
+    },
+    split="heads",
+    tied=False,
+    ignored=(".rotary_emb.inv_freq", ".attention.bias", ".attention.masked_bias"),
+)
+FAMILIES = (BERT, ROBERTA, DISTILBERT, GPT2, LLAMA, QWEN3, GPT_NEOX)

@@ -1,0 +1,147 @@
+"""Makes tests/data/checkpoints: small random models of each family as `transformers` saves them, and
+what it computes with them in float64. Run where transformers is installed: python
+tests/data/make_checkpoints.py
+
+transformers computes norms, angles and softmax in float32, whatever the weights are; here float32 is
+replaced by float64, so that its numbers can be compared to 1e-10.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import (
+    BertConfig,
+    BertModel,
+    DistilBertConfig,
+    DistilBertModel,
+    GPT2Config,
+    GPT2LMHeadModel,
+    GPTNeoXConfig,
+    GPTNeoXForCausalLM,
+    LlamaConfig,
+    LlamaForCausalLM,
+    MistralConfig,
+    MistralForCausalLM,
+    Qwen2Config,
+    Qwen2ForCausalLM,
+    Qwen3Config,
+    Qwen3ForCausalLM,
+    RobertaConfig,
+    RobertaModel,
+)
+
+HERE = Path(__file__).parent / "checkpoints"
+WORDS = ["<unk>", "<pad>", "the", "cat", "dog", "chased", "sat", "on", "mat", "and", "mouse", "ran"]
+TEXT = "the cat chased the mouse and ran"
+_OLD = {"vocab_size": len(WORDS), "hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2,
+        "intermediate_size": 12, "max_position_embeddings": 16}  # fmt: skip
+_NEW = {**_OLD, "hidden_size": 16, "num_attention_heads": 4, "num_key_value_heads": 2}
+MODELS: dict[str, tuple[type, Any, torch.dtype]] = {
+    "bert": (BertModel, BertConfig(**_OLD), torch.float32),
+    "roberta": (
+        RobertaModel,
+        RobertaConfig(**{**_OLD, "max_position_embeddings": 18}, type_vocab_size=1, hidden_act="relu"),
+        torch.float32,
+    ),
+    "distilbert": (
+        DistilBertModel,
+        DistilBertConfig(
+            vocab_size=len(WORDS), dim=8, n_layers=2, n_heads=2, hidden_dim=12,
+            max_position_embeddings=16,
+        ),
+        torch.float32,
+    ),
+    "gpt2": (
+        GPT2LMHeadModel,
+        GPT2Config(vocab_size=len(WORDS), n_embd=8, n_layer=2, n_head=2, n_positions=16),
+        torch.float32,
+    ),
+    "llama": (LlamaForCausalLM, LlamaConfig(**_NEW, rope_theta=500.0), torch.bfloat16),
+    "mistral": (
+        MistralForCausalLM,
+        MistralConfig(**{**_NEW, "num_key_value_heads": 1}, head_dim=6),
+        torch.float16,
+    ),
+    "qwen2": (Qwen2ForCausalLM, Qwen2Config(**_NEW, tie_word_embeddings=True), torch.float32),
+    "qwen3": (Qwen3ForCausalLM, Qwen3Config(**_NEW, head_dim=6), torch.float32),
+    "gpt_neox": (GPTNeoXForCausalLM, GPTNeoXConfig(**_OLD, rotary_pct=0.5), torch.float32),
+    "gpt_neox-sequential": (
+        GPTNeoXForCausalLM,
+        GPTNeoXConfig(**_OLD, rotary_pct=1.0, use_parallel_residual=False),
+        torch.float16,
+    ),
+}  # fmt: skip
+SHARDED = ("qwen2",)
+
+
+def tokenizer(kind: str) -> Tokenizer:
+    """A word-level tokenizer; for BERT one that needs the library, with special tokens around a
+    text."""
+    numbers = {word: i for i, word in enumerate(WORDS)}
+    made = Tokenizer(models.WordLevel(numbers, unk_token="<unk>"))
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    if kind == "bert":
+        made.post_processor = processors.TemplateProcessing(
+            single="and $A on", special_tokens=[("and", numbers["and"]), ("on", numbers["on"])]
+        )
+    return made
+
+
+def save(name: str) -> None:
+    """A random model, as transformers saves it."""
+    kind, config, dtype = MODELS[name]
+    torch.manual_seed(len(name))
+    model = kind(config)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_(torch.randn_like(parameter) * 0.4)
+    folder = HERE / name
+    size = "4KB" if name in SHARDED else "5GB"
+    model.to(dtype).save_pretrained(folder, max_shard_size=size)
+    (folder / "generation_config.json").unlink(missing_ok=True)
+    tokenizer(name).save(str(folder / "tokenizer.json"))
+
+
+def computed(name: str) -> None:
+    """The hidden states, attention weights and logits of the saved model in float64."""
+    kind, _, _ = MODELS[name]
+    folder = HERE / name
+    saved = kind.from_pretrained(folder, torch_dtype=torch.float32)
+    config = saved.config
+    config._attn_implementation = "eager"
+    ids = Tokenizer.from_file(str(folder / "tokenizer.json")).encode(TEXT).ids
+    before = torch.float32, torch.float, torch.Tensor.float
+    torch.set_default_dtype(torch.float64)
+    torch.float32 = torch.float = torch.float64
+    torch.Tensor.float = torch.Tensor.double
+    try:
+        model = kind(config).eval()
+        model.load_state_dict({key: value.double() for key, value in saved.state_dict().items()})
+        model = model.double()
+        with torch.no_grad():
+            out = model(torch.tensor([ids]), output_hidden_states=True, output_attentions=True)
+    finally:
+        torch.float32, torch.float, torch.Tensor.float = before
+        torch.set_default_dtype(torch.float32)
+    arrays = {f"hidden_{i}": x[0].numpy() for i, x in enumerate(out.hidden_states)}
+    arrays |= {f"attention_{i + 1}": x[0].numpy() for i, x in enumerate(out.attentions)}
+    if "logits" in out:
+        arrays["logits"] = out.logits[0].numpy()
+    assert all(array.dtype == np.float64 for array in arrays.values())
+    np.savez_compressed(folder / "expected.npz", ids=ids, **arrays)
+
+
+if __name__ == "__main__":
+    shutil.rmtree(HERE, ignore_errors=True)
+    for name in MODELS:
+        save(name)
+        computed(name)
+        kept = json.loads((HERE / name / "config.json").read_text("utf-8"))
+        print(name, kept.get("torch_dtype") or kept.get("dtype"))

@@ -1,0 +1,262 @@
+"""Learning: against PyTorch, live against computed, the workbook against the program run anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import openpyxl
+import pytest
+from conftest import CANCELLED, SAMPLES, alike, table, verify
+from judges import Editable, differences_ironcalc
+
+import attn_xl
+from attn_xl import CallError, InputError
+from attn_xl.settings import Optimizer
+
+Make = Callable[..., Path]
+SAMPLE = SAMPLES / "learning.xlsx"
+RNG = np.random.default_rng(8)
+WORDS = ["mouse", "and", "cat", "are", "friends"]
+
+
+def torch_losses(optimizer: str, rate: float, steps: int) -> tuple[list[float], dict[str, np.ndarray]]:
+    """The losses of the sample, and its weights after all steps, by PyTorch."""
+    torch = pytest.importorskip("torch")
+    tables = attn_xl.read_tables(SAMPLE)
+    weights = {
+        name: torch.tensor(table.values.copy(), requires_grad=True)
+        for name, table in tables.weights.items()
+    }
+    kinds: dict[str, Any] = {
+        "sgd": lambda w: torch.optim.SGD(w, rate),
+        "momentum": lambda w: torch.optim.SGD(w, rate, momentum=0.9),
+        "adam": lambda w: torch.optim.Adam(w, rate),
+        "adamw": lambda w: torch.optim.AdamW(w, rate, weight_decay=0.01),
+    }
+    chosen = kinds[optimizer](list(weights.values()))
+    classes = tables.weights["W_C"].columns
+    losses = []
+    for _ in range(steps + 1):
+        parts = []
+        for name, sentence in tables.sentences.items():
+            x = torch.tensor(sentence.values)
+            q, k, v = (x @ weights[f"W_{letter}"] for letter in "QKV")
+            output = torch.softmax(q @ k.T / 2**0.5, dim=1) @ v
+            right = torch.tensor([classes.index(tables.labels[name][0])])
+            parts.append(torch.nn.functional.cross_entropy(output[:1] @ weights["W_C"], right))
+        loss = sum(parts) / len(parts)
+        losses.append(loss.item())
+        if len(losses) <= steps:
+            chosen.zero_grad()
+            loss.backward()
+            chosen.step()
+    return losses, {name: weight.detach().numpy() for name, weight in weights.items()}
+
+
+@pytest.mark.parametrize("live", [20, 3])
+@pytest.mark.parametrize("optimizer", [o.value for o in Optimizer])
+def test_twenty_steps_are_those_of_pytorch(optimizer: str, live: int) -> None:
+    rate = 0.1 if "adam" in optimizer else 1.0
+    losses, weights = torch_losses(optimizer, rate, 20)
+    run = attn_xl.learn(SAMPLE, steps=20, optimizer=optimizer, rate=rate, live=live)  # type: ignore[arg-type]
+    assert np.allclose(run.losses, losses, rtol=1e-8, atol=0)
+    for name, expected in weights.items():
+        assert np.allclose(run.weights[name].values, expected, rtol=1e-8, atol=1e-10)
+
+
+def test_the_sample_tells_its_story() -> None:
+    """Half of the sentences are wrong at first, none in the end; and mouse looks at the deciding word."""
+    run = attn_xl.learn(SAMPLE, steps=30, live=2)
+    (graph,) = run.computation.values()
+    labels = attn_xl.read_tables(SAMPLE).labels
+    for step, right in ((1, 2), (31, 4)):
+        classes = [graph[f"Step{step}.{name}.Class"].texts for name in labels]
+        assert sum(given == label for given, label in zip(classes, labels.values())) == right
+    for name, word in (
+        ("pets", "cat"),
+        ("desk", "keyboard"),
+        ("kitchen", "cheese"),
+        ("office", "screen"),
+    ):
+        before, after = (graph[f"Step{step}.{name}.Softmax"]["mouse", word] for step in (1, 31))
+        assert after > 1.4 * before
+    assert run.losses[-1] < 0.01 < run.losses[0]
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
+def test_a_run_recalculates_also_after_changes(optimizer: str, tmp_path: Path) -> None:
+    """Of the rate, a weight, an input and a label, compared with the program run on the changed input."""
+    path, changed = tmp_path / "run.xlsx", tmp_path / "changed.xlsx"
+    computation = attn_xl.attend(SAMPLE, steps=3, optimizer=optimizer, controls=True)  # type: ignore[arg-type]
+    layout = attn_xl.write_workbook(computation, path)
+    verify(path)
+    (graph,) = computation.values()
+    edits = [("Rate", 0, 0, 0.3), ("Step1.W_K", 1, 0, 0.75), ("desk.Input", 2, 1, -0.5),
+             ("Labels", 3, 0, "animal")]  # fmt: skip
+    entries = []
+    for name, row, column, value in edits:
+        place = layout.blocks[graph[name]].place
+        entries.append((place.sheet, place.row + row, place.column + column, value))
+    book = openpyxl.load_workbook(path)
+    for sheet, row, column, value in entries:
+        book[sheet].cell(row, column).value = value
+    book.save(changed)
+    (again,) = attn_xl.attend(changed).values()
+    engine = Editable(path)
+    engine.enter(entries)
+    for name in ("Loss", "Step4.W_Q", "Step3.dW_V", "Step2.desk.dScores"):
+        place = layout.blocks[graph[name]].place
+        for (i, j), expected in np.ndenumerate(again[name].values):
+            got = engine.value(place.sheet, place.row + i, place.column + j)
+            assert got == pytest.approx(expected, rel=1e-9), (name, i, j)
+        assert not np.allclose(again[name].values, graph[name].values, rtol=1e-6)
+
+
+def language_model() -> dict[str, Any]:
+    return {
+        "pets": table(np.random.default_rng(2).normal(size=(5, 3)), WORDS),
+        "Vocabulary": table(np.random.default_rng(3).normal(size=(6, 3)), [*WORDS, "<end>"]),
+        "Settings": [["model", "decoder-only"]],
+    }
+
+
+def regression(**settings: Any) -> dict[str, Any]:
+    x, y, target = np.random.default_rng(4).normal(size=(3, 3, 2))
+    return {
+        "one": table(x), "two": table(y), "Target": target.tolist(), "two.Target": (target * 2).tolist(),
+        "Settings": [["setting", "value"], *settings.items()],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "sheets",
+    [
+        pytest.param(language_model(), id="language model"),
+        pytest.param(regression(), id="attention"),
+        pytest.param(regression(heads=2), id="heads"),
+        pytest.param(regression(model="encoder", activation="gelu-tanh"), id="encoder"),
+        pytest.param(regression(model="feed-forward"), id="feed-forward"),
+    ],
+)
+def test_any_model_learns_with_weights_that_are_drawn(sheets: Any, make: Make, tmp_path: Path) -> None:
+    run = attn_xl.learn(make(sheets), steps=2, rate=0.05, seed=5)
+    assert run.losses[0] > run.losses[1] > run.losses[2]
+    path = tmp_path / "out.xlsx"
+    attn_xl.write_workbook(run.computation, path, plain=True)
+    assert not differences_ironcalc(path, 1e-9, CANCELLED)
+    again = attn_xl.learn(make(sheets, "again.xlsx"), steps=40, rate=0.05, seed=5, live=1)
+    assert np.array_equal(again.losses[:2], run.losses[:2])
+    assert again.losses[-1] < run.losses[-1]
+    for name, weights in again.weights.items():
+        before = run.computation["Learning" if len(sheets) > 3 else "pets"][f"Step1.{name}"]
+        bound = np.sqrt(6 / sum(before.shape))
+        assert np.abs(before.values).max() <= bound or name.startswith(
+            ("gamma", "beta", "Vocab", "Enc")
+        )
+        assert weights.shape == before.shape
+
+
+def test_only_some_weights_are_learned_on_request() -> None:
+    tables = attn_xl.read_tables(SAMPLE)
+    run = attn_xl.learn(tables, steps=2, train="W_Q, w_c")
+    assert not np.allclose(run.weights["W_C"].values, tables.weights["W_C"].values)
+    assert set(run.weights) == {"W_Q", "W_C"}
+
+
+def test_labels_in_python() -> None:
+    x = {
+        name: attn_xl.given([[1, 0], [0, number]], [name, "sat"], ["x", "y"], name)
+        for number, name in enumerate("ab", 1)
+    }
+    run = attn_xl.learn(x, model="classify", labels={"a": "yes", "b": "no"}, steps=3, rate=0.5)
+    assert run.losses[-1] < run.losses[0]
+    assert run.weights["W_C"].columns == ("yes", "no")
+
+
+def test_a_written_run_is_read_back_and_explained(tmp_path: Path) -> None:
+    path = tmp_path / "run.xlsx"
+    run = attn_xl.learn(SAMPLE, steps=2)
+    attn_xl.write_workbook(run.computation, path)
+    verify(path)
+    (graph,) = run.computation.values()
+    again = attn_xl.attend(path)
+    (read,) = again.values()
+    assert np.array_equal(read["Loss"].values, graph["Loss"].values)
+    names = openpyxl.load_workbook(path).defined_names
+    assert {"Step1.W_Q", "Step1.dW_Q", "Step3.W_Q", "Step1.W_Q.m", "Step1.W_Q.v", "Loss", "Rate"} <= {
+        *names
+    }
+    assert attn_xl.explain(again, "Step1.pets.dScores[mouse, cat]").formula.startswith("=")
+
+
+@alike
+@pytest.mark.parametrize("steps", [30, 1, 20])
+def test_long_runs_keep_the_same_curve(steps: int, tmp_path: Path) -> None:
+    whole, short = (attn_xl.learn(SAMPLE, steps=steps, live=live) for live in (steps, 3))
+    assert np.array_equal(whole.losses, short.losses)
+    path = tmp_path / "short.xlsx"
+    attn_xl.write_workbook(short.computation, path)
+    verify(path)
+    assert np.array_equal(attn_xl.learn(path, steps=steps).losses, whole.losses)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"rate": 1e200, "optimizer": "sgd"}, InputError, r"too large in step 2. .* rate 1e\+199"),
+        ({"rate": 1e200, "optimizer": "sgd", "live": 1}, InputError, "too large in step 2"),
+        ({"train": "W_X"}, CallError, "train: there are no weights 'W_X'"),
+        ({"steps": -1}, CallError, "takes a whole number from 0"),
+        ({"rate": 0}, CallError, "takes a number above 0"),
+        ({"momentum": 0.5}, CallError, "has no effect without optimizer momentum"),
+        ({"decay": 0.5}, CallError, "has no effect without optimizer adamw"),
+    ],
+)
+def test_what_cannot_be_learned_is_said(options: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        attn_xl.learn(SAMPLE, **options)
+
+
+def test_a_model_without_weights_has_nothing_to_learn(make: Make) -> None:
+    sheets = {
+        "one": table(np.ones((2, 2))),
+        "Target": [[1, 0], [0, 1]],
+        "Settings": [["model", "softmax"]],
+    }
+    with pytest.raises(InputError, match="nothing to learn"):
+        attn_xl.learn(make(sheets))
+
+
+@pytest.mark.parametrize(("matrix", "row", "column"), [(1, 1, 1), (2, 3, 2), (4, 2, 1)])
+def test_any_gradient_can_be_checked_by_nudging_its_weight(
+    matrix: int, row: int, column: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.xlsx"
+    computation = attn_xl.attend(SAMPLE, steps=1, controls=True)
+    layout = attn_xl.write_workbook(computation, path)
+    (graph,) = computation.values()
+    engine = Editable(path)
+    cells = {}
+    for name, value in (("CheckedMatrix", matrix), ("CheckedRow", row), ("CheckedColumn", column)):
+        place = layout.blocks[graph[name]].place
+        cells[place.sheet, place.row, place.column] = value
+    engine.enter((*where, value) for where, value in cells.items())
+    name = ["W_Q", "W_K", "W_V", "W_C"][matrix - 1]
+    expected = graph[f"Step1.d{name}"].values[row - 1, column - 1]
+    for step, tolerance in (("Gradient", 1e-12), ("CentralDifference", 1e-6)):
+        place = layout.blocks[graph[step]].place
+        found = engine.value(place.sheet, place.row, place.column)
+        assert found == pytest.approx(expected, rel=tolerance), step
+
+
+def test_attention_before_and_after_is_compared() -> None:
+    (graph,) = attn_xl.learn(SAMPLE, steps=3).computation.values()
+    before, after, moved = (
+        graph[f"Compare.pets.Softmax.{name}"].values for name in ("Before", "After", "Difference")
+    )
+    assert np.array_equal(before, graph["Step1.pets.Softmax"].values)
+    assert np.array_equal(after, graph["Step4.pets.Softmax"].values)
+    assert np.allclose(moved, after - before, atol=0)

@@ -1,0 +1,368 @@
+"""Trained models read from their folders: every family against `transformers`, whose numbers are kept
+in `data/checkpoints` (see `data/make_checkpoints.py`); and folders that are damaged, hostile or
+incomplete."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import ROOT, SAMPLES
+
+import attn_xl
+from attn_xl.errors import AttnXlError, InputError
+from attn_xl.labelled import MissingLibraryError
+from attn_xl.tables.checkpoints import checkpoint, tokenizer
+from attn_xl.tables.checkpoints.checkpoint import Checkpoint
+from attn_xl.tables.checkpoints.safetensors import LONGEST_HEADER, Tensors
+
+DATA = ROOT / "tests" / "data" / "checkpoints"
+FAMILIES = sorted(path.name for path in DATA.iterdir())
+TINY = SAMPLES / "tiny-model"
+TEXT = "the cat chased the mouse and ran"
+Change = Callable[[dict[str, Any]], object]
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    """A copy of the tiny model, to be changed."""
+    return Path(shutil.copytree(TINY, tmp_path / "tiny"))
+
+
+def change_json(file: Path, change: Change) -> None:
+    content = json.loads(file.read_text("utf-8"))
+    change(content)
+    file.write_text(json.dumps(content), "utf-8")
+
+
+def written(header: dict[str, Any] | bytes, data: bytes, file: Path, length: int | None = None) -> Path:
+    raw = header if isinstance(header, bytes) else json.dumps(header).encode()
+    size = len(raw) if length is None else length
+    file.write_bytes(size.to_bytes(8, "little") + raw + data)
+    return file
+
+
+def entry(begin: int, end: int, shape: list[int], kind: str = "F32") -> dict[str, Any]:
+    return {"dtype": kind, "shape": shape, "data_offsets": [begin, end]}
+
+
+def changed(tensors: Tensors, file: Path, change: Change) -> None:
+    """Write tensors as float32 into a file, after a change of the dictionary of arrays."""
+    arrays = {name: np.array(tensors[name]) for name in tensors}
+    change(arrays)
+    header, data = {}, b""
+    for name, array in arrays.items():
+        raw = np.ascontiguousarray(array, np.float32).tobytes()
+        header[name] = entry(len(data), len(data) + len(raw), [*array.shape])
+        data += raw
+    written(header, data, file)
+
+
+# Families
+
+
+def expected(name: str) -> Any:
+    return np.load(DATA / name / "expected.npz")
+
+
+@pytest.fixture(params=FAMILIES)
+def family(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a family; the tokens are those of transformers, so that no library is needed."""
+    name = str(request.param)
+    ids = expected(name)["ids"].tolist()
+
+    def kept(folder: Path) -> tokenizer.Tokenizer:
+        content = json.loads((folder / "tokenizer.json").read_text("utf-8"))
+        return tokenizer.Tokenizer(folder, lambda text: ids, tuple(content["model"]["vocab"]))
+
+    monkeypatch.setattr(checkpoint, "read_tokenizer", kept)
+    return name
+
+
+def test_a_family_computes_what_transformers_computes(family: str) -> None:
+    want = expected(family)
+    (graph,) = attn_xl.load_model(DATA / family)(TEXT).values()
+    encodes = "Enc1.W_Q" in graph
+    stack = "Enc" if encodes else "Dec"
+
+    def close(name: str, numbers: Any) -> None:
+        assert np.abs(graph[name].values - numbers).max() < 1e-10, name
+
+    close("Enc.Norm_1" if encodes else "Embedded" if "Embedded" in graph else "Input", want["hidden_0"])
+    for layer in (1, 2):
+        for head, numbers in enumerate(want[f"attention_{layer}"], 1):
+            close(f"{stack}{layer}.Softmax_{head}", numbers)
+    after = next(name for name in ("Enc1.Norm_2", "Dec1.Sum_2", "Dec1.Sum") if name in graph)
+    close(after, want["hidden_1"])
+    close("Enc2.Norm_2" if encodes else "Dec.Norm", want["hidden_2"])
+    if not encodes:
+        close("Logits", want["logits"])
+
+
+def test_the_settings_come_from_the_config() -> None:
+    settings = attn_xl.load_model(DATA / "llama").settings
+    assert settings["rotary_base"] == 500.0
+    assert (settings["heads"], settings["kv_heads"], settings["activation"]) == (4, 2, "swiglu")
+    assert attn_xl.load_model(DATA / "roberta").settings["activation"] == "relu"
+    assert attn_xl.load_model(DATA / "gpt2").settings["activation"] == "gelu-tanh"
+
+
+def test_stored_types_and_shards() -> None:
+    kinds = {name: {one.type for one in Tensors(DATA / name)._stored.values()} for name in FAMILIES}
+    assert kinds["llama"] == {"BF16"}
+    assert kinds["mistral"] == {"F16"}
+    assert kinds["gpt2"] == {"F32"}
+    assert len({Tensors(DATA / "qwen2").file(name) for name in Tensors(DATA / "qwen2")}) > 1
+
+
+def test_tokens_are_those_of_the_library() -> None:
+    library = pytest.importorskip("tokenizers")
+    for name in FAMILIES:
+        ids = library.Tokenizer.from_file(str(DATA / name / "tokenizer.json")).encode(TEXT).ids
+        assert ids == expected(name)["ids"].tolist()
+        made = tokenizer.read_tokenizer(DATA / name)
+        assert made.encode(TEXT) == ids
+    made = library.Tokenizer.from_file(str(TINY / "tokenizer.json"))
+    for text in ("The cat, the DOG.", "zebra mouse.", "a-b  c\n"):
+        assert tokenizer.read_tokenizer(TINY).encode(text) == made.encode(text).ids
+
+
+def test_without_the_library_a_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise ImportError
+
+    monkeypatch.setattr(tokenizer, "import_module", missing)
+    with pytest.raises(MissingLibraryError, match=r'pip install "attn-xl\[models\]"'):
+        tokenizer.read_tokenizer(DATA / "bert")
+    tokenizer.read_tokenizer(TINY)  # word-level: needs nothing
+
+
+def test_the_tiny_model_needs_no_library() -> None:
+    names = {"safetensors", "tokenizers", "torch", "transformers"}
+    for path in (ROOT / "attn_xl" / "tables" / "checkpoints").glob("*.py"):
+        text = path.read_text("utf-8")
+        assert not any(f"import {name}" in text for name in names)
+
+
+# The tiny model
+
+
+def test_the_tiny_model_predicts_and_finds_the_earlier_word() -> None:
+    model = attn_xl.load_model(TINY)
+    graph = model("the small cat chased the old mouse and the small")[TINY.name]
+    assert graph["Next"].texts is not None
+    assert graph["Next"].texts[-1] == "cat"
+    assert graph["Probabilities"][-1, "cat"] > 0.9
+    heads = [graph[f"Dec{layer}.Softmax_{head}"] for layer in (1, 2) for head in (1, 2, 3, 4)]
+    assert max(head[-1, 1] for head in heads) > 0.7  # the earlier `small`
+    assert max(head[-1, 2] for head in heads) > 0.9  # the word after it
+    for text, words in (
+        (
+            "anna connected the mouse to the keyboard and the mouse",
+            {"worked", "blinked", "stopped", "started"},
+        ),
+        ("the cat chased the mouse and the mouse", {"ran", "slept", "ate", "jumped"}),
+    ):
+        shares = model(text)[TINY.name]["Probabilities"]
+        assert sum(shares[-1, word] for word in words) > 0.95
+    assert sum(path.stat().st_size for path in TINY.iterdir()) < 400_000
+
+
+def test_unknown_words_are_reported() -> None:
+    tables = attn_xl.read_tables(TINY, text="the zebra ran")
+    assert tables.sentences[TINY.name].rows == ("the", "<unk>", "ran")
+    assert any("'<unk>'" in remark for remark in tables.remarks)
+
+
+def test_several_texts_share_the_weights() -> None:
+    computation = attn_xl.load_model(TINY)("the cat ran", "anna moved the mouse")
+    assert list(computation) == ["text 1", "text 2"]
+    assert computation["text 1"]["Dec1.W_Q"] is computation["text 2"]["Dec1.W_Q"]
+
+
+def test_weights_from_a_model_and_words_from_a_file(make: Callable[..., Path]) -> None:
+    tables = attn_xl.read_tables(TINY, text="the cat ran")
+    x = tables.sentences[TINY.name]
+    rows = [["", *x.columns], *([word, *numbers] for word, numbers in zip(x.rows, x.values.tolist()))]
+    read = attn_xl.read_tables(make({"s": rows}), weights=TINY / "model.safetensors")
+    mine, whole = attn_xl.attend(read)["s"], attn_xl.attend(tables)[TINY.name]
+    assert np.allclose(mine["Logits"].values, whole["Logits"].values, atol=1e-9)
+
+
+def test_weights_without_a_config_are_read_by_their_names(
+    make: Callable[..., Path], tmp_path: Path
+) -> None:
+    w = np.arange(4, dtype=np.float32).reshape(2, 2)
+    raw = w.tobytes()
+    names = [f"layers.0.self_attn.{one}_proj.weight" for one in "qkv"]
+    header = {name: entry(16 * i, 16 * i + 16, [2, 2]) for i, name in enumerate(names)}
+    file = written(header, raw * 3, tmp_path / "w.safetensors")
+    read = attn_xl.read_tables(make({"s": [["", "a", "b"], ["x", 1, 2], ["y", 3, 4]]}), weights=file)
+    assert np.array_equal(read.weights["W_Q"].values, w.T)  # stored out x in
+
+
+# Files that are not well-formed
+
+
+@pytest.mark.parametrize(
+    ("header", "data", "length", "says"),
+    [
+        (b"", b"", 8_000_000_000, "its header would have 8,000,000,000 bytes"),
+        (b"", b"", LONGEST_HEADER + 1, "its header would have"),
+        (b"{", b"", None, "its header is not JSON"),
+        (b"[" * 100_000, b"", None, "its header is not JSON"),
+        (b"[]", b"", None, "its header is not a JSON object"),
+        ({"a": entry(0, 16, [2, 2]), "b": entry(8, 24, [2, 2])}, bytes(24), None, "'b' overlaps"),
+        ({"a": entry(0, 16, [2, 2]), "b": entry(0, 16, [2, 2])}, bytes(16), None, "'b' overlaps"),
+        ({"a": entry(8, 24, [2, 2])}, bytes(24), None, "'a' leaves a gap"),
+        ({"a": entry(0, 16, [2, 3])}, bytes(16), None, "'a' is not consistent"),
+        ({"a": entry(0, 16, [2**62, 2**4])}, bytes(16), None, "'a' is not consistent"),
+        ({"a": entry(0, 16, [-2, -2])}, bytes(16), None, "'a' is not consistent"),
+        ({"a": entry(0, 16, [2, 2], "X")}, bytes(16), None, "'a' is not consistent"),
+        ({"a": {"dtype": "F32"}}, b"", None, "'a' is not consistent"),
+        ({"a": [1]}, b"", None, "'a' is not consistent"),
+        ({"a": entry(0, 16, [2, 2])}, bytes(8), None, "end at byte"),
+        ({"a": entry(0, 16, [2, 2])}, bytes(32), None, "end at byte"),
+    ],
+)
+def test_a_hostile_file_is_refused(
+    header: Any, data: bytes, length: int | None, says: str, tmp_path: Path
+) -> None:
+    file = written(header, data, tmp_path / "m.safetensors", length)
+    with pytest.raises(InputError, match=says) as refused:
+        Tensors(file)
+    assert "\n" not in str(refused.value)
+
+
+def test_an_empty_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "m.safetensors").write_bytes(b"123")
+    with pytest.raises(InputError, match="it has 3 bytes"):
+        Tensors(tmp_path / "m.safetensors")
+
+
+def test_integers_are_no_weights(tmp_path: Path) -> None:
+    file = written({"a": entry(0, 4, [4], "U8")}, bytes(4), tmp_path / "m.safetensors")
+    with pytest.raises(InputError, match="stored as U8"):
+        Tensors(file)["a"]
+
+
+# Folders that are not usable
+
+
+def refused(folder: Path, says: str, text: str = "the cat") -> None:
+    with pytest.raises(AttnXlError, match=says) as error:
+        attn_xl.attend(attn_xl.read_tables(folder, text=text))
+    assert "\n" not in str(error.value)
+    assert str(folder) in str(error.value) or "--text" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda c: c.update(model_type="rwkv"), "'rwkv', a family .* It knows: bert, .*llama"),
+        (lambda c: c.pop("num_attention_heads"), "num_attention_heads is missing"),
+        (lambda c: c.pop("rms_norm_eps"), "rms_norm_eps is missing"),
+        (lambda c: c.update(hidden_act="tanh"), "hidden_act is 'tanh'; attn-xl computes silu"),
+        (lambda c: c.update(rope_scaling={"rope_type": "llama3"}), "rope_scaling is .*llama3"),
+        (
+            lambda c: c.update(num_hidden_layers=1),
+            r"layers\.1\..* not part of a llama model with 1 layer",
+        ),
+        (lambda c: c.update(num_hidden_layers=3), r"layers\.2\..* missing"),
+        (lambda c: c.update(num_attention_heads=3), "32 columns, which do not split into the 3 heads"),
+        (lambda c: c.update(tie_word_embeddings=False), "lm_head.weight is missing"),
+        (lambda c: c.update(num_key_value_heads=4), "queries of 8 dimensions, but keys of 4"),
+    ],
+)
+def test_a_config_that_does_not_fit(change: Change, says: str, tiny: Path) -> None:
+    change_json(tiny / "config.json", change)
+    refused(tiny, says)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda t: t.pop("model.layers.1.mlp.up_proj.weight"), r"layers\.1\.mlp\.up_proj.* is missing"),
+        (lambda t: t.update({"model.extra.weight": np.ones(2)}), r"model\.extra\.weight is not part"),
+        (
+            lambda t: t.update({"model.layers.0.mlp.down_proj.weight": np.ones((32, 60))}),
+            "down_proj.weight is 32 x 60, which gives Dec1.W_2 60 x 32 numbers; it needs 64 x 32",
+        ),
+        (lambda t: t.update({"model.norm.weight": np.ones(31)}), "needs 1 x 32"),
+    ],
+)
+def test_tensors_that_do_not_fit(change: Change, says: str, tiny: Path) -> None:
+    changed(Tensors(TINY), tiny / "model.safetensors", change)
+    refused(tiny, says)
+
+
+def test_a_number_that_is_not_finite(tiny: Path) -> None:
+    def change(tensors: dict[str, Any]) -> None:
+        tensors["model.layers.0.self_attn.q_proj.weight"][0, 0] = np.nan
+
+    changed(Tensors(TINY), tiny / "model.safetensors", change)
+    refused(tiny, "q_proj.weight has a number that is not finite")
+
+
+def test_a_tokenizer_that_does_not_fit(tiny: Path) -> None:
+    change_json(tiny / "tokenizer.json", lambda c: c["model"]["vocab"].update(zebra=45, okapi=46))
+    refused(tiny, "has 47 tokens, but the model has embeddings for 45")
+
+
+def test_a_truncated_tokenizer(tiny: Path) -> None:
+    (tiny / "tokenizer.json").write_text("{", "utf-8")
+    refused(tiny, "not a JSON object")
+
+
+@pytest.mark.parametrize("text", ["", "  "])
+def test_a_text_without_words(text: str) -> None:
+    refused(TINY, "has no tokens", text)
+
+
+def test_a_text_longer_than_the_model_takes() -> None:
+    refused(TINY, "65 tokens, but .* takes 64 .*max_position_embeddings", "cat " * 65)
+
+
+def test_a_model_without_a_text() -> None:
+    with pytest.raises(AttnXlError, match="needs a text: --text"):
+        attn_xl.read_tables(TINY)
+
+
+def test_a_text_without_a_model() -> None:
+    with pytest.raises(AttnXlError, match="--text needs the folder of a trained model"):
+        attn_xl.read_tables(SAMPLES / "mouse.xlsx", text="the cat")
+
+
+def test_pickles_are_never_opened(tiny: Path) -> None:
+    (tiny / "model.safetensors").rename(tiny / "pytorch_model.bin")
+    refused(tiny, "pytorch_model.bin is a pickle.* safe_serialization=True")
+
+
+def test_a_folder_without_weights_or_config(tiny: Path) -> None:
+    (tiny / "model.safetensors").unlink()
+    refused(tiny, "model.safetensors is missing")
+    (tiny / "config.json").unlink()
+    refused(tiny, "a folder without a config.json")
+
+
+def test_an_index_does_not_leave_the_folder(tiny: Path) -> None:
+    (tiny / "model.safetensors.index.json").write_text('{"weight_map": {"a": "../x.safetensors"}}')
+    refused(tiny, "weight_map must map each tensor to a file in the same folder")
+
+
+def test_only_what_is_used_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Checking the shapes of a model reads no tensor."""
+    read: list[str] = []
+    module = importlib.import_module("attn_xl.tables.checkpoints.safetensors")
+    get = module.Tensors.__getitem__
+    monkeypatch.setattr(
+        module.Tensors, "__getitem__", lambda self, name: read.append(name) or get(self, name)
+    )
+    Checkpoint(TINY)
+    assert set(read) == {"model.embed_tokens.weight"}
