@@ -236,3 +236,44 @@ def test_where_words_cannot_be_written() -> None:
     source = attn_xl.read_tables(SAMPLES / "output-weights.xlsx")
     with pytest.raises(InputError, match="--generate needs the embedding of each word"):
         attend(source, Settings.resolve({"generate": 2}, source.settings, ""))
+
+
+# ONNX's reference implementation: tests/data/make_onnx_blocks.py
+
+
+@pytest.fixture(scope="module")
+def onnx() -> dict[str, np.ndarray]:
+    with np.load(Path(blocks.__file__).parent / "onnx_blocks.npz") as arrays:
+        return dict(arrays)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5])
+@pytest.mark.parametrize("pairs", ["half", "neighbours"])
+def test_rotations_are_those_of_onnx(pairs: str, share: float, onnx: dict[str, np.ndarray]) -> None:
+    options = {"rotary_pairs": pairs, "rotary_share": share, "rotary_base": 100.0}
+    graph = attn_xl.attend(onnx["x"], positions="rotary", **options)["Sentence"]  # type: ignore[arg-type]
+    for step in ("RotatedQ", "RotatedK"):
+        assert_close(graph[step].values, onnx[f"rotary {pairs} {share}"], step)
+
+
+def test_rms_norm_is_that_of_onnx(onnx: dict[str, np.ndarray]) -> None:
+    weights = {"gamma": onnx["gamma"]}
+    graph = attn_xl.attend(onnx["x"], weights=weights, model="norm", norm_type="rms", epsilon=2**-10)
+    assert_close(graph["Sentence"]["Norm"].values, onnx["rms norm"], "Norm")
+
+
+@pytest.mark.parametrize(
+    ("case", "options"),
+    [
+        ("grouped", {}),
+        ("capped", {"score_cap": 1.5}),
+        ("window", {"window": 3}),
+        ("word by word", {}),
+    ],
+)
+def test_attention_is_that_of_onnx(
+    case: str, options: dict[str, Any], onnx: dict[str, np.ndarray]
+) -> None:
+    weights = {name: onnx[name] for name in ("W_Q", "W_K", "W_V")} | {"W_O": np.eye(16)}
+    graph = attn_xl.attend(onnx["x"], weights=weights, heads=4, kv_heads=2, causal=True, **options)
+    assert_close(graph["Sentence"]["Concat"].values, onnx[f"attention {case}"], case)
