@@ -66,6 +66,10 @@ class Weights:
     def __contains__(self, name: str) -> bool:
         raise NotImplementedError
 
+    def named(self, name: str) -> bool:
+        """Whether there are weights of exactly this name, not only some that serve several parts."""
+        return name in self
+
 
 class Cache:
     """The keys and values of the words so far, (m, d_k) and (m, d_v), of each head of each layer.

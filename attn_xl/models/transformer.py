@@ -382,7 +382,7 @@ def encoder(x: Matrix, a: Architecture) -> Matrix:
     """All layers of the encoder, (n, d) to (n, d), after a norm of the embeddings if its weights are
     given."""
     stack = WHOLE.within(steps.ENCODER)
-    if stack.numbered(1).name(steps.GAMMA.symbol) in a.weights:
+    if a.weights.named(stack.numbered(1).name(steps.GAMMA.symbol)):
         x = norm(x, a, stack.numbered(1), "Norm of the embeddings")
     x = _layers(x, a.encoder_layers or a.layers, stack.in_layer, a, encoder_layer)
     return _last_norm(x, a, stack)

@@ -163,6 +163,35 @@ def test_fewer_keys_than_heads_name_the_option() -> None:
         attend(source, settings)
 
 
+def test_the_names_of_llama_are_read() -> None:
+    """As `state_dict` of a model of two layers has them, out x in."""
+    rng = np.random.default_rng(5)
+    layer = {
+        "self_attn.q_proj": (8, 8), "self_attn.k_proj": (4, 8), "self_attn.v_proj": (4, 8),
+        "self_attn.o_proj": (8, 8), "self_attn.q_norm": (4,), "self_attn.k_norm": (4,),
+        "mlp.gate_proj": (6, 8), "mlp.up_proj": (6, 8), "mlp.down_proj": (8, 6),
+        "input_layernorm": (8,), "post_attention_layernorm": (8,),
+    }  # fmt: skip
+    shapes = {f"model.layers.{i}.{name}.weight": shape for i in (0, 1) for name, shape in layer.items()}
+    shapes |= {"model.norm.weight": (8,), "lm_head.weight": (5, 8)}
+    state = {name: rng.normal(size=shape).round(2) for name, shape in shapes.items()}
+    ours = {"q_proj": "W_Q", "k_proj": "W_K", "v_proj": "W_V", "o_proj": "W_O", "q_norm": "gamma_Q",
+            "k_norm": "gamma_K", "gate_proj": "W_G", "up_proj": "W_1", "down_proj": "W_2",
+            "input_layernorm": "gamma_1", "post_attention_layernorm": "gamma_2"}  # fmt: skip
+    renamed = {"Dec.gamma": state["model.norm.weight"][None], "W_U": state["lm_head.weight"].T}
+    for name, values in state.items():
+        path = name.split(".")
+        if "layers" in path:
+            renamed[f"Dec{int(path[2]) + 1}.{ours[path[-2]]}"] = np.atleast_2d(values.T)
+    options: dict[str, Any] = {
+        "model": "decoder-only", "layers": 2, "heads": 2, "kv_heads": 1, "positions": "rotary",
+        "norm": "pre", "norm_type": "rms", "activation": "swiglu", "qk_norm": "rms",
+    }  # fmt: skip
+    x = rng.normal(size=(3, 8))
+    theirs = attn_xl.attend(x, weights=state, **options)["Sentence"]["Logits"].values
+    assert (theirs == attn_xl.attend(x, weights=renamed, **options)["Sentence"]["Logits"].values).all()
+
+
 # Writing on
 
 VARIANTS: dict[str, dict[str, Any]] = {
