@@ -51,8 +51,8 @@ class Choosing:
     seed: Matrix
 
     def chosen(self, logits: Matrix, state: Matrix | None, part: Part) -> tuple[Matrix, Matrix | None]:
-        """A row (1, v) with 1 at the chosen word, 0 elsewhere, and the scalar that its draw was made of,
-        which follows `state`; None where nothing is drawn."""
+        """A row (1, v) with 1 at the chosen word, 0 elsewhere, and the scalar that its draw was made
+        of, which follows `state`; None where nothing is drawn."""
         if self.sample is False:
             return largest(logits).as_step(steps.DRAWN.by(recipes.FIRST_LARGEST), part), None
         there = part.within(steps.DRAWING)
