@@ -39,8 +39,8 @@ ALL = sorted(
     path.stem
     for path in SAMPLES.glob("*.xlsx")
     if not path.stem.endswith(("-attention", "-lesson"))
-    and path.stem not in ("softmax", "norm", "feed-forward")  # a block by itself has no switches
-    and path.stem not in ("cnn", "rnn", "lstm", "gru")  # nor have models without scores
+    and path.stem not in ("softmax", "norm", "rms-norm", "feed-forward", "experts")  # single blocks
+    and path.stem not in ("cnn", "rnn", "lstm", "gru", "given-weights")  # models without scores
 )
 CAUSAL_ALWAYS = (Model.decoder, Model.encoder_decoder, Model.decoder_only)
 NASTY = [
