@@ -205,8 +205,8 @@ def learn(
             Weights that are not given are drawn from `seed`.
 
     Raises:
-        InputError: if a target is missing or does not fit the model, if there is nothing to learn, or if
-            the loss becomes infinite; also as for `attend`.
+        InputError: if a target is missing or does not fit the model, if there is nothing to learn, or
+            if the loss becomes infinite; also as for `attend`.
         CallError, WrongTypeError: as for `attend`.
 
     Example:

@@ -356,8 +356,8 @@ VARIANTS: dict[str, Sheets] = {
 }
 
 
-# Four sentences that begin with mouse: is it an animal or a device? The first word decides, after it has
-# looked at the others; small random weights take half of the sentences for the wrong class.
+# Four sentences that begin with mouse: is it an animal or a device? The first word decides, after it
+# has looked at the others; small random weights take half of the sentences for the wrong class.
 MEANINGS = {
     "mouse": [1.0, 1.0, 0.1],
     "cat": [1.6, 0.1, 0.1],

@@ -16,7 +16,17 @@ import numpy as np
 
 from attn_xl.errors import CallError, InputError, NotFinite, nearest
 from attn_xl.graph.copies import Replay, copied
-from attn_xl.graph.functions import chosen, column_mean, column_sum, copy, gather, option, power, row_dot, sqrt
+from attn_xl.graph.functions import (
+    chosen,
+    column_mean,
+    column_sum,
+    copy,
+    gather,
+    option,
+    power,
+    row_dot,
+    sqrt,
+)
 from attn_xl.graph.gradients import gradients
 from attn_xl.graph.matrix import Matrix, constant, foresees
 from attn_xl.graph.node import Graph, Node, Numbers, created, walk
@@ -177,7 +187,8 @@ def _trained(loss: Matrix, settings: Settings, where: str) -> list[Matrix]:
     }
     if not found:
         raise InputError(
-            f"{where}: there is nothing to learn, because the model has no weights. Choose a model with "
+            f"{where}: there is nothing to learn, because the model has no weights. Choose a model "
+            "with "
             "weights, such as --model classify."
         )
     if settings.train is None:
@@ -267,9 +278,7 @@ class _Learning:
                 made = (now + by if sign == 1 else now - by).as_step(step, w.part.around(scope))
                 nudged[w] = replace(made, name=f"{scope.name}.{w.name}")
             losses.append(copied(self._curves[:1], nudged, scope)[self._curves[0]])
-        parts = [
-            column_sum(row_dot(mark, self._first[d])) for mark, d in zip(marks, self._gradients)
-        ]
+        parts = [column_sum(row_dot(mark, self._first[d])) for mark, d in zip(marks, self._gradients)]
         gradient = sum(parts[1:], parts[0]).described("the gradient in step 1 of the chosen weight")
         difference = (losses[0] - losses[1]) / (2 * nudge)
         results = []
@@ -329,8 +338,8 @@ class _Learning:
     def _plainly(
         self, weights: Sequence[Matrix], moments: Sequence[Moments], number: int, last: int
     ) -> tuple[list[Matrix], list[Moments], list[list[float]]]:
-        """The steps before `last` as numbers: the weights and moments after them, and the points of each
-        curve."""
+        """The steps before `last` as numbers: the weights and moments after them, and the points of
+        each curve."""
         names = MOMENTS[self._update.optimizer]
         before = [tuple(_given(np.zeros(w.shape), w) for _ in names) for w in weights]
         powers = option(0.5, "Beta1Power", ""), option(0.5, "Beta2Power", "")

@@ -138,7 +138,10 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Count": (lambda: f.counted(3, X.rows), False),
     "When": (lambda: f.when(f.switch(True, "On", "", sheet="S"), 2, f.width(X)), False),
     "OneHot": (lambda: f.one_hot(words(), ["c0", "c1"]), False),
-    "Chosen": (lambda: f.chosen(X, 2, *(f.option(2.0, name, "") for name in ("Matrix", "Row", "Column"))), False),
+    "Chosen": (
+        lambda: f.chosen(X, 2, *(f.option(2.0, name, "") for name in ("Matrix", "Row", "Column"))),
+        False,
+    ),
     "Find": (lambda: f.find(f.option(2.0, "Word", "", text="c1"), words()), False),
     "Picked": (lambda: f.picked(X, f.option(2.0, "Which", "")), False),
     "ColumnMaximum": (lambda: f.column_maximum(X), False),

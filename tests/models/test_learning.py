@@ -68,7 +68,8 @@ def test_twenty_steps_are_those_of_pytorch(optimizer: str, live: int) -> None:
 
 
 def test_the_sample_tells_its_story() -> None:
-    """Half of the sentences are wrong at first, none in the end; and mouse looks at the deciding word."""
+    """Half of the sentences are wrong at first, none in the end; and mouse looks at the deciding "
+    "word."""
     run = attn_xl.learn(SAMPLE, steps=30, live=2)
     (graph,) = run.computation.values()
     labels = attn_xl.read_tables(SAMPLE).labels
@@ -88,7 +89,8 @@ def test_the_sample_tells_its_story() -> None:
 
 @pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
 def test_a_run_recalculates_also_after_changes(optimizer: str, tmp_path: Path) -> None:
-    """Of the rate, a weight, an input and a label, compared with the program run on the changed input."""
+    """Of the rate, a weight, an input and a label, compared with the program run on the changed "
+    "input."""
     path, changed = tmp_path / "run.xlsx", tmp_path / "changed.xlsx"
     computation = attn_xl.attend(SAMPLE, steps=3, optimizer=optimizer, controls=True)  # type: ignore[arg-type]
     layout = attn_xl.write_workbook(computation, path)
@@ -126,7 +128,8 @@ def language_model() -> dict[str, Any]:
 def regression(**settings: Any) -> dict[str, Any]:
     x, y, target = np.random.default_rng(4).normal(size=(3, 3, 2))
     return {
-        "one": table(x), "two": table(y), "Target": target.tolist(), "two.Target": (target * 2).tolist(),
+        "one": table(x), "two": table(y), "Target": target.tolist(),
+        "two.Target": (target * 2).tolist(),
         "Settings": [["setting", "value"], *settings.items()],
     }  # fmt: skip
 
