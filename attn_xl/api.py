@@ -212,7 +212,7 @@ def learn(
     Example:
         >>> import attn_xl
         >>> attn_xl.learn("samples/learning.xlsx", steps=20)
-        Learning, 20 steps: Classifier: pets, desk, kitchen, office: loss 0.7317, after learning 0.01575
+        Learning, 20 steps: Classifier: pets, desk, kitchen, office: loss 0.7318, after learning 0.01509
 
     Source: Goodfellow, Bengio, Courville, "Deep Learning" (2016), chapter 8.
     """
