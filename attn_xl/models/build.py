@@ -28,7 +28,7 @@ from attn_xl.settings import (
     RotaryPairs,
     Settings,
 )
-from attn_xl.tables.survey import Table, Tables
+from attn_xl.tables.survey import Table, Tables, heads_told
 from attn_xl.text import listed
 
 from . import steps
@@ -47,7 +47,7 @@ from .classify import classify
 from .computation import Computation
 from .convolution import convolution
 from .explorer import explorer, moves
-from .generation import Choosing, SameWeights, count_kept, new_word, states, word_of
+from .generation import Choosing, SameWeights, count_kept, new_word, word_of
 from .influence import INFLUENCE, influence
 from .latent import latent_attention
 from .learning import learned
@@ -129,7 +129,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
             hint = f" The largest is in cell {cell}." if "too large" in message else ""
             raise InputError(f"{tables.path}, sheet {name!r}: {message}{hint}") from None
         if settings.influence:
-            found, remark = influence(x, end)
+            found, remark = influence(_enters(x, end), end)
             output, by_row = [*output, found], [*by_row, *[f"{name}: {remark}"] * bool(remark)]
         outputs[name] = output
         ends[name] = x, end
@@ -179,6 +179,13 @@ def _batch(graphs: Mapping[str, Graph]) -> dict[str, Matrix]:
     loss = mean_loss(losses, WHOLE.within(Scope(BATCH, "batch")), BATCH)
     parents = (cast(Matrix, parent) for parent in loss.parents)
     return {matrix.name: matrix for matrix in (*parents, loss)}
+
+
+def _enters(x: Matrix, end: Matrix) -> Matrix:
+    """What the final vectors of a sentence are computed from with formulas: its words, or what layers
+    that are not written give."""
+    entered = [node for node in walk([end]) if node.is_step(steps.ENTERED)]
+    return cast(Matrix, entered[-1]) if entered else x
 
 
 def _about(tables: Tables, settings: Settings, graphs: Mapping[str, Graph]) -> str:
@@ -458,6 +465,12 @@ class Run:
         how = self.attending(causal=s.causal, switchable=memory is None or wants_switch)
         if self.given is not None:
             return self._with_given(x if memory is None else memory, x.rows, how)
+        told, missing = heads_told(weights)
+        if s.heads is None and missing:
+            raise InputError(
+                f"{self.tables.path}: the names of the weights do not tell the number of heads: there are "
+                f"weights of head {told}, but no {missing}. Add it, or give --heads N."
+            )
         if s.heads is not None or steps.W_O.symbol in weights:
             source = x if memory is None else memory
             if s.latent is not None:
@@ -574,12 +587,11 @@ class Run:
             )
         vocabulary = self._vocabulary.embeddings(x)
         choosing, a = self.choosing, self.architecture
-        states_ = states(choosing.seed, s.generate) if choosing.sample is not False else []
+        state: Matrix | None = None
         results: list[Matrix] = []
         words = list(x.rows)
         for number in range(1, s.generate + 1):
-            state = states_[number - 1] if states_ else choosing.seed
-            new = new_word(logits, choosing, state, vocabulary, number)
+            new, state = new_word(logits, choosing, state, vocabulary, number)
             results.append(word_of(new))
             words.append(new.rows[0])
             so_far = tuple(words)

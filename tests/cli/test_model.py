@@ -108,6 +108,14 @@ def test_its_canvas_and_its_lesson(run: Run, tmp_path: Path) -> None:
     verify(lesson)
 
 
+def test_influence_begins_where_formulas_begin(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "m.xlsx"
+    chosen = ("--layers", "1", "--heads", "1", "--layout", "sheets")
+    run("model", TINY, "--text", "the cat", *chosen, "--influence", "-o", path)
+    verify(path)
+    assert "Influence" in openpyxl.load_workbook(path).sheetnames
+
+
 def test_too_large_says_what_fits(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attn_xl.workbook.layout.place.MOST_CELLS", 20_000)
     error = run("model", TINY, "--text", TEXT, "-o", tmp_path / "m.xlsx", status=1)

@@ -130,6 +130,7 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Repeated": (lambda: Repeated(2, 3).of(f.columns(X, 0, 1), columns="abc"), False),
     "Concat": (lambda: f.concat([X, Y]), False),
     "Best": (lambda: f.best(X), False),
+    "BlockNorms": (lambda: f.block_norms([X, Y], 2, ["all"], X.rows), False),
     "Mask": (lambda: f.mask(X.rows, [*X.columns, "<PAD>"], causal=True, padding=["<pad>"]), False),
     "Sinusoid": (lambda: f.sinusoid(X), False),
     "Angle": (lambda: f.angles(f.option(50.0, "Base", ""), X.rows, 4, neighbours=True), False),
@@ -158,6 +159,7 @@ def window() -> tuple[Matrix, Matrix]:
 
 
 OF_GRADIENTS = {
+    "BlockNorms",
     "Dot", "Positive", "GeluSlope", "Largest", "AddedRows", "Placed", "Repeated", "Here",
     "ColumnSum", "Chosen",
 }  # fmt: skip

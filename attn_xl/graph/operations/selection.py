@@ -102,7 +102,7 @@ class Shift(Moved):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Previous(Moved, Looping):
-    """The row above of a matrix that is made later, `source`; above the first row stands the initial one:
+    """The row above of a matrix that is made later, `source`; above the first row is the initial one:
     `=TANH(SUM(MMULT(Hidden!$B4:$D4,U_h!B$5:B$7)))`."""
 
     source: str

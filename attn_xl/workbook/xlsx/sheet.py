@@ -115,7 +115,12 @@ class _SheetWriter:
             dynamic=dynamic,
         )
         free: dict[int, list[tuple[Cell, int]]] = {}
-        for cell in extras.cells:
+        captions = [
+            Cell(*place, block.caption)
+            for block in sheet.blocks
+            if not extras.canvas and (place := caption_above(block)) and place[0] >= HEADER_ROW
+        ]
+        for cell in (*extras.cells, *captions):
             style = styles.free(self._as_shown(cell))
             spanned = [Cell(cell.row, cell.column + i) for i in range(1, cell.across)]
             free.setdefault(cell.row, []).extend((part, style) for part in (cell, *spanned))
@@ -146,7 +151,7 @@ class _SheetWriter:
         means = block.place.absolute if block.node.scalar else block.place.absolute_range
         self._book.defined_names[name] = DefinedName(name, attr_text=means)
         caption = None if self._extras.canvas else caption_above(block)
-        if caption:
+        if caption and caption[0] < HEADER_ROW:
             self._text(*caption, block.caption, "attn note")
         blanks = self._layout.blanks  # a colour scale would hide the marks of a corrected exercise
         if self._scaled(block) and not (blanks.filled and block.node in blanks.open):
