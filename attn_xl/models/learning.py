@@ -433,7 +433,7 @@ def _curve(points: Sequence[Matrix | float], step: Step) -> Matrix:
     if numbers:
         kept = Matrix(np.array([[number] for number in numbers.values()]), tuple(numbers), column)
         symbol = f"{steps.KEPT.symbol}{step.symbol}"
-        kept = kept.as_step(replace(steps.KEPT, symbol=symbol), sheet=CURVES)
+        kept = kept.as_step(replace(steps.KEPT, symbol=symbol), sheet=steps.KEPT.symbol)
     places = itertools.count()
     picks = [
         (point, 0) if isinstance(point, Matrix) else (cast(Matrix, kept), next(places))

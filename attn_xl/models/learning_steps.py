@@ -115,7 +115,7 @@ BEFORE = Step(
 )
 AFTER = replace(BEFORE, symbol="After", note="after learning")
 MOVED = replace(
-    BEFORE, symbol="Difference", note="the difference: positive where attention grew", role="value",
+    BEFORE, symbol="Difference", note="the difference", role="value",
     recipe=_COMPUTE,
 )  # fmt: skip
 
