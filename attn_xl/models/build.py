@@ -645,7 +645,8 @@ class Run:
         table = self.tables.weights.get(steps.W_C.symbol)
         if table is not None and not table.labelled[1]:
             raise InputError(
-                f"{table.file}, sheet {table.sheet!r}: the columns of W_C have no labels. Write the name "
+                f"{table.file}, sheet {table.sheet!r}: the columns of W_C have no labels. Write "
+                "the name "
                 "of a class above each."
             )
         if table is None and not known:
