@@ -36,13 +36,17 @@ if TYPE_CHECKING:
         Activation,
         Arrangement,
         Backbone,
+        HeadNorm,
         Norm,
         Normalize,
         NormEpsilon,
+        NormType,
         NormVariance,
         Optimizer,
         Pooling,
         Positions,
+        Residual,
+        RotaryPairs,
         Switch,
     )
 
@@ -61,6 +65,7 @@ class Options(TypedDict, total=False):
         | Literal["softmax", "norm", "feed-forward", "positions"]
     )
     heads: int | None
+    kv_heads: int | None
     heads_as_sheets: bool
     backbone: Backbone | Literal["attention", "encoder"]
     pooling: Pooling | Literal["mean", "first"]
@@ -70,17 +75,40 @@ class Options(TypedDict, total=False):
     memory: str | None
     causal: bool
     padding: str | None
-    positions: Positions | Literal["none", "sinusoidal"]
+    positions: Positions | Literal["none", "sinusoidal", "learned", "rotary", "alibi"]
+    rotary_pairs: RotaryPairs | Literal["half", "neighbours"]
+    rotary_base: float
+    rotary_share: float
+    qk_norm: HeadNorm | Literal["none", "layer", "rms"]
+    window: int | None
+    sinks: int
+    score_cap: float | None
+    logit_cap: float | None
+    latent: int | None
+    latent_queries: int | None
     normalize: Normalize | Literal["softmax", "sum"]
     scale: bool
     temperature: float | None
     dropout: float
     residual_dropout: float
+    generate: int | None
+    sample: bool
+    word_temperature: float
     seed: int
     norm: Norm | Literal["post", "pre"]
+    norm_type: NormType | Literal["layer", "rms"]
+    residual: Residual | Literal["sequential", "parallel", "parallel-one-norm"]
     norm_variance: NormVariance | Literal["population", "sample"]
     norm_epsilon: NormEpsilon | Literal["inside", "outside"]
-    activation: Activation | Literal["relu", "gelu", "gelu-tanh"]
+    bidirectional: bool
+    nonlinearity: str
+    activation: (
+        Activation | Literal["relu", "gelu", "gelu-tanh", "silu", "swiglu", "geglu", "geglu-tanh"]
+    )
+    experts: int | None
+    top_k: int
+    renormalize: bool
+    shared_expert: bool
     hidden: int | None
     epsilon: float
     random_weights: int | None
@@ -104,6 +132,7 @@ class Options(TypedDict, total=False):
     head_maps: bool
     sheets_for: str | None
     decimals: int | None
+    influence: bool
     controls: bool
     switches: Switch | Literal["causal"] | None
     layout: Arrangement | Literal["sheets", "layers", "canvas"] | None

@@ -10,6 +10,8 @@ from conftest import ROOT, SAMPLES
 from planting import copy, put, to_file
 
 import attn_xl
+from attn_xl.checking.blocks.templates import Forms
+from attn_xl.checking.rules.stored_values import formulas_to_reenter
 from attn_xl.spreadsheets.addresses import split_address
 from attn_xl.spreadsheets.engines import IronCalc
 from attn_xl.spreadsheets.formulas import NUMBER, WIDTH, FormulaBook, read_formulas
@@ -24,9 +26,14 @@ def key(cell: str) -> int:
 
 def recalculated(book: FormulaBook, path: Path) -> FormulaBook:
     """The book with the values that IronCalc computes."""
-    engine = IronCalc(to_file(book, path))
+    path = to_file(book, path)
+    again = read_formulas(path)
+    engine = IronCalc(path)
+    for cell in formulas_to_reenter(again, Forms(again.formulas)):
+        engine.set_formula(*cell)
+    engine.evaluate()
     for name, sheet in book.sheets.items():
-        for place in np.flatnonzero(sheet.formulas >= 0).tolist():
+        for place in np.flatnonzero((sheet.formulas >= 0) | (sheet.spilled >= 0)).tolist():
             at = int(sheet.keys[place])
             value = engine.value(name, at // WIDTH, at % WIDTH + 1)
             if isinstance(value, float):

@@ -12,27 +12,28 @@ from typing import Any
 
 import numpy as np
 
-from attn_xl.checking.blocks.blocks import blocks
 from attn_xl.checking.blocks.number_lines import NumberLines
+from attn_xl.checking.blocks.pieces import Pieces
 from attn_xl.checking.blocks.references import Lookup, asked_about
 from attn_xl.checking.blocks.templates import Forms
-from attn_xl.checking.slips.array_sizes import too_small
-from attn_xl.checking.slips.blank_operands import computed_with_nothing
-from attn_xl.checking.slips.dollar_signs import Operands
-from attn_xl.checking.slips.function_support import VOLATILE, lacking
-from attn_xl.checking.slips.missing_formulas import Holes
-from attn_xl.checking.slips.odd_cells import Overwritten, Slips
-from attn_xl.checking.slips.short_ranges import ShortRanges
-from attn_xl.checking.slips.softmax_rows import not_one
-from attn_xl.checking.slips.stored_values import (
+from attn_xl.checking.functions.function_support import VOLATILE, lacking
+from attn_xl.checking.rules.blank_operands import computed_with_nothing
+from attn_xl.checking.rules.coverage import uncovered
+from attn_xl.checking.rules.shares import not_one
+from attn_xl.checking.rules.stored_values import (
     Compute,
+    fill_in,
     formulas_to_reenter,
+    frozen_cells,
+    gone,
     ironcalc_values,
     libreoffice_values,
     same,
+    without_values,
     wrong_values,
 )
-from attn_xl.checking.slips.unlike_terms import TermSlips
+from attn_xl.checking.rules.twins import unlike_twins
+from attn_xl.checking.rules.unlike_block import Holes, Overwritten, Slips
 from attn_xl.errors import AttnXlError, CallError, InputError, Interrupted, unforeseen
 from attn_xl.parallel import in_parallel
 from attn_xl.settings import Engine
@@ -40,7 +41,7 @@ from attn_xl.spreadsheets.formulas import WIDTH, FormulaBook, read_formulas
 from attn_xl.spreadsheets.ranges import spans
 from attn_xl.spreadsheets.recalculate import Recalculated
 
-from .findings import KINDS, Finding
+from .findings import KINDS, Finding, cells_of
 
 TOLERANCE = 1e-9
 
@@ -66,6 +67,11 @@ class Report:
     def count(self, severity: str) -> int:
         """The number of findings of a severity."""
         return sum(finding.severity == severity for finding in self.findings)
+
+    @property
+    def empty(self) -> bool:
+        """Whether the file was read and has no formulas, so that there was nothing to check."""
+        return not self.error and not self.formulas
 
     def fails(self, strict: bool = False) -> bool:
         """Whether checking failed or found an error or a warning; with `strict`, also a note."""
@@ -104,13 +110,15 @@ def check_workbook(
     forms, lookup = Forms(book.formulas), Lookup(book)
     engine = Engine(engine)
     model, compute = _engine(book, forms, engine, found)
+    missing = fill_in(book, compute) if compute else {}
     wrong, checked = wrong_values(book, forms, lookup, compute, tolerance, _ENGINE_NAMES[engine])
     seen, overwritten = look_over(book, forms, lookup, tolerance)
     if overwritten and engine is Engine.libreoffice:
         with suppress(InputError):  # comparing with LibreOffice would start it once for each constant
             model = _ironcalc(book, forms)
-    found += wrong + _mark_frozen(seen, overwritten, book, model, tolerance)
-    return Report(path, tuple(_sorted(book, found)), len(book.formulas), checked)
+    found += without_values(missing) + wrong + _mark_frozen(seen, overwritten, book, model, tolerance)
+    checked -= sum(map(len, missing.values())) + len(frozen_cells(book, forms))
+    return Report(path, tuple(_sorted(book, found)), len(book.formulas), max(checked, 0))
 
 
 def look_over(
@@ -122,17 +130,19 @@ def look_over(
         book: the workbook; forms: its formulas as templates; lookup: its sheets; tolerance: largest
             accepted deviation of sums.
     """
-    all_blocks = [block for sheet in book.sheets.values() for block in blocks(sheet, forms)]
+    pieces = Pieces(book, forms, lookup)
+    all_blocks = pieces.blocks
     asked = asked_about(book, forms, lookup)
     lines = NumberLines(all_blocks, lookup)
     slips = Slips(forms, lookup, lines)
     found = list(slips.all())
-    found += Holes(forms, lookup, lines, asked).all()
-    found += Operands(forms, lookup, lines).all()
-    found += ShortRanges(forms, lookup, lines).all()
-    found += TermSlips(forms, lookup, all_blocks).all()
-    found += too_small(book, forms)
-    found += not_one(book, forms, all_blocks, lookup, tolerance)
+    holes = list(Holes(forms, lookup, lines, asked).all())
+    found += holes
+    asked |= cells_of(holes)  # one cause, one finding
+    partly = list(uncovered(pieces))
+    found += [*partly, *unlike_twins(pieces, cells_of(partly))]
+    found += gone(book, forms)
+    found += not_one(pieces, tolerance, cells_of(found))
     found += computed_with_nothing(book, forms, lookup, all_blocks, asked)
     return found + _functions(book, forms), slips.overwritten
 
@@ -155,7 +165,7 @@ def _engine(
 
 def _ironcalc(book: FormulaBook, forms: Forms) -> Recalculated:
     model = Recalculated(book.path)
-    again = formulas_to_reenter(book, forms)
+    again = formulas_to_reenter(book, forms) + frozen_cells(book, forms)
     if again:
         model.change(again)
     return model

@@ -95,6 +95,8 @@ def _table(report: Report) -> Table:
 
 
 def _summary(report: Report) -> str:
+    if report.empty:
+        return f"{plain(str(report.file))}: nothing to check: it has no formulas"
     parts = []
     for severity in ("error", "warning", "note"):
         count = report.count(severity)

@@ -14,6 +14,9 @@ from attn_xl.text import say
 
 from .options import Jobs
 
+NOTHING_TO_CHECK = 3
+"""The exit status if a file has no formulas."""
+
 
 def check(
     file: Annotated[
@@ -57,3 +60,5 @@ def check(
         check_text.show(reports)
     if any(report.fails(strict) for report in reports):
         raise typer.Exit(1)
+    if any(report.empty for report in reports):
+        raise typer.Exit(NOTHING_TO_CHECK)

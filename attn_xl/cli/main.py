@@ -17,6 +17,7 @@ from attn_xl.errors import AttnXlError, Interrupted
 from attn_xl.text import ignore_warnings, say
 
 from .check import check
+from .compare import compare
 from .convert import convert, similarity
 from .explain import explain
 from .grade import grade
@@ -28,7 +29,7 @@ from .show import show
 from .teach import teach
 from .typer_patches import complete_on_first_tab, import_help
 from .vectors import vectors
-from .words import SentencesCommand, WordsCommand
+from .words import ModelsCommand, SentencesCommand, WordsCommand
 
 complete_on_first_tab()
 
@@ -66,6 +67,10 @@ app.command(
     cls=ModelCommand,
     epilog='Example:  attn-xl model samples/tiny-model --text "the cat chased the mouse and the"',
 )(model)
+app.command(
+    cls=ModelsCommand,
+    epilog="Example:  attn-xl compare samples/rnn.xlsx --models cnn rnn lstm gru attention",
+)(compare)
 app.command(epilog="Example:  attn-xl show samples/mouse.xlsx --step Softmax --sheet pets")(show)
 app.command(epilog="Example:  attn-xl inspect samples/mouse.xlsx")(inspect)
 app.command(

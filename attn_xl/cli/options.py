@@ -9,7 +9,7 @@ from dataclasses import Field, fields, replace
 from enum import Enum
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional, cast
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
@@ -20,16 +20,12 @@ if TYPE_CHECKING:
     from attn_xl.models.computation import Computation
     from attn_xl.tables.survey import Tables
 
-File = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FILE",
-        help="A spreadsheet (.xlsx, .xlsm, .xlsb, .xls, .ods), .csv, .tsv, .npy, .npz or .json; "
-        "- reads standard input. The table has one word per row and one dimension per column, anywhere "
-        "on a sheet. Weights are found by a label or sheet name W_Q, W_K or W_V.",
-        show_default=False,
-    ),
-]
+FILE_HELP = (
+    "A spreadsheet (.xlsx, .xlsm, .xlsb, .xls, .ods), .csv, .tsv, .npy, .npz or .json; "
+    "- reads standard input. The table has one word per row and one dimension per column, anywhere "
+    "on a sheet. Weights are found by a label or sheet name W_Q, W_K or W_V."
+)
+File = Annotated[Path, typer.Argument(metavar="FILE", help=FILE_HELP, show_default=False)]
 Files = Annotated[
     list[Path],
     typer.Argument(
@@ -272,7 +268,8 @@ def compute_file(
         plain = Settings.resolve(options, tables.settings, f"{file}, sheet 'Settings'")
         if not has_steps(foresee(tables, plain), steps, sheet):
             for option in ("controls", "influence"):
-                other: Settings = replace(plain, **cast("dict[str, Any]", {option: True}))
+                changed: dict[str, Any] = {option: True}
+                other = replace(plain, **changed)
                 if not other.why_idle(option) and has_steps(foresee(tables, other), steps, sheet):
                     options = {**options, option: True}
                     break

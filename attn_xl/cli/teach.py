@@ -12,18 +12,23 @@ from attn_xl.errors import CallError
 from attn_xl.settings import Arrangement, Formulas, Settings
 from attn_xl.text import say
 
-from .options import File, Force, Plain, Template, output_beside, read_file_tables, with_settings
+from .options import FILE_HELP, Force, Plain, Template, output_beside, read_file_tables, with_settings
 
 if TYPE_CHECKING:
     from attn_xl.tables.survey import Tables
     from attn_xl.teaching.lessons.blanks import Lesson
 
+OptionalFile = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Argument(metavar="FILE", help=FILE_HELP, show_default=False),
+]
+
 
 @with_settings("controls", "formulas", "canvas")
 def teach(
-    file: File,
     options: dict[str, Any],
     reading: dict[str, Any],
+    file: OptionalFile = None,
     output: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
@@ -54,6 +59,26 @@ def teach(
     exam: Annotated[
         bool, typer.Option("--exam", help="Write a file without marks, hints or answers.")
     ] = False,
+    ramp: Annotated[
+        bool,
+        typer.Option(
+            "--ramp",
+            help="Begin with pages of small problems, from the dot product to attention; without FILE, "
+            "write these pages alone.",
+        ),
+    ] = False,
+    export: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Write a bank of numerical questions instead of a lesson: Moodle XML (.xml) or a QTI "
+            "2.1 package (.zip).",
+            show_default=False,
+        ),
+    ] = None,
+    variants: Annotated[
+        int,
+        typer.Option(help="How many questions, with numbers of their own, --export makes of a step."),
+    ] = 3,
     answers: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
@@ -90,9 +115,20 @@ def teach(
             "--jobs has no effect without --roster: it sets how many lessons of a class are written in "
             "parallel."
         )
+    if file is None:
+        if not ramp:
+            raise CallError("give the FILE to make a lesson of, or --ramp for pages that need none.")
+        _teach_ramp(output, options["seed"] or 0, roster, answers, exam, template, force)
+        return
     options = {**options, "controls": not plain, "formulas": Formulas.cell}
     Settings.check_call(options)
-    lesson = Lesson(level, steps, tolerance, exam, options["seed"] or 0)
+    lesson = Lesson(level, steps, tolerance, exam, options["seed"] or 0, ramp=ramp)
+    if export is not None:
+        for other, given in (("-o", output), ("--roster", roster), ("--answers", answers)):
+            if given is not None:
+                raise CallError(f"{other} has no effect with --export, which writes no lesson.")
+        _export(file, export, options, reading, lesson, variants, force)
+        return
     if roster is not None:
         _teach_class(file, roster, output, options, reading, lesson, answers, template, jobs, force)
         return
@@ -119,6 +155,64 @@ def teach(
     say(f"{path}: {len(steps_open)} steps, {cells} cells to fill in")
     if answers is not None:
         say(f"{answers}: the answers")
+
+
+def _export(
+    file: Path,
+    path: Path,
+    options: dict[str, Any],
+    reading: dict[str, Any],
+    lesson: Lesson,
+    variants: int,
+    force: bool,
+) -> None:
+    """Write a question bank."""
+    from attn_xl.outputs import check_ending, check_output
+    from attn_xl.teaching.lessons.question_bank import MOODLE, QTI, questions, write_bank
+
+    check_ending(path, MOODLE, QTI)
+    check_output(path, force=force, sources=(file,))
+    tables = read_file_tables(file, reading)
+    bank = list(questions(tables, _settings(file, tables, options), lesson, variants))
+    write_bank(bank, path, file.stem)
+    say(f"{path}: {len(bank)} questions")
+
+
+def _teach_ramp(
+    output: Path | None,
+    seed: int,
+    roster: Path | None,
+    answers: Path | None,
+    exam: bool,
+    template: str,
+    force: bool,
+) -> None:
+    """Write the pages of the ramp: one workbook, or one for each student of a class."""
+    from attn_xl.outputs import check_ending, check_output
+    from attn_xl.teaching.lessons.ramp import ramp_layout
+    from attn_xl.teaching.roster import Student, read_roster
+    from attn_xl.workbook.templates import find_template
+    from attn_xl.workbook.write import write_layouts
+
+    students = read_roster(roster) if roster else [Student("", "", "ramp.xlsx")]
+    if roster and answers:
+        raise CallError("--answers has no effect with --ramp --roster: a ramp marks itself.")
+    look = find_template(template)
+    layouts = {}
+    for student in students:
+        one = output or Path("ramp" if roster else "ramp.xlsx")
+        path = one / student.file if roster else one
+        layouts[path] = ramp_layout(seed, student.id, exam=exam)
+    if answers:
+        layouts[answers] = ramp_layout(seed, solved=True)
+    for path in layouts:
+        check_ending(path, ".xlsx")
+        check_output(path, force=force, sources=[look, *filter(None, [roster])])
+        if roster:
+            path.parent.mkdir(parents=True, exist_ok=True)
+    write_layouts(layouts, template=look)
+    for path in [output or Path("ramp")] if roster else layouts:
+        say(f"{path}: {f'{len(students)} ramps' if roster else '45 problems'}")
 
 
 def _settings(file: Path, tables: Tables, options: dict[str, Any]) -> Settings:

@@ -31,6 +31,12 @@ class WordsCommand(TyperCommand):
         return super().parse_args(ctx, spread_words(args, takes_value, joined=self.joined))
 
 
+class ModelsCommand(WordsCommand):
+    """A command whose `--models` takes several models."""
+
+    several = ("--models",)
+
+
 class SentencesCommand(WordsCommand):
     """A command whose `--words` takes several words as one sentence."""
 

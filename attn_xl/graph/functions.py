@@ -46,6 +46,7 @@ from attn_xl.graph.operations.reductions import (
     Width,
 )
 from attn_xl.graph.operations.selection import (
+    Chosen,
     Columns,
     Concat,
     Find,
@@ -91,6 +92,12 @@ def one_hot(
     counted from 0, of one of the texts only, which becomes the single row of `rows`."""
     operation = OneHot(tuple(columns), row)
     return made(operation, (labels,), rows or labels.rows, columns)
+
+
+def chosen(like: Matrix, number: int, matrix: Matrix, row: Matrix, column: Matrix) -> Matrix:
+    """(n, m): 1 in the cell of `row` and `column`, scalars from 1, if the scalar `matrix` is `number`;
+    0 elsewhere."""
+    return made(Chosen(number, like.shape), (matrix, row, column), like.rows, like.columns)
 
 
 def when(chosen: Matrix, if_on: Matrix | float, if_off: Matrix | float) -> Matrix:

@@ -140,8 +140,8 @@ class _Back:
                 self._parts.setdefault(operand, []).append(_summed_to(operand, part))
 
     def through_loop(self, loop: Loop) -> None:
-        """Backpropagation through time: a recurrence in the other direction, in which each row passes to
-        the row before how the loss changes with it.
+        """Backpropagation through time: a recurrence in the other direction, in which each row passes
+        on to the row before how the loss changes with it.
 
         Source: Werbos, "Backpropagation Through Time" (1990).
         """
@@ -242,7 +242,8 @@ def passed_step(state: Node) -> Step:
     return replace(
         step,
         symbol=f"{step.symbol}Above",
-        note=f"How the loss changes with {symbol} of the row above, through this row and those after it. "
+        note=f"How the loss changes with {symbol} of the row above, through this row and those after "
+        f"it. "
         "Where it shrinks from row to row the gradient vanishes; where it grows it explodes.",
     )
 

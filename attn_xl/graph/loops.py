@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .node import Node, Numbers
+from .node import MadeBy, Node, Numbers
 from .operation import Reads, operation_of
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ class Loop:
     def recomputed(
         self, outside: Mapping[Node, Numbers], entered: Mapping[Node, Entered], *, keep: bool = False
     ) -> tuple[dict[Node, Numbers], dict[Node, Numbers]]:
-        """As in `Recomputed`: what every row gives and shows, given what the matrices outside show; with
-        `keep`, infinite numbers are kept."""
+        """As in `Recomputed`: what every row gives and shows, given what the matrices outside show;
+        with `keep`, infinite numbers are kept."""
         expected = {node: np.empty(node.shape) for node in self.nodes}
         shown = {n: np.empty(n.shape) if n in entered else made for n, made in expected.items()}
         plan = []
@@ -69,7 +69,7 @@ class Loop:
         return expected, shown
 
 
-class Looping:
+class Looping(MadeBy):
     """What an operation has that refers to another row of its own result.
 
     Attributes:
@@ -80,8 +80,8 @@ class Looping:
 
 
 def loop_turns(nodes: Sequence[Node]) -> dict[Node, Loop | None]:
-    """For each node of a loop among `nodes`, in their order, None; for its last node, the loop: all that
-    it reads comes before, and all that reads it after."""
+    """For each node of a loop among `nodes`, in their order, None; for its last node, the loop: all
+    that it reads comes before, and all that reads it after."""
     found: dict[Node, Loop | None] = {}
     for loop in loops_in(nodes):
         inside = {*loop.nodes}
@@ -92,5 +92,8 @@ def loop_turns(nodes: Sequence[Node]) -> dict[Node, Loop | None]:
 
 def loops_in(nodes: Iterable[Node]) -> list[Loop]:
     """The loops among some matrices."""
-    operations = [node.operation for node in nodes if isinstance(node.operation, Looping)]
-    return list(dict.fromkeys(cast(Looping, operation).loop for operation in operations))
+    found: dict[Loop, None] = {}
+    for node in nodes:
+        if isinstance(node.operation, Looping):
+            found[node.operation.loop] = None
+    return list(found)

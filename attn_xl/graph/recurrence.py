@@ -111,6 +111,7 @@ def _check_by_row(node: Node, looping: set[Node]) -> None:
         own = operation.same_in_every_row and operation.reads_of(number) in (Reads.number, Reads.row)
         if parent in looping and not own and not isinstance(operation, Previous):
             raise TypeError(
-                f"{node.name or node.words} reads several rows of {parent.as_operand}, which is computed "
+                f"{node.name or node.words} reads several rows of {parent.as_operand}, which is "
+                f"computed "
                 "row by row"
             )

@@ -103,13 +103,13 @@ class Scope(NamedTuple):
     @property
     def name(self) -> str:
         """`Enc1`."""
-        return f"{self.symbol}{self.layer or ''}"
+        return f"{self.symbol}{self.layer if self.layer > 0 else ''}"
 
     @property
     def spoken(self) -> str:
         """`encoder layer 1`."""
         unit = f" {self.unit}" if self.unit else ""
-        return f"{self.words}{unit} {self.layer}" if self.layer else self.words
+        return f"{self.words}{unit} {self.layer}" if self.layer > 0 else self.words
 
 
 @dataclass(frozen=True)

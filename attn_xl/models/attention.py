@@ -224,7 +224,9 @@ def scaled_dot_product_attention(
     check_matrices(q=q, k=k, v=v)
     how = attending or Attending()
     kept = how.cache.earlier(k, v) if how.cache else []
-    scores = concat([q @ k_.T for k_, _ in (*kept, (k, v))]) if kept else q @ k.T
+    scores = q @ k.T
+    if kept:
+        scores = concat([*(q @ k_.T for k_, _ in kept), scores]).described(f"{q.name} × kept Kᵀ")
     scores = scores.as_step(steps.SCORES, part)  # (n, m)
     how = how.between(q.rows, scores.columns, part)
     scaled = how.scaled(scores, k, part)  # (n, m)

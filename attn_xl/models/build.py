@@ -28,7 +28,7 @@ from attn_xl.settings import (
     RotaryPairs,
     Settings,
 )
-from attn_xl.tables.survey import Table, Tables
+from attn_xl.tables.survey import Table, Tables, heads_told
 from attn_xl.text import listed
 
 from . import steps
@@ -47,7 +47,7 @@ from .classify import classify
 from .computation import Computation
 from .convolution import convolution
 from .explorer import explorer, moves
-from .generation import Choosing, SameWeights, count_kept, new_word, states, word_of
+from .generation import Choosing, SameWeights, count_kept, new_word, word_of
 from .influence import INFLUENCE, influence
 from .latent import latent_attention
 from .learning import learned
@@ -465,6 +465,12 @@ class Run:
         how = self.attending(causal=s.causal, switchable=memory is None or wants_switch)
         if self.given is not None:
             return self._with_given(x if memory is None else memory, x.rows, how)
+        told, missing = heads_told(weights)
+        if s.heads is None and missing:
+            raise InputError(
+                f"{self.tables.path}: the names of the weights do not tell the number of heads: there are "
+                f"weights of head {told}, but no {missing}. Add it, or give --heads N."
+            )
         if s.heads is not None or steps.W_O.symbol in weights:
             source = x if memory is None else memory
             if s.latent is not None:
@@ -528,7 +534,7 @@ class Run:
         return replace(
             self._norms,
             attending=self.attending(
-                causal=s.causal and s.model is Model.encoder, switchable=s.model is Model.encoder
+                causal=s.causal and s.body is Model.encoder, switchable=s.body is Model.encoder
             ),
             crossing=self.scoring.attending(causal=False) if cross else None,
             causal=self.attending(causal=True, switchable=True),
@@ -581,12 +587,11 @@ class Run:
             )
         vocabulary = self._vocabulary.embeddings(x)
         choosing, a = self.choosing, self.architecture
-        states_ = states(choosing.seed, s.generate) if choosing.sample is not False else []
+        state: Matrix | None = None
         results: list[Matrix] = []
         words = list(x.rows)
         for number in range(1, s.generate + 1):
-            state = states_[number - 1] if states_ else choosing.seed
-            new = new_word(logits, choosing, state, vocabulary, number)
+            new, state = new_word(logits, choosing, state, vocabulary, number)
             results.append(word_of(new))
             words.append(new.rows[0])
             so_far = tuple(words)

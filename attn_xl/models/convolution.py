@@ -1,8 +1,8 @@
 """A convolution over the words of a sentence: each word sees its neighbours in a window.
 
 Shapes: n words, d dimensions of an embedding, f filters.
-Source: Kim, "Convolutional Neural Networks for Sentence Classification" (2014); as `torch.nn.Conv1d` with
-`padding="same"`.
+Source: Kim, "Convolutional Neural Networks for Sentence Classification" (2014); as `torch.nn.Conv1d`
+with `padding="same"`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from .attention import Weights
 def convolution(
     x: Matrix, weights: Weights, window: int, width: int | None = None
 ) -> tuple[Matrix, Matrix]:
-    """ReLU of the sum of X[t + o] W_o over the offsets o of the window, plus b; and its largest numbers.
+    """ReLU of the sum of X[t + o] W_o over the offsets o of the window, plus b; and its maxima.
 
     Args:
         x: embeddings, (n, d).
         weights: for each offset `W_before`, `W_here`, `W_after` (`W_before_2` for two words before),
-            (d, f) each, or PyTorch's weights (f, d, window) as `conv.weight`; optional `b_conv`, (1, f).
+            (d, f) each, or PyTorch's weights (f, d, window) as `conv.weight`; optional `b_conv`,
+            (1, f).
         window: the number of words that a filter sees; an even one sees one more after the word.
         width: the number of filters, if no weights give it; d if None.
 
@@ -52,7 +53,8 @@ def convolution(
     for offset, w in zip(offsets, filters):
         if len(w.columns) != len(first.columns):
             raise InputError(
-                f"{w.name} is {len(w.rows)} x {len(w.columns)}, but needs {len(first.columns)} columns, one "
+                f"{w.name} is {len(w.rows)} x {len(w.columns)}, but needs {len(first.columns)} "
+                f"columns, one "
                 f"for each filter, as {first.name} has."
             )
         seen = x if padding is None or offset == 0 else shifted(x, offset, padding)

@@ -50,19 +50,22 @@ class Choosing:
     temperature: Matrix
     seed: Matrix
 
-    def chosen(self, logits: Matrix, state: Matrix, part: Part) -> Matrix:
-        """A row (1, v) with 1 at the chosen word, 0 elsewhere."""
+    def chosen(self, logits: Matrix, state: Matrix | None, part: Part) -> tuple[Matrix, Matrix | None]:
+        """A row (1, v) with 1 at the chosen word, 0 elsewhere, and the scalar that its draw was made of,
+        which follows `state`; None where nothing is drawn."""
         greedy = largest(logits)
         if self.sample is False:
-            return greedy.as_step(steps.DRAWN, part)
+            return greedy.as_step(steps.DRAWN, part), None
         tempered = (logits / self.temperature).as_step(steps.TEMPERED_LOGITS, part)
         chances = softmax(tempered).as_step(steps.CHANCES_OF_WORDS, part)
         wheel = running_sum(chances).as_step(steps.WHEEL, part)
+        before = next_draw(self.seed + 1) if state is None else state
+        state = next_draw(before).as_step(steps.STATE, part)
         draw = (state / MODULUS).as_step(steps.DRAW, part)
         drawn = largest((1 - at_most(wheel, draw)).in_cells)
-        if self.sample is True:
-            return drawn.as_step(steps.DRAWN, part)
-        return when(self.sample, drawn.in_cells, greedy.in_cells).as_step(steps.DRAWN, part)
+        if isinstance(self.sample, Matrix):
+            drawn = when(self.sample, drawn.in_cells, greedy.in_cells)
+        return drawn.as_step(steps.DRAWN, part), state
 
 
 class SameWeights(Weights):
@@ -89,28 +92,15 @@ def without_new(part: Part) -> Part:
     return replace(part, scopes=tuple(s for s in part.scopes if s.symbol != steps.NEW.symbol))
 
 
-def states(seed: Matrix, words: int) -> list[Matrix]:
-    """A scalar for each new word: where its draw comes from."""
-    made = []
-    state = next_draw(seed + 1)
-    for number in range(1, words + 1):
-        state = next_draw(state).as_step(steps.STATE, _part(number))
-        made.append(state)
-    return made
-
-
-def _part(number: int) -> Part:
-    return WHOLE.within(steps.NEW._replace(layer=number))
-
-
 def new_word(
-    logits: Matrix, choosing: Choosing, state: Matrix, vocabulary: Matrix, number: int
-) -> Matrix:
-    """The embedding (1, d) of the word that follows, by the logits after the last word (n, v)."""
-    part, label = _part(number), f"new {number}"
+    logits: Matrix, choosing: Choosing, state: Matrix | None, vocabulary: Matrix, number: int
+) -> tuple[Matrix, Matrix | None]:
+    """The embedding (1, d) of the word that follows, by the logits after the last word (n, v), and the
+    state of the draws. `number` counts the new words from 1."""
+    part, label = WHOLE.within(steps.NEW._replace(layer=number)), f"new {number}"
     last = gather([(logits, len(logits.rows) - 1)], [label]).as_step(steps.LAST_LOGITS, part)
-    chosen = choosing.chosen(last, state, part)
-    return (chosen @ vocabulary).as_step(steps.NEW_INPUT, part)
+    chosen, state = choosing.chosen(last, state, part)
+    return (chosen @ vocabulary).as_step(steps.NEW_INPUT, part), state
 
 
 def word_of(embedding: Matrix) -> Matrix:

@@ -25,6 +25,11 @@ MOST_AT_ALL = 2_000_000
 """Numbers of the gradients of one word, at most."""
 JACOBIAN = "Jacobian"
 """The sheet of the gradients."""
+JACOBIAN_NOTE = (
+    "How each number of the output changes with every matrix that it was computed from, back to the "
+    "input: "
+    "one gradient after the other."
+)
 
 INFLUENCE = Step(
     "Influence",
@@ -38,7 +43,8 @@ INFLUENCE = Step(
     ),
     question="which word has the most influence on {word}: {words}? Which has none at all?",
     recipe=Recipe(
-        do="Take the gradients of all numbers of the row's output, on the sheet Jacobian. In each, take "
+        do="Take the gradients of all numbers of the row's output, on the sheet Jacobian. In each, "
+        "take "
         "the row of the column's word. Square all of these numbers, add them up and take the root.",
         hint="Use =SQRT(SUMSQ(row of the first gradient, row of the second, ...)). Common mistake: the "
         "row of another word.",

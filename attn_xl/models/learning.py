@@ -16,18 +16,30 @@ import numpy as np
 
 from attn_xl.errors import CallError, InputError, NotFinite, nearest
 from attn_xl.graph.copies import Replay, copied
-from attn_xl.graph.functions import column_mean, gather, option, power, sqrt
+from attn_xl.graph.functions import (
+    chosen,
+    column_mean,
+    column_sum,
+    copy,
+    gather,
+    option,
+    power,
+    row_dot,
+    sqrt,
+)
 from attn_xl.graph.gradients import gradients
 from attn_xl.graph.matrix import Matrix, constant, foresees
 from attn_xl.graph.node import Graph, Node, Numbers, created, walk
 from attn_xl.graph.step import Scope, Step
-from attn_xl.settings import CELLS, CURVES, READ_BY, Optimizer, Settings
+from attn_xl.settings import CELLS, COMPARE, CURVES, READ_BY, Optimizer, Settings
 from attn_xl.tables.survey import Table
 
 from . import learning_steps as steps
 from .computation import Computation
 from .loss_steps import RIGHT
 from .losses import mean_loss
+from .parts import COMPARISON
+from .steps import SHARES, SOFTMAX
 
 Moments = tuple[Matrix, ...]
 """What an optimizer remembers of earlier gradients of some weights: one matrix, two, or none."""
@@ -131,6 +143,9 @@ def learned(
     run = _Learning(curves, weights, more, Update(settings.optimizer, cells), where)
     count = min(settings.steps, 2) if foresees() else settings.steps  # all have the same shapes
     results = run.of(count, settings.live)
+    results += run.compared()
+    if settings.controls:
+        results += run.checked(sheet)
     name = next(iter(outputs)) if len(outputs) == 1 else LEARNING
     return Computation(
         f"Learning, {settings.steps} steps: {title}",
@@ -142,6 +157,8 @@ def learned(
 
 
 FIRST = steps.STEP._replace(layer=1)
+MOST_COMPARED = 12
+"""Attention matrices that are shown before and after learning, at most."""
 LEARNING = "Learning"
 """The name of the graph of several sentences that are learned together."""
 
@@ -214,6 +231,7 @@ class _Learning:
         last = count + 1 if count <= live else count + 1 - live // 2
         results: list[Matrix] = []
         curves: list[list[Matrix | float]] = [[] for _ in self._curves]
+        self._first: dict[Node, Matrix] = {}
         weights = [self._named(w, 1, w) for w in self._weights]
         moments: list[Moments] = [() for _ in weights]
         number = 1
@@ -225,14 +243,65 @@ class _Learning:
                 number = last
                 continue
             copies, weights, moments = self._step(weights, moments, number)
+            self._first = self._first or copies
             results += [copies[matrix] for matrix in (*self._more, *self._gradients)]
             for curve, point in zip(curves, self._curves):
                 curve.append(copies[point])
             number += 1
         copies = self._copy(weights, number, [*self._curves, *self._more])
+        self._last = copies
         results += [copies[matrix] for matrix in self._more]
         for curve, point, step in zip(curves, self._curves, (steps.CURVE, steps.CERTAINTY)):
             results.append(_curve([*curve, copies[point]], step))
+        return results
+
+    def checked(self, sheet: str) -> list[Matrix]:
+        """The gradient of a chosen weight in the first step, and its central difference: the loss with
+        the weight nudged up and down, computed anew. Source: Press et al., "Numerical Recipes", 5.7."""
+        known = ", ".join(f"{i} is {w.name}" for i, w in enumerate(self._weights, 1))
+        place = [
+            option(1, f"Checked{what}", f"the {what.lower()} of the weight to check{more}", sheet=sheet)
+            for what, more in (("Matrix", f": {known}."), ("Row", ", from 1."), ("Column", ", from 1."))
+        ]
+        nudge = option(1e-4, "Nudge", "how far the checked weight is nudged up and down.", sheet=sheet)
+        marks = []
+        for number, w in enumerate(self._weights, 1):
+            mark = chosen(w, number, *place).as_step(steps.PLACE, w.part.around(steps.PLUS))
+            marks.append(replace(mark, name=f"{steps.PLUS.name}.{steps.PLACE.symbol}.{w.name}"))
+        losses = []
+        for scope, sign in ((steps.PLUS, 1), (steps.MINUS, -1)):
+            nudged: dict[Node, Matrix] = {}
+            for w, mark in zip(self._weights, marks):
+                now, by = self._first[w], nudge * mark
+                step = steps.of_weights(steps.NUDGED, w.base_name, 1)
+                made = (now + by if sign == 1 else now - by).as_step(step, w.part.around(scope))
+                nudged[w] = replace(made, name=f"{scope.name}.{w.name}")
+            losses.append(copied(self._curves[:1], nudged, scope)[self._curves[0]])
+        parts = [column_sum(row_dot(mark, self._first[d])) for mark, d in zip(marks, self._gradients)]
+        gradient = sum(parts[1:], parts[0]).described("the gradient in step 1 of the chosen weight")
+        difference = (losses[0] - losses[1]) / (2 * nudge)
+        results = []
+        for step, matrix in (
+            (steps.CHECKED_GRADIENT, gradient), (steps.CENTRAL_DIFFERENCE, difference)
+        ):  # fmt: skip
+            labelled = replace(matrix, rows=(step.symbol,), columns=("value",), scalar=False)
+            results.append(labelled.as_step(step, sheet=steps.CHECK_SHEET))
+        gap = replace(results[0] - results[1], rows=(steps.GAP.symbol,))
+        return [*results, gap.as_step(steps.GAP, sheet=steps.CHECK_SHEET)]
+
+    def compared(self) -> list[Matrix]:
+        """Attention before the first step and after the last, and the difference."""
+        results = []
+        attention = [m for m in self._first if m.is_step(SOFTMAX, SHARES)][:MOST_COMPARED]
+        for matrix in attention:
+            ends = [self._first[matrix], self._last[matrix]]
+            part = COMPARISON.within(Scope(matrix.name, matrix.name))
+            before, after = (
+                copy(end).as_step(step, part, note=f"{matrix.name} {step.note}", sheet=COMPARE)
+                for end, step in zip(ends, (steps.BEFORE, steps.AFTER))
+            )
+            moved = (after - before).as_step(steps.MOVED, part, sheet=COMPARE)
+            results += [before, after, moved]
         return results
 
     def _step(

@@ -64,6 +64,53 @@ CERTAINTY = replace(
 )
 
 
+PLUS, MINUS = (
+    Scope(symbol, f"one weight nudged {way}", -1, unit="")
+    for symbol, way in (("Plus", "up"), ("Minus", "down"))
+)
+PLACE = Step(
+    "Chosen",
+    note="Look for the 1: the weight that is nudged. Change the choice on the sheet Controls.",
+    recipe=recipes.GIVEN,
+    is_read_off=True,
+)
+NUDGED = replace(UPDATED, note="The weights, one of them nudged. Compare with those of step 1.")
+CHECK_SHEET = "Gradient check"
+CHECKED_GRADIENT = Step(
+    "Gradient",
+    note="The gradient of the chosen weight in step 1. Compare with the central difference below.",
+    purpose="How the loss changes with the chosen weight, by the backward pass.",
+    question="must {own} and the central difference agree to the last digit?",
+    recipe=_COMPUTE,
+)
+CENTRAL_DIFFERENCE = replace(
+    CHECKED_GRADIENT,
+    symbol="CentralDifference",
+    note="(loss with the weight nudged up − nudged down) / (2 · nudge). Watch it as the nudge shrinks.",
+    purpose="How the loss changes with the chosen weight, by trying it out.",
+)
+GAP = replace(
+    CHECKED_GRADIENT,
+    symbol="Gap",
+    note="The difference of the two. Look for a number close to 0.",
+    purpose="Whether the backward pass tells the truth.",
+)
+LEARNED_NOTE = "Attention before learning, after it, and the difference. Look for what has moved."
+BEFORE = Step(
+    "Before",
+    note="before learning",
+    purpose="Where the words looked before anything was learned.",
+    question="where will attention grow?",
+    recipe=recipes.COPY,
+    role="attention",
+)
+AFTER = replace(BEFORE, symbol="After", note="after learning")
+MOVED = replace(
+    BEFORE, symbol="Difference", note="the difference: positive where attention grew", role="value",
+    recipe=_COMPUTE,
+)  # fmt: skip
+
+
 def of_weights(step: Step, symbol: str, number: int) -> Step:
     """A step of learning for the weights `symbol`, after step `number`."""
     note = step.note.format(symbol=symbol, step=number)

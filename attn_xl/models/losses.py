@@ -17,7 +17,7 @@ from attn_xl.graph.step import WHOLE, Part
 from . import loss_steps as steps
 
 
-def cross_entropy(probabilities: Matrix, target: Matrix, part: Part = WHOLE) -> Matrix:
+def cross_entropy(probabilities: Matrix, target: Matrix) -> Matrix:
     """The mean of −ln(probability of the right answer), (1, 1).
 
     Args:
@@ -52,16 +52,16 @@ def cross_entropy(probabilities: Matrix, target: Matrix, part: Part = WHOLE) -> 
     if probabilities.shape != target.shape:
         raise ShapeError(f"the probabilities are {probabilities.shape}, the target {target.shape}.")
     right = replace(row_dot(target, probabilities), columns=("probability",))  # (n, 1)
-    losses = negative_log(right.as_step(steps.RIGHT, part))  # (n, 1)
+    losses = negative_log(right.as_step(steps.RIGHT))  # (n, 1)
     losses = replace(losses, columns=("loss",))
     if logits:  # the derivative of both steps together
         losses = losses.differentiated({logits[0]: lambda _, d: (probabilities - target) * d})
     if len(losses.rows) == 1:
-        return losses.as_step(steps.SINGLE_LOSS, part)
-    return column_mean([losses.as_step(steps.LOSSES, part)]).as_step(steps.LOSS, part)
+        return losses.as_step(steps.SINGLE_LOSS)
+    return column_mean([losses.as_step(steps.LOSSES)]).as_step(steps.LOSS)
 
 
-def mean_squared_error(output: Matrix, target: Matrix, part: Part = WHOLE) -> Matrix:
+def mean_squared_error(output: Matrix, target: Matrix) -> Matrix:
     """The mean of the squares of output − target, (1, 1).
 
     Args:
@@ -76,10 +76,10 @@ def mean_squared_error(output: Matrix, target: Matrix, part: Part = WHOLE) -> Ma
     check_matrices(output=output, target=target)
     if output.shape != target.shape:
         raise ShapeError(f"the output is {output.shape}, but the target {target.shape}.")
-    errors = (output - target).as_step(steps.ERRORS, part)  # (n, d)
+    errors = (output - target).as_step(steps.ERRORS)  # (n, d)
     losses = replace(row_squares(errors) / width(errors), columns=("loss",))  # (n, 1)
-    losses = losses.as_step(steps.SQUARED_LOSSES, part)
-    return column_mean([losses]).as_step(steps.LOSS, part)
+    losses = losses.as_step(steps.SQUARED_LOSSES)
+    return column_mean([losses]).as_step(steps.LOSS)
 
 
 def mean_loss(losses: Mapping[str, Matrix], part: Part = WHOLE, sheet: str = "") -> Matrix:

@@ -60,7 +60,8 @@ class Gates:
     def _check_width(self, one: Matrix, width: int, other: Matrix) -> None:
         if len(one.columns) != width:
             raise InputError(
-                f"{one.name} is {len(one.rows)} x {len(one.columns)}, but needs {width} columns, as many as "
+                f"{one.name} is {len(one.rows)} x {len(one.columns)}, but needs {width} columns, as "
+                f"many as "
                 f"{other.name}: one for each number of the hidden state."
             )
 

@@ -12,12 +12,14 @@ LAYER = Scope("Layer", "recurrent")
 FORWARD, BACKWARD = Scope("Forward", "forward"), Scope("Backward", "backward")
 
 _SUM = (
-    "Row of {a} times column of {b}, plus the row above of {c} times column of {e}: multiply pair by pair "
+    "Row of {a} times column of {b}, plus the row above of {c} times column of {e}: multiply pair by "
+    "pair "
     "and add up. The first row has the row of {d} above it. Add the number of each bias in the column. "
 )
 _SUMS = "SUM(MMULT(row of {a}, column of {b}))+SUM(MMULT(row above of {c}, column of {e}))+bias"
 _MISTAKES = (
-    "Common mistakes: the same row of {c} instead of the row above; no $ before what must not move when "
+    "Common mistakes: the same row of {c} instead of the row above; no $ before what must not move "
+    "when "
     "you copy down."
 )
 SQUASHED = Recipe(
@@ -28,7 +30,8 @@ SQUASHED = Recipe(
 RECTIFIED = Recipe(
     do=_SUM + "Then replace a negative number with 0.",
     hint=f"Use =MAX(0, {_SUMS}). {_MISTAKES}",
-    prompt="Row of {a} times column of {b} + row above of {c} times column of {e} + bias; 0 if negative",
+    prompt="Row of {a} times column of {b} + row above of {c} times column of {e} + bias; 0 if "
+    "negative",
 )
 GATE = Recipe(
     do=_SUM + "Then apply 1 / (1 + e^(-x)), which lies between 0 and 1.",
@@ -36,34 +39,43 @@ GATE = Recipe(
     prompt="1/(1+EXP(0-x)) of x = row of {a} × column of {b} + row above of {c} × column of {e} + bias",
 )
 KEEP_AND_ADD = Recipe(
-    do="Number of {a} times the number of {b} in the row above, plus number of {d} times number of {e}. "
+    do="Number of {a} times the number of {b} in the row above, plus number of {d} times number of "
+    "{e}. "
     "The first row has the row of {c} above it.",
-    hint="Use =cell of {a}*cell above of {b}+cell of {d}*cell of {e}. Common mistake: the same row of {b} "
+    hint="Use =cell of {a}*cell above of {b}+cell of {d}*cell of {e}. Common mistake: the same row "
+    "of {b} "
     "instead of the row above.",
-    prompt="=cell of {a}*cell above of {b}+cell of {d}*cell of {e}",
+    prompt="{a} times {b} of the row above, plus {d} times {e}: =cell*cell above+cell*cell",
 )
 OPEN = Recipe(
     do="Number of {a} times the hyperbolic tangent of the number of {b}.",
     hint="Use =cell of {a}*TANH(cell of {b}). Common mistake: forgetting TANH.",
-    prompt="=cell of {a}*TANH(cell of {b})",
+    prompt="The cell of {a} times tanh of the cell of {b}: =cell*TANH(cell)",
 )
 PROPOSE = Recipe(
-    do="Row of {a} times column of {b}, added up, plus its bias. Then row above of the hidden state times "
-    "column of U_n, added up, plus its bias; multiply that by the number of Reset. Add both, and take the "
+    do="Row of {a} times column of {b}, added up, plus its bias. Then row above of the hidden state "
+    "times "
+    "column of U_n, added up, plus its bias; multiply that by the number of Reset. Add both, and "
+    "take the "
     "hyperbolic tangent.",
-    hint="Use =TANH(SUM(MMULT(row of {a}, column of {b}))+bias+cell of Reset*(SUM(MMULT(row above, column "
-    "of U_n))+bias)). Common mistakes: multiplying the row above by Reset before the product; the same row "
+    hint="Use =TANH(SUM(MMULT(row of {a}, column of {b}))+bias+cell of Reset*(SUM(MMULT(row above, "
+    "column "
+    "of U_n))+bias)). Common mistakes: multiplying the row above by Reset before the product; the "
+    "same row "
     "instead of the row above.",
-    prompt="=TANH(row of {a} × column of {b} + bias + Reset*(row above × column of U_n + bias))",
+    prompt="tanh of row of {a} × column of {b} + bias + Reset*(row above × column of U_n + bias)",
 )
 BLEND = Recipe(
-    do="(1 - the number of {a}) times the number of {b}, plus the number of {a} times the number of {own} "
+    do="(1 - the number of {a}) times the number of {b}, plus the number of {a} times the number of "
+    "{own} "
     "in the row above. The first row has h_0 above it.",
-    hint="Use =(1-cell of {a})*cell of {b}+cell of {a}*cell above. Common mistake: exchanging the two shares.",
-    prompt="=(1-cell of {a})*cell of {b}+cell of {a}*cell above",
+    hint="Use =(1-cell of {a})*cell of {b}+cell of {a}*cell above. Common mistake: exchanging the "
+    "two shares.",
+    prompt="(1 - {a}) times {b}, plus {a} times the row above: =(1-cell)*cell+cell*cell above",
 )
 SLIDE = Recipe(
-    do="Multiply the rows before, of and after the word by the columns of their filters, pair by pair, and "
+    do="Multiply the rows before, of and after the word by the columns of their filters, pair by "
+    "pair, and "
     "add up all products and the bias. Beyond the sentence stands the row of Padding.",
     hint="Use =SUM(MMULT(row before, column of W_before))+SUM(MMULT(row, column of W_here))+... Common "
     "mistakes: rows that do not go with their filters; forgetting the padding at the ends.",
@@ -90,7 +102,9 @@ HIDDEN = Step(
 )
 FORGET = Step(
     "Forget",
-    note="The forget gate: how much of the cell of the row above is kept: 1 for all, 0 for nothing.",
+    note="The forget gate: how much of the cell of the row above is kept. Look for numbers near 1, "
+    "which keep "
+    "all, and near 0, which erase.",
     purpose="An eraser for the notes of the row above: near 1 a note stays, near 0 it is wiped out.",
     question="at which word would you expect the network to forget, and why: what does {word} change?",
     recipe=GATE,
@@ -98,22 +112,26 @@ FORGET = Step(
 INPUT_GATE = replace(
     FORGET,
     symbol="InputGate",
-    note="The input gate: how much of the candidate is written into the cell: 1 for all, 0 for nothing.",
+    note="The input gate: how much of the candidate is written into the cell. Look for numbers near 1, "
+    "which write all, and near 0, which write nothing.",
     purpose="A pen that presses hard or lightly: how much of what is new is written down.",
     question="which word deserves to be written down: {text}? Is it {word}?",
 )
 CANDIDATE = Step(
     "Candidate",
-    note="What could be written into the cell for this word: numbers between -1 and 1.",
-    purpose="A draft of a note about the word, given what is remembered. The input gate decides about it.",
+    note="What could be written into the cell for this word, between -1 and 1. Compare with the "
+    "input gate.",
+    purpose="A draft of a note about the word, given what is remembered. The input gate decides "
+    "about it.",
     question="can {own} be large for {word} and nothing be written all the same? What decides?",
     recipe=SQUASHED,
 )
 CELL = Step(
     "Cell",
     note=(
-        "The notes: what the forget gate keeps of the row above, plus what the input gate lets in. Look "
-        "down a column: how long does a number last?"
+        "The notes: what the forget gate keeps of the row above, plus what the input gate lets in. "
+        "Look "
+        "down a column: some numbers last."
     ),
     purpose=(
         "The notebook, kept from word to word. A gate near 1 carries a note on almost unchanged, which "
@@ -125,7 +143,9 @@ CELL = Step(
 OUTPUT_GATE = replace(
     FORGET,
     symbol="OutputGate",
-    note="The output gate: how much of the cell is shown: 1 for all, 0 for nothing.",
+    note="The output gate: how much of the cell is shown. Look for numbers near 1, which show all, "
+    "and near 0, "
+    "which show nothing.",
     purpose="A curtain in front of the notebook: how much of each note is shown after this word.",
     question="can a note be kept and not be shown at {word}? Which gate does what?",
 )
@@ -135,23 +155,27 @@ RESET = replace(
     FORGET,
     symbol="Reset",
     note=(
-        "The reset gate: how much of the row above the new state may use. As in PyTorch, it is multiplied "
-        "with the product of the row above and its weights, not with the row above itself."
+        "The reset gate: how much of the row above the new state may use; as in PyTorch, it multiplies "
+        "(row above × weights), not the row above. Look for numbers near 0."
     ),
-    purpose="How much of the past may speak when the new state is drafted: near 0, {word} starts afresh.",
+    purpose="How much of the past may speak when the new state is drafted: near 0, {word} starts "
+    "afresh.",
     question="if {own} were 0 in the row of {word}, on what would the new state depend?",
 )
 UPDATE = replace(
     FORGET,
     symbol="Update",
-    note="The update gate: the share of the row above that stays; the rest is replaced by the new state.",
+    note="The update gate: the share of the row above that stays; the new state gets the rest. Look "
+    "for small "
+    "numbers: there the memory changes.",
     purpose="A slider between old and new: at 1 everything stays as it was, at 0 everything is new.",
     question="at which word would you expect a small number, so that the memory changes: is it {word}?",
 )
 NEW = Step(
     "New",
-    note="The new state that is proposed for this word: numbers between -1 and 1.",
-    purpose="A draft of the memory after the word, from the word and as much of the past as Reset allows.",
+    note="The new state that is proposed for this word, between -1 and 1. Compare with Update.",
+    purpose="A draft of the memory after the word, from the word and as much of the past as Reset "
+    "allows.",
     question="in which row must {own} be independent of the words above, whatever the weights?",
     recipe=PROPOSE,
 )
@@ -159,7 +183,8 @@ BLENDED = replace(HIDDEN, recipe=BLEND)
 """The hidden state of a GRU."""
 BOTH = Step(
     "Both",
-    note="The states of both directions, side by side: left to right first, then right to left.",
+    note="The states of both directions, side by side. Compare the halves: from the left, from the "
+    "right.",
     purpose="One network read from the left, one from the right; here each word gets what both found.",
     question="on which words does the first column depend in the row of {word}, and on which the last?",
     recipe=recipes.SIDE_BY_SIDE,
@@ -167,30 +192,33 @@ BOTH = Step(
 CONVOLVED = Step(
     "Convolved",
     note=(
-        "What each filter (column) finds around each word (row): the words of the window, each times its "
+        "What each filter (column) finds around each word (row): the words of the window, each times "
+        "its "
         "own weights. Change a word: only the rows whose window reaches it change."
     ),
-    purpose="A magnifying glass that moves along the sentence and sees a few neighbouring words at a time.",
+    purpose="A magnifying glass that moves along the sentence and sees a few neighbouring words at a "
+    "time.",
     question="which rows of {own} will change if the numbers of {word} change? Which cannot?",
     recipe=SLIDE,
 )
 FEATURES = Step(
     "Output",
-    note="What the filters found, without negative numbers: 0 where a filter found nothing.",
+    note="What the filters found, without negative numbers. Look for numbers above 0: there a filter "
+    "fits.",
     purpose="Keeps what a filter found and drops what it did not, like a bell that rings or is silent.",
     question="which filter will ring at {word}?",
     recipe=recipes.RELU,
 )
 POOLED = Step(
     "MaxPool",
-    note="The largest number of each filter over all words: how strongly it rang anywhere in the sentence.",
+    note="The largest number of each filter over all words. Look for the word that it comes from.",
     purpose="One number a filter for the whole sentence: whether it was found, no matter where.",
     question="would {own} change if the words came in another order? Would {a}?",
     recipe=LARGEST_OF_COLUMN,
 )
 PADDING = Step(
     "Padding",
-    note="What stands before the first word and after the last: zeros, as in PyTorch.",
+    note="What stands before the first word and after the last: zeros. Change one and watch the ends.",
     question=steps.INPUT.question,
     recipe=recipes.GIVEN,
     role="input",
@@ -230,8 +258,8 @@ def from_words(letter: str, gate: str) -> Step:
 def from_above(letter: str, gate: str) -> Step:
     """`U_f`: the weights from the row above to a gate."""
     note = (
-        f"Learned: from the hidden state of the row above to {GATES[gate]}. Large numbers carry the past "
-        "on, or make it explode."
+        f"Learned: from the hidden state of the row above to {GATES[gate]}. Compare sizes: "
+        "small numbers let the past fade, large ones let it explode."
     )
     return replace(steps.W_1, symbol=f"U_{letter}", note=note)
 
@@ -252,7 +280,8 @@ def filters(offset: int) -> Step:
 ALL_FILTERS = replace(
     steps.W_1,
     symbol="W_conv",
-    note="Learned: PyTorch's weights of the convolution, a column for each filter; for each dimension one row "
-    "for each word of the window.",
+    note="Learned: the weights of the convolution as PyTorch has them, a row for each dimension and "
+    "word of the "
+    "window. Look down a column: one filter.",
 )
 FILTER_BIAS = bias("conv")

@@ -446,8 +446,8 @@ SWITCHED_OUTPUT = OUTPUT.by(recipes.MIX_AND_SWITCH)
 OUTPUT_KEPT = replace(
     OUTPUT,
     note=(
-        "The new word's vector: the values of all words so far, mixed by its attention weights. Click "
-        "a cell: the values of earlier words are read where they were first computed."
+        "The new word's vector: the values of all words so far, mixed by its attention weights. "
+        "Look at a formula: it reads earlier values where they were first computed."
     ),
     recipe=recipes.MIX_KEPT,
 )
@@ -652,31 +652,43 @@ LATENT = Step(
 LATENT_QUERIES = replace(
     LATENT,
     symbol="LatentQ",
-    note="Each word, compressed into a few numbers, from which all heads make their queries.",
+    note=(
+        "Each word, compressed into a few numbers, from which all heads make their queries. Compare "
+        "its width with that of all Q."
+    ),
     purpose="Packs each word into a small parcel, from which the queries of all heads are unpacked.",
 )
 CONTENT_QUERIES = replace(
     QUERIES,
     symbol="ContentQ",
-    note="The part of the queries that looks for content, whatever the position.",
+    note=(
+        "The part of the queries that looks for content, whatever the position. Compare the rows of a "
+        "word that occurs twice."
+    ),
 )
 CONTENT_KEYS = replace(
     KEYS,
     symbol="ContentK",
-    note="The part of the keys that offers content, unpacked from the compressed vector.",
+    note=(
+        "The part of the keys that offers content, unpacked from the compressed vector. Compare the "
+        "rows of a word that occurs twice."
+    ),
 )
 TURNING_QUERIES = replace(
-    QUERIES, symbol="PositionQ", note="The part of the queries that is turned by the position."
+    QUERIES,
+    symbol="PositionQ",
+    note="The part of the queries that the position turns. Compare it with what the turn makes of it.",
 )
 TURNING_KEYS = replace(
     KEYS,
     symbol="PositionK",
-    note="The part of the keys that is turned by the position; all heads share it.",
+    note="The part of the keys that the position turns. Notice that all heads share it.",
 )
 BOTH_QUERIES, BOTH_KEYS = (
     replace(
         step,
-        note=f"{step.note.partition(':')[0]}: the part for content, and beside it the turned part.",
+        note=f"{step.note.partition(':')[0]}: the part for content, and beside it the turned part. "
+        "Notice where the second begins.",
         purpose="Content and position side by side, so that a score is the sum of both matches.",
         question="how many columns of {own} have been turned by the position?",
         recipe=recipes.SIDE_BY_SIDE,
@@ -904,7 +916,7 @@ SUM_OF_CHOSEN = replace(
 )
 EXPERT_SHARES = Step(
     "Shares",
-    note="How much each expert counts for each word: 0 for those that were not chosen.",
+    note="How much each expert counts for each word. Look for zeros: experts that were not chosen.",
     purpose="How much each chosen expert has to say about a word.",
     question="what must the row of {word} add up to, and what would it be without the division?",
     recipe=recipes.SHARE_OF_CHOSEN,
@@ -960,7 +972,9 @@ NEXT = Step(
 
 LAST_LOGITS = Step(
     "LastLogits",
-    note="The logits after the last word: how well each word of the vocabulary continues the text.",
+    note=(
+        "The logits after the last word: how well each word continues the text. Look for the largest."
+    ),
     purpose="Only the last row decides how the text goes on.",
     question="which word of the vocabulary will be written next?",
     recipe=recipes.TAKE_ROWS,
@@ -968,21 +982,21 @@ LAST_LOGITS = Step(
 )
 TEMPERED_LOGITS = Step(
     "Tempered",
-    note="The logits, divided by word_temperature. Below 1, the likely words become likelier.",
+    note="The logits, divided by word_temperature. Compare with the logits: below 1, differences grow.",
     purpose="A low temperature makes the model careful, a high one makes it bold.",
     question="does dividing all numbers by the same one change which is the largest?",
     recipe=recipes.TEMPER,
 )
 CHANCES_OF_WORDS = Step(
     "WordChances",
-    note="The probability that each word is drawn. The row sums to 1.",
+    note="The probability that each word is drawn. Look for the largest: it is drawn most often.",
     purpose="The slices of a wheel of fortune, one for each word of the vocabulary.",
     question="which word has the largest slice?",
     recipe=recipes.SHARE,
 )
 WHEEL = Step(
     "Wheel",
-    note="The probabilities, added up from the left: where the slice of each word ends.",
+    note="The probabilities, added up from the left. Look for the first number beyond Draw: it wins.",
     purpose="The rim of the wheel, from 0 to 1: each word's slice ends at its number.",
     question="what must the last number be, and why?",
     recipe=recipes.ADD_FROM_LEFT,
@@ -999,14 +1013,14 @@ DRAWN = Step(
 )
 NEW_WORD = Step(
     "Word",
-    note="The word that the model writes next.",
+    note="The word that the model writes next. Compare with Chosen: its 1 stands below this word.",
     purpose="The model writes a word.",
     question="read {a}: which word is it?",
     recipe=recipes.FIND_LARGEST_COLUMN,
 )
 NEW_INPUT = Step(
     "Input",
-    note="The embedding of the new word: its row of Vocabulary, picked by zeros and a single 1.",
+    note="The embedding of the new word. Compare it with the rows of Vocabulary: it is one of them.",
     purpose="The word just written is what the model reads next.",
     question="which row of {b} will {own} be equal to?",
     recipe=recipes.PROJECT,
@@ -1183,10 +1197,10 @@ W_R, W_DKV, W_UK, W_UV, W_KR, W_QR, W_DQ = (
     for symbol, what in (
         ("W_R", "from each word to the experts. Look down a column: which words its expert gets"),
         ("W_DKV", "compresses each word for keys and values. Compare its width with that of W_UK"),
-        ("W_UK", "unpacks the keys of all heads. Each head has its block of columns"),
-        ("W_UV", "unpacks the values of all heads. Each head has its block of columns"),
-        ("W_KR", "makes the part of the keys that is turned; all heads share it"),
-        ("W_QR", "makes the part of the queries that is turned. Each head has its block of columns"),
+        ("W_UK", "unpacks the keys of all heads. Notice that each head has its block of columns"),
+        ("W_UV", "unpacks the values of all heads. Notice that each head has its block of columns"),
+        ("W_KR", "makes the part of the keys that is turned. Notice that all heads share it"),
+        ("W_QR", "makes the part of the queries that is turned. Notice each head's block of columns"),
         ("W_DQ", "compresses each word for the queries. Compare its width with that of W_Q"),
     )
 )

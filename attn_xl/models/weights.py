@@ -138,8 +138,8 @@ class SheetWeights(Weights):
     ) -> Matrix:
         name = part.name(step.symbol)
         key = table.name if table else name
-        made = self._made.get(key)
-        if made is None:
+        matrix = self._made.get(key)
+        if matrix is None:
             if table is None:
                 self.made_up.add(step)
             if table is not None and foreseeing():
@@ -160,8 +160,9 @@ class SheetWeights(Weights):
             own = key.casefold() == name.casefold()  # a sheet may be called W_O for W_o
             with inside():  # no sentence: all share it
                 matrix = given_step(values, rows, columns, step, part if own else WHOLE, note=note)
-            self._made[key] = matrix if own else replace(matrix, name=key)
-        return self._made[key]
+            matrix = matrix if own else replace(matrix, name=key)
+            self._made[key] = matrix
+        return matrix
 
     def entered(self, step: Step, part: Part) -> Matrix | None:
         """The values that a written workbook has for a step that is not written, in the present

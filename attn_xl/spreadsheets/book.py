@@ -222,11 +222,20 @@ class _Scan:
                 self.plain.add(name)
             formulas = formulas or has_formulas
             if has_formulas or b't="e"' in xml:
-                missing = missing or bool(_NOT_STORED.search(xml))
+                missing = missing or _lacks_values(xml)
         if recalculate and formulas:
             self.compute = "all"
         elif missing:
             self.compute = "missing"
+
+
+def _lacks_values(xml: bytes) -> bool:
+    """Whether a sheet has a formula without a stored value. An empty text, `t="str"`, is a value."""
+    for found in _NOT_STORED.finditer(xml):
+        cell = xml[xml.rfind(b"<", 0, found.start()) : found.start()]
+        if not (b't="str"' in cell and b"<v" in found[0]):
+            return True
+    return False
 
 
 def _counts(strings: bytes) -> int:

@@ -17,7 +17,7 @@ from attn_xl.text import clean, count, listed
 
 from .boxes import DECORATION, Grid, is_blank, kind_of
 from .formula_attention import Attention, Role, Tracing, find_attention, settle
-from .formula_blocks import Span
+from .formula_blocks import MOST_FORMULAS, Span
 from .labels import Table, table_at
 from .roles import Found
 
@@ -73,7 +73,8 @@ def read_by_formulas(book: Book) -> ByFormulas:
 
 
 def _read(book: Book) -> ByFormulas:
-    if not any(book.marks.formulas(sheet) for sheet in book.grids):
+    cells = sum(len(book.marks.formulas(sheet) or ()) for sheet in book.grids)
+    if not 0 < cells <= MOST_FORMULAS:
         return ByFormulas()
     formulas = formulas_in(book.marks.content, book.path)
     if formulas is None:

@@ -147,6 +147,7 @@ def tables_of_sheet(
             replace(f, why=RESULT if said.has_formulas(original, f) else NOT_READ) for f in others
         ]
         sheet.found = sorted([*found, *others], key=lambda f: (f.place.row, f.place.column))
+        sheet.passed = "" if sheet.found else "no numbers"
         return sheet
     others = [_named(f, book, original, plain) for f in others]
     others = [_unless_result(f, said.is_result(original, f)) for f in others]
@@ -208,9 +209,7 @@ def _with_roles(asked: Sequence[Found], roles: Sequence[Found]) -> list[Found]:
     for f in asked:
         same = next((r for r in roles if (r.numbers, r.use) == (f.numbers, f.use)), None)
         if same is not None:
-            f = replace(
-                f, turned=same.turned, words_in=same.words_in, why_words=same.why_words, certain=True
-            )
+            f = replace(same, why=f.why, name=f.name or same.name)
         found.append(f)
     places = [f.place for f in asked]
     names = {f.name for f in asked if f.use == "weights"}

@@ -14,8 +14,10 @@ from attn_xl.spreadsheets.formulas import FormulaBook
 
 from .formula_blocks import Axis, Block, Blocks, Operand, Piece, Product, Span, other
 
-MOST_STEPS = 40
+MOST_STEPS = 200
 """Blocks between two products: the steps of a softmax, masks, copies."""
+MOST_BLOCKS = 20_000
+"""Blocks of a workbook in which attention is looked for."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,10 @@ class Tracing:
 
     def __init__(self, book: FormulaBook) -> None:
         self.blocks = Blocks(book)
-        self.products: list[Product] = [
+        self.products: list[Product] = []
+        if sum(map(len, self.blocks.on.values())) > MOST_BLOCKS:
+            return
+        self.products = [
             product
             for blocks in self.blocks.on.values()
             for block in blocks
@@ -135,34 +140,32 @@ class Tracing:
     def behind(self, operand: Operand) -> list[_Behind]:
         """The nearest products that a factor is computed from; `axis` belongs to the axis along which
         the factor is summed."""
-        found: list[_Behind] = []
-        for piece in operand.pieces:
-            found += self._behind(piece, frozenset(), (), 0)
-        return list({(one.product, one.axis, one.span): one for one in found}.values())
+        return [one for piece in operand.pieces for one in self.behind_cells(piece)]
 
-    def _behind(
-        self, piece: Piece, functions: frozenset[str], added: tuple[Span, ...], steps: int
-    ) -> Iterator[_Behind]:
-        here, axis = piece
-        if isinstance(here, Product):
-            yield _Behind(here, axis, here.block.span, functions | here.block.functions, added)
-            return
-        if steps > MOST_STEPS:
-            return
-        for block in self.blocks.at(here):
-            part = _common(here, block.span)
-            passed = functions | block.functions
-            plus = (*added, *block.added)
-            if block.products:
-                for product, flip in block.products:
-                    yield _Behind(product, other(axis) if flip else axis, part, passed, plus)
+    def behind_cells(self, piece: Piece) -> list[_Behind]:
+        """`behind` of a part of a factor."""
+        found: dict[tuple[Product, Axis, Span], _Behind] = {}
+        functions, added = frozenset[str](), tuple[Span, ...]()
+        left, seen = [(piece, functions, added)], {piece}
+        for (here, axis), functions, added in left:
+            if isinstance(here, Product):
+                passed, span = functions | here.block.functions, here.block.span
+                found.setdefault((here, axis, span), _Behind(here, axis, span, passed, added))
                 continue
-            for source, flip in block.carriers:
-                inside = _mapped(part, block.span, source, flip)
-                if inside != here:
-                    yield from self._behind(
-                        (inside, other(axis) if flip else axis), passed, plus, steps + 1
-                    )
+            for block in self.blocks.at(here) if len(seen) < MOST_STEPS else ():
+                part, passed = _common(here, block.span), functions | block.functions
+                plus = (*added, *block.added)
+                for product, flip in block.products:
+                    along = other(axis) if flip else axis
+                    one = _Behind(product, along, part, passed, plus)
+                    found.setdefault((product, along, part), one)
+                for source, flip in () if block.products else block.carriers:
+                    inside = _mapped(part, block.span, source, flip)
+                    further: Piece = (inside, other(axis) if flip else axis)
+                    if further not in seen:
+                        seen.add(further)
+                        left.append((further, passed, plus))
+        return list(found.values())
 
     def origin(self, span: Span, axis: Axis) -> tuple[Span, Axis]:
         """Where cells are copied from; the cells themselves if they are no copy."""
@@ -327,7 +330,7 @@ def _projection(tracing: Tracing, factor: Operand, by_words: bool = False) -> Pr
 
 
 def _factors(one: _Behind, by_words: bool) -> tuple[Piece | None, Piece | None]:
-    """The words and the weights whose product cells are: the part of the weights that the cells need."""
+    """The words and the weights whose product cells are; of the weights, the part that they need."""
     along = one.axis if by_words else other(one.axis)
     x, w = one.product.along(along).cells, one.product.along(other(along)).cells
     if x is None or w is None:
@@ -423,7 +426,7 @@ def _joined(tracing: Tracing, span: Span, axis: Axis) -> list[Product]:
     for block in tracing.blocks.at(span):
         part = _common(span, block.span)
         at = part.left if axis == "columns" else part.top
-        for one in tracing._behind((part, axis), frozenset(), (), 0):
+        for one in tracing.behind_cells((part, axis)):
             found.setdefault(one.product, at)
     return sorted(found, key=lambda product: found[product])
 

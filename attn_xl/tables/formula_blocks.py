@@ -23,6 +23,7 @@ Tree = tuple[Any, ...]
 Piece = tuple["Product | Span", Axis]
 
 MOST_FORMULAS = 400_000
+"""Cells with formulas in a workbook whose formulas are followed."""
 DEEPEST = 400
 """Operations within each other in a formula that is followed: the terms of a sum, for example."""
 _PARTS = re.compile(
@@ -195,9 +196,6 @@ class Blocks:
         self._corners: dict[str, np.ndarray] = {}
         self._texts: dict[int, tuple[Tree, str]] = {}
         self._anchors: dict[tuple[str, int, int], tuple[int, int]] = {}
-        cells = sum(int((sheet.formulas >= 0).sum()) for sheet in book.sheets.values())
-        if cells > MOST_FORMULAS:
-            return
         for name, sheet in book.sheets.items():
             for place in (sheet.formulas >= 0).nonzero()[0].tolist():
                 f = book.formulas[int(sheet.formulas[place])]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -307,15 +307,21 @@ def _identity(weights: Mapping[str, Table], sentence: Table) -> Table:
     )
 
 
-def _heads_of(weights: Mapping[str, Table]) -> dict[str, Any]:
-    """The setting for the number of heads that `W_Q_1`, `W_Q_2`, ... tell; {} if they tell none."""
-    counts = {
-        letter: {int(m[1]) for name in weights if (m := re.fullmatch(rf"W_{letter}_(\d+)", name))}
-        for letter in "QKV"
-    }
-    told = {len(numbers) for numbers in counts.values() if numbers == {*range(1, len(numbers) + 1)}}
-    given = {len(numbers) for numbers in counts.values() if numbers}
-    return {"heads": told.pop()} if len(given) == 1 and told == given else {}
+def heads_told(names: Iterable[str]) -> tuple[int, str]:
+    """The number of heads that `W_Q_1`, `W_Q_2`, ... tell, 0 for none, and the first name that is
+    missing among them."""
+    names = set(names)
+    numbers = {(m[1], int(m[2])) for name in names if (m := re.fullmatch(r"W_([QKV])_(\d+)", name))}
+    heads = max((number for _, number in numbers), default=0)
+    wanted = [f"W_{letter}_{n}" for letter in "QKV" for n in range(1, min(heads, 1000) + 1)
+              if letter in {letter for letter, _ in numbers}]  # fmt: skip
+    return heads, next((name for name in wanted if name not in names), "")
+
+
+def _heads_of(weights: Iterable[str]) -> dict[str, Any]:
+    """The setting for the number of heads that the names of weights tell; {} if they tell none."""
+    heads, missing = heads_told(weights)
+    return {"heads": heads} if heads and not missing else {}
 
 
 def _used(survey: Survey, use: str) -> Iterator[tuple[SheetFound, int, Found]]:

@@ -17,8 +17,8 @@ from openpyxl.worksheet.formula import ArrayFormula
 from test_check import cells_of, kinds, numbered
 
 from attn_xl.checking.check import check_workbook
-from attn_xl.checking.slips.function_support import lacking
-from attn_xl.checking.slips.ironcalc_support import ALIKE, EACH
+from attn_xl.checking.functions.function_support import lacking
+from attn_xl.checking.functions.ironcalc_support import ALIKE, EACH
 from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 
 DAYS = [datetime.date(2024, 1, 31) + datetime.timedelta(days=40 * i) for i in range(5)]

@@ -130,6 +130,7 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Repeated": (lambda: Repeated(2, 3).of(f.columns(X, 0, 1), columns="abc"), False),
     "Concat": (lambda: f.concat([X, Y]), False),
     "Best": (lambda: f.best(X), False),
+    "BlockNorms": (lambda: f.block_norms([X, Y], 2, ["all"], X.rows), False),
     "Mask": (lambda: f.mask(X.rows, [*X.columns, "<PAD>"], causal=True, padding=["<pad>"]), False),
     "Sinusoid": (lambda: f.sinusoid(X), False),
     "Angle": (lambda: f.angles(f.option(50.0, "Base", ""), X.rows, 4, neighbours=True), False),
@@ -138,6 +139,10 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Count": (lambda: f.counted(3, X.rows), False),
     "When": (lambda: f.when(f.switch(True, "On", "", sheet="S"), 2, f.width(X)), False),
     "OneHot": (lambda: f.one_hot(words(), ["c0", "c1"]), False),
+    "Chosen": (
+        lambda: f.chosen(X, 2, *(f.option(2.0, name, "") for name in ("Matrix", "Row", "Column"))),
+        False,
+    ),
     "Find": (lambda: f.find(f.option(2.0, "Word", "", text="c1"), words()), False),
     "Picked": (lambda: f.picked(X, f.option(2.0, "Which", "")), False),
     "ColumnMaximum": (lambda: f.column_maximum(X), False),
@@ -154,8 +159,9 @@ def window() -> tuple[Matrix, Matrix]:
 
 
 OF_GRADIENTS = {
+    "BlockNorms",
     "Dot", "Positive", "GeluSlope", "Largest", "AddedRows", "Placed", "Repeated", "Here",
-    "ColumnSum",
+    "ColumnSum", "Chosen",
 }  # fmt: skip
 
 

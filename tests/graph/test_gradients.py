@@ -30,6 +30,8 @@ WITHOUT = {
     "Mask",
     "Sinusoid",
     "Find",
+    "Chosen",
+    "OneHot",
     "Positive",
     "Largest",
     "Here",

@@ -16,8 +16,10 @@ from conftest import SAMPLES, alike
 
 import attn_xl
 from attn_xl.graph.functions import column_sum, row_squares, row_sum
+from attn_xl.graph.loops import Loop, loop_turns
 from attn_xl.graph.matrix import Matrix, given
 from attn_xl.graph.node import Node, walk
+from attn_xl.graph.operation import Reads, operation_of
 
 torch = pytest.importorskip("torch")
 
@@ -76,14 +78,65 @@ IN_TORCH: dict[str, Callable[..., Any]] = {
     "Columns": lambda o, x: x[:, o.start : o.stop],
     "Concat": lambda o, *parts: torch.cat(parts, dim=1),
     "Gather": picked,
+    "Shift": picked,
+    "Tanh": lambda o, x: torch.tanh(x),
+    "Sigmoid": lambda o, x: torch.sigmoid(x),
+    "ColumnMaximum": lambda o, x: x.max(dim=0, keepdim=True).values,
     "When": lambda o, on, x, y: x if on[0, 0] == 1 else y,
 }
+
+
+class Stacked:
+    """The rows of a matrix of a loop, each with its gradient."""
+
+    def __init__(self, rows: dict[int, Any]) -> None:
+        self.rows = [rows[t] for t in sorted(rows)]
+
+    @property
+    def grad(self) -> Any:
+        found = [torch.zeros_like(row) if row.grad is None else row.grad for row in self.rows]
+        return torch.cat(found)
+
+
+def loop_through_torch(loop: Loop, tensors: dict[Node, Any]) -> None:
+    """The matrices of a loop, row by row."""
+    n = len(loop.nodes[0].rows)
+    rows: dict[Node, dict[int, Any]] = {node: {} for node in loop.nodes}
+    for t in reversed(range(n)) if loop.reverse else range(n):
+        for node in loop.nodes:
+            operation = operation_of(node)
+            pick = operation.row_of(t)
+            if pick is not None:
+                parent = node.parents[pick[0]]
+                one = rows[parent][pick[1]] if parent in rows else tensors[parent][pick[1]][None]
+                rows[node][t] = one.clone()
+            else:
+                operands = [
+                    rows[parent][t]
+                    if parent in rows
+                    else tensors[parent][t : t + 1]
+                    if operation.reads_of(i) in (Reads.number, Reads.row) and len(parent.rows) == n
+                    else tensors[parent]
+                    for i, parent in enumerate(node.parents)
+                ]
+                rows[node][t] = IN_TORCH[type(operation).__name__](operation, *operands)
+            rows[node][t].retain_grad()
+    for node in loop.nodes:
+        tensors[node] = torch.cat([rows[node][t] for t in range(n)])
+        tensors[node].stacked = Stacked(rows[node])
 
 
 def through_torch(loss: Matrix) -> tuple[dict[Node, Any], Any]:
     """Every matrix that leads to the loss, computed by PyTorch, ready for its gradients."""
     tensors: dict[Node, Any] = {}
-    for node in walk([loss]):
+    nodes = walk([loss])
+    turns = loop_turns(nodes)
+    for node in nodes:
+        if node in turns:
+            loop = turns[node]
+            if loop is not None:
+                loop_through_torch(loop, tensors)
+            continue
         kind = type(node.operation).__name__
         if node.operation is None or kind not in IN_TORCH:
             tensor = torch.tensor(node.values.copy(), requires_grad=True)
@@ -130,7 +183,7 @@ def test_every_gradient_is_that_of_pytorch(sample: str, loss_of: Callable[[Matri
         total.backward()
         of = [node for node in named if isinstance(node, Matrix)]
         for node, d in zip(of, attn_xl.gradients(loss, of)):
-            theirs = tensors[node].grad
+            theirs = getattr(tensors[node], "stacked", tensors[node]).grad
             expected = np.zeros(node.shape) if theirs is None else theirs.numpy()
             scale = max(np.abs(expected).max(), 1e-6)
             assert np.allclose(d.values, expected, rtol=1e-9, atol=1e-9 * scale), (sample, node.name)

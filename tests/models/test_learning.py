@@ -228,3 +228,35 @@ def test_a_model_without_weights_has_nothing_to_learn(make: Make) -> None:
     }
     with pytest.raises(InputError, match="nothing to learn"):
         attn_xl.learn(make(sheets))
+
+
+@pytest.mark.parametrize(("matrix", "row", "column"), [(1, 1, 1), (2, 3, 2), (4, 2, 1)])
+def test_any_gradient_can_be_checked_by_nudging_its_weight(
+    matrix: int, row: int, column: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.xlsx"
+    computation = attn_xl.attend(SAMPLE, steps=1, controls=True)
+    layout = attn_xl.write_workbook(computation, path)
+    (graph,) = computation.values()
+    engine = Editable(path)
+    cells = {}
+    for name, value in (("CheckedMatrix", matrix), ("CheckedRow", row), ("CheckedColumn", column)):
+        place = layout.blocks[graph[name]].place
+        cells[place.sheet, place.row, place.column] = value
+    engine.enter((*where, value) for where, value in cells.items())
+    name = ["W_Q", "W_K", "W_V", "W_C"][matrix - 1]
+    expected = graph[f"Step1.d{name}"].values[row - 1, column - 1]
+    for step, tolerance in (("Gradient", 1e-12), ("CentralDifference", 1e-6)):
+        place = layout.blocks[graph[step]].place
+        found = engine.value(place.sheet, place.row, place.column)
+        assert found == pytest.approx(expected, rel=tolerance), step
+
+
+def test_attention_before_and_after_is_compared() -> None:
+    (graph,) = attn_xl.learn(SAMPLE, steps=3).computation.values()
+    before, after, moved = (
+        graph[f"Compare.pets.Softmax.{name}"].values for name in ("Before", "After", "Difference")
+    )
+    assert np.array_equal(before, graph["Step1.pets.Softmax"].values)
+    assert np.array_equal(after, graph["Step4.pets.Softmax"].values)
+    assert np.allclose(moved, after - before, atol=0)

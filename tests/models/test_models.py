@@ -447,7 +447,7 @@ def test_settings_in_the_workbook(make: Make) -> None:
         (["temperature", "hot"], "the setting temperature is 'hot'; it takes a number"),
         (["heads", 2.5], "the setting heads is '2.5'; it takes a whole number"),
         (["causal", "perhaps"], "it takes TRUE or FALSE"),
-        (["model", "rnn"], "it takes one of: attention, encoder"),
+        (["model", "transducer"], "it takes one of: attention, encoder"),
         (["heads"], "a setting needs a name and, beside it, a value"),
     ],
 )

@@ -16,10 +16,9 @@ from judges import differences_ironcalc
 
 import attn_xl
 from attn_xl import CallError, InputError, Settings, read_tables
-from attn_xl.choices import ATTENTION, BLOCKS, STACKS, Model
+from attn_xl.choices import ATTENTION, BLOCKS, RECURRENT, STACKS, Model
 from attn_xl.cli.main import main
 from attn_xl.models.build import attend
-from attn_xl.settings import LEARNING
 from attn_xl.tables.survey import Tables
 from attn_xl.workbook.write import write_workbook
 
@@ -36,6 +35,7 @@ OTHER: dict[str, Any] = {
     "qk_norm": "rms", "norm_type": "rms", "residual": "parallel", "window": 2, "sinks": 1,
     "score_cap": 0.5, "logit_cap": 0.5, "latent": 2, "latent_queries": 2, "experts": 3, "top_k": 1,
     "renormalize": False, "shared_expert": True, "generate": 2, "sample": True, "word_temperature": 2.0,
+    "bidirectional": True, "nonlinearity": "relu", "influence": True,
 }  # fmt: skip
 BESIDE: dict[str, dict[str, Any]] = {
     "seed": {"dropout": 0.5},
@@ -97,7 +97,7 @@ def tables(make: Make) -> Tables:
 def basis(model: Model) -> dict[str, Any]:
     """What a model needs to be computed."""
     made: dict[str, Any] = {"model": model}
-    if model in (*STACKS, Model.attention, Model.feed_forward):
+    if model in (*STACKS, Model.attention, Model.feed_forward, Model.cnn, *RECURRENT):
         made["random_weights"] = 1
     if model in (Model.decoder, Model.encoder_decoder):
         made["memory"] = "two"
@@ -123,10 +123,10 @@ def test_every_option_is_tried_here() -> None:
 
 
 def test_the_docs_have_the_same_table() -> None:
-    told = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
+    lines = [line for line in page.splitlines() if line.startswith("| `--")]
     for choice in fields(Settings):
         if len(choice.metadata["models"]) < len(Model):
-            lines = [line for line in told.splitlines() if line.startswith("| `--")]
             name = f"`--{choice.name.replace('_', '-')}`"
             models = ", ".join(map(str, choice.metadata["models"]))
             assert any(name in line.split("|")[1] and models in line.split("|")[2] for line in lines), (
@@ -139,6 +139,8 @@ def test_an_option_has_an_effect_or_is_refused(model: Model, tables: Tables) -> 
     plain = numbers(tables, basis(model))
     for name, value in OTHER.items():
         belongs = model in next(f for f in fields(Settings) if f.name == name).metadata["models"]
+        if name == "seed" and model not in ATTENTION:
+            continue  # for learning only
         beside = BESIDE.get(name, {}) if belongs else {}
         if name == "epsilon" and model is Model.attention:
             beside = {"qk_norm": "rms"}
@@ -148,8 +150,6 @@ def test_an_option_has_an_effect_or_is_refused(model: Model, tables: Tables) -> 
             options["backbone"] = "attention"
         if name == "memory" and "memory" in basis(model):
             continue
-        if name == "seed" and model in LEARNING and model not in ATTENTION:
-            continue  # for learning only
         if name == "attention" and model is Model.attention:
             continue  # its table has to fit: test_given_attention.py
         if name == "causal" and model in (Model.decoder, Model.encoder_decoder, Model.decoder_only):
@@ -172,7 +172,7 @@ def test_an_option_has_an_effect_or_is_refused(model: Model, tables: Tables) -> 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"seed": 3}, "--seed has no effect without --dropout, --residual-dropout or --steps"),
+        ({"seed": 3}, "--seed has no effect without --dropout, --residual-dropout, --generate or --steps"),
         ({"model": "encoder", "hidden": 3}, "--hidden has no effect without --random-weights or --steps"),
         ({"padding": "zebra"}, "--padding: no sentence that words attend to has the word 'zebra'"),
         ({"padding": "the", "memory": "two"}, "no sentence that words attend to has the word 'the'"),

@@ -205,10 +205,19 @@ def test_links_of_streamed_cells_are_there(tmp_path: Path) -> None:
 def test_marks_and_the_colour_scale_do_not_mix(tmp_path: Path) -> None:
     tables = read_tables(SAMPLES / "politics.xlsx")
     for blank, exam, kinds in (
-        ("Softmax", False, {"expression"}),
+        ("Softmax", False, {"expression", "colorScale"}),
         ("Scores", False, {"colorScale"}),
         ("Softmax", True, {"colorScale"}),
     ):
         write_lesson(tables, tmp_path / "l.xlsx", lesson=Lesson(blank=(blank,), exam=exam))
         rules = openpyxl.load_workbook(tmp_path / "l.xlsx")["Softmax"].conditional_formatting
         assert {rule.type for one in rules for rule in one.rules} == kinds
+        if len(kinds) > 1:  # the scale begins once all cells are right, and never covers a mark
+            (scale,) = (rule for one in rules for rule in one.rules if rule.type == "colorScale")
+            others = [rule for one in rules for rule in one.rules if rule is not scale]
+            assert scale.priority > max(rule.priority for rule in others)
+            low, high = (end.val for end in scale.colorScale.cfvo)
+            assert low.startswith("IF(COUNTIF($")
+            assert low.endswith(",0,9)")
+            assert high.endswith(",10)")
+            assert any("NOT(COUNTIF(" in rule.formula[0] for rule in others)

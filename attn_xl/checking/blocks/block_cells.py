@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from attn_xl.spreadsheets.addresses import address
 from attn_xl.spreadsheets.formulas import WIDTH, Ints, SheetCells
 
 from .blocks import FormulaBlock, Mask
@@ -36,6 +37,24 @@ def formula_for(forms: Forms, block: FormulaBlock, key: int) -> str:
     nearest = int(block.places[np.argmin(np.abs(block.keys - key))])
     (values,) = predicted(block, np.array([key]))
     return forms.written(int(block.sheet.formulas[nearest]), values)
+
+
+def copies(forms: Forms, block: FormulaBlock) -> bool:
+    """Whether copying a cell of a block gives its other formulas: their `$` say how they move."""
+    moves = forms.moves(int(block.sheet.formulas[block.places[0]]))
+    said = np.array([[move == 1, move == 2] for move in moves], dtype=np.float64).reshape(-1, 2)
+    sides = [axis for axis in (0, 1) if block.extents[axis] > 1]
+    return bool((said[:, sides] == block.slopes[:, sides]).all())
+
+
+def entered(forms: Forms, block: FormulaBlock, group: Ints, formula: str) -> str:
+    """What to do with cells that should have a block's formula."""
+    if len(group) == 1:
+        return f"Enter ={formula}."
+    cell = address(int(group[0]) // WIDTH, int(group[0]) % WIDTH + 1)
+    if copies(forms, block):
+        return f"Enter ={formula} in {cell} and copy it to the others."
+    return f"Enter ={formula} in {cell}, and the like in the others."
 
 
 def cannot_compute(lookup: Lookup, block: FormulaBlock, key: int, typed: bool = False) -> bool:

@@ -57,6 +57,11 @@ class FormulaBlock:
         """Whether it is one row or one column."""
         return 1 in self.extents
 
+    @property
+    def dense(self) -> bool:
+        """Whether it fills its box, but for some odd cells."""
+        return 4 * len(self.places) > 3 * self.extents[0] * self.extents[1]
+
     @cached_property
     def spans(self) -> str:
         """Its cells as text, as `B5:D9`."""

@@ -13,77 +13,22 @@ import numpy as np
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, MAX_ROWS
 from attn_xl.spreadsheets.formulas import TEXT, WIDTH, FormulaBook, Ints, SheetCells
 
-from .templates import Coordinates, Forms, Reference, Template
+from .templates import Coordinates, Forms, Reference, Template, names
 
 HEIGHT = MAX_ROWS + 1
-ADDING = frozenset(
-    [
-        "SUM",
-        "SUMPRODUCT",
-        "MMULT",
-        "AVERAGE",
-        "MAX",
-        "MIN",
-        "PRODUCT",
-        "SUMSQ",
-        "VAR",
-        "VARP",
-        "VAR.P",
-        "VAR.S",
-        "STDEV",
-        "STDEVP",
-        "STDEV.P",
-        "STDEV.S",
-        "EXP",
-        "SQRT",
-        "LN",
-        "LOG",
-        "LOG10",
-        "POWER",
-        "SIN",
-        "COS",
-        "TANH",
-        "SUMXMY2",
-        "SUMX2MY2",
-        "MEDIAN",
-        "MDETERM",
-        "MINVERSE",
-    ]
-)
+ADDING = names("""
+    SUM SUMPRODUCT MMULT AVERAGE MAX MIN PRODUCT SUMSQ VAR VARP VAR.P VAR.S STDEV STDEVP STDEV.P
+    STDEV.S EXP SQRT LN LOG LOG10 POWER SIN COS TANH SUMXMY2 SUMX2MY2 MEDIAN MDETERM MINVERSE
+""")
 """Functions of numbers, which skip blank cells and text or take them as 0."""
-CAREFUL = frozenset(
-    [
-        "IF",
-        "IFS",
-        "IFERROR",
-        "IFNA",
-        "ISBLANK",
-        "ISNUMBER",
-        "ISTEXT",
-        "ISERROR",
-        "ISERR",
-        "ISNA",
-        "COUNT",
-        "COUNTA",
-        "COUNTBLANK",
-        "COUNTIF",
-        "COUNTIFS",
-        "SUMIF",
-        "SUMIFS",
-        "AVERAGEIF",
-        "N",
-        "T",
-        "CHOOSE",
-        "SWITCH",
-        "AGGREGATE",
-        "SUBTOTAL",
-        "LET",
-        "LAMBDA",
-        "FILTER",
-    ]
-)
+CAREFUL = names("""
+    IF IFS IFERROR IFNA ISBLANK ISNUMBER ISTEXT ISERROR ISERR ISNA COUNT COUNTA COUNTBLANK COUNTIF
+    COUNTIFS SUMIF SUMIFS AVERAGEIF N T CHOOSE SWITCH AGGREGATE SUBTOTAL LET LAMBDA FILTER
+""")
 """Functions that can test for a number; a formula with one of them may handle blanks."""
-ASKING = frozenset(["ISBLANK", "ISNUMBER", "COUNT", "COUNTA", "COUNTBLANK"])
+ASKING = names("""
+    ISBLANK ISNUMBER COUNT COUNTA COUNTBLANK
+""")
 
 Rectangles = tuple[Ints, Ints, Ints, Ints]
 

@@ -27,68 +27,32 @@ Coordinates = NDArray[np.float64]
 
 _PREFIX = re.compile(r"^(?:_xlfn\.|_xlws\.|_xludf\.)+", re.IGNORECASE)
 
+_PREFIXES = re.compile(r"_xl(?:fn|ws|udf)\.", re.IGNORECASE)
+_SPILLED = re.compile(r"ANCHORARRAY\(((?:[^()']|'[^']*')*)\)", re.IGNORECASE)
+
 _FAST = re.compile(
     r"(?<![\w.$])(?:(\$?)([A-Z]{1,3})(\$?)([1-9][0-9]{0,6})(?![\w.(!])"
     r"|([0-9]+(?:\.[0-9]*)?(?:E[+-]?[0-9]+)?)(?![\w.(!:$]))"
 )
-TRANSPARENT = frozenset(
-    [
-        "TRANSPOSE",
-        "(",
-        "SINGLE",
-        "ABS",
-    ]
-)
+
+
+def names(text: str) -> frozenset[str]:
+    """Names, separated by spaces."""
+    return frozenset(text.split())
+
+
+TRANSPARENT = names("""
+    TRANSPOSE ( SINGLE ABS
+""")
 """Functions that pass a reference on to the function around them."""
-ARRAYS = frozenset(
-    [
-        "SUMPRODUCT",
-        "MMULT",
-        "SUMXMY2",
-        "SUMX2MY2",
-        "SUMX2PY2",
-        "MDETERM",
-        "MINVERSE",
-    ]
-)
+ARRAYS = names("""
+    SUMPRODUCT MMULT SUMXMY2 SUMX2MY2 SUMX2PY2 MDETERM MINVERSE
+""")
 """Functions that take arrays and make their arguments compute with arrays."""
-OF_ONE = frozenset(
-    [
-        "ABS",
-        "ACOS",
-        "ASIN",
-        "ATAN",
-        "COS",
-        "COSH",
-        "ERF",
-        "EXP",
-        "IF",
-        "INT",
-        "ISBLANK",
-        "ISNUMBER",
-        "LEN",
-        "LN",
-        "LOG",
-        "LOG10",
-        "MOD",
-        "N",
-        "NORMSDIST",
-        "NOT",
-        "NORM.S.DIST",
-        "POWER",
-        "ROUND",
-        "ROUNDDOWN",
-        "ROUNDUP",
-        "SIGN",
-        "SIN",
-        "SINH",
-        "SQRT",
-        "TAN",
-        "TANH",
-        "TRUNC",
-        "VALUE",
-    ]
-)
+OF_ONE = names("""
+    ABS ACOS ASIN ATAN COS COSH ERF EXP IF INT ISBLANK ISNUMBER LEN LN LOG LOG10 MOD N NORMSDIST NOT
+    NORM.S.DIST POWER ROUND ROUNDDOWN ROUNDUP SIGN SIN SINH SQRT TAN TANH TRUNC VALUE
+""")
 """Functions of single values."""
 CONSTANT = "{"
 """Stands for an array constant, as if it were a function."""
@@ -214,9 +178,10 @@ class Forms:
         text = ":".join(_cell(values[at : at + 2].tolist(), moves[at : at + 2]) for at in ends)
         return f"{quoted(reference.sheet)}!{text}" if reference.sheet else text
 
-    def written(self, formula: int, values: Iterable[float]) -> str:
-        """A formula with a template's text, the `$` of one of its formulas, and these coordinates."""
-        template, moves = self.templates[int(self.template[formula])], self.moves(formula)
+    def written(self, formula: int, values: Iterable[float], moves: Sequence[int] | None = None) -> str:
+        """A formula with a template's text, the `$` of one of its formulas or of `moves`, and these
+        coordinates."""
+        template, moves = self.templates[int(self.template[formula])], moves or self.moves(formula)
         out = [template.pieces[0]]
         numbers = list(values)
         place, piece = 0, 1
@@ -229,7 +194,13 @@ class Forms:
                 place += 2
             out.append(template.pieces[piece])
             piece += 1
-        return "".join(out)
+        return as_typed("".join(out))
+
+
+def as_typed(text: str) -> str:
+    """A formula as its author typed it: without the prefixes of newer functions, `A1#` for the range
+    that A1 spills into."""
+    return _SPILLED.sub(r"\1#", _PREFIXES.sub("", text))
 
 
 def _cell(place: Sequence[float], moves: Sequence[int]) -> str:

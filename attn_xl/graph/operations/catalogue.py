@@ -53,6 +53,7 @@ from .reductions import (
 )
 from .selection import (
     AddedRows,
+    Chosen,
     Columns,
     Concat,
     Find,
@@ -130,6 +131,7 @@ PRIMITIVES: tuple[Operation, ...] = (
     Count(1, 1),
     When(),
     OneHot(("w",)),
+    Chosen(1, (1, 1)),
     Find(True),
     Picked(),
     ColumnMaximum(),

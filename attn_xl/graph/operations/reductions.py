@@ -12,6 +12,7 @@ import numpy as np
 
 from attn_xl.graph.node import Node, Numbers
 from attn_xl.graph.operation import ATOM, Operand, Operation, Reads, Said, Term
+from attn_xl.graph.operations.selection import Columns
 from attn_xl.graph.step import Recipe
 
 if TYPE_CHECKING:
@@ -271,6 +272,11 @@ class BlockNorms(Operation):
             len(places), lambda k: f"{places[k][0].at(column, places[k][1]).within(ATOM)}²"
         )
         return Said(f"√({total.text})")
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        x, row = operands[number], number // self.each
+        ratio = (d / own).T
+        return x * Columns(row, row + 1).of(ratio, columns=own.rows[row : row + 1])
 
 
 class Best(Operation):

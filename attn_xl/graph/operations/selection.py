@@ -102,7 +102,7 @@ class Shift(Moved):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Previous(Moved, Looping):
-    """The row above of a matrix that is made later, `source`; above the first row stands the initial one:
+    """The row above of a matrix that is made later, `source`; above the first row is the initial one:
     `=TANH(SUM(MMULT(Hidden!$B4:$D4,U_h!B$5:B$7)))`."""
 
     source: str
@@ -383,6 +383,40 @@ class Picked(Operation):
         if number:
             return None
         return Here(matrix.shape[0]).of(which, rows=matrix.rows, columns=["here"]) @ d.T
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Chosen(Operation):
+    """1 in one cell, chosen by the numbers of a matrix, a row and a column, from 1; 0 elsewhere.
+
+    Attributes:
+        number: of this matrix.
+    """
+
+    noun: ClassVar[str] = "Chosen"
+    reads_labels: ClassVar[bool] = True
+    number: int
+    shape: tuple[int, int]
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        matrix, row, column = (float(operand[0, 0]) for operand in operands)
+        places = np.indices(self.shape) + 1.0
+        return np.asarray((matrix == self.number) & (places[0] == row) & (places[1] == column), float)
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        *numbers, own = operands
+        matrix, at_row, at_column = (number.cell(0) for number in numbers)
+        return (
+            f"IF(AND({matrix}={self.number},{own.row_number()}+1={at_row},"
+            f"{own.column_number(column)}+1={at_column}),1,0)"
+        )
+
+    def words(self, *operands: str) -> str:
+        return f"1 in the chosen cell, if {operands[0]} is {self.number}; 0 elsewhere"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        chosen = own.value(row, column)
+        return own.number(chosen, f"this cell is {'' if chosen else 'not '}chosen")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

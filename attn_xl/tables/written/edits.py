@@ -12,11 +12,14 @@ from attn_xl.spreadsheets.metadata import Cells, Marks
 from attn_xl.spreadsheets.numerals import is_number
 from attn_xl.spreadsheets.ranges import shortened_spans, spans
 
-from .record import GIVEN, SENTENCE, WEIGHTS
+from .record import ANSWERS, GIVEN, SENTENCE, WEIGHTS
 from .reopen import Reopened, record_of
 from .written_book import WrittenBook
 
-CHOSEN = frozenset(name.casefold() for name in (*CELLS.values(), "Word", "Words", "Components"))
+OTHERS = (
+    "Word", "Words", "Components", "CheckedMatrix", "CheckedRow", "CheckedColumn", "Nudge",
+)  # fmt: skip
+CHOSEN = frozenset(name.casefold() for name in (*CELLS.values(), *OTHERS))
 """Last parts of defined names whose cells contain neither a formula nor an input table."""
 
 
@@ -31,7 +34,7 @@ def not_read(opened: Reopened, marks: Marks) -> tuple[str, ...]:
     tables = {
         str(defined).casefold()
         for name, defined, _ in record_of(book)
-        if name.partition(" ")[0] in (SENTENCE, WEIGHTS, GIVEN)
+        if name.partition(" ")[0] in (SENTENCE, WEIGHTS, GIVEN, ANSWERS)
     }
     remarks = []
     for sheet in dict.fromkeys(p.sheet for n, p in named.items() if n in tables):

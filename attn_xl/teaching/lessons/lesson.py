@@ -31,6 +31,7 @@ from attn_xl.workbook.write import write_layouts
 
 from .blanks import Lesson, with_blanks
 from .pages import with_pages
+from .ramp import ramp_sheets
 
 LESSON, TABLE, BLANK = "lesson", "lesson table", "blank"
 
@@ -48,6 +49,9 @@ def lesson_layout(computation: Computation, settings: Settings, lesson: Lesson) 
     blank = arrange(computation, settings, lambda layout: with_blanks(layout, computation, lesson))
     title = f"{'Exam' if lesson.exam else 'Lesson'}: {computation.title}"
     made = with_pages(blank, lesson, title)
+    if lesson.ramp:
+        first = ramp_sheets(lesson.seed, lesson.student, exam=lesson.exam)
+        made = replace(made, sheets=(*first, *made.sheets))
     lines = [*record(made, computation, settings, lesson)]
     lines.append((CHECKS, _checks(record_lines(made, computation, settings, lines))))
     return with_record(made, computation, settings, lines)

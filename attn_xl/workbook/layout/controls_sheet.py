@@ -97,6 +97,8 @@ def _arrange_controls(sheet: Sheet, layout: Layout) -> Sheet:
 
 def _add_charts(sheet: Sheet, layout: Layout) -> Sheet:
     """Add charts beside the tables: the input and outputs of each shared word, and how words move."""
+    if not any(block.node.is_step(steps.MOVES, *steps.COMPARED_ENDS) for block in sheet.blocks):
+        return sheet
     column = max(block.place.last_column for block in sheet.blocks) + GAP
     moves = [block for block in sheet.blocks if block.node.is_step(steps.MOVES)]
     charts: list[Chart] = []

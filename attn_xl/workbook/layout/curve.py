@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from attn_xl.models.compare_models import DISTANCE
 from attn_xl.models.learning_steps import CERTAINTY, CURVE
 from attn_xl.spreadsheets.addresses import Place
 
@@ -24,7 +25,7 @@ def with_curve(layout: Layout) -> Layout:
 
 
 def _is_curve(block: Block) -> bool:
-    return block.node.step in (CURVE, CERTAINTY) and block.node.shape[0] > 1
+    return block.node.step in (CURVE, CERTAINTY, DISTANCE) and block.node.shape[0] > 1
 
 
 def _with_charts(sheet: Sheet) -> Sheet:
@@ -42,14 +43,19 @@ def _with_charts(sheet: Sheet) -> Sheet:
 
 
 def _chart(block: Block, row: int, column: int) -> Chart:
-    """The chart of one column of numbers against the number of steps."""
+    """The chart of columns of numbers against the labels of the rows."""
     place, node = block.place, block.node
-    steps = Place(place.sheet, place.row, place.column - 1, place.rows, 1)
-    series = Series(
-        title=node.columns[0],
-        values=place,
-        labels=steps,
-        numbers=tuple(float(number) for number in node.values[:, 0]),
-        names=node.rows,
+    labels = Place(place.sheet, place.row, place.column - 1, place.rows, 1)
+    series = tuple(
+        Series(
+            title=title,
+            values=Place(place.sheet, place.row, place.column + number, place.rows, 1),
+            labels=labels,
+            numbers=tuple(map(float, node.values[:, number])),
+            names=node.rows,
+        )
+        for number, title in enumerate(node.columns)
     )
-    return Chart("line", node.columns[0].capitalize(), row, column, (series,), "steps", legend=False)
+    if len(series) == 1:
+        return Chart("line", node.columns[0].capitalize(), row, column, series, "steps", legend=False)
+    return Chart("line", "Influence on the last word", row, column, series, "words back")

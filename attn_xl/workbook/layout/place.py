@@ -9,6 +9,8 @@ from attn_xl.graph.step import WHOLE
 from attn_xl.models import steps
 from attn_xl.models.computation import Computation, sentence_of
 from attn_xl.models.formula_words import formula_of
+from attn_xl.models.influence import JACOBIAN, JACOBIAN_NOTE
+from attn_xl.models.learning_steps import BEFORE, LEARNED_NOTE
 from attn_xl.models.parts import chosen_parts
 from attn_xl.settings import COMPARE, CONTROLS
 from attn_xl.spreadsheets.addresses import (
@@ -144,13 +146,19 @@ def _is_complete(node: Node, there: set[Node]) -> bool:
 
 
 def _shared_note(symbol: str, blocks: list[Block]) -> str:
+    if blocks[0].node.is_step(BEFORE):
+        return LEARNED_NOTE
     if symbol == COMPARE:
         return steps.COMPARED.note
     if symbol == CONTROLS:
         return CONTROLS_NOTE
+    if symbol == JACOBIAN:
+        return JACOBIAN_NOTE
     if not blocks[0].node.scalar:
         return blocks[0].node.note
-    return " ".join([OPTIONS_NOTE, *(f"{block.node.name}: {block.node.note}" for block in blocks)])
+    options = [f"{block.node.name}: {block.node.note}" for block in blocks if block.node.scalar]
+    others = [one.node.step.note for one in blocks if one.node.step and not one.node.scalar]
+    return " ".join(dict.fromkeys([*others, OPTIONS_NOTE, *options]))
 
 
 def _prefixes(computation: Computation) -> dict[str, str]:
@@ -203,7 +211,8 @@ def _place(node: Node, sheet: str, name: str, blocks: list[Block], live: bool) -
         # does an option below another option.
         above = line[0].node
         computed_from_it = above in referred_to(node) and above.rows != node.rows
-        follows = computed_from_it or (node.scalar and above.scalar)
+        next_row = above.step is not None and node.is_step(above.step) and len(node.rows) == 1
+        follows = computed_from_it or next_row or (node.scalar and above.scalar)
         headed = not follows or above.columns != node.columns
         row = max(block.place.last_row for block in blocks) + (3 if headed else 1)
     place = Place(sheet, row, column, *node.shape)

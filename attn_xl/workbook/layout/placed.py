@@ -85,7 +85,7 @@ class PlacedOperand(Operand):
         return "" if place.sheet == self._home.sheet else quoted(place.sheet) + "!"
 
     def _row_number(self, row: int | None = None) -> str:
-        """The number of a row, from 0, or of the formula's own row; of a single row, always that row."""
+        """The number of a row, from 0, or of the formula's own; of a single row, always its."""
         first = self._block.place.row + (self._cells.row if self._cells else 0)
         if self.shape[0] == 1 < self._home.rows:
             return f"${first}"

@@ -115,9 +115,12 @@ class _SheetWriter:
             dynamic=dynamic,
         )
         free: dict[int, list[tuple[Cell, int]]] = {}
-        captions = [self._caption(block) for block in sheet.blocks]
-        lower = [cell for cell in captions if cell and cell.row > LINK_ROW]  # among the streamed rows
-        for cell in (*extras.cells, *lower):
+        captions = [
+            Cell(*place, block.caption)
+            for block in sheet.blocks
+            if not extras.canvas and (place := caption_above(block)) and place[0] >= HEADER_ROW
+        ]
+        for cell in (*extras.cells, *captions):
             style = styles.free(self._as_shown(cell))
             spanned = [Cell(cell.row, cell.column + i) for i in range(1, cell.across)]
             free.setdefault(cell.row, []).extend((part, style) for part in (cell, *spanned))
@@ -136,11 +139,6 @@ class _SheetWriter:
             note += " The darkest cell holds the largest number."
         return note
 
-    def _caption(self, block: Block) -> Cell | None:
-        """The caption above a block's column labels; None if it has none there."""
-        place = None if self._extras.canvas else caption_above(block)
-        return Cell(*place, block.caption) if place else None
-
     def _text(self, row: int, column: int, text: str, style: str) -> Any:
         cell = self._ws.cell(row, column)
         set_text(cell, text)
@@ -152,9 +150,9 @@ class _SheetWriter:
         # IronCalc's MATCH and INDEX accept only ranges, even for one cell; a scalar is a single cell
         means = block.place.absolute if block.node.scalar else block.place.absolute_range
         self._book.defined_names[name] = DefinedName(name, attr_text=means)
-        caption = self._caption(block)
-        if caption and caption.row <= LINK_ROW:
-            self._text(caption.row, caption.column, block.caption, "attn note")
+        caption = None if self._extras.canvas else caption_above(block)
+        if caption and caption[0] < HEADER_ROW:
+            self._text(*caption, block.caption, "attn note")
         blanks = self._layout.blanks  # a colour scale would hide the marks of a corrected exercise
         if self._scaled(block) and not (blanks.filled and block.node in blanks.open):
             self._colour_scale(block.place.range)

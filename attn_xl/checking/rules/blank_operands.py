@@ -8,7 +8,7 @@ operand reads, are not.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,31 +25,16 @@ from attn_xl.checking.blocks.references import (
     rectangles_of,
     uses,
 )
-from attn_xl.checking.blocks.templates import Forms, Reference, Template
+from attn_xl.checking.blocks.templates import Forms, Reference, Template, names
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.addresses import address
 from attn_xl.spreadsheets.formulas import TEXT, WIDTH, FormulaBook, Ints, SheetCells
 from attn_xl.spreadsheets.ranges import shortened_spans, spans
+from attn_xl.text import count
 
-SKIPPING = frozenset(
-    [
-        "SUM",
-        "AVERAGE",
-        "MAX",
-        "MIN",
-        "MEDIAN",
-        "PRODUCT",
-        "SUMSQ",
-        "STDEV",
-        "STDEVP",
-        "STDEV.P",
-        "STDEV.S",
-        "VAR",
-        "VARP",
-        "VAR.P",
-        "VAR.S",
-    ]
-)
+SKIPPING = names("""
+    SUM AVERAGE MAX MIN MEDIAN PRODUCT SUMSQ STDEV STDEVP STDEV.P STDEV.S VAR VARP VAR.P VAR.S
+""")
 """Functions that skip the non-numeric cells of a range."""
 FREE = 1 / 4  # blanks per line of a block, at least, in a sparsely filled table
 _MOST = 1_000_000  # cells; larger ranges, as whole columns, leave room for future entries
@@ -85,7 +70,7 @@ def computed_with_nothing(
     Blank cells that some formula tests (ISBLANK, COUNT) are there to be filled in, and formulas with a
     test (IF, COUNT, ...) are assumed to handle blanks; both are left out.
     """
-    found: dict[tuple[str, str, str, str], list[int]] = defaultdict(list)
+    found: list[_Use] = []
     meant: dict[tuple[str, str, int], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     block_of = {name: np.full(len(sheet.keys), -1) for name, sheet in book.sheets.items()}
     for number, block in enumerate(blocks):
@@ -118,14 +103,10 @@ def computed_with_nothing(
                         group = int(mine[place]) if mine[place] >= 0 else -order - 1
                         meant[sheet.name, kind, group][said + at].append(key)
                     elif said:
-                        found[sheet.name, kind, at, said].append(key)
-    out = []
-    for (name, kind, at, said), keys in found.items():
-        if kind == "blank":
-            what, do = f"uses the blank {said}{at}", "Fill it in or remove it from the formula."
-        else:
-            what, do = f"computes with the text in {said}{at}", "Refer to numbers only."
-        out.append(Finding(name, spans(np.array(keys)), kind, what, do))
+                        group = int(mine[place]) if mine[place] >= 0 else -order - 1
+                        computes = template.general not in ("§", "§:§")
+                        found.append((kind, said + at, sheet.name, group, key, computes))
+    out = [_cause(uses) for uses in _by_cause(found)]
     for (name, kind, _), cells in meant.items():
         said = shortened_spans(", ".join(cells))
         what = f"uses the blank {said} in a sparsely filled table"
@@ -136,12 +117,45 @@ def computed_with_nothing(
     return out
 
 
+_Use = tuple[str, str, str, int, int, bool]
+"""The kind, the blank cells or the texts in words; the sheet, the block and the key that use them, and
+whether it computes with them."""
+
+
+def _by_cause(found: list[_Use]) -> list[list[_Use]]:
+    """The uses of one cell, or by one block, together."""
+    group_of: dict[tuple[str, str] | tuple[str, str, int], list[_Use]] = {}
+    for use in found:
+        said, block = use[:2], (use[0], use[2], use[3])
+        one, other = group_of.get(said, []), group_of.get(block, [])
+        merged = one if one is other else one + other
+        merged.append(use)
+        for kind, what, sheet, group, *_ in merged:
+            group_of[kind, what] = group_of[kind, sheet, group] = merged
+    return list({id(group): group for group in group_of.values()}.values())
+
+
+def _cause(uses: list[_Use]) -> Finding:
+    kind = uses[0][0]
+    computing = [use for use in uses if use[5]] or uses
+    name = Counter(use[2] for use in computing).most_common(1)[0][0]
+    said = shortened_spans(", ".join(dict.fromkeys(what for _, what, *_ in uses)))
+    keys = np.unique([use[4] for use in uses if use[2] == name])
+    others = len({(use[2], use[4]) for use in uses if use[2] != name})
+    many = f", as do {count(others, 'cell')} of other sheets" if others else ""
+    if kind == "blank":
+        what, do = f"uses the blank {said}{many}", "Fill it in or remove it from the formula."
+    else:
+        what, do = f"computes with the text in {said}{many}", "Refer to numbers only."
+    return Finding(name, spans(keys), kind, what, do)
+
+
 def _reads(
     lookup: Lookup, sheet: SheetCells, template: Template, values: NDArray[np.float64]
 ) -> list[_Read]:
     """The references of a template that take part in computing."""
     out = []
-    copied = template.text.rpartition("!")[2] in ("§", "§:§")
+    copied = template.general in ("§", "§:§")
     for reference in template.references:
         target = lookup.sheet(reference.sheet, sheet)
         if target is None or not (reference.operand or reference.function in ADDING or copied):

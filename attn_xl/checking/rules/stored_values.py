@@ -13,14 +13,17 @@ from numpy.typing import NDArray
 
 from attn_xl.checking.blocks.dependents import cells_with, made_from, origins_of_errors
 from attn_xl.checking.blocks.references import Lookup, keys_within, rectangles_of
-from attn_xl.checking.blocks.templates import Coordinates, Forms, Template
+from attn_xl.checking.blocks.templates import Coordinates, Forms, Template, as_typed, names
 from attn_xl.checking.findings import Finding
+from attn_xl.checking.functions.function_support import DATED, UNSTEADY
+from attn_xl.checking.functions.ironcalc_support import doubtful, must_be_entered
 from attn_xl.spreadsheets.addresses import address, quoted
 from attn_xl.spreadsheets.engines import SMALLEST, Value, recalculated_by_libreoffice
 from attn_xl.spreadsheets.formulas import (
     ERROR,
     MISSING,
     NUMBER,
+    TEXT,
     WIDTH,
     FormulaBook,
     Ints,
@@ -29,10 +32,7 @@ from attn_xl.spreadsheets.formulas import (
 )
 from attn_xl.spreadsheets.ranges import shortened_spans, spans
 from attn_xl.spreadsheets.recalculate import Recalculated
-from attn_xl.text import listed, shortened
-
-from .function_support import DATED, UNSTEADY
-from .ironcalc_support import doubtful, must_be_entered
+from attn_xl.text import count, listed, shortened
 
 CANCELLED = 1e-4
 """Fraction of a sheet's largest number below which a number counts as that large: it may be the
@@ -54,22 +54,9 @@ _CIRCLE = "#CIRC!"
 """IronCalc's value for a circular reference, and for cells that depend on one."""
 _ELSEWHERE = re.compile(r"\[[^\]]*\][^!\[\]]*!")
 """The file and the sheet in a reference to another workbook."""
-_SPREAD = frozenset(
-    [
-        "COVAR",
-        "COVARIANCE.P",
-        "COVARIANCE.S",
-        "DEVSQ",
-        "STDEV",
-        "STDEV.P",
-        "STDEV.S",
-        "STDEVP",
-        "VAR",
-        "VAR.P",
-        "VAR.S",
-        "VARP",
-    ]
-)
+_SPREAD = names("""
+    COVAR COVARIANCE.P COVARIANCE.S DEVSQ STDEV STDEV.P STDEV.S STDEVP VAR VAR.P VAR.S VARP
+""")
 """Functions that IronCalc computes as a difference of sums of squares, which loses digits if the
 numbers are large and close together."""
 _DIGITS = re.compile(r"[0-9]+\.[0-9]{9,}")
@@ -108,6 +95,67 @@ def formulas_to_reenter(book: FormulaBook, forms: Forms) -> list[tuple[str, int,
                 (values,) = forms.coordinates(*at)
                 found.append((sheet.name, row, column, forms.written(formula, values)))
     return found
+
+
+def frozen_cells(book: FormulaBook, forms: Forms) -> list[tuple[str, int, int, str]]:
+    """The cells whose value differs from one calculation to the next (RAND, NOW), by sheet, row and
+    column, with their stored number: while they keep it, the rest can be compared."""
+    unsteady = [not UNSTEADY.isdisjoint(template.functions) for template in forms.templates]
+    volatile = np.flatnonzero(np.array(unsteady, dtype=np.bool_)[forms.template])
+    found = []
+    for sheet in book.sheets.values() if len(volatile) else ():
+        own = np.isin(np.maximum(sheet.formulas, sheet.spilled), volatile) & (sheet.kinds == NUMBER)
+        for place in np.flatnonzero(own).tolist():
+            key = int(sheet.keys[place])
+            number = f"{float(sheet.numbers[place])!r}"
+            found.append((sheet.name, key // WIDTH, key % WIDTH + 1, number))
+    return found
+
+
+def fill_in(book: FormulaBook, compute: Compute) -> dict[str, Ints]:
+    """Give formulas without a stored value the numbers that an engine computes; their cells by sheet."""
+    missing = {}
+    for sheet in book.sheets.values():
+        places = np.flatnonzero(sheet.kinds == MISSING)
+        for place, value in zip(places.tolist(), compute(sheet.name, sheet.keys[places])):
+            if type(value) in (int, float):
+                sheet.kinds[place], sheet.numbers[place] = NUMBER, value
+            elif isinstance(value, str) and value in _ERRORS:
+                sheet.kinds[place], sheet.texts[place] = ERROR, value
+            elif isinstance(value, str) and value not in _NO_ANSWER:
+                sheet.kinds[place], sheet.texts[place] = TEXT, value
+        if len(places):
+            missing[sheet.name] = sheet.keys[places]
+    return missing
+
+
+def without_values(missing: dict[str, Ints]) -> list[Finding]:
+    """The finding on formulas without a stored value, one for the workbook."""
+    if not missing:
+        return []
+    name, keys = next(iter(missing.items()))
+    many, sheets = sum(map(len, missing.values())), len(missing)
+    what = f"{count(many, 'formula')} without a stored value"
+    if sheets > 1:
+        what += f" on {sheets} sheets"
+    what += ": blank in previews and in programs that read values only"
+    do = "Open the workbook in a spreadsheet program and save it."
+    return [Finding(name, spans(keys), "no value", what, do)]
+
+
+def gone(book: FormulaBook, forms: Forms) -> list[Finding]:
+    """Findings on formulas with a reference that is gone, whether or not they compute it."""
+    bad = [n for n, template in enumerate(forms.templates) if "#REF!" in template.text]
+    out = []
+    for sheet in book.sheets.values() if bad else ():
+        where = np.flatnonzero(sheet.formulas >= 0)
+        where = where[np.isin(forms.template[sheet.formulas[where]], bad)]
+        if len(where):
+            text = book.formulas[int(sheet.formulas[where[0]])].text
+            what = f"={as_typed(text)} has a reference that is gone ({count(len(where), 'cell')})"
+            do = "Put the cell or the range that is meant in the place of #REF!."
+            out.append(Finding(sheet.name, spans(sheet.keys[where]), "reference", what, do))
+    return out
 
 
 def libreoffice_values(path: Path) -> Compute:
@@ -151,7 +199,7 @@ def wrong_values(
     suspects: list[tuple[SheetCells, Ints, list[Value]]] = []
     seeds: dict[str, list[int]] = defaultdict(list)
     for sheet in book.sheets.values():
-        found += _stored_findings(sheet, compute, origins)
+        found += _stored_findings(sheet, origins)
         places = np.flatnonzero((sheet.formulas >= 0) | (sheet.spilled >= 0))
         places = places[(sheet.kinds[places] != MISSING) & (sheet.kinds[places] != ERROR)]
         if compute is None or not len(places):
@@ -190,35 +238,17 @@ def wrong_values(
     return found, checked
 
 
-def _stored_findings(
-    sheet: SheetCells, compute: Compute | None, origins: dict[str, Ints]
-) -> list[Finding]:
-    """Findings on error values, stored or computed for cells without a value, and on missing values."""
+def _stored_findings(sheet: SheetCells, origins: dict[str, Ints]) -> list[Finding]:
+    """Findings on error values."""
     out = []
     errors: dict[str, list[int]] = defaultdict(list)
     for place in np.flatnonzero(sheet.kinds == ERROR).tolist():
         errors[sheet.texts.get(place, "#ERROR!")].append(int(sheet.keys[place]))
-    missing = sheet.keys[sheet.kinds == MISSING]
-    if compute is not None and len(missing):
-        for key, value in zip(missing.tolist(), compute(sheet.name, missing)):
-            if isinstance(value, str) and value in _ERRORS:
-                errors[value].append(key)
     for text, keys in errors.items():
         what = _error_text(sheet, text, keys, origins)
         out.append(
             Finding(
                 sheet.name, spans(np.array(keys)), "error", what, "Fix the cells it is computed from."
-            )
-        )
-    if len(missing):
-        out.append(
-            Finding(
-                sheet.name,
-                spans(missing),
-                "no value",
-                f"{len(missing)} formula{'s' * (len(missing) > 1)} without a stored value: blank in "
-                "previews and in programs that read values only",
-                "Open the workbook in a spreadsheet program and save it.",
             )
         )
     return out

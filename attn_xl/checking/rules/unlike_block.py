@@ -1,5 +1,5 @@
-"""Cells that differ from their neighbours: formulas unlike the others of their block, and constants
-among formulas.
+"""Unlike its block: a cell that disagrees with the block it stands in, by its formula or by being a
+typed constant or blank.
 
 Limits: in a line of fewer than four cells, or a rectangle of fewer than six, the odd cell cannot be
 identified; nor can it if a quarter of a block or more is odd.
@@ -16,6 +16,7 @@ from attn_xl.checking.blocks.block_cells import (
     are_in_its_lines,
     beside,
     cannot_compute,
+    entered,
     formula_for,
     groups,
     has_its_line,
@@ -26,8 +27,7 @@ from attn_xl.checking.blocks.block_cells import (
     values_at,
 )
 from attn_xl.checking.blocks.blocks import FormulaBlock
-from attn_xl.checking.blocks.line_ends import LineEnds
-from attn_xl.checking.blocks.number_lines import COLUMN, ROW, NumberLines, key_of
+from attn_xl.checking.blocks.number_lines import COLUMN, NO_NUMBER, ROW, STEPS, NumberLines, key_of
 from attn_xl.checking.blocks.references import Lookup
 from attn_xl.checking.blocks.templates import Coordinates, Forms, Template
 from attn_xl.checking.findings import Finding
@@ -60,7 +60,6 @@ class Slips:
     ) -> None:
         self.forms, self.lookup, self.lines = forms, lookup, lines
         self.blocks = lines.blocks
-        self.ends = LineEnds(forms, lookup, lines)
         self.overwritten: Overwritten = {}
 
     def all(self) -> Iterator[Finding]:
@@ -69,9 +68,8 @@ class Slips:
             if self._is_evidence(block):
                 yield from self._odd_formulas(block)
                 yield from self._other_cells(block)
-                for key, is_constant in self.ends.odd(block):
-                    cell = np.array([key])
-                    yield self._constant(block, cell) if is_constant else self._odd(block, cell)
+                for line in self._typed_lines(block):
+                    yield self._constant(block, line)
 
     def _is_evidence(self, block: FormulaBlock) -> bool:
         fewest = FEWEST_IN_LINE if block.flat else FEWEST_IN_RECTANGLE
@@ -152,7 +150,7 @@ class Slips:
         rows, columns = group // WIDTH, group % WIDTH + 1
         top, left, bottom, right = block.box
         in_row, in_column = len(set(rows.tolist())) == 1, len(set(columns.tolist())) == 1
-        if self._counts_in_text(block, group):
+        if self._counts_in_text(block, group) or self._is_step(block, group):
             return False
         if block.flat:
             rows_or_columns = (top, rows, bottom) if block.extents[1] > 1 else (left, columns, right)
@@ -177,6 +175,66 @@ class Slips:
         if block.flat and self._computes_from_others(block, int(group[0])):
             return False
         return whole and not self._totals(block, group)
+
+    def _is_step(self, block: FormulaBlock, group: Ints) -> bool:
+        """Whether several cells at the end of a line refer to another setting than those before: a
+        growth rate from some year on."""
+        rows, columns = group // WIDTH, group % WIDTH + 1
+        box = block.box
+        for own, along, side in ((rows, columns, 1), (columns, rows, 0)):
+            ends = along.max() >= box[side + 2] or along.min() <= box[side]
+            whole = along.min() <= box[side] and along.max() >= box[side + 2]
+            if len(group) > 1 and (own == own[0]).all() and ends and not whole:
+                values = values_at(self.forms, block.sheet, block.sheet.find(group))
+                odd = (values != np.array(predicted(block, group))).any(axis=0)
+                moves = np.array(self.forms.moves(int(block.sheet.formulas[block.places[0]])))
+                return not moves[odd].any()
+        return False
+
+    def _typed_lines(self, block: FormulaBlock) -> Iterator[Ints]:
+        """Whole lines of numbers beside a block, where it would go on as long as what it is computed
+        from does."""
+        top, left, bottom, right = block.box
+        if len(block.places) < block.extents[0] * block.extents[1]:
+            return
+        sheet = block.sheet
+        for axis, line, step in ((0, top, -1), (0, bottom, 1), (1, left, -1), (1, right, 1)):
+            if block.flat and block.extents[axis] < FEWEST_IN_LINE:
+                continue
+            across = np.arange(left - 1, right) if axis == 0 else np.arange(top, bottom + 1) * WIDTH
+            keys = across + (line + step) * WIDTH if axis == 0 else across + line + step - 1
+            at = sheet.find(keys)
+            if keys.min() < WIDTH or line + step < 1 or (at < 0).any():
+                continue
+            typed = (sheet.formulas[at] < 0) & (sheet.spilled[at] < 0) & (sheet.kinds[at] == NUMBER)
+            steps = np.diff(sheet.numbers[at])
+            if not typed.all() or (len(steps) and (steps == steps[0]).all()):
+                continue
+            if block.flat and sheet.numbers[at[0]] in (0, 1):
+                continue  # the usual first values
+            if all(self._goes_on(block, key, axis, step) for key in keys.tolist()):
+                yield keys
+
+    def _goes_on(self, block: FormulaBlock, key: int, axis: int, step: int) -> bool:
+        """Whether the operands that move with a block's lines are, beside it, of the same tables, which
+        end there."""
+        expected = block.predicted(key // WIDTH, key % WIDTH + 1).astype(np.int64)
+        ends = []
+        for reference in block.template.references:
+            target = self.lookup.sheet(reference.sheet, block.sheet)
+            if target is None or block.slopes[reference.at + axis, axis] != 1:
+                continue
+            cells = key_of(expected[reference.at : reference.at + 2]) + STEPS[axis] * step * np.arange(
+                -1, 2
+            )
+            before, own, after = self.lines.of(target, cells).tolist()
+            if own == NO_NUMBER or before != own or (target is block.sheet and key in cells):
+                return False
+            source, typed = target.find(cells[1:2])[0], block.sheet.find(np.array([key]))[0]
+            if block.flat and abs(target.numbers[source] - block.sheet.numbers[typed]) in (0, 1):
+                return False  # years above two columns
+            ends.append(after != own)
+        return any(ends)
 
     def _counts_in_text(self, block: FormulaBlock, group: Ints) -> bool:
         """Whether text formulas differ only in the numbers they contain: `of 15`, `of 20`."""
@@ -219,7 +277,7 @@ class Slips:
             "pattern",
             f"={text_at(self.forms, block.sheet, int(place))} breaks the pattern of "
             f"{shortened_spans(block.spans)}; their formula here is ={expected}",
-            "Copy a neighbour's formula into it.",
+            entered(self.forms, block, group, expected),
         )
 
     def _other_cells(self, block: FormulaBlock) -> Iterator[Finding]:
@@ -334,7 +392,7 @@ class Slips:
             "restart" if copied else "constant",
             f"{many} among the formulas of {shortened_spans(block.spans)}; their formula here is "
             f"={formula_for(self.forms, block, int(group[0]))}",
-            "Copy a neighbour's formula into it.",
+            entered(self.forms, block, group, formula_for(self.forms, block, int(group[0]))),
         )
         self.overwritten[finding] = [
             (key, formula_for(self.forms, block, key)) for key in group.tolist()
@@ -354,3 +412,77 @@ def _added(template: Template, values: Coordinates) -> list[tuple[str, float, fl
     if not re.fullmatch(r"§(?:\+§)+", template.general):
         return []
     return sorted((r.sheet, *values[r.at : r.at + 2].tolist()) for r in template.references)
+
+
+# Blank cells
+
+MOST_BLANK = 1 / 3  # blank cells per formula; with more, the blanks look intended
+FEWEST_AROUND_HOLE = 4  # formulas of a line
+
+
+class Holes:
+    """Finds blank cells that a block's formula could compute and that no formula tests for blanks.
+
+    Args:
+        forms: the formulas of a workbook as templates; lookup: its sheets; lines: its numbers and
+            blocks; asked: the cells (sheet and key) that formulas test before they use them.
+    """
+
+    def __init__(
+        self, forms: Forms, lookup: Lookup, lines: NumberLines, asked: set[tuple[str, int]]
+    ) -> None:
+        self.forms, self.lookup, self.lines, self.asked = forms, lookup, lines, asked
+
+    def all(self) -> Iterator[Finding]:
+        """All findings."""
+        for block in self.lines.blocks:
+            if len(block.places) >= (FEWEST_AROUND_HOLE if block.flat else FEWEST_IN_RECTANGLE):
+                yield from self._in_rectangle(block)
+            yield from self._after(block)
+
+    def _in_rectangle(self, block: FormulaBlock) -> Iterator[Finding]:
+        # Lines of another kind may stand between its lines.
+        rows, columns = np.unique(block.keys // WIDTH), np.unique(block.keys % WIDTH)
+        missing = len(rows) * len(columns) - len(block.places)
+        if not 0 < missing <= MOST_BLANK * len(block.places):
+            return
+        keys = np.add.outer(rows * WIDTH, columns).ravel()
+        blank = keys[block.sheet.find(keys) < 0]
+        if not self._is_asked(block, blank):
+            for group in groups(blank):
+                if len(group) < max(block.extents):
+                    yield from self._hole(block, group, block.keys)
+
+    def _after(self, block: FormulaBlock) -> Iterator[Finding]:
+        """A blank cell after a line that goes on behind it."""
+        if not block.flat or len(block.places) < 2:
+            return
+        sheet, step = block.sheet, STEPS[ROW if block.extents[ROW] > 1 else COLUMN]
+        gap = int(block.keys.max()) + step
+        line = gap + step * np.arange(FEWEST_AROUND_HOLE)
+        at = sheet.find(line)
+        follows = at[1 : 1 + max(1, FEWEST_AROUND_HOLE - len(block.places))]
+        if at[0] >= 0 or (follows < 0).any() or (sheet.formulas[follows] < 0).any():
+            return
+        for place in follows:
+            template = self.forms.templates[int(self.forms.template[sheet.formulas[place]])]
+            (values,) = values_at(self.forms, sheet, np.array([place]))
+            (expected,) = predicted(block, sheet.keys[[place]])
+            if template is not block.template or not np.array_equal(values, expected):
+                return
+        if not self._is_asked(block, np.array([gap])):
+            yield from self._hole(block, np.array([gap]), block.keys)
+
+    def _is_asked(self, block: FormulaBlock, keys: Ints) -> bool:
+        return any((block.sheet.name, key) in self.asked for key in keys.tolist())
+
+    def _hole(self, block: FormulaBlock, group: Ints, among: Ints) -> Iterator[Finding]:
+        if not any(cannot_compute(self.lookup, block, key) for key in group.tolist()):
+            yield Finding(
+                block.sheet.name,
+                spans(group),
+                "hole",
+                f"blank among the formulas of {shortened_spans(spans(among))}; their formula here is "
+                f"={formula_for(self.forms, block, int(group[0]))}",
+                entered(self.forms, block, group, formula_for(self.forms, block, int(group[0]))),
+            )

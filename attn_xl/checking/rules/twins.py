@@ -1,0 +1,467 @@
+"""Twins: blocks of one form, as those of several heads, layers, gates or sheets, must point alike."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from typing import TypeVar
+
+import numpy as np
+
+from attn_xl.checking.blocks.blocks import FormulaBlock
+from attn_xl.checking.blocks.pieces import Box, Piece, Pieces, Read, written
+from attn_xl.checking.blocks.templates import Coordinates, Reference
+from attn_xl.checking.findings import Finding
+from attn_xl.spreadsheets.addresses import address
+from attn_xl.spreadsheets.formulas import WIDTH, SheetCells
+
+from .coverage import copied, finding, follows, replaced, text_of
+
+Place = tuple[str, Box]
+T = TypeVar("T")
+MOST_PIECES = 3_000  # of larger workbooks only neighbours are compared
+MOST_TWINS = 60
+FEWEST_TERMS = 3
+_SUM = re.compile(r"(?<![§\w:^/!])§(?:\*§)*(?:[+,]§(?:\*§)*){2,}(?![\^:(*])")
+"""A sum of cells or of products of cells, or a list of cells."""
+_SIGMOID = re.compile(r"1/\(1\+EXP\(-§\)\)|§/\(§\+EXP\(-§\)\)|SIGMOID")
+
+
+def unlike_twins(pieces: Pieces, known: set[tuple[str, int]]) -> Iterator[Finding]:
+    """The findings about pieces that point, or compute, unlike their twins.
+
+    Args:
+        known: the cells that have a finding already.
+    """
+    seen = {p for p in pieces.pieces if (p.sheet.name, p.box[0] * WIDTH + p.box[1] - 1) in known}
+    for twins in _classes(pieces):
+        for rule in (_displaced, _by_turns):
+            for found, piece in rule(pieces, twins):
+                if piece not in seen:
+                    seen.add(piece)
+                    yield found
+    for found, piece in _mirrored(pieces):
+        if piece not in seen:
+            seen.add(piece)
+            yield found
+    for found, piece in _functions(pieces):
+        if piece not in seen:
+            seen.add(piece)
+            yield found
+    for piece in pieces.pieces:
+        if piece not in seen and (found := next(_terms(pieces, piece), None)):
+            yield found
+    yield from _numbers(pieces, seen)
+
+
+def _order(pieces: Pieces) -> dict[str, int]:
+    return {name: number for number, name in enumerate(pieces.book.sheets)}
+
+
+def _classes(pieces: Pieces) -> list[list[Piece]]:
+    """Pieces with one text, shape and shapes of operands, in the order of the workbook."""
+    order = _order(pieces)
+    classes: dict[tuple[object, ...], list[Piece]] = defaultdict(list)
+    for piece in pieces.pieces:
+        if piece.reads and piece.text not in ("§", "§:§"):
+            shapes = tuple(read.shape for read in piece.reads)
+            classes[piece.text, piece.shape, shapes].append(piece)
+    for twins in classes.values():
+        sides = sorted((piece.box[1], piece.box[3]) for piece in twins)
+        across = all(left > right for (_, right), (left, _) in zip(sides, sides[1:]))
+        side = 1 if across else 0
+        twins.sort(key=lambda p: (order[p.sheet.name], p.box[side], p.box))
+    return [twins for twins in classes.values() if 1 < len(twins) <= MOST_TWINS]
+
+
+def _target(pieces: Pieces, read: Read) -> Piece | None:
+    """The piece or table that an operand reads, if it reads all of it."""
+    found = pieces.table(read.sheet, read.box)
+    return found if found is not None and found.box == read.box else None
+
+
+def _wrong(
+    pieces: Pieces, piece: Piece, slot: int, meant: Place, sheet: SheetCells, why: str
+) -> tuple[Finding, Piece]:
+    formula = replaced(pieces, piece, slot, sheet, meant[1])
+    name = written(meant[1], sheet, piece.sheet)
+    do = f"Enter ={formula}{copied(pieces, piece)}" if formula else f"Let it read {name}."
+    what = f"reads {piece.reads[slot].shown(piece.sheet)}, {why}"
+    return finding(pieces, piece, "twin", what, do), piece
+
+
+def _by_turns(pieces: Pieces, twins: list[Piece]) -> Iterator[tuple[Finding, Piece]]:
+    """Tables that twins read in turns, as the gates of every step read their weights, and one out of
+    turn."""
+    for slot in range(len(twins[0].reads)) if len(twins) > 2 else ():
+        places = {piece.reads[slot].place for piece in twins}
+        found = out_of_turn([(piece, piece.reads[slot].place) for piece in twins], 2)
+        if found is None or len(places) == 1:
+            continue
+        piece, model = found
+        sheet, box = model.reads[slot].sheet, model.reads[slot].box
+        table = pieces.table(sheet, box)
+        if table is not None and not follows(table, piece):
+            where = written(box, sheet, piece.sheet)
+            why = f"where {model.shown(piece.sheet)} and others made alike read {where}"
+            yield _wrong(pieces, piece, slot, model.reads[slot].place, sheet, why)
+
+
+def _displaced(pieces: Pieces, twins: list[Piece]) -> Iterator[tuple[Finding, Piece]]:
+    """An operand as far from each of the twins, except from one: and there is such a table where it
+    should be."""
+    if len(twins) < 3:
+        return
+    for slot in range(len(twins[0].reads)):
+        offsets = [_offset(piece, piece.reads[slot]) for piece in twins]
+        (offset, times), *rest = Counter(offsets).most_common()
+        if times != len(twins) - 1 or not offset[0]:
+            continue
+        odd = twins[next(i for i, o in enumerate(offsets) if o != offset)]
+        read = odd.reads[slot]
+        top, left = odd.box[0] + offset[1], odd.box[1] + offset[2]
+        meant: Box = (top, left, top + read.shape[0] - 1, left + read.shape[1] - 1)
+        if top < 1 or left < 1 or (odd.sheet.name, meant) == read.place:
+            continue
+        models = [_target(pieces, piece.reads[slot]) for piece in twins if piece is not odd]
+        table = pieces.table(odd.sheet, meant)
+        if table is None or table.box != meant or None in models:
+            continue
+        if table.text not in {m.text for m in models if m} or table is odd or follows(table, odd):
+            continue
+        yield _wrong(
+            pieces, odd, slot, (odd.sheet.name, meant), odd.sheet,
+            f"where its {len(twins) - 1} twins read what stands where {written(meant, odd.sheet, odd.sheet)} does",
+        )  # fmt: skip
+
+
+def _offset(piece: Piece, read: Read) -> tuple[bool, int, int]:
+    """Whether an operand is on the piece's sheet, and how far from it."""
+    own = read.sheet is piece.sheet
+    return own, read.box[0] - piece.box[0] * own, read.box[1] - piece.box[1] * own
+
+
+# Parts that follow one another
+
+
+def _mirrored(pieces: Pieces) -> Iterator[tuple[Finding, Piece]]:
+    """An operand that does not follow from one part (layer, head, step) to the next as the others do:
+    where all that read X in the first part read Y in the second, one still reads X, or reads Z."""
+    if len(pieces.pieces) > MOST_PIECES:
+        return
+    classes = _classes(pieces)
+    before = _ancestors(pieces)
+    by_count: dict[int, list[list[Piece]]] = defaultdict(list)
+    for twins in classes:
+        by_count[len(twins)].append(twins)
+    for many, alike in by_count.items():
+        while alike:
+            group = [alike[0]] + [t for t in alike[1:] if _aligned(alike[0], t, before)]
+            alike = [t for t in alike if t not in group]
+            if len(group) > 1:
+                for i in range(many - 1):
+                    yield from _conflicts(pieces, group, i, i + 1, before)
+                    yield from _conflicts(pieces, group, i + 1, i, before)
+
+
+def _ancestors(pieces: Pieces) -> list[int]:
+    """For each piece the pieces that it is computed from, as the bits of a number."""
+    direct = [0] * len(pieces.pieces)
+    for piece in pieces.pieces:
+        for user, _ in piece.users:
+            if user is not piece:
+                direct[user.number] |= 1 << piece.number
+    known: dict[int, int] = {}
+
+    def of(start: int) -> int:
+        waiting, found = [start], 0
+        while waiting:
+            bits = direct[waiting.pop()] & ~found
+            found |= bits
+            while bits:
+                low = bits & -bits
+                number = low.bit_length() - 1
+                bits ^= low
+                if number in known:
+                    found |= known[number]
+                else:
+                    waiting.append(number)
+        known[start] = found
+        return found
+
+    return [of(number) for number in range(len(direct))]
+
+
+def _aligned(twins: list[Piece], others: list[Piece], before: list[int]) -> bool:
+    """Whether the i-th of some twins goes with the i-th of others: one is computed from the other, and
+    none from a later one."""
+
+    def on(piece: Piece, other: Piece) -> bool:
+        return bool(before[piece.number] >> other.number & 1)
+
+    down = all(on(b, a) for a, b in zip(twins, others))
+    up = all(on(a, b) for a, b in zip(twins, others))
+    if down == up:
+        return False
+    first, second = (twins, others) if down else (others, twins)
+    return not any(on(second[i], first[j]) for i in range(len(first)) for j in range(i + 1, len(first)))
+
+
+def _conflicts(
+    pieces: Pieces, group: list[list[Piece]], i: int, j: int, before: list[int]
+) -> Iterator[tuple[Finding, Piece]]:
+    votes: dict[Place, dict[Place, list[tuple[Piece, int, Piece]]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for twins in group:
+        here, there = twins[i], twins[j]
+        for slot, (read, other) in enumerate(zip(here.reads, there.reads)):
+            votes[read.place][other.place].append((there, slot, here))
+    for place, led in votes.items():
+        if len(led) != 2:
+            continue
+        few, most = sorted(led, key=lambda to: len({v[0] for v in led[to]}))
+        if len({p for p, _, _ in led[few]}) != 1:
+            continue
+        if len(led[few]) == len(led[most]):
+            # Of two, the odd one does not read what the part before gives.
+            after = [
+                to
+                for to in led
+                if _comes_after(pieces, to, [v[2] for to in led for v in led[to]], before)
+            ]
+            if len(after) == 1 and i < j:
+                few, most = sorted(led, key=lambda to: to == after[0])
+            elif not after and place in led and _moves_else(*led[place][0]):
+                few, most = sorted(led, key=lambda to: to != place)
+            else:
+                continue
+        elif len(led[most]) < 2:
+            continue
+        odd, slot, here = led[few][0]
+        meant = pieces.table(pieces.book.sheets[most[0]], most[1])
+        if meant is odd or (meant is not None and follows(meant, odd)):
+            continue
+        model = led[most][0][0]
+        yield _wrong(
+            pieces, odd, slot, most, pieces.book.sheets[most[0]],
+            f"as {here.shown(odd.sheet)} does; {model.shown(odd.sheet)} beside it reads "
+            f"{written(most[1], pieces.book.sheets[most[0]], odd.sheet)} in that place",
+        )  # fmt: skip
+
+
+def _moves_else(piece: Piece, slot: int, twin: Piece) -> bool:
+    """Whether all other operands of a piece, which has several, are not its twin's."""
+    others = [s for s in range(len(piece.reads)) if s != slot]
+    return bool(others) and all(piece.reads[s].place != twin.reads[s].place for s in others)
+
+
+def _comes_after(pieces: Pieces, place: Place, part: list[Piece], before: list[int]) -> bool:
+    """Whether a table is computed from all of some pieces."""
+    table = pieces.table(pieces.book.sheets[place[0]], place[1])
+    if table is None or table.block is None:
+        return False
+    return all(before[table.number] >> p.number & 1 or table is p for p in part)
+
+
+# Other functions
+
+
+def _functions(pieces: Pieces) -> Iterator[tuple[Finding, Piece]]:
+    """A piece that computes another function of its operand, cell by cell, than its twins of theirs."""
+    often = Counter(piece.text for piece in pieces.pieces)
+    for users in (*_users_of_twins(pieces), *_cousins(pieces)):
+        if len({piece.text for piece in users}) < 2:
+            continue
+        if len(users) == 2:
+            piece, model = sorted(users, key=lambda p: (often[p.text], p is users[0]))
+            if not _used_alike(piece, users) and not _same_but_one(piece.text, model.text):
+                continue
+        else:
+            found = out_of_turn([(piece, piece.text) for piece in users])
+            if found is None:
+                continue
+            piece, model = found
+        both = f"{piece.text} {model.text}"
+        sure = _used_alike(piece, [model]) or _same_but_one(piece.text, model.text)
+        gate = "TANH" in both and bool(_SIGMOID.search(both)) and len(users) <= 4
+        what = f"where {model.shown(piece.sheet)}, made alike, has ={text_of(pieces, model)}"
+        kind = "twin" if sure and not gate and not _only_spread(piece.text, model.text) else "unusual"
+        yield finding(pieces, piece, kind, what, "Use the same function, unless it is meant."), piece
+
+
+def _same_but_one(text: str, other: str) -> bool:
+    """Whether two long formulas differ in the name of one function only."""
+    names = [re.findall(r"[A-Z.]+(?=\()", t) for t in (text, other)]
+    plain = [re.sub(r"[A-Z.]+(?=\()", "", t) for t in (text, other)]
+    odd = sum(a != b for a, b in zip(*names))
+    return plain[0] == plain[1] and odd == 1 and plain[0].count("§") > 3
+
+
+def _only_spread(text: str, other: str) -> bool:
+    """Whether two formulas differ only in the kind of variance."""
+    plain = [re.sub(r"(VAR|STDEV)(?:PA?|A|\.P|\.S)?\(", r"\1(", t) for t in (text, other)]
+    return plain[0] == plain[1]
+
+
+def _users_of_twins(pieces: Pieces) -> Iterator[list[Piece]]:
+    """What is computed from each of some twins, but for what is computed alike from all of them."""
+    for twins in _classes(pieces):
+        groups: dict[object, list[list[Piece]]] = defaultdict(list)
+        for piece in twins:
+            users = {
+                user
+                for user, slot in piece.users
+                if user is not piece
+                and slot == 0
+                and user.reads[0].place == piece.place
+                and not user.product
+                and user.text not in ("§", "§:§", "TRANSPOSE(§:§)")
+            }
+            shapes = sorted((user.shape, *(read.shape for read in user.reads)) for user in users)
+            groups[tuple(shapes)].append(sorted(users, key=lambda user: user.text))
+        for found in groups.values():
+            alike = set.intersection(*({user.text for user in users} for users in found))
+            rest = [[user for user in users if user.text not in alike] for users in found]
+            if len(found) > 1 and {len(users) for users in rest} == {1}:
+                yield [users[0] for users in rest]
+
+
+def _cousins(pieces: Pieces) -> Iterator[list[Piece]]:
+    """Long formulas of one form that differ in the name of one function."""
+    groups: dict[object, list[Piece]] = defaultdict(list)
+    for piece in pieces.pieces:
+        if piece.text.count("§") > 3:
+            plain = re.sub(r"[A-Z.]+(?=\()", "", piece.text)
+            groups[plain, piece.shape, tuple(read.shape for read in piece.reads)].append(piece)
+    for cousins in groups.values():
+        if 1 < len(cousins) <= MOST_TWINS and len({piece.text for piece in cousins}) == 2:
+            yield cousins
+
+
+def out_of_turn(items: list[tuple[Piece, T]], least: int = 1) -> tuple[Piece, Piece] | None:
+    """The one of a row of pieces whose property breaks the turns in which the others have theirs (A, A,
+    A; or A, B, A, B), row by row or column by column, with another one that has what it should have.
+
+    Args:
+        least: the shortest turn.
+    """
+    found = None
+    for order in (items, sorted(items, key=lambda item: (item[0].box[1], item[0].box[0]))):
+        for period in range(least, len(items) // 2 + 1):
+            if len(items) % period:
+                continue
+            usual = [
+                Counter(v for _, v in order[k::period]).most_common(1)[0][0] for k in range(period)
+            ]
+            odd = [n for n, (_, value) in enumerate(order) if value != usual[n % period]]
+            if not odd:
+                return None
+            if len(odd) == 1 and len(items) > 2 * period and found is None:
+                turn = [item[0] for item in order[odd[0] % period :: period]]
+                found = order[odd[0]][0], next(p for p in turn if p is not order[odd[0]][0])
+    return found
+
+
+def _used_alike(piece: Piece, twins: list[Piece]) -> bool:
+    """Whether a piece is used as its twins are."""
+    uses = [{(user.text, slot, user.shape) for user, slot in p.users} for p in (piece, *twins)]
+    return bool(uses[0]) and all(other == uses[0] for other in uses if other)
+
+
+def _numbers(pieces: Pieces, seen: set[Piece]) -> Iterator[Finding]:
+    """A number that is the same in all twins but one."""
+    for twins in _classes(pieces):
+        if len(twins) < 3 or not twins[0].numbers:
+            continue
+        (most, times), *rest = Counter(piece.numbers for piece in twins).most_common()
+        odd = [piece for piece in twins if piece.numbers != most]
+        if times < len(twins) - 1 or len(odd) != 1 or odd[0] in seen:
+            continue
+        own, usual = next((a, b) for a, b in zip(odd[0].numbers, most) if a != b)
+        model = next(piece for piece in twins if piece.numbers == most)
+        what = (
+            f"has {own:.12g} where {model.shown(odd[0].sheet)} and others made alike have {usual:.12g}"
+        )
+        yield finding(pieces, odd[0], "unusual", what, "Nothing, if it is meant.")
+
+
+# Terms of a sum
+
+
+def _terms(pieces: Pieces, piece: Piece) -> Iterator[Finding]:
+    """A term of a sum that does not go on as the others do: a cell added twice while the next is left
+    out, a `$` in one term; or a cell subtracted from itself, or divided by itself."""
+    block = piece.block
+    assert block is not None
+    references = block.template.references
+    values = block.predicted(*block.box[:2])
+    if (
+        piece.text in ("§-§", "§/§")
+        and len(references) == 2
+        and len({_steps(block, values, r) for r in references}) == 1
+    ):
+        yield finding(
+            pieces, piece, "terms", "has the same cell on both sides", "Enter the cell meant."
+        )
+    for places in _sums(piece.text):
+        if len(places) < FEWEST_TERMS or any(
+            references[k].cells > 1 for k in places if k < len(references)
+        ):
+            continue
+        if max(places) >= len(references):
+            continue
+        odd = _out_of_step([_steps(block, values, references[k]) for k in places])
+        if odd is not None:
+            name, *cell = odd[1]
+            meant = f"{name}!" * bool(name) + address(int(cell[0]), int(cell[1]))
+            shown = pieces.forms.operand(
+                int(block.sheet.formulas[block.places[0]]), references[places[odd[0]]], values
+            )
+            what = f"has {shown} where its other terms lead to {meant}"
+            if any(
+                r.at != references[places[odd[0]]].at and _steps(block, values, r)[:3] == odd[1]
+                for r in references
+            ):
+                continue
+            do = f"Enter {meant} there, with the $ of the other terms, and copy it."
+            yield finding(pieces, piece, "terms", what, do)
+            return
+
+
+def _sums(text: str) -> Iterator[list[int]]:
+    """The operands, by number, that stand at one place in the terms of each sum of a formula."""
+    for found in _SUM.finditer(text):
+        first = text.count("§", 0, found.start())
+        terms = re.split(r"[+,]", found[0])
+        widths = {term.count("§") for term in terms}
+        if len(widths) == 1:
+            (wide,) = widths
+            for k in range(wide):
+                yield [first + k + wide * n for n in range(len(terms))]
+
+
+def _steps(block: FormulaBlock, values: Coordinates, reference: Reference) -> tuple[object, ...]:
+    """The sheet and the cell that an operand is in a block's first formula, and how it moves."""
+    at = slice(reference.at, reference.at + 2)
+    return (reference.sheet, *values[at].tolist(), *block.slopes[at].ravel().tolist())
+
+
+def _out_of_step(terms: list[tuple[object, ...]]) -> tuple[int, tuple[object, ...]] | None:
+    """The one of some operands that is not where equal steps of one cell lead, and where they lead."""
+    names = {term[0] for term in terms}
+    if len(names) > 1:
+        return None
+    places = np.array([term[1:] for term in terms], dtype=np.float64)
+    for odd in range(len(places)):
+        others = np.delete(np.arange(len(places)), odd)
+        steps = np.diff(places[others], axis=0) / np.diff(others)[:, None]
+        if (steps != steps[0]).any() or np.abs(steps[0]).sum() != 1 or np.abs(steps[0, :2]).sum() != 1:
+            continue
+        meant = places[others[0]] + steps[0] * (odd - others[0])
+        if (meant != places[odd]).any() and (
+            len(places) > 3 or (places[others] == places[odd]).all(1).any()
+        ):
+            return odd, (terms[0][0], *meant[:2].tolist())
+    return None

@@ -1,0 +1,103 @@
+"""The ramp: every problem has its answer, other right answers count, and wrong ones do not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import openpyxl
+import pytest
+from conftest import SAMPLES, verify
+
+from attn_xl.cli.main import main
+from attn_xl.teaching.lessons.ramp import PAGES, ramp_layout
+from attn_xl.workbook.layout.layout import Layout
+from attn_xl.workbook.write import write_layout
+
+
+def open_cells(layout: Layout) -> dict[str, list[tuple[int, int]]]:
+    return {s.name: [(c.row, c.column) for c in s.extras.cells if c.open] for s in layout.sheets}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_each_problem_has_an_answer_that_marks_as_right(seed: int, tmp_path: Path) -> None:
+    """The marks of the solved pages are stored as right; a spreadsheet engine computes the same."""
+    layout = ramp_layout(seed, solved=True)
+    write_layout(layout, tmp_path / "solved.xlsx")
+    verify(tmp_path / "solved.xlsx")
+    assert [sheet.name for sheet in layout.sheets] == [name for name, _ in PAGES]
+    for sheet in layout.sheets:
+        texts = [c.value for c in sheet.extras.cells if c.column == 1 and str(c.value).endswith(".")]
+        assert texts == [f"{n}." for n in range(1, 6)]
+        asked = [str(c.value) for c in sheet.extras.cells if c.across > 1]
+        if sheet.name != "Attention of two words":
+            assert any(text.startswith("Backwards") for text in asked)
+    write_layout(ramp_layout(seed), tmp_path / "ramp.xlsx")
+    verify(tmp_path / "ramp.xlsx")
+
+
+def test_wrong_answers_are_wrong(tmp_path: Path) -> None:
+    """One answer a page is made wrong: the score is lower."""
+    solved = ramp_layout(0, solved=True)
+    path = tmp_path / "wrong.xlsx"
+    write_layout(solved, path)
+    book = openpyxl.load_workbook(path)
+    for sheet in solved.sheets:
+        first = next(cell for cell in sheet.extras.cells if cell.open)
+        assert isinstance(first.value, float)
+        book[sheet.name].cell(first.row, first.column).value = first.value + 3
+    book.save(path)
+    scores = recalculated(path)
+    for name, found in open_cells(solved).items():
+        assert scores[name] < len(found), name
+
+
+def recalculated(path: Path) -> dict[str, float]:
+    from ironcalc import load_from_xlsx
+
+    model = load_from_xlsx(str(path), "en", "UTC", "en")
+    model.evaluate()
+    names = [sheet["name"] for sheet in model.get_worksheets_properties()]
+    shown = {name: model.get_formatted_cell_value(i, 4, 2) for i, name in enumerate(names)}
+    return {name: float(text.split()[0]) for name, text in shown.items()}
+
+
+def test_several_right_answers_count(tmp_path: Path) -> None:
+    """Two other queries, scores and factors than those of the solution."""
+    layout = ramp_layout(0, solved=True)
+    path = tmp_path / "r.xlsx"
+    write_layout(layout, path)
+    book = openpyxl.load_workbook(path)
+    cells = open_cells(layout)
+    for sheet, other in (("Softmax of scores", (7, 7)), ("Exponentials and shares", (2, 6)),
+                         ("Attention of two words", (-3, -3))):  # fmt: skip
+        for at, value in zip(cells[sheet][-2:], other):
+            book[sheet].cell(*at).value = value
+    row, column = cells["Dot product"][-2]
+    x = [book["Dot product"].cell(row, 3).value, book["Dot product"].cell(row, 4).value]
+    total = x[0] * book["Dot product"].cell(row, column).value
+    total += x[1] * book["Dot product"].cell(row, column + 1).value
+    book["Dot product"].cell(row, column).value = total / x[0]
+    book["Dot product"].cell(row, column + 1).value = 0
+    book.save(path)
+    scores = recalculated(path)
+    assert scores == {name: len(found) for name, found in cells.items()}
+
+
+def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def call(*args: object) -> int:
+        with pytest.raises(SystemExit) as ended:
+            main(["teach", *map(str, args)])
+        return int(ended.value.code or 0)
+
+    assert call("--ramp", "--answers", "solved.xlsx") == 0
+    assert call("--ramp", "--roster", SAMPLES / "class.csv", "-o", "class") == 0
+    one, two = (openpyxl.load_workbook(path) for path in sorted(Path("class").iterdir())[:2])
+    assert [*one["Dot product"].values] != [*two["Dot product"].values]
+    assert call(SAMPLES / "by-hand.xlsx", "--ramp", "-o", "lesson.xlsx") == 0
+    assert openpyxl.load_workbook("lesson.xlsx").sheetnames[:2] == ["Lesson", "Dot product"]
+    assert call("--ramp", "--exam", "-o", "exam.xlsx") == 0
+    exam = openpyxl.load_workbook("exam.xlsx")
+    assert not any(str(c.value).startswith("=") for s in exam for row in s for c in row)
+    assert call() == 2
