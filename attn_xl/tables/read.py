@@ -74,7 +74,14 @@ def read_tables(
         array([2. , 1.9, 0.1])
     """
     result = survey(
-        path, range=range, words_in=words_in, sheet=sheet, without=without, encoding=encoding, text=text
+        path,
+        range=range,
+        words_in=words_in,
+        sheet=sheet,
+        without=without,
+        encoding=encoding,
+        text=text,
+        weights=weights,
     )
     if result.trouble is not None:
         raise result.trouble
