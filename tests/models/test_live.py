@@ -66,11 +66,22 @@ def test_a_part_of_a_model(choice: dict[str, Any], model: attn_xl.TrainedModel, 
 
 
 @alike
-@pytest.mark.parametrize("family", ["gpt2", "gpt_neox", "qwen2", "qwen3", "mistral", "distilbert"])
+@pytest.mark.parametrize(
+    "family", ["gpt2", "gpt_neox", "llama-3", "qwen2", "qwen3", "mistral", "distilbert"]
+)
 def test_one_head_of_every_family(family: str) -> None:
     model = attn_xl.load_model(DATA / family)
     text = "the cat chased the mouse"
     same(model(text, live_layers="1", live_heads="1", live_network=False), model(text))
+
+
+def test_stretched_rotary_positions_are_read_back(tmp_path: Path) -> None:
+    computation = attn_xl.load_model(DATA / "llama-3")("the cat ran", controls=True)
+    (graph,) = computation.values()
+    assert len(set(graph["RotaryFactors"].values.ravel())) > 1
+    attn_xl.write_workbook(computation, tmp_path / "m.xlsx")
+    verify(tmp_path / "m.xlsx")
+    same(attn_xl.attend(attn_xl.read_tables(tmp_path / "m.xlsx")), computation)
 
 
 def test_what_is_not_written_is_not_in_the_graph(model: attn_xl.TrainedModel) -> None:
