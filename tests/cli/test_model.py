@@ -33,10 +33,11 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
     return call
 
 
-@pytest.fixture
-def written(run: Run, tmp_path: Path) -> Path:
-    path = tmp_path / "m.xlsx"
-    run("model", TINY, "--text", TEXT, "-o", path)
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("model") / "m.xlsx"
+    with pytest.raises(SystemExit):
+        main(["model", str(TINY), "--text", TEXT, "-o", str(path)])
     return path
 
 
@@ -96,7 +97,6 @@ def test_other_commands_take_a_model_and_its_workbook(run: Run, written: Path, t
     assert "cat" in json.dumps(sentence)
     cell = "Dec1.Softmax_1[chased, cat]"
     assert run("explain", TINY, cell, "--text", TEXT) == run("explain", written, cell)
-    assert "nothing found" in run("check", written)
 
 
 def test_inspect_lists_the_files_of_a_model(run: Run) -> None:
@@ -107,7 +107,8 @@ def test_inspect_lists_the_files_of_a_model(run: Run) -> None:
 
 
 @thorough
-def test_its_canvas_and_its_lesson(run: Run, tmp_path: Path) -> None:
+def test_its_canvas_its_lesson_and_its_check(run: Run, written: Path, tmp_path: Path) -> None:
+    assert "nothing found" in run("check", written)
     canvas, lesson = tmp_path / "canvas.xlsx", tmp_path / "lesson.xlsx"
     run("model", TINY, "--text", "the cat ran", "--layout", "canvas", "-o", canvas)
     run("teach", TINY, "--text", "the cat ran", "-o", lesson)
@@ -115,6 +116,7 @@ def test_its_canvas_and_its_lesson(run: Run, tmp_path: Path) -> None:
     verify(lesson)
 
 
+@thorough
 def test_influence_begins_where_formulas_begin(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "m.xlsx"
     chosen = ("--layers", "1", "--heads", "1", "--layout", "sheets")
