@@ -38,8 +38,9 @@ def read_tables(
     """Read the embedding tables and the weights of a file, a frame or an array.
 
     Accepts .xlsx, .xlsm, .xlsb, .xls, .ods, .csv, .tsv, .npy, .npz and .json. Tables are found anywhere
-    on a sheet, with or without labels; weights are recognized by the name of their sheet or by a label
-    beside them such as `W_Q`. Formulas without a stored value are computed with IronCalc. A workbook
+    on a sheet, with or without labels. If the workbook's formulas compute attention, they tell what
+    each table is; if not, weights are recognized by the name of their sheet or by a label beside them
+    such as `W_Q`. Formulas without a stored value are computed with IronCalc. A workbook
     that `attn-xl` wrote is read back with its current numbers and settings. `attn-xl inspect` shows
     what is found and why.
 

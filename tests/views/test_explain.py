@@ -101,7 +101,7 @@ def computed(numbers: str) -> float:
 
 def agrees(one: Explanation) -> bool:
     if isinstance(one.value, str):
-        names = re.findall(r"\[[^,\]]*, (?:\"([^\"]*)\"|([^\]]*))\]", one.words)
+        names = re.findall(r"\[(?:[^,\]]*, )?(?:\"([^\"]*)\"|([^\]]*))\]", one.words)
         return one.value == re.sub(r"#\d+$", "", "".join(names[int(computed(one.numbers)) - 1]))
     return abs(computed(one.numbers) - one.value) <= 1e-9 * max(1, abs(one.value))
 
