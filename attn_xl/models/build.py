@@ -447,7 +447,12 @@ class Run:
             return None
         note = "the larger it is, the more slowly the last pairs turn."
         base = self.scoring.option_of("rotary_base", s.rotary_base, note)
-        return Rotary(base, s.rotary_pairs is RotaryPairs.neighbours, s.rotary_share)
+        return Rotary(
+            base,
+            s.rotary_pairs is RotaryPairs.neighbours,
+            s.rotary_share,
+            lambda columns: self.weights.row(steps.ROTARY_FACTORS, WHOLE, columns),
+        )
 
     @cached_property
     def _logit_cap(self) -> Matrix | None:

@@ -411,6 +411,12 @@ TURN_BY = Recipe(
     "counting columns instead of pairs.",
     prompt="position, i from 0: =position/rotary_base^(2*i/columns)",
 )
+TURN_BY_FACTOR = Recipe(
+    do=TURN_BY.do + " Multiply by the number of RotaryFactors in that column.",
+    hint="Use =position/rotary_base^(2*i/number of columns)*cell of RotaryFactors. Common mistakes: "
+    "counting from 1; the factor of another column.",
+    prompt="position, i from 0: =position/rotary_base^(2*i/columns)*factor",
+)
 COSINE_OF = Recipe(
     do="The cosine of the angle of {a} in the same place.",
     hint="Use =COS(cell of {a}); the angle is in radians. Common mistake: converting to degrees.",

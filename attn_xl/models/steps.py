@@ -539,6 +539,17 @@ ANGLE_OF_POSITION = Step(
     question="by how much more is the last word of {text} turned than the one before it, in pair 1?",
     recipe=recipes.TURN_BY,
 )
+ROTARY_FACTORS = Step(
+    "RotaryFactors",
+    note=(
+        "What the angle of each pair of columns is multiplied by, so that long texts fit. Compare the "
+        "columns: the slow pairs turn even more slowly."
+    ),
+    question=_CHANGED,
+    recipe=recipes.GIVEN,
+    role="weight",
+    source="weights",
+)
 COSINES = Step(
     "Cos",
     note="The cosine of each angle. Look at the first row: position 0 turns nothing.",
