@@ -473,8 +473,8 @@ class Run:
         told, missing = heads_told(weights)
         if s.heads is None and missing:
             raise InputError(
-                f"{self.tables.path}: the names of the weights do not tell the number of heads: there are "
-                f"weights of head {told}, but no {missing}. Add it, or give --heads N."
+                f"{self.tables.path}: the names of the weights do not tell the number of heads: there "
+                f"are weights of head {told}, but no {missing}. Add it, or give --heads N."
             )
         if s.heads is not None or steps.W_O.symbol in weights:
             source = x if memory is None else memory
