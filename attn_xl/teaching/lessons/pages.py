@@ -200,10 +200,9 @@ def _cover(layout: Layout, steps: Sequence[Step], lesson: Lesson, title: str) ->
         cells.append(Cell(at, 4, None, style="attn answer", open=True, wrap=True, align="left"))
         words_to_choose = choices_of(step.block.node)
         if words_to_choose:
-            listed = ",".join(words_to_choose)
-            offered.append(
-                Choice(address(at, 4), f'"{listed}"', "Predict", "Choose before you compute.")
-            )
+            listed = ",".join(words_to_choose).replace('"', '""')
+            said = ("", "") if lesson.exam else ("Predict", "Choose before you compute.")
+            offered.append(Choice(address(at, 4), f'"{listed}"', *said))
         if lesson.exam:
             there = f"{quoted(step.block.place.sheet)}!{step.block.place.range}"
             whole = step.cells == step.block.node.values.size
