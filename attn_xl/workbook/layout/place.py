@@ -197,8 +197,8 @@ def _claim(name: str, taken: set[str], longest: int = MAX_NAME) -> str:
 
 
 def _place(node: Node, sheet: str, name: str, blocks: list[Block], live: bool) -> Block:
-    """Place a helper to the right of its step and of earlier helpers, any other matrix below all blocks.
-    A helper has no row labels where they would repeat those of its step."""
+    """Place a helper to the right of its step and of earlier helpers, any other matrix below all
+    blocks. A helper has no row labels where they would repeat those of its step."""
     before = blocks[-1] if blocks else None
     line = [block for block in blocks if before and block.place.row == before.place.row]
     labelled = not node.helper or not line or (not node.scalar and node.rows != line[0].node.rows)
