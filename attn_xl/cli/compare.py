@@ -54,7 +54,11 @@ def compare(
     check_ending(path, ".xlsx")
     check_output(path, force=force, sources=(file, template_path))
     given = {name: value for name, value in options.items() if value is not None}
-    idle = [name for name in given if all(Settings(model=m).why_idle(name) for m in chosen)]
+    idle = [
+        name
+        for name in given
+        if all(Settings(model=m, random_weights=0).why_idle(name) for m in chosen)
+    ]
     if idle:
         raise CallError(f"--{idle[0].replace('_', '-')} belongs to none of these models.")
     settings = Settings(**given)

@@ -155,3 +155,18 @@ def test_a_comparison_needs_two_models(
         main(["compare", str(SAMPLES / "rnn.xlsx"), "--models", *models])
     assert end.value.code == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_comparison_takes_the_options_of_any_of_its_models(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, path = str(SAMPLES / "politics.xlsx"), tmp_path / "out.xlsx"
+    with pytest.raises(SystemExit) as end:
+        main(["compare", source, "--models", "rnn", "attention", "--hidden", "3", "-o", str(path)])
+    assert not end.value.code, capsys.readouterr().err
+    with pytest.raises(SystemExit) as end:
+        main(
+            ["compare", source, "--models", "rnn", "lstm", "--norm", "pre", "-o", str(path), "--force"]
+        )
+    assert end.value.code == 2
+    assert "--norm belongs to none of these models" in capsys.readouterr().err
