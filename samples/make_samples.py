@@ -363,8 +363,8 @@ VARIANTS: dict[str, Sheets] = {
 }
 
 
-# Four sentences that begin with mouse: is it an animal or a device? The first word decides, after it has
-# looked at the others; small random weights take half of the sentences for the wrong class.
+# Four sentences that begin with mouse: is it an animal or a device? The first word decides, after it
+# has looked at the others; small random weights take half of the sentences for the wrong class.
 MEANINGS = {
     "mouse": [1.0, 1.0, 0.1],
     "cat": [1.6, 0.1, 0.1],
@@ -374,7 +374,7 @@ MEANINGS = {
     "keyboard": [0.1, 1.6, 0.1],
     "screen": [0.0, 1.4, 0.2],
     "clicks": [0.2, 0.5, 0.6],
-    "useful": [0.3, 0.5, 0.4],
+    "useful": [0.2, 0.5, 0.4],
     "and": [0.1, 0.1, 0.9],
     "or": [0.1, 0.2, 0.8],
     "are": [0.2, 0.1, 1.0],

@@ -473,8 +473,8 @@ class Run:
         told, missing = heads_told(weights)
         if s.heads is None and missing:
             raise InputError(
-                f"{self.tables.path}: the names of the weights do not tell the number of heads: there are "
-                f"weights of head {told}, but no {missing}. Add it, or give --heads N."
+                f"{self.tables.path}: the names of the weights do not tell the number of heads: there "
+                f"are weights of head {told}, but no {missing}. Add it, or give --heads N."
             )
         if s.heads is not None or steps.W_O.symbol in weights:
             source = x if memory is None else memory
@@ -650,7 +650,8 @@ class Run:
         table = self.tables.weights.get(steps.W_C.symbol)
         if table is not None and not table.labelled[1]:
             raise InputError(
-                f"{table.file}, sheet {table.sheet!r}: the columns of W_C have no labels. Write the name "
+                f"{table.file}, sheet {table.sheet!r}: the columns of W_C have no labels. Write "
+                "the name "
                 "of a class above each."
             )
         if table is None and not known:

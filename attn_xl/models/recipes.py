@@ -57,8 +57,8 @@ MIX = Recipe(
     ),
     hint=(
         "Add up products, weight times value, for each word: =cell*cell+cell*cell+... Or, for many "
-        "words, =SUMPRODUCT(row of {a}, TRANSPOSE(column of {b})). Common mistake: a row of {b} instead "
-        "of a column. If the weights are shares of 1, the result lies between the smallest and "
+        "words, =SUMPRODUCT(row of {a}, TRANSPOSE(column of {b})). Common mistake: a row of {b} "
+        "instead of a column. If the weights are shares of 1, the result lies between the smallest and "
         "the largest number of the column: check that."
     ),
     prompt=("Weights (row of {a}) times values (column of {b}), added up: =cell*cell+cell*cell+..."),

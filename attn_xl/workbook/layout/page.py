@@ -110,7 +110,8 @@ class Chart:
     """A native chart.
 
     Attributes:
-        kind: bars, a line through one number for each label, pairs of points joined by an arrow (`moves`), or points.
+        kind: bars, a line through one number for each label, pairs of points joined by an arrow
+            (`moves`), or points.
         row, column: the cell of its top left corner.
         width, height: in centimetres.
         legend: whether there is a legend.
