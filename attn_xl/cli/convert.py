@@ -168,7 +168,7 @@ def convert_file(task: Conversion) -> Converted:
     )
     return Converted(
         f"{task.path}: {layout.summary(settings)}",
-        (*computation.remarks, computation.about, *renamed(computation, layout)),
+        (*computation.remarks, computation.about.replace("\n", " "), *renamed(computation, layout)),
     )
 
 

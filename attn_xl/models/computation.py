@@ -39,7 +39,8 @@ class Computation(Mapping[str, Graph]):
         remarks: notes for the reader, such as why sentences are not compared.
         settings: the settings used, if it was computed from a workbook.
         tables: the tables it was computed from, if known.
-        about: what of the model is formulas, if not all of it.
+        about: what of the model is formulas, if not all of it; on a second line, what all of it
+            would take.
     """
 
     title: str

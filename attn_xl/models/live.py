@@ -120,7 +120,7 @@ def described(settings: Settings, now: int, whole: int | None) -> str:
     if whole is None or whole <= now:
         return line
     return (
-        f"{line} This is {now:,} numbers; all would be {whole:,}, about {_size(whole * FILE_BYTES)} "
+        f"{line}\nThis is {now:,} numbers; all would be {whole:,}, about {_size(whole * FILE_BYTES)} "
         f"in a file and {_size(whole * OPEN_BYTES)} of memory to open it."
     )
 

@@ -146,20 +146,25 @@ class _Writer:
     def _cover(self, ws: Any) -> None:
         """Fill the placeholders of the cover; `{steps}` becomes the table of all steps."""
         sentences = "; ".join(" ".join(words[:20]) for words in self._layout.sentences.values())
+        about, _, cost = self._layout.about.partition("\n")
         texts = {
             "{title}": clean(self._layout.title),
             "{formula}": clean(self._layout.in_words),
             "{source}": self._source,
-            "{sentences}": f"{sentences}. {self._layout.about}" if self._layout.about else sentences,
+            "{sentences}": f"{sentences}. {about}" if about else sentences,
         }
         start: Any = None
-        for cell in ws._cells.values():
+        for cell in list(ws._cells.values()):
             if not isinstance(cell.value, str) or "{" not in cell.value:
                 continue
             if cell.value == "{steps}":
                 start = cell
                 continue
             text = cell.value
+            below = ws.cell(cell.row + 1, cell.column) if "{sentences}" in text and cost else None
+            if below is not None and below.value is None:
+                set_text(below, cost)
+                below._style = copy.copy(cell._style)
             for placeholder, value in texts.items():
                 text = text.replace(placeholder, value)
             if text:

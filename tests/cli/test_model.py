@@ -87,7 +87,7 @@ def test_the_overview_says_what_is_live(run: Run, tmp_path: Path) -> None:
     texts = [str(cell.value) for row in openpyxl.load_workbook(path)["Overview"] for cell in row]
     (line,) = [text for text in texts if "Formulas (counted from 0)" in text]
     assert "layer 1 of 2, head 1 of 4, no feed-forward network; what the rest gives" in line
-    assert "all would be" in line
+    assert any("all would be" in text for text in texts)
 
 
 def test_other_commands_take_a_model_and_its_workbook(run: Run, written: Path, tmp_path: Path) -> None:
