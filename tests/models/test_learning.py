@@ -209,6 +209,7 @@ def test_long_runs_keep_the_same_curve(steps: int, tmp_path: Path) -> None:
     attn_xl.write_workbook(short.computation, path)
     verify(path)
     assert np.array_equal(attn_xl.learn(path, steps=steps).losses, whole.losses)
+    assert not attn_xl.read_tables(path).remarks
 
 
 @pytest.mark.parametrize(
