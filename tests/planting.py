@@ -476,14 +476,10 @@ def _siblings(places: Places, fits: Callable[[str], bool]) -> list[Any]:
                 # The block itself belongs to one of several: it has the number that its operand has.
                 if places.depends(area, block):
                     continue
-                if (
-                    same_kind
-                    and other_name != name
-                    and digits
-                    and set(digits) & set(re.findall(r"[0-9]+", own))
-                ):
-                    if areas[name][3:] == area[3:]:
-                        found.append((block, reference, area[:3], areas[name][:3]))
+                own_number = set(digits) & set(re.findall(r"[0-9]+", own))
+                alike = same_kind and other_name != name and areas[name][3:] == area[3:]
+                if alike and own_number:
+                    found.append((block, reference, area[:3], areas[name][:3]))
     return found
 
 
@@ -515,16 +511,11 @@ def skip(places: Places) -> Planted:
             for twin in twins:
                 for theirs in twin.template.references:
                     mine_name, name = places.name_read(block, reference), places.name_read(twin, theirs)
-                    if (
-                        mine_name
-                        and name
-                        and name != mine_name
-                        and places.areas[name][3:] == places.areas[mine_name][3:]
-                    ):
-                        if not places.depends(places.areas[name], block):
-                            found.append(
-                                (block, reference, places.areas[name][:3], places.areas[mine_name][:3])
-                            )
+                    if not mine_name or not name or name == mine_name:
+                        continue
+                    there, mine = places.areas[name], places.areas[mine_name]
+                    if there[3:] == mine[3:] and not places.depends(there, block):
+                        found.append((block, reference, there[:3], mine[:3]))
     return _retargeted(places, *_one(places, found))
 
 
@@ -542,9 +533,9 @@ def unread(places: Places) -> Planted:
             continue
         area = places.areas[name]
         for other_name, there in places.areas.items():
-            if other_name != name and there[3:] == area[3:] and there[3] * there[4] > 1:
-                if not places.depends(there, using[0][0]):
-                    found.append((*using[0], there[:3], area[:3]))
+            alike = other_name != name and there[3:] == area[3:] and there[3] * there[4] > 1
+            if alike and not places.depends(there, using[0][0]):
+                found.append((*using[0], there[:3], area[:3]))
     return _retargeted(places, *_one(places, found))
 
 

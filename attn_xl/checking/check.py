@@ -234,7 +234,8 @@ def _functions(book: FormulaBook, forms: Forms) -> list[Finding]:
                 )
             )
         if function in special:
-            what = f"{function} is not available in {', '.join(special[function])}"
+            typed = "A1#" if function == "ANCHORARRAY" else function
+            what = f"{typed} is not available in {', '.join(special[function])}"
             out.append(
                 Finding(
                     name,

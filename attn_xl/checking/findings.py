@@ -67,7 +67,7 @@ class Finding:
 
 def cells_of(findings: list[Finding]) -> set[tuple[str, int]]:
     """The cells, by sheet and key, that findings name."""
-    found = set()
+    found: set[tuple[str, int]] = set()
     for finding in findings:
         for part in finding.cells.split(", ") if finding.cells else ():
             first, _, last = part.partition(":")

@@ -1,6 +1,6 @@
-"""Attention, layers and gates as others write them by hand, right and with a slip; the layout is random:
-words in rows or in columns, parts stacked or side by side or on sheets of their own, products as
-`SUMPRODUCT`, `MMULT`, arrays or sums of terms, with or without `$`, notes and headings in between.
+"""Attention, layers and gates as others write them by hand, right and with a slip; the layout is
+random: words in rows or in columns, parts stacked or side by side or on sheets of their own, products
+as `SUMPRODUCT`, `MMULT`, arrays or sums of terms, with or without `$`, notes and headings in between.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ class Page:
     def product(self, a: Area, b: Area, title: str, right: bool = False) -> Area:
         inner, own = a.columns, self.sheet
         assert inner == b.rows, (a, b)
-        c_, r_ = ("c", "r") if self.dollars else ("c", "r")
+        c_, r_ = "c", "r"
 
         def formula(r: int, c: int) -> str:
             row, column = a.row(r, c_, own), b.column(c, r_, own)
@@ -267,7 +267,7 @@ def heads(page: Page, slip: str) -> None:
     count, columns = page.chance.randint(3, 4), page.chance.random() < 0.6
     bad = page.chance.randint(1, count - 1) if slip else -1
     x = page.typed(*((d, n) if columns else (n, d)), "X")
-    outputs, biases, values, concat_weights = [], [], [], []
+    outputs, biases, values = [], [], []
     page.start_parts()
     for h in range(count):
         page.work.write(page.top - 2, page.left, f"Head {h + 1}")
@@ -301,7 +301,7 @@ def heads(page: Page, slip: str) -> None:
         else:
             kt = page.transposed(made["K"], "K^T")
             s = page.product(made["Q"], kt, "Q K^T")
-        scaled = page.each("scaled", ("{0}/SQRT(%d)" % k), s)
+        scaled = page.each("scaled", (f"{{0}}/SQRT({k})"), s)
         a, sums = page.softmax(scaled, columns, 1 if slip == "sum" and h == bad else 0)
         if slip == "sum" and h == bad:
             page.wrong(sums, a)
@@ -316,7 +316,7 @@ def heads(page: Page, slip: str) -> None:
     if slip == "left out":
         page.wrong(outputs[-1])
         outputs = [*outputs[:-1], outputs[-2]]
-    total = page.each("sum of heads", "+".join("{%d}" % h for h in range(count)), *outputs)
+    total = page.each("sum of heads", "+".join(f"{{{h}}}" for h in range(count)), *outputs)
     if slip == "left out":
         page.wrong(total)
     page.each("output", "{0}*2", total)
@@ -357,19 +357,18 @@ def layers(page: Page, slip: str) -> None:
         if slip == "skip" and number == bad:
             page.wrong(total)
         own = page.sheet
-        mean = page.computed(
-            1,
-            n,
-            "mean",
-            lambda r, c: (
-                f"AVERAGE({total.range((0, c), (d - 1 - (slip == 'sum' and number == bad), c), '', own)})"
-            ),
-        )
+        last = d - 1 - (slip == "sum" and number == bad)
+        mean = page.computed(1, n, "mean", _of_columns("AVERAGE", total, last, own))
         if slip == "sum" and number == bad:
             page.wrong(mean, total)
-        dev = page.computed(1, n, "st. dev.", lambda r, c: f"STDEVP({total.column(c, '', own)})")
+        dev = page.computed(1, n, "st. dev.", _of_columns("STDEVP", total, d - 1, own))
         x = page.each("Norm", "({0}-{1})/({2}+0.00001)", total, mean, dev)
         page.next_part()
+
+
+def _of_columns(function: str, area: Area, last: int, own: str) -> Callable[[int, int], str]:
+    """A function of the rows to the last of each column."""
+    return lambda r, c: f"{function}({area.range((0, c), (last, c), '', own)})"
 
 
 def gates(page: Page, slip: str) -> None:

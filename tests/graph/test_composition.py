@@ -464,8 +464,8 @@ def test_random_expressions_are_written_explained_and_taught(folder: Path, data:
 
 
 def test_the_random_expressions_have_every_operation() -> None:
-    """All but those that need words: `Find`, `OneHot`, and `Best`, whose result is words. Those that are made for
-    gradients only are reached in test_gradients.py."""
+    """All but those that need words: `Find`, `OneHot`, and `Best`, whose result is words. Those
+    made for gradients only are reached in test_gradients.py."""
     reached = {type(operation_of(node)) for node in _all_steps() if node.operation is not None}
     missing = {type(operation).__name__ for operation in PRIMITIVES} - {k.__name__ for k in reached}
     assert missing == {"Find", "OneHot", "Best", *OF_GRADIENTS}

@@ -70,7 +70,8 @@ from attn_xl.workbook.write import write_workbook
 MOUSE = SAMPLES / "mouse.xlsx"
 FILES = sorted(path for path in SAMPLES.glob("*.xlsx") if not path.stem.endswith("-attention"))
 WITH = {
-    "exp": math.exp, "ln": math.log, "sqrt": math.sqrt, "sin": math.sin, "cos": math.cos, "tanh": math.tanh,
+    "exp": math.exp, "ln": math.log, "sqrt": math.sqrt, "sin": math.sin, "cos": math.cos,
+    "tanh": math.tanh,
     "arccos": math.acos, "pi": math.pi, "max": max, "round": round,
     "first_largest": lambda row: row.index(max(row)) + 1,
     "phi": lambda x: math.erfc(-x / math.sqrt(2)) / 2,

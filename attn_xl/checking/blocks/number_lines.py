@@ -51,11 +51,6 @@ class NumberLines:
             for same in (tables == tables[1], tables != NO_NUMBER)
         )
 
-    def goes_on(self, sheet: SheetCells, first: Ints, axis: int, count: int) -> bool:
-        """Whether so many cells, down or across, are all of one block or all constants."""
-        tables = self.of(sheet, key_of(first) + STEPS[axis] * np.arange(count))
-        return bool(tables[0] != NO_NUMBER and (tables == tables[0]).all())
-
     def crosses(self, block: FormulaBlock, key: int) -> bool:
         """Whether a cell in a line of formulas is of another line, which crosses it."""
         if not block.flat:

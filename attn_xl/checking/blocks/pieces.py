@@ -21,7 +21,7 @@ from .templates import Forms, Reference
 Box = tuple[int, int, int, int]
 """The first row and column, the last row and column."""
 NO_NUMBER = -1
-LARGEST = 50_000_000  # cells of a grid of rows and columns in use; larger sheets are left out
+LARGEST = 8_000_000  # cells of a grid of rows and columns in use; larger sheets are left out
 UNKNOWN = frozenset(["OFFSET", "INDIRECT"])
 """Functions that may read any cell."""
 
@@ -211,7 +211,7 @@ class Pieces:
 
     def _typed(self) -> list[Piece]:
         """Rectangles of adjacent typed numbers."""
-        tables = []
+        tables: list[Piece] = []
         for sheet in self.book.sheets.values():
             grid = self._grids[sheet.name]
             typed = (sheet.kinds == NUMBER) & (sheet.formulas < 0) & (sheet.spilled < 0)
@@ -243,7 +243,7 @@ class Pieces:
                     target = self.lookup.sheet(reference.sheet, sheet)
                     if target is not None:
                         box = np.stack(rectangles_of(reference, values[left]), axis=1)
-                        boxes[target.name] += [tuple(line) for line in box.tolist()]  # type: ignore[misc]
+                        boxes[target.name] += [tuple(line) for line in box.tolist()]
         for name, grid in self._grids.items():
             grid.mark(boxes[name], shown[name])
 
@@ -254,13 +254,12 @@ class Pieces:
     def unread(self, sheet: SheetCells, box: Box) -> bool:
         """Whether no formula reads a cell of a box."""
         grid = self._grids[sheet.name]
-        return (
-            not self.opaque and not grid.readers(box).any() and not grid.readers(box, shown=True).any()
-        )
+        return self.unused(sheet, box) and not grid.readers(box, shown=True).any()
 
     def unused(self, sheet: SheetCells, box: Box) -> bool:
         """Whether no formula reads a cell of a box, but for copies that only show it."""
-        return not self.opaque and not self.readers(sheet, box).any()
+        grid = self._grids[sheet.name]
+        return not self.opaque and grid.known and not grid.readers(box).any()
 
     def over(self, read: Read) -> list[Piece]:
         """The pieces and tables that an operand goes over."""
@@ -300,6 +299,11 @@ class _Grid:
         shape = len(self._rows), len(self._columns)
         self._numbers = np.full(shape, NO_NUMBER)
         self._readers = {shown: np.zeros(shape, dtype=np.int64) for shown in (False, True)}
+
+    @property
+    def known(self) -> bool:
+        """Whether the sheet is small enough for a grid."""
+        return bool(self._numbers.size)
 
     def _slice(self, box: Box) -> tuple[slice, slice]:
         top, bottom = np.searchsorted(self._rows, (box[0], box[2] + 1)).tolist()

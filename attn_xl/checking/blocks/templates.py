@@ -49,11 +49,6 @@ ARRAYS = names("""
     SUMPRODUCT MMULT SUMXMY2 SUMX2MY2 SUMX2PY2 MDETERM MINVERSE
 """)
 """Functions that take arrays and make their arguments compute with arrays."""
-OF_ONE = names("""
-    ABS ACOS ASIN ATAN COS COSH ERF EXP IF INT ISBLANK ISNUMBER LEN LN LOG LOG10 MOD N NORMSDIST NOT
-    NORM.S.DIST POWER ROUND ROUNDDOWN ROUNDUP SIGN SIN SINH SQRT TAN TANH TRUNC VALUE
-""")
-"""Functions of single values."""
 CONSTANT = "{"
 """Stands for an array constant, as if it were a function."""
 _COMPARING = ("=", "<>", "<", ">", "<=", ">=", "&")

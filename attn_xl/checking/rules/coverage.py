@@ -184,7 +184,8 @@ def _stays(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
             "fixed",
             f"uses only {LINES[axis]} 1 of the {lines} of {table.shown(piece.sheet)} in every "
             f"{LINES[axis]}; nothing reads {written(rest, read.sheet, piece.sheet)}",
-            f"If each {LINES[axis]} has its own, enter ={proposed(pieces, piece, move)}{copied(pieces, piece)}",
+            f"If each {LINES[axis]} has its own, enter ={proposed(pieces, piece, move)}"
+            + copied(pieces, piece),
         )
     return None
 
@@ -201,7 +202,8 @@ def _are_equal(sheet: SheetCells, box: Box) -> bool:
 def _is_setting(pieces: Pieces, piece: Piece, read: Read, table: Piece, axis: int) -> bool:
     """Whether an operand with both `$` is one of a list of settings, each with a label."""
     block = piece.block
-    assert block is not None and read.reference is not None
+    assert block is not None
+    assert read.reference is not None
     if axis == 1 or read.reference.cells == 2 or table.shape[1] > 1 or table.block is not None:
         return False
     both = pieces.forms.moves(int(block.sheet.formulas[block.places[0]]))
@@ -223,7 +225,7 @@ def _copies_one_line(pieces: Pieces, piece: Piece) -> Finding | None:
     for axis in (0, 1):
         if block.extents[axis] < 2 or block.moving(axis).any():
             continue
-        line, do = LINES[axis], f"Let an operand move with the {LINES[axis]}: remove the $ before it."
+        line, do = LINES[axis], f"Let the operand that should move with the {LINES[axis]} do so."
         for read in piece.reads:
             table = pieces.table(read.sheet, read.box)
             lines = block.extents[axis]
@@ -396,7 +398,7 @@ def _stops_short(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
 def _is_of_others(pieces: Pieces, table: Piece, rest: Box, included: Box) -> bool:
     """Whether the rest of a table is made from other tables than what a range includes of it."""
     cells = [(table, rest[:2]), (table, included[:2])]
-    for _ in range(3):
+    for _ in range(2):
         if cells[0][0].block is None:
             return False
         block, sheet = cells[0][0].block, cells[0][0].sheet
@@ -407,8 +409,10 @@ def _is_of_others(pieces: Pieces, table: Piece, rest: Box, included: Box) -> boo
             for reference in block.template.references:
                 target = pieces.lookup.sheet(reference.sheet, sheet)
                 top, left, _, _ = (int(x[0]) for x in rectangles_of(reference, values.reshape(1, -1)))
-                number = pieces.owners(target, (top, left, top, left)) if target is not None else ()
-                owners.append((int(number[0]) if len(number) else -1, (top, left)))
+                own: list[int] = []
+                if target is not None:
+                    own = pieces.owners(target, (top, left, top, left)).tolist()
+                owners.append((own[0] if own else -1, (top, left)))
             moved.append(owners)
         if [n for n, _ in moved[0]] != [n for n, _ in moved[1]]:
             return True
@@ -493,10 +497,10 @@ def _units(pieces: Pieces) -> Iterator[tuple[list[Piece], Piece, Box]]:
             elif table.block is None:
                 counts = readers.reshape(table.shape)
                 for axis in (0, 1):
-                    lines = np.flatnonzero(counts.sum(axis=1 - axis) == 0)
-                    for line in lines.tolist() if table.shape[1 - axis] > 1 else ():
-                        at = table.box[axis] + line
-                        yield like, table, _lines(table.box, axis, at, at)
+                    lines = np.flatnonzero(counts.sum(axis=1 - axis) == 0) + table.box[axis]
+                    for part in np.split(lines, np.flatnonzero(np.diff(lines) > 1) + 1):
+                        if len(part) and (len(part) > 1 or table.shape[1 - axis] > 1):
+                            yield like, table, _lines(table.box, axis, int(part[0]), int(part[-1]))
 
 
 def _twin_in_use(pieces: Pieces, like: list[Piece], table: Piece) -> Piece | None:
@@ -514,7 +518,7 @@ Instead = tuple[Piece, int, Piece | None]
 def _read_instead(pieces: Pieces, like: list[Piece], table: Piece, box: Box) -> Iterator[Instead]:
     """What reads twice a table of this shape and kind that should be read once: one formula in two
     operands, or two blocks made alike."""
-    found = []
+    found: list[Instead] = []
     for other in like:
         by_place: dict[Box, list[tuple[Piece, int]]] = {}
         for user, slot in other.users:
@@ -526,7 +530,13 @@ def _read_instead(pieces: Pieces, like: list[Piece], table: Piece, box: Box) -> 
         for users in by_place.values():
             for n, (user, slot) in enumerate(users):
                 for model, model_slot in users[n + 1 :]:
-                    if user is model and slot != model_slot and _alike(user, slot, model_slot):
+                    whole = box == table.box or not (user.product and user.reads[slot].ranged)
+                    if (
+                        user is model
+                        and slot != model_slot
+                        and whole
+                        and _alike(user, slot, model_slot)
+                    ):
                         found += [(user, slot, None), (user, model_slot, None)]
                     elif (
                         user is not model and slot == model_slot and _is_pair(pieces, user, model, slot)
@@ -589,7 +599,7 @@ def _instead(
 
 
 def replaced(pieces: Pieces, piece: Piece, slot: int, sheet: SheetCells, box: Box) -> str:
-    """A piece's first formula with an operand that reads another place; "" if it has to name a sheet."""
+    """A piece's first formula with an operand that reads another place of the same sheet, or ""."""
     read = piece.reads[slot]
     if read.reference is None or read.sheet is not sheet:
         return ""

@@ -113,7 +113,7 @@ def frozen_cells(book: FormulaBook, forms: Forms) -> list[tuple[str, int, int, s
 
 
 def fill_in(book: FormulaBook, compute: Compute) -> dict[str, Ints]:
-    """Give formulas without a stored value the numbers that an engine computes; their cells by sheet."""
+    """Give formulas without a stored value what an engine computes; their cells by sheet."""
     missing = {}
     for sheet in book.sheets.values():
         places = np.flatnonzero(sheet.kinds == MISSING)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from typing import TypeVar
+from itertools import pairwise
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from .coverage import copied, finding, follows, replaced, text_of
 
 Place = tuple[str, Box]
 T = TypeVar("T")
+Step = tuple[Any, ...]
+"""The sheet and the cell of an operand, and how it moves."""
 MOST_PIECES = 3_000  # of larger workbooks only neighbours are compared
 MOST_TWINS = 60
 FEWEST_TERMS = 3
@@ -50,8 +53,8 @@ def unlike_twins(pieces: Pieces, known: set[tuple[str, int]]) -> Iterator[Findin
             seen.add(piece)
             yield found
     for piece in pieces.pieces:
-        if piece not in seen and (found := next(_terms(pieces, piece), None)):
-            yield found
+        if piece not in seen:
+            yield from _terms(pieces, piece)
     yield from _numbers(pieces, seen)
 
 
@@ -69,7 +72,7 @@ def _classes(pieces: Pieces) -> list[list[Piece]]:
             classes[piece.text, piece.shape, shapes].append(piece)
     for twins in classes.values():
         sides = sorted((piece.box[1], piece.box[3]) for piece in twins)
-        across = all(left > right for (_, right), (left, _) in zip(sides, sides[1:]))
+        across = all(left > right for (_, right), (left, _) in pairwise(sides))
         side = 1 if across else 0
         twins.sort(key=lambda p: (order[p.sheet.name], p.box[side], p.box))
     return [twins for twins in classes.values() if 1 < len(twins) <= MOST_TWINS]
@@ -115,7 +118,7 @@ def _displaced(pieces: Pieces, twins: list[Piece]) -> Iterator[tuple[Finding, Pi
         return
     for slot in range(len(twins[0].reads)):
         offsets = [_offset(piece, piece.reads[slot]) for piece in twins]
-        (offset, times), *rest = Counter(offsets).most_common()
+        (offset, times), *_ = Counter(offsets).most_common()
         if times != len(twins) - 1 or not offset[0]:
             continue
         odd = twins[next(i for i, o in enumerate(offsets) if o != offset)]
@@ -130,10 +133,9 @@ def _displaced(pieces: Pieces, twins: list[Piece]) -> Iterator[tuple[Finding, Pi
             continue
         if table.text not in {m.text for m in models if m} or table is odd or follows(table, odd):
             continue
-        yield _wrong(
-            pieces, odd, slot, (odd.sheet.name, meant), odd.sheet,
-            f"where its {len(twins) - 1} twins read what stands where {written(meant, odd.sheet, odd.sheet)} does",
-        )  # fmt: skip
+        there = written(meant, odd.sheet, odd.sheet)
+        why = f"where its {len(twins) - 1} twins read what stands where {there} does"
+        yield _wrong(pieces, odd, slot, (odd.sheet.name, meant), odd.sheet, why)
 
 
 def _offset(piece: Piece, read: Read) -> tuple[bool, int, int]:
@@ -161,8 +163,11 @@ def _mirrored(pieces: Pieces) -> Iterator[tuple[Finding, Piece]]:
             alike = [t for t in alike if t not in group]
             if len(group) > 1:
                 for i in range(many - 1):
-                    yield from _conflicts(pieces, group, i, i + 1, before)
-                    yield from _conflicts(pieces, group, i + 1, i, before)
+                    pairs = [(twins[i], twins[i + 1]) for twins in group]
+                    yield from _conflicts(pieces, pairs, before, True)
+                    yield from _conflicts(pieces, [pair[::-1] for pair in pairs], before, False)
+    for pairs in _pages(pieces):
+        yield from _conflicts(pieces, pairs, before, True)
 
 
 def _ancestors(pieces: Pieces) -> list[int]:
@@ -208,14 +213,27 @@ def _aligned(twins: list[Piece], others: list[Piece], before: list[int]) -> bool
     return not any(on(second[i], first[j]) for i in range(len(first)) for j in range(i + 1, len(first)))
 
 
+def _pages(pieces: Pieces) -> Iterator[list[tuple[Piece, Piece]]]:
+    """The pieces that stand at one place of two sheets of one form."""
+    sheets: dict[str, dict[object, Piece]] = defaultdict(dict)
+    for piece in pieces.pieces:
+        sheets[piece.sheet.name][piece.box, piece.text] = piece
+    pages = list(sheets.values())
+    for n, page in enumerate(pages):
+        for other in pages[n + 1 :]:
+            common = [key for key in page if key in other]
+            if len(common) > 4 and 2 * len(common) > max(len(page), len(other)):
+                yield [(page[key], other[key]) for key in common]
+                break
+
+
 def _conflicts(
-    pieces: Pieces, group: list[list[Piece]], i: int, j: int, before: list[int]
+    pieces: Pieces, pairs: list[tuple[Piece, Piece]], before: list[int], forward: bool
 ) -> Iterator[tuple[Finding, Piece]]:
     votes: dict[Place, dict[Place, list[tuple[Piece, int, Piece]]]] = defaultdict(
         lambda: defaultdict(list)
     )
-    for twins in group:
-        here, there = twins[i], twins[j]
+    for here, there in pairs:
         for slot, (read, other) in enumerate(zip(here.reads, there.reads)):
             votes[read.place][other.place].append((there, slot, here))
     for place, led in votes.items():
@@ -231,7 +249,7 @@ def _conflicts(
                 for to in led
                 if _comes_after(pieces, to, [v[2] for to in led for v in led[to]], before)
             ]
-            if len(after) == 1 and i < j:
+            if len(after) == 1 and forward:
                 few, most = sorted(led, key=lambda to: to == after[0])
             elif not after and place in led and _moves_else(*led[place][0]):
                 few, most = sorted(led, key=lambda to: to != place)
@@ -375,7 +393,7 @@ def _numbers(pieces: Pieces, seen: set[Piece]) -> Iterator[Finding]:
     for twins in _classes(pieces):
         if len(twins) < 3 or not twins[0].numbers:
             continue
-        (most, times), *rest = Counter(piece.numbers for piece in twins).most_common()
+        (most, times), *_ = Counter(piece.numbers for piece in twins).most_common()
         odd = [piece for piece in twins if piece.numbers != most]
         if times < len(twins) - 1 or len(odd) != 1 or odd[0] in seen:
             continue
@@ -442,13 +460,13 @@ def _sums(text: str) -> Iterator[list[int]]:
                 yield [first + k + wide * n for n in range(len(terms))]
 
 
-def _steps(block: FormulaBlock, values: Coordinates, reference: Reference) -> tuple[object, ...]:
+def _steps(block: FormulaBlock, values: Coordinates, reference: Reference) -> Step:
     """The sheet and the cell that an operand is in a block's first formula, and how it moves."""
     at = slice(reference.at, reference.at + 2)
     return (reference.sheet, *values[at].tolist(), *block.slopes[at].ravel().tolist())
 
 
-def _out_of_step(terms: list[tuple[object, ...]]) -> tuple[int, tuple[object, ...]] | None:
+def _out_of_step(terms: list[Step]) -> tuple[int, Step] | None:
     """The one of some operands that is not where equal steps of one cell lead, and where they lead."""
     names = {term[0] for term in terms}
     if len(names) > 1:

@@ -27,7 +27,15 @@ from attn_xl.checking.blocks.block_cells import (
     values_at,
 )
 from attn_xl.checking.blocks.blocks import FormulaBlock
-from attn_xl.checking.blocks.number_lines import COLUMN, NO_NUMBER, ROW, STEPS, NumberLines, key_of
+from attn_xl.checking.blocks.number_lines import (
+    COLUMN,
+    CONSTANT,
+    NO_NUMBER,
+    ROW,
+    STEPS,
+    NumberLines,
+    key_of,
+)
 from attn_xl.checking.blocks.references import Lookup
 from attn_xl.checking.blocks.templates import Coordinates, Forms, Template
 from attn_xl.checking.findings import Finding
@@ -210,10 +218,19 @@ class Slips:
             steps = np.diff(sheet.numbers[at])
             if not typed.all() or (len(steps) and (steps == steps[0]).all()):
                 continue
-            if block.flat and sheet.numbers[at[0]] in (0, 1):
-                continue  # the usual first values
+            if block.flat and (sheet.numbers[at[0]] in (0, 1) or self._is_given(block, int(keys[0]))):
+                continue
             if all(self._goes_on(block, key, axis, step) for key in keys.tolist()):
                 yield keys
+
+    def _is_given(self, block: FormulaBlock, key: int) -> bool:
+        """Whether others use a line without the number before it, or the number would be compared with
+        itself."""
+        used, owners = self.lines.used(block.sheet)
+        used = used[owners != self.lines.number(block)]
+        values = block.predicted(key // WIDTH, key % WIDTH + 1)
+        cells = [(r.sheet, *values[r.at : r.at + 2 * r.cells]) for r in block.template.references]
+        return bool((used == np.array(block.box)).all(axis=1).any()) or len(set(cells)) < len(cells)
 
     def _goes_on(self, block: FormulaBlock, key: int, axis: int, step: int) -> bool:
         """Whether the operands that move with a block's lines are, beside it, of the same tables, which
@@ -289,7 +306,10 @@ class Slips:
             for place in strange[: len(block.places)].tolist()
             if int(sheet.formulas[place]) < 0
             and sheet.kinds[place] == NUMBER
-            and cannot_compute(self.lookup, block, int(sheet.keys[place]), typed=True)
+            and (
+                cannot_compute(self.lookup, block, int(sheet.keys[place]), typed=True)
+                or self._is_of_typed(block, int(sheet.keys[place]))
+            )
         ]
         strange = strange[~np.isin(sheet.keys[strange], given)]
         if not self._are_few(block, strange):
@@ -313,6 +333,19 @@ class Slips:
                 if kind == "constant" and block.extents[0] == 1:
                     continue  # a label of the formulas to its right
                 yield self._odd(block, group) if kind == "pattern" else self._constant(block, group)
+
+    def _is_of_typed(self, block: FormulaBlock, key: int) -> bool:
+        """Whether a typed number would be computed from a typed one, unlike the cells of the block: the
+        zeros of a triangle."""
+        here, there = predicted(block, np.array([key, int(block.keys[0])]))
+        for r in block.template.references:
+            sheet = self.lookup.sheet(r.sheet, block.sheet)
+            if sheet is not None and r.cells == 1 and block.slopes[r.at : r.at + 2].any():
+                cells = [key_of(values[r.at : r.at + 2].astype(np.int64)) for values in (here, there)]
+                own, usual = self.lines.of(sheet, np.array(cells)).tolist()
+                if own == CONSTANT and usual >= 0:
+                    return True
+        return False
 
     def _unlike_block(self, block: FormulaBlock, places: Ints) -> Ints:
         """The cells whose formula differs from the one that the block has there."""
@@ -464,6 +497,9 @@ class Holes:
         follows = at[1 : 1 + max(1, FEWEST_AROUND_HOLE - len(block.places))]
         if at[0] >= 0 or (follows < 0).any() or (sheet.formulas[follows] < 0).any():
             return
+        before = int(block.keys.min()) - step
+        if sheet.find(np.array([before]))[0] < 0 and not cannot_compute(self.lookup, block, before):
+            return  # sections, each without its first
         for place in follows:
             template = self.forms.templates[int(self.forms.template[sheet.formulas[place]])]
             (values,) = values_at(self.forms, sheet, np.array([place]))

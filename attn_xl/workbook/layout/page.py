@@ -75,8 +75,7 @@ class Tint:
 
 @dataclass(frozen=True)
 class Heat:
-    """A colour scale on some cells from the time that a condition, with absolute references, is "
-    "true."""
+    """A colour scale on some cells while a condition, with absolute references, is true."""
 
     range: str
     formula: str
