@@ -209,6 +209,7 @@ def test_long_runs_keep_the_same_curve(steps: int, tmp_path: Path) -> None:
     attn_xl.write_workbook(short.computation, path)
     verify(path)
     assert np.array_equal(attn_xl.learn(path, steps=steps).losses, whole.losses)
+    assert not attn_xl.read_tables(path).remarks
 
 
 @pytest.mark.parametrize(
@@ -290,3 +291,10 @@ def test_libreoffice_recalculates_a_run_after_changes(tmp_path: Path) -> None:
     values = openpyxl.load_workbook(recalculated, data_only=True)[ours.sheet]
     for row, loss in enumerate(expected["Loss"].values[:, 0], ours.row):
         assert values.cell(row, ours.column).value == pytest.approx(loss, rel=1e-9)
+
+
+def test_recurrent_networks_have_a_loss_but_do_not_learn(make: Make) -> None:
+    path = make(regression(model="rnn", random_weights=1))
+    assert attn_xl.attend(path, loss=True)["one"]["Loss"].values > 0
+    with pytest.raises(CallError, match="learning is not available for model rnn"):
+        attn_xl.learn(path)

@@ -12,7 +12,7 @@ from attn_xl.spreadsheets.metadata import Cells, Marks
 from attn_xl.spreadsheets.numerals import is_number
 from attn_xl.spreadsheets.ranges import shortened_spans, spans
 
-from .record import ANSWERS, GIVEN, SENTENCE, WEIGHTS
+from .record import ANSWERS, GIVEN, KEPT, SENTENCE, WEIGHTS
 from .reopen import Reopened, record_of
 from .written_book import WrittenBook
 
@@ -34,7 +34,7 @@ def not_read(opened: Reopened, marks: Marks) -> tuple[str, ...]:
     tables = {
         str(defined).casefold()
         for name, defined, _ in record_of(book)
-        if name.partition(" ")[0] in (SENTENCE, WEIGHTS, GIVEN, ANSWERS)
+        if name.partition(" ")[0] in (SENTENCE, WEIGHTS, GIVEN, ANSWERS, KEPT)
     }
     remarks = []
     for sheet in dict.fromkeys(p.sheet for n, p in named.items() if n in tables):

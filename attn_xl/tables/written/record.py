@@ -14,9 +14,10 @@ NOTE = "How this workbook was made. attn-xl reads it back by these lines: leave 
 """The first line of a record, which identifies it."""
 NOT_KEPT = ("controls", "formulas", "random_weights", "hidden", "decimals")
 SENTENCE, WEIGHTS, GIVEN, ANSWERS = "sentence", "weights", "given", "answers"
+KEPT = "kept"
 CONTROLS_LINE, LABELS = "controls", "labels"
 NO_CHOICES = tuple(
-    f"{kind} " for kind in (SENTENCE, WEIGHTS, GIVEN, ANSWERS, LABELS, "lesson", "blank")
+    f"{kind} " for kind in (SENTENCE, WEIGHTS, GIVEN, ANSWERS, KEPT, LABELS, "lesson", "blank")
 )
 """Prefixes of the lines of a record that are not settings."""
 

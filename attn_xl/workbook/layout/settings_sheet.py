@@ -19,6 +19,7 @@ from attn_xl.tables.written.record import (
     ANSWERS,
     CONTROLS_LINE,
     GIVEN,
+    KEPT,
     LABELS,
     NOTE,
     SENTENCE,
@@ -99,10 +100,13 @@ def record_lines(
 
 
 def answers(layout: Layout, computation: Computation) -> Iterator[tuple[Any, ...]]:
-    """Yield a line for each sentence with right answers that are texts, and for their cells."""
+    """Yield a line for each sentence with right answers that are texts, and for their cells; and for
+    numbers that learning computed without formulas."""
     for name, graph in computation.items():
         for node in graph.values():
             block = layout.blocks.get(node)
+            if node.step and node.step.source == "kept" and block and node.operation is None:
+                yield f"{KEPT} {node.name}", block.name, block.place.absolute
             if node.step and node.step.source == "answers" and block:
                 shared = node.is_step(LABELS_STEP) and len(node.rows) > 1
                 for sentence in node.rows if shared and name == LEARNING else [_sentence(node, name)]:
