@@ -257,7 +257,7 @@ VARIANTS: dict[str, Sheets] = {
         "Dec1.b_1": weights("gDec1.b_1", 1, 6),
         "Dec1.W_2": weights("gDec1.W_2", 6, 4),
         "Dec1.b_2": weights("gDec1.b_2", 1, 4),
-        "Settings": settings(model="decoder-only", generate=3, positions="rotary", seed=3),
+        "Settings": settings(model="decoder-only", generate=2, positions="rotary", seed=3),
     },
     "rotary": {
         "sentence": words("dog bites man and man bites dog", FOUR, 4),
