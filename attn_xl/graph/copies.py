@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import cast
 
 import numpy as np
 
 from .functions import with_texts
+from .loops import Loop, loop_turns
 from .matrix import Matrix
-from .node import Node, Numbers, created, walk
+from .node import MadeBy, Node, Numbers, created, walk
 from .operation import operation_of
+from .operations.selection import Previous
 from .recompute import follows
 from .step import Scope
 
@@ -36,36 +39,69 @@ def copied(
     Returns:
         For each matrix that leads to the results, its copy, or itself where it is shared.
     """
-    changed = follows(results, inputs) | set(own)
+    nodes = walk(results)
+    changed, turns = follows(results, inputs) | set(own), loop_turns(nodes)
     copies: dict[Node, Matrix] = {**inputs}
     names: dict[str, str] = {}
-    for node in walk(results):
-        if node in copies:
-            continue
-        if node not in changed:
-            copies[node] = cast(Matrix, node)
-            continue
-        parents = tuple(copies[parent] for parent in node.parents)
+
+    def made_again(
+        node: Node, parents: tuple[Matrix, ...], values: Numbers, operation: MadeBy | None
+    ) -> Matrix:
         part = node.part.around(scope)
         name = node.name
         if name and (node.scalar or not node.helper):
             name = part.name(node.step.symbol) if node.step else f"{scope.name}.{name}"
             names[node.name] = name
         described = re.sub(r"[\w.]+", lambda word: names.get(word[0], word[0]), node.description)
-        with np.errstate(all="ignore"):  # a node refuses infinities
-            values = operation_of(node).numbers(*(parent.values for parent in parents))
         made = replace(
             cast(Matrix, node),
             values=values,
             parents=parents,
+            operation=operation,
             name=name,
             part=part,
             description=described,
             rules=None,
             order=created(),
         )
-        copies[node] = with_texts(made) if node.texts else made
+        return with_texts(made) if node.texts else made
+
+    for node in nodes:
+        if node in copies:
+            continue
+        if node in turns:
+            if (loop := turns[node]) is not None:
+                if changed.isdisjoint(loop.nodes):
+                    copies |= {one: cast(Matrix, one) for one in loop.nodes}
+                else:
+                    _copy_loop(loop, copies, made_again, scope)
+        elif node not in changed:
+            copies[node] = cast(Matrix, node)
+        else:
+            parents = tuple(copies[parent] for parent in node.parents)
+            with np.errstate(all="ignore"):  # a node refuses infinities
+                values = operation_of(node).numbers(*(parent.values for parent in parents))
+            copies[node] = made_again(node, parents, values, node.operation)
     return copies
+
+
+def _copy_loop(
+    loop: Loop, copies: dict[Node, Matrix], made_again: Callable[..., Matrix], scope: Scope
+) -> None:
+    """Add the copies of matrices that are computed together, row after row."""
+    again = Loop(loop.reverse)
+    for node in loop.nodes:
+        operation = node.operation
+        if isinstance(operation, Previous):
+            operation = replace(operation, source=f"{scope.name}.{operation.source}", loop=again)
+        known = tuple(copies[parent] for parent in node.parents if parent in copies)
+        copies[node] = made_again(node, known, np.broadcast_to(1.0, node.shape), operation)
+    for node in loop.nodes:  # the row above is that of a matrix copied later
+        object.__setattr__(copies[node], "parents", tuple(copies[parent] for parent in node.parents))
+    again.nodes = tuple(copies[node] for node in loop.nodes)
+    again.states = tuple(copies[state] for state in loop.states)
+    for one, numbers in again.numbers().items():
+        one.fill(numbers)
 
 
 class Replay:
@@ -84,11 +120,26 @@ class Replay:
         self._arrays: list[Numbers] = [*(node.values for node in nodes), np.empty((0, 0))]
         self._inputs = [place.get(node, len(nodes)) for node in inputs]
         self._results = [place[node] for node in results]
-        self._plan = [
-            (place[node], operation_of(node).numbers, [place[parent] for parent in node.parents])
-            for node in nodes
-            if node in changed
-        ]
+        self._plan: list[Callable[[], None]] = []
+        turns = loop_turns(nodes)
+        for node in nodes:
+            if node in turns:
+                if (loop := turns[node]) is not None and not changed.isdisjoint(loop.nodes):
+                    self._plan.append(partial(self._loop, loop, place))
+            elif node in changed:
+                operands = [place[parent] for parent in node.parents]
+                self._plan.append(
+                    partial(self._step, place[node], operation_of(node).numbers, operands)
+                )
+
+    def _step(self, place: int, compute: Callable[..., Numbers], operands: list[int]) -> None:
+        arrays = self._arrays
+        arrays[place] = compute(*[arrays[operand] for operand in operands])
+
+    def _loop(self, loop: Loop, place: Mapping[Node, int]) -> None:
+        outside = {node: self._arrays[place[node]] for node in loop.reads}
+        for node, numbers in loop.recomputed(outside, {}, keep=True)[0].items():
+            self._arrays[place[node]] = numbers
 
     def __call__(self, inputs: Sequence[Numbers]) -> list[Numbers]:
         """The numbers of the results for these inputs; infinities and NaN are not refused."""
@@ -96,6 +147,6 @@ class Replay:
         for place, numbers in zip(self._inputs, inputs):
             arrays[place] = numbers
         with np.errstate(all="ignore"):
-            for place, compute, operands in self._plan:
-                arrays[place] = compute(*[arrays[operand] for operand in operands])
+            for step in self._plan:
+                step()
         return [arrays[place] for place in self._results]

@@ -30,7 +30,6 @@ from attn_xl.graph.functions import (
 from attn_xl.graph.gradients import gradients
 from attn_xl.graph.matrix import Matrix, constant, foresees
 from attn_xl.graph.node import Graph, Node, Numbers, created, walk
-from attn_xl.graph.operations.selection import Previous
 from attn_xl.graph.step import Scope, Step
 from attn_xl.settings import CELLS, COMPARE, CURVES, READ_BY, Optimizer, Settings
 from attn_xl.tables.survey import Table
@@ -129,15 +128,10 @@ def learned(
 
     Raises:
         InputError: if the model has no weights, or the loss becomes infinite.
-        CallError: if `train` names weights that the model does not have, or the model is recurrent.
+        CallError: if `train` names weights that the model does not have.
     """
     losses = {name: output[-1] for name, output in outputs.items()}
     loss = next(iter(losses.values())) if len(losses) == 1 else mean_loss(losses)
-    if any(isinstance(node.operation, Previous) for node in walk([loss])):
-        raise CallError(
-            f"--steps: learning is not available for --model {settings.model}, whose rows are computed "
-            "one from another. --loss and gradients are."
-        )
     weights = _trained(loss, settings, where)
     cells = {
         name: option(getattr(settings, name), CELLS[name], NOTES[name], sheet=sheet)
@@ -194,8 +188,7 @@ def _trained(loss: Matrix, settings: Settings, where: str) -> list[Matrix]:
     if not found:
         raise InputError(
             f"{where}: there is nothing to learn, because the model has no weights. Choose a model "
-            "with "
-            "weights, such as --model classify."
+            "with weights, such as --model classify."
         )
     if settings.train is None:
         return list(found.values())

@@ -228,7 +228,7 @@ H_0 = Step(
     note="The hidden state before the first word: 0 unless given. Change it and watch.",
     question=steps.INPUT.question,
     recipe=recipes.GIVEN,
-    role="weight",
+    role="input",
     source="weights",
 )
 C_0 = replace(

@@ -293,8 +293,38 @@ def test_libreoffice_recalculates_a_run_after_changes(tmp_path: Path) -> None:
         assert values.cell(row, ours.column).value == pytest.approx(loss, rel=1e-9)
 
 
-def test_recurrent_networks_have_a_loss_but_do_not_learn(make: Make) -> None:
-    path = make(regression(model="rnn", random_weights=1))
-    assert attn_xl.attend(path, loss=True)["one"]["Loss"].values > 0
-    with pytest.raises(CallError, match="learning is not available for model rnn"):
-        attn_xl.learn(path)
+@pytest.mark.parametrize(
+    "model", ["cnn", "rnn", pytest.param("lstm", marks=thorough), pytest.param("gru", marks=thorough)]
+)
+def test_networks_before_attention_learn(model: str, make: Make, tmp_path: Path) -> None:
+    x = table(RNG.normal(size=(3, 2)).round(3), WORDS[:3])
+    rows = WORDS[:1] if model == "cnn" else WORDS[:3]  # the maximum over the words
+    target = table(RNG.normal(size=(len(rows), 2)).round(3), rows)
+    path = make({"pets": x, "Target": target})
+    options = {"model": model, "hidden": 2, "optimizer": "adam", "random_weights": 1}
+    live = attn_xl.learn(path, steps=4, live=4, **options)
+    kept = attn_xl.learn(path, steps=4, live=1, **options)
+    assert np.allclose(live.losses, kept.losses, rtol=1e-12)
+    assert live.losses[-1] < live.losses[0]
+    attn_xl.write_workbook(live.computation, tmp_path / "learned.xlsx")
+    verify(tmp_path / "learned.xlsx")
+
+
+@pytest.mark.parametrize("kind", ["RNN", "LSTM", "GRU"])
+def test_recurrent_networks_learn_as_in_pytorch(kind: str, make: Make) -> None:
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(4)
+    network = getattr(torch.nn, kind)(2, 3).double()
+    x, target = RNG.normal(size=(4, 2)).round(3), RNG.normal(size=(4, 3)).round(3)
+    weights = {name: value.detach().numpy().copy() for name, value in network.named_parameters()}
+    words = WORDS[:4]
+    sheets = {"pets": table(x, words), "Target": table(target, words)}
+    ours = attn_xl.learn(make(sheets), steps=5, rate=0.2, model=kind.lower(), weights=weights)
+    optimizer, losses = torch.optim.SGD(network.parameters(), 0.2), []
+    for _ in range(6):
+        loss = ((network(torch.tensor(x))[0] - torch.tensor(target)) ** 2).mean()
+        losses.append(loss.item())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert np.allclose(ours.losses, losses, rtol=1e-9)
