@@ -67,6 +67,7 @@ class Options(TypedDict, total=False):
     heads: int | None
     kv_heads: int | None
     heads_as_sheets: bool
+    attention: str | None
     backbone: Backbone | Literal["attention", "encoder"]
     pooling: Pooling | Literal["mean", "first"]
     layers: int

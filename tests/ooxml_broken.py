@@ -5,7 +5,7 @@ its place. `+NAME` adds a part, `-NAME` takes one away."""
 from __future__ import annotations
 
 BOOK, STYLES, TYPES = "xl/workbook.xml", "xl/styles.xml", "[Content_Types].xml"
-LESSON, CONTROLS, SCALED = (f"xl/worksheets/sheet{n}.xml" for n in (1, 3, 9))
+LESSON, CONTROLS, SCALED = (f"xl/worksheets/sheet{n}.xml" for n in (1, 2, 8))
 WEIGHTS = "xl/worksheets/sheet8.xml"
 BARS, MOVES, GIVEN, DRAWN = (
     *(f"xl/charts/chart{n}.xml" for n in (1, 3, 4)), "xl/drawings/drawing1.xml"
@@ -32,7 +32,7 @@ BROKEN: dict[str, list[tuple[str, str, str, str]]] = {
     "relationships": [
         ("lesson", "xl/_rels/workbook.xml.rels", "theme1.xml", "theme9.xml"),
         ("lesson", "xl/_rels/workbook.xml.rels", 'Id="rId2"', 'Id="rId1"'),
-        ("lesson", "xl/worksheets/_rels/sheet3.xml.rels", "drawing1", "drawing7"),
+        ("lesson", "xl/worksheets/_rels/sheet2.xml.rels", "drawing1", "drawing7"),
     ],
     "external": [
         ("lesson", "xl/_rels/workbook.xml.rels", "</Relationships>",
@@ -97,12 +97,12 @@ BROKEN: dict[str, list[tuple[str, str, str, str]]] = {
         ("lesson", LESSON, 'min="2" max="2"', 'min="2" max="1"'), ("lesson", LESSON, 'min="2" max="2"', 'min="2" max="3"'),
         ("lesson", LESSON, 'min="7" max="7"', 'min="7" max="16385"'),
     ],
-    "column-width": [("lesson", LESSON, 'col width="52"', 'col width="256"'), ("lesson", LESSON, 'col width="52"', 'col outlineLevel="8"')],
+    "column-width": [("lesson", LESSON, 'col width="[0-9.]+"', 'col width="256"'), ("lesson", LESSON, 'col width="[0-9.]+"', 'col outlineLevel="8"')],
     "rows": [
         ("lesson", SCALED, '<row r="6"', '<row r="5"'), ("lesson", SCALED, '<row r="9"', '<row r="1048577"'),
         ("lesson", SCALED, '<row r="6"', "<row"),
     ],
-    "row-height": [("lesson", LESSON, 'ht="36"', 'ht="410"'), ("lesson", LESSON, 'ht="36"', 'ht="nan"')],
+    "row-height": [("lesson", LESSON, 'ht="[0-9.]+"', 'ht="410"'), ("lesson", LESSON, 'ht="[0-9.]+"', 'ht="nan"')],
     "cell-place": [
         ("lesson", SCALED, 'r="C5"', 'r="B5"'), ("lesson", SCALED, 'r="C5"', 'r="C6"'), ("lesson", SCALED, 'r="C5"', 'r="5C"'),
         ("lesson", SCALED, 'r="C5"', 'r="XFE5"'), ("lesson", SCALED, ' r="C5"', ""),

@@ -173,7 +173,7 @@ def previous() -> Matrix:
 
 def words() -> Matrix:
     labels = ("c0", "c1")
-    return Matrix(np.array([[1.0], [2.0]]), labels, ("words",), name="Words", texts=labels)
+    return Matrix(np.array([[1.0], [2.0]]), labels, ("words",), name="Vocabulary", texts=labels)
 
 
 def test_the_table_has_every_operation() -> None:
