@@ -29,7 +29,7 @@ which is the chosen one in these workbooks. `dynamic` is `array` with the mark t
 spill it; these engines ignore the mark. `ssconvert --recalc` runs Gnumeric.
 
 `docs/make_engines.py` makes this page and needs all five engines; `tests/spreadsheets/test_engines.py`
-compares it with those that are installed: by default with IronCalc, on every second workbook; with all
+compares it with those that are installed: by default with IronCalc, on every fourth workbook; with all
 engines by
 
     pytest tests/spreadsheets/test_engines.py --thorough

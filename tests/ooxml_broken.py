@@ -102,7 +102,7 @@ BROKEN: dict[str, list[tuple[str, str, str, str]]] = {
         ("lesson", SCALED, '<row r="6"', '<row r="5"'), ("lesson", SCALED, '<row r="9"', '<row r="1048577"'),
         ("lesson", SCALED, '<row r="6"', "<row"),
     ],
-    "row-height": [("lesson", LESSON, 'ht="[0-9.]+"', 'ht="410"'), ("lesson", LESSON, 'ht="[0-9.]+"', 'ht="nan"')],
+    "row-height": [("lesson", LESSON, ' ht="[0-9.]+"', ' ht="410"'), ("lesson", LESSON, ' ht="[0-9.]+"', ' ht="nan"')],
     "cell-place": [
         ("lesson", SCALED, 'r="C5"', 'r="B5"'), ("lesson", SCALED, 'r="C5"', 'r="C6"'), ("lesson", SCALED, 'r="C5"', 'r="5C"'),
         ("lesson", SCALED, 'r="C5"', 'r="XFE5"'), ("lesson", SCALED, ' r="C5"', ""),
