@@ -251,7 +251,7 @@ def test_what_was_found_is_mended(number: int, files: Corpus, tmp_path: Path) ->
     made = judged(one, the_program, tmp_path / "top")
     assert not made.faults
     assert said in made.said
-    assert made.status == (1 if said else 0)
+    assert made.status in ((1,) if said else (0, 3))  # 3: nothing to check
 
 
 def test_of_a_very_long_message_the_middle_is_left_out() -> None:
