@@ -49,7 +49,7 @@ def call(*arguments: object, **environment: str) -> str:
 def half_done(folder: Path) -> Path:
     """A lesson that a student has filled in up to the scores, with one slip in the keys."""
     made, key = folder / "lesson.xlsx", folder / "key.xlsx"
-    call("teach", "samples/by-hand.xlsx", "-o", made, "--answers", key)
+    call("teach", "samples/by-hand.xlsx", "-o", made, "--answers", key, "--layout", "sheets")
     lesson, answers = openpyxl.load_workbook(made), openpyxl.load_workbook(key, data_only=True)
     for name in ("Q", "K", "V", "Scores"):
         for row in lesson[name].iter_rows(min_row=5, max_row=6 if name == "Scores" else None):
@@ -68,6 +68,7 @@ def marked(around: Path) -> tuple[Path, Path]:
     folder = around / "marked"
     lessons, key, grades = folder / "class", folder / "key.xlsx", folder / "grades.xlsx"
     roster = ("--roster", "samples/class.csv", "-o", lessons, "--answers", key, "--jobs", 1)
+    roster = (*roster, "--layout", "sheets")
     call("teach", "samples/by-hand.xlsx", *roster)
     keys = read_keys(key)
     for number, student in enumerate(keys.students):
@@ -109,6 +110,7 @@ WORKBOOKS: dict[str, Callable[[Path], Path]] = {
     "feedback": lambda folder: marked(folder.parent)[1],
     "grades": lambda folder: marked(folder.parent)[0],
     "heads-canvas": of("convert", "samples/multi-head.xlsx", "--layout", "canvas"),
+    "learning": of("learn", "samples/learning.xlsx", "--steps", "30", "--live", "2"),
     "lesson": half_done,
     "masks": of("convert", "samples/masks.xlsx", "--plain"),
     "mouse": of("convert", "samples/mouse.xlsx", "--plain"),

@@ -46,6 +46,7 @@ PICTURES = {
     "controls": Picture("mouse-controls", ("Controls",)),
     "encoder": Picture("encoder", ("Overview",)),
     "grades": Picture("grades", ("Grades",), also="feedback"),
+    "learning": Picture("learning", ("Loss", "Compare")),
     "lesson": Picture("lesson", ("Lesson", "K")),
     "new": Picture("new", ("Sentence", "W_Q")),
     "overview": Picture("mouse-controls", ("Overview",)),

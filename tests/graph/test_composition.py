@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -171,6 +172,7 @@ def previous() -> Matrix:
     return total.parents[1]
 
 
+@cache
 def words() -> Matrix:
     labels = ("c0", "c1")
     return Matrix(np.array([[1.0], [2.0]]), labels, ("words",), name="Vocabulary", texts=labels)
