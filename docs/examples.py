@@ -110,7 +110,7 @@ WORKBOOKS: dict[str, Callable[[Path], Path]] = {
     "feedback": lambda folder: marked(folder.parent)[1],
     "grades": lambda folder: marked(folder.parent)[0],
     "heads-canvas": of("convert", "samples/multi-head.xlsx", "--layout", "canvas"),
-    "learning": of("learn", "samples/learning.xlsx", "--steps", "30", "--live", "2"),
+    "learning": of("learn", "samples/learning.xlsx", "--steps", "20", "--live", "2"),
     "lesson": half_done,
     "masks": of("convert", "samples/masks.xlsx", "--plain"),
     "mouse": of("convert", "samples/mouse.xlsx", "--plain"),

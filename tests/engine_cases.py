@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +171,17 @@ VARIANTS: dict[str, tuple[Tables, dict[str, Any]]] = {
     "cosine similarity and angles": (tables(CAT), {"model": Model.similarity}),
     "principal components of word vectors": (tables(sentence("en", "cat dog texas truth")), {}),
     "multi-head attention on one sheet": (tables(CAT), {"layout": Arrangement.canvas, **HEADS}),
+    "convolution": (tables(CAT), {"model": Model.cnn, "random_weights": 3}),
+    "recurrent network": (tables(CAT), {"model": Model.rnn, "random_weights": 3}),
+    "LSTM": (tables(CAT), {"model": Model.lstm, "random_weights": 3}),
+    "GRU, from both ends": (
+        tables(CAT),
+        {"model": Model.gru, "bidirectional": True, "random_weights": 3},
+    ),
+    "classifier and its loss": (
+        replace(tables(CAT, CHAT), labels={"en": ("good",), "fr": ("bad",)}),
+        {"model": Model.classify, "loss": True, "random_weights": 3},
+    ),
     "every operation by itself": (tables(CAT), {}),
 }
 COMPONENTS, OPERATIONS = "principal components of word vectors", "every operation by itself"
@@ -198,8 +209,8 @@ def laid_out(variant: str, style: Formulas, path: Path) -> Layout:
     source, options = VARIANTS[variant]
     settings = attn_xl.Settings(formulas=style, **options)
     if variant == OPERATIONS:
-        results = [make().named(f"R.{case}") for case, (make, _) in CASES.items()]
-        return write_workbook(Graph(*results), path, settings=settings)
+        graphs = {case: Graph(make().named("R")) for case, (make, _) in CASES.items()}
+        return write_workbook(attn_xl.Computation(variant, graphs, {}), path, settings=settings)
     if variant != COMPONENTS:
         return write_workbook(attn_xl.attend(source, settings), path, settings=settings)
     (words,) = source.sentences.values()
