@@ -234,14 +234,14 @@ def learn(
             Weights that are not given are drawn from `seed`.
 
     Raises:
-        InputError: if a target is missing or does not fit the model, if there is nothing to learn, or if
-            the loss becomes infinite; also as for `attend`.
+        InputError: if a target is missing or does not fit the model, if there is nothing to learn, or
+            if the loss becomes infinite; also as for `attend`.
         CallError, WrongTypeError: as for `attend`.
 
     Example:
         >>> import attn_xl
         >>> attn_xl.learn("samples/learning.xlsx", steps=20)
-        Learning, 20 steps: Classifier: pets, desk, kitchen, office: loss 0.7317, after learning 0.01575
+        Learning, 20 steps: Classifier: pets, desk, kitchen, office: loss 0.7318, after learning 0.01509
 
     Source: Goodfellow, Bengio, Courville, "Deep Learning" (2016), chapter 8.
     """

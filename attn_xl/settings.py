@@ -457,7 +457,8 @@ class Settings:
     )  # fmt: skip
     live: int = _choice(
         20,
-        "Number of steps of learning with live formulas, the first and the last; the loss of the others "
+        "Number of steps of learning with live formulas, the first and the last; the loss of the "
+        "others "
         "is kept as numbers.",
         models=LEARNING,
         needs=("steps",),
@@ -515,7 +516,8 @@ class Settings:
     )
     influence: bool = _choice(
         False,
-        "Add a sheet Influence: how strongly each word of the output depends on each word of the input.",
+        "Add a sheet Influence: how strongly each word of the output depends on each word of the "
+        "input.",
         models=(*ATTENTION, Model.cnn, *RECURRENT),
     )
     controls: bool = _choice(False, "Add a Controls sheet with cells for scale, temperature and mask.")

@@ -252,7 +252,11 @@ VARIANTS: dict[str, Sheets] = {
     "generate": {
         "sentence": words("the cat", FOUR, 61),
         "Vocabulary": words("the cat chased mouse dog .", FOUR, 61),
-        **layer("Dec1.", ("",), 4, 6, 2),
+        **{f"Dec1.W_{letter}": weights(f"gDec1.W_{letter}", 4, 4) for letter in "QKVO"},
+        "Dec1.W_1": weights("gDec1.W_1", 4, 6),
+        "Dec1.b_1": weights("gDec1.b_1", 1, 6),
+        "Dec1.W_2": weights("gDec1.W_2", 6, 4),
+        "Dec1.b_2": weights("gDec1.b_2", 1, 4),
         "Settings": settings(model="decoder-only", generate=3, positions="rotary", seed=3),
     },
     "rotary": {
@@ -300,8 +304,11 @@ VARIANTS: dict[str, Sheets] = {
     },
     "parallel": {
         "sentence": words("the cat sat", FOUR, 5),
-        **layer("Enc1.", ("",), 4, 6, 2),
-        "Enc1.W_G": weights("Enc1.W_G", 4, 6),
+        **{f"Enc1.W_{letter}": weights(f"parallel W_{letter}", 4, 4) for letter in "QKVO"},
+        **{f"Enc1.W_{letter}": weights(f"parallel W_{letter}", 4, 3) for letter in "1G"},
+        "Enc1.W_2": weights("parallel W_2", 3, 4),
+        **{f"Enc1.gamma_{number}": [[1, 0.5, 1.5, 1]] for number in (1, 2)},
+        **{f"Enc1.beta_{number}": [[0.3, 0, 0.1, -0.2]] for number in (1, 2)},
         "Settings": settings(model="encoder", norm="pre", residual="parallel", activation="geglu-tanh"),
     },
     "rms-norm": {
@@ -356,8 +363,8 @@ VARIANTS: dict[str, Sheets] = {
 }
 
 
-# Four sentences that begin with mouse: is it an animal or a device? The first word decides, after it has
-# looked at the others; small random weights take half of the sentences for the wrong class.
+# Four sentences that begin with mouse: is it an animal or a device? The first word decides, after it
+# has looked at the others; small random weights take half of the sentences for the wrong class.
 MEANINGS = {
     "mouse": [1.0, 1.0, 0.1],
     "cat": [1.6, 0.1, 0.1],
@@ -367,7 +374,7 @@ MEANINGS = {
     "keyboard": [0.1, 1.6, 0.1],
     "screen": [0.0, 1.4, 0.2],
     "clicks": [0.2, 0.5, 0.6],
-    "useful": [0.3, 0.5, 0.4],
+    "useful": [0.2, 0.5, 0.4],
     "and": [0.1, 0.1, 0.9],
     "or": [0.1, 0.2, 0.8],
     "are": [0.2, 0.1, 1.0],

@@ -127,6 +127,10 @@ VARIANTS: dict[str, tuple[Tables, dict[str, Any]]] = {
             "hidden": 3,
         },
     ),
+    "language model that writes on": (
+        tables(CAT, weights=[sentence("Vocabulary", "the cat dog sat .")]),
+        {"model": Model.decoder_only, "generate": 2, "sample": True, "controls": True, **LAYERS},
+    ),
     "encoder with ALiBi and experts": (
         tables(CAT),
         {

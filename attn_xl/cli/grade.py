@@ -23,8 +23,8 @@ def grade(
         list[Path],
         typer.Argument(
             metavar="FILE...",
-            help="The workbooks that students submitted, folders of them, or the .zip that Moodle, Canvas "
-            "or Google Classroom exports.",
+            help="The workbooks that students submitted, folders of them, or the .zip that Moodle, "
+            "Canvas or Google Classroom exports.",
             show_default=False,
         ),
     ],
@@ -48,8 +48,8 @@ def grade(
     feedback: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
-            help="A folder for marked copies, which show what is wrong in each cell and why; or a .zip, "
-            "to upload, where they have the names of the submissions.",
+            help="A folder for marked copies, which show what is wrong in each cell and why; or a "
+            ".zip, to upload, where they have the names of the submissions.",
             show_default=False,
         ),
     ] = None,
@@ -68,8 +68,8 @@ def grade(
     id_column: Annotated[
         str,
         typer.Option(
-            help="The gradebook's column with the ids. Default: 'ID number' in Moodle, 'SIS User ID' in "
-            "Canvas.",
+            help="The gradebook's column with the ids. Default: 'ID number' in Moodle, 'SIS User ID' "
+            "in Canvas.",
             show_default=False,
         ),
     ] = "",

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from attn_xl.text import say
+from attn_xl.text import count, say
 
 from .options import (
     File,
@@ -77,7 +77,8 @@ def learn(
     (graph,) = computation.values()
     losses = graph["Loss"].values[:, 0]
     say(f"{path}: {layout.summary(settings)}")
-    say(f"loss {losses[0]:.4g} before learning, {losses[-1]:.4g} after {settings.steps} steps")
+    taken = count(settings.steps, "step")
+    say(f"loss {losses[0]:.4g} before learning, {losses[-1]:.4g} after {taken}")
 
 
 DEFAULT_STEPS = 20

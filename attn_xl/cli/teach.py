@@ -120,7 +120,8 @@ def teach(
             raise CallError("give the FILE to make a lesson of, or --ramp for pages that need none.")
         _teach_ramp(output, options["seed"] or 0, roster, answers, exam, template, force)
         return
-    options = {**options, "controls": not plain, "formulas": Formulas.cell}
+    shows_controls = not plain and not exam  # switches invite to change numbers
+    options = {**options, "controls": shows_controls, "formulas": Formulas.cell}
     Settings.check_call(options)
     lesson = Lesson(level, steps, tolerance, exam, options["seed"] or 0, ramp=ramp)
     if export is not None:

@@ -52,9 +52,11 @@ def copied(
             name = part.name(node.step.symbol) if node.step else f"{scope.name}.{name}"
             names[node.name] = name
         described = re.sub(r"[\w.]+", lambda word: names.get(word[0], word[0]), node.description)
+        with np.errstate(all="ignore"):  # a node refuses infinities
+            values = operation_of(node).numbers(*(parent.values for parent in parents))
         made = replace(
             cast(Matrix, node),
-            values=operation_of(node).numbers(*(parent.values for parent in parents)),
+            values=values,
             parents=parents,
             name=name,
             part=part,

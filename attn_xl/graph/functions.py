@@ -80,7 +80,8 @@ def switch(on: bool, name: str, note: str, *, sheet: str) -> Matrix:
 
 
 def texts(labels: Sequence[str], rows: Sequence[str], column: str, among: Sequence[str]) -> Matrix:
-    """(n, 1): given texts, one for each row; the number of a text is its position in `among`, from 1."""
+    """(n, 1): given texts, one for each row; the number of a text is its position in `among`, "
+    "from 1."""
     numbers = np.array([[among.index(label) + 1.0] for label in labels])
     return Matrix(numbers, tuple(rows), (column,), texts=tuple(labels))
 

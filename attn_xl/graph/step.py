@@ -52,8 +52,8 @@ class Step:
         note: what it shows and what to look for; the line above its numbers.
         purpose: what it is for, in everyday words.
         question: what to predict before computing it.
-        choices: the answers to choose from, the right one first; `{top}` for any column, `{look}` for any
-            of the matrix before; none for an answer in one's own words.
+        choices: the answers to choose from, the right one first; `{top}` for any column, `{look}` for
+            any of the matrix before; none for an answer in one's own words.
         answer: what happens and why, once the step is computed. `{top}` is the column of the largest
             number in the row of `{word}`, `{most}` that number, `{span}` the largest difference in that
             row, `{look}` and `{before}` the same of the matrix before.

@@ -88,7 +88,8 @@ class Answers:
         if "" in found:
             word = right[found.index("")]
             raise InputError(
-                f"{self._tables.path}: the word {word!r}, which the model has to predict in the sentence "
+                f"{self._tables.path}: the word {word!r}, which the model has to predict in the "
+                "sentence "
                 f"{name!r}, is not in the vocabulary once. {nearest(word, columns)} Add it to "
                 "Vocabulary or W_U, or change the sentence."
             )
@@ -104,7 +105,8 @@ class Answers:
             missing = [column for column in probabilities.columns if column not in labels]
             if missing:
                 raise InputError(
-                    f"{self._where}: no sentence has the class {missing[0]!r}. Label a sentence with it, "
+                    f"{self._where}: no sentence has the class {missing[0]!r}. Label a sentence "
+                    "with it, "
                     "or remove its column from W_C."
                 )
             made = texts(labels, list(self._inputs), "class", probabilities.columns)
@@ -124,13 +126,15 @@ class Answers:
         if len(labels) != 1:
             known = listed(list(self._tables.labels)) if self._tables.labels else "none"
             raise InputError(
-                f"{self._where}: the sentence {name!r} has {count(len(labels), 'label')}, but needs one: "
+                f"{self._where}: the sentence {name!r} has {count(len(labels), 'label')}, but "
+                "needs one: "
                 f"write its name and, beside it, its class. Sentences with labels: {known}."
             )
         found = _among(columns, labels[0])
         if not found:
             raise InputError(
-                f"{self._where}: the class {labels[0]!r} of the sentence {name!r} is not a column of W_C. "
+                f"{self._where}: the class {labels[0]!r} of the sentence {name!r} is not a column "
+                "of W_C. "
                 f"{nearest(labels[0], columns)}"
             )
         return found

@@ -66,6 +66,10 @@ class Weights:
     def __contains__(self, name: str) -> bool:
         raise NotImplementedError
 
+    def named(self, name: str) -> bool:
+        """Whether there are weights of exactly this name, not only some that serve several parts."""
+        return name in self
+
 
 class Cache:
     """The keys and values of the words so far, (m, d_k) and (m, d_v), of each head of each layer.
@@ -354,11 +358,11 @@ def projected(
 
 
 def capped(x: Matrix, cap: Matrix) -> Matrix:
-    """cap · tanh(x / cap), (n, m): nearly x while x is small, never beyond the cap.
+    """tanh(x / cap) · cap, (n, m): nearly x while x is small, never beyond the cap.
 
     Source: Gemma Team, "Gemma 2: Improving Open Language Models at a Practical Size" (2024), 2.
     """
-    return cap * tanh(x / cap)
+    return tanh(x / cap) * cap
 
 
 def softmax_alone(scores: Matrix, how: Attending) -> Matrix:

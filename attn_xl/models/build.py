@@ -447,7 +447,12 @@ class Run:
             return None
         note = "the larger it is, the more slowly the last pairs turn."
         base = self.scoring.option_of("rotary_base", s.rotary_base, note)
-        return Rotary(base, s.rotary_pairs is RotaryPairs.neighbours, s.rotary_share)
+        return Rotary(
+            base,
+            s.rotary_pairs is RotaryPairs.neighbours,
+            s.rotary_share,
+            lambda columns: self.weights.row(steps.ROTARY_FACTORS, WHOLE, columns),
+        )
 
     @cached_property
     def _logit_cap(self) -> Matrix | None:
@@ -468,8 +473,8 @@ class Run:
         told, missing = heads_told(weights)
         if s.heads is None and missing:
             raise InputError(
-                f"{self.tables.path}: the names of the weights do not tell the number of heads: there are "
-                f"weights of head {told}, but no {missing}. Add it, or give --heads N."
+                f"{self.tables.path}: the names of the weights do not tell the number of heads: there "
+                f"are weights of head {told}, but no {missing}. Add it, or give --heads N."
             )
         if s.heads is not None or steps.W_O.symbol in weights:
             source = x if memory is None else memory
@@ -645,7 +650,8 @@ class Run:
         table = self.tables.weights.get(steps.W_C.symbol)
         if table is not None and not table.labelled[1]:
             raise InputError(
-                f"{table.file}, sheet {table.sheet!r}: the columns of W_C have no labels. Write the name "
+                f"{table.file}, sheet {table.sheet!r}: the columns of W_C have no labels. Write "
+                "the name "
                 "of a class above each."
             )
         if table is None and not known:

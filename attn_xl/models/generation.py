@@ -27,7 +27,7 @@ from attn_xl.graph.functions import (
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import WHOLE, Part, Step
 
-from . import steps
+from . import recipes, steps
 from .attention import Cache, Weights
 from .softmax import softmax
 
@@ -51,21 +51,23 @@ class Choosing:
     seed: Matrix
 
     def chosen(self, logits: Matrix, state: Matrix | None, part: Part) -> tuple[Matrix, Matrix | None]:
-        """A row (1, v) with 1 at the chosen word, 0 elsewhere, and the scalar that its draw was made of,
-        which follows `state`; None where nothing is drawn."""
-        greedy = largest(logits)
+        """A row (1, v) with 1 at the chosen word, 0 elsewhere, and the scalar that its draw was made
+        of, which follows `state`; None where nothing is drawn."""
         if self.sample is False:
-            return greedy.as_step(steps.DRAWN, part), None
-        tempered = (logits / self.temperature).as_step(steps.TEMPERED_LOGITS, part)
-        chances = softmax(tempered).as_step(steps.CHANCES_OF_WORDS, part)
-        wheel = running_sum(chances).as_step(steps.WHEEL, part)
+            return largest(logits).as_step(steps.DRAWN.by(recipes.FIRST_LARGEST), part), None
+        there = part.within(steps.DRAWING)
+        tempered = (logits / self.temperature).as_step(steps.TEMPERED_LOGITS, there)
+        chances = softmax(tempered).as_step(steps.CHANCES_OF_WORDS, there)
+        wheel = running_sum(chances).as_step(steps.WHEEL, there)
         before = next_draw(self.seed + 1) if state is None else state
-        state = next_draw(before).as_step(steps.STATE, part)
-        draw = (state / MODULUS).as_step(steps.DRAW, part)
-        drawn = largest((1 - at_most(wheel, draw)).in_cells)
-        if isinstance(self.sample, Matrix):
-            drawn = when(self.sample, drawn.in_cells, greedy.in_cells)
-        return drawn.as_step(steps.DRAWN, part), state
+        state = next_draw(before).as_step(steps.STATE, there)
+        draw = (state / MODULUS).as_step(steps.DRAW, there)
+        beyond = (1 - at_most(wheel, draw)).as_step(steps.BEYOND, there)
+        if not isinstance(self.sample, Matrix):
+            return largest(beyond).as_step(steps.DRAWN.by(recipes.FIRST_LARGEST), part), state
+        drawn = largest(beyond).as_step(steps.DRAWN_ONE, there)
+        likeliest = largest(logits).as_step(steps.LIKELIEST, part)
+        return when(self.sample, drawn, likeliest).as_step(steps.DRAWN, part), state
 
 
 class SameWeights(Weights):

@@ -21,7 +21,7 @@ from . import steps
 
 MOST_NUMBERS = 60_000
 """Numbers of all gradients up to which every word of the output has its row."""
-MOST_AT_ALL = 2_000_000
+MOST_AT_ALL = 4_000_000
 """Numbers of the gradients of one word, at most."""
 JACOBIAN = "Jacobian"
 """The sheet of the gradients."""

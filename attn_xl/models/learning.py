@@ -187,7 +187,8 @@ def _trained(loss: Matrix, settings: Settings, where: str) -> list[Matrix]:
     }
     if not found:
         raise InputError(
-            f"{where}: there is nothing to learn, because the model has no weights. Choose a model with "
+            f"{where}: there is nothing to learn, because the model has no weights. Choose a model "
+            "with "
             "weights, such as --model classify."
         )
     if settings.train is None:
@@ -337,8 +338,8 @@ class _Learning:
     def _plainly(
         self, weights: Sequence[Matrix], moments: Sequence[Moments], number: int, last: int
     ) -> tuple[list[Matrix], list[Moments], list[list[float]]]:
-        """The steps before `last` as numbers: the weights and moments after them, and the points of each
-        curve."""
+        """The steps before `last` as numbers: the weights and moments after them, and the points of
+        each curve."""
         names = MOMENTS[self._update.optimizer]
         before = [tuple(_given(np.zeros(w.shape), w) for _ in names) for w in weights]
         powers = option(0.5, "Beta1Power", ""), option(0.5, "Beta2Power", "")
@@ -432,7 +433,7 @@ def _curve(points: Sequence[Matrix | float], step: Step) -> Matrix:
     if numbers:
         kept = Matrix(np.array([[number] for number in numbers.values()]), tuple(numbers), column)
         symbol = f"{steps.KEPT.symbol}{step.symbol}"
-        kept = kept.as_step(replace(steps.KEPT, symbol=symbol), sheet=CURVES)
+        kept = kept.as_step(replace(steps.KEPT, symbol=symbol), sheet=steps.KEPT.symbol)
     places = itertools.count()
     picks = [
         (point, 0) if isinstance(point, Matrix) else (cast(Matrix, kept), next(places))

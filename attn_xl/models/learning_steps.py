@@ -13,15 +13,20 @@ _UPDATE = (
     "Learning itself: every weight takes a small step in the direction in which the loss falls, like a "
     "walker in fog who feels which way is down."
 )
-_QUESTION = "will the first number of {own} be larger or smaller than in the step before, and which sign tells you?"
+_QUESTION = (
+    "will the first number of {own} be larger or smaller than in the step before, and which sign "
+    "tells you?"
+)
 _COMPUTE = Recipe(
     do="Compute {made}, cell by cell, from the numbers in the same row and column.",
-    hint="Refer to one cell of each matrix. Common mistake: adding in place of subtracting, which climbs.",
+    hint="Refer to one cell of each matrix. Common mistake: adding in place of subtracting, which "
+    "climbs.",
     prompt="{made}, from the cells in the same row and column",
 )
 UPDATED = Step(
     "",
-    note="Learned: {symbol} after step {step}. Compare with the step before: how far did each number move?",
+    note="Learned: {symbol} after step {step}. Compare with the step before: how far did each "
+    "number move?",
     purpose=_UPDATE,
     question=_QUESTION,
     recipe=_COMPUTE,
@@ -29,15 +34,18 @@ UPDATED = Step(
 )
 FIRST_MOMENT = Step(
     ".m",
-    note="The running mean of the gradients of {symbol}. Compare with the gradient: it changes more slowly.",
+    note="The running mean of the gradients of {symbol}. Compare with the gradient: it changes "
+    "more slowly.",
     purpose="A mean over this and earlier gradients, so that the steps do not zigzag.",
     question="where does {own} differ in sign from the gradient, and what does that say about it?",
     recipe=_COMPUTE,
 )
 SECOND_MOMENT = Step(
     ".v",
-    note="The running mean of the squared gradients of {symbol}. Look for the largest: what moves most.",
-    purpose="The usual size of each gradient, by whose root the step is divided: all numbers move alike.",
+    note="The running mean of the squared gradients of {symbol}. Look for the largest: what moves "
+    "most.",
+    purpose="The usual size of each gradient, by whose root the step is divided: all numbers move "
+    "alike.",
     question="can a number of {own} be negative?",
     recipe=_COMPUTE,
 )
@@ -58,7 +66,8 @@ KEPT = replace(
 CERTAINTY = replace(
     CURVE,
     symbol="Certainty",
-    note="The mean probability of the right answers. Compare with the loss: one rises as the other falls.",
+    note="The mean probability of the right answers. Compare with the loss: one rises as the other "
+    "falls.",
     purpose="How much probability the model gives to what is right, step by step.",
     question="can {own} rise while the loss rises too?",
 )
@@ -106,7 +115,7 @@ BEFORE = Step(
 )
 AFTER = replace(BEFORE, symbol="After", note="after learning")
 MOVED = replace(
-    BEFORE, symbol="Difference", note="the difference: positive where attention grew", role="value",
+    BEFORE, symbol="Difference", note="the difference", role="value",
     recipe=_COMPUTE,
 )  # fmt: skip
 

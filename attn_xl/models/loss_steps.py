@@ -149,7 +149,8 @@ LOSSES = Step(
         "number: where the model was most surprised."
     ),
     purpose=(
-        "How surprised the model is by the right answer: 0 if it was certain of it, and the larger, the "
+        "How surprised the model is by the right answer: 0 if it was certain of it, and the "
+        "larger, the "
         "less probable it found it."
     ),
     question="if the probability of the right answer were 1, what would the loss be? And close to 0?",
@@ -214,7 +215,8 @@ SQUARED_LOSSES = replace(
     ),
     question="if all errors of {word} were twice as large, how would its loss change?",
     recipe=Recipe(
-        do="Square every number in the row of {a}, add up the squares, and divide by how many they are.",
+        do="Square every number in the row of {a}, add up the squares, and divide by how many they "
+        "are.",
         hint=(
             "Use =SUMSQ(row of {a})/COLUMNS({a}). Common mistakes: adding up before squaring; "
             "forgetting to divide."

@@ -71,6 +71,15 @@ def mean_squared_error(output: Matrix, target: Matrix) -> Matrix:
         ShapeError: if the shapes differ.
         WrongTypeError: if an argument is not a matrix.
 
+    Example:
+        >>> import attn_xl
+        >>> output = attn_xl.given([[1, 3], [0, 2]], ["a", "b"], ["x", "y"], "Output")
+        >>> target = attn_xl.given([[1, 1], [0, 0]], ["a", "b"], ["x", "y"], "Target")
+        >>> attn_xl.mean_squared_error(output, target)
+        Loss = the mean of each column of Losses, 1 x 1
+              loss
+        mean     2
+
     Source: Goodfellow, Bengio, Courville, "Deep Learning" (2016), 5.1.4.
     """
     check_matrices(output=output, target=target)

@@ -111,10 +111,12 @@ def _outputs(
         q = how.prepared(q, head)
         k, v = shared[group_of[h]] if shared else keys_and_values(h, head)
         if len(q.columns) != len(k.columns):
+            fits, left = divmod(groups * len(k.columns), len(q.columns))
+            kv = f" W_K would fit --kv-heads {fits}." if fits and not left and not heads % fits else ""
             raise InputError(
                 f"{part.name('W_Q')} gives head {h} queries of {len(q.columns)} dimensions, but "
                 f"{part.name('W_K')} keys of {len(k.columns)}. Queries and keys are multiplied: give "
-                "them the same number of dimensions."
+                f"them the same number of dimensions.{kv}"
             )
         outputs.append(scaled_dot_product_attention(q, k, v, attending=how, part=head))
     return outputs

@@ -56,9 +56,9 @@ MIX = Recipe(
         "than others."
     ),
     hint=(
-        "Add up products, weight times value, one for each word: =cell*cell+cell*cell+... Or, for many "
-        "words, =SUMPRODUCT(row of {a}, TRANSPOSE(column of {b})). Common mistake: a row of {b} instead of "
-        "a column. If the weights are shares of 1, the result lies between the smallest and "
+        "Add up products, weight times value, for each word: =cell*cell+cell*cell+... Or, for many "
+        "words, =SUMPRODUCT(row of {a}, TRANSPOSE(column of {b})). Common mistake: a row of {b} "
+        "instead of a column. If the weights are shares of 1, the result lies between the smallest and "
         "the largest number of the column: check that."
     ),
     prompt=("Weights (row of {a}) times values (column of {b}), added up: =cell*cell+cell*cell+..."),
@@ -81,19 +81,28 @@ MIX_KEPT = Recipe(
     "values of earlier words stand where they were computed.",
     hint="Use =SUM(MMULT(weights of the first words, their column of V)), then add weight*value for "
     "each new word. Common mistake: leaving out the new word itself.",
-    prompt="=SUM(MMULT(weights, V of the first words))+weight*value of each new word",
+    prompt="Weights times values, added up: =SUM(MMULT(weights, V))+weight*value of each new word",
 )
 ADD_FROM_LEFT = Recipe(
     do="Add the number of {a} to the sum of those to its left.",
-    hint="Use =cell to the left+cell of {a}; the first cell is that of {a}. Common mistake: starting "
-    "anew in each cell.",
-    prompt="=cell to the left+cell of {a}",
+    hint="Use =SUM($first cell:cell of {a}). Common mistake: no $ before the first cell when you copy.",
+    prompt="Everything up to here: =SUM(first cell of {a}:this cell of {a})",
 )
 CHOOSE_WORD = Recipe(
-    do="Write 1 below the word that is chosen, and 0 below all others: greedy, the one with the "
-    "largest number; drawn, the first whose number in Wheel is larger than Draw.",
-    hint="Use =IF(column=MATCH(MAX(row),row,0),1,0). Common mistake: more than a single 1.",
-    prompt="1 for the chosen word, 0 for the others",
+    do="Copy the row that the switch Sample selects: on, the word that was drawn; off, the most "
+    "probable one.",
+    hint='Use =IF(Sample="on", one cell, the other). Common mistake: more than a single 1.',
+    prompt='One of two rows: =IF(Sample="on", cell, other cell)',
+)
+FIRST_LARGEST = Recipe(
+    do="Write 1 at the largest number in the row of {a}, the first of equal ones, and 0 at all others.",
+    hint="Use =IF(number of the column=MATCH(MAX(row),row,0),1,0). Common mistake: a second 1.",
+    prompt="1 at the largest, else 0: =IF(column=MATCH(MAX(row),row,0),1,0)",
+)
+FIND_BEYOND = Recipe(
+    do="Write 1 where the number of {a} is larger than {b}, and 0 where it is not.",
+    hint="Use =1-IF(cell of {a}<={b},1,0). Common mistake: comparing with the number of another row.",
+    prompt="1 where it is larger: =1-IF(cell of {a}<={b},1,0)",
 )
 COUNT_KEPT = Recipe(
     do="Kept: Words times kept_per_word. Computed now: kept_per_word. Without a cache: Words times "
@@ -402,15 +411,21 @@ TURN_BY = Recipe(
     "counting columns instead of pairs.",
     prompt="position, i from 0: =position/rotary_base^(2*i/columns)",
 )
+TURN_BY_FACTOR = Recipe(
+    do=TURN_BY.do + " Multiply by the number of RotaryFactors in that column.",
+    hint="Use =position/rotary_base^(2*i/number of columns)*cell of RotaryFactors. Common mistakes: "
+    "counting from 1; the factor of another column.",
+    prompt="position, i from 0: =position/rotary_base^(2*i/columns)*factor",
+)
 COSINE_OF = Recipe(
     do="The cosine of the angle of {a} in the same place.",
     hint="Use =COS(cell of {a}); the angle is in radians. Common mistake: converting to degrees.",
-    prompt="=COS(cell of {a})",
+    prompt="The cosine of the angle: =COS(cell of {a})",
 )
 SINE_OF = Recipe(
     do="The sine of the angle of {a} in the same place.",
     hint="Use =SIN(cell of {a}); the angle is in radians. Common mistake: converting to degrees.",
-    prompt="=SIN(cell of {a})",
+    prompt="The sine of the angle: =SIN(cell of {a})",
 )
 QUARTER_TURN = Recipe(
     do="For each pair of columns (a, b) of {a}, whose labels in Angle end in a and b: write −b in the "
@@ -424,18 +439,18 @@ ROTATE = Recipe(
     "add the two products. Columns without an angle stay as they are.",
     hint="Use =cell of {a}*cell of Cos+cell of Turned*cell of Sin. Common mistakes: cosine and sine "
     "swapped; the angle of another word.",
-    prompt="=cell of {a}*Cos+Turned*Sin",
+    prompt="Two products, added: =cell of {a}*Cos+Turned*Sin",
 )
 COUNT_BETWEEN = Recipe(
     do="Count how many words lie between the word of the row and that of the column, plus 1; 0 for a "
     "word and itself.",
     hint="Use =ABS(number of the column-number of the row). Common mistake: a negative distance.",
-    prompt="=ABS(column-row)",
+    prompt="How many words apart: =ABS(column-row)",
 )
 LOWER_BY_DISTANCE = Recipe(
     do="Subtract the slope of this head times the number of {b} from the number of {a}.",
     hint="Use =cell of {a}-slope*cell of {b}. Common mistake: adding, which favours distant words.",
-    prompt="{made}: =cell-slope*cell",
+    prompt="The score minus slope times distance: =cell-slope*cell",
 )
 TAKE_COLUMNS = Recipe(
     do="Copy {made}, row by row. Nothing is multiplied.",
@@ -504,12 +519,13 @@ HIDE_FAR = Recipe(
     "and not among the first Sinks words; or {made}. Write 0 otherwise.",
     hint="Use =IF(OR(column>row, AND(ABS(column-row)>=Window, column>=Sinks)), -1E9, 0), counting from "
     "0; leave out column>row where later words are visible. Common mistake: a window too wide by 1.",
-    prompt="=IF(OR(column>row, AND(ABS(column-row)>=Window, column>=Sinks)), -1E9, 0), from 0",
+    prompt="Hidden words, from 0: =IF(OR(column>row, AND(ABS(column-row)>=Window, column>=Sinks)), "
+    "-1E9, 0)",
 )
 CAP = Recipe(
     do="Divide the number of {a} by the cap, take the hyperbolic tangent, and multiply by the cap.",
-    hint="Use =cap*TANH(cell of {a}/cap). Common mistake: forgetting to multiply by the cap again.",
-    prompt="=cap*TANH(cell of {a}/cap)",
+    hint="Use =TANH(cell of {a}/cap)*cap. Common mistake: forgetting to multiply by the cap again.",
+    prompt="Pressed between -cap and cap: =TANH(cell of {a}/cap)*cap",
 )
 RANK_IN_ROW = Recipe(
     do="Rank the numbers in the row of {a}: 1 for the largest, 2 for the next. Of equal numbers, the "
@@ -521,14 +537,7 @@ RANK_IN_ROW = Recipe(
 CHOOSE_TOP = Recipe(
     do="Write 1 if the rank in {a} is at most {b}, and 0 if it is not.",
     hint="Use =IF(cell of {a}<={b},1,0). Common mistake: < in place of <=.",
-    prompt="=IF(cell of {a}<={b},1,0)",
-)
-SHARE_OF_CHOSEN = Recipe(
-    do="Multiply the number of {a} by the 0 or 1 of {b} in the same place; divide by the sum of these "
-    "products in the row, if the shares are renormalised.",
-    hint="Use =cell of {a}*cell of {b}/sum of its row. Common mistake: dividing by the sum of the "
-    "whole row of {a}, which holds experts that were not chosen.",
-    prompt="{made}, in the same row and column",
+    prompt="1 for the best few, 0 for the others: =IF(cell of {a}<={b},1,0)",
 )
 MIX_EXPERTS = Recipe(
     do="Multiply what each expert makes of the word by the expert's share in {a}, and add up; a shared "

@@ -6,7 +6,7 @@ Shapes: n words; d_k of a head; r, the even number of its dimensions that are tu
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from attn_xl.errors import InputError
@@ -14,7 +14,7 @@ from attn_xl.graph.functions import angles, columns, concat, cos, distance, sin,
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import Part, Step
 
-from . import steps
+from . import recipes, steps
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,6 +25,8 @@ class Rotary:
         base: a scalar.
         neighbours: whether neighbouring dimensions form a pair, instead of i and i + r/2.
         share: the share of the dimensions that are turned.
+        factors: returns the row of factors (1, r) that the angles are multiplied by, for the labels of
+            its columns, or None: models trained on short texts turn more slowly in long ones.
 
     Source: Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding" (2021), 3.2 and
     equation (34); pairs of halves and a share of the dimensions as in Black et al., "GPT-NeoX-20B"
@@ -34,6 +36,7 @@ class Rotary:
     base: Matrix
     neighbours: bool = False
     share: float = 1.0
+    factors: Callable[[Sequence[str]], Matrix | None] = lambda _: None
     _made: dict[tuple[object, ...], tuple[Matrix, Matrix]] = field(default_factory=dict)
 
     def waves(self, part: Part, rows: Sequence[str], width: int, first: int) -> tuple[Matrix, Matrix]:
@@ -45,7 +48,11 @@ class Rotary:
             several = sum(made[0] == place and made[1] == tuple(rows) for made in self._made)
             place = place.numbered(several + 1 if several else 0)
             angle = angles(self.base, rows, width, neighbours=self.neighbours, first=first)
-            angle = angle.as_step(steps.ANGLE_OF_POSITION, place)
+            factors = self.factors(angle.columns)
+            step = steps.ANGLE_OF_POSITION
+            if factors is not None:
+                angle, step = angle * factors, step.by(recipes.TURN_BY_FACTOR)
+            angle = angle.as_step(step, place)
             waves = cos(angle).as_step(steps.COSINES, place), sin(angle).as_step(steps.SINES, place)
             self._made[key] = waves
         return self._made[key]

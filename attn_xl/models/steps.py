@@ -67,9 +67,9 @@ QUERIES = Step(
     ),
     choices=("no", "yes"),
     answer=(
-        "No: a query is computed from the word's own row of {a} and from {b}, so equal rows give equal "
-        "queries. To tell two copies of {word} apart, their rows of {a} would have to differ, by their "
-        "position for example."
+        "No: a query is computed from the word's own row of {a} and from {b}, so equal rows give "
+        "equal queries. To tell two copies of {word} apart, their rows of {a} would have to "
+        "differ, by their position for example."
     ),
     recipe=recipes.PROJECT,
 )
@@ -100,8 +100,8 @@ KEYS = Step(
     ),
     choices=("yes", "no"),
     answer=(
-        "Yes: keys and queries are made with different weights, so the same row of {a} becomes two "
-        "different rows. In {own}, the largest number of {word} is {most}, in column {top}."
+        "Yes: keys and queries are made with different weights, so the same row of {a} becomes "
+        "two different rows. In {own}, the largest number of {word} is {most}, in column {top}."
     ),
     recipe=recipes.PROJECT,
 )
@@ -133,8 +133,8 @@ VALUES = Step(
     ),
     choices=("0", "the same as before", "it depends on the word"),
     answer=(
-        "0: each product in that column would be 0, and so would their sum. As it is, the largest number "
-        "that {word} passes on is {most}, in column {top}."
+        "0: each product in that column would be 0, and so would their sum. As it is, the largest "
+        "number that {word} passes on is {most}, in column {top}."
     ),
     recipe=recipes.PROJECT,
 )
@@ -164,8 +164,8 @@ SCORES = Step(
     question=("whose key will the query of {word} match best: {words}? Say why before you compute."),
     choices=("{top}",),
     answer=(
-        "That of {top}, with a score of {most}. A dot product is large where both rows have large numbers "
-        "in the same columns; a long row helps, too."
+        "That of {top}, with a score of {most}. A dot product is large where both rows have large "
+        "numbers in the same columns; a long row helps, too."
     ),
     recipe=recipes.MATCH,
 )
@@ -200,10 +200,10 @@ SCALED = Step(
     ),
     choices=("same order; smaller differences", "same order; same differences", "another order"),
     answer=(
-        "The order stays, since all scores are divided by the same number; the differences shrink: in the "
-        "row of {word} the largest was {before} and is {span}. Why by √d_k? A sum of d_k products spreads "
-        "about √d_k times as far as one product; undoing that keeps the softmax from giving everything to "
-        "one word."
+        "The order stays, since all scores are divided by the same number; the differences "
+        "shrink: in the row of {word} the largest was {before} and is {span}. Why by √d_k? A sum "
+        "of d_k products spreads about √d_k times as far as one product; undoing that keeps the "
+        "softmax from giving everything to one word."
     ),
     recipe=recipes.SCALE,
 )
@@ -223,10 +223,10 @@ TEMPERED = Step(
     ),
     choices=("at all of them equally", "at fewer words"),
     answer=(
-        "At all of them equally: divided by a huge number, all scores come close to 0, and equal scores "
-        "get equal weights. In the row of {word} the largest difference was {before} and is {span}. "
-        "Why also by √d_k? A sum of d_k products spreads about √d_k times as far as one product; undoing "
-        "that keeps the softmax from giving everything to one word."
+        "At all of them equally: divided by a huge number, all scores come close to 0, and equal "
+        "scores get equal weights. In the row of {word} the largest difference was {before} and "
+        "is {span}. Why also by √d_k? A sum of d_k products spreads about √d_k times as far as "
+        "one product; undoing that keeps the softmax from giving everything to one word."
     ),
     recipe=recipes.TEMPER,
 )
@@ -325,8 +325,8 @@ SOFTMAX = Step(
     question="which word will {word} look at most, and why? Which hardly at all?",
     choices=("{top}",),
     answer=(
-        "At {top}, with {most} of its attention. The exponential turns differences of scores into ratios, "
-        "so the best match gets more than its share, and no word gets nothing."
+        "At {top}, with {most} of its attention. The exponential turns differences of scores into "
+        "ratios, so the best match gets more than its share, and no word gets nothing."
     ),
     recipe=recipes.SHARE,
     role="attention",
@@ -437,8 +437,8 @@ OUTPUT = Step(
     ),
     choices=("{look}",),
     answer=(
-        "That of {look}, which has the largest weight in the row of {word}. The new vector is an average "
-        "of the values: the larger a weight, the more it pulls."
+        "That of {look}, which has the largest weight in the row of {word}. The new vector is an "
+        "average of the values: the larger a weight, the more it pulls."
     ),
     recipe=recipes.MIX,
 )
@@ -539,6 +539,17 @@ ANGLE_OF_POSITION = Step(
     question="by how much more is the last word of {text} turned than the one before it, in pair 1?",
     recipe=recipes.TURN_BY,
 )
+ROTARY_FACTORS = Step(
+    "RotaryFactors",
+    note=(
+        "What the angle of each pair of columns is multiplied by, so that long texts fit. Compare the "
+        "columns: the slow pairs turn even more slowly."
+    ),
+    question=_CHANGED,
+    recipe=recipes.GIVEN,
+    role="weight",
+    source="weights",
+)
 COSINES = Step(
     "Cos",
     note="The cosine of each angle. Look at the first row: position 0 turns nothing.",
@@ -557,7 +568,7 @@ TURNED_ON = Step(
     "Turned",
     note="a quarter turn on: the pair (a, b) becomes (−b, a)",
     purpose="Each pair of numbers as an arrow, a quarter turn on: (a, b) becomes (−b, a).",
-    question="an arrow points to the right. Where does it point a quarter turn on?",
+    question="if a pair of {word} in {a} points to the right, where does it point in {own}?",
     recipe=recipes.QUARTER_TURN,
     helper=True,
 )
@@ -761,7 +772,7 @@ MEAN = Step(
     "Mean",
     note="the mean of the row",
     purpose=("The mean of each row: the centre that its numbers lie around. The norm subtracts it."),
-    question="if every number of {word} in {a} increased by 1, how would its mean change?",
+    question="if every number of {word} in {a} increased by 1, how would {own} change?",
     recipe=recipes.MEAN,
     helper=True,
 )
@@ -772,7 +783,7 @@ VARIANCE = Step(
         "How widely the numbers of each row spread around their mean. The norm divides by the "
         "square root of it."
     ),
-    question="if every number of {word} in {a} increased by 1, how would its variance change?",
+    question="if every number of {word} in {a} increased by 1, how would {own} change, and why?",
     recipe=recipes.VARIANCE,
     helper=True,
 )
@@ -783,10 +794,15 @@ MEAN_SQUARE = Step(
     "MeanSquare",
     note="the mean of the squares of the row",
     purpose="The mean of the squares of each row: its root says how large its numbers are.",
-    question="if every number of {word} in {a} were doubled, how would its mean square change?",
+    question="if every number of {word} in {a} were doubled, how would {own} change?",
     recipe=recipes.MEAN_SQUARE,
     helper=True,
 )
+MEAN_AGAIN, VARIANCE_AGAIN, MEAN_SQUARE_AGAIN = (
+    replace(step, question=f"which other norm of this layer has the same {words} of {{a}}, and why?")
+    for step, words in ((MEAN, "mean"), (VARIANCE, "variance"), (MEAN_SQUARE, "mean square"))
+)
+"""Those of the second of two parallel norms, which read the same rows."""
 NORM = Step(
     "Norm",
     note=(
@@ -881,6 +897,7 @@ FEED_FORWARD = Step(
     recipe=recipes.PROJECT,
 )
 EXPERT, SHARED = Scope("Expert", "expert", unit=""), Scope("Shared", "shared expert")
+DRAWING = Scope("Drawing", "drawing")
 NEW = Scope("New", "new word", unit="")
 ROUTER = Step(
     "Router",
@@ -912,15 +929,27 @@ CHOSEN = Step(
     is_read_off=True,
 )
 SUM_OF_CHOSEN = replace(
-    SUM, note="the sum of the chosen shares", purpose="The sum of the shares of the chosen experts."
+    SUM,
+    note="the sum of the chosen shares",
+    purpose="The sum of the shares of the chosen experts.",
+    question="what would the sum of the row of {word} be if it used all experts?",
+)
+KEPT_CHANCES = Step(
+    "Kept",
+    note="The chances of the chosen experts. Look for zeros: experts that were not chosen.",
+    purpose="What is left of the chances when the other experts rest.",
+    question="how many numbers of {word} will be 0 in {own}?",
+    recipe=recipes.MULTIPLY,
 )
 EXPERT_SHARES = Step(
     "Shares",
     note="How much each expert counts for each word. Look for zeros: experts that were not chosen.",
     purpose="How much each chosen expert has to say about a word.",
-    question="what must the row of {word} add up to, and what would it be without the division?",
-    recipe=recipes.SHARE_OF_CHOSEN,
+    question="which expert has the most to say about {word}, and which are not asked at all?",
+    recipe=recipes.SHARE,
 )
+PLAIN_SHARES = replace(EXPERT_SHARES, recipe=recipes.MULTIPLY)
+"""Shares that are not divided by their sum."""
 MIXTURE = Step(
     "Mixture",
     note=(
@@ -1003,6 +1032,30 @@ WHEEL = Step(
 )
 DRAW = Step("Draw", note="where the wheel stops, from 0 to 1", helper=True)
 STATE = Step("State", note="the whole number that the next draw is made of", helper=True)
+BEYOND = Step(
+    "Beyond",
+    note="1 where the slice of a word ends beyond Draw. Look for the first 1: that word is drawn.",
+    purpose="The wheel stops at Draw: every slice that ends later lies beyond.",
+    question="what do all words to the right of the first 1 have?",
+    recipe=recipes.FIND_BEYOND,
+    is_read_off=True,
+)
+DRAWN_ONE = Step(
+    "Drawn",
+    note="1 for the word that is drawn, 0 for all others. Change Seed and watch.",
+    purpose="The word at which the wheel stops.",
+    question="below which word is the 1?",
+    recipe=recipes.FIRST_LARGEST,
+    is_read_off=True,
+)
+LIKELIEST = Step(
+    "Likeliest",
+    note="1 for the most probable word, 0 for all others. Compare it with the word that is drawn.",
+    purpose="The word that a careful model takes: the most probable one.",
+    question="for which word of the vocabulary is the logit the largest?",
+    recipe=recipes.FIRST_LARGEST,
+    is_read_off=True,
+)
 DRAWN = Step(
     "Chosen",
     note="1 for the word that is written, 0 for all others. Change Sample, Seed or word_temperature.",

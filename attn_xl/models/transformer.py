@@ -162,14 +162,17 @@ def _normed(
 ) -> Matrix:
     sample, outside = a.norm_variance == "sample", a.norm_epsilon == "outside"
     rms = a.norm_type == "rms"
+    again = a.residual is Residual.parallel and part.number == 2
     if rms:
         centred = x
-        variance = (row_squares(x) / width(x)).as_step(steps.MEAN_SQUARE)  # (n, 1)
+        variance = row_squares(x) / width(x)  # (n, 1)
+        variance = variance.as_step(steps.MEAN_SQUARE_AGAIN if again else steps.MEAN_SQUARE)
         recipe = recipes.RMS_NORMS[outside, gamma is not None]
     else:
-        centred = x - row_mean(x).as_step(steps.MEAN)  # (n, d)
+        centred = x - row_mean(x).as_step(steps.MEAN_AGAIN if again else steps.MEAN)  # (n, d)
         variance = row_variance(x, sample=sample)  # (n, 1)
-        variance = variance.as_step(steps.SAMPLE_VARIANCE if sample else steps.VARIANCE)
+        spread_of = steps.VARIANCE_AGAIN if again else steps.VARIANCE
+        variance = variance.as_step(steps.SAMPLE_VARIANCE if sample else spread_of)
         recipe = recipes.NORMS[outside, gamma is not None and beta is not None]
     spread = sqrt(variance) + a.epsilon if outside else sqrt(variance + a.epsilon)
     normed = centred / spread  # (n, d)
@@ -270,10 +273,11 @@ def mixture(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
     ranks = rank(router).as_step(steps.RANKS, part)
     chances = softmax(router).as_step(steps.CHANCES, part)
     chosen = at_most(ranks, a.top_k).as_step(steps.CHOSEN, part)
-    shares = chances * chosen
+    shares = chances * chosen  # (n, experts)
     if a.renormalize:
-        shares = shares / row_sum(shares).as_step(steps.SUM_OF_CHOSEN)
-    shares = shares.as_step(steps.EXPERT_SHARES, part)  # (n, experts)
+        kept = shares.as_step(steps.KEPT_CHANCES, part)
+        shares = kept / row_sum(kept).as_step(steps.SUM_OF_CHOSEN)
+    shares = shares.as_step(steps.EXPERT_SHARES if a.renormalize else steps.PLAIN_SHARES, part)
     total: Matrix | None = None
     if a.shared_expert:
         total = feed_forward(x, a, part.within(steps.SHARED))
@@ -378,7 +382,7 @@ def encoder(x: Matrix, a: Architecture) -> Matrix:
     """All layers of the encoder, (n, d) to (n, d), after a norm of the embeddings if its weights are
     given."""
     stack = WHOLE.within(steps.ENCODER)
-    if stack.numbered(1).name(steps.GAMMA.symbol) in a.weights:
+    if a.weights.named(stack.numbered(1).name(steps.GAMMA.symbol)):
         x = norm(x, a, stack.numbered(1), "Norm of the embeddings")
     x = _layers(x, a.encoder_layers or a.layers, stack.in_layer, a, encoder_layer)
     return _last_norm(x, a, stack)

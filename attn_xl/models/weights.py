@@ -51,6 +51,9 @@ class SheetWeights(Weights):
     def __contains__(self, name: str) -> bool:
         return self._key(name) is not None
 
+    def named(self, name: str) -> bool:
+        return name.casefold() in self._spelled
+
     def matrix(
         self, step: Step, part: Part, rows: Sequence[str], width: int, columns: Sequence[str] = ()
     ) -> Matrix:

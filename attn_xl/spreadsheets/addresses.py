@@ -189,9 +189,11 @@ def at_row(pattern: str, row: int) -> str:
     return _ROW_TOKEN.sub(lambda token: str(row + int(token[1])), pattern)
 
 
-def row_offsets(pattern: str) -> list[int]:
-    """The distinct offsets of the row tokens in `pattern`, sorted."""
-    return sorted({int(offset) for offset in _ROW_TOKEN.findall(pattern)})
+def split_at_rows(pattern: bytes) -> tuple[list[bytes], list[int]]:
+    """The texts of a pattern with a place between each two for a row number, and the offsets of these
+    rows."""
+    parts = re.split(rb"\x00(-?\d+)\x00", pattern)
+    return parts, [int(offset) for offset in parts[1::2]]
 
 
 @dataclass(frozen=True)

@@ -205,7 +205,7 @@ def _check(one: Attention) -> tuple[str, ...]:
         )
         if name in one.settings
     ]
-    return (f"its attention weights are those that attn-xl computes: {where}", *extra)
+    return (f"the attention weights of attn-xl equal those in {where}", *extra)
 
 
 def labels_of(book: Book, span: Span) -> tuple[tuple[str, ...], tuple[str, ...]]:

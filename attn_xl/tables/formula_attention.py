@@ -262,7 +262,7 @@ def find_attention(book: FormulaBook) -> tuple[list[Attention], Tracing]:
             tracing.origin(one.words.span, "rows" if one.words.turned else "columns")
             for one in (head.q, head.k)
         ]
-        if ends[1][0].holds(ends[0][0]) and ends[0][1] == ends[1][1]:
+        if ends[0] != ends[1] and ends[1][0].holds(ends[0][0]) and ends[0][1] == ends[1][1]:
             head.q.words, ends[0] = head.k.words, ends[1]  # one of the words, among all of them
         weights = tuple(one.weights and one.weights.span for one in (head.q, head.k, head.v))
         groups.setdefault((ends[0], ends[1]), {}).setdefault(weights, head)
@@ -320,7 +320,7 @@ def _projection(tracing: Tracing, factor: Operand, by_words: bool = False) -> Pr
             return None
         where = one.product.block.span
         weights = Role(w[0], w[1] == "columns", f"{where} multiplies it by {x[0]}")
-        words = Role(x[0], x[1] == "rows", f"{where} multiplies them")
+        words = Role(x[0], x[1] == "rows", f"{where} multiplies its words by {w[0]}")
         return Projection(words, weights, _bias(one, dimensions))
     if factor.cells is None:
         return None
@@ -337,7 +337,7 @@ def _factors(one: _Behind, by_words: bool) -> tuple[Piece | None, Piece | None]:
         return None, None
     span, axis = w
     start, count = _place(one.span, one.product.block.span, other(along))
-    if count != (span.shape[1] if axis == "rows" else span.shape[0]):
+    if one.span != one.product.block.span and count != span.shape[axis == "rows"]:
         span = span.part(other(axis), start, count)
     return x, (span, axis)
 
@@ -382,7 +382,8 @@ def _attention(tracing: Tracing, heads: Sequence[Head]) -> Attention:
     mixed = _mixed(tracing, heads) if len(heads) > 1 else None
     if mixed is not None:
         heads = mixed[1]
-    made = Attention(first.q.words, None if same else first.k.words, list(heads))
+    words, memory = (_original(tracing, one.words) for one in (first.q, first.k))
+    made = Attention(words, None if same else memory, list(heads))
     made.output = mixed[2] if mixed else first.output.block.span if len(heads) == 1 else None
     for number, head in enumerate(heads, 1):
         tail = f"_{number}" if len(heads) > 1 else ""
@@ -396,6 +397,12 @@ def _attention(tracing: Tracing, heads: Sequence[Head]) -> Attention:
         if mixed[3] is not None:
             made.weights["b_O"] = mixed[3]
     return made
+
+
+def _original(tracing: Tracing, role: Role) -> Role:
+    """The words that a table is a copy of, or itself."""
+    span, axis = tracing.origin(role.span, "rows" if role.turned else "columns")
+    return Role(span, axis == "rows", role.why) if span.sheet in tracing.blocks.on else role
 
 
 def _mixed(

@@ -280,6 +280,8 @@ class Blocks:
                 return " 0 "
             return f"\x01{len(sheets) - 1} "
 
+        if "[" in text:  # other workbooks, columns of tables
+            text = ""
         plain = _PARTS.sub(replaced, text)
         if plain not in self._trees:
             self._trees[plain] = _parsed(plain)

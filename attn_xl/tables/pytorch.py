@@ -27,12 +27,19 @@ _MODULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"intermediate\.dense", ("W_1",)),
     (r"output\.dense", ("W_2",)),
     (r"norm([123])", ("gamma_{}",)),
+    (r"gate_proj", ("W_G",)),
+    (r"up_proj", ("W_1",)),
+    (r"down_proj", ("W_2",)),
+    (r"input_layernorm", ("gamma_1",)),
+    (r"post_attention_layernorm", ("gamma_2",)),
+    (r"(q|k)_norm", ("gamma_{}",)),
+    (r"lm_head", ("W_U",)),
     (r"output\.LayerNorm", ("gamma_2",)),
     (r"norm", ("gamma",)),
     (r"convs?(?:1d)?\d*", ("W_conv",)),
 )
 """Patterns for the end of a module's path, with its weights; the first match counts. They cover
-`nn.MultiheadAttention`, the layers of `nn.Transformer`, BERT, and most decoders."""
+`nn.MultiheadAttention`, the layers of `nn.Transformer`, BERT, Llama, and most decoders."""
 
 _ENDINGS = tuple(
     f"{module}{kind}"
@@ -86,6 +93,11 @@ class _Parameter(NamedTuple):
         """Whether it belongs to the norm after all layers."""
         return self.roles[0] in ("gamma", "beta")
 
+    @property
+    def of_vocabulary(self) -> bool:
+        """Whether it makes logits of the last vectors."""
+        return self.roles[0] in ("W_U", "b_U")
+
 
 def weights_of_parameters(
     names: Iterable[str], shapes: Mapping[str, tuple[int, int]] | None = None
@@ -100,15 +112,20 @@ def weights_of_parameters(
     found = {name: part for name in names if (part := _parameter(name)) is not None}
     crossing = any(_CROSS & {*part.within} for part in found.values())
 
+    speaks = any(part.of_vocabulary for part in found.values())  # a language model decodes
+
     def stack(part: _Parameter) -> str:
-        decodes = "decoder" in part.within or (crossing and "encoder" not in part.within)
+        decodes = "decoder" in part.within or ((crossing or speaks) and "encoder" not in part.within)
         return "Dec" if decodes else "Enc"
 
-    layers = {(stack(part), part.layer) for part in found.values() if not part.of_stack}
+    within = [part for part in found.values() if not (part.of_stack or part.of_vocabulary)]
+    layers = {(stack(part), part.layer) for part in within}
     made: dict[str, tuple[str, ...]] = {}
     for name, part in found.items():
         before = ""
-        if part.of_stack:
+        if part.of_vocabulary:
+            before = ""
+        elif part.of_stack:
             before = f"{stack(part)}."
         elif len(layers) > 1 or crossing:
             before = f"{stack(part)}{(part.layer or 0) + 1}."

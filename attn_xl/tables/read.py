@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from attn_xl.errors import CallError, InputError, nearest
+from attn_xl.outputs import no_such_file
 from attn_xl.spreadsheets.book import Book, read_book
 from attn_xl.tables.written.edits import not_read
 from attn_xl.tables.written.record import chosen_lines, read_record
@@ -37,8 +38,9 @@ def read_tables(
     """Read the embedding tables and the weights of a file, a frame or an array.
 
     Accepts .xlsx, .xlsm, .xlsb, .xls, .ods, .csv, .tsv, .npy, .npz and .json. Tables are found anywhere
-    on a sheet, with or without labels; weights are recognized by the name of their sheet or by a label
-    beside them such as `W_Q`. Formulas without a stored value are computed with IronCalc. A workbook
+    on a sheet, with or without labels. If the workbook's formulas compute attention, they tell what
+    each table is; if not, weights are recognized by the name of their sheet or by a label beside them
+    such as `W_Q`. Formulas without a stored value are computed with IronCalc. A workbook
     that `attn-xl` wrote is read back with its current numbers and settings. `attn-xl inspect` shows
     what is found and why.
 
@@ -73,12 +75,19 @@ def read_tables(
         array([2. , 1.9, 0.1])
     """
     result = survey(
-        path, range=range, words_in=words_in, sheet=sheet, without=without, encoding=encoding, text=text
+        path,
+        range=range,
+        words_in=words_in,
+        sheet=sheet,
+        without=without,
+        encoding=encoding,
+        text=text,
+        weights=weights,
     )
     if result.trouble is not None:
         raise result.trouble
     assert result.tables is not None
-    return result.tables if weights is None else _with_stored(result.tables, Path(weights))
+    return result.tables
 
 
 def survey(
@@ -90,6 +99,7 @@ def survey(
     without: str | Sequence[str] = (),
     encoding: str | None = None,
     text: str | Sequence[str] = (),
+    weights: str | os.PathLike[str] | None = None,
 ) -> Survey:
     """Find all tables of a file and what each is for; arguments as for `read_tables`.
 
@@ -99,12 +109,19 @@ def survey(
         InputError: if the file cannot be read at all.
         CallError: if a range, a sheet or weights do not exist.
     """
-    if isinstance(path, (str, os.PathLike)) and Path(path).is_dir():
-        return _of_checkpoint(Path(path), [text] if isinstance(text, str) else text)
-    if text:
+    is_path = isinstance(path, (str, os.PathLike))
+    if is_path and Path(path).is_dir():
+        made = _of_checkpoint(Path(path), [text] if isinstance(text, str) else text)
+    elif text and is_path and not Path(path).exists():
+        raise no_such_file(Path(path))
+    elif text:
         raise CallError("--text needs the folder of a trained model, not a file.")
-    book = _book_of(path, encoding)
-    return survey_of(book, range=range, words_in=words_in, sheet=sheet, without=without)
+    else:
+        book = _book_of(path, encoding)
+        made = survey_of(book, range=range, words_in=words_in, sheet=sheet, without=without)
+    if weights is not None and made.tables is not None:
+        made = replace(made, tables=_with_stored(made.tables, Path(weights)))
+    return made
 
 
 def survey_of(
@@ -137,7 +154,14 @@ def _of_checkpoint(folder: Path, texts: Sequence[str]) -> Survey:
             f"{folder}: is a folder without a {CONFIG}. Give a spreadsheet, or the folder of a trained "
             "model."
         )
-    return Survey(folder, [], Checkpoint(folder).tables(texts))
+    tables = Checkpoint(folder).tables(texts)
+    tokens = sum(len(table.rows) for table in tables.sentences.values())
+    files = {
+        CONFIG: f"{len(tables.settings)} settings",
+        "tokenizer.json": f"splits the text into {tokens} tokens",
+        "model.safetensors": f"{len(tables.weights)} weights",
+    }
+    return Survey(folder, [SheetFound(name, passed=why) for name, why in files.items()], tables)
 
 
 def _with_stored(tables: Tables, path: Path) -> Tables:

@@ -457,8 +457,10 @@ def _read_labels(grid: Grid, where: str, sheets: Container[str]) -> dict[str, tu
             continue
         if not texts[0] or len(texts) < 2:
             raise InputError(
-                f"{where}, row {row + 1}: a label needs the name of a sentence and, beside it, its class "
-                f"or the word that follows; found {described(next(v for v in values if not is_blank(v)))}."
+                f"{where}, row {row + 1}: a label needs the name of a sentence and, beside it, its "
+                "class "
+                "or the word that follows; found "
+                f"{described(next(v for v in values if not is_blank(v)))}."
             )
         if texts[0] in labels:
             raise InputError(f"{where}, row {row + 1}: {texts[0]!r} has a label above; keep one.")

@@ -85,8 +85,12 @@ def _fails(made: Survey, reading: Given, settings: Given) -> str:
     from attn_xl.models.build import foresee
 
     try:
-        assert made.book is not None
-        again = survey_of(made.book, **{k: v for k, v in reading.items() if k != "encoding"})
+        again = made  # a trained model has no book
+        if made.book is not None:
+            chosen = {k: v for k, v in reading.items() if k not in ("encoding", "weights")}
+            again = survey_of(made.book, **chosen)
+            if "weights" in reading:
+                again.tables = made.tables
         if again.trouble is not None or again.tables is None:
             return str(again.trouble)
         where = f"{made.path}, sheet 'Settings'"

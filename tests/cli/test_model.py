@@ -33,10 +33,11 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
     return call
 
 
-@pytest.fixture
-def written(run: Run, tmp_path: Path) -> Path:
-    path = tmp_path / "m.xlsx"
-    run("model", TINY, "--text", TEXT, "-o", path)
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("model") / "m.xlsx"
+    with pytest.raises(SystemExit):
+        main(["model", str(TINY), "--text", TEXT, "-o", str(path)])
     return path
 
 
@@ -96,11 +97,18 @@ def test_other_commands_take_a_model_and_its_workbook(run: Run, written: Path, t
     assert "cat" in json.dumps(sentence)
     cell = "Dec1.Softmax_1[chased, cat]"
     assert run("explain", TINY, cell, "--text", TEXT) == run("explain", written, cell)
-    assert "nothing found" in run("check", written)
+
+
+def test_inspect_lists_the_files_of_a_model(run: Run) -> None:
+    listed = run("inspect", TINY, "--text", TEXT)
+    assert "splits the text into 4 tokens" in listed
+    assert "20 weights" in listed
+    assert f"attn-xl convert {TINY} --text" in listed
 
 
 @thorough
-def test_its_canvas_and_its_lesson(run: Run, tmp_path: Path) -> None:
+def test_its_canvas_its_lesson_and_its_check(run: Run, written: Path, tmp_path: Path) -> None:
+    assert "nothing found" in run("check", written)
     canvas, lesson = tmp_path / "canvas.xlsx", tmp_path / "lesson.xlsx"
     run("model", TINY, "--text", "the cat ran", "--layout", "canvas", "-o", canvas)
     run("teach", TINY, "--text", "the cat ran", "-o", lesson)
@@ -108,6 +116,7 @@ def test_its_canvas_and_its_lesson(run: Run, tmp_path: Path) -> None:
     verify(lesson)
 
 
+@thorough
 def test_influence_begins_where_formulas_begin(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "m.xlsx"
     chosen = ("--layers", "1", "--heads", "1", "--layout", "sheets")
@@ -132,9 +141,14 @@ def test_too_large_says_what_fits(run: Run, tmp_path: Path, monkeypatch: pytest.
         ((), "needs a text"),
         (("--text", TEXT, "--layers", "7"), "--layers 7: the model has layers 0 to 1"),
         (("--text", TEXT, "--vocabulary", "some"), "it takes all, used"),
+        (("--text", TEXT, "--generate", "1", "--layers", "1"), "--generate works with all layers"),
     ],
 )
 def test_mistakes_in_the_call(call: tuple[str, ...], says: str, run: Run) -> None:
     error = run("model", TINY, *call, status=2)
     assert says in error
     assert error.count("\n") == 1
+
+
+def test_a_folder_that_does_not_exist(run: Run, tmp_path: Path) -> None:
+    assert "no such file" in run("model", tmp_path / "none", "--text", TEXT, status=1)

@@ -64,6 +64,21 @@ MODELS: dict[str, tuple[type, Any, torch.dtype]] = {
         torch.float32,
     ),
     "llama": (LlamaForCausalLM, LlamaConfig(**_NEW, rope_theta=500.0), torch.bfloat16),
+    "llama-3": (
+        LlamaForCausalLM,
+        LlamaConfig(
+            **_NEW,
+            rope_theta=500.0,
+            rope_scaling={
+                "rope_type": "llama3",
+                "factor": 8.0,
+                "low_freq_factor": 1.0,
+                "high_freq_factor": 4.0,
+                "original_max_position_embeddings": 64,
+            },
+        ),
+        torch.float32,
+    ),
     "mistral": (
         MistralForCausalLM,
         MistralConfig(**{**_NEW, "num_key_value_heads": 1}, head_dim=6),

@@ -122,9 +122,9 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "RunningSum": (lambda: f.running_sum(X), False),
     "Width": (lambda: f.width(X), True),
     "Gather": (lambda: f.gather([(X, 1), (Y, 0)], ["a", "b"]), False),
-    "AddedRows": (lambda: AddedRows(((1, 0), (), (1,))).of(X, rows="abc"), False),
     "Shift": (lambda: f.shifted(X, -1, START), False),
     "Previous": (lambda: previous(), False),
+    "AddedRows": (lambda: AddedRows(((1, 0), (), (1,))).of(X, rows="abc"), False),
     "Columns": (lambda: f.columns(X, 1, 3), True),
     "Placed": (lambda: Placed((1,), 5).of(X, columns="abcde"), False),
     "Repeated": (lambda: Repeated(2, 3).of(f.columns(X, 0, 1), columns="abc"), False),
@@ -464,8 +464,8 @@ def test_random_expressions_are_written_explained_and_taught(folder: Path, data:
 
 
 def test_the_random_expressions_have_every_operation() -> None:
-    """All but those that need words: `Find`, `OneHot`, and `Best`, whose result is words. Those that are made for
-    gradients only are reached in test_gradients.py."""
+    """All but those that need words: `Find`, `OneHot`, and `Best`, whose result is words. Those
+    made for gradients only are reached in test_gradients.py."""
     reached = {type(operation_of(node)) for node in _all_steps() if node.operation is not None}
     missing = {type(operation).__name__ for operation in PRIMITIVES} - {k.__name__ for k in reached}
     assert missing == {"Find", "OneHot", "Best", *OF_GRADIENTS}

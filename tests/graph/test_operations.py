@@ -14,6 +14,7 @@ from attn_xl.graph.functions import exp, find, gather, option, row_maximum, row_
 from attn_xl.graph.node import Graph
 from attn_xl.graph.operation import Operation
 from attn_xl.graph.operations.catalogue import PRIMITIVES
+from attn_xl.graph.operations.products import Product
 from attn_xl.graph.operations.reductions import Best
 from attn_xl.graph.recompute import Entered, recompute
 from attn_xl.workbook.write import write_workbook
@@ -35,6 +36,16 @@ def operations(base: type[Operation] = Operation) -> set[type[Operation]]:
 def test_the_catalogue_has_every_operation() -> None:
     assert {type(primitive) for primitive in PRIMITIVES} == operations()
     assert all(primitive.binds in (1, 2, 9) for primitive in PRIMITIVES)
+
+
+@pytest.mark.parametrize(("k", "m"), [(1, 1), (9, 1), (64, 2), (129, 3), (1000, 65)])
+def test_a_product_of_one_row_adds_from_left_to_right(k: int, m: int) -> None:
+    rng = np.random.default_rng(k)
+    row, right = rng.normal(size=(1, k)), np.asfortranarray(rng.normal(size=(k, m)))
+    total = np.zeros(m)
+    for number, line in zip(row[0], right):
+        total = total + number * line
+    assert (Product().numbers(row, right)[0] == total).all()
 
 
 def test_product_adds_from_left_to_right() -> None:

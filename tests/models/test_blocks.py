@@ -155,6 +155,43 @@ def test_scores_of_rotary_positions_depend_on_the_distance_only() -> None:
             assert np.ptp(np.diagonal(scores, distance)) < 1e-12
 
 
+def test_fewer_keys_than_heads_name_the_option() -> None:
+    source = attn_xl.read_tables(SAMPLES / "llama.xlsx")
+    written = {"model": "decoder-only", "heads": 2, "norm": "pre", "activation": "swiglu"}
+    settings = Settings.resolve({}, written, "")
+    with pytest.raises(InputError, match="W_K would fit --kv-heads 1"):
+        attend(source, settings)
+
+
+def test_the_names_of_llama_are_read() -> None:
+    """As `state_dict` of a model of two layers has them, out x in."""
+    rng = np.random.default_rng(5)
+    layer = {
+        "self_attn.q_proj": (8, 8), "self_attn.k_proj": (4, 8), "self_attn.v_proj": (4, 8),
+        "self_attn.o_proj": (8, 8), "self_attn.q_norm": (4,), "self_attn.k_norm": (4,),
+        "mlp.gate_proj": (6, 8), "mlp.up_proj": (6, 8), "mlp.down_proj": (8, 6),
+        "input_layernorm": (8,), "post_attention_layernorm": (8,),
+    }  # fmt: skip
+    shapes = {f"model.layers.{i}.{name}.weight": shape for i in (0, 1) for name, shape in layer.items()}
+    shapes |= {"model.norm.weight": (8,), "lm_head.weight": (5, 8)}
+    state = {name: rng.normal(size=shape).round(2) for name, shape in shapes.items()}
+    ours = {"q_proj": "W_Q", "k_proj": "W_K", "v_proj": "W_V", "o_proj": "W_O", "q_norm": "gamma_Q",
+            "k_norm": "gamma_K", "gate_proj": "W_G", "up_proj": "W_1", "down_proj": "W_2",
+            "input_layernorm": "gamma_1", "post_attention_layernorm": "gamma_2"}  # fmt: skip
+    renamed = {"Dec.gamma": state["model.norm.weight"][None], "W_U": state["lm_head.weight"].T}
+    for name, values in state.items():
+        path = name.split(".")
+        if "layers" in path:
+            renamed[f"Dec{int(path[2]) + 1}.{ours[path[-2]]}"] = np.atleast_2d(values.T)
+    options: dict[str, Any] = {
+        "model": "decoder-only", "layers": 2, "heads": 2, "kv_heads": 1, "positions": "rotary",
+        "norm": "pre", "norm_type": "rms", "activation": "swiglu", "qk_norm": "rms",
+    }  # fmt: skip
+    x = rng.normal(size=(3, 8))
+    theirs = attn_xl.attend(x, weights=state, **options)["Sentence"]["Logits"].values
+    assert (theirs == attn_xl.attend(x, weights=renamed, **options)["Sentence"]["Logits"].values).all()
+
+
 # Writing on
 
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -211,8 +248,8 @@ def test_a_draw_follows_the_seed_and_the_probabilities() -> None:
     assert len(words) > 4
     graph = writing(["the"], generate=1, sample=True, seed=5)
     draw = 16807 * (16807 * 6 % (2**31 - 1)) % (2**31 - 1) / (2**31 - 1)
-    assert graph["New1.Draw"].values[0, 0] == draw
-    ends = np.cumsum(graph["New1.WordChances"].values[0])
+    assert graph["New1.Drawing.Draw"].values[0, 0] == draw
+    ends = np.cumsum(graph["New1.Drawing.WordChances"].values[0])
     assert graph["New1.Chosen"].values[0].argmax() == (ends > draw).argmax()
 
 
@@ -228,3 +265,44 @@ def test_where_words_cannot_be_written() -> None:
     source = attn_xl.read_tables(SAMPLES / "output-weights.xlsx")
     with pytest.raises(InputError, match="--generate needs the embedding of each word"):
         attend(source, Settings.resolve({"generate": 2}, source.settings, ""))
+
+
+# ONNX's reference implementation: tests/data/make_onnx_blocks.py
+
+
+@pytest.fixture(scope="module")
+def onnx() -> dict[str, np.ndarray]:
+    with np.load(Path(blocks.__file__).parent / "onnx_blocks.npz") as arrays:
+        return dict(arrays)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5])
+@pytest.mark.parametrize("pairs", ["half", "neighbours"])
+def test_rotations_are_those_of_onnx(pairs: str, share: float, onnx: dict[str, np.ndarray]) -> None:
+    options = {"rotary_pairs": pairs, "rotary_share": share, "rotary_base": 100.0}
+    graph = attn_xl.attend(onnx["x"], positions="rotary", **options)["Sentence"]  # type: ignore[arg-type]
+    for step in ("RotatedQ", "RotatedK"):
+        assert_close(graph[step].values, onnx[f"rotary {pairs} {share}"], step)
+
+
+def test_rms_norm_is_that_of_onnx(onnx: dict[str, np.ndarray]) -> None:
+    weights = {"gamma": onnx["gamma"]}
+    graph = attn_xl.attend(onnx["x"], weights=weights, model="norm", norm_type="rms", epsilon=2**-10)
+    assert_close(graph["Sentence"]["Norm"].values, onnx["rms norm"], "Norm")
+
+
+@pytest.mark.parametrize(
+    ("case", "options"),
+    [
+        ("grouped", {}),
+        ("capped", {"score_cap": 1.5}),
+        ("window", {"window": 3}),
+        ("word by word", {}),
+    ],
+)
+def test_attention_is_that_of_onnx(
+    case: str, options: dict[str, Any], onnx: dict[str, np.ndarray]
+) -> None:
+    weights = {name: onnx[name] for name in ("W_Q", "W_K", "W_V")} | {"W_O": np.eye(16)}
+    graph = attn_xl.attend(onnx["x"], weights=weights, heads=4, kv_heads=2, causal=True, **options)
+    assert_close(graph["Sentence"]["Concat"].values, onnx[f"attention {case}"], case)

@@ -207,7 +207,7 @@ def test_a_changed_label_changes_the_loss(
         (classifier(Labels=None), "the sentence 'pets' has 0 labels"),
         (classifier(Labels=[["pets", "animal"], ["dsek", "device"]]), "'desk' has 0 labels"),
         (classifier(Labels=[["pets", "animal"], ["desk", "devise"]]), "the class 'devise' .* 'device'"),
-        (classifier(Labels=[["pets", "animal"], ["desk", "animal"]]), "no sentence has the class 'device'"),
+        (classifier(Labels=[["pets", "animal"], ["desk", "animal"]]), "no sentence has the class"),
         (classifier(Labels=[["pets"], ["desk", "animal"]]), "sheet 'Labels', row 1: a label needs"),
         (classifier(Labels=[["pets", "a"], ["pets", "b"]]), "row 2: 'pets' has a label above"),
         (classifier(W_C=[[1, 2], [3, 4]]), "the columns of W_C have no labels"),
@@ -215,7 +215,7 @@ def test_a_changed_label_changes_the_loss(
         (language_model(Labels=[["pets", "dog"]]), "the word 'dog'.*not in the vocabulary"),
         (language_model(Labels=[["pets", "cat", "and"]]), "has 2 labels. Give one word"),
         (language_model(pets=table(np.ones((1, 3)), ["mouse"])), "no word follows 'mouse'"),
-        ({"one": table(np.ones((2, 2))), "Settings": [["loss", True]]}, "the sheet Target is missing: 2 x 2"),
+        ({"one": table(np.ones((2, 2))), "Settings": [["loss", True]]}, "the sheet Target is missing"),
         (
             {"one": table(np.ones((2, 2))), "Target": [[1, 2, 3]], "Settings": [["loss", True]]},
             "Target is 1 x 3, but Output of the sentence 'one' is 2 x 2",
@@ -229,7 +229,7 @@ def test_what_cannot_be_compared_is_said(sheets: Any, message: str, make: Make) 
 
 def test_a_word_with_two_columns_is_refused(make: Make) -> None:
     sheets = language_model(Vocabulary=table(np.ones((6, 3)), [*PETS, "cat"]))
-    with pytest.raises(InputError, match="'cat'.*not in the vocabulary once"):
+    with pytest.raises(InputError, match=r"'cat'.*not in the vocabulary once"):
         attn_xl.attend(make(sheets))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, alike, verify
+from conftest import SAMPLES, alike, by_libreoffice, verify
 from judges import Editable
 
 import attn_xl
@@ -20,6 +20,7 @@ from attn_xl.graph.node import Graph
 from attn_xl.graph.recompute import Entered, recompute
 from attn_xl.graph.recurrence import recurrence
 from attn_xl.settings import Settings
+from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 from attn_xl.tables.pytorch import weights_of_parameters
 from attn_xl.teaching.grading.grade_file import Submission, grade_one
 from attn_xl.teaching.grading.results import Status
@@ -153,6 +154,29 @@ def test_an_edit_in_the_first_word_changes_what_follows(
     moved = np.abs(graph[name].values - computation["sentence"][name].values).max(axis=1)
     assert (moved[:2] > 0).all()
     assert (moved[-1] > 0) == (model != "cnn")
+
+
+@by_libreoffice
+def test_libreoffice_follows_an_edit_in_the_first_word(tmp_path: Path) -> None:
+    paths, expected = [], {}
+    for model in (*RECURRENT, "cnn"):
+        path = tmp_path / f"{model}.xlsx"
+        tables = attn_xl.read_tables(SAMPLES / f"{model}.xlsx")
+        settings = Settings(model=model, influence=True, canvas=False)  # type: ignore[arg-type]
+        write_workbook(attn_xl.attend(tables, settings), path, settings=settings)
+        book = openpyxl.load_workbook(path)
+        book["Input"]["B5"].value = 7.5
+        book.save(path)
+        tables.sentences["sentence"].values[0, 0] = 7.5
+        expected[model] = attn_xl.attend(tables, settings)["sentence"]
+        paths.append(path)
+    (tmp_path / "out").mkdir()
+    for model, path in zip(expected, recalculated_by_libreoffice(paths, tmp_path / "out")):
+        book = openpyxl.load_workbook(path, data_only=True)
+        for name in ("Output" if model == "cnn" else "Hidden", "Influence"):
+            for (i, j), number in np.ndenumerate(expected[model][name].values):
+                value = book[name].cell(5 + i, 2 + j).value
+                assert abs(value - number) <= 1e-12 * max(1, abs(number)), (model, name)
 
 
 def test_a_formula_points_at_the_row_above(tmp_path: Path) -> None:

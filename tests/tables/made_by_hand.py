@@ -516,6 +516,44 @@ def rows_typed_one_by_one(path: Path) -> np.ndarray:
     return h.o
 
 
+def one_formula(path: Path) -> np.ndarray:
+    """Queries, keys and values, then the whole of attention in one formula."""
+    hand, x, s = Hand(), numbers(140, 3, 4), "Sheet1"
+    w = [numbers(n, 4, 2) for n in (141, 142, 143)]
+    h = Head(x, w)
+    hand.given(s, 1, 1, [["", "a", "b", "c", "d"], *([n, *r] for n, r in zip("xyz", x))])
+    for n, m in enumerate((h.q, h.k, h.v)):
+        hand.given(s, 1, 8 + 3 * n, w[n])
+        hand.array(s, 6, 8 + 3 * n, m, f"MMULT($B$2:$E$4,{area(1, 8 + 3 * n, w[n])})")
+    scores = "MMULT(_xlpm.q,TRANSPOSE(_xlpm.k))/SQRT(2)".replace("_xlpm.q", "H6:I8").replace(
+        "_xlpm.k", "K6:L8"
+    )
+    shares = f"_xlfn.BYROW({scores},_xlfn.LAMBDA(_xlpm.r,EXP(_xlpm.r)/SUM(EXP(_xlpm.r))))"
+    hand.array(s, 12, 1, h.o, f"_xlfn.LET(_xlpm.a,{shares},MMULT({shares},N6:O8))")
+    hand.save(path)
+    return h.o
+
+
+def no_intermediate_step(path: Path) -> np.ndarray:
+    """Everything in one formula, with defined names."""
+    hand, x, s = Hand(), numbers(150, 3, 4), "Sheet1"
+    w = [numbers(n, 4, 3) for n in (151, 152, 153)]
+    h = Head(x, w, scale=True)
+    hand.given(s, 2, 2, x)
+    hand.given(s, 2, 10, w[0])
+    hand.given(s, 2, 14, w[1])
+    hand.given(s, 2, 18, w[2])
+    names = {"emb": "$B$2:$E$4", "wA": "$J$2:$L$5", "wB": "$N$2:$P$5", "wC": "$R$2:$T$5"}
+    for name, cells in names.items():
+        hand.book.defined_names[name] = openpyxl.workbook.defined_name.DefinedName(
+            name, attr_text=f"{s}!{cells}"
+        )
+    scores = "MMULT(MMULT(emb,wA),TRANSPOSE(MMULT(emb,wB)))/SQRT(3)"
+    hand.array(s, 10, 2, h.o, f"MMULT(SOFTMAX({scores}),MMULT(emb,wC))")
+    hand.save(path)
+    return h.o
+
+
 def two_layers(path: Path) -> np.ndarray:
     """Embeddings plus positions, attention, and a second attention over its results."""
     hand, e, p = Hand(), numbers(90, 3, 2), numbers(91, 3, 2)
@@ -563,6 +601,8 @@ WORKBOOKS = [
     one_word_at_a_time,
     heads_on_sheets,
     rows_typed_one_by_one,
+    one_formula,
+    no_intermediate_step,
     two_layers,
 ]
 

@@ -207,6 +207,13 @@ def test_weights_without_a_config_are_read_by_their_names(
     assert np.array_equal(read.weights["W_Q"].values, w.T)  # stored out x in
 
 
+def test_rotary_positions_stretched_evenly(tiny: Path) -> None:
+    change_json(tiny / "config.json", lambda c: c.update(rope_scaling={"type": "linear", "factor": 4}))
+    (graph,) = attn_xl.load_model(tiny)("the cat ran").values()
+    (plain,) = attn_xl.load_model(TINY)("the cat ran").values()
+    assert np.array_equal(graph["Dec.Angle"].values, plain["Dec.Angle"].values / 4)
+
+
 # Files that are not well-formed
 
 
@@ -269,7 +276,8 @@ def refused(folder: Path, says: str, text: str = "the cat") -> None:
         (lambda c: c.pop("num_attention_heads"), "num_attention_heads is missing"),
         (lambda c: c.pop("rms_norm_eps"), "rms_norm_eps is missing"),
         (lambda c: c.update(hidden_act="tanh"), "hidden_act is 'tanh'; attn-xl computes silu"),
-        (lambda c: c.update(rope_scaling={"rope_type": "llama3"}), "rope_scaling is .*llama3"),
+        (lambda c: c.update(rope_scaling={"rope_type": "yarn"}), "rope_type is 'yarn'.* 'llama3'"),
+        (lambda c: c.update(rope_scaling={"type": "llama3"}), "of type 'llama3' need factor, low_freq"),
         (
             lambda c: c.update(num_hidden_layers=1),
             r"layers\.1\..* not part of a llama model with 1 layer",

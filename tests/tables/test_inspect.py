@@ -111,13 +111,15 @@ def test_every_command_has_the_options(tmp_path: Path, capsys: pytest.CaptureFix
     assert "Scores[a, b]" in out
     for command in ("convert", "similarity", "teach"):
         path = tmp_path / f"{command}.xlsx"
-        run(command, source, *where, "-o", str(path), capsys=capsys)
+        run(command, source, *where, "--layout", "sheets", "-o", str(path), capsys=capsys)
         assert [c.value for c in openpyxl.load_workbook(path)["Input"]["A"]][4:6] == ["a", "b"]
         run(
             command,
             str(SAMPLES / "mouse.xlsx"),
             "--sheet",
             "pets",
+            "--layout",
+            "sheets",
             "-o",
             str(path),
             "--force",

@@ -17,7 +17,9 @@ from made_by_hand import (
     Head,
     area,
     large_canvas,
+    no_intermediate_step,
     numbers,
+    one_formula,
     one_word_at_a_time,
     rows_typed_one_by_one,
     two_layers,
@@ -41,8 +43,8 @@ def test_the_formulas_tell_what_the_tables_are(made: Made, tmp_path: Path) -> No
     tables = attn_xl.read_tables(tmp_path / "theirs.xlsx")
     (graph,) = attn_xl.attend(tables).values()
     np.testing.assert_allclose(graph["Output"].values, expected, rtol=1e-9)
-    alone = made is one_word_at_a_time  # the weights of two words are no matrix
-    assert alone or any("that attn-xl computes" in remark for remark in tables.remarks)
+    alone = made in (one_word_at_a_time, one_formula, no_intermediate_step)  # no matrix of weights
+    assert alone or any("attention weights of attn-xl equal" in remark for remark in tables.remarks)
 
 
 def test_words_keep_their_labels_where_the_formulas_read_copies(tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ def test_the_parts_of_one_matrix_are_found_where_they_stand(make: Make) -> None:
         ("encoder.norm.weight", ("Enc.gamma",)),
         ("decoder.norm.bias", ("Dec.beta",)),
         ("embeddings.LayerNorm.weight", None),
-        ("lm_head.weight", None),
+        ("qa_outputs.weight", None),
         ("linear3.weight", None),
         ("q_proj", None),
         ("mouse", None),
@@ -151,8 +151,8 @@ def test_names_of_parameters(name: str, weights: tuple[str, ...] | None) -> None
     ("name", "said"),
     [
         (
-            "lm_head.weight",
-            "'lm_head.weight' looks like the name of weights, but attn-xl does not know it",
+            "qa_outputs.weight",
+            "'qa_outputs.weight' looks like the name of weights, but attn-xl does not know it",
         ),
         ("attn.bias_k", "'attn.bias_k' looks like the name of weights"),
         ("attn_weights", "'attn_weights' looks like the name of weights"),
@@ -357,7 +357,7 @@ def how_of(how: dict[str, Any]) -> dict[str, Any]:
         ("query.weight", "layer.3.attention.self", "layer.3.attention.self.query.weight"),
         ("the norm1.weight of mice", "s", None),
         ("mouse", "s", None),
-        ("lm_head.weight", "s", None),
+        ("qa_outputs.weight", "s", None),
     ],
 )  # fmt: skip
 def test_titles_of_parameters(title: str, sheet: str, name: str | None) -> None:
@@ -394,12 +394,12 @@ def test_a_cut_name_that_may_be_several_is_refused(make: Make) -> None:
 
 def test_a_title_that_is_called_as_weights_are_is_no_sentence(make: Make) -> None:
     rows = [["", "x", "y"], ["a", 1, 2]]
-    path = make({"s": rows, "more": [["lm_head.weight"], [1, 2], [3, 4]]})
+    path = make({"s": rows, "more": [["qa_outputs.weight"], [1, 2], [3, 4]]})
     with pytest.raises(
-        InputError, match=r"sheet 'more': 'lm_head.weight' looks like the name of weights"
+        InputError, match=r"sheet 'more': 'qa_outputs.weight' looks like the name of weights"
     ):
         read_tables(path)
-    for without in ("lm_head.weight", "more", "lm_head"):
+    for without in ("qa_outputs.weight", "more", "qa_outputs"):
         assert list(read_tables(path, without=without).sentences) == ["s"]
     assert list(read_tables(path, sheet="more").sentences) == ["more"]
     both = make({"s": [*rows, [], ["query.weight"], [1, 2], [3, 4]]}, "both.xlsx")

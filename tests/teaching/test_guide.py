@@ -37,8 +37,30 @@ SETTINGS = {
         {"causal": True, "padding": "texas"},
         {"model": Model.norm},
         {"model": Model.norm, "norm_epsilon": "outside"},
+        {"model": Model.norm, "norm_type": "rms"},
     ],
     "multi-head": [{"heads": 2, "heads_as_sheets": True}],
+    "rms-norm": [{"model": Model.norm, "norm_type": "rms", "norm_epsilon": "outside"}],
+    "window": [
+        {
+            "random_weights": 1,
+            "heads": 2,
+            "positions": "rotary",
+            "latent": 2,
+            "latent_queries": 2,
+            "qk_norm": "rms",
+        }
+    ],
+    "language-model": [
+        {
+            "model": Model.decoder_only,
+            "logit_cap": 2.0,
+            "random_weights": 1,
+            "generate": 1,
+            "controls": True,
+            "activation": "silu",
+        }
+    ],
 }
 
 

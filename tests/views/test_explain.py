@@ -70,7 +70,8 @@ from attn_xl.workbook.write import write_workbook
 MOUSE = SAMPLES / "mouse.xlsx"
 FILES = sorted(path for path in SAMPLES.glob("*.xlsx") if not path.stem.endswith("-attention"))
 WITH = {
-    "exp": math.exp, "ln": math.log, "sqrt": math.sqrt, "sin": math.sin, "cos": math.cos, "tanh": math.tanh,
+    "exp": math.exp, "ln": math.log, "sqrt": math.sqrt, "sin": math.sin, "cos": math.cos,
+    "tanh": math.tanh,
     "arccos": math.acos, "pi": math.pi, "max": max, "round": round,
     "first_largest": lambda row: row.index(max(row)) + 1,
     "phi": lambda x: math.erfc(-x / math.sqrt(2)) / 2,
@@ -101,7 +102,7 @@ def computed(numbers: str) -> float:
 
 def agrees(one: Explanation) -> bool:
     if isinstance(one.value, str):
-        names = re.findall(r"\[[^,\]]*, (?:\"([^\"]*)\"|([^\]]*))\]", one.words)
+        names = re.findall(r"\[(?:[^,\]]*, )?(?:\"([^\"]*)\"|([^\]]*))\]", one.words)
         return one.value == re.sub(r"#\d+$", "", "".join(names[int(computed(one.numbers)) - 1]))
     return abs(computed(one.numbers) - one.value) <= 1e-9 * max(1, abs(one.value))
 

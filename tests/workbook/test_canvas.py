@@ -20,7 +20,7 @@ from attn_xl.graph.functions import option, sqrt, width
 from attn_xl.graph.operation import Operation
 from attn_xl.models.computation import as_computation
 from attn_xl.settings import Activation, Arrangement, Model
-from attn_xl.spreadsheets.addresses import row_offsets, row_token, split_address
+from attn_xl.spreadsheets.addresses import at_row, split_address
 from attn_xl.text import text_width
 from attn_xl.workbook.canvas import canvas as canvas_module
 from attn_xl.workbook.canvas.canvas import CANVAS, draw
@@ -90,9 +90,7 @@ def named(layout: Layout, home: Block, formula: str) -> str:
 def formulas(layout: Layout, block: Block) -> Iterator[str]:
     for i in range(block.place.rows):
         for text in layout.patterns(block, i):
-            for offset in row_offsets(text):
-                text = text.replace(row_token(offset), str(block.place.row + i + offset))
-            yield named(layout, block, text)
+            yield named(layout, block, at_row(text, block.place.row + i))
 
 
 @alike
@@ -199,7 +197,7 @@ def test_a_product_stands_where_its_factors_meet(case: str) -> None:
                 inner = factor.node.shape[factor.turned]
                 cells = [(j, k) if factor.turned else (k, j) for k in range(inner)]
                 assert_within([(names[factor.node], *cell) for cell in cells], here)
-    assert products or case in ("similarity", "softmax", "norm") or case.startswith("one")
+    assert products or case in ("similarity", "softmax", "norm", "rms-norm") or case.startswith("one")
 
 
 def assert_within(part: list[object], whole: list[object]) -> None:

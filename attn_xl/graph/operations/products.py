@@ -30,8 +30,10 @@ class Product(Operation):
 
     def numbers(self, *operands: Numbers) -> Numbers:
         left, right = operands
-        if len(left) == 1:
-            return np.add.accumulate(left.T * right)[-1:]
+        if len(left) == 1 < right.shape[1]:  # numpy adds up whole rows from the first to the last
+            return np.asarray(
+                np.add.reduce(left.T * np.ascontiguousarray(right), axis=0, keepdims=True)
+            )
         total = np.zeros((left.shape[0], right.shape[1]))
         term = np.empty_like(total)
         for left_column, right_row in zip(left.T, np.ascontiguousarray(right)):

@@ -181,18 +181,18 @@ class Squares(Reduction):
 
 
 class RunningSum(Operation):
-    """The sum of each number and those to its left in its row: `=B5+Probabilities!C5`."""
+    """The sum of each number and those to its left in its row: `=SUM($B5:C5)`."""
 
     noun: ClassVar[str] = "Running"
-    reads = (Reads.number,)
-    reads_labels: ClassVar[bool] = True
+    reads = (Reads.row,)
 
     def numbers(self, *operands: Numbers) -> Numbers:
         return np.asarray(np.cumsum(operands[0], axis=1))
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
-        x, own = operands
-        return f"{own.cell(column - 1)}+{x.cell(column, binds=1)}" if column else x.cell(0)
+        (x,) = operands
+        first, last = x.row().partition(":")[0], x.cell(column).rpartition("!")[2]
+        return f"SUM({first}:{last})"
 
     def words(self, *operands: str) -> str:
         return f"the numbers of each row of {operands[0]}, added up from the left"

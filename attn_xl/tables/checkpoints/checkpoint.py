@@ -23,7 +23,7 @@ from .safetensors import Tensors, read_json
 from .tokenizer import Tokenizer, distinct, read_tokenizer
 
 CONFIG = "config.json"
-VOCABULARY = "Vocabulary"
+VOCABULARY, FACTORS = "Vocabulary", "RotaryFactors"
 FEW_WORDS, MOST_PROBABLE = 500, "top:50"
 """A larger vocabulary is not shown whole, but its most probable words."""
 Array = NDArray[Any]
@@ -62,6 +62,7 @@ class Checkpoint:
         self._tokenizer = read_tokenizer(folder)
         words = distinct(self._tokenizer.words)
         self.weights = StoredWeights(Tensors(folder), family, self.settings, self._config, words)
+        self.weights.stretch(self._config, self.settings, file)
         embeddings = self.weights.embeddings
         if len(words) > len(embeddings):
             raise InputError(
@@ -122,11 +123,10 @@ def _settings(family: Family, config: Mapping[str, Any], file: Path) -> dict[str
     Raises:
         InputError: for a missing key, or a value that attn-xl does not compute.
     """
-    nested = config.get("rope_parameters")
-    there = {**(nested if isinstance(nested, dict) else {}), **config}
+    there = {**_rotary(config), **config}
     for name, values in family.must.items():
         value = there.get(name, values[0])
-        if value not in values and not (name == "rope_scaling" and _is_default(value)):
+        if value not in values:
             raise InputError(
                 f"{file}: {name} is {value!r}, which attn-xl does not compute; it computes "
                 f"{listed([repr(one) for one in values])}."
@@ -153,8 +153,38 @@ def _settings(family: Family, config: Mapping[str, Any], file: Path) -> dict[str
     return settings
 
 
-def _is_default(scaling: Any) -> bool:
-    return isinstance(scaling, dict) and scaling.get("rope_type", scaling.get("type")) == "default"
+def _rotary(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of rotary positions, which a config has under one of two names."""
+    nested = config.get("rope_scaling") or config.get("rope_parameters")
+    found = dict(nested) if isinstance(nested, dict) else {}
+    return {**found, "rope_type": found.get("rope_type", found.get("type", "default"))}
+
+
+def _rotary_factors(
+    config: Mapping[str, Any], settings: Mapping[str, Any], width: int, file: Path
+) -> Array | None:
+    """The factors (1, width) of the angles of rotary positions; None if there are none.
+
+    Source: `_compute_llama3_parameters` in transformers; "The Llama 3 Herd of Models" (2024), 3.
+    """
+    scaling = _rotary(config)
+    kind = scaling["rope_type"]
+    if settings.get("positions") != "rotary" or kind == "default":
+        return None
+    keys = ["factor"]
+    if kind == "llama3":
+        keys += ["low_freq_factor", "high_freq_factor", "original_max_position_embeddings"]
+    numbers = [scaling.get(key) for key in keys]
+    if not all(isinstance(number, (int, float)) and number > 0 for number in numbers):
+        raise InputError(f"{file}: the rotary positions of type {kind!r} need {', '.join(keys)}.")
+    factor, *rest = map(float, numbers)  # type: ignore[arg-type]
+    if kind == "linear":
+        return np.full((1, width), 1 / factor)
+    low, high, longest = rest
+    pairs = np.arange(width // 2)
+    waves = 2 * np.pi * float(settings["rotary_base"]) ** (2 * pairs / width)  # words in a whole turn
+    share = np.clip((longest / waves - low) / (high - low), 0, 1)  # of the unchanged angle
+    return np.tile((1 - share) / factor + share, 2).reshape(1, -1)
 
 
 def _encoded(tokenizer: Tokenizer, text: str) -> list[int]:
@@ -212,6 +242,18 @@ class StoredWeights(Mapping[str, Table]):
         self._require(int(settings["layers"]), tied)
         self._check_shapes(settings)
 
+    def stretch(self, config: Mapping[str, Any], settings: Mapping[str, Any], file: Path) -> None:
+        """Add the factors of rotary positions, if the config has some."""
+        if settings.get("positions") != "rotary":
+            return
+        width = next(
+            self._shape(name, place)[1] for name, place in self._places.items() if name.endswith("W_Q")
+        )
+        turned = int(width // self._heads * settings.get("rotary_share", 1))
+        factors = _rotary_factors(config, settings, turned, file)
+        if factors is not None:
+            self._factors, self._places[FACTORS] = factors, _Place(str(file))
+
     def of_length(self, longest: int) -> StoredWeights:
         """The same weights, with positions for a text of this many tokens."""
         made = copy(self)
@@ -220,6 +262,10 @@ class StoredWeights(Mapping[str, Table]):
 
     def __getitem__(self, weight: str) -> Table:
         place = self._places[weight]
+        if weight == FACTORS:
+            labels = tuple(f"d{j + 1}" for j in range(self._factors.shape[1]))
+            file = place.tensor
+            return Table(weight, self._factors, (weight,), labels, (False, False), file, CONFIG, 1, 1)
         values, words = self._values(weight, place), self._labels
         file = str(self._tensors.file(place.tensor))
         if weight not in self._finite:

@@ -73,6 +73,8 @@ class Family:
     ignored: tuple[str, ...] = ()
 
 
+SCALINGS = ("default", "linear", "llama3")
+"""How rotary positions are stretched for long texts."""
 ACTIVATIONS = {
     "gelu": "gelu",
     "gelu_python": "gelu",
@@ -202,7 +204,7 @@ LLAMA = Family(
         "activation": Key(("hidden_act",), "silu", GATED),
         "epsilon": Key(("rms_norm_eps",)),
     },
-    must={"rope_scaling": (None,), "rope_type": ("default",), "use_sliding_window": (False,)},
+    must={"rope_type": SCALINGS, "use_sliding_window": (False,)},
     words="embed_tokens",
     tensors={
         "layers.*.input_layernorm": "gamma_1",
@@ -248,7 +250,7 @@ GPT_NEOX = Family(
         "activation": Key(("hidden_act",), "gelu", ACTIVATIONS),
         "epsilon": Key(("layer_norm_eps",)),
     },
-    must={"rope_scaling": (None,), "rope_type": ("default",)},
+    must={"rope_type": SCALINGS},
     words="embed_in",
     tensors={
         "layers.*.input_layernorm": "gamma_1",

@@ -289,7 +289,7 @@ def _answers(
     """The right answers for each sentence: all texts of its cells; of cells that sentences share, its
     own row. Words at the end of a sentence without an answer have a blank one."""
     found: dict[str, list[str]] = {}
-    for name, defined, place in lines:
+    for name, defined, _ in lines:
         kind, _, sentence = name.partition(" ")
         if kind == ANSWERS:
             found.setdefault(str(defined), []).append(sentence)

@@ -44,7 +44,7 @@ NUMERIC = (3, 4, 5)
 DECIMALS = 4
 MOST_ROWS = 2000
 MOST_LISTED, MOST_UNEXPLAINED = 8, 4
-"""Further cells that a line lists; cells of a step without a known slip that have lines of their own."""
+"""Further cells that a line lists; cells of a step with lines of their own, without a known slip."""
 
 
 def write_feedback(
@@ -189,8 +189,8 @@ def _mistakes(
 
 
 def by_cause(cells: Sequence[CellMark]) -> list[list[CellMark]]:
-    """The wrong cells, those of a step with the same likely slip together. Cells of a step that no known
-    slip explains are together as well, after the first few."""
+    """The wrong cells, those of a step with the same likely slip together. Cells of a step that no
+    known slip explains are together as well, after the first few."""
     groups: dict[tuple[object, ...], list[CellMark]] = {}
     unexplained: Counter[str] = Counter()
     for one in cells:

@@ -53,7 +53,7 @@ class Owner:
 
 
 def owner_of(path: Path) -> Owner:
-    """The student in the name of an exported file or of its folder; an empty one where it names none."""
+    """The student in the name of an exported file or of its folder; an empty one if it names none."""
     for pattern in (_MOODLE, _CANVAS, _GOOGLE):
         for text in (path.parent.name, path.stem if pattern is not _CANVAS else path.name):
             if found := pattern.match(text):

@@ -74,19 +74,21 @@ def _exchanged(node: Node, entered: Mapping[Place, Wrong]) -> dict[Place, str]:
     """The cells of two rows or columns that stand in each other's place."""
     if not entered:
         return {}
-    rows, columns = node.shape
-    wrong, should = np.full(node.shape, np.nan), np.full(node.shape, np.nan)
-    for cell, (number, numbers) in entered.items():
-        parents = [numbers[parent] for parent in node.parents]
+    wrong = np.full(node.shape, np.nan)
+    for cell, (number, _) in entered.items():
         wrong[cell] = number
-        should[:] = np.asarray(operation_of(node).numbers(*parents))
+    numbers = next(numbers for _, numbers in entered.values())
+    with np.errstate(all="ignore"):
+        should = np.asarray(operation_of(node).numbers(*(numbers[parent] for parent in node.parents)))
     now = np.where(np.isnan(wrong), should, wrong)
     found: dict[Place, str] = {}
-    for labels, count, turned, what in ((node.columns, columns, True, "columns"),
-                                        (node.rows, rows, False, "rows")):  # fmt: skip
+    for labels, turned, what in ((node.columns, True, "columns"), (node.rows, False, "rows")):
         a, b = (now.T, should.T) if turned else (now, should)
-        for i, j in combinations(range(count), 2):
-            if np.isclose(a[i], b[j], atol=0.005).all() and np.isclose(a[j], b[i], atol=0.005).all():
+        lines = {cell[int(turned)] for cell in entered}
+        for i, j in combinations(sorted(lines), 2):
+            with np.errstate(all="ignore"):
+                off = np.abs(a[[i, j]] - b[[j, i]]) - 1e-5 * np.abs(b[[j, i]])
+            if (off <= 0.005).all():
                 cells = [cell for cell in entered if cell[int(turned)] in (i, j)]
                 if len(cells) > 1:
                     named = f"{labels[i]} and {labels[j]}"
@@ -154,14 +156,14 @@ def _product(left: Numbers, right: Numbers, row: int, column: int, turned: bool)
 def _other_factors(
     node: Node, parents: list[Numbers], row: int, column: int, numbers: Mapping[Node, Numbers]
 ) -> Iterator[Slip]:
-    """Products of a matrix that is not meant: other weights of this shape, the transpose of attention."""
+    """Products of a matrix that is not meant: other weights of this shape, transposed attention."""
     left, right = parents
     meant = node.parents[1]
     for other, values in numbers.items():
-        if other.role == "weight" and other is not meant and values.shape == right.shape:
-            if other.name and meant.role == "weight" and not np.array_equal(values, right):
-                value = float(left[row] @ values[:, column])
-                yield f"using {other.name} instead of {meant.name}", value
+        alike = other.role == meant.role == "weight" and other.name and values.shape == right.shape
+        if alike and not np.array_equal(values, right):
+            value = float(left[row] @ values[:, column])
+            yield f"using {other.name} instead of {meant.name}", value
     if node.parents[0].role == "attention" and left.shape[0] == left.shape[1]:
         name = node.parents[0].name
         yield f"using a column of {name} instead of the row", float(left[:, row] @ right[:, column])

@@ -49,8 +49,8 @@ class Step:
 
 
 def with_pages(layout: Layout, lesson: Lesson, title: str) -> Layout:
-    """A layout with blanks, plus the cover, hints and marks of a lesson. The cover takes the place of the
-    Overview. No page of an exam invites to change a number."""
+    """A layout with blanks, plus the cover, hints and marks of a lesson. The cover takes the place of
+    the Overview. No page of an exam invites to change a number."""
     steps: list[Step] = []
     sheets: list[Sheet] = []
     for sheet in layout.sheets:

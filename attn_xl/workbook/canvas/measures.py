@@ -37,7 +37,7 @@ class Figures:
         runs: an arrow for each matrix whose rows are computed one after the other.
         there: the matrices drawn on earlier pictures.
         decimals: digits shown after the point; None for the template's.
-        chosen: the heads side by side and the width of a line that suited the first layer of each stack.
+        chosen: the heads side by side and the width of a line, as in the first layer of each stack.
     """
 
     layout: Layout

@@ -224,8 +224,9 @@ class Layout:
         A cell that is computed from cells to fill in is empty until they are filled in.
         """
         formulas = []
+        own = PlacedOperand(self.blocks, block.node, block.place, row, {})
         for column in range(block.place.columns):
-            formula, needed = self.needs(block, row, column)
+            formula, needed = self._needs(own, column)
             formulas.append(f'IF({needed},"",{formula})' if needed else formula)
         return formulas
 
@@ -255,6 +256,10 @@ class Layout:
         """The formula of a cell, and a condition that is true while cells it needs are empty; "" if it
         needs no cell to fill in."""
         own = PlacedOperand(self.blocks, block.node, block.place, row, {})
+        return self._needs(own, column)
+
+    def _needs(self, own: PlacedOperand, column: int) -> tuple[str, str]:
+        own.read.clear()
         formula = own.formula(column)
         waiting = self.blanks.follow | self.blanks.open.keys()
         needed = {text: count for text, (node, count) in own.read.items() if node in waiting}

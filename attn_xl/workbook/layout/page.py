@@ -75,7 +75,7 @@ class Tint:
 
 @dataclass(frozen=True)
 class Heat:
-    """A colour scale on some cells from the time that a condition, with absolute references, is true."""
+    """A colour scale on some cells while a condition, with absolute references, is true."""
 
     range: str
     formula: str
@@ -110,7 +110,8 @@ class Chart:
     """A native chart.
 
     Attributes:
-        kind: bars, a line through one number for each label, pairs of points joined by an arrow (`moves`), or points.
+        kind: bars, a line through one number for each label, pairs of points joined by an arrow
+            (`moves`), or points.
         row, column: the cell of its top left corner.
         width, height: in centimetres.
         legend: whether there is a legend.

@@ -197,7 +197,7 @@ def _claim(name: str, taken: set[str], longest: int = MAX_NAME) -> str:
 
 
 def _place(node: Node, sheet: str, name: str, blocks: list[Block], live: bool) -> Block:
-    """Place a helper to the right of its step and of earlier helpers, any other matrix below all blocks.
+    """Place a helper to the right of its step and of earlier helpers, others below all blocks.
     A helper has no row labels where they would repeat those of its step."""
     before = blocks[-1] if blocks else None
     line = [block for block in blocks if before and block.place.row == before.place.row]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import orjson
 
-from attn_xl.spreadsheets.addresses import CODE_LIKE, address, letters, row_offsets, row_token
+from attn_xl.spreadsheets.addresses import CODE_LIKE, address, letters, row_token, split_at_rows
 from attn_xl.workbook.layout.layout import Layout, Sheet, State
 from attn_xl.workbook.layout.page import Cell
 from attn_xl.workbook.layout.placed import Block
@@ -188,8 +188,8 @@ class _RowTemplate:
                     shown = formula if state.formula else ""
                     parts.append(f"<c {cell}{kind}>{shown}<v>%b</v></c>")
         text = "".join(parts)
-        self._tokens = [(row_token(offset).encode(), offset) for offset in row_offsets(text)]
-        self._text = text.encode()
+        # Texts and, between them, the places of row numbers.
+        self._line, self._offsets = split_at_rows(text.encode())
 
     def serves(self, blocks: list[Block], row: int) -> bool:
         """Whether the template is valid for a row below."""
@@ -198,10 +198,9 @@ class _RowTemplate:
         return all(kinds[self._row - top] == kinds[row - top] for top, kinds in self._kinds)
 
     def at(self, row: int) -> bytes:
-        text = self._text
-        for token, offset in self._tokens:
-            text = text.replace(token, b"%d" % (row + offset))
-        return text % tuple(self._values(row))
+        numbers = {offset: b"%d" % (row + offset) for offset in {*self._offsets}}
+        self._line[1::2] = map(numbers.__getitem__, self._offsets)
+        return b"".join(self._line) % tuple(self._values(row))
 
     def _values(self, row: int) -> list[bytes]:
         values: list[bytes] = []

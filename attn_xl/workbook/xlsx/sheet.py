@@ -17,7 +17,15 @@ from openpyxl.worksheet.hyperlink import Hyperlink
 from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.properties import PageSetupProperties
 
-from attn_xl.spreadsheets.addresses import MAX_LITERAL, address, cut, fixed, letters, quoted
+from attn_xl.spreadsheets.addresses import (
+    MAX_LITERAL,
+    address,
+    cut,
+    fixed,
+    letters,
+    quoted,
+    split_address,
+)
 from attn_xl.text import text_width
 from attn_xl.workbook.canvas.measures import NUMBER_ROOM
 from attn_xl.workbook.canvas.paging import A4, CHARACTER, FONT, PAPERS, spread
@@ -96,7 +104,10 @@ class _SheetWriter:
             frozen_to = HEADER_ROW if sheet.main.node.sheet else FIRST_ROW
             ws.freeze_panes = address(frozen_to, FIRST_COLUMN)
         ws.sheet_properties.tabColor = self._tab_colour()
-        self._page_setup(sum(widths), last_row)
+        printed = len(widths)
+        if extras.print_to:  # marks beside it are not on paper
+            printed = split_address(extras.print_to.rpartition(":")[2])[1]
+        self._page_setup(sum(widths[:printed]), last_row)
         self._add_extras()
         styles = self._styles
         beside = Cell(1, 1, "word", style="attn label", align="right", indent=1)

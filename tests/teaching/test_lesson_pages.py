@@ -1,0 +1,123 @@
+"""What a teacher sees of a lesson and of an exam: names, texts, pages, answers to predictions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pytest
+from conftest import SAMPLES, alike, verify
+from test_sixty import RIGHT, TABLES
+
+from attn_xl import read_tables
+from attn_xl.settings import Arrangement, Settings
+from attn_xl.teaching.lessons.blanks import Lesson
+from attn_xl.teaching.lessons.lesson import write_lesson
+from attn_xl.workbook.layout.layout import Layout
+
+CANVAS = Settings(layout=Arrangement.layers)
+STEPS = ["Q", "K", "V", "Scores", "Scaled", "Softmax", "Output"]
+FIRST = 19
+"""The row of the first step on the first page."""
+
+
+def texts(path: Path) -> list[str]:
+    book = openpyxl.load_workbook(path)
+    return [
+        str(cell.value)
+        for sheet in book
+        for row in sheet.iter_rows()
+        for cell in row
+        if isinstance(cell.value, str)
+    ]
+
+
+def test_steps_of_a_canvas_go_by_their_own_names(tmp_path: Path) -> None:
+    path = tmp_path / "l.xlsx"
+    layout = write_lesson(TABLES, path, settings=CANVAS)
+    cover = openpyxl.load_workbook(path)["Lesson"]
+    found = [cover.cell(FIRST + i, 1) for i in range(len(STEPS))]
+    assert [cell.value for cell in found] == STEPS
+    for cell, node in zip(found, layout.blanks.open):
+        place = layout.blocks[node].place
+        assert cell.hyperlink.location == f"Canvas!{place.range.partition(':')[0]}"
+    marks = [text for text in texts(path) if text.startswith("marks of ")]
+    assert marks == [f"marks of {step}" for step in STEPS]
+
+
+@alike
+@pytest.mark.parametrize("sample", ["by-hand", "mouse", "masks", "encoder", "cross"])
+@pytest.mark.parametrize("arrangement", [None, Arrangement.layers])
+def test_an_exam_offers_no_marks_and_nothing_to_change(
+    sample: str, arrangement: Arrangement | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "e.xlsx"
+    tables = read_tables(SAMPLES / f"{sample}.xlsx")
+    settings = Settings.resolve({}, tables.settings, "")
+    write_lesson(tables, path, settings=replace(settings, layout=arrangement), lesson=Lesson(exam=True))
+    for text in texts(path):
+        assert "Your marks" not in text
+        assert "marks of" not in text
+        assert "watch" not in text
+        assert "Change " not in text, text
+        assert "hange a" not in text, text
+
+
+def shown_twice(layout: Layout) -> list[str]:
+    """Cells whose answer a cell of the same step, for the same words, shows."""
+    blank, shown = defaultdict(set), defaultdict(set)
+    for node, cells in layout.blanks.open.items():
+        for row, column in np.ndindex(*node.shape):
+            key = node.base_name, node.rows[row], node.columns[column]
+            value = round(float(node.values[row, column]), 9)
+            (blank if cells[row, column] else shown)[key].add(value)
+    return [str(key) for key in blank if blank[key] & shown[key]]
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_a_repeated_word_does_not_answer_itself(level: int, tmp_path: Path) -> None:
+    path = tmp_path / "e.xlsx"
+    lesson = Lesson(level=level)
+    assert bool(shown_twice(write_lesson(TABLES, path, lesson=lesson))) is (level == 1)
+    for sample in ("by-hand", "mouse"):
+        tables = read_tables(SAMPLES / f"{sample}.xlsx")
+        layout = write_lesson(tables, path, lesson=replace(lesson, exam=True))
+        assert not shown_twice(layout)
+    verify(path)
+
+
+def test_predictions_are_answered_once_a_step_is_right(tmp_path: Path) -> None:
+    from ironcalc import load_from_xlsx
+
+    path = tmp_path / "l.xlsx"
+    write_lesson(TABLES, path, settings=Settings())
+    book = openpyxl.load_workbook(path)
+    for step in STEPS[:-1]:
+        for row, column in np.ndindex(*RIGHT[step].shape):
+            book[step].cell(5 + row, 2 + column).value = float(RIGHT[step][row, column])
+    book.save(path)
+    model = load_from_xlsx(str(path), "en", "UTC", "en")
+    model.evaluate()
+    said = {s: model.get_formatted_cell_value(0, FIRST + i, 9) for i, s in enumerate(STEPS)}
+    assert said.pop("Output") == ""
+    assert all(said.values())
+    top = RIGHT["Softmax"][0].max()
+    assert said["Softmax"].startswith(f"At “the”, with {top:.2f} of its attention.")
+    scores, scaled = np.ptp(RIGHT["Scores"][0]), np.ptp(RIGHT["Scaled"][0])
+    assert f"the largest was {scores:g} and is {scaled:g}. Why by √d_k?" in said["Scaled"]
+    choices = {str(dv.sqref): dv.formula1 for dv in book["Lesson"].data_validations.dataValidation}
+    assert choices[f"D{FIRST + 3}"] == '"cat,chased,mouse,the"'
+    assert "same order; smaller differences" in choices[f"D{FIRST + 4}"]
+
+
+def test_a_lesson_prints_on_few_pages(tmp_path: Path) -> None:
+    """Its cover on one page, its steps on another."""
+    path = tmp_path / "l.xlsx"
+    write_lesson(TABLES, path, settings=CANVAS)
+    book = openpyxl.load_workbook(path)
+    assert book.sheetnames == ["Lesson", "Canvas", "Hints", "Settings"]
+    for sheet in book:
+        assert sheet.page_setup.fitToHeight == 1, sheet.title
