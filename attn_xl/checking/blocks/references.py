@@ -26,9 +26,7 @@ CAREFUL = names("""
     COUNTIFS SUMIF SUMIFS AVERAGEIF N T CHOOSE SWITCH AGGREGATE SUBTOTAL LET LAMBDA FILTER
 """)
 """Functions that can test for a number; a formula with one of them may handle blanks."""
-ASKING = names("""
-    ISBLANK ISNUMBER COUNT COUNTA COUNTBLANK
-""")
+ASKING = names("ISBLANK ISNUMBER COUNT COUNTA COUNTBLANK")
 
 Rectangles = tuple[Ints, Ints, Ints, Ints]
 

@@ -30,22 +30,9 @@ from attn_xl.text import count
 
 LINES = ("row", "column")
 SUMMING = ADDING | {"COUNT", "COUNTA", "LARGE", "SMALL", "RANK", ""}
-MOVING = frozenset(
-    [
-        "ROW",
-        "COLUMN",
-        "ROWS",
-        "COLUMNS",
-        "CELL",
-        "INDIRECT",
-        "OFFSET",
-        "SEQUENCE",
-        "RAND",
-        "RANDBETWEEN",
-    ]
-)
+MOVING = frozenset("ROW COLUMN ROWS COLUMNS CELL INDIRECT OFFSET SEQUENCE RAND RANDBETWEEN".split())
 """Functions by which cells with the same operands differ."""
-LOOKING_UP = frozenset(["VLOOKUP", "HLOOKUP", "XLOOKUP", "LOOKUP", "INDEX", "MATCH", "XMATCH"])
+LOOKING_UP = frozenset("VLOOKUP HLOOKUP XLOOKUP LOOKUP INDEX MATCH XMATCH".split())
 
 
 _ACTIVATION = re.compile(r"(?:MAX|TANH|1/\(1\+EXP|IF|RELU|SIGMOID|§\*NORMSDIST)\(")
