@@ -30,9 +30,22 @@ from attn_xl.text import count
 
 LINES = ("row", "column")
 SUMMING = ADDING | {"COUNT", "COUNTA", "LARGE", "SMALL", "RANK", ""}
-MOVING = frozenset("ROW COLUMN ROWS COLUMNS CELL INDIRECT OFFSET SEQUENCE RAND RANDBETWEEN".split())
+MOVING = frozenset(
+    [
+        "ROW",
+        "COLUMN",
+        "ROWS",
+        "COLUMNS",
+        "CELL",
+        "INDIRECT",
+        "OFFSET",
+        "SEQUENCE",
+        "RAND",
+        "RANDBETWEEN",
+    ]
+)
 """Functions by which cells with the same operands differ."""
-LOOKING_UP = frozenset("VLOOKUP HLOOKUP XLOOKUP LOOKUP INDEX MATCH XMATCH".split())
+LOOKING_UP = frozenset(["VLOOKUP", "HLOOKUP", "XLOOKUP", "LOOKUP", "INDEX", "MATCH", "XMATCH"])
 
 
 _ACTIVATION = re.compile(r"(?:MAX|TANH|1/\(1\+EXP|IF|RELU|SIGMOID|§\*NORMSDIST)\(")
