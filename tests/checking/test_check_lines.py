@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from test_check import kinds, table
-from test_check_blocks import L, Rows, grid, stored
+from test_check_blocks import L, Rows, stored
 
 from attn_xl.checking.check import check_workbook
 
@@ -205,15 +205,6 @@ def test_formulas_by_turns_are_no_slips(tmp_path: Path) -> None:
         [2.5, *(f"={'COS' if n % 2 else 'SIN'}($A2*{L[n]}1)" for n in range(1, 9))],
     ]
     assert kinds(stored(tmp_path / "b.xlsx", rows)) == {}
-
-
-@pytest.mark.parametrize("labels", [True, False])
-def test_one_of_a_list_of_settings_stays(labels: bool, tmp_path: Path) -> None:
-    names = ["d_k", "heads", "layers", "words"] if labels else [None] * 4
-    rows: list[list[Any]] = [[name, number] for name, number in zip(names, (4, 2, 6, 100))]
-    rows += [[], *grid("={c}{r}/SQRT($B$1)", rows=4, first=6)]
-    found = kinds(stored(tmp_path / "a.xlsx", rows))
-    assert found == ({} if labels else {"fixed": "F6:I9"})
 
 
 @pytest.mark.parametrize("formula", ["=RAND()*$A$1", "=INDEX($A$1:$A$5,RANDBETWEEN(1,5))"])

@@ -117,19 +117,6 @@ class Lookup:
             self._filled[sheet.name] = Filled(sheet)
         return self._filled[sheet.name]
 
-    def refers_to_blank(self, template: Template, values: Coordinates, own: SheetCells) -> bool:
-        """Whether one formula, with these coordinates (1, m), uses a blank cell."""
-        for reference in template.references:
-            sheet = self.sheet(reference.sheet, own)
-            corners = rectangles_of(reference, values)
-            top, left, bottom, right = (int(x[0]) for x in corners)
-            if top > bottom or left > right or sheet is None:
-                return True
-            area = (bottom - top + 1) * (right - left + 1)
-            if int(self.filled(sheet).filled(corners)[0]) < area:
-                return True
-        return False
-
 
 def asked_about(book: FormulaBook, forms: Forms, lookup: Lookup) -> set[tuple[str, int]]:
     """The cells, by sheet and key, that some formula tests for being blank (ISBLANK, COUNT): they are
