@@ -132,7 +132,7 @@ class Slips:
             )
         if all(cannot_compute(self.lookup, block, key) for key in group.tolist()):
             return False  # the operands of the block end where it does
-        return whole and not self._totals(block, group)
+        return whole
 
     def _is_step(self, block: FormulaBlock, group: Ints) -> bool:
         """Whether several cells at the end of a line refer to another setting than those before: a
@@ -196,24 +196,6 @@ class Slips:
                 return False  # years above two columns
             ends.append(after != own)
         return any(ends)
-
-    def _totals(self, block: FormulaBlock, group: Ints) -> bool:
-        """Whether a formula beside the block totals it, that is, refers to whole lines of it."""
-        top, left, bottom, right = block.box
-        for values in values_at(self.forms, block.sheet, block.sheet.find(group)):
-            for reference in block.template.references:
-                target = self.lookup.sheet(reference.sheet, block.sheet)
-                if target is not block.sheet or reference.cells == 1:
-                    continue
-                corner = values[reference.at : reference.at + 2 * reference.cells]
-                high, wide = corner[::2], corner[1::2]
-                touches = high.min() <= bottom and high.max() >= top
-                touches = touches and wide.min() <= right and wide.max() >= left
-                down = top < bottom and high.min() <= top and high.max() >= bottom
-                across = left < right and wide.min() <= left and wide.max() >= right
-                if touches and (down or across):
-                    return True
-        return False
 
     def _odd(self, block: FormulaBlock, group: Ints) -> Finding:
         cells = spans(group)
