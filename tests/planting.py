@@ -69,6 +69,20 @@ def clear(book: FormulaBook, sheet: str, key: int) -> None:
     )
 
 
+def refers_to_blank(lookup: Lookup, template: Any, values: Any, own: SheetCells) -> bool:
+    """Whether one formula, with these coordinates (1, m), uses a blank cell."""
+    for reference in template.references:
+        sheet = lookup.sheet(reference.sheet, own)
+        corners = rectangles_of(reference, values)
+        top, left, bottom, right = (int(x[0]) for x in corners)
+        if top > bottom or left > right or sheet is None:
+            return True
+        area = (bottom - top + 1) * (right - left + 1)
+        if int(lookup.filled(sheet).filled(corners)[0]) < area:
+            return True
+    return False
+
+
 class Places:
     """Where slips of a kind can be seen: the blocks of a book that are large enough."""
 
@@ -120,7 +134,8 @@ class Places:
     def computable(self, block: FormulaBlock) -> bool:
         """Whether no formula of a block uses a blank cell."""
         return not any(
-            self.lookup.refers_to_blank(
+            refers_to_blank(
+                self.lookup,
                 block.template,
                 block.predicted(key // WIDTH, key % WIDTH + 1).reshape(1, -1),
                 block.sheet,

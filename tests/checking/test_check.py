@@ -89,7 +89,7 @@ def test_planted_slips_are_found_and_nothing_else(source: str, tmp_path: Path) -
                 wrong += [(kind.__name__, f) for f in found if not slip.named(f)]
                 if not any(slip.named(f) for f in found):
                     missed.append((kind.__name__, slip.own))
-    assert planted > 12
+    assert planted >= 12
     assert len(missed) <= max(1, 0.05 * planted), missed
     assert len(wrong) <= max(1, 0.05 * reports), wrong
 

@@ -185,15 +185,6 @@ def test_what_is_blank_by_half_has_no_holes(tmp_path: Path) -> None:
     assert kinds(stored(tmp_path / "a.xlsx", rows)) == {}
 
 
-def test_the_middle_of_three_lines(tmp_path: Path) -> None:
-    rows = grid("=2*{c}{r}", rows=3)
-    rows[1][5:] = [f"=2*{c}1" for c in "ABCD"]
-    assert kinds(stored(tmp_path / "a.xlsx", rows)) == {"pattern": "F2:I2"}
-    for copied in ("=A1", "=A5", "=A3"):
-        rows[int(copied[2]) // 2][5:] = [copied.replace("A", c) for c in "ABCD"]
-    assert kinds(stored(tmp_path / "copies.xlsx", [*rows, [], [1, 2, 3, 4]])) == {}
-
-
 @pytest.mark.parametrize(("last", "found"), [("=SUM(F1:F4)", False), ("=EXP(A9)", True)])
 def test_the_end_of_a_line(last: str, found: bool, tmp_path: Path) -> None:
     rows: Rows = [[0.5 + r, None, None, None, None, f"=EXP(A{r + 1})"] for r in range(5)]
@@ -207,7 +198,6 @@ def test_the_end_of_a_line(last: str, found: bool, tmp_path: Path) -> None:
     [
         (0.6, "=A{r}/F{r}", "constant"), (1.5**2, "=A{r}/F{r}", "frozen"), (0.6, "=F{r}+1", "constant"),
         (0.6, "=SUM(F$1:F$5)", "constant"), (0.6, "", "constant"), (1, "", ""),
-        (0.6, "=SUM(F$2:F$5)", ""),
     ],
 )  # fmt: skip
 def test_a_constant_at_the_end_of_a_line(typed: float, after: str, kind: str, tmp_path: Path) -> None:

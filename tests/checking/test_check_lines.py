@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from test_check import kinds, table
-from test_check_blocks import L, Rows, grid, stored
+from test_check_blocks import L, Rows, stored
 
 from attn_xl.checking.check import check_workbook
 
@@ -86,13 +86,6 @@ def test_a_rate_that_changes(tmp_path: Path) -> None:
     assert kinds(stored(tmp_path / "a.xlsx", rows)) == {"restart": "B6"}
     rows[5][1] = 0.03
     assert kinds(stored(tmp_path / "b.xlsx", rows)) == {"frozen": "B6"}
-
-
-@pytest.mark.parametrize(("other", "found"), [("=SUM(C1:C3)", {}), ("=SUM(C1:C2)", {"pattern": "C4"})])
-def test_a_sum_written_in_two_ways(other: str, found: Found, tmp_path: Path) -> None:
-    rows = numbers(3, 5)
-    rows.append([other if c == "C" else f"={c}1+{c}2+{c}3" for c in "ABCDE"])
-    assert kinds(stored(tmp_path / "a.xlsx", rows)) == found
 
 
 @pytest.mark.parametrize(("mark", "found"), [(None, {"constant": "E3"}), (6.5, {"constant": "E3"})])
@@ -204,19 +197,6 @@ def test_a_number_under_a_line_that_ends(tmp_path: Path) -> None:
     assert kinds(stored(tmp_path / "a.xlsx", rows)) == {}
 
 
-@pytest.mark.parametrize(
-    ("middle", "rows", "found"),
-    [
-        (99, 3, "constant"), ("=SUM(A2:B2)", 3, "pattern"), ("=MAX(A2:C2)", 3, "pattern"),
-        (99, 4, ""),  # the numbers go on
-    ],
-)  # fmt: skip
-def test_the_middle_of_three_cells(middle: Any, rows: int, found: str, tmp_path: Path) -> None:
-    table: Rows = [[*row, f"=SUM(A{r}:C{r})"] for r, row in enumerate(numbers(rows, 3), 1)]
-    table[1][3], table[3:] = middle, [row[:3] for row in table[3:]]
-    assert kinds(stored(tmp_path / "a.xlsx", table)) == ({found: "D2"} if found else {})
-
-
 def test_formulas_by_turns_are_no_slips(tmp_path: Path) -> None:
     rows: list[list[Any]] = [[n / 4, f"=A{n}*2" if n % 2 else f"=A{n}+1"] for n in range(1, 10)]
     assert kinds(stored(tmp_path / "a.xlsx", rows)) == {}
@@ -225,15 +205,6 @@ def test_formulas_by_turns_are_no_slips(tmp_path: Path) -> None:
         [2.5, *(f"={'COS' if n % 2 else 'SIN'}($A2*{L[n]}1)" for n in range(1, 9))],
     ]
     assert kinds(stored(tmp_path / "b.xlsx", rows)) == {}
-
-
-@pytest.mark.parametrize("labels", [True, False])
-def test_one_of_a_list_of_settings_stays(labels: bool, tmp_path: Path) -> None:
-    names = ["d_k", "heads", "layers", "words"] if labels else [None] * 4
-    rows: list[list[Any]] = [[name, number] for name, number in zip(names, (4, 2, 6, 100))]
-    rows += [[], *grid("={c}{r}/SQRT($B$1)", rows=4, first=6)]
-    found = kinds(stored(tmp_path / "a.xlsx", rows))
-    assert found == ({} if labels else {"fixed": "F6:I9"})
 
 
 @pytest.mark.parametrize("formula", ["=RAND()*$A$1", "=INDEX($A$1:$A$5,RANDBETWEEN(1,5))"])
@@ -280,16 +251,6 @@ def test_shares_of_a_sum_that_takes_in_the_maximum(sums: str, wrong: bool, tmp_p
 def test_an_end_of_three_cells(at: int, other: Any, rows: int, found: Found, tmp_path: Path) -> None:
     table: Rows = [[*row, f"=SUM(A{r}:C{r})"] for r, row in enumerate(numbers(rows, 3), 1)]
     table[at - 1][3], table[3:] = other, [row[:3] for row in table[3:]]
-    assert kinds(stored(tmp_path / "a.xlsx", table)) == found
-
-
-@pytest.mark.parametrize(
-    ("row", "found"), [(1, {"pattern": "D1:E1"}), (2, {"pattern": "D2:E2"}), (3, {"pattern": "D3:E3"})]
-)
-def test_one_of_three_rows(row: int, found: Found, tmp_path: Path) -> None:
-    table: Rows = [[*given, f"=$A{r}*B{r}", f"=$A{r}*C{r}"] for r, given in enumerate(numbers(3, 3), 1)]
-    other = row % 3 + 1
-    table[row - 1][3:] = [f"=$A{other}*B{row}", f"=$A{other}*C{row}"]
     assert kinds(stored(tmp_path / "a.xlsx", table)) == found
 
 

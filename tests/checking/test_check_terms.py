@@ -141,18 +141,6 @@ def test_a_line_that_stays_on_the_first_number(
     assert kinds(stored(tmp_path / "a.xlsx", rows)) == found
 
 
-@pytest.mark.parametrize("column", ["C", "D"])
-def test_one_of_three_columns_whose_first_cell_agrees(column: str, tmp_path: Path) -> None:
-    """`$F$1` is `$F1` in the first row."""
-    rows: Rows = []
-    for r, row in enumerate(numbers(6, 3), 1):
-        cells = [f"={c}{r}/{'$D$1' if other == column else f'$D{r}'}" for c, other in zip("ABC", "BCD")]
-        rows.append([*row, 3.5 + r * r % 7, *cells])
-    said = kinds(stored(tmp_path / "a.xlsx", rows))
-    cells = L["BCD".index(column) + 4]
-    assert said == {"pattern": f"{cells}2:{cells}6"}
-
-
 def weighted(path: Path, formulas: list[list[Any]], names: dict[str, str], arrays: Any = None) -> Found:
     """Scores in A1:C3, their exponentials in A5:C7 with sums in D5:D7, and formulas in A9:C11."""
     rows: Rows = [[x / 9 for x in row] for row in numbers(3, 3)]
@@ -280,21 +268,6 @@ def test_a_formula_of_very_long_words_takes_no_time() -> None:
 )
 def test_a_formula_without_the_names_of_sheets(text: str, general: str) -> None:
     assert Forms([Formula(text, 1, 1)]).templates[0].general == general
-
-
-@pytest.mark.parametrize(
-    ("last", "found"),
-    [
-        (["=SUM(A2:A7)", "=SUM(B2:B7)", "=C1+A8-B8"], {}),  # closes the balance
-        ([3, 2, "=C6+A8-B8"], {"pattern": "C8"}),
-        ([None, "=B7-B2", "=B8/B2"], {}),
-    ],
-)
-def test_a_line_under_a_balance(last: list[Any], found: Found, tmp_path: Path) -> None:
-    rows: Rows = [[None, None, 100], *([*row, None] for row in numbers(6, 2))]
-    for r in range(2, 8):
-        rows[r - 1][2] = f"=C{r - 1}+A{r}-B{r}"
-    assert kinds(stored(tmp_path / "a.xlsx", [*rows, last])) == found
 
 
 @pytest.mark.parametrize(("more", "wrong"), [("", False), ("+1", False), ("+0.00001", False)])

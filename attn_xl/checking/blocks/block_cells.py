@@ -10,7 +10,7 @@ import numpy as np
 from attn_xl.spreadsheets.addresses import address
 from attn_xl.spreadsheets.formulas import WIDTH, Ints, SheetCells
 
-from .blocks import FormulaBlock, Mask
+from .blocks import FormulaBlock, Mask, linked
 from .references import Lookup, rectangles_of
 from .templates import Coordinates, Forms
 
@@ -85,26 +85,17 @@ def cannot_compute(lookup: Lookup, block: FormulaBlock, key: int, typed: bool = 
     return False
 
 
-# Other cells among those of a block
-
-
 def groups(keys: Ints) -> list[Ints]:
     """Groups of adjacent cells."""
-    left, groups = set(keys.tolist()), []
-    for key in keys.tolist():
-        if key not in left:
-            continue
-        left.remove(key)
-        group, waiting = [], [key]
-        while waiting:
-            cell = waiting.pop()
-            group.append(cell)
-            for other in beside(cell):
-                if other in left:
-                    left.remove(other)
-                    waiting.append(other)
-        groups.append(np.array(sorted(group)))
-    return groups
+    keys = np.sort(keys)
+    links = []
+    for step in (1, WIDTH):
+        first = np.flatnonzero(np.isin(keys + step, keys))
+        links.append((first, np.searchsorted(keys, keys[first] + step)))
+    return linked(keys, links)
+
+
+# Other cells among those of a block
 
 
 def beside(key: int) -> Iterable[int]:

@@ -94,7 +94,6 @@ def blocks(sheet: SheetCells, forms: Forms) -> Iterator[FormulaBlock]:
 def _regions(sheet: SheetCells, templates: Ints, where: Ints) -> list[Ints]:
     """Regions of one template: cells that are adjacent or separated by one filled cell."""
     keys = sheet.keys
-    labels = np.arange(len(keys))
     links = []
     for step in (1, WIDTH):
         for far in (1, 2):
@@ -103,19 +102,25 @@ def _regions(sheet: SheetCells, templates: Ints, where: Ints) -> list[Ints]:
             if far == 2:
                 same &= sheet.find(keys[where] + step) >= 0
             links.append((where[same], partner[same]))
+    return linked(np.arange(len(keys)), links, where)
+
+
+def linked(items: Ints, links: list[tuple[Ints, Ints]], where: Ints | None = None) -> list[Ints]:
+    """Groups of items, or of those at the places `where`, that links between places join."""
+    labels = np.arange(len(items))
     changed = True
     while changed:
         before = labels.copy()
         for first, second in links:
             least = np.minimum(labels[first], labels[second])
-            labels[first] = least
-            labels[second] = np.minimum(labels[second], least)
+            np.minimum.at(labels, first, least)
+            np.minimum.at(labels, second, least)
         labels = labels[labels]
         changed = not np.array_equal(before, labels)
-    mine = labels[where]
-    order = np.argsort(mine, kind="stable")
-    cuts = np.flatnonzero(np.diff(mine[order])) + 1
-    return np.split(where[order], cuts)
+    where = np.arange(len(items)) if where is None else where
+    order = np.argsort(labels[where], kind="stable")
+    cuts = np.flatnonzero(np.diff(labels[where][order])) + 1
+    return np.split(items[where][order], cuts) if len(where) else []
 
 
 def _separate_blocks(

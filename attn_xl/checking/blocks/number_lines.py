@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 import numpy as np
 
 from attn_xl.spreadsheets.formulas import MISSING, NUMBER, WIDTH, Ints, SheetCells
 
 from .blocks import FormulaBlock
-from .references import Lookup, rectangles_of
-from .templates import Reference
+from .references import Lookup
 
 ROW, COLUMN = 0, 1
 STEPS = (WIDTH, 1)
@@ -40,17 +37,6 @@ class NumberLines:
         is no number."""
         return np.asarray(self._tables(sheet)[sheet.find(keys)])
 
-    def begins(self, sheet: SheetCells, first: Ints, axis: int, count: int) -> bool:
-        """Whether a cell (row, column) is the first of just so many, down or across: of one block, of
-        constants, or of numbers of all kinds."""
-        tables = self.of(sheet, key_of(first) + STEPS[axis] * np.arange(-1, count + 1))
-        if tables[1] == NO_NUMBER:
-            return False
-        return any(
-            bool(same[1:-1].all() and not same[0] and not same[-1])
-            for same in (tables == tables[1], tables != NO_NUMBER)
-        )
-
     def crosses(self, block: FormulaBlock, key: int) -> bool:
         """Whether a cell in a line of formulas is of another line, which crosses it."""
         if not block.flat:
@@ -58,28 +44,6 @@ class NumberLines:
         step = STEPS[ROW if block.extents[ROW] == 1 else COLUMN]
         before, own, after = self.of(block.sheet, key + step * np.arange(-1, 2)).tolist()
         return own >= 0 and own in (before, after)
-
-    @staticmethod
-    def used_by(block: FormulaBlock, reference: Reference) -> tuple[int, int, int, int]:
-        """The rectangle that an operand of a block goes over."""
-        ends = [block.predicted(r, c) for r in block.box[::2] for c in block.box[1::2]]
-        top, left, bottom, right = rectangles_of(reference, np.array(ends))
-        return int(top.min()), int(left.min()), int(bottom.max()), int(right.max())
-
-    def used(self, sheet: SheetCells) -> tuple[Ints, Ints]:
-        """The rectangles (n, 4) of a sheet that the operands of all blocks go over; whose they are."""
-        if not self._used:
-            found = defaultdict(list)
-            for number, block in enumerate(self.blocks):
-                for reference in block.template.references:
-                    target = self.lookup.sheet(reference.sheet, block.sheet)
-                    if target is not None:
-                        found[target.name].append((*self.used_by(block, reference), number))
-            for name, rows in found.items():
-                boxes = np.array(rows)
-                self._used[name] = boxes[:, :4], boxes[:, 4]
-        none = np.empty((0, 4), dtype=np.int64), np.empty(0, dtype=np.int64)
-        return self._used.get(sheet.name, none)
 
     def _tables(self, sheet: SheetCells) -> Ints:
         """One more stands at the end, where `find` leads for a cell that is not there."""

@@ -14,8 +14,9 @@ import numpy as np
 from attn_xl.spreadsheets.addresses import address, parse_area, quoted
 from attn_xl.spreadsheets.formulas import MISSING, NUMBER, WIDTH, FormulaBook, Ints, SheetCells
 
+from .block_cells import groups
 from .blocks import FormulaBlock, blocks
-from .references import Lookup, rectangles_of, uses
+from .references import Lookup, keys_within, rectangles_of, uses
 from .templates import Forms, Reference
 
 Box = tuple[int, int, int, int]
@@ -110,13 +111,6 @@ def is_display(piece: Piece) -> bool:
 def extents(box: Box) -> tuple[int, int]:
     """How many rows and columns a box has."""
     return box[2] - box[0] + 1, box[3] - box[1] + 1
-
-
-def within(inner: Box, outer: Box) -> bool:
-    """Whether a box is part of another."""
-    return (
-        inner[0] >= outer[0] and inner[1] >= outer[1] and inner[2] <= outer[2] and inner[3] <= outer[3]
-    )
 
 
 def written(box: Box, sheet: SheetCells, frm: SheetCells | None) -> str:
@@ -215,7 +209,7 @@ class Pieces:
         for sheet in self.book.sheets.values():
             grid = self._grids[sheet.name]
             typed = (sheet.kinds == NUMBER) & (sheet.formulas < 0) & (sheet.spilled < 0)
-            for keys in _regions(sheet.keys[typed]):
+            for keys in groups(sheet.keys[typed]):
                 rows, columns = keys // WIDTH, keys % WIDTH + 1
                 box = int(rows.min()), int(columns.min()), int(rows.max()), int(columns.max())
                 table = Piece(sheet, box, number=len(self.pieces) + len(tables))
@@ -365,31 +359,7 @@ def _factors(reads: list[Read]) -> list[Read]:
     return merged
 
 
-def _regions(keys: Ints) -> list[Ints]:
-    """Groups of adjacent cells."""
-    labels = np.arange(len(keys))
-    links = []
-    for step in (1, WIDTH):
-        at = np.minimum(np.searchsorted(keys, keys + step), max(len(keys) - 1, 0))
-        joined = np.flatnonzero(keys[at] == keys + step) if len(keys) else at
-        links.append((joined, at[joined]))
-    changed = len(keys) > 0
-    while changed:
-        before = labels.copy()
-        for first, second in links:
-            least = np.minimum(labels[first], labels[second])
-            np.minimum.at(labels, first, least)
-            np.minimum.at(labels, second, least)
-        labels = labels[labels]
-        changed = not np.array_equal(before, labels)
-    order = np.argsort(labels, kind="stable")
-    cuts = np.flatnonzero(np.diff(labels[order])) + 1
-    return np.split(keys[order], cuts) if len(keys) else []
-
-
 def is_number(sheet: SheetCells, box: Box) -> bool:
     """Whether every cell of a box is a number, or a formula without a stored value."""
-    rows, columns = extents(box)
-    keys = np.add.outer((box[0] + np.arange(rows)) * WIDTH, box[1] - 1 + np.arange(columns)).ravel()
-    at = sheet.find(keys)
+    at = sheet.find(keys_within(*box))
     return bool((at >= 0).all() and np.isin(sheet.kinds[at], (NUMBER, MISSING)).all())

@@ -26,9 +26,7 @@ CAREFUL = names("""
     COUNTIFS SUMIF SUMIFS AVERAGEIF N T CHOOSE SWITCH AGGREGATE SUBTOTAL LET LAMBDA FILTER
 """)
 """Functions that can test for a number; a formula with one of them may handle blanks."""
-ASKING = names("""
-    ISBLANK ISNUMBER COUNT COUNTA COUNTBLANK
-""")
+ASKING = names("ISBLANK ISNUMBER COUNT COUNTA COUNTBLANK")
 
 Rectangles = tuple[Ints, Ints, Ints, Ints]
 
@@ -118,19 +116,6 @@ class Lookup:
         if sheet.name not in self._filled:
             self._filled[sheet.name] = Filled(sheet)
         return self._filled[sheet.name]
-
-    def refers_to_blank(self, template: Template, values: Coordinates, own: SheetCells) -> bool:
-        """Whether one formula, with these coordinates (1, m), uses a blank cell."""
-        for reference in template.references:
-            sheet = self.sheet(reference.sheet, own)
-            corners = rectangles_of(reference, values)
-            top, left, bottom, right = (int(x[0]) for x in corners)
-            if top > bottom or left > right or sheet is None:
-                return True
-            area = (bottom - top + 1) * (right - left + 1)
-            if int(self.filled(sheet).filled(corners)[0]) < area:
-                return True
-        return False
 
 
 def asked_about(book: FormulaBook, forms: Forms, lookup: Lookup) -> set[tuple[str, int]]:

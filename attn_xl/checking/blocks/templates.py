@@ -41,13 +41,9 @@ def names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-TRANSPARENT = names("""
-    TRANSPOSE ( SINGLE ABS
-""")
+TRANSPARENT = names("TRANSPOSE ( SINGLE ABS")
 """Functions that pass a reference on to the function around them."""
-ARRAYS = names("""
-    SUMPRODUCT MMULT SUMXMY2 SUMX2MY2 SUMX2PY2 MDETERM MINVERSE
-""")
+ARRAYS = names("SUMPRODUCT MMULT SUMXMY2 SUMX2MY2 SUMX2PY2 MDETERM MINVERSE")
 """Functions that take arrays and make their arguments compute with arrays."""
 CONSTANT = "{"
 """Stands for an array constant, as if it were a function."""

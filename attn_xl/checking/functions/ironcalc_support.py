@@ -47,12 +47,8 @@ _WHOLE = names("""
 """Functions that reduce a whole array to one value."""
 _THROUGH = frozenset(["TRANSPOSE", "MMULT", "MINVERSE", "ROW", "COLUMN", "SINGLE", CONSTANT])
 """Functions from arrays to arrays. INDEX is one in its first argument."""
-_OF_FIRST = names("""
-    COUNTIF LARGE PERCENTILE PERCENTILE.EXC PERCENTILE.INC QUARTILE QUARTILE.EXC SMALL
-""")
-_OF_SECOND = names("""
-    HLOOKUP MATCH RANK RANK.AVG RANK.EQ VLOOKUP XMATCH
-""")
+_OF_FIRST = names("COUNTIF LARGE PERCENTILE PERCENTILE.EXC PERCENTILE.INC QUARTILE QUARTILE.EXC SMALL")
+_OF_SECOND = names("HLOOKUP MATCH RANK RANK.AVG RANK.EQ VLOOKUP XMATCH")
 _RANGES = {
     **{name: {0} for name in _OF_FIRST},
     **{name: {1} for name in _OF_SECOND},

@@ -23,9 +23,9 @@ from attn_xl.checking.blocks.pieces import (
     is_number,
     written,
 )
-from attn_xl.checking.blocks.references import ADDING, rectangles_of
+from attn_xl.checking.blocks.references import ADDING, keys_within, rectangles_of
 from attn_xl.checking.findings import Finding
-from attn_xl.spreadsheets.formulas import TEXT, WIDTH, SheetCells
+from attn_xl.spreadsheets.formulas import SheetCells
 from attn_xl.text import count
 
 LINES = ("row", "column")
@@ -167,11 +167,9 @@ def _stays(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
         )
         rest = _lines(read.box, axis, first + 1, first + lines - 1)
         whole = _lines(table.box, axis, first + 1, first + lines - 1)
-        if _are_equal(read.sheet, table.box) or not (along or pieces.unread(read.sheet, rest)):
+        if not (along or pieces.unread(read.sheet, rest)):
             continue
         if not (along or beside or piece.product or pieces.unread(read.sheet, whole)):
-            continue
-        if _is_setting(pieces, piece, read, table, axis):
             continue
 
         def move(values: np.ndarray, moves: list[int], axis: int = axis) -> None:
@@ -188,30 +186,6 @@ def _stays(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
             + copied(pieces, piece),
         )
     return None
-
-
-def _are_equal(sheet: SheetCells, box: Box) -> bool:
-    """Whether all numbers of a table are equal, so that any of them serves."""
-    rows, columns = extents(box)
-    keys = np.add.outer((box[0] + np.arange(rows)) * WIDTH, box[1] - 1 + np.arange(columns)).ravel()
-    at = sheet.find(keys)
-    numbers = sheet.numbers[at]
-    return bool((sheet.formulas[at] < 0).all() and (numbers == numbers[0]).all())
-
-
-def _is_setting(pieces: Pieces, piece: Piece, read: Read, table: Piece, axis: int) -> bool:
-    """Whether an operand with both `$` is one of a list of settings, each with a label."""
-    block = piece.block
-    assert block is not None
-    assert read.reference is not None
-    if axis == 1 or read.reference.cells == 2 or table.shape[1] > 1 or table.block is not None:
-        return False
-    both = pieces.forms.moves(int(block.sheet.formulas[block.places[0]]))
-    if any(both[read.reference.at : read.reference.at + 2]):
-        return False
-    keys = np.arange(table.box[0], table.box[2] + 1) * WIDTH + table.box[1] - 2
-    at = read.sheet.find(keys)
-    return bool((at >= 0).all() and (read.sheet.kinds[at] == TEXT).all())
 
 
 def _copies_one_line(pieces: Pieces, piece: Piece) -> Finding | None:
@@ -373,8 +347,6 @@ def _stops_short(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
             continue  # years above the numbers, a number of each row
         if not unread and (piece.size < 2 or max(before, after) * 2 > table.shape[axis]):
             continue
-        if _is_of_others(pieces, table, rest, read.box):
-            continue  # a total at the end of a line, made from totals
 
         def whole(values: np.ndarray, moves: list[int], axis: int = axis, table: Piece = table) -> None:
             first, last = _corners(read)[:2]
@@ -395,36 +367,6 @@ def _stops_short(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
     return None
 
 
-def _is_of_others(pieces: Pieces, table: Piece, rest: Box, included: Box) -> bool:
-    """Whether the rest of a table is made from other tables than what a range includes of it."""
-    cells = [(table, rest[:2]), (table, included[:2])]
-    for _ in range(2):
-        if cells[0][0].block is None:
-            return False
-        block, sheet = cells[0][0].block, cells[0][0].sheet
-        moved = []
-        for _, cell in cells:
-            values = block.predicted(*cell)
-            owners = []
-            for reference in block.template.references:
-                target = pieces.lookup.sheet(reference.sheet, sheet)
-                top, left, _, _ = (int(x[0]) for x in rectangles_of(reference, values.reshape(1, -1)))
-                own: list[int] = []
-                if target is not None:
-                    own = pieces.owners(target, (top, left, top, left)).tolist()
-                owners.append((own[0] if own else -1, (top, left)))
-            moved.append(owners)
-        if [n for n, _ in moved[0]] != [n for n, _ in moved[1]]:
-            return True
-        at = next(
-            (k for k, (n, _) in enumerate(moved[0]) if n >= 0 and moved[0][k] != moved[1][k]), None
-        )
-        if at is None:
-            return False
-        cells = [(pieces.by_number(owners[at][0]), owners[at][1]) for owners in moved]
-    return False
-
-
 def _others_read_all(pieces: Pieces, piece: Piece, table: Piece, axis: int, own: Read) -> bool:
     """Whether other ranges go over all of a table, and none over the rest alone."""
     every = False
@@ -440,12 +382,8 @@ def _others_read_all(pieces: Pieces, piece: Piece, table: Piece, axis: int, own:
 
 def _counts(sheet: SheetCells, box: Box) -> bool:
     """Whether typed numbers only count: years, numbers of rows."""
-    rows, columns = extents(box)
-    if 1 not in (rows, columns):
-        return False
-    keys = np.add.outer((box[0] + np.arange(rows)) * WIDTH, box[1] - 1 + np.arange(columns)).ravel()
-    steps = np.diff(sheet.numbers[sheet.find(keys)])
-    return bool(len(steps) and steps[0] != 0 and (steps == steps[0]).all())
+    steps = np.diff(sheet.numbers[sheet.find(keys_within(*box))])
+    return 1 in extents(box) and bool(len(steps) and steps[0] != 0 and (steps == steps[0]).all())
 
 
 def _unread(pieces: Pieces) -> Iterator[Finding]:

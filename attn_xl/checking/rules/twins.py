@@ -166,8 +166,6 @@ def _mirrored(pieces: Pieces) -> Iterator[tuple[Finding, Piece]]:
                     pairs = [(twins[i], twins[i + 1]) for twins in group]
                     yield from _conflicts(pieces, pairs, before, True)
                     yield from _conflicts(pieces, [pair[::-1] for pair in pairs], before, False)
-    for pairs in _pages(pieces):
-        yield from _conflicts(pieces, pairs, before, True)
 
 
 def _ancestors(pieces: Pieces) -> list[int]:
@@ -213,20 +211,6 @@ def _aligned(twins: list[Piece], others: list[Piece], before: list[int]) -> bool
     return not any(on(second[i], first[j]) for i in range(len(first)) for j in range(i + 1, len(first)))
 
 
-def _pages(pieces: Pieces) -> Iterator[list[tuple[Piece, Piece]]]:
-    """The pieces that stand at one place of two sheets of one form."""
-    sheets: dict[str, dict[object, Piece]] = defaultdict(dict)
-    for piece in pieces.pieces:
-        sheets[piece.sheet.name][piece.box, piece.text] = piece
-    pages = list(sheets.values())
-    for n, page in enumerate(pages):
-        for other in pages[n + 1 :]:
-            common = [key for key in page if key in other]
-            if len(common) > 4 and 2 * len(common) > max(len(page), len(other)):
-                yield [(page[key], other[key]) for key in common]
-                break
-
-
 def _conflicts(
     pieces: Pieces, pairs: list[tuple[Piece, Piece]], before: list[int], forward: bool
 ) -> Iterator[tuple[Finding, Piece]]:
@@ -236,7 +220,7 @@ def _conflicts(
     for here, there in pairs:
         for slot, (read, other) in enumerate(zip(here.reads, there.reads)):
             votes[read.place][other.place].append((there, slot, here))
-    for place, led in votes.items():
+    for _place, led in votes.items():
         if len(led) != 2:
             continue
         few, most = sorted(led, key=lambda to: len({v[0] for v in led[to]}))
@@ -251,8 +235,6 @@ def _conflicts(
             ]
             if len(after) == 1 and forward:
                 few, most = sorted(led, key=lambda to: to == after[0])
-            elif not after and place in led and _moves_else(*led[place][0]):
-                few, most = sorted(led, key=lambda to: to != place)
             else:
                 continue
         elif len(led[most]) < 2:
@@ -269,12 +251,6 @@ def _conflicts(
         )  # fmt: skip
 
 
-def _moves_else(piece: Piece, slot: int, twin: Piece) -> bool:
-    """Whether all other operands of a piece, which has several, are not its twin's."""
-    others = [s for s in range(len(piece.reads)) if s != slot]
-    return bool(others) and all(piece.reads[s].place != twin.reads[s].place for s in others)
-
-
 def _comes_after(pieces: Pieces, place: Place, part: list[Piece], before: list[int]) -> bool:
     """Whether a table is computed from all of some pieces."""
     table = pieces.table(pieces.book.sheets[place[0]], place[1])
@@ -289,7 +265,7 @@ def _comes_after(pieces: Pieces, place: Place, part: list[Piece], before: list[i
 def _functions(pieces: Pieces) -> Iterator[tuple[Finding, Piece]]:
     """A piece that computes another function of its operand, cell by cell, than its twins of theirs."""
     often = Counter(piece.text for piece in pieces.pieces)
-    for users in (*_users_of_twins(pieces), *_cousins(pieces)):
+    for users in _users_of_twins(pieces):
         if len({piece.text for piece in users}) < 2:
             continue
         if len(users) == 2:
@@ -344,18 +320,6 @@ def _users_of_twins(pieces: Pieces) -> Iterator[list[Piece]]:
             rest = [[user for user in users if user.text not in alike] for users in found]
             if len(found) > 1 and {len(users) for users in rest} == {1}:
                 yield [users[0] for users in rest]
-
-
-def _cousins(pieces: Pieces) -> Iterator[list[Piece]]:
-    """Long formulas of one form that differ in the name of one function."""
-    groups: dict[object, list[Piece]] = defaultdict(list)
-    for piece in pieces.pieces:
-        if piece.text.count("§") > 3:
-            plain = re.sub(r"[A-Z.]+(?=\()", "", piece.text)
-            groups[plain, piece.shape, tuple(read.shape for read in piece.reads)].append(piece)
-    for cousins in groups.values():
-        if 1 < len(cousins) <= MOST_TWINS and len({piece.text for piece in cousins}) == 2:
-            yield cousins
 
 
 def out_of_turn(items: list[tuple[Piece, T]], least: int = 1) -> tuple[Piece, Piece] | None:

@@ -7,7 +7,6 @@ identified; nor can it if a quarter of a block or more is odd.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -81,32 +80,7 @@ class Slips:
 
     def _is_evidence(self, block: FormulaBlock) -> bool:
         fewest = FEWEST_IN_LINE if block.flat else FEWEST_IN_RECTANGLE
-        return len(block.places) >= fewest or any(
-            self._missing_third_lines(block, axis) for axis in (0, 1)
-        )
-
-    def _missing_third_lines(self, block: FormulaBlock, axis: int) -> list[int]:
-        """The lines that a block lacks if it has two lines (rows: axis 0) and is computed from exactly
-        three lines of numbers."""
-        first, extent = block.box[axis], block.extents[axis]
-        if extent not in (2, 3) or len(block.places) != 2 * block.extents[1 - axis]:
-            return []
-        starts = {first: first + 1} if extent == 3 else {first: first + 2, first - 1: first - 1}
-        return [lacks for start, lacks in starts.items() if self._begins(block, axis, start)]
-
-    def _begins(self, block: FormulaBlock, axis: int, start: int) -> bool:
-        """Whether exactly three lines of numbers begin at an operand in line `start` of the block."""
-        corner = list(block.box[:2])
-        corner[axis] = start
-        first = block.predicted(*corner).astype(np.int64)
-        return any(
-            block.slopes[r.at + axis, axis] == 1
-            and (first[r.at : r.at + 2] > 0).all()
-            and target is not None
-            and self.lines.begins(target, first[r.at : r.at + 2], axis, 3)
-            for r in block.template.references
-            for target in [self.lookup.sheet(r.sheet, block.sheet)]
-        )
+        return len(block.places) >= fewest
 
     @staticmethod
     def _are_few(block: FormulaBlock, odd: Ints) -> bool:
@@ -123,7 +97,7 @@ class Slips:
         # Row totals are not slips among column totals.
         near &= [not self.lines.crosses(block, key) for key in odd.tolist()]
         within = odd[near]
-        if not self._are_few(block, within) and not self._is_odd_third_line(block, within):
+        if not self._are_few(block, within):
             return
         beyond = set(odd[~near].tolist())
         for group in groups(within):
@@ -131,28 +105,6 @@ class Slips:
                 key in beyond for cell in group.tolist() for key in beside(cell)
             ) and self._is_slip(block, group):
                 yield self._odd(block, group)
-
-    def _is_odd_third_line(self, block: FormulaBlock, odd: Ints) -> bool:
-        """Whether cells form one of three lines of which the other two agree: the middle line, or a
-        line required by three lines of operands."""
-        if block.flat or not (block.template.operators or block.template.functions):
-            return False
-        for axis, at in enumerate((odd // WIDTH, odd % WIDTH + 1)):
-            if not len(at) or (at != at[0]).any():
-                continue
-            line, across = int(at[0]), block.extents[1 - axis]
-            whole = len(odd) == across and len(block.places) == 2 * across
-            if whole and block.extents[axis] == 3 and line == block.box[axis] + 1:
-                return True
-            if whole and line in self._missing_third_lines(block, axis):
-                return True
-            # The first cell agrees by chance: there, `$A$1` and `A1` are the same.
-            if (
-                block.extents[axis] == 3
-                and len(block.places) == 3 * across - len(odd) == 2 * across + 1
-            ):
-                return True
-        return False
 
     def _is_slip(self, block: FormulaBlock, group: Ints) -> bool:
         rows, columns = group // WIDTH, group % WIDTH + 1
@@ -180,9 +132,7 @@ class Slips:
             )
         if all(cannot_compute(self.lookup, block, key) for key in group.tolist()):
             return False  # the operands of the block end where it does
-        if block.flat and self._computes_from_others(block, int(group[0])):
-            return False
-        return whole and not self._totals(block, group)
+        return whole
 
     def _is_step(self, block: FormulaBlock, group: Ints) -> bool:
         """Whether several cells at the end of a line refer to another setting than those before: a
@@ -218,19 +168,13 @@ class Slips:
             steps = np.diff(sheet.numbers[at])
             if not typed.all() or (len(steps) and (steps == steps[0]).all()):
                 continue
-            if block.flat and (sheet.numbers[at[0]] in (0, 1) or self._is_given(block, int(keys[0]))):
+            values = block.predicted(int(keys[0]) // WIDTH, int(keys[0]) % WIDTH + 1)
+            cells = [(r.sheet, *values[r.at : r.at + 2 * r.cells]) for r in block.template.references]
+            # The base of a series of ratios is given: it would be compared with itself.
+            if block.flat and (sheet.numbers[at[0]] in (0, 1) or len(set(cells)) < len(cells)):
                 continue
             if all(self._goes_on(block, key, axis, step) for key in keys.tolist()):
                 yield keys
-
-    def _is_given(self, block: FormulaBlock, key: int) -> bool:
-        """Whether others use a line without the number before it, or the number would be compared with
-        itself."""
-        used, owners = self.lines.used(block.sheet)
-        used = used[owners != self.lines.number(block)]
-        values = block.predicted(key // WIDTH, key % WIDTH + 1)
-        cells = [(r.sheet, *values[r.at : r.at + 2 * r.cells]) for r in block.template.references]
-        return bool((used == np.array(block.box)).all(axis=1).any()) or len(set(cells)) < len(cells)
 
     def _goes_on(self, block: FormulaBlock, key: int, axis: int, step: int) -> bool:
         """Whether the operands that move with a block's lines are, beside it, of the same tables, which
@@ -265,24 +209,6 @@ class Slips:
                 values_at(self.forms, block.sheet, places), predicted(block, group)
             )
         )
-
-    def _totals(self, block: FormulaBlock, group: Ints) -> bool:
-        """Whether a formula beside the block totals it, that is, refers to whole lines of it."""
-        top, left, bottom, right = block.box
-        for values in values_at(self.forms, block.sheet, block.sheet.find(group)):
-            for reference in block.template.references:
-                target = self.lookup.sheet(reference.sheet, block.sheet)
-                if target is not block.sheet or reference.cells == 1:
-                    continue
-                corner = values[reference.at : reference.at + 2 * reference.cells]
-                high, wide = corner[::2], corner[1::2]
-                touches = high.min() <= bottom and high.max() >= top
-                touches = touches and wide.min() <= right and wide.max() >= left
-                down = top < bottom and high.min() <= top and high.max() >= bottom
-                across = left < right and wide.min() <= left and wide.max() >= right
-                if touches and (down or across):
-                    return True
-        return False
 
     def _odd(self, block: FormulaBlock, group: Ints) -> Finding:
         cells = spans(group)
@@ -358,11 +284,7 @@ class Slips:
             template = forms.templates[int(forms.template[formula])]
             (values,) = values_at(forms, sheet, places[i : i + 1])
             (expected,) = predicted(block, sheet.keys[places[i : i + 1]])
-            if template is block.template:
-                alike[i] = np.array_equal(values, expected)
-            else:
-                added = _added(template, values)
-                alike[i] = bool(added) and added == _added(block.template, expected)
+            alike[i] = template is block.template and np.array_equal(values, expected)
         return places[~alike]
 
     def _summarizes(self, block: FormulaBlock, key: int) -> bool:
@@ -378,24 +300,6 @@ class Slips:
         return self._in_line(block, template, values) and not self._in_line(
             block, block.template, expected
         )
-
-    def _computes_from_others(self, block: FormulaBlock, key: int) -> bool:
-        """Whether the cell beside an end of a line would be computed from other numbers than the line,
-        as the closing line of a balance is computed from totals."""
-        axis = ROW if block.extents[ROW] > 1 else COLUMN
-        last = int(block.keys.max() if key > block.keys.max() else block.keys.min())
-        own, beside = predicted(block, np.array([last, key]))
-        for r in block.template.references:
-            sheet = self.lookup.sheet(r.sheet, block.sheet)
-            if sheet is None or r.cells == 2 or block.slopes[r.at + axis, axis] == 0:
-                continue
-            cells = [key_of(values[r.at : r.at + 2].astype(np.int64)) for values in (own, beside)]
-            if np.isin(cells, [*block.keys.tolist(), key]).any():
-                continue
-            first, second = self.lines.of(sheet, np.array(cells)).tolist()
-            if first != second:
-                return True
-        return False
 
     def _computes_from(self, block: FormulaBlock, group: Ints) -> bool:
         """Whether formulas of a block's template are computed from the block's cells alone: `C2+C3`
@@ -431,20 +335,6 @@ class Slips:
             (key, formula_for(self.forms, block, key)) for key in group.tolist()
         ]
         return finding
-
-
-def _added(template: Template, values: Coordinates) -> list[tuple[str, float, float]]:
-    """The cells that a pure sum adds: `SUM(B2:B4)`, `B2+B3+B4`."""
-    if template.general == "SUM(§:§)":
-        top, left, bottom, right = values.tolist()
-        rows, columns = np.arange(top, bottom + 1), np.arange(left, right + 1)
-        name = template.references[0].sheet
-        if len(rows) * len(columns) > MOST_ADDED:
-            return []
-        return [(name, row, column) for row in rows.tolist() for column in columns.tolist()]
-    if not re.fullmatch(r"§(?:\+§)+", template.general):
-        return []
-    return sorted((r.sheet, *values[r.at : r.at + 2].tolist()) for r in template.references)
 
 
 # Blank cells
