@@ -192,9 +192,13 @@ ENGINES = {
     "HyperFormula": Engine(by_hyperformula, hyperformula),
     "formulas": Engine(by_formulas, lambda: package("formulas"), every=8),
 }
+EXACT_GELU = (
+    "encoder, exact GELU", "encoder with learned positions and GEGLU", "every operation by itself",
+)  # fmt: skip
 LIMITS = {
-    ("IronCalc", "encoder, exact GELU"): "its `NORMSDIST` has ten digits: it agrees to 1e-8",
-    ("HyperFormula", "encoder, exact GELU"): "its `NORMSDIST` asks for two arguments",
+    **{("IronCalc", v): "its `NORMSDIST` has ten digits: it agrees to 1e-8" for v in EXACT_GELU},
+    **{("HyperFormula", v): "its `NORMSDIST` asks for two arguments" for v in EXACT_GELU},
+    ("HyperFormula", "encoder with ALiBi and experts"): "it has no `RANK`",
 }
 """What an engine does not do, of every style, and why."""
 

@@ -99,11 +99,15 @@ class Piece:
         return written(self.box, self.sheet, frm)
 
 
+_COPY = re.compile(r'§(:§)?|IF\([^,]*,"",§\)')
+"""A cell repeated as it is, or as a blank until something is entered."""
+
+
 def is_display(piece: Piece) -> bool:
     """Whether a piece is a copy that nothing computes with, or counts rows or columns."""
     if piece.text in ("COLUMNS(§:§)", "ROWS(§:§)"):
         return True
-    return piece.text in ("§", "§:§") and all(
+    return _COPY.fullmatch(piece.text) is not None and all(
         is_display(user) for user, _ in piece.users if user is not piece
     )
 

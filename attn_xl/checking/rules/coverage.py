@@ -404,7 +404,7 @@ def _unread(pieces: Pieces) -> Iterator[Finding]:
                 "Let the next step read it, or delete it.",
             )
     for piece in pieces.pieces:
-        if not pieces.unused(piece.sheet, piece.box):
+        if is_display(piece) or not pieces.unused(piece.sheet, piece.box):
             continue
         weights = shares(pieces, piece)
         passed = _passed_by(pieces, piece) if weights or _ACTIVATION.match(piece.text) else None
