@@ -105,6 +105,10 @@ def of(*arguments: str) -> Callable[[Path], Path]:
 NUMBER = re.compile(r"(?<![\w.#$-])-?\d+(\.\d+)?(e[+-]?\d+)?(?![\w.])")
 TOPICS = ("cat", "dog", "mouse", "keyboard", "florida", "texas", "truth")
 WORKBOOKS: dict[str, Callable[[Path], Path]] = {
+    "compared-models": of(
+        "compare", "samples/rnn.xlsx", "--models", "cnn", "rnn", "lstm", "gru", "attention"
+    ),
+    "tiny-model": of("model", "samples/tiny-model", "--text", "the cat chased the mouse and the"),
     "canvas": of("convert", "samples/projections.xlsx", "--layout", "canvas"),
     "encoder": of("convert", "samples/encoder.xlsx"),
     "feedback": lambda folder: marked(folder.parent)[1],

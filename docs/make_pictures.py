@@ -48,6 +48,8 @@ PICTURES = {
     "grades": Picture("grades", ("Grades",), also="feedback"),
     "learning": Picture("learning", ("Loss", "Compare")),
     "lesson": Picture("lesson", ("Lesson", "K")),
+    "influences": Picture("compared-models", ("Influences", "Distances")),
+    "model": Picture("tiny-model", ("Dec2.Heads",)),
     "new": Picture("new", ("Sentence", "W_Q")),
     "overview": Picture("mouse-controls", ("Overview",)),
     "print": Picture("print", ("Input", "W_Q", "Softmax")),

@@ -71,11 +71,13 @@ def test_every_option_is_in_the_documentation_and_has_help() -> None:
         for parameter in sub.params:
             assert getattr(parameter, "help", None), f"{name} {parameter.name}"
             for option in parameter.opts + parameter.secondary_opts:
-                if option not in ("file", "files", "cell", "--help") and option[2:] not in (
+                if option not in ("file", "files", "folder", "cell", "--help") and option[2:] not in (
                     "scale",
                     "no-causal",
                 ):
-                    assert f"`{option}" in TOGETHER or option == "-h", f"{name} {option}"
+                    plain = option.replace("--no-", "--")  # the opposite of an option on the page
+                    said = f"`{option}" in TOGETHER or f"`{plain}" in TOGETHER
+                    assert said or option == "-h", f"{name} {option}"
 
 
 def test_the_formulas_in_the_documentation_are_in_the_sample(tmp_path: Path) -> None:

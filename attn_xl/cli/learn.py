@@ -24,7 +24,7 @@ from .options import (
 )
 
 
-@with_settings("loss")
+@with_settings("controls", "loss")
 def learn(
     file: File,
     options: dict[str, Any],
