@@ -25,7 +25,7 @@ SAMPLES = ROOT / "samples"
 TOLERANCE = 1e-12
 alike, thorough = pytest.mark.alike, pytest.mark.thorough
 needs_libreoffice = pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
-PART = 8
+PART = 10
 """Of similar cases one in so many runs without --thorough."""
 CANCELLED = 1e-4
 """A number below this share of its sheet's largest is what cancelling left: it counts as that large."""
