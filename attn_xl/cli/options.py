@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import Field, fields, replace
 from enum import Enum
-from functools import wraps
+from functools import cache, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
@@ -209,6 +209,7 @@ def with_settings(*leave_out: str) -> Callable[[Command], Command]:
     return decorate
 
 
+@cache  # several commands have the same options
 def _option(setting: Field[Any]) -> Any:
     """The option for a setting; its help ends with the default."""
     kind, name = setting.metadata["kind"], setting.name.replace("_", "-")
