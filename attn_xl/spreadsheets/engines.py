@@ -85,6 +85,11 @@ class IronCalc:
         return last_row, last_column
 
 
+_AT_ONCE = 40
+"""Workbooks for one start of LibreOffice, whose memory grows with each."""
+_SECONDS = 300
+"""What one start may take."""
+
 _ALWAYS_RECALCULATE = """<?xml version="1.0" encoding="UTF-8"?>
 <oor:items xmlns:oor="http://openoffice.org/2001/registry">
 <item oor:path="/org.openoffice.Office.Calc/Formula/Load">
@@ -109,33 +114,38 @@ def recalculated_by_libreoffice(paths: list[Path], out: Path, to: str = "xlsx") 
     Raises:
         InputError: if LibreOffice is not installed or does not convert a file.
     """
-    import subprocess
-    import tempfile
-
     program = libreoffice()
     if program is None:
         raise InputError("LibreOffice (soffice) is not installed.")
+    written = [out / f"{path.stem}.{to}" for path in paths]
+    for first in range(0, len(paths), _AT_ONCE):
+        _convert(program, paths[first : first + _AT_ONCE], out, to)
+    for path, result in zip(paths, written):
+        # A document that a start did not come to, because of another one, has a start of its own.
+        error = "" if result.exists() else _convert(program, [path], out, to)
+        if not result.exists():
+            raise InputError(f"{path}: LibreOffice did not convert it. {error}")
+    return written
+
+
+def _convert(program: str, paths: list[Path], out: Path, to: str) -> str:
+    """Start LibreOffice once; returns what it complained of."""
+    import subprocess
+    import tempfile
+
     filters = {"xlsx": "xlsx:Calc MS Excel 2007 XML"}
     with tempfile.TemporaryDirectory() as profile:
         (Path(profile) / "user").mkdir()
         (Path(profile) / "user" / "registrymodifications.xcu").write_text(_ALWAYS_RECALCULATE)
-        done = subprocess.run(
-            [
-                program,
-                f"-env:UserInstallation={Path(profile).as_uri()}",
-                "--headless",
-                "--convert-to",
-                filters.get(to, to),
-                "--outdir",
-                str(out),
-                *map(str, paths),
-            ],
-            capture_output=True,
-            text=True,
-            timeout=540,
-        )
-    written = [out / f"{path.stem}.{to}" for path in paths]
-    for path, result in zip(paths, written):
-        if not result.exists():
-            raise InputError(f"{path}: LibreOffice did not convert it. {done.stderr.strip()}")
-    return written
+        profile_option = f"-env:UserInstallation={Path(profile).as_uri()}"
+        options = ["--headless", "--convert-to", filters.get(to, to), "--outdir", str(out)]
+        try:
+            done = subprocess.run(
+                [program, profile_option, *options, *map(str, paths)],
+                capture_output=True,
+                text=True,
+                timeout=_SECONDS,
+            )
+        except subprocess.TimeoutExpired:
+            return f"It took more than {_SECONDS} seconds."
+    return f"Exit status {done.returncode}. {done.stderr.strip()}"

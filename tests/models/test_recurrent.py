@@ -305,3 +305,22 @@ def test_random_weights_have_the_width_that_is_asked_for() -> None:
     for model in ("rnn", "lstm", "gru", "cnn"):
         graph = make(SAMPLES / "politics.xlsx", model=model, random_weights=1, hidden=5)["politics"]
         assert graph["Output" if model == "cnn" else "Hidden"].shape == (5, 5)
+
+
+def test_a_drawing_shows_the_rows_above_that_a_step_reads(tmp_path: Path) -> None:
+    """Beside a gate stands Hidden[t−1]: the initial state in the first row, then the row above."""
+    path = tmp_path / "canvas.xlsx"
+    computation = attn_xl.attend(SAMPLES / "lstm.xlsx")
+    attn_xl.write_workbook(computation, path, settings=attn_xl.Settings(layout="canvas"))
+    sheet = openpyxl.load_workbook(path, data_only=True)["Canvas"]
+    hidden = computation["sentence"]["Hidden"].values
+    titles = [cell for row in sheet.iter_rows() for cell in row if cell.value == "Hidden[t−1]"]
+    assert titles
+    for title in titles:
+        shown = [
+            [sheet.cell(title.row + 2 + i, title.column + j).value for j in range(hidden.shape[1])]
+            for i in range(len(hidden))
+        ]
+        assert np.allclose(shown[0], 0)
+        assert np.allclose(shown[1:], hidden[:-1])
+    verify(path)

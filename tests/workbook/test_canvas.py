@@ -17,7 +17,7 @@ from judges import differences_ironcalc
 import attn_xl
 from attn_xl.cli.main import main
 from attn_xl.graph.functions import option, sqrt, width
-from attn_xl.graph.operation import Operation
+from attn_xl.graph.operation import Operation, operation_of
 from attn_xl.models.computation import as_computation
 from attn_xl.settings import Activation, Arrangement, Model
 from attn_xl.spreadsheets.addresses import at_row, split_address
@@ -190,7 +190,10 @@ def test_a_product_stands_where_its_factors_meet(case: str) -> None:
         for left in figure.left:
             for i in range(place.rows):
                 here = [shows.get((place.row + i, column)) for column in range(1, place.column)]
-                assert_within([(names[left.node], i, k) for k in range(left.node.shape[1])], here)
+                node, row = left.node, i
+                if left.moved and (picked := operation_of(left.moved).row_of(i)):
+                    node, row = left.moved.parents[picked[0]], picked[1]
+                assert_within([(names[node], row, k) for k in range(node.shape[1])], here)
         for factor in factors:
             for j in range(place.columns):
                 here = [shows.get((row, place.column + j)) for row in range(1, place.row)]

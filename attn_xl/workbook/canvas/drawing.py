@@ -32,6 +32,7 @@ class Drawn:
         repeated: whether it repeats a matrix drawn elsewhere.
         turned: whether it is transposed.
         labelled, headed: whether its row and column labels are drawn.
+        moved: the matrix whose rows are drawn, if they are other rows of it: `Hidden[t−1]`.
     """
 
     node: Node
@@ -41,6 +42,7 @@ class Drawn:
     turned: bool = False
     labelled: bool = True
     headed: bool = True
+    moved: Node | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -184,7 +186,7 @@ class Piece:
         caption: the step in words; "" for none.
         before: the sign to its left.
         begins_group: whether a wider gap before it marks a new beginning.
-        repeated, labelled: see `Drawn`.
+        repeated, labelled, moved: see `Drawn`.
         above: from top to bottom; scalars come last.
         carried: whether it continues the line above.
         runs: an arrow beside its rows, if each is computed from the one before: `↓`.
@@ -200,6 +202,7 @@ class Piece:
     scalars: tuple[Node, ...] = ()
     carried: bool = False
     runs: str = ""
+    moved: Node | None = None
 
 
 class Grid:
@@ -291,7 +294,8 @@ class Band:
         labelled = self.empty or (piece.labelled and not near)
         if labelled:
             self._labels, self._labels_at = piece.node.rows, column
-        self.drawing.matrices.append(Drawn(piece.node, 2, column, piece.repeated, labelled=labelled))
+        drawn = Drawn(piece.node, 2, column, piece.repeated, labelled=labelled, moved=piece.moved)
+        self.drawing.matrices.append(drawn)
         self._end = column + columns
         if piece.caption:
             look = "attn echo" if piece.repeated else "attn step"

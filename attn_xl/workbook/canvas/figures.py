@@ -20,7 +20,7 @@ class Operand:
         sign: the sign before it, `+`; "" for none.
         turned: whether it is transposed.
         factor: whether it is the right factor of a product.
-        moved: `Hidden[t−1]` if other rows than the step's own are read of it.
+        moved: `Hidden[t−1]`, whose rows are those that the step reads of it; None if they are its own.
         beyond: whether it is the row that stands beyond the ends of such a matrix.
     """
 
@@ -28,7 +28,7 @@ class Operand:
     sign: str = ""
     turned: bool = False
     factor: bool = False
-    moved: str = ""
+    moved: Node | None = None
     beyond: bool = False
 
 
@@ -103,7 +103,7 @@ def figure_of(sheet: Sheet) -> Figure:
                     key = node, operand.turned or operand.factor
                     first = operands.setdefault(key, operand)
                     if first.moved != operand.moved:  # several rows are read
-                        operands[key] = replace(first, moved="")
+                        operands[key] = replace(first, moved=None)
     above = [operand for operand in operands.values() if operand.turned or operand.factor]
     left = [operand for operand in operands.values() if operand not in above]
     rows = [operand for operand in left if _goes_with_every_row(operand.node, main.node)]
@@ -130,7 +130,7 @@ def _read(node: Node, sign: str = "", turned: bool = False, factor: bool = False
             operation.sign if operation.sign and number == 1 else sign,
             turned,
             factor or (operation.is_product and number == 1),
-            node.words if operation.row_of(0) and number == 0 else "",
+            node if operation.row_of(0) and number == 0 and parent.shape == node.shape else None,
             operation.row_of(0) is not None and number == 1,
         )
         if operand.beyond:

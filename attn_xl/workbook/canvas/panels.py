@@ -174,8 +174,11 @@ class Panel:
         self, operand: Operand, new: set[Node], sign: str, begins_group: bool = False
     ) -> Piece:
         node, repeated = operand.node, operand.node not in new
-        caption = self._short(operand.moved) or self._name(node) if repeated else self._caption(node)
-        return Piece(node, caption, sign, begins_group, repeated)
+        moved = operand.moved if repeated else None
+        name = self._short(moved.words) if moved else self._name(node)
+        return Piece(
+            node, name if repeated else self._caption(node), sign, begins_group, repeated, moved=moved
+        )
 
     def _above(self, figure: Figure, new: set[Node]) -> Iterator[Above]:
         for operand in figure.above:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from attn_xl.graph.node import Node
-from attn_xl.graph.operation import cells_of
+from attn_xl.graph.operation import cells_of, operation_of
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address, quoted
 from attn_xl.text import text_width
 from attn_xl.workbook.layout.layout import Layout
@@ -115,25 +115,22 @@ def _copy_of_matrix(
 ) -> Iterator[Cell]:
     """A copy of a matrix, or of a part of one, on `sheet`: cells that refer to those of its block, and
     are empty while those are."""
-    node, part = drawn.node, cells_of(drawn.node)
-    block = blocks.get(part.node) if part else None
-    waits = layout.waits(node)
     row, column = FIRST_ROW + drawn.row, 1 + drawn.column
-    style = "attn echo" if drawn.repeated else f"attn {node.role}"
+    style = "attn echo" if drawn.repeated else f"attn {drawn.node.role}"
     if drawn.headed:
         for j, text in enumerate(figures.headings(drawn)):
             yield Cell(row - 1, column + j, text, style="attn heading")
-    values = layout.values(node)
-    values = values.T if drawn.turned else values
-    elsewhere = f"{quoted(block.place.sheet)}!" if block and block.place.sheet != sheet else ""
-    for i, line in enumerate(values.tolist()):
+    for i, label in enumerate(drawn.labels):
         if drawn.labelled:
-            yield Cell(
-                row + i, column - 1, drawn.labels[i], style="attn label", align="right", indent=1
-            )
-        for j, number in enumerate(line):
-            formula = ""
-            down, right = (j, i) if drawn.turned != (part is not None and part.turned) else (i, j)
+            yield Cell(row + i, column - 1, label, style="attn label", align="right", indent=1)
+        node, line = _row_shown(drawn, i)
+        part, waits, values = cells_of(node), layout.waits(node), layout.values(node)
+        block = blocks.get(part.node) if part else None
+        elsewhere = f"{quoted(block.place.sheet)}!" if block and block.place.sheet != sheet else ""
+        for j in range(drawn.shape[1]):
+            at = (j, line) if drawn.turned else (line, j)
+            number, formula = float(values[at]), ""
+            down, right = at[::-1] if part is not None and part.turned else at
             if block is not None and part is not None:
                 down, right = part.row + down, part.column + right
                 formula = elsewhere + address(block.place.row + down, block.place.column + right)
@@ -142,12 +139,20 @@ def _copy_of_matrix(
             yield Cell(
                 row + i,
                 column + j,
-                node.texts[j if drawn.turned else i] if node.texts else value,
+                node.texts[at[0]] if node.texts else value,
                 formula,
                 style=style,
                 like=block.name if block else "",
                 shows=(down, right),
             )
+
+
+def _row_shown(drawn: Drawn, row: int) -> tuple[Node, int]:
+    """The matrix, and its row, that a row of a drawing shows."""
+    picked = operation_of(drawn.moved).row_of(row) if drawn.moved is not None else None
+    if drawn.moved is None or picked is None:
+        return drawn.node, row
+    return drawn.moved.parents[picked[0]], picked[1]
 
 
 def _with_frames(cells: Sequence[Cell], picture: Drawing) -> Iterator[Cell]:
