@@ -15,9 +15,22 @@ from attn_xl.graph.step import Step
 from attn_xl.models import steps
 
 PACKAGE = ROOT / "attn_xl"
-GROUND = {"errors", "choices", "settings", "text", "outputs", "parallel", "labels", "labelled", "html"}
+GROUND = {
+    *(
+        "errors",
+        "choices",
+        "settings",
+        "text",
+        "languages",
+        "outputs",
+        "parallel",
+        "labels",
+        "labelled",
+    ),
+    "html",
+}
 MAY_IMPORT = {
-    "graph": {"errors", "text", "labels", "labelled", "html"},
+    "graph": {"errors", "text", "languages", "labels", "labelled", "html"},
     "spreadsheets": GROUND,
     "tables": {"spreadsheets", *GROUND},
     "models": {"graph", "tables", "spreadsheets", *GROUND},
