@@ -13,6 +13,7 @@ from attn_xl.errors import InputError, MissingWeightsError
 from attn_xl.graph.matrix import Matrix, foreseeing, given_step
 from attn_xl.graph.node import inside
 from attn_xl.graph.step import WHOLE, Part, Step
+from attn_xl.languages import joined, message
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.tables.written.record import entered_name
 from attn_xl.text import count, listed
@@ -158,7 +159,9 @@ class SheetWeights(Weights):
                 )
             if table and table.labelled[0]:
                 rows = table.rows
-            note = step.note + (steps.TURNED if table and table.turned else "")
+            note = step.note
+            if table and table.turned:
+                note = joined([message(note), steps.TURNED])
             # A table that all layers share belongs to none of them.
             own = key.casefold() == name.casefold()  # a sheet may be called W_O for W_o
             with inside():  # no sentence: all share it
