@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from attn_xl.errors import CallError, NotFinite, ShapeError, nearest, wrong_type
 from attn_xl.html import html_table
 from attn_xl.labelled import Labelled, first_and_last
-from attn_xl.languages import ENGLISH, Message, current_language, translate
+from attn_xl.languages import ENGLISH, Message, current_language, shown_all, translate
 from attn_xl.text import clean
 
 from .step import WHOLE, Part, Role, Scope, Step
@@ -222,6 +222,16 @@ class Node(Labelled):
     def _as_operand(self) -> dict[str, str]:
         """The texts for it, by language."""
         return {}
+
+    @property
+    def row_labels(self) -> tuple[str, ...]:
+        """The labels of its rows as they are shown."""
+        return shown_all(self.rows)
+
+    @property
+    def column_labels(self) -> tuple[str, ...]:
+        """The labels of its columns as they are shown."""
+        return shown_all(self.columns)
 
     @property
     def about(self) -> str:

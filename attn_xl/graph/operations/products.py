@@ -21,6 +21,24 @@ if TYPE_CHECKING:
     from attn_xl.graph.matrix import Matrix
 
 
+def _recipe(left: bool, right: bool) -> Recipe:
+    """How a product is computed by hand, of factors that are transposed or not."""
+    first, second = ("column" if left else "row"), ("row" if right else "column")
+    pair = f"{first} of {{a}}, {second} of {{b}}"
+    function = f"=SUMPRODUCT({pair})" if left != right else f"=SUM(MMULT({pair}))"
+    return Recipe(
+        do=f"{first.title()} of {{a}} times {second} of {{b}}: multiply pair by pair and add up the "
+        f"products. The cell's row gives the {first} of {{a}}, its column the {second} of {{b}}.",
+        hint=f"Use {function}. Common mistakes: mixing up rows and columns; no $ before what must not "
+        "move when you copy.",
+        prompt=f"{first.title()} of {{a}} times {second} of {{b}}, pair by pair, added up",
+    )
+
+
+RECIPES = {(left, right): _recipe(left, right) for left in (False, True) for right in (False, True)}
+"""The recipes by whether the left and the right factor are transposed."""
+
+
 class Product(Operation):
     """The matrix product, (n, k) by (k, m) to (n, m): `=SUM(MMULT(Input!$B5:$D5,W_Q!B$5:B$7))`; of two
     rows, or of two columns, `=SUMPRODUCT(Q!$B5:$D5,K!$B$6:$D$6)`."""
@@ -73,17 +91,7 @@ class Product(Operation):
         left, right = (
             isinstance(operand.operation, Transpose) and not operand.name for operand in operands
         )
-        first, second = ("column" if left else "row"), ("row" if right else "column")
-        pair = f"{first} of {{a}}, {second} of {{b}}"
-        function = f"=SUMPRODUCT({pair})" if left != right else f"=SUM(MMULT({pair}))"
-        return Recipe(
-            do=f"{first.title()} of {{a}} times {second} of {{b}}: multiply pair by pair and add up "
-            f"the products. The cell's row gives the {first} of {{a}}, its column the {second} of "
-            "{b}.",
-            hint=f"Use {function}. Common mistakes: mixing up rows and columns; no $ before what must "
-            "not move when you copy.",
-            prompt=f"{first.title()} of {{a}} times {second} of {{b}}, pair by pair, added up",
-        )
+        return RECIPES[left, right]
 
 
 class Dot(Operation):
