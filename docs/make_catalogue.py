@@ -15,6 +15,7 @@ import importlib
 import io
 import pkgutil
 import re
+import sys
 from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
@@ -26,11 +27,12 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from openpyxl import load_workbook
 
-import attn_xl
-from attn_xl.graph.step import Recipe, Step
-from attn_xl.languages import ENGLISH, LANGUAGES
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the program of this checkout, installed or not
 
-PACKAGE = Path(attn_xl.__file__).parent
+from attn_xl.graph.step import Recipe, Step  # noqa: E402
+from attn_xl.languages import ENGLISH, LANGUAGES  # noqa: E402
+
+PACKAGE = Path(__file__).parents[1] / "attn_xl"
 LOCALE = PACKAGE / "locale"
 TEMPLATES = PACKAGE.parent / "templates"
 CALLS = {"translate": 1, "message": 1, "translate_count": 2}
