@@ -29,8 +29,8 @@ from openpyxl import load_workbook
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the program of this checkout, installed or not
 
-from attn_xl.graph.step import Recipe, Step  # noqa: E402
-from attn_xl.languages import ENGLISH, LANGUAGES  # noqa: E402
+from attn_xl.graph.step import Recipe, Step
+from attn_xl.languages import ENGLISH, LANGUAGES
 
 PACKAGE = Path(__file__).parents[1] / "attn_xl"
 LOCALE = PACKAGE / "locale"

@@ -294,8 +294,13 @@ def given(
             f"the values of {name} are not numbers in rows and columns: {error}."
         ) from None
     return Matrix(
-        numbers, tuple(map(str, rows)), tuple(map(str, columns)), name=name, note=note, role=role
+        numbers, tuple(map(_text, rows)), tuple(map(_text, columns)), name=name, note=note, role=role
     )
+
+
+def _text(label: object) -> str:
+    """A label as a text; a message stays one."""
+    return label if isinstance(label, str) else str(label)
 
 
 def given_step(

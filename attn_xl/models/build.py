@@ -456,7 +456,7 @@ class Run:
         s = self.settings
         if s.positions is not Positions.rotary:
             return None
-        note = "the larger it is, the more slowly the last pairs turn."
+        note = message("the larger it is, the more slowly the last pairs turn.")
         base = self.scoring.option_of("rotary_base", s.rotary_base, note)
         return Rotary(
             base,
@@ -468,7 +468,11 @@ class Run:
     @cached_property
     def _logit_cap(self) -> Matrix | None:
         cap = self.settings.logit_cap
-        return None if cap is None else self.scoring.option_of("logit_cap", cap, "no logit exceeds it.")
+        return (
+            None
+            if cap is None
+            else self.scoring.option_of("logit_cap", cap, message("no logit exceeds it."))
+        )
 
     @cached_property
     def _alibi(self) -> Alibi | None:

@@ -131,7 +131,7 @@ def _by_distance(maps: dict[str, Matrix]) -> Matrix:
         labels = [str(distance) for distance in range(n)]
         on_last = columns(one.T, rows - 1, rows)
         back = gather([(on_last, n - 1 - distance) for distance in range(n)], labels)
-        shares.append(back / row_maximum(gather([(one, rows - 1)], ["last"])))
+        shares.append(back / row_maximum(gather([(one, rows - 1)], [message("last")])))
     table = replace(concat(shares), columns=tuple(maps))
     return table.as_step(DISTANCE, sheet=DISTANCES)
 

@@ -153,7 +153,7 @@ def _projection(part: Part, parts: list[Matrix]) -> tuple[list[Matrix], Callable
     if len(labels) == 2:
         return [], copy
     components = principal_components(np.vstack([part.values for part in parts]), 2)
-    numbers, axes = np.round(components, DIGITS).T, ("1st", "2nd")
+    numbers, axes = np.round(components, DIGITS).T, (message("1st"), message("2nd"))
     directions = given_step(numbers, labels, axes, steps.COMPONENTS, part)
     directions = replace(directions, sheet=COMPARE)
     centre = column_mean(parts[:MOST_CENTRED]).as_step(steps.CENTRE, part, sheet=COMPARE)

@@ -52,7 +52,7 @@ def cross_entropy(probabilities: Matrix, target: Matrix) -> Matrix:
     )
     if probabilities.shape != target.shape:
         raise ShapeError(f"the probabilities are {probabilities.shape}, the target {target.shape}.")
-    right = replace(row_dot(target, probabilities), columns=("probability",))  # (n, 1)
+    right = replace(row_dot(target, probabilities), columns=(message("probability"),))  # (n, 1)
     losses = negative_log(right.as_step(steps.RIGHT))  # (n, 1)
     losses = replace(losses, columns=(message("loss"),))
     if logits:  # the derivative of both steps together

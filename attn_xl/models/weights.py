@@ -129,7 +129,10 @@ class SheetWeights(Weights):
                 f"the sentence needs at least {count(n, 'position')} of {count(d, 'dimension')}."
             )
         longest = more + max(len(one.rows) for one in self._tables.sentences.values())
-        rows = [f"position {place + 1}" for place in range(table.shape[0] if table else longest)]
+        rows = [
+            message("position {number}", number=place + 1)
+            for place in range(table.shape[0] if table else longest)
+        ]
         return self._matrix(steps.W_P, WHOLE, table, rows, x.columns)
 
     def _matrix(

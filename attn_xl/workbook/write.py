@@ -157,7 +157,11 @@ class _Writer:
         }
         start: Any = None
         for cell in list(ws._cells.values()):
-            if not isinstance(cell.value, str) or "{" not in cell.value:
+            if not isinstance(cell.value, str):
+                continue
+            if "{" not in cell.value:
+                if (text := translate(cell.value)) != cell.value:
+                    set_text(cell, text)
                 continue
             if cell.value == "{steps}":
                 start = cell

@@ -144,7 +144,7 @@ class Variance(Reduction):
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         x = operands[0]
-        return d * (x - Mean().of(x, columns=["mean"]).in_cells) * (2 / x.shape[1])
+        return d * (x - Mean().of(x, columns=[message("mean")]).in_cells) * (2 / x.shape[1])
 
 
 class SampleVariance(Reduction):
@@ -164,7 +164,7 @@ class SampleVariance(Reduction):
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         x = operands[0]
-        return d * (x - Mean().of(x, columns=["mean"]).in_cells) * (2 / (x.shape[1] - 1))
+        return d * (x - Mean().of(x, columns=[message("mean")]).in_cells) * (2 / (x.shape[1] - 1))
 
 
 class Squares(Reduction):
@@ -206,7 +206,7 @@ class RunningSum(Operation):
         return terms[0].total(column + 1, lambda k: terms[0].at(row, k).within(1))
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
-        return Sum().of(d, columns=["sum"]).in_cells - self.of(d) + d
+        return Sum().of(d, columns=[message("sum")]).in_cells - self.of(d) + d
 
 
 class Rank(Operation):
@@ -440,7 +440,7 @@ class ColumnVariance(Operation):
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         x = operands[0]
-        mean = ColumnMean().of(x, rows=["mean"]).in_cells
+        mean = ColumnMean().of(x, rows=[message("mean")]).in_cells
         return d * (x - mean) * (2 / (x.shape[0] - 1))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from attn_xl.graph.loops import Loop, Looping
 from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import Cells, Operand, Operation, Reads, Said, Term
-from attn_xl.languages import joined_by_and, translate
+from attn_xl.languages import joined_by_and, message, translate
 
 if TYPE_CHECKING:
     from attn_xl.graph.matrix import Matrix
@@ -388,7 +388,7 @@ class Picked(Operation):
         matrix, which = operands
         if number:
             return None
-        return Here(matrix.shape[0]).of(which, rows=matrix.rows, columns=["here"]) @ d.T
+        return Here(matrix.shape[0]).of(which, rows=matrix.rows, columns=[message("here")]) @ d.T
 
 
 @dataclass(frozen=True, eq=False, repr=False)
