@@ -16,6 +16,7 @@ from .options import Force, Plain, Template, Text, with_settings
 from .words import WordsCommand
 
 KEPT = (
+    "model", "pooling", "unit_length",
     "generate", "sample", "word_temperature", "seed", "temperature", "vocabulary", "lens", "influence",
     "head_switches", "head_maps", "live_network", "decimals", "formulas", "layout", "canvas",
 )  # fmt: skip
