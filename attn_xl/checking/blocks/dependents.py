@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_xl.spreadsheets.addresses import parse_area
+from attn_xl.spreadsheets.blocks.references import Filled, Lookup, rectangles_of, uses
+from attn_xl.spreadsheets.blocks.templates import Coordinates, Forms, Template
 from attn_xl.spreadsheets.formulas import ERROR, WIDTH, FormulaBook, Ints, SheetCells
-
-from .references import Filled, Lookup, rectangles_of, uses
-from .templates import Coordinates, Forms, Template
 
 
 def cells_with(book: FormulaBook, forms: Forms, functions: frozenset[str]) -> dict[str, list[int]]:

@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_xl.checking.blocks.dependents import cells_with, made_from, origins_of_errors
-from attn_xl.checking.blocks.references import Lookup, keys_within, rectangles_of
-from attn_xl.checking.blocks.templates import Coordinates, Forms, Template, as_typed, names
 from attn_xl.checking.findings import Finding
-from attn_xl.checking.functions.function_support import DATED, UNSTEADY
-from attn_xl.checking.functions.ironcalc_support import doubtful, must_be_entered
+from attn_xl.checking.function_support import DATED, UNSTEADY
 from attn_xl.spreadsheets.addresses import address, quoted
+from attn_xl.spreadsheets.blocks.references import Lookup, keys_within, rectangles_of
+from attn_xl.spreadsheets.blocks.templates import Coordinates, Forms, Template, as_typed, names
 from attn_xl.spreadsheets.engines import SMALLEST, Value, recalculated_by_libreoffice
 from attn_xl.spreadsheets.formulas import (
     ERROR,
@@ -30,6 +29,7 @@ from attn_xl.spreadsheets.formulas import (
     SheetCells,
     read_formulas,
 )
+from attn_xl.spreadsheets.ironcalc_support import doubtful, must_be_entered
 from attn_xl.spreadsheets.ranges import shortened_spans, spans
 from attn_xl.spreadsheets.recalculate import Recalculated
 from attn_xl.text import count, listed, shortened

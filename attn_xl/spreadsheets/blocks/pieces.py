@@ -14,8 +14,7 @@ import numpy as np
 from attn_xl.spreadsheets.addresses import address, parse_area, quoted
 from attn_xl.spreadsheets.formulas import MISSING, NUMBER, WIDTH, FormulaBook, Ints, SheetCells
 
-from .block_cells import groups
-from .blocks import FormulaBlock, blocks
+from .blocks import FormulaBlock, blocks, groups
 from .references import Lookup, keys_within, rectangles_of, uses
 from .templates import Forms, Reference
 

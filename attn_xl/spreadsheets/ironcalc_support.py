@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from attn_xl.checking.blocks.templates import ARRAYS, CONSTANT, Template, names
+from attn_xl.spreadsheets.blocks.templates import ARRAYS, CONSTANT, Template, names
 
 ALIKE = names("""
     ABS ACOS ACOSH ACOT ADDRESS AND ASIN ASINH ATAN ATAN2 ATANH AVEDEV AVERAGE AVERAGEA AVERAGEIF

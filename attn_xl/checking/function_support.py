@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from attn_xl.checking.blocks.templates import names
+from attn_xl.spreadsheets.blocks.templates import names
 
 VOLATILE = names("NOW TODAY RAND RANDBETWEEN RANDARRAY OFFSET INDIRECT CELL INFO")
 """Functions that are recalculated whenever anything changes."""
