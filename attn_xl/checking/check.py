@@ -21,7 +21,6 @@ from attn_xl.checking.rules.shares import not_one
 from attn_xl.checking.rules.stored_values import (
     Compute,
     fill_in,
-    formulas_to_reenter,
     frozen_cells,
     gone,
     ironcalc_values,
@@ -39,6 +38,7 @@ from attn_xl.spreadsheets.blocks.pieces import Pieces
 from attn_xl.spreadsheets.blocks.references import Lookup
 from attn_xl.spreadsheets.blocks.templates import Forms
 from attn_xl.spreadsheets.formulas import WIDTH, FormulaBook, read_formulas
+from attn_xl.spreadsheets.ironcalc_support import formulas_to_reenter
 from attn_xl.spreadsheets.ranges import spans
 from attn_xl.spreadsheets.recalculate import Recalculated
 
