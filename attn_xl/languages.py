@@ -114,6 +114,14 @@ def shown_all(labels: tuple[str, ...]) -> tuple[str, ...]:
     return labels if _language.get() == ENGLISH else tuple(map(shown, labels))
 
 
+def joined_by_and(texts: Sequence[str]) -> str:
+    """`a and b`, in the current language."""
+    first, *more = texts
+    for text in more:
+        first = translate("{first} and {second}", first=first, second=text)
+    return first
+
+
 def translate_count(one: str, many: str, number: int, /, **values: object) -> str:
     """The form of a text that goes with a number, which it calls `{number}`."""
     if (language := _language.get()) == ENGLISH:

@@ -23,6 +23,7 @@ from .choices import (
     Engine,
     Formulas,
     HeadNorm,
+    Language,
     Model,
     Nonlinearity,
     Norm,
@@ -56,6 +57,7 @@ __all__ = [
     "Engine",
     "Formulas",
     "HeadNorm",
+    "Language",
     "Model",
     "Nonlinearity",
     "Norm",
@@ -539,6 +541,11 @@ class Settings:
     formulas: Formulas = _choice(
         Formulas.cell,
         FORMULAS_HELP,
+    )
+    language: Language = _choice(
+        Language.en,
+        "The language of titles, notes, charts and messages. Names of sheets and matrices stay as they "
+        "are.",
     )
 
     def __post_init__(self) -> None:

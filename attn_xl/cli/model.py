@@ -18,6 +18,7 @@ from .words import WordsCommand
 KEPT = (
     "generate", "sample", "word_temperature", "seed", "temperature", "vocabulary", "lens", "influence",
     "head_switches", "head_maps", "live_network", "decimals", "formulas", "layout", "canvas",
+    "language",
 )  # fmt: skip
 """Settings that a trained model leaves open; the others are in its config."""
 

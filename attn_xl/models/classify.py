@@ -11,6 +11,7 @@ from typing import Literal
 
 from attn_xl.graph.functions import best, column_mean, gather
 from attn_xl.graph.matrix import Matrix
+from attn_xl.languages import message
 
 from . import loss_steps
 from .attention import projected
@@ -50,4 +51,6 @@ def classify(
         pooled = replace(column_mean([words]), rows=(name,)).as_step(loss_steps.POOLED)
     logits = projected(pooled, w_c, b_c, loss_steps.CLASS_LOGITS)
     probabilities = softmax(logits).as_step(loss_steps.CLASS_PROBABILITIES)
-    return probabilities, replace(best(probabilities), columns=("class",)).as_step(loss_steps.CLASS)
+    return probabilities, replace(best(probabilities), columns=(message("class"),)).as_step(
+        loss_steps.CLASS
+    )
