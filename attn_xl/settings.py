@@ -24,6 +24,7 @@ from .choices import (
     Engine,
     Formulas,
     HeadNorm,
+    Language,
     Model,
     Nonlinearity,
     Norm,
@@ -57,6 +58,7 @@ __all__ = [
     "Engine",
     "Formulas",
     "HeadNorm",
+    "Language",
     "Model",
     "Nonlinearity",
     "Norm",
@@ -569,6 +571,11 @@ class Settings:
     formulas: Formulas = _choice(
         Formulas.cell,
         FORMULAS_HELP,
+    )
+    language: Language = _choice(
+        Language.en,
+        "The language of titles, notes, charts and messages. Names of sheets and matrices stay as they "
+        "are.",
     )
 
     def __post_init__(self) -> None:

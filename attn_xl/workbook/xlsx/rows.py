@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import orjson
 
+from attn_xl.languages import shown
 from attn_xl.spreadsheets.addresses import CODE_LIKE, address, letters, row_offsets, row_token
 from attn_xl.workbook.layout.layout import Layout, Sheet, State
 from attn_xl.workbook.layout.page import Cell
@@ -110,7 +111,7 @@ def caption_above(block: Block) -> tuple[int, int] | None:
 
 def _header(block: Block, row: int, cell_styles: CellStyles) -> bytes:
     first = block.place.column
-    columns = block.node.columns
+    columns = block.node.column_labels
     if block.node.scalar and not block.labelled:
         columns = (block.name.rpartition(".")[2],)
     cells = [(first + i, label, cell_styles.heading) for i, label in enumerate(columns)]
@@ -216,7 +217,7 @@ class _RowTemplate:
         for block in sorted(self._blocks, key=lambda block: block.place.column):
             index = row - block.place.row
             if block.labelled:
-                values.append(_escaped(spreadsheet_text(block.node.rows[index])).encode())
+                values.append(_escaped(spreadsheet_text(shown(block.node.rows[index]))).encode())
             if block.node.texts:
                 values.append(_escaped(spreadsheet_text(block.node.texts[index])).encode())
                 continue
