@@ -6,8 +6,8 @@ Three figures, each from one run on one machine, each with its bound; it fails i
   of importing numpy and openpyxl, at most 3. Best of some runs, each in a process of its own, by turns;
 - 1,000 steps of the sample computed, against PyTorch's steps per second on the same model in one
   thread, at least a quarter (left out where PyTorch is not installed);
-- 20 live steps of 300,000 formulas opened and recalculated by LibreOffice, in times of attention with as
-  many formulas, at most 4 (left out where LibreOffice is not installed).
+- 20 live steps of 300,000 formulas opened and recalculated by LibreOffice, in times of attention with
+  as many formulas, at most 4 (left out where LibreOffice is not installed).
 
 Options: --runs 5 --only writing|computing|libreoffice
 """
@@ -158,9 +158,7 @@ def in_libreoffice(runs: int) -> bool:
                 best[path] = min(best.get(path, 1e9), taken)
     own = {what: best[path] - best[empty] for what, (path, _) in books.items()}
     for what, (_, formulas) in books.items():
-        print(
-            f"{what}: {formulas:,} formulas in LibreOffice: {own[what]:.1f} s to open, recalculate and save"
-        )
+        print(f"{what}: LibreOffice recalculates {formulas:,} formulas in {own[what]:.1f} s")
     each = {what: own[what] / formulas for what, (_, formulas) in books.items()}
     ratio = each["learning"] / each["attention"]
     print(

@@ -14,7 +14,7 @@ from .page import Cell
 
 _NAME_IN_TEXT = re.compile(r"[\w.]+(?:\^\d+)?")
 _NAME_IN_FORMULA = re.compile(r"\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*'!|[\w.$\x00]+(?:[!(]|\^\d+)?")
-"""A text literal, a quoted sheet name, or a word; with the sign that makes it a sheet or a function, and
+"""A text literal, a quoted sheet name, or a word, with the sign that makes it a sheet or a function and
 with its power: `Beta1^2`."""
 
 
