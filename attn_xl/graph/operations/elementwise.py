@@ -318,6 +318,10 @@ class Power(Operation):
     binds: ClassVar[int] = 2
     exponent: int
 
+    @property
+    def suffix(self) -> str:
+        return f"^{self.exponent}"
+
     def numbers(self, *operands: Numbers) -> Numbers:
         return np.asarray(operands[0] ** self.exponent)
 
