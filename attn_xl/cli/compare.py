@@ -40,7 +40,6 @@ def compare(
     template: Template = "article",
     force: Force = False,
 ) -> None:
-    """Write one sentence through several models: how far each can see, and what it costs."""
     names = " ".join(models).replace(",", " ").split()
     chosen = [Settings(model=name).model for name in names]  # type: ignore[arg-type]
     Settings.check_call(options)

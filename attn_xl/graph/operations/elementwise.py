@@ -190,7 +190,7 @@ class Function(Operation):
 
     @staticmethod
     @abstractmethod
-    def of_one(x: float) -> float: ...
+    def of_one(x: float, /) -> float: ...
 
     def numbers(self, *operands: Numbers) -> Numbers:
         (x,) = operands
@@ -238,9 +238,7 @@ class Exp(Function):
     in_cell = in_array = "EXP({x})"
     in_words = in_full = "e^({x})"
 
-    @staticmethod
-    def of_one(x: float) -> float:
-        return math.exp(x)
+    of_one = staticmethod(math.exp)
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         return d * own
@@ -446,9 +444,7 @@ class Tanh(Function):
     in_cell = in_array = "TANH({x})"
     in_words = in_full = "tanh({x})"
 
-    @staticmethod
-    def of_one(x: float) -> float:
-        return math.tanh(x)
+    of_one = staticmethod(math.tanh)
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         return d * (1 - own * own)
