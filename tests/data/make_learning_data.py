@@ -3,10 +3,10 @@ against attn_xl: each model with its loss.
 
     PYTHONPATH=.:tests python tests/data/make_learning_data.py
 
-writes `learning.npz` beside this file: what goes into each case, the loss and its gradient by every weight
-and every named step before learning, and for each optimizer the losses of 20 steps and the weights
-after them. All of it is float64; losses, gradients and weights are those of torch.autograd and
-torch.optim. What goes in are fractions of 64, which compress well.
+writes `learning.npz` beside this file: what goes into each case, the loss and its gradient by every
+weight and every named step before learning, and for each optimizer the losses of 20 steps and the
+weights after them. All of it is float64; losses, gradients and weights are those of torch.autograd
+and torch.optim. What goes in are fractions of 64, which compress well.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, int]]] = {
     "score cap": ({"score_cap": 2.0, "window": 2}, ALONE),
     "plain sum": ({"normalize": "sum"}, ALONE),
     "dropout": ({"dropout": 0.25, "positions": "learned"}, ALONE),
-    "encoder": ({"model": "encoder", "heads": 2, "norm": "pre", "activation": "gelu", "hidden": 3}, PAIR),
+    "encoder": (
+        {"model": "encoder", "heads": 2, "norm": "pre", "activation": "gelu", "hidden": 3}, PAIR
+    ),
     "encoder, post": ({"model": "encoder", "layers": 2, "hidden": 3, "residual_dropout": 0.25}, ALONE),
     "encoder, rms": (
         {"model": "encoder", "norm": "pre", "norm_type": "rms", "activation": "swiglu", "hidden": 3,
@@ -148,7 +150,7 @@ def drawn(case: str) -> dict[str, Any]:
 def run(case: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """What goes into a case, and what PyTorch makes of it."""
     import torch
-    from torch_graph import IN_TORCH, through_torch
+    from torch_graph import through_torch
 
     numbers = drawn(case)
     (graph,) = attn_xl.learn(tables(case, numbers), steps=1).computation.values()
