@@ -234,6 +234,15 @@ class Activation(str, Enum):
         return gates.get(self.value, self.value)
 
 
+class Transform(str, Enum):
+    """The activation function before the words of a masked language model."""
+
+    relu = "relu"
+    gelu = "gelu"
+    gelu_tanh = "gelu-tanh"
+    silu = "silu"
+
+
 class Normalize(str, Enum):
     """How scores are turned into weights that sum to 1."""
 

@@ -38,6 +38,7 @@ from .choices import (
     Residual,
     RotaryPairs,
     Switch,
+    Transform,
 )
 from .errors import CallError, nearest
 
@@ -73,6 +74,7 @@ __all__ = [
     "RotaryPairs",
     "Settings",
     "Switch",
+    "Transform",
 ]
 
 IN_ATTENTION = (Positions.learned, Positions.rotary, Positions.alibi)
@@ -193,8 +195,8 @@ class Settings:
         models=(Model.encoder,),
         needs=("pooling",),
     )
-    transform: Activation = _choice(
-        Activation.gelu,
+    transform: Transform = _choice(
+        Transform.gelu,
         "The activation function of the layer before the words of a masked language model.",
         models=(Model.masked,),
     )
@@ -644,8 +646,6 @@ class Settings:
             refuse("rotary-base", self.rotary_base, "it takes a number above 1.")
         if not 0 < self.rotary_gain < float("inf"):
             refuse("rotary-gain", self.rotary_gain, "it takes a number above 0.")
-        if self.transform.gated:
-            refuse("transform", self.transform.value, "it takes a function without a gate.")
         if not 0 < self.rotary_share <= 1:
             refuse("rotary-share", self.rotary_share, "it takes a share above 0 and at most 1.")
         for name in ("seed", "random_weights", "sinks"):
@@ -757,7 +757,7 @@ class Settings:
         models: tuple[Model, ...] = choice.metadata["models"]
         if self.model.kind not in models:
             return f"belongs to --model {_either(models)}, not to --model {self.model}."
-        of_encoder = Model.encoder in models and Model.attention not in models
+        of_encoder = Model.encoder in models and Model.attention not in models and name != "pooling"
         if self.model.kind is Model.classify and self.body is Model.attention and of_encoder:
             return "has no effect without --backbone encoder."
         if self.attention is not None and name in _OF_SCORES:

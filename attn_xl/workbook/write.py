@@ -25,7 +25,7 @@ from attn_xl.workbook.layout.layout import OVERVIEW, Layout, Sheet
 from attn_xl.workbook.layout.settings_sheet import with_record
 from attn_xl.workbook.xlsx.package import Rows, save
 from attn_xl.workbook.xlsx.rows import spreadsheet_text
-from attn_xl.workbook.xlsx.sheet import add_sheet
+from attn_xl.workbook.xlsx.sheet import Likes, add_sheet
 from attn_xl.workbook.xlsx.styles import Styles, set_text
 
 from .arrange import arrange
@@ -118,8 +118,11 @@ class _Writer:
                 book.remove(sheet)
         cover.title = OVERVIEW
         layout, styles = self._layout, Styles(book, self._page, self._settings, self._layout.seen)
+        likes = Likes(layout.all_sheets)
         rows = {
-            sheet.name: add_sheet(book, self._page, layout, sheet, styles, self._live, self._dynamic)
+            sheet.name: add_sheet(
+                book, self._page, layout, sheet, styles, self._live, self._dynamic, likes
+            )
             for sheet in layout.all_sheets
         }
         if layout.cover:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 SUMS, PRODUCTS = (" + ", " − ", " if "), (" · ", " / ")
 """The signs that bind less tightly than a product, and those that do as a quotient does."""
-CHOICE = message("{if_on} if {switch} is on, else {if_off}")
 LEAST_KEPT = 1e-300
 """Every spreadsheet program keeps all digits of a number above this; some round 1e-308 to 0."""
+CHOICE = message("{if_on} if {switch} is on, else {if_off}")
 
 
 class Copy(Operation):
@@ -317,6 +317,10 @@ class Power(Operation):
     noun: ClassVar[str] = "Powers"
     binds: ClassVar[int] = 2
     exponent: int
+
+    @property
+    def suffix(self) -> str:
+        return f"^{self.exponent}"
 
     def numbers(self, *operands: Numbers) -> Numbers:
         return np.asarray(operands[0] ** self.exponent)

@@ -76,13 +76,13 @@ def _prompts(picture: Drawing, blocks: dict[Node, Block]) -> Iterator[Choice]:
 def _legend(widths: dict[int, float]) -> Iterator[Cell]:
     """Each style with its name, merged over the columns that the name needs."""
     column = 1
-    for style, text in LEGEND:
-        name = translate(text)
+    for style, meaning in LEGEND:
+        text = translate(meaning)
         across, room = 0, 0.0
-        while room < text_width(name) + 3 and column + across < MAX_COLUMNS:
+        while room < text_width(text) + 3 and column + across < MAX_COLUMNS:
             room += widths.get(column + across, 8.0)
             across += 1
-        yield Cell(LEGEND_ROW, column, name, style=style, align="center", across=across)
+        yield Cell(LEGEND_ROW, column, text, style=style, align="center", across=across)
         column += across
 
 
