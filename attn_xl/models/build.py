@@ -78,7 +78,7 @@ from .transformer import (
 )
 from .unused import refuse_unused, use_for
 from .vocabulary import Vocabulary
-from .weights import SheetWeights, check_fit
+from .weights import SheetWeights, check_fit, readable, xavier
 
 TITLES = {
     Model.encoder: message("Encoder"),
@@ -259,13 +259,13 @@ def foresee(tables: Tables, settings: Settings) -> Computation:
 class Run:
     """One model over the sentences of one workbook."""
 
-    def __init__(self, tables: Tables, settings: Settings) -> None:
+    def __init__(self, tables: Tables, settings: Settings, weights: SheetWeights | None = None) -> None:
         self.tables, self.settings = tables, settings
         self.seed = settings.random_weights
-        xavier = self.seed is None and settings.steps > 0
-        if xavier:
-            self.seed = settings.seed
-        self.weights = SheetWeights(tables, self.seed, settings.heads_as_sheets, xavier=xavier)
+        draw = readable
+        if self.seed is None and settings.steps > 0:
+            self.seed, draw = settings.seed, xavier
+        self.weights = weights or SheetWeights(tables, self.seed, settings.heads_as_sheets, draw=draw)
         tables_of_words = dict(tables.sentences)
         self.given = self._given(tables_of_words)
         self.memory = self._memory(tables_of_words)
