@@ -750,7 +750,7 @@ class Settings:
         models: tuple[Model, ...] = choice.metadata["models"]
         if self.model.kind not in models:
             return f"belongs to --model {_either(models)}, not to --model {self.model}."
-        of_encoder = Model.encoder in models and Model.attention not in models
+        of_encoder = Model.encoder in models and Model.attention not in models and name != "pooling"
         if self.model.kind is Model.classify and self.body is Model.attention and of_encoder:
             return "has no effect without --backbone encoder."
         if self.attention is not None and name in _OF_SCORES:
