@@ -33,6 +33,7 @@ from attn_xl.graph.node import Graph, Node, Numbers, created, walk
 from attn_xl.graph.step import Scope, Step
 from attn_xl.settings import CELLS, COMPARE, CURVES, READ_BY, Optimizer, Settings
 from attn_xl.tables.survey import Table
+from attn_xl.text import count
 
 from . import learning_steps as steps
 from .computation import Computation
@@ -141,14 +142,14 @@ def learned(
     more = [matrix for output in outputs.values() for matrix in output[:-1]]
     curves = [loss, *_certainty(loss)]
     run = _Learning(curves, weights, more, Update(settings.optimizer, cells), where)
-    count = min(settings.steps, 2) if foresees() else settings.steps  # all have the same shapes
-    results = run.of(count, settings.live)
+    number = min(settings.steps, 2) if foresees() else settings.steps  # all have the same shapes
+    results = run.of(number, settings.live)
     results += run.compared()
     if settings.controls:
         results += run.checked(sheet)
     name = next(iter(outputs)) if len(outputs) == 1 else LEARNING
     return Computation(
-        f"Learning, {settings.steps} steps: {title}",
+        f"Learning, {count(settings.steps, 'step')}: {title}",
         {name: Graph(*results)},
         {},
         remarks=remarks,
