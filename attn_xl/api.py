@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         Residual,
         RotaryPairs,
         Switch,
+        Transform,
     )
 
 
@@ -71,7 +72,7 @@ class Options(TypedDict, total=False):
     backbone: Backbone | Literal["attention", "encoder"]
     pooling: Pooling | Literal["mean", "first", "pooler"] | None
     unit_length: bool
-    transform: Activation | Literal["relu", "gelu", "gelu-tanh", "silu"]
+    transform: Transform | Literal["relu", "gelu", "gelu-tanh", "silu"]
     layers: int
     encoder_layers: int | None
     decoder_layers: int | None

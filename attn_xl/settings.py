@@ -24,6 +24,7 @@ from .choices import (
     Engine,
     Formulas,
     HeadNorm,
+    Language,
     Model,
     Nonlinearity,
     Norm,
@@ -37,6 +38,7 @@ from .choices import (
     Residual,
     RotaryPairs,
     Switch,
+    Transform,
 )
 from .errors import CallError, nearest
 
@@ -57,6 +59,7 @@ __all__ = [
     "Engine",
     "Formulas",
     "HeadNorm",
+    "Language",
     "Model",
     "Nonlinearity",
     "Norm",
@@ -71,6 +74,7 @@ __all__ = [
     "RotaryPairs",
     "Settings",
     "Switch",
+    "Transform",
 ]
 
 IN_ATTENTION = (Positions.learned, Positions.rotary, Positions.alibi)
@@ -191,8 +195,8 @@ class Settings:
         models=(Model.encoder,),
         needs=("pooling",),
     )
-    transform: Activation = _choice(
-        Activation.gelu,
+    transform: Transform = _choice(
+        Transform.gelu,
         "The activation function of the layer before the words of a masked language model.",
         models=(Model.masked,),
     )
@@ -570,6 +574,11 @@ class Settings:
         Formulas.cell,
         FORMULAS_HELP,
     )
+    language: Language = _choice(
+        Language.en,
+        "The language of titles, notes, charts and messages. Names of sheets and matrices stay as they "
+        "are.",
+    )
 
     def __post_init__(self) -> None:
         for choice in fields(self):
@@ -637,8 +646,6 @@ class Settings:
             refuse("rotary-base", self.rotary_base, "it takes a number above 1.")
         if not 0 < self.rotary_gain < float("inf"):
             refuse("rotary-gain", self.rotary_gain, "it takes a number above 0.")
-        if self.transform.gated:
-            refuse("transform", self.transform.value, "it takes a function without a gate.")
         if not 0 < self.rotary_share <= 1:
             refuse("rotary-share", self.rotary_share, "it takes a share above 0 and at most 1.")
         for name in ("seed", "random_weights", "sinks"):

@@ -45,7 +45,7 @@ LESSONS: dict[str, tuple[Any, dict[str, Any], set[str]]] = {
         {},
         {"dLosses", "dHiddenAbove", "dHidden", "dU_h", "dW_h"},
     ),
-    "gru": (task(2, ("model", "gru")), {}, {"dHidden", "dU_r", "dW_h"}),
+    "gru": (task(2, ("model", "gru")), {}, {"dHidden", "dU_r", "dW_r"}),
 }
 
 
