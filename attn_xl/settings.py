@@ -49,6 +49,7 @@ __all__ = [
     "CELLS",
     "COMPARE",
     "CONTROLS",
+    "LANGUAGE",
     "OPTIONS",
     "RECURRENT",
     "STACKS",
