@@ -15,8 +15,10 @@ from .convert import write_workbooks
 from .options import Force, Plain, Template, Text, with_settings
 
 KEPT = (
+    "model", "pooling", "unit_length",
     "generate", "sample", "word_temperature", "seed", "temperature", "vocabulary", "lens", "influence",
     "head_switches", "head_maps", "live_network", "decimals", "formulas", "layout", "canvas",
+    "language",
 )  # fmt: skip
 """Settings that a trained model leaves open; the others are in its config."""
 

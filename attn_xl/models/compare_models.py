@@ -10,6 +10,7 @@ from attn_xl.graph.functions import columns, concat, copy, gather, option, row_m
 from attn_xl.graph.matrix import Matrix, constant
 from attn_xl.graph.node import Graph
 from attn_xl.graph.step import WHOLE, Recipe, Scope, Step
+from attn_xl.languages import joined, message
 from attn_xl.settings import Model, Settings
 from attn_xl.tables.survey import Tables
 
@@ -46,7 +47,13 @@ COST = Step(
     "Cost",
     note="What each model pays for n words of d numbers. Change n, d or k and compare.",
 )
-COSTS_OF = ("steps", "path", "order", "multiplications", "parameters")
+COSTS_OF = (
+    message("steps"),
+    message("path"),
+    message("order"),
+    message("multiplications"),
+    message("parameters"),
+)
 """Sequential steps; the longest path between two words; operations as in the table of the source; all
 multiplications; parameters."""
 
@@ -109,9 +116,9 @@ def _side_by_side(maps: dict[str, Matrix]) -> list[Matrix]:
     """The maps of all models, on one sheet; (n, n) each."""
     found = []
     for number, (model, one) in enumerate(maps.items()):
-        part = WHOLE.within(Scope(INFLUENCES, "comparison"))
+        part = WHOLE.within(Scope(INFLUENCES, message("comparison")))
         step = replace(SIDE_BY_SIDE, symbol=model, helper=number > 0)
-        note = SIDE_BY_SIDE.note if number == 0 else model
+        note = SIDE_BY_SIDE.note if number == 0 else joined([model])
         found.append(copy(one).as_step(step, part, note=note, sheet=INFLUENCES))
     return found
 
@@ -124,7 +131,7 @@ def _by_distance(maps: dict[str, Matrix]) -> Matrix:
         labels = [str(distance) for distance in range(n)]
         on_last = columns(one.T, rows - 1, rows)
         back = gather([(on_last, n - 1 - distance) for distance in range(n)], labels)
-        shares.append(back / row_maximum(gather([(one, rows - 1)], ["last"])))
+        shares.append(back / row_maximum(gather([(one, rows - 1)], [message("last")])))
     table = replace(concat(shares), columns=tuple(maps))
     return table.as_step(DISTANCE, sheet=DISTANCES)
 
@@ -134,9 +141,9 @@ def _costs(x: Matrix, models: Sequence[Model], window: int) -> list[Matrix]:
 
     Source: Vaswani et al., "Attention Is All You Need" (2017), table 1.
     """
-    n = option(len(x.rows), "n", "the number of words.", sheet=COSTS)
-    d = option(len(x.columns), "d", "the width of every word.", sheet=COSTS)
-    k = option(window, "k", "the window of the convolution.", sheet=COSTS)
+    n = option(len(x.rows), "n", message("the number of words."), sheet=COSTS)
+    d = option(len(x.columns), "d", message("the width of every word."), sheet=COSTS)
+    k = option(window, "k", message("the window of the convolution."), sheet=COSTS)
     one = constant(1)
     weights = 2 * d * d  # of a gate, from the word and from the row above
 
@@ -155,6 +162,6 @@ def _costs(x: Matrix, models: Sequence[Model], window: int) -> list[Matrix]:
         if model in known:
             cells = [cell if cell.operation is not None else copy(cell) for cell in known[model]]
             row = replace(concat(cells), rows=(model.value,), columns=COSTS_OF)
-            part = WHOLE.within(Scope(COSTS, "costs"), Scope(model.value, model.value))
-            rows.append(row.as_step(COST, part, note="model", sheet=COSTS))
+            part = WHOLE.within(Scope(COSTS, message("costs")), Scope(model.value, model.value))
+            rows.append(row.as_step(COST, part, note=message("model"), sheet=COSTS))
     return [n, d, k, *rows] if rows else []
