@@ -37,7 +37,7 @@ ask to save."""
 
 
 MOST_LINES = 100
-"""An Overview of more lines is folded: its headings are shown, and their steps when one unfolds them."""
+"""An Overview of more lines is folded: its headings are shown, and their steps once one unfolds them."""
 
 
 def write_workbook(
