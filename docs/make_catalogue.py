@@ -203,6 +203,13 @@ def updated(language: str, pot: Catalog) -> Catalog:
     return catalogue
 
 
+def template_texts(pot: str) -> Iterator[str]:
+    """The messages in the text of a `.pot`."""
+    for entry in read_po(io.BytesIO(pot.encode("utf-8"))):
+        if entry.id:
+            yield entry.id[0] if isinstance(entry.id, tuple) else str(entry.id)
+
+
 def as_po(catalogue: Catalog) -> bytes:
     """The bytes of a `.po` or `.pot` file."""
     file = io.BytesIO()
