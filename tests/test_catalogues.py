@@ -6,6 +6,7 @@ import gettext
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 from conftest import ROOT, thorough
@@ -26,8 +27,13 @@ MOST_PROMPT = 255
 NAME = re.compile(r"{(\w*)[^{}]*}")
 
 
-def entries(language: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+@cache
+def entries(language: str) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
     """The messages of a language with their plural forms, and their translations."""
+    return list(_entries(language))
+
+
+def _entries(language: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     with make_catalogue.path_of(language).open("rb") as file:
         for entry in read_po(file, locale=language):
             if entry.id:
