@@ -9,7 +9,7 @@ import numpy as np
 import openpyxl
 import pytest
 from conftest import SAMPLES, alike, verify
-from pseudo import PSEUDO, left_in_english, own_texts, pseudo_language, texts_of
+from pseudo import PSEUDO, left_in_english, names_of, own_texts, pseudo_language, texts_of
 
 import attn_xl
 from attn_xl.cli.main import main
@@ -72,9 +72,7 @@ def test_no_english_is_left_with_options(name: str, tmp_path: Path) -> None:
 def test_no_english_is_left_in_a_comparison(tmp_path: Path) -> None:
     path, out = SAMPLES / "rnn.xlsx", tmp_path / "out.xlsx"
     with pseudo_language():
-        status = call(
-            *("compare", path, "--models", "cnn attention", "-o", out, "--language", PSEUDO)
-        )
+        status = call(*("compare", path, "--models", "cnn attention", "-o", out, "--language", PSEUDO))
     assert status == 0
     assert not left_in_english(out, own_texts(read_file_tables(path, {})))
 
@@ -200,3 +198,12 @@ def test_a_message_is_translated_where_it_is_shown() -> None:
     assert "layer" not in said
     assert "2" in said
     assert translate(text) == "encoder layer 2"
+
+
+def test_grades_are_written_in_the_chosen_language(tmp_path: Path) -> None:
+    path, lesson, grades = SAMPLES / "by-hand.xlsx", tmp_path / "lesson.xlsx", tmp_path / "grades.xlsx"
+    with pseudo_language():
+        assert call("teach", path, "-o", lesson) == 0
+        call("grade", lesson, "-o", grades, "--jobs", 1, "--language", PSEUDO)
+    own = {*own_texts(read_file_tables(path, {})), *names_of(lesson), lesson.name}
+    assert not left_in_english(grades, own)
