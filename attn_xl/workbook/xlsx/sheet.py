@@ -18,7 +18,7 @@ from openpyxl.worksheet.hyperlink import Hyperlink
 from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.properties import PageSetupProperties
 
-from attn_xl.languages import translate
+from attn_xl.languages import ENGLISH, current_language, translate
 from attn_xl.spreadsheets.addresses import (
     MAX_LITERAL,
     address,
@@ -53,6 +53,8 @@ from .styles import Styles, set_text
 
 MOST_HEADING, MOST_LABEL = 14, 28
 """Characters: the widest columns and row labels; longer headings wrap."""
+MOST_CAPTION = 44
+"""Characters: the widest caption above row labels, in other languages than English."""
 WIDEST = 255.0
 """Characters: the widest column that Excel opens without repairing the file."""
 TO_COME = 11
@@ -296,6 +298,8 @@ class _SheetWriter:
                 labels = [*node.row_labels, block.caption if block.headed else ""]
                 widest = max(map(text_width, labels))
                 widen(place.column - 1, max(11, min(widest + 3, MOST_LABEL)))
+                if block.headed and current_language() != ENGLISH:
+                    widen(place.column - 1, min(text_width(block.caption) + 3, MOST_CAPTION))
         if canvas:
             for block in self._sheet.blocks:
                 shown = self._styles.shown_width(block.node)
