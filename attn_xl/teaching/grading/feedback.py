@@ -176,7 +176,7 @@ def _mistakes(
     cells = _heads(row, heads)
     for number, alike in enumerate(mistakes[:MOST_ROWS], row + 1):
         one = alike[0]
-        guess = sentence(one.guess)
+        guess = sentence(one.guess) or one.differs
         rest = listed([other.cell.rpartition("!")[2] for other in alike[1:]], MOST_LISTED)
         guess = f"{guess} {translate('Also in {cells}.', cells=rest)}".strip() if rest else guess
         entered: float | str = one.entered if one.number is None else one.number

@@ -39,6 +39,7 @@ from .assignment import (
     from_record,
 )
 from .feedback import is_feedback, write_feedback
+from .first_difference import first_difference
 from .handed_in import ASK, owner_of, why_not
 from .known_slips import Wrong, slips
 from .marking import Entries, Entry, Marking, Verdict, mark, no_entries, read_entry
@@ -394,7 +395,12 @@ def _cell_marks(assignment: Assignment, marking: Marking) -> list[CellMark]:
                 )
             )
         guesses = slips(node, entered)
-        cell_marks += [replace(mark, guess=guesses.get(cell, "")) for cell, mark in zip(at, marks)]
+        for place, one_mark in zip(at, marks):
+            guess, differs = guesses.get(place, ""), ""
+            if place in entered and not guess:
+                number, known_numbers = entered[place]
+                differs = first_difference(node, *place, number, known_numbers)
+            cell_marks.append(replace(one_mark, guess=guess, differs=differs))
     return cell_marks
 
 

@@ -26,6 +26,8 @@ from attn_xl.graph.operations.catalogue import (
 )
 from attn_xl.languages import shown, translate
 
+from .formula_slips import formula_slips
+
 Slip = tuple[str, float]
 Place = tuple[int, int]
 """A cell of a matrix by row and column, from 0."""
@@ -51,13 +53,24 @@ def slips(node: Node, entered: Mapping[Place, Wrong]) -> dict[Place, str]:
     """
     found_slips = dict.fromkeys(entered, "")
     support = dict.fromkeys(entered, 0)
-    for kind in (_slips_of_operation, _slips_of_any_number):  # what can be told apart is said precisely
+    within: dict[int, list[tuple[str, Numbers]]] = {}
+
+    def operations(
+        node: Node, row: int, column: int, numbers: Mapping[Node, Numbers]
+    ) -> Iterator[Slip]:
+        yield from _slips_of_operation(node, row, column, numbers)
+        if id(numbers) not in within:
+            within[id(numbers)] = list(formula_slips(node, numbers))
+        for slip, made in within[id(numbers)]:
+            yield slip, float(made[row, column])
+
+    for kind in (operations, _slips_of_any_number):  # what can be told apart is said precisely
         with np.errstate(all="ignore"):
             fitting = {
                 cell: [
                     slip
                     for slip, value in kind(node, *cell, numbers)
-                    if math.isfinite(value) and _same(number, value)
+                    if math.isfinite(value) and same_number(number, value)
                 ]
                 for cell, (number, numbers) in entered.items()
             }
@@ -105,7 +118,7 @@ def _exchanged(node: Node, entered: Mapping[Place, Wrong]) -> dict[Place, str]:
     return found
 
 
-def _same(entered: float, value: float) -> bool:
+def same_number(entered: float, value: float) -> bool:
     """Whether a number equals another, or that number rounded to two or more decimals."""
     if math.isclose(entered, value, rel_tol=1e-9, abs_tol=1e-9):
         return True

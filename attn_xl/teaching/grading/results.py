@@ -54,6 +54,7 @@ class CellMark:
             of them is blank.
         worked: the calculation with the values substituted.
         guess: the slip that gives exactly the number entered, "" if none is known.
+        differs: without such a slip, the first product that differs; "" for other calculations.
     """
 
     step: str
@@ -66,12 +67,13 @@ class CellMark:
     follows: float | None
     worked: str
     guess: str = ""
+    differs: str = ""
 
     @property
     def why(self) -> str:
         """The calculation and the likely slip, in one line."""
         guess = translate("Likely slip: {slip}.", slip=self.guess) if self.guess else ""
-        return ". ".join(filter(None, (self.worked, guess)))
+        return ". ".join(filter(None, (self.worked, guess or self.differs)))
 
 
 @dataclass(frozen=True)
