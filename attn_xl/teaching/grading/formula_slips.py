@@ -77,8 +77,9 @@ def _changes(node: Node, numbers: Mapping[Node, Numbers]) -> Iterator[tuple[str,
                 "using the same row of {state} instead of the row before", state=state.name
             )
             yield slip, {one: numbers[state]}
-            slip = translate("using the start of {state} in every row", state=state.name)
-            yield slip, {one: np.broadcast_to(numbers[start][:1], one.shape)}
+            if numbers[start].any():  # zeros are the same as leaving it out
+                slip = translate("using the start of {state} in every row", state=state.name)
+                yield slip, {one: np.broadcast_to(numbers[start][:1], one.shape)}
     yield from _weights(node, numbers)
 
 
@@ -108,7 +109,8 @@ def _leaving_out(term: Node) -> str:
 
 
 def _named(node: Node) -> str:
-    return node.name or translate(node.words)
+    """A matrix by its name, a helper by what it is."""
+    return translate(node.words) if node.helper or not node.name else node.name
 
 
 def _functions(one: Node, numbers: Mapping[Node, Numbers]) -> Iterator[tuple[str, Changes]]:

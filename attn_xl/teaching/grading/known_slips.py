@@ -58,11 +58,14 @@ def slips(node: Node, entered: Mapping[Place, Wrong]) -> dict[Place, str]:
     def operations(
         node: Node, row: int, column: int, numbers: Mapping[Node, Numbers]
     ) -> Iterator[Slip]:
-        yield from _slips_of_operation(node, row, column, numbers)
+        own = list(_slips_of_operation(node, row, column, numbers))
+        yield from own
         if id(numbers) not in within:
             within[id(numbers)] = list(formula_slips(node, numbers))
         for slip, made in within[id(numbers)]:
-            yield slip, float(made[row, column])
+            value = float(made[row, column])
+            if not any(math.isclose(value, known, rel_tol=1e-9) for _, known in own):
+                yield slip, value  # otherwise the operation has a phrase for it
 
     for kind in (operations, _slips_of_any_number):  # what can be told apart is said precisely
         with np.errstate(all="ignore"):
@@ -265,10 +268,12 @@ def _share(x: Numbers, row: int, column: int) -> float:
 
 def _slips_of_two_operands(x: float, y: float, node: Node) -> Iterator[Slip]:
     operation = operation_of(node)
+    second = node.parents[1]
+    leaving_out = translate("leaving out {term}", term=second.name or translate(second.words))
     if operation is ADD:
         yield translate("subtracting instead of adding"), x - y
         yield translate("multiplying instead of adding"), x * y
-        yield translate("adding nothing"), x
+        yield leaving_out, x
     elif operation is SUBTRACT:
         yield translate("adding instead of subtracting"), x + y
         yield translate("multiplying instead of subtracting"), x * y
@@ -277,7 +282,7 @@ def _slips_of_two_operands(x: float, y: float, node: Node) -> Iterator[Slip]:
     else:
         yield translate("adding instead of multiplying"), x + y
         yield translate("subtracting instead of multiplying"), x - y
-        yield translate("multiplying nothing"), x
+        yield leaving_out, x
 
 
 def _power(
