@@ -40,7 +40,6 @@ def convert(
     jobs: Jobs = None,
     force: Force = False,
 ) -> None:
-    """Write every matrix of attention as a sheet of live formulas."""
     options = {**options, "controls": not plain}
     write_workbooks(file, output, "attention", template, force, options, reading, jobs)
 
@@ -61,7 +60,6 @@ def similarity(
     jobs: Jobs = None,
     force: Force = False,
 ) -> None:
-    """Write the dot product, magnitudes, cosine and angle of every pair of words as live formulas."""
     options = {**options, "model": Model.similarity}
     write_workbooks(file, output, "similarity", template, force, options, reading, jobs)
 

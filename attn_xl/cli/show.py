@@ -47,7 +47,6 @@ def show(
     ] = None,
     force: Force = False,
 ) -> None:
-    """Print the matrices of attention in the terminal."""
     if json + csv + (svg is not None) > 1:
         raise CallError("--json, --csv and --svg cannot be combined. Choose one.")
     Settings.check_call(options)

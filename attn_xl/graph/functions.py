@@ -154,13 +154,17 @@ def exp(x: Matrix) -> Matrix:
     return made(EXP, (x,), x.rows, x.columns, scalar=x.scalar)
 
 
-def negative_log(x: Matrix) -> Matrix:
+def negative_log(x: Matrix, shares: tuple[Matrix, Matrix] | None = None) -> Matrix:
     """The negative natural logarithm of each number.
+
+    Args:
+        x: the numbers, (n, m).
+        shares: total and gap, (n, m) each, if x = e^(-gap) / total: then an x of 0 has a logarithm.
 
     Raises:
         NotFinite: if a number is not above 0.
     """
-    return made(NEGATIVE_LOG, (x,), x.rows, x.columns, scalar=x.scalar)
+    return made(NEGATIVE_LOG, (x, *(shares or ())), x.rows, x.columns, scalar=x.scalar)
 
 
 def power(x: Matrix, exponent: int) -> Matrix:

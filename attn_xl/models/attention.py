@@ -31,7 +31,7 @@ from attn_xl.graph.step import WHOLE, Part, Scope, Step
 from attn_xl.languages import joined, message
 from attn_xl.settings import COMPARE
 
-from . import recipes, steps
+from . import encoder_steps, recipes, steps
 from .parts import COMPARISON
 from .relative import Alibi, Rotary
 from .softmax import softmax
@@ -395,6 +395,7 @@ def positioned(
     dropout: Dropout | None = None,
     learned: Matrix | None = None,
     *,
+    segment: Matrix | None = None,
     part: Part | None = None,
     first: int = 0,
 ) -> Matrix:
@@ -404,6 +405,7 @@ def positioned(
         x: (n, d).
         dropout: sets some numbers of the result to 0.
         learned: a vector for each of at least first + n positions, (p, d), instead of sinusoidal ones.
+        segment: a row (1, d) to add as well.
         part: the part of the model that the steps belong to; by default the whole, or that of another
             sentence.
         first: the position of the first word.
@@ -412,7 +414,8 @@ def positioned(
         (n, d).
 
     Source: Vaswani et al. (2017), 3.5; dropout as in 5.4. Learned positions: Gehring et al.,
-    "Convolutional Sequence to Sequence Learning" (2017), 3.1.
+    "Convolutional Sequence to Sequence Learning" (2017), 3.1. Segments: Devlin et al., "BERT" (2019),
+    3.
     """
     if part is None:
         part = WHOLE if x.is_step(steps.INPUT) else WHOLE.within(Scope(x.name, x.name))
@@ -425,7 +428,10 @@ def positioned(
             words = message("the first {rows} rows of {x}", rows=len(x.rows), x=learned.name)
         positions = taken.described(words)
         positions = positions.as_step(steps.POSITIONS_TAKEN, part)
-    embedded = (x + positions).as_step(steps.EMBEDDED, part)
+    if segment is None:
+        embedded = (x + positions).as_step(steps.EMBEDDED, part)
+    else:
+        embedded = (x + positions + segment).as_step(encoder_steps.EMBEDDED_IN_SEGMENT, part)
     return dropped(embedded, dropout, steps.EMBEDDED_MASK, steps.EMBEDDED_DROPPED, part)
 
 

@@ -8,6 +8,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import cast
 
+import numpy as np
+
 from attn_xl.errors import CallError, InputError, MissingWeightsError, NotFinite, nearest
 from attn_xl.graph.functions import concat, option, switch
 from attn_xl.graph.loops import loops_in
@@ -25,6 +27,7 @@ from attn_xl.settings import (
     HeadNorm,
     Model,
     Normalize,
+    Pooling,
     Positions,
     RotaryPairs,
     Settings,
@@ -32,7 +35,7 @@ from attn_xl.settings import (
 from attn_xl.tables.survey import Table, Tables, heads_told
 from attn_xl.text import listed
 
-from . import steps
+from . import encoder_steps, steps
 from .answers import Answers, take_target
 from .attention import (
     Attending,
@@ -60,11 +63,22 @@ from .own_masks import Attended, OwnMasks
 from .parts import chosen_parts
 from .recurrent import gru, lstm, recurrent, rnn
 from .relative import Alibi, Rotary
+from .sentence_vector import pooled, transformed, unit
 from .similarity import similarity
-from .transformer import Architecture, decoder, encoder, head_norm, lens, network, norm_alone
+from .transformer import (
+    NEXT_WORDS,
+    Architecture,
+    Predicting,
+    decoder,
+    encoder,
+    head_norm,
+    lens,
+    network,
+    norm_alone,
+)
 from .unused import refuse_unused, use_for
 from .vocabulary import Vocabulary
-from .weights import SheetWeights, check_fit
+from .weights import SheetWeights, check_fit, readable, xavier
 
 TITLES = {
     Model.encoder: message("Encoder"),
@@ -77,6 +91,7 @@ TITLES = {
     Model.positions: message("Positions"),
     Model.similarity: message("Similarity"),
     Model.classify: message("Classifier"),
+    Model.masked: message("Masked language model"),
     Model.cnn: message("Convolution"),
     Model.rnn: message("Recurrent network"),
     Model.lstm: message("LSTM"),
@@ -97,6 +112,10 @@ SAMPLE_NOTE = message(
     "on: new words are drawn by their probability; off: the most probable one is taken."
 )
 TOP_K_NOTE = message("the number of experts that each word uses.")
+MASKED = ("[MASK]", "<mask>")
+"""The words that a masked language model predicts, as its text has them."""
+MASKED_WORDS = Predicting(encoder_steps.LOGITS, encoder_steps.PROBABILITIES, encoder_steps.FILLED)
+"""The words that belong in each place."""
 IN_SCORES = (Positions.rotary, Positions.alibi)
 """Positions that attention sees in its scores."""
 WEIGHTLESS = (Model.similarity, Model.softmax, Model.positions)
@@ -240,13 +259,13 @@ def foresee(tables: Tables, settings: Settings) -> Computation:
 class Run:
     """One model over the sentences of one workbook."""
 
-    def __init__(self, tables: Tables, settings: Settings) -> None:
+    def __init__(self, tables: Tables, settings: Settings, weights: SheetWeights | None = None) -> None:
         self.tables, self.settings = tables, settings
         self.seed = settings.random_weights
-        xavier = self.seed is None and settings.steps > 0
-        if xavier:
-            self.seed = settings.seed
-        self.weights = SheetWeights(tables, self.seed, settings.heads_as_sheets, xavier=xavier)
+        draw = readable
+        if self.seed is None and settings.steps > 0:
+            self.seed, draw = settings.seed, xavier
+        self.weights = weights or SheetWeights(tables, self.seed, settings.heads_as_sheets, draw=draw)
         tables_of_words = dict(tables.sentences)
         self.given = self._given(tables_of_words)
         self.memory = self._memory(tables_of_words)
@@ -264,7 +283,10 @@ class Run:
         self.live = Live.of(settings)
         self.scoring = Scoring(tables, settings, self.weights.used, list(self._attended_words()))
         self.answers = Answers(tables, self.weights.used, self.inputs, target)
-        self._vocabulary = Vocabulary(tables, self.weights, settings.vocabulary, self._logit_cap)
+        predicting = MASKED_WORDS if settings.model.kind is Model.masked else NEXT_WORDS
+        self._vocabulary = Vocabulary(
+            tables, self.weights, settings.vocabulary, self._logit_cap, predicting
+        )
         self._head_switches: dict[Part, Matrix] = {}
         self.cache: Cache | None = None
 
@@ -369,7 +391,8 @@ class Run:
         learned = None
         if positions is Positions.learned:
             learned = self.weights.at_positions(x, first + len(x.rows), self.settings.generate or 0)
-        return positioned(x, self.scoring.residual, learned, part=part, first=first)
+        segment = self.weights.row(encoder_steps.SEGMENT, WHOLE, x.columns)
+        return positioned(x, self.scoring.residual, learned, segment=segment, part=part, first=first)
 
     @cached_property
     def attended(self) -> Matrix | None:
@@ -457,12 +480,14 @@ class Run:
         if s.positions is not Positions.rotary:
             return None
         note = message("the larger it is, the more slowly the last pairs turn.")
+        gain = message("what is turned is multiplied by it, so that scores do not fade in long texts.")
         base = self.scoring.option_of("rotary_base", s.rotary_base, note)
         return Rotary(
             base,
             s.rotary_pairs is RotaryPairs.neighbours,
             s.rotary_share,
             lambda columns: self.weights.row(steps.ROTARY_FACTORS, WHOLE, columns),
+            None if s.rotary_gain == 1 else self.scoring.option_of("rotary_gain", s.rotary_gain, gain),
         )
 
     @cached_property
@@ -601,11 +626,15 @@ class Run:
         s, cache = self.settings, self.cache
         if s.generate is None or cache is None:
             return []
-        if not self.live.whole or s.vocabulary != "all":
+        if not self.live.whole:
             raise CallError(
-                "--generate works with all layers, heads and words only: the next word needs them. "
-                "Leave "
-                "out --live-layers, --live-heads, --no-live-network and --vocabulary."
+                "--generate works with all layers and heads only: what is entered as values has no "
+                "rows for new words. Drop --generate, or the choice of layers and heads."
+            )
+        if s.vocabulary != "all":
+            raise CallError(
+                f"--generate works with all words only, not with --vocabulary {s.vocabulary}: any of "
+                "them may come next. Give --vocabulary all."
             )
         vocabulary = self._vocabulary.embeddings(x)
         choosing, a = self.choosing, self.architecture
@@ -647,15 +676,51 @@ class Run:
         """Probabilities over the vocabulary after each word, and the most probable words."""
         return self._vocabulary.next_words(x, part, lambda: self._finals(x))
 
-    def _finals(self, x: Matrix) -> list[Matrix]:
-        """The final vectors of all sentences; `x` are those of the present one."""
-        here, found = self.weights.sentence, [x]
+    def _finals(self, x: Matrix) -> list[np.ndarray]:
+        """The final vectors of all sentences, of those words whose prediction matters; `x` are those of
+        the present sentence."""
+        here, found = self.weights.sentence, [self._awaited(x)]
         for name, other in self.inputs.items():
             if name != here:
                 self.weights.sentence = name
-                found.append(decoder(self._positioned(other), None, self.architecture))
+                found.append(self._awaited(self.final(self._positioned(other))))
         self.weights.sentence = here
         return found
+
+    def _awaited(self, x: Matrix) -> np.ndarray:
+        """The rows of the last word of a language model, or of the masks; of all words without them."""
+        if self.settings.model.kind is not Model.masked:
+            return x.values[-1:]
+        rows = [row for row, word in enumerate(x.rows) if word in MASKED]
+        return x.values[rows] if rows else x.values
+
+    def final(self, x: Matrix, a: Architecture | None = None) -> Matrix:
+        """The vectors (n, d) that a language model compares with the vocabulary."""
+        a = a or self.architecture
+        if self.settings.model.kind is Model.masked:
+            return transformed(encoder(x, a), a, self.settings.transform)
+        return decoder(x, None, a)
+
+    def early(self, x: Matrix, a: Architecture, layer: Part, part: Part) -> Matrix:
+        """What the last steps before the vocabulary make of the words after a layer, (n, d) each."""
+        x = lens(x, a, layer, part)
+        if self.settings.model.kind is Model.masked:
+            return transformed(x, a, self.settings.transform, part)
+        return x
+
+    def encoded(self, name: str, x: Matrix) -> tuple[Matrix, ...]:
+        """The words' vectors (n, d) of an encoder, preceded by the sentence's if it is wanted."""
+        words = encoder(x, self.architecture)
+        if self.settings.pooling is None:
+            return words, words
+        vector = self._pooled(name, words, self.settings.pooling)
+        return unit(vector) if self.settings.unit_length else vector, words, words
+
+    def _pooled(self, name: str, words: Matrix, pooling: Pooling) -> Matrix:
+        """The vector (1, d) of a sentence, without the words that fill it up."""
+        padding = self.scoring.padding(words.rows)
+        kept = [row for row, word in enumerate(words.rows) if word not in padding]
+        return pooled(words, name, kept, pooling, self.weights)
 
     def classes(self, name: str, x: Matrix) -> tuple[Matrix, ...]:
         """The probabilities of the classes of a sentence and the most probable one, followed by the
@@ -681,9 +746,7 @@ class Run:
                 "or a sheet Labels: in each row a sentence and its class."
             )
         b_c = self.weights.row(steps.BIASES[steps.W_C], WHOLE, w_c.columns)
-        padding = self.scoring.padding(words.rows)
-        kept = [row for row, word in enumerate(words.rows) if word not in padding]
-        return *classify(words, name, kept, w_c, b_c, pooling=s.pooling.value), words
+        return *classify(self._pooled(name, words, s.pooling or Pooling.mean), w_c, b_c), words
 
     def convolution(self, x: Matrix) -> tuple[Matrix, Matrix, Matrix]:
         """A convolution of one sentence: the pooled result, the result for each word, twice."""
@@ -729,21 +792,22 @@ def _language_model(run: Run, name: str, x: Matrix) -> Results:
     a = run.architecture
     if run.settings.lens:
         a = replace(a, after_layer=lambda y, part: layers.append((y, part)))
-    output = decoder(x, None, a)
+    output = run.final(x, a)
     logits, probabilities, *more = run.next_words(output)
     after: list[Matrix] = []
     for y, part in layers:
         here = WHOLE.within(steps.LENS).in_layer(part.scopes[0].layer)
-        after += run.next_words(lens(y, a, part, here), here)
+        after += run.next_words(run.early(y, a, part, here), here)
     return probabilities, *more, *after, *run.generated(x, logits), output
 
 
 MODELS: dict[Model, Callable[[Run, str, Matrix], Results]] = {
     Model.attention: lambda run, name, x: _both(run.attention(name, x)),
-    Model.encoder: lambda run, _, x: _both(encoder(x, run.architecture)),
+    Model.encoder: lambda run, name, x: run.encoded(name, x),
     Model.decoder: lambda run, _, x: _both(decoder(x, run.attended, run.architecture)),
     Model.encoder_decoder: lambda run, _, x: _both(decoder(x, run.attended, run.architecture)),
     Model.decoder_only: _language_model,
+    Model.masked: _language_model,
     Model.softmax: lambda run, _, x: _both(softmax_alone(x, run.scoring.alone)),
     Model.norm: lambda run, _, x: _both(norm_alone(x, run.architecture)),
     Model.feed_forward: lambda run, _, x: _both(network(x, run.architecture)),

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import cast
 
 from attn_xl.errors import ShapeError
 from attn_xl.graph.functions import column_mean, gather, negative_log, row_dot, row_squares, width
@@ -16,6 +15,7 @@ from attn_xl.graph.step import WHOLE, Part
 from attn_xl.languages import message
 
 from . import loss_steps as steps
+from .softmax import softmax_parts
 
 
 def cross_entropy(probabilities: Matrix, target: Matrix) -> Matrix:
@@ -27,7 +27,7 @@ def cross_entropy(probabilities: Matrix, target: Matrix) -> Matrix:
 
     Raises:
         ShapeError: if the shapes do not fit.
-        NotFinite: if a right answer has probability 0.
+        NotFinite: if a right answer has probability 0, and the probabilities are not a softmax.
         WrongTypeError: if an argument is not a matrix.
 
     Example:
@@ -39,24 +39,30 @@ def cross_entropy(probabilities: Matrix, target: Matrix) -> Matrix:
                loss
         mean  0.490
 
-    The gradient of what a softmax made is (probabilities − target) / n.
+    The gradient of what a softmax made is (probabilities − target) / n, and a right answer whose
+    probability is too small to be kept, 1e-300 or less, has the loss ln(sum of exponentials) + (largest
+    logit − its own logit), which is the same number.
 
-    Source: Goodfellow, Bengio, Courville, "Deep Learning" (2016), 6.2.1.1.
+    Source: Goodfellow, Bengio, Courville, "Deep Learning" (2016), 6.2.1.1; 4.1 for small probabilities.
     """
     check_matrices(probabilities=probabilities, target=target)
     n = len(target.rows)
-    logits = [] if probabilities.rules is None else [cast(Matrix, x) for x in probabilities.rules]
-    probabilities, *logits = (
+    probabilities, *shares = (
         x if len(x.rows) == n else gather([(x, row) for row in range(n)], target.rows)
-        for x in (probabilities, *logits)
+        for x in (probabilities, *softmax_parts(probabilities))
     )
     if probabilities.shape != target.shape:
         raise ShapeError(f"the probabilities are {probabilities.shape}, the target {target.shape}.")
     right = replace(row_dot(target, probabilities), columns=(message("probability"),))  # (n, 1)
-    losses = negative_log(right.as_step(steps.RIGHT))  # (n, 1)
+    right = right.as_step(steps.RIGHT)
+    if shares:
+        logits, maximum, total = shares
+        losses = negative_log(right, (total, maximum - row_dot(target, logits)))  # (n, 1)
+        # the derivative of softmax and logarithm together
+        losses = losses.differentiated({logits: lambda _, d: (probabilities - target) * d})
+    else:
+        losses = negative_log(right)
     losses = replace(losses, columns=(message("loss"),))
-    if logits:  # the derivative of both steps together
-        losses = losses.differentiated({logits[0]: lambda _, d: (probabilities - target) * d})
     if len(losses.rows) == 1:
         return losses.as_step(steps.SINGLE_LOSS)
     return column_mean([losses.as_step(steps.LOSSES)]).as_step(steps.LOSS)

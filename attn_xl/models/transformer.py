@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from attn_xl.errors import InputError
 from attn_xl.graph.functions import (
@@ -458,6 +458,18 @@ def transformer(source: Matrix, target: Matrix, a: Architecture) -> Matrix:
     return decoder(target, encoder(source, a), a)
 
 
+class Predicting(NamedTuple):
+    """The steps of a prediction of words: the logits, the probabilities, and the most probable word."""
+
+    logits: Step
+    probabilities: Step
+    word: Step
+
+
+NEXT_WORDS = Predicting(steps.LOGITS, steps.PROBABILITIES, steps.NEXT)
+"""The words that come next."""
+
+
 def next_words(
     x: Matrix,
     vocabulary: Matrix | None,
@@ -466,17 +478,19 @@ def next_words(
     cap: Matrix | None = None,
     others: Matrix | None = None,
     part: Part = WHOLE,
+    predicting: Predicting = NEXT_WORDS,
 ) -> tuple[Matrix, Matrix, Matrix]:
     """The probability that each word of a vocabulary comes next, after each word of a sentence.
 
     Args:
-        x: output of a decoder, (n, d).
+        x: output of a decoder, (n, d); with other steps for `predicting`, that of an encoder.
         vocabulary: an embedding for each of v words, (v, d), used as the last weights without `w_u`.
         w_u: the last weights, (d, v).
         b_u: bias row to add, (1, v).
         cap: a scalar that no logit exceeds.
         others: the logit of all other words together, (n, 1), if these are not all.
         part: the part of the model that the steps belong to.
+        predicting: the steps of the results.
 
     Returns:
         The logits, (n, v); the probabilities, (n, v), each row of which sums to 1; and the most
@@ -484,12 +498,12 @@ def next_words(
 
     Source: Vaswani et al. (2017), 3.4, with the embeddings as the last weights, or with others.
     """
-    step, bias = steps.LOGITS, recipes.MATCH_AND_ADD
+    step, bias = predicting.logits, recipes.MATCH_AND_ADD
     if w_u is None:
         assert vocabulary is not None
         w_u = vocabulary.T
     else:
-        step, bias = steps.LOGITS.by(recipes.PROJECT), recipes.PROJECT_AND_ADD
+        step, bias = predicting.logits.by(recipes.PROJECT), recipes.PROJECT_AND_ADD
     product = x @ w_u
     if b_u is not None:
         product, step = product + b_u, step.by(bias)
@@ -500,5 +514,5 @@ def next_words(
         logits = product.as_step(step, part)
         if cap is not None:
             logits = capped(logits, cap).as_step(steps.CAPPED_LOGITS, part)
-    probabilities = softmax(logits).as_step(steps.PROBABILITIES, part)
-    return logits, probabilities, best(probabilities).as_step(steps.NEXT, part)
+    probabilities = softmax(logits).as_step(predicting.probabilities, part)
+    return logits, probabilities, best(probabilities).as_step(predicting.word, part)

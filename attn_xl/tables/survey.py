@@ -12,7 +12,7 @@ import numpy as np
 
 from attn_xl.errors import CallError, InputError
 from attn_xl.labelled import first_and_last
-from attn_xl.settings import LABELS, SETTINGS
+from attn_xl.settings import INFLUENCES, LABELS, SETTINGS
 from attn_xl.spreadsheets.addresses import unique
 from attn_xl.spreadsheets.book import Book, wrote_this
 from attn_xl.spreadsheets.numerals import ErrorValue, as_text
@@ -47,6 +47,7 @@ class Tables:
         settings: the settings on the sheet `Settings`.
         remarks: notes about how the file was read.
         labels: the right answers for a sentence, by its name: its class, or its next words.
+        optional: the weights that a model need not use.
     """
 
     path: Path
@@ -55,6 +56,7 @@ class Tables:
     settings: dict[str, Any] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    optional: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         lines = [f"Tables of {self.path}"]
@@ -113,6 +115,11 @@ def survey_book(
         do = f"its sheet {SETTINGS!r} is missing. Give the file it was made from."
         if SETTINGS in book.grids and (range or words_in):
             do = "leave out --range and --words-in to read it back as a whole."
+        if INFLUENCES in book.grids and SETTINGS not in book.grids:
+            raise InputError(
+                f"{book.path}: attn-xl compare wrote this workbook, which compares models. Give the "
+                "file it was made from, with --model for one of them."
+            )
         raise InputError(f"{book.path}: attn-xl wrote this workbook; {do}")
     names: dict[str, str] = {}
     for original in book.grids:

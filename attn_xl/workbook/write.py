@@ -25,7 +25,7 @@ from attn_xl.workbook.layout.layout import OVERVIEW, Layout, Sheet
 from attn_xl.workbook.layout.settings_sheet import with_record
 from attn_xl.workbook.xlsx.package import Rows, save
 from attn_xl.workbook.xlsx.rows import spreadsheet_text
-from attn_xl.workbook.xlsx.sheet import add_sheet
+from attn_xl.workbook.xlsx.sheet import Likes, add_sheet
 from attn_xl.workbook.xlsx.styles import Styles, set_text
 
 from .arrange import arrange
@@ -34,6 +34,10 @@ from .templates import COVER, DEFAULT, MATRIX, find_template, load_template
 CALCULATION_ID = 191029
 """The calculation engine of Excel 2019 and 365. With a lower number, they recalculate on loading and
 ask to save."""
+
+
+MOST_LINES = 100
+"""An Overview of more lines is folded: its headings are shown, and the steps of what one unfolds."""
 
 
 def write_workbook(
@@ -118,8 +122,11 @@ class _Writer:
                 book.remove(sheet)
         cover.title = OVERVIEW
         layout, styles = self._layout, Styles(book, self._page, self._settings, self._layout.seen)
+        likes = Likes(layout.all_sheets)
         rows = {
-            sheet.name: add_sheet(book, self._page, layout, sheet, styles, self._live, self._dynamic)
+            sheet.name: add_sheet(
+                book, self._page, layout, sheet, styles, self._live, self._dynamic, likes
+            )
             for sheet in layout.all_sheets
         }
         if layout.cover:
@@ -189,7 +196,11 @@ class _Writer:
         letter = letters(start.column)
         names = [text_width(sheet.name) + 2 for sheet in self._listed]
         ws.column_dimensions[letter].width = max(ws.column_dimensions[letter].width, *names)
-        for sheet, texts, level in self._step_rows():
+        sheets = {sheet.name: sheet for sheet in self._layout.sheets}
+        lines = list(self._step_rows())
+        folds = len(lines) > MOST_LINES
+        for (sheet, texts, level), (_, _, below) in zip(lines, [*lines[1:], (None, "", 0)]):
+            sheet = sheet or sheets.get(texts[0].strip())  # a layer that has a sheet of its own
             for i, text in enumerate(texts):
                 cell = ws.cell(row, start.column + i)
                 cell._style = copy.copy(looks[i])
@@ -197,7 +208,9 @@ class _Writer:
                     set_text(cell, text)
             if level:
                 ws.row_dimensions[row].outlineLevel = level
+                ws.row_dimensions[row].hidden = folds
                 ws.sheet_format.outlineLevelRow = max(level, ws.sheet_format.outlineLevelRow or 0)
+            ws.row_dimensions[row].collapsed = folds and below > level
             if sheet:
                 cell = ws.cell(row, start.column)
                 location = _home_of(sheet)

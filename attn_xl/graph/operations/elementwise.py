@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 SUMS, PRODUCTS = (" + ", " − ", " if "), (" · ", " / ")
 """The signs that bind less tightly than a product, and those that do as a quotient does."""
+LEAST_KEPT = 1e-300
+"""Every spreadsheet program keeps all digits of a number above this; some round 1e-308 to 0."""
 CHOICE = message("{if_on} if {switch} is on, else {if_off}")
 
 
@@ -199,7 +201,7 @@ class Function(Operation):
 
     @staticmethod
     @abstractmethod
-    def of_one(x: float) -> float: ...
+    def of_one(x: float, /) -> float: ...
 
     def numbers(self, *operands: Numbers) -> Numbers:
         (x,) = operands
@@ -248,16 +250,18 @@ class Exp(Function):
     in_cell = in_array = "EXP({x})"
     in_words = in_full = "e^({x})"
 
-    @staticmethod
-    def of_one(x: float) -> float:
-        return math.exp(x)
+    of_one = staticmethod(math.exp)
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         return d * own
 
 
 class NegativeLog(Function):
-    """The negative natural logarithm of each number: how surprising an event of that probability is."""
+    """The negative natural logarithm of each number: how surprising an event of that probability is.
+
+    Of a probability p = e^(-gap) / total, it may take total and gap as well. The logarithm is then
+    ln(total) + gap where p is too small for a spreadsheet to keep: where it is 0, or almost.
+    """
 
     noun: ClassVar[str] = "Losses"
     binds = 1
@@ -268,8 +272,42 @@ class NegativeLog(Function):
     def of_one(x: float) -> float:
         return -math.log(x) if x else math.inf
 
-    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
-        return -(d / operands[0])
+    def numbers(self, *operands: Numbers) -> Numbers:
+        x, *shares = operands
+        if not shares:
+            return super().numbers(x)
+        total, gap = shares
+        kept = super().numbers(np.where(x > LEAST_KEPT, x, 1))
+        return np.where(x > LEAST_KEPT, kept, gap - super().numbers(total))
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        usual = super().formula(row, column, operands[0])
+        if len(operands) == 1:
+            return usual
+        return _if_kept(usual, *(operand.cell(column) for operand in operands))
+
+    def array(self, *operands: Operand) -> str:
+        usual = super().array(operands[0])
+        if len(operands) == 1:
+            return usual
+        return _if_kept(usual, *(operand.array() for operand in operands))
+
+    def words(self, *operands: str) -> str:
+        return super().words(operands[0])
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        x, *shares = terms
+        if not shares or x.value(row, column) > LEAST_KEPT:
+            return super().worked(row, column, own, x)
+        total, gap = (term.at(row, column).text for term in shares)
+        return Said(f"ln({total}) + {gap}", self.binds)
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix | None:
+        return None if number else -(d / operands[0])
+
+
+def _if_kept(usual: str, x: str, total: str, gap: str) -> str:
+    return f"IF({x}>1E{math.log10(LEAST_KEPT):.0f},{usual},LN({total})+{gap})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -279,6 +317,10 @@ class Power(Operation):
     noun: ClassVar[str] = "Powers"
     binds: ClassVar[int] = 2
     exponent: int
+
+    @property
+    def suffix(self) -> str:
+        return f"^{self.exponent}"
 
     def numbers(self, *operands: Numbers) -> Numbers:
         return np.asarray(operands[0] ** self.exponent)
@@ -419,9 +461,7 @@ class Tanh(Function):
     in_cell = in_array = "TANH({x})"
     in_words = in_full = "tanh({x})"
 
-    @staticmethod
-    def of_one(x: float) -> float:
-        return math.tanh(x)
+    of_one = staticmethod(math.tanh)
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         return d * (1 - own * own)

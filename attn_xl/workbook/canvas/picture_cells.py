@@ -76,8 +76,8 @@ def _prompts(picture: Drawing, blocks: dict[Node, Block]) -> Iterator[Choice]:
 def _legend(widths: dict[int, float]) -> Iterator[Cell]:
     """Each style with its name, merged over the columns that the name needs."""
     column = 1
-    for style, text in LEGEND:
-        text = translate(text)
+    for style, meaning in LEGEND:
+        text = translate(meaning)
         across, room = 0, 0.0
         while room < text_width(text) + 3 and column + across < MAX_COLUMNS:
             room += widths.get(column + across, 8.0)
