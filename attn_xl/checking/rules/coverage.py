@@ -396,14 +396,6 @@ def _unread(pieces: Pieces) -> Iterator[Finding]:
         if found is not None and found[0] not in done:
             done.add(found[0])
             yield _instead(pieces, *found, table.sheet, box)
-        elif found is None and table.product and (twin := _twin_in_use(pieces, like, table)):
-            yield finding(
-                pieces,
-                table,
-                "unused",
-                f"is read by no formula, while {twin.shown(table.sheet)}, made alike, is",
-                "Let the next step read it, or delete it.",
-            )
     for piece in pieces.pieces:
         if is_display(piece) or not pieces.unused(piece.sheet, piece.box):
             continue
@@ -440,14 +432,6 @@ def _units(pieces: Pieces) -> Iterator[tuple[list[Piece], Piece, Box]]:
                     for part in np.split(lines, np.flatnonzero(np.diff(lines) > 1) + 1):
                         if len(part) and (len(part) > 1 or table.shape[1 - axis] > 1):
                             yield like, table, _lines(table.box, axis, int(part[0]), int(part[-1]))
-
-
-def _twin_in_use(pieces: Pieces, like: list[Piece], table: Piece) -> Piece | None:
-    """A twin of an unread product that others read, if all are, and none comes after another."""
-    for twin in like:
-        if pieces.unused(twin.sheet, twin.box) or follows(table, twin) or follows(twin, table):
-            return None
-    return like[0] if like else None
 
 
 Instead = tuple[Piece, int, Piece | None]

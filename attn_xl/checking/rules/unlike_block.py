@@ -109,7 +109,7 @@ class Slips:
         rows, columns = group // WIDTH, group % WIDTH + 1
         top, left, bottom, right = block.box
         in_row, in_column = len(set(rows.tolist())) == 1, len(set(columns.tolist())) == 1
-        if self._counts_in_text(block, group) or self._is_step(block, group):
+        if self._is_step(block, group):
             return False
         if block.flat:
             rows_or_columns = (top, rows, bottom) if block.extents[1] > 1 else (left, columns, right)
@@ -196,19 +196,6 @@ class Slips:
             ends.append(after != own)
         return any(ends)
 
-    def _counts_in_text(self, block: FormulaBlock, group: Ints) -> bool:
-        """Whether text formulas differ only in the numbers they contain: `of 15`, `of 20`."""
-        places = block.sheet.find(group)
-        if "n" not in block.template.roles or (block.sheet.kinds[places] != TEXT).any():
-            return False
-        cells = np.array([role != "n" for role in block.template.roles])
-        return all(
-            np.array_equal(values[cells], expected[cells])
-            for values, expected in zip(
-                values_at(self.forms, block.sheet, places), predicted(block, group)
-            )
-        )
-
     def _odd(self, block: FormulaBlock, group: Ints) -> Finding:
         cells = spans(group)
         expected = formula_for(self.forms, block, int(group[0]))
@@ -253,7 +240,7 @@ class Slips:
             for group in groups(sheet.keys[strange[mask]]):
                 if has_its_line(block, group):
                     continue  # a line of its own
-                if self.lines.crosses(block, int(group[0])) or self._summarizes(block, int(group[0])):
+                if self.lines.crosses(block, int(group[0])):
                     continue
                 if kind == "constant" and block.extents[0] == 1:
                     continue  # a label of the formulas to its right
@@ -285,20 +272,6 @@ class Slips:
             (expected,) = predicted(block, sheet.keys[places[i : i + 1]])
             alike[i] = template is block.template and np.array_equal(values, expected)
         return places[~alike]
-
-    def _summarizes(self, block: FormulaBlock, key: int) -> bool:
-        """Whether a formula in a line is computed from other cells of the line, while those are not: a
-        mean price among totals."""
-        (place,) = block.sheet.find(np.array([key]))
-        formula = int(block.sheet.formulas[place])
-        if not block.flat or formula < 0:
-            return False
-        (values,) = values_at(self.forms, block.sheet, np.array([place]))
-        template = self.forms.templates[int(self.forms.template[formula])]
-        (expected,) = predicted(block, np.array([key]))
-        return self._in_line(block, template, values) and not self._in_line(
-            block, block.template, expected
-        )
 
     def _computes_from(self, block: FormulaBlock, group: Ints) -> bool:
         """Whether formulas of a block's template are computed from the block's cells alone: `C2+C3`
