@@ -8,7 +8,7 @@ nothing reads while another of its size is read in its place.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -26,36 +26,21 @@ from attn_xl.spreadsheets.blocks.pieces import (
     written,
 )
 from attn_xl.spreadsheets.blocks.references import keys_within, rectangles_of
+from attn_xl.spreadsheets.blocks.templates import names
 from attn_xl.spreadsheets.formulas import SheetCells
 from attn_xl.text import count
 
 LINES = ("row", "column")
 SUMMING = ADDING | {"COUNT", "COUNTA", "LARGE", "SMALL", "RANK", ""}
-MOVING = frozenset(
-    [
-        "ROW",
-        "COLUMN",
-        "ROWS",
-        "COLUMNS",
-        "CELL",
-        "INDIRECT",
-        "OFFSET",
-        "SEQUENCE",
-        "RAND",
-        "RANDBETWEEN",
-    ]
-)
+MOVING = names("ROW COLUMN ROWS COLUMNS CELL INDIRECT OFFSET SEQUENCE RAND RANDBETWEEN")
 """Functions by which cells with the same operands differ."""
-LOOKING_UP = frozenset(["VLOOKUP", "HLOOKUP", "XLOOKUP", "LOOKUP", "INDEX", "MATCH", "XMATCH"])
-
+LOOKING_UP = names("VLOOKUP HLOOKUP XLOOKUP LOOKUP INDEX MATCH XMATCH")
 
 _ACTIVATION = re.compile(r"(?:MAX|TANH|1/\(1\+EXP|IF|RELU|SIGMOID|§\*NORMSDIST)\(")
 
 
 def uncovered(pieces: Pieces) -> Iterator[Finding]:
     """The findings about tables that are read in part only."""
-    if pieces.opaque:
-        return
     for piece in pieces.pieces:
         found = None
         for rule in (_stays, _slides, _off, _stops_short):
@@ -70,26 +55,36 @@ def uncovered(pieces: Pieces) -> Iterator[Finding]:
 def proposed(
     pieces: Pieces,
     piece: Piece,
-    change: Callable[[np.ndarray, list[int]], None],
-    cell: tuple[int, int] | None = None,
+    read: Read,
+    *,
+    by: tuple[int, int] = (0, 0),
+    moves: bool = True,
+    side: int | None = None,
+    ends: tuple[int, int] | None = None,
 ) -> str:
-    """The formula of a cell of a piece, by default the first, with changed coordinates and `$`."""
+    """The first formula of a piece with another operand, and how to enter it.
+
+    Args:
+        by: rows and columns by which the operand is moved.
+        side: the coordinate, row 0 or column 1, that `moves` when it is copied, or does not; or that
+            goes from one of the `ends` to the other.
+    """
     block = piece.block
     assert block is not None
     formula = int(block.sheet.formulas[block.places[0]])
-    values = block.predicted(*(cell or block.box[:2])).copy()
-    moves = list(pieces.forms.moves(formula))
-    change(values, moves)
-    return pieces.forms.written(formula, values, moves)
-
-
-def copied(pieces: Pieces, piece: Piece) -> str:
-    """What to do after entering the first formula of a piece."""
-    if piece.block is None or len(piece.block.places) == 1:
-        return "."
-    return (
-        " and copy it." if copies(pieces.forms, piece.block) else ", and the like in its other cells."
-    )
+    values, notation = block.predicted(*block.box[:2]).copy(), list(pieces.forms.moves(formula))
+    corners = _corners(read)
+    for number, at in enumerate(corners):
+        values[at : at + 2] += by
+        if side is not None and ends is not None:
+            values[at + side] = ends[number]
+        elif side is not None:
+            notation[at + side] = (1, 2)[side] * moves
+    text = pieces.forms.written(formula, values, notation)
+    if len(block.places) == 1:
+        return f"={text}."
+    copy = " and copy it." if copies(pieces.forms, block) else ", and the like in its other cells."
+    return f"={text}{copy}"
 
 
 def text_of(pieces: Pieces, piece: Piece) -> str:
@@ -172,19 +167,13 @@ def _stays(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
             continue
         if not (along or beside or piece.product or pieces.unread(read.sheet, whole)):
             continue
-
-        def move(values: np.ndarray, moves: list[int], axis: int = axis) -> None:
-            for at in _corners(read):
-                moves[at + axis] = (1, 2)[axis]
-
         return finding(
             pieces,
             piece,
             "fixed",
             f"uses only {LINES[axis]} 1 of the {lines} of {table.shown(piece.sheet)} in every "
             f"{LINES[axis]}; nothing reads {written(rest, read.sheet, piece.sheet)}",
-            f"If each {LINES[axis]} has its own, enter ={proposed(pieces, piece, move)}"
-            + copied(pieces, piece),
+            f"If each {LINES[axis]} has its own, enter {proposed(pieces, piece, read, side=axis)}",
         )
     return None
 
@@ -207,14 +196,7 @@ def _copies_one_line(pieces: Pieces, piece: Piece) -> Finding | None:
             if table is None or read.reference is None or read.shape[axis] > 1:
                 continue
             if table.shape[axis] >= lines and table.box[axis] == read.box[axis]:
-
-                def move(
-                    values: np.ndarray, moves: list[int], read: Read = read, axis: int = axis
-                ) -> None:
-                    for at in _corners(read):
-                        moves[at + axis] = (1, 2)[axis]
-
-                do = f"Enter ={proposed(pieces, piece, move)}{copied(pieces, piece)}"
+                do = f"Enter {proposed(pieces, piece, read, side=axis)}"
                 break
         return finding(pieces, piece, "fixed", f"is the same in every {line}: no operand moves", do)
     return None
@@ -237,17 +219,12 @@ def _slides(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
         for axis in (0, 1):
             if block.extents[axis] < 2 or any(abs(s) != 1 for s in _slopes(piece, read, side, axis)):
                 continue
-
-            def fix(values: np.ndarray, moves: list[int], side: int = side) -> None:
-                for at in _corners(read):
-                    moves[at + side] = 0
-
             return finding(
                 pieces,
                 piece,
                 "sliding",
                 f"slides from {written(first, read.sheet, piece.sheet)} out of its table",
-                f"Enter ={proposed(pieces, piece, fix)}{copied(pieces, piece)}",
+                f"Enter {proposed(pieces, piece, read, side=side, moves=False)}",
             )
     return None
 
@@ -280,18 +257,13 @@ def _off(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
                 beside = _lines(meant, axis, read.box[axis], meant[axis] - 1)
             if is_number(read.sheet, beside) and not pieces.unread(read.sheet, left_out):
                 continue
-
-            def back(values: np.ndarray, moves: list[int], axis: int = axis, by: int = by) -> None:
-                for at in _corners(read):
-                    values[at + axis] -= by
-
             return finding(
                 pieces,
                 piece,
                 "off",
                 f"reads {read.shown(piece.sheet)}, {count(abs(by), LINES[axis])} beside "
                 f"{written(meant, read.sheet, piece.sheet)}",
-                f"Enter ={proposed(pieces, piece, back)}{copied(pieces, piece)}",
+                f"Enter {proposed(pieces, piece, read, by=(0, -by) if axis else (-by, 0))}",
             )
     return None
 
@@ -349,14 +321,11 @@ def _stops_short(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
         if not unread and (piece.size < 2 or max(before, after) * 2 > table.shape[axis]):
             continue
 
-        def whole(values: np.ndarray, moves: list[int], axis: int = axis, table: Piece = table) -> None:
-            first, last = _corners(read)[:2]
-            values[first + axis], values[last + axis] = table.box[axis], table.box[axis + 2]
-
         many = count(max(before, after), LINES[axis])
         do = "Include it, if it belongs to them."
         if len(read.references) == 1:
-            do = f"If they belong to it, enter ={proposed(pieces, piece, whole)}{copied(pieces, piece)}"
+            ends = table.box[axis], table.box[axis + 2]
+            do = f"If they belong to it, enter {proposed(pieces, piece, read, side=axis, ends=ends)}"
         return finding(
             pieces,
             piece,
@@ -510,8 +479,7 @@ def _instead(
 ) -> Finding:
     """The finding about an operand that reads what is another's."""
     name = written(box, sheet, piece.sheet)
-    formula = replaced(pieces, piece, slot, sheet, box)
-    do = f"Enter ={formula}{copied(pieces, piece)}" if formula else f"Read {name}."
+    do = replaced(pieces, piece, slot, sheet, box)
     reads = piece.reads[slot].shown(piece.sheet)
     what = (
         f"reads {reads} twice"
@@ -522,18 +490,12 @@ def _instead(
 
 
 def replaced(pieces: Pieces, piece: Piece, slot: int, sheet: SheetCells, box: Box) -> str:
-    """A piece's first formula with an operand that reads another place of the same sheet, or ""."""
+    """What to do where an operand is to read another place."""
     read = piece.reads[slot]
     if read.reference is None or read.sheet is not sheet:
-        return ""
-    down, right = box[0] - read.box[0], box[1] - read.box[1]
-
-    def move(values: np.ndarray, moves: list[int]) -> None:
-        for at in _corners(read):
-            values[at] += down
-            values[at + 1] += right
-
-    return proposed(pieces, piece, move)
+        return f"Let it read {written(box, sheet, piece.sheet)}."
+    by = box[0] - read.box[0], box[1] - read.box[1]
+    return f"Enter {proposed(pieces, piece, read, by=by)}"
 
 
 def shares(pieces: Pieces, piece: Piece) -> bool:

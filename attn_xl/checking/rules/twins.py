@@ -17,7 +17,7 @@ from attn_xl.spreadsheets.blocks.pieces import Box, Piece, Pieces, Read, written
 from attn_xl.spreadsheets.blocks.templates import Coordinates, Reference
 from attn_xl.spreadsheets.formulas import WIDTH, SheetCells
 
-from .coverage import copied, finding, follows, replaced, text_of
+from .coverage import finding, follows, replaced, text_of
 
 Place = tuple[str, Box]
 T = TypeVar("T")
@@ -78,9 +78,7 @@ def _target(pieces: Pieces, read: Read) -> Piece | None:
 def _wrong(
     pieces: Pieces, piece: Piece, slot: int, meant: Place, sheet: SheetCells, why: str
 ) -> tuple[Finding, Piece]:
-    formula = replaced(pieces, piece, slot, sheet, meant[1])
-    name = written(meant[1], sheet, piece.sheet)
-    do = f"Enter ={formula}{copied(pieces, piece)}" if formula else f"Let it read {name}."
+    do = replaced(pieces, piece, slot, sheet, meant[1])
     what = f"reads {piece.reads[slot].shown(piece.sheet)}, {why}"
     return finding(pieces, piece, "twin", what, do), piece
 

@@ -240,7 +240,7 @@ class Slips:
             for group in groups(sheet.keys[strange[mask]]):
                 if has_its_line(block, group):
                     continue  # a line of its own
-                if self.lines.crosses(block, int(group[0])):
+                if self.lines.crosses(block, int(group[0])) or self._summarizes(block, int(group[0])):
                     continue
                 if kind == "constant" and block.extents[0] == 1:
                     continue  # a label of the formulas to its right
@@ -272,6 +272,20 @@ class Slips:
             (expected,) = predicted(block, sheet.keys[places[i : i + 1]])
             alike[i] = template is block.template and np.array_equal(values, expected)
         return places[~alike]
+
+    def _summarizes(self, block: FormulaBlock, key: int) -> bool:
+        """Whether a formula in a line is computed from other cells of the line, while those are not: a
+        mean price among totals."""
+        (place,) = block.sheet.find(np.array([key]))
+        formula = int(block.sheet.formulas[place])
+        if not block.flat or formula < 0:
+            return False
+        (values,) = values_at(self.forms, block.sheet, np.array([place]))
+        template = self.forms.templates[int(self.forms.template[formula])]
+        (expected,) = predicted(block, np.array([key]))
+        return self._in_line(block, template, values) and not self._in_line(
+            block, block.template, expected
+        )
 
     def _computes_from(self, block: FormulaBlock, group: Ints) -> bool:
         """Whether formulas of a block's template are computed from the block's cells alone: `C2+C3`
