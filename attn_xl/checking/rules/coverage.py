@@ -30,6 +30,7 @@ from attn_xl.spreadsheets.blocks.templates import names
 from attn_xl.spreadsheets.formulas import SheetCells
 from attn_xl.text import count
 
+MOST_SINGLE = 200  # typed numbers that stand alone; with more, they are data
 LINES = ("row", "column")
 SUMMING = ADDING | {"COUNT", "COUNTA", "LARGE", "SMALL", "RANK", ""}
 MOVING = names("ROW COLUMN ROWS COLUMNS CELL INDIRECT OFFSET SEQUENCE RAND RANDBETWEEN")
@@ -163,7 +164,9 @@ def _stays(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
         )
         rest = _lines(read.box, axis, first + 1, first + lines - 1)
         whole = _lines(table.box, axis, first + 1, first + lines - 1)
-        if not (along or pieces.unread(read.sheet, rest)):
+        if not (
+            along or pieces.unread(read.sheet, rest) or _is_added_again(pieces, piece, slot, table)
+        ):
             continue
         if not (along or beside or piece.product or pieces.unread(read.sheet, whole)):
             continue
@@ -172,10 +175,19 @@ def _stays(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
             piece,
             "fixed",
             f"uses only {LINES[axis]} 1 of the {lines} of {table.shown(piece.sheet)} in every "
-            f"{LINES[axis]}; nothing reads {written(rest, read.sheet, piece.sheet)}",
+            f"{LINES[axis]}" + f"; nothing reads {written(rest, read.sheet, piece.sheet)}" * unread,
             f"If each {LINES[axis]} has its own, enter {proposed(pieces, piece, read, side=axis)}",
         )
     return None
+
+
+def _is_added_again(pieces: Pieces, piece: Piece, slot: int, table: Piece) -> bool:
+    """Whether a product adds a cell of a table that its factors are computed from, as a skip connection
+    does."""
+    if not piece.product or piece.reads[slot].ranged:
+        return False
+    others = (read for n, read in enumerate(piece.reads) if n != slot and read.ranged)
+    return any(p is not piece and follows(p, table) for read in others for p in pieces.over(read))
 
 
 def _copies_one_line(pieces: Pieces, piece: Piece) -> Finding | None:
@@ -248,6 +260,8 @@ def _off(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
                 continue
             meant = _lines(read.box, axis, table.box[axis], table.box[axis + 2])
             if pieces.table(read.sheet, meant) is not table or follows(table, piece):
+                continue
+            if piece in pieces.over(read):
                 continue
             if by > 0:
                 left_out = _lines(meant, axis, meant[axis], read.box[axis] - 1)
@@ -365,10 +379,19 @@ def _unread(pieces: Pieces) -> Iterator[Finding]:
         if found is not None and found[0] not in done:
             done.add(found[0])
             yield _instead(pieces, *found, table.sheet, box)
+        elif found is None and table.product and (twin := _twin_in_use(pieces, like, table)):
+            yield finding(
+                pieces,
+                table,
+                "unused",
+                f"is read by no formula, while {twin.shown(table.sheet)}, made alike, is",
+                "Let the next step read it, or delete it.",
+            )
     for piece in pieces.pieces:
-        if is_display(piece) or not pieces.unused(piece.sheet, piece.box):
-            continue
         weights = shares(pieces, piece)
+        summed = weights and all(u.text == "SUM(§:§)" and not u.users for u, _ in piece.users)
+        if is_display(piece) or not (summed or pieces.unused(piece.sheet, piece.box)):
+            continue
         passed = _passed_by(pieces, piece) if weights or _ACTIVATION.match(piece.text) else None
         if passed is not None:
             yield finding(
@@ -388,9 +411,9 @@ def _units(pieces: Pieces) -> Iterator[tuple[list[Piece], Piece, Box]]:
         key = piece.text, piece.shape, tuple(read.shape for read in piece.reads)
         kinds.setdefault(key, []).append(piece)
     for like in kinds.values():
-        for table in like:
+        for table in like if like[0].size > 1 or len(like) <= MOST_SINGLE else ():
             readers = pieces.readers(table.sheet, table.box)
-            if readers.all() or len(readers) != table.size or table.size < 2:
+            if readers.all() or len(readers) != table.size:
                 continue
             if not readers.any():
                 yield [t for t in like if t is not table], table, table.box
@@ -401,6 +424,14 @@ def _units(pieces: Pieces) -> Iterator[tuple[list[Piece], Piece, Box]]:
                     for part in np.split(lines, np.flatnonzero(np.diff(lines) > 1) + 1):
                         if len(part) and (len(part) > 1 or table.shape[1 - axis] > 1):
                             yield like, table, _lines(table.box, axis, int(part[0]), int(part[-1]))
+
+
+def _twin_in_use(pieces: Pieces, like: list[Piece], table: Piece) -> Piece | None:
+    """A twin of an unread product that others read, if all are, and none comes after another."""
+    for twin in like:
+        if pieces.unused(twin.sheet, twin.box) or follows(table, twin) or follows(twin, table):
+            return None
+    return like[0] if like else None
 
 
 Instead = tuple[Piece, int, Piece | None]
@@ -425,16 +456,17 @@ def _read_instead(pieces: Pieces, like: list[Piece], table: Piece, box: Box) -> 
                     whole = box == table.box or not (user.product and user.reads[slot].ranged)
                     if (
                         user is model
+                        and extents(box) != (1, 1)
                         and slot != model_slot
                         and whole
                         and _alike(user, slot, model_slot)
                     ):
                         found += [(user, slot, None), (user, model_slot, None)]
-                    elif (
-                        user is not model and slot == model_slot and _is_pair(pieces, user, model, slot)
-                    ):
-                        found.append((user, slot, model))
-                        found.append((model, slot, user))
+                    elif user is not model and slot == model_slot:
+                        for one, two in ((user, model), (model, user)):
+                            far = _as_far(pieces, (table.sheet.name, box), one, two, slot)
+                            if _is_pair(pieces, one, two, slot, far, extents(box) == (1, 1)):
+                                found.append((one, slot, two))
     order = {name: number for number, name in enumerate(pieces.book.sheets)}
 
     def out_of_order(one: Instead) -> bool:
@@ -457,8 +489,27 @@ def _alike(piece: Piece, slot: int, other: int) -> bool:
     return parts[0] == parts[1] and not LOOKING_UP & functions and not any("IF" in f for f in functions)
 
 
-def _is_pair(pieces: Pieces, piece: Piece, other: Piece, slot: int) -> bool:
-    """Whether two pieces are made alike, and each of their kind has an operand of its own but they."""
+def _as_far(pieces: Pieces, place: tuple[str, Box], piece: Piece, other: Piece, slot: int) -> bool:
+    """Whether a place is as far from what an operand reads as two pieces, or two other operands of
+    theirs, are from each other."""
+    order = [*pieces.book.sheets]
+
+    def apart(a: tuple[str, Box], b: tuple[str, Box]) -> tuple[int, int, int]:
+        return order.index(a[0]) - order.index(b[0]), a[1][0] - b[1][0], a[1][1] - b[1][1]
+
+    far = apart(place, piece.reads[slot].place)
+    pairs = [(piece.place, other.place)]
+    pairs += [(a.place, b.place) for n, (a, b) in enumerate(zip(piece.reads, other.reads)) if n != slot]
+    return any(apart(a, b) == far for a, b in pairs)
+
+
+def _is_pair(pieces: Pieces, piece: Piece, other: Piece, slot: int, far: bool, single: bool) -> bool:
+    """Whether two pieces are made alike, and each of their kind has an operand of its own but they.
+
+    Args:
+        far: whether the place that one should read is as far as they are apart; single: whether it is
+            a single cell, which must be.
+    """
     if piece.text != other.text or piece.shape != other.shape or len(piece.reads) != len(other.reads):
         return False
     shapes = [read.shape for read in piece.reads]
@@ -471,7 +522,8 @@ def _is_pair(pieces: Pieces, piece: Piece, other: Piece, slot: int) -> bool:
     if places.count(piece.reads[slot].place) > 2 or len(set(places)) != len(places) - 1:
         return False
     others = [s for s in range(len(shapes)) if s != slot]
-    return len(twins) > 2 or any(piece.reads[s].place != other.reads[s].place for s in others)
+    apart = any(piece.reads[s].place != other.reads[s].place for s in others)
+    return far or (not single and (len(twins) > 2 or apart))
 
 
 def _instead(

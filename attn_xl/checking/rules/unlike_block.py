@@ -15,6 +15,7 @@ from attn_xl.checking.blocks.block_cells import (
     are_in_its_lines,
     beside,
     cannot_compute,
+    copies,
     entered,
     formula_for,
     has_its_line,
@@ -96,7 +97,7 @@ class Slips:
         # Row totals are not slips among column totals.
         near &= [not self.lines.crosses(block, key) for key in odd.tolist()]
         within = odd[near]
-        if not self._are_few(block, within):
+        if not self._are_few(block, within) and not self._is_one_line(block, within):
             return
         beyond = set(odd[~near].tolist())
         for group in groups(within):
@@ -104,6 +105,14 @@ class Slips:
                 key in beyond for cell in group.tolist() for key in beside(cell)
             ) and self._is_slip(block, group):
                 yield self._odd(block, group)
+
+    def _is_one_line(self, block: FormulaBlock, odd: Ints) -> bool:
+        """Whether odd cells are one line between others, which are copies of each other."""
+        for lines, side in ((odd // WIDTH, 0), (odd % WIDTH + 1, 1)):
+            between = block.box[side] < lines[0] < block.box[side + 2]
+            if between and (lines == lines[0]).all() and min(block.extents) > 1:
+                return copies(self.forms, block)
+        return False
 
     def _is_slip(self, block: FormulaBlock, group: Ints) -> bool:
         rows, columns = group // WIDTH, group % WIDTH + 1
