@@ -164,9 +164,8 @@ def _stays(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
         )
         rest = _lines(read.box, axis, first + 1, first + lines - 1)
         whole = _lines(table.box, axis, first + 1, first + lines - 1)
-        if not (
-            along or pieces.unread(read.sheet, rest) or _is_added_again(pieces, piece, slot, table)
-        ):
+        unread = pieces.unread(read.sheet, rest)
+        if not (along or unread or _is_added_again(pieces, piece, slot, table)):
             continue
         if not (along or beside or piece.product or pieces.unread(read.sheet, whole)):
             continue
