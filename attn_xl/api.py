@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         Residual,
         RotaryPairs,
         Switch,
+        Transform,
     )
 
 
@@ -61,7 +62,7 @@ class Options(TypedDict, total=False):
     model: (
         Model
         | Literal["attention", "encoder", "decoder", "encoder-decoder", "decoder-only", "similarity"]
-        | Literal["classify"]
+        | Literal["classify", "masked-language-model", "language-model"]
         | Literal["softmax", "norm", "feed-forward", "positions"]
     )
     heads: int | None
@@ -69,7 +70,9 @@ class Options(TypedDict, total=False):
     heads_as_sheets: bool
     attention: str | None
     backbone: Backbone | Literal["attention", "encoder"]
-    pooling: Pooling | Literal["mean", "first"]
+    pooling: Pooling | Literal["mean", "first", "pooler"] | None
+    unit_length: bool
+    transform: Transform | Literal["relu", "gelu", "gelu-tanh", "silu"]
     layers: int
     encoder_layers: int | None
     decoder_layers: int | None
@@ -80,6 +83,7 @@ class Options(TypedDict, total=False):
     rotary_pairs: RotaryPairs | Literal["half", "neighbours"]
     rotary_base: float
     rotary_share: float
+    rotary_gain: float
     qk_norm: HeadNorm | Literal["none", "layer", "rms"]
     window: int | None
     sinks: int

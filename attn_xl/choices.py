@@ -5,6 +5,18 @@ from __future__ import annotations
 from enum import Enum
 
 
+class Language(str, Enum):
+    """The language of what a workbook says."""
+
+    en = "en"
+    de = "de"
+    es = "es"
+    fr = "fr"
+    pt = "pt"
+    zh = "zh"
+    ja = "ja"
+
+
 class Formulas(str, Enum):
     """The content of computed cells."""
 
@@ -42,6 +54,7 @@ class Model(str, Enum):
     feed_forward = "feed-forward"
     positions = "positions"
     classify = "classify"
+    masked = "masked-language-model"
     similarity = "similarity"
     cnn = "cnn"
     rnn = "rnn"
@@ -71,7 +84,7 @@ class Model(str, Enum):
 
     @classmethod
     def _missing_(cls, value: object) -> Model | None:
-        return _ADDED.get(str(value))
+        return Model.decoder_only if value == "language-model" else _ADDED.get(str(value))
 
 
 _ADDED: dict[str, Model] = {}
@@ -85,12 +98,15 @@ ATTENTION = (
     Model.encoder_decoder,
     Model.decoder_only,
     Model.classify,
+    Model.masked,
 )
 """Models that contain attention."""
 STACKS = ATTENTION[1:]
 """Models made of layers."""
 RECURRENT = (Model.rnn, Model.lstm, Model.gru)
 """Models that read word after word."""
+LANGUAGE = (Model.decoder_only, Model.masked)
+"""Models that predict words."""
 BLOCKS = (Model.softmax, Model.norm, Model.feed_forward, Model.positions)
 """Models of a single step."""
 
@@ -103,10 +119,12 @@ class Backbone(str, Enum):
 
 
 class Pooling(str, Enum):
-    """How a classifier turns the vectors of all words into one."""
+    """How the vectors of all words become one for the sentence."""
 
     mean = "mean"
     first = "first"
+    pooler = "pooler"
+    """the first word's through a layer of its own: tanh(x W_pool + b_pool)"""
 
 
 class Optimizer(str, Enum):
@@ -214,6 +232,15 @@ class Activation(str, Enum):
         """The function of a single number."""
         gates = {"swiglu": "silu", "geglu": "gelu", "geglu-tanh": "gelu-tanh"}
         return gates.get(self.value, self.value)
+
+
+class Transform(str, Enum):
+    """The activation function before the words of a masked language model."""
+
+    relu = "relu"
+    gelu = "gelu"
+    gelu_tanh = "gelu-tanh"
+    silu = "silu"
 
 
 class Normalize(str, Enum):

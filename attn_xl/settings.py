@@ -15,6 +15,7 @@ from typing import Any
 from .choices import (
     ATTENTION,
     BLOCKS,
+    LANGUAGE,
     RECURRENT,
     STACKS,
     Activation,
@@ -23,6 +24,7 @@ from .choices import (
     Engine,
     Formulas,
     HeadNorm,
+    Language,
     Model,
     Nonlinearity,
     Norm,
@@ -36,6 +38,7 @@ from .choices import (
     Residual,
     RotaryPairs,
     Switch,
+    Transform,
 )
 from .errors import CallError, nearest
 
@@ -56,6 +59,7 @@ __all__ = [
     "Engine",
     "Formulas",
     "HeadNorm",
+    "Language",
     "Model",
     "Nonlinearity",
     "Norm",
@@ -70,6 +74,7 @@ __all__ = [
     "RotaryPairs",
     "Settings",
     "Switch",
+    "Transform",
 ]
 
 IN_ATTENTION = (Positions.learned, Positions.rotary, Positions.alibi)
@@ -134,7 +139,14 @@ READ_BY = {
 }
 """The optimizers that read a setting, where not all do."""
 MOST_STEPS = 1_000_000
-LEARNING = (*ATTENTION, Model.softmax, Model.norm, Model.feed_forward, Model.cnn, *RECURRENT)
+LEARNING = (
+    *(m for m in ATTENTION if m is not Model.masked),
+    Model.softmax,
+    Model.norm,
+    Model.feed_forward,
+    Model.cnn,
+    *RECURRENT,
+)
 """Models with a loss."""
 
 
@@ -170,10 +182,24 @@ class Settings:
         "What a classifier reads a sentence with: one self-attention, or an encoder.",
         models=(Model.classify,),
     )
-    pooling: Pooling = _choice(
-        Pooling.mean,
-        "What a classifier decides by: the mean of the words' vectors, or the first word's.",
-        models=(Model.classify,),
+    pooling: Pooling | None = _choice(
+        None,
+        "One vector for the sentence: the mean of its words' vectors, the first word's, or the first "
+        "word's through a layer of its own (pooler). A classifier takes the mean by default, an "
+        "encoder adds none.",
+        Pooling,
+        models=(Model.classify, Model.encoder),
+    )
+    unit_length: bool = _choice(
+        False,
+        "Divide the sentence's vector by its length.",
+        models=(Model.encoder,),
+        needs=("pooling",),
+    )
+    transform: Transform = _choice(
+        Transform.gelu,
+        "The activation function of the layer before the words of a masked language model.",
+        models=(Model.masked,),
     )
     layers: int = _choice(
         1,
@@ -182,7 +208,7 @@ class Settings:
     )
     encoder_layers: int | None = _choice(
         None, "Number of encoder layers; overrides --layers.", int,
-        models=(Model.encoder, Model.encoder_decoder, Model.classify),
+        models=(Model.encoder, Model.encoder_decoder, Model.classify, Model.masked),
     )  # fmt: skip
     decoder_layers: int | None = _choice(
         None, "Number of decoder layers; overrides --layers.", int,
@@ -234,6 +260,13 @@ class Settings:
         models=ATTENTION,
         needs=("positions=rotary",),
     )
+    rotary_gain: float = _choice(
+        1.0,
+        "Multiply what rotary positions turn by this number (YaRN).",
+        models=ATTENTION,
+        needs=("positions=rotary",),
+        cell="rotary_gain",
+    )
     qk_norm: HeadNorm = _choice(
         HeadNorm.none, "Apply a norm to each query and each key.", models=ATTENTION
     )
@@ -264,7 +297,7 @@ class Settings:
         None,
         "Soft cap of the logits of a language model.",
         float,
-        models=(Model.decoder_only,),
+        models=LANGUAGE,
         cell="logit_cap",
     )
     latent: int | None = _choice(
@@ -350,7 +383,7 @@ class Settings:
         Residual.sequential,
         "Join attention and feed-forward network one after the other (sequential), or side by side "
         "(parallel), through a norm each or one for both (parallel-one-norm).",
-        models=(Model.encoder, Model.decoder_only),
+        models=(Model.encoder, *LANGUAGE),
         needs=("norm=pre",),
     )
     norm_variance: NormVariance = _choice(
@@ -491,15 +524,16 @@ class Settings:
     )
     vocabulary: str = _choice(
         "all",
-        "Words to choose the next word from: all; those of the text (used); or the 50 most probable "
+        "Words that a language model chooses from: all; those of the text (used); or the 50 most "
+        "probable "
         "ones (top:50). The others enter as one number, so that the probabilities stay exact.",
         str,
-        models=(Model.decoder_only,),
+        models=LANGUAGE,
     )
     lens: bool = _choice(
         False,
-        "Also predict the next word after every layer (logit lens).",
-        models=(Model.decoder_only,),
+        "Also predict the words after every layer (logit lens).",
+        models=LANGUAGE,
     )
     head_switches: bool = _choice(
         False,
@@ -540,6 +574,11 @@ class Settings:
     formulas: Formulas = _choice(
         Formulas.cell,
         FORMULAS_HELP,
+    )
+    language: Language = _choice(
+        Language.en,
+        "The language of titles, notes, charts and messages. Names of sheets and matrices stay as they "
+        "are.",
     )
 
     def __post_init__(self) -> None:
@@ -606,6 +645,8 @@ class Settings:
                 refuse(name.replace("_", "-"), getattr(self, name), "it takes a number above 0.")
         if not 1 < self.rotary_base < float("inf"):
             refuse("rotary-base", self.rotary_base, "it takes a number above 1.")
+        if not 0 < self.rotary_gain < float("inf"):
+            refuse("rotary-gain", self.rotary_gain, "it takes a number above 0.")
         if not 0 < self.rotary_share <= 1:
             refuse("rotary-share", self.rotary_share, "it takes a share above 0 and at most 1.")
         for name in ("seed", "random_weights", "sinks"):
@@ -700,7 +741,10 @@ class Settings:
 
     @property
     def body(self) -> Model:
-        """The model that computes a vector for each word: a classifier's backbone, or the model."""
+        """The model that computes a vector for each word: a classifier's backbone, the encoder of a
+        masked language model, or the model."""
+        if self.model.kind is Model.masked:
+            return Model.encoder
         return Model(self.backbone.value) if self.model.kind is Model.classify else self.model
 
     def why_idle(self, name: str) -> str:
@@ -714,7 +758,7 @@ class Settings:
         models: tuple[Model, ...] = choice.metadata["models"]
         if self.model.kind not in models:
             return f"belongs to --model {_either(models)}, not to --model {self.model}."
-        of_encoder = Model.encoder in models and Model.attention not in models
+        of_encoder = Model.encoder in models and Model.attention not in models and name != "pooling"
         if self.model.kind is Model.classify and self.body is Model.attention and of_encoder:
             return "has no effect without --backbone encoder."
         if self.attention is not None and name in _OF_SCORES:

@@ -13,7 +13,7 @@ from attn_xl.text import say
 
 from .options import File, Force, Template, output_beside, read_file_tables, with_settings
 
-SHOWN = ("decimals", "layout", "canvas", "formulas")
+SHOWN = ("language", "decimals", "layout", "canvas", "formulas")
 """The settings that say how a workbook looks, not what it computes."""
 
 
@@ -42,7 +42,6 @@ def compare(
     template: Template = "article",
     force: Force = False,
 ) -> None:
-    """Write the same sentences through several models: how far each can see, and what it costs."""
     Settings.check_call(options)
     from attn_xl.models.compare_models import compare_models, models_of
     from attn_xl.outputs import check_ending, check_output

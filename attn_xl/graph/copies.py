@@ -10,6 +10,8 @@ from typing import cast
 
 import numpy as np
 
+from attn_xl.languages import Message
+
 from .functions import with_texts
 from .loops import Loop, loop_turns
 from .matrix import Matrix
@@ -52,7 +54,6 @@ def copied(
         if name and (node.scalar or not node.helper):
             name = part.name(node.step.symbol) if node.step else f"{scope.name}.{name}"
             names[node.name] = name
-        described = re.sub(r"[\w.]+", lambda word: names.get(word[0], word[0]), node.description)
         made = replace(
             cast(Matrix, node),
             values=values,
@@ -60,7 +61,7 @@ def copied(
             operation=operation,
             name=name,
             part=part,
-            description=described,
+            description=_renamed(node.description, names),
             rules=None,
             order=created(),
         )
@@ -83,6 +84,16 @@ def copied(
                 values = operation_of(node).numbers(*(parent.values for parent in parents))
             copies[node] = made_again(node, parents, values, node.operation)
     return copies
+
+
+def _renamed(text: str, names: Mapping[str, str]) -> str:
+    """A description with other names of matrices."""
+    if isinstance(text, Message):
+        values = text.values.items()
+        return Message(
+            text.template, {k: _renamed(v, names) if isinstance(v, str) else v for k, v in values}
+        )
+    return re.sub(r"[\w.]+", lambda word: names.get(word[0], word[0]), text)
 
 
 def _copy_loop(

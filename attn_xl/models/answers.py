@@ -10,6 +10,7 @@ from attn_xl.errors import InputError, nearest
 from attn_xl.graph.functions import one_hot, texts
 from attn_xl.graph.matrix import Matrix, given_step
 from attn_xl.graph.node import inside
+from attn_xl.languages import message
 from attn_xl.settings import LABELS
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.text import count, listed
@@ -94,7 +95,7 @@ class Answers:
                 "Vocabulary or W_U, or change the sentence."
             )
         rows = words[: len(right)]
-        answers = texts(found, rows, "word", columns).as_step(loss_steps.TARGET_WORDS)
+        answers = texts(found, rows, message("word"), columns).as_step(loss_steps.TARGET_WORDS)
         target = one_hot(answers, columns).as_step(loss_steps.TARGET)
         return cross_entropy(probabilities, target)
 
@@ -109,7 +110,7 @@ class Answers:
                     "with it, "
                     "or remove its column from W_C."
                 )
-            made = texts(labels, list(self._inputs), "class", probabilities.columns)
+            made = texts(labels, list(self._inputs), message("class"), probabilities.columns)
             with inside():
                 self._classes = made.as_step(loss_steps.LABELS)
         row = self._classes.rows.index(name)

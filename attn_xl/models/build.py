@@ -8,12 +8,15 @@ from dataclasses import replace
 from functools import cached_property
 from typing import cast
 
+import numpy as np
+
 from attn_xl.errors import CallError, InputError, MissingWeightsError, NotFinite, nearest
 from attn_xl.graph.functions import concat, option, switch
 from attn_xl.graph.loops import loops_in
 from attn_xl.graph.matrix import Matrix, foreseeing, given_step, shapes_only
 from attn_xl.graph.node import HIDES, Graph, inside, walk
 from attn_xl.graph.step import WHOLE, Part, Scope
+from attn_xl.languages import joined, message
 from attn_xl.settings import (
     ATTENTION,
     BATCH,
@@ -24,6 +27,7 @@ from attn_xl.settings import (
     HeadNorm,
     Model,
     Normalize,
+    Pooling,
     Positions,
     RotaryPairs,
     Settings,
@@ -31,7 +35,7 @@ from attn_xl.settings import (
 from attn_xl.tables.survey import Table, Tables, heads_told
 from attn_xl.text import listed
 
-from . import steps
+from . import encoder_steps, steps
 from .answers import Answers, take_target
 from .attention import (
     Attending,
@@ -59,35 +63,59 @@ from .own_masks import Attended, OwnMasks
 from .parts import chosen_parts
 from .recurrent import gru, lstm, recurrent, rnn
 from .relative import Alibi, Rotary
+from .sentence_vector import pooled, transformed, unit
 from .similarity import similarity
-from .transformer import Architecture, decoder, encoder, head_norm, lens, network, norm_alone
+from .transformer import (
+    NEXT_WORDS,
+    Architecture,
+    Predicting,
+    decoder,
+    encoder,
+    head_norm,
+    lens,
+    network,
+    norm_alone,
+)
 from .unused import refuse_unused, use_for
 from .vocabulary import Vocabulary
 from .weights import SheetWeights, check_fit, readable, xavier
 
 TITLES = {
-    Model.attention: "attention",
-    Model.encoder: "Encoder",
-    Model.decoder: "Decoder",
-    Model.encoder_decoder: "Encoder-decoder",
-    Model.decoder_only: "Language model",
-    Model.softmax: "Softmax",
-    Model.norm: "Layer norm",
-    Model.feed_forward: "Feed-forward network",
-    Model.positions: "Positions",
-    Model.similarity: "Similarity",
-    Model.classify: "Classifier",
-    Model.cnn: "Convolution",
-    Model.rnn: "Recurrent network",
-    Model.lstm: "LSTM",
-    Model.gru: "GRU",
+    Model.encoder: message("Encoder"),
+    Model.decoder: message("Decoder"),
+    Model.encoder_decoder: message("Encoder-decoder"),
+    Model.decoder_only: message("Language model"),
+    Model.softmax: message("Softmax"),
+    Model.norm: message("Layer norm"),
+    Model.feed_forward: message("Feed-forward network"),
+    Model.positions: message("Positions"),
+    Model.similarity: message("Similarity"),
+    Model.classify: message("Classifier"),
+    Model.masked: message("Masked language model"),
+    Model.cnn: message("Convolution"),
+    Model.rnn: message("Recurrent network"),
+    Model.lstm: message("LSTM"),
+    Model.gru: message("GRU"),
 }
+ATTENTION_TITLES = {
+    (False, False): message("Self-attention"),
+    (False, True): message("Multi-head self-attention"),
+    (True, False): message("Cross-attention"),
+    (True, True): message("Multi-head cross-attention"),
+}
+"""The titles of attention by whether it looks at another sentence, and whether it has several heads."""
 Ends = Mapping[str, tuple[Matrix, Matrix]]
 """The input and the output of each sentence, by its name."""
 
 
-SAMPLE_NOTE = "on: new words are drawn by their probability; off: the most probable one is taken."
-TOP_K_NOTE = "the number of experts that each word uses."
+SAMPLE_NOTE = message(
+    "on: new words are drawn by their probability; off: the most probable one is taken."
+)
+TOP_K_NOTE = message("the number of experts that each word uses.")
+MASKED = ("[MASK]", "<mask>")
+"""The words that a masked language model predicts, as its text has them."""
+MASKED_WORDS = Predicting(encoder_steps.LOGITS, encoder_steps.PROBABILITIES, encoder_steps.FILLED)
+"""The words that belong in each place."""
 IN_SCORES = (Positions.rotary, Positions.alibi)
 """Positions that attention sees in its scores."""
 WEIGHTLESS = (Model.similarity, Model.softmax, Model.positions)
@@ -247,15 +275,18 @@ class Run:
         note = steps.INPUT.note if Live.of(settings).has(1) else steps.INPUT_OF_MODEL
         for name, table in tables_of_words.items():
             with self.within(name):
-                turned = steps.TURNED if table.turned else ""
+                about = joined([message(note), steps.TURNED]) if table.turned else note
                 self.inputs[name] = given_step(
-                    table.values, table.rows, table.columns, steps.INPUT, note=note + turned
+                    table.values, table.rows, table.columns, steps.INPUT, note=about
                 )
         self._check()
         self.live = Live.of(settings)
         self.scoring = Scoring(tables, settings, self.weights.used, list(self._attended_words()))
         self.answers = Answers(tables, self.weights.used, self.inputs, target)
-        self._vocabulary = Vocabulary(tables, self.weights, settings.vocabulary, self._logit_cap)
+        predicting = MASKED_WORDS if settings.model.kind is Model.masked else NEXT_WORDS
+        self._vocabulary = Vocabulary(
+            tables, self.weights, settings.vocabulary, self._logit_cap, predicting
+        )
         self._head_switches: dict[Part, Matrix] = {}
         self.cache: Cache | None = None
 
@@ -312,7 +343,7 @@ class Run:
                 f"--memory: {name!r} is the only sentence; it needs another one that attends to it."
             )
         step = steps.SOURCE if self.settings.model is Model.encoder_decoder else steps.MEMORY
-        note = step.note.format(name)
+        note = message(step.note, sentence=name)
         return given_step(table.values, table.rows, table.columns, step, note=note)
 
     def _check(self) -> None:
@@ -360,7 +391,8 @@ class Run:
         learned = None
         if positions is Positions.learned:
             learned = self.weights.at_positions(x, first + len(x.rows), self.settings.generate or 0)
-        return positioned(x, self.scoring.residual, learned, part=part, first=first)
+        segment = self.weights.row(encoder_steps.SEGMENT, WHOLE, x.columns)
+        return positioned(x, self.scoring.residual, learned, segment=segment, part=part, first=first)
 
     @cached_property
     def attended(self) -> Matrix | None:
@@ -404,9 +436,11 @@ class Run:
         s, named = self.settings, ", ".join(sentences)
         what = TITLES.get(s.model, str(s.model))
         if s.model is Model.attention:
-            kind = "Self" if self.memory is None else "Cross"
-            what = f"Multi-head {kind.lower()}-{what}" if (s.heads or 1) > 1 else f"{kind}-{what}"
-        return f"{what}: {named}{f', attending to {s.memory}' if s.memory else ''}"
+            what = ATTENTION_TITLES[self.memory is not None, (s.heads or 1) > 1]
+        if s.memory:
+            text = message("{model}: {sentences}, attending to {memory}")
+            return message(text, model=what, sentences=named, memory=s.memory)
+        return joined([what, named], ": ")
 
     def check_hidden(self) -> None:
         """Refuse --hidden if the weights that it is the width of are given.
@@ -435,7 +469,7 @@ class Run:
         if part not in self._head_switches:
             name = part.name(steps.HEAD_SWITCH.symbol).replace(".", "_")
             cell = option(self.weights.cell(name, 1.0), name, "", sheet=CONTROLS)
-            note = steps.HEAD_SWITCH.note.format(part.words)
+            note = message(steps.HEAD_SWITCH.note, part=part.words)
             made = cell.as_step(steps.HEAD_SWITCH, part, note=note, sheet=CONTROLS)
             self._head_switches[part] = replace(made, name=name)
         return self._head_switches[part]
@@ -445,19 +479,25 @@ class Run:
         s = self.settings
         if s.positions is not Positions.rotary:
             return None
-        note = "the larger it is, the more slowly the last pairs turn."
+        note = message("the larger it is, the more slowly the last pairs turn.")
+        gain = message("what is turned is multiplied by it, so that scores do not fade in long texts.")
         base = self.scoring.option_of("rotary_base", s.rotary_base, note)
         return Rotary(
             base,
             s.rotary_pairs is RotaryPairs.neighbours,
             s.rotary_share,
             lambda columns: self.weights.row(steps.ROTARY_FACTORS, WHOLE, columns),
+            None if s.rotary_gain == 1 else self.scoring.option_of("rotary_gain", s.rotary_gain, gain),
         )
 
     @cached_property
     def _logit_cap(self) -> Matrix | None:
         cap = self.settings.logit_cap
-        return None if cap is None else self.scoring.option_of("logit_cap", cap, "no logit exceeds it.")
+        return (
+            None
+            if cap is None
+            else self.scoring.option_of("logit_cap", cap, message("no logit exceeds it."))
+        )
 
     @cached_property
     def _alibi(self) -> Alibi | None:
@@ -551,7 +591,9 @@ class Run:
         s = self.settings
         return Architecture(
             weights=self.weights,
-            epsilon=self.scoring.option_of("epsilon", s.epsilon, "it keeps a norm from dividing by 0."),
+            epsilon=self.scoring.option_of(
+                "epsilon", s.epsilon, message("it keeps a norm from dividing by 0.")
+            ),
             heads=s.heads or 1,
             kv_heads=s.kv_heads,
             latent=s.latent,
@@ -618,23 +660,63 @@ class Run:
             sample = switch(s.sample, CELLS["sample"], SAMPLE_NOTE, sheet=self.scoring.sheet)
         return Choosing(
             sample,
-            cell("word_temperature", s.word_temperature, "the logits are divided by it before a draw."),
-            cell("seed", float(s.seed), "a whole number: where the draws start from."),
+            cell(
+                "word_temperature",
+                s.word_temperature,
+                message("the logits are divided by it before a draw."),
+            ),
+            cell("seed", float(s.seed), message("a whole number: where the draws start from.")),
         )
 
     def next_words(self, x: Matrix, part: Part = WHOLE) -> tuple[Matrix, ...]:
         """Probabilities over the vocabulary after each word, and the most probable words."""
         return self._vocabulary.next_words(x, part, lambda: self._finals(x))
 
-    def _finals(self, x: Matrix) -> list[Matrix]:
-        """The final vectors of all sentences; `x` are those of the present one."""
-        here, found = self.weights.sentence, [x]
+    def _finals(self, x: Matrix) -> list[np.ndarray]:
+        """The final vectors of all sentences, of those words whose prediction matters; `x` are those of
+        the present sentence."""
+        here, found = self.weights.sentence, [self._awaited(x)]
         for name, other in self.inputs.items():
             if name != here:
                 self.weights.sentence = name
-                found.append(decoder(self._positioned(other), None, self.architecture))
+                found.append(self._awaited(self.final(self._positioned(other))))
         self.weights.sentence = here
         return found
+
+    def _awaited(self, x: Matrix) -> np.ndarray:
+        """The rows of the last word of a language model, or of the masks; of all words without them."""
+        if self.settings.model.kind is not Model.masked:
+            return x.values[-1:]
+        rows = [row for row, word in enumerate(x.rows) if word in MASKED]
+        return x.values[rows] if rows else x.values
+
+    def final(self, x: Matrix, a: Architecture | None = None) -> Matrix:
+        """The vectors (n, d) that a language model compares with the vocabulary."""
+        a = a or self.architecture
+        if self.settings.model.kind is Model.masked:
+            return transformed(encoder(x, a), a, self.settings.transform)
+        return decoder(x, None, a)
+
+    def early(self, x: Matrix, a: Architecture, layer: Part, part: Part) -> Matrix:
+        """What the last steps before the vocabulary make of the words after a layer, (n, d) each."""
+        x = lens(x, a, layer, part)
+        if self.settings.model.kind is Model.masked:
+            return transformed(x, a, self.settings.transform, part)
+        return x
+
+    def encoded(self, name: str, x: Matrix) -> tuple[Matrix, ...]:
+        """The words' vectors (n, d) of an encoder, preceded by the sentence's if it is wanted."""
+        words = encoder(x, self.architecture)
+        if self.settings.pooling is None:
+            return words, words
+        vector = self._pooled(name, words, self.settings.pooling)
+        return unit(vector) if self.settings.unit_length else vector, words, words
+
+    def _pooled(self, name: str, words: Matrix, pooling: Pooling) -> Matrix:
+        """The vector (1, d) of a sentence, without the words that fill it up."""
+        padding = self.scoring.padding(words.rows)
+        kept = [row for row, word in enumerate(words.rows) if word not in padding]
+        return pooled(words, name, kept, pooling, self.weights)
 
     def classes(self, name: str, x: Matrix) -> tuple[Matrix, ...]:
         """The probabilities of the classes of a sentence and the most probable one, followed by the
@@ -660,9 +742,7 @@ class Run:
                 "or a sheet Labels: in each row a sentence and its class."
             )
         b_c = self.weights.row(steps.BIASES[steps.W_C], WHOLE, w_c.columns)
-        padding = self.scoring.padding(words.rows)
-        kept = [row for row, word in enumerate(words.rows) if word not in padding]
-        return *classify(words, name, kept, w_c, b_c, pooling=s.pooling.value), words
+        return *classify(self._pooled(name, words, s.pooling or Pooling.mean), w_c, b_c), words
 
     def convolution(self, x: Matrix) -> tuple[Matrix, Matrix, Matrix]:
         """A convolution of one sentence: the pooled result, the result for each word, twice."""
@@ -708,21 +788,22 @@ def _language_model(run: Run, name: str, x: Matrix) -> Results:
     a = run.architecture
     if run.settings.lens:
         a = replace(a, after_layer=lambda y, part: layers.append((y, part)))
-    output = decoder(x, None, a)
+    output = run.final(x, a)
     logits, probabilities, *more = run.next_words(output)
     after: list[Matrix] = []
     for y, part in layers:
         here = WHOLE.within(steps.LENS).in_layer(part.scopes[0].layer)
-        after += run.next_words(lens(y, a, part, here), here)
+        after += run.next_words(run.early(y, a, part, here), here)
     return probabilities, *more, *after, *run.generated(x, logits), output
 
 
 MODELS: dict[Model, Callable[[Run, str, Matrix], Results]] = {
     Model.attention: lambda run, name, x: _both(run.attention(name, x)),
-    Model.encoder: lambda run, _, x: _both(encoder(x, run.architecture)),
+    Model.encoder: lambda run, name, x: run.encoded(name, x),
     Model.decoder: lambda run, _, x: _both(decoder(x, run.attended, run.architecture)),
     Model.encoder_decoder: lambda run, _, x: _both(decoder(x, run.attended, run.architecture)),
     Model.decoder_only: _language_model,
+    Model.masked: _language_model,
     Model.softmax: lambda run, _, x: _both(softmax_alone(x, run.scoring.alone)),
     Model.norm: lambda run, _, x: _both(norm_alone(x, run.architecture)),
     Model.feed_forward: lambda run, _, x: _both(network(x, run.architecture)),

@@ -422,6 +422,15 @@ COSINE_OF = Recipe(
     hint="Use =COS(cell of {a}); the angle is in radians. Common mistake: converting to degrees.",
     prompt="The cosine of the angle: =COS(cell of {a})",
 )
+COSINE_AND_GAIN, SINE_AND_GAIN = (
+    Recipe(
+        do=f"The {name} of the angle of {{a}} in the same place, times {{b}}.",
+        hint=f"Use ={function}(cell of {{a}})*{{b}}; the angle is in radians. Common mistake: "
+        "forgetting {b}.",
+        prompt=f"The {name} of the angle, times {{b}}: ={function}(cell of {{a}})*{{b}}",
+    )
+    for name, function in (("cosine", "COS"), ("sine", "SIN"))
+)
 SINE_OF = Recipe(
     do="The sine of the angle of {a} in the same place.",
     hint="Use =SIN(cell of {a}); the angle is in radians. Common mistake: converting to degrees.",

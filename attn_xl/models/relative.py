@@ -13,6 +13,7 @@ from attn_xl.errors import InputError
 from attn_xl.graph.functions import angles, columns, concat, cos, distance, sin, turned
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import Part, Step
+from attn_xl.languages import message
 
 from . import recipes, steps
 
@@ -27,16 +28,18 @@ class Rotary:
         share: the share of the dimensions that are turned.
         factors: returns the row of factors (1, r) that the angles are multiplied by, for the labels of
             its columns, or None: models trained on short texts turn more slowly in long ones.
+        gain: a scalar that what is turned is multiplied by, or None.
 
     Source: Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding" (2021), 3.2 and
     equation (34); pairs of halves and a share of the dimensions as in Black et al., "GPT-NeoX-20B"
-    (2022), 2.1.1.
+    (2022), 2.1.1. Factors and gain: Peng et al., "YaRN" (2023), 3.
     """
 
     base: Matrix
     neighbours: bool = False
     share: float = 1.0
     factors: Callable[[Sequence[str]], Matrix | None] = lambda _: None
+    gain: Matrix | None = None
     _made: dict[tuple[object, ...], tuple[Matrix, Matrix]] = field(default_factory=dict)
 
     def waves(self, part: Part, rows: Sequence[str], width: int, first: int) -> tuple[Matrix, Matrix]:
@@ -53,7 +56,18 @@ class Rotary:
             if factors is not None:
                 angle, step = angle * factors, step.by(recipes.TURN_BY_FACTOR)
             angle = angle.as_step(step, place)
-            waves = cos(angle).as_step(steps.COSINES, place), sin(angle).as_step(steps.SINES, place)
+            cosine, sine = cos(angle), sin(angle)
+            if self.gain is None:
+                waves = cosine.as_step(steps.COSINES, place), sine.as_step(steps.SINES, place)
+            else:
+                stronger = (
+                    steps.COSINES.by(recipes.COSINE_AND_GAIN),
+                    steps.SINES.by(recipes.SINE_AND_GAIN),
+                )
+                waves = (
+                    (cosine * self.gain).as_step(stronger[0], place),
+                    (sine * self.gain).as_step(stronger[1], place),
+                )
             self._made[key] = waves
         return self._made[key]
 
@@ -77,8 +91,8 @@ class Rotary:
         ahead = turned(own, neighbours=self.neighbours).as_step(steps.TURNED_ON)
         rotated = own * cosine + ahead * sine
         if r < d:
-            words = rotated.words
-            rotated = concat([rotated, columns(x, r, d)]).described(f"{words}; the rest of {x.name}")
+            words = message("{words}; the rest of {x}", words=rotated.words, x=x.name)
+            rotated = concat([rotated, columns(x, r, d)]).described(words)
         return rotated.as_step(step, part)
 
 

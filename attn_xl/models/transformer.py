@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from attn_xl.errors import InputError
 from attn_xl.graph.functions import (
@@ -30,6 +30,7 @@ from attn_xl.graph.functions import (
 )
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import WHOLE, Part, Step
+from attn_xl.languages import joined, message
 from attn_xl.settings import Activation, Residual
 from attn_xl.text import count
 
@@ -117,15 +118,15 @@ def norm(x: Matrix, a: Architecture, part: Part, which: str, learned: Part | Non
     """
     gamma, beta = _stretch(x, a, learned or part, (steps.GAMMA, steps.BETA))
     step = steps.RMS_NORM if a.norm_type == "rms" else steps.NORM
-    return _normed(x, a, gamma, beta, step, part, step.note.format(which=which, how=_how(a)))
+    return _normed(x, a, gamma, beta, step, part, message(step.note, which=which, how=_how(a)))
 
 
 def norm_alone(x: Matrix, a: Architecture) -> Matrix:
     """The norm of a table (n, d), with gamma and beta if given. Source: as `norm`."""
     if steps.GAMMA.symbol in a.weights or steps.BETA.symbol in a.weights:
-        return norm(x, a, WHOLE, "Norm")
+        return norm(x, a, WHOLE, message("Norm"))
     step = steps.RMS_NORM_ALONE if a.norm_type == "rms" else steps.NORM_ALONE
-    return _normed(x, a, None, None, step, WHOLE, step.note.format(how=_how(a)))
+    return _normed(x, a, None, None, step, WHOLE, message(step.note, how=_how(a)))
 
 
 def head_norm(x: Matrix, step: Step, part: Part, a: Architecture) -> Matrix:
@@ -190,9 +191,10 @@ def _normed(
         normed = normed * gamma
     if beta is not None:
         normed = normed + beta
-    how = ["sample variance"] * (sample and not rms) + ["ε outside the root"] * outside
+    how = [message("sample variance")] * (sample and not rms)
+    how += [message("ε outside the root")] * outside
     name = "RMS norm" if rms else "norm"
-    normed = normed.described(f"{name}({x.name}){', ' if how else ''}{', '.join(how)}")
+    normed = normed.described(joined([f"{name}({x.name})", *how], ", "))
     return normed.as_step(step.by(recipe), part, note=note)
 
 
@@ -205,8 +207,8 @@ def _how(a: Architecture) -> str:
     """A remark on how the norm is computed, if not in the usual way."""
     sample, outside = a.norm_variance == "sample", a.norm_epsilon == "outside"
     sample = sample and a.norm_type == "layer"
-    how = ["sample, n − 1"] * sample + ["epsilon outside the root"] * outside
-    return f" ({'; '.join(how)})" if how else ""
+    how = [message("sample, n − 1")] * sample + [message("epsilon outside the root")] * outside
+    return message(" ({how})", how=joined(how, "; ")) if how else ""
 
 
 def feed_forward(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
@@ -261,7 +263,7 @@ def mixture(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
     Experts" (2024), 2.1; the shared expert: Dai et al., "DeepSeekMoE" (2024), 3.2.
     """
     assert a.top_k is not None
-    names = tuple(f"expert {e + 1}" for e in range(a.experts))
+    names = tuple(message("expert {number}", number=e + 1) for e in range(a.experts))
     w_r = a.weights.matrix(steps.W_R, part, x.columns, a.experts, names)
     if len(w_r.columns) != a.experts:
         raise InputError(
@@ -286,7 +288,9 @@ def mixture(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
         part_of = columns(shares, e, e + 1) * made
         total = part_of if total is None else total + part_of
     assert total is not None
-    total = total.described("shares × experts" + " + shared expert" * a.shared_expert)
+    total = total.described(
+        message("shares × experts + shared expert") if a.shared_expert else message("shares × experts")
+    )
     return total.as_step(steps.MIXTURE, part)
 
 
@@ -294,10 +298,10 @@ def _sublayer(x: Matrix, run: Sublayer, a: Architecture, part: Part, number: int
     """A sublayer with its skip connection and norm. Post: norm(x + run(x)). Pre: x + run(norm(x)).
     Dropout is of what `run` makes."""
     here = part.numbered(number)
-    made = run(norm(x, a, here, "Norm before the step") if a.norm == "pre" else x)
+    made = run(norm(x, a, here, message("Norm before the step")) if a.norm == "pre" else x)
     made = dropped(made, a.dropout, steps.RESIDUAL_MASK, steps.RESIDUAL, here)
     total = (x + made).as_step(steps.SKIP, here)
-    return total if a.norm == "pre" else norm(total, a, here, "Add and norm")
+    return total if a.norm == "pre" else norm(total, a, here, message("Add and norm"))
 
 
 def _two_sublayers(
@@ -312,9 +316,12 @@ def _two_sublayers(
         return _sublayer(_sublayer(x, attend, a, part, 1), network, a, part, 2)
     one_norm = a.residual is Residual.parallel_one_norm
     first = norm(
-        x, a, part.numbered(1), "Norm before both steps" if one_norm else "Norm before attention"
+        x,
+        a,
+        part.numbered(1),
+        message("Norm before both steps") if one_norm else message("Norm before attention"),
     )
-    second = first if one_norm else norm(x, a, part.numbered(2), "Norm before the network")
+    second = first if one_norm else norm(x, a, part.numbered(2), message("Norm before the network"))
     total = x
     for number, made in enumerate((attend(first), network(second)), 1):
         here = part.numbered(number)
@@ -383,7 +390,7 @@ def encoder(x: Matrix, a: Architecture) -> Matrix:
     given."""
     stack = WHOLE.within(steps.ENCODER)
     if a.weights.named(stack.numbered(1).name(steps.GAMMA.symbol)):
-        x = norm(x, a, stack.numbered(1), "Norm of the embeddings")
+        x = norm(x, a, stack.numbered(1), message("Norm of the embeddings"))
     x = _layers(x, a.encoder_layers or a.layers, stack.in_layer, a, encoder_layer)
     return _last_norm(x, a, stack)
 
@@ -431,7 +438,7 @@ def _layers(
 def _last_norm(x: Matrix, a: Architecture, stack: Part) -> Matrix:
     """The norm after the last layer, with pre-norm or if its weights are given."""
     if a.norm == "pre" or stack.name(steps.GAMMA.symbol) in a.weights:
-        return norm(x, a, stack, "Norm after the last layer")
+        return norm(x, a, stack, message("Norm after the last layer"))
     return x
 
 
@@ -443,12 +450,24 @@ def lens(x: Matrix, a: Architecture, layer: Part, part: Part) -> Matrix:
     stack = layer.in_layer(0)
     if a.norm != "pre" and stack.name(steps.GAMMA.symbol) not in a.weights:
         return x
-    return norm(x, a, part, "The last norm, after this layer already", learned=stack)
+    return norm(x, a, part, message("The last norm, after this layer already"), learned=stack)
 
 
 def transformer(source: Matrix, target: Matrix, a: Architecture) -> Matrix:
     """Encoder and decoder: from source (m, d) and target (n, d) to (n, d)."""
     return decoder(target, encoder(source, a), a)
+
+
+class Predicting(NamedTuple):
+    """The steps of a prediction of words: the logits, the probabilities, and the most probable word."""
+
+    logits: Step
+    probabilities: Step
+    word: Step
+
+
+NEXT_WORDS = Predicting(steps.LOGITS, steps.PROBABILITIES, steps.NEXT)
+"""The words that come next."""
 
 
 def next_words(
@@ -459,17 +478,19 @@ def next_words(
     cap: Matrix | None = None,
     others: Matrix | None = None,
     part: Part = WHOLE,
+    predicting: Predicting = NEXT_WORDS,
 ) -> tuple[Matrix, Matrix, Matrix]:
     """The probability that each word of a vocabulary comes next, after each word of a sentence.
 
     Args:
-        x: output of a decoder, (n, d).
+        x: output of a decoder, (n, d); with other steps for `predicting`, that of an encoder.
         vocabulary: an embedding for each of v words, (v, d), used as the last weights without `w_u`.
         w_u: the last weights, (d, v).
         b_u: bias row to add, (1, v).
         cap: a scalar that no logit exceeds.
         others: the logit of all other words together, (n, 1), if these are not all.
         part: the part of the model that the steps belong to.
+        predicting: the steps of the results.
 
     Returns:
         The logits, (n, v); the probabilities, (n, v), each row of which sums to 1; and the most
@@ -477,12 +498,12 @@ def next_words(
 
     Source: Vaswani et al. (2017), 3.4, with the embeddings as the last weights, or with others.
     """
-    step, bias = steps.LOGITS, recipes.MATCH_AND_ADD
+    step, bias = predicting.logits, recipes.MATCH_AND_ADD
     if w_u is None:
         assert vocabulary is not None
         w_u = vocabulary.T
     else:
-        step, bias = steps.LOGITS.by(recipes.PROJECT), recipes.PROJECT_AND_ADD
+        step, bias = predicting.logits.by(recipes.PROJECT), recipes.PROJECT_AND_ADD
     product = x @ w_u
     if b_u is not None:
         product, step = product + b_u, step.by(bias)
@@ -493,5 +514,5 @@ def next_words(
         logits = product.as_step(step, part)
         if cap is not None:
             logits = capped(logits, cap).as_step(steps.CAPPED_LOGITS, part)
-    probabilities = softmax(logits).as_step(steps.PROBABILITIES, part)
-    return logits, probabilities, best(probabilities).as_step(steps.NEXT, part)
+    probabilities = softmax(logits).as_step(predicting.probabilities, part)
+    return logits, probabilities, best(probabilities).as_step(predicting.word, part)

@@ -34,7 +34,9 @@ def refuse_unused(tables: Tables, settings: Settings, used: set[str], used_with:
     Raises:
         InputError: with the options that would use most of them, and with --without.
     """
-    unused = [name for name in tables.weights if name not in used and _is_weight(name)]
+    unused = [
+        name for name in tables.weights if name not in used | tables.optional and _is_weight(name)
+    ]
     if not unused:
         return
     change, left = _best(tables, settings, unused, used_with)

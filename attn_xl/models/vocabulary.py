@@ -16,7 +16,7 @@ from attn_xl.tables.survey import Table, Tables
 from attn_xl.text import count
 
 from . import steps
-from .transformer import next_words
+from .transformer import NEXT_WORDS, Predicting, next_words
 from .weights import SheetWeights
 
 AT_ONCE = 8192
@@ -31,24 +31,31 @@ class Vocabulary:
         shown: `all`; `used`, for the words of the sentences; or `top:50`, for the most probable ones
             after each sentence.
         cap: a scalar that no logit exceeds.
+        predicting: the steps of the results.
     """
 
     def __init__(
-        self, tables: Tables, weights: SheetWeights, shown: str, cap: Matrix | None = None
+        self,
+        tables: Tables,
+        weights: SheetWeights,
+        shown: str,
+        cap: Matrix | None = None,
+        predicting: Predicting = NEXT_WORDS,
     ) -> None:
-        self._cap = cap
+        self._cap, self._predicting = cap, predicting
         self._tables, self._weights, self._shown = tables, weights, shown
         self._embeddings: Matrix | None = None
         self._columns: Matrix | None = None
         self._chosen: list[int] = []
 
     def next_words(
-        self, x: Matrix, part: Part = WHOLE, finals: Callable[[], Sequence[Matrix]] = list
+        self, x: Matrix, part: Part = WHOLE, finals: Callable[[], Sequence[Numbers]] = list
     ) -> tuple[Matrix, ...]:
         """The probabilities of the words after each word of x (n, d), and the most probable ones.
 
         Args:
-            finals: returns the final vectors of all sentences, from which words are chosen.
+            finals: returns the final vectors (k, d) of all sentences whose most probable words are
+                shown.
 
         Raises:
             InputError: if there is no vocabulary, or it does not fit.
@@ -70,14 +77,25 @@ class Vocabulary:
                 values = self._values(table, turned)
                 with inside():  # no sentence: all share it
                     self._embeddings = given_step(values, words, table.columns, steps.VOCABULARY)
-            return next_words(x, self._embeddings, None, bias, self._cap, others, part)
+            return self._predicted(x, self._embeddings, None, bias, others, part)
         if not self._chosen:
             w_u = self._weights.matrix(steps.W_U, WHOLE, x.columns, len(words), words)
-            return next_words(x, None, w_u, bias, self._cap, others, part)
+            return self._predicted(x, None, w_u, bias, others, part)
         if self._columns is None:
             values = self._values(table, turned).T
             self._columns = given_step(values, x.columns, words, steps.W_U)
-        return next_words(x, None, self._columns, bias, self._cap, others, part)
+        return self._predicted(x, None, self._columns, bias, others, part)
+
+    def _predicted(
+        self,
+        x: Matrix,
+        vocabulary: Matrix | None,
+        w_u: Matrix | None,
+        b_u: Matrix | None,
+        others: Matrix | None,
+        part: Part,
+    ) -> tuple[Matrix, ...]:
+        return next_words(x, vocabulary, w_u, b_u, self._cap, others, part, self._predicting)
 
     def embeddings(self, x: Matrix) -> Matrix:
         """The embedding of every word, (v, d), for a model that writes on after x (n, d).
@@ -160,7 +178,7 @@ class Vocabulary:
         return np.asarray(cap * np.tanh(logits / cap))
 
     def _choice(
-        self, table: Table, turned: bool, words: Sequence[str], finals: Sequence[Matrix]
+        self, table: Table, turned: bool, words: Sequence[str], finals: Sequence[Numbers]
     ) -> list[int]:
         """The numbers of the words to show."""
         if self._shown == "used":
@@ -171,7 +189,7 @@ class Vocabulary:
         if foreseeing():
             return [*range(most)]
         bias = self._weights.row(steps.BIASES[steps.W_U], WHOLE, words)
-        last = np.vstack([final.values[-1] for final in finals])
+        last = np.vstack(finals)
         best = np.argsort(-self._logits(last, table, turned, bias), axis=1, kind="stable")[:, :most]
         return list(dict.fromkeys(int(number) for row in best for number in row))
 

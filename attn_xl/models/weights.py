@@ -13,6 +13,7 @@ from attn_xl.errors import InputError, MissingWeightsError
 from attn_xl.graph.matrix import Matrix, foreseeing, given_step
 from attn_xl.graph.node import inside
 from attn_xl.graph.step import WHOLE, Part, Step
+from attn_xl.languages import joined, message
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.tables.written.record import entered_name
 from attn_xl.text import count, listed
@@ -162,7 +163,10 @@ class SheetWeights(Weights):
                 f"the sentence needs at least {count(n, 'position')} of {count(d, 'dimension')}."
             )
         longest = more + max(len(one.rows) for one in self._tables.sentences.values())
-        rows = [f"position {place + 1}" for place in range(table.shape[0] if table else longest)]
+        rows = [
+            message("position {number}", number=place + 1)
+            for place in range(table.shape[0] if table else longest)
+        ]
         return self._matrix(steps.W_P, WHOLE, table, rows, x.columns)
 
     def _matrix(
@@ -192,9 +196,11 @@ class SheetWeights(Weights):
                 )
             if table and table.labelled[0]:
                 rows = table.rows
-            note = step.note + (steps.TURNED if table and table.turned else "")
+            note = step.note
+            if table and table.turned:
+                note = joined([message(note), steps.TURNED])
             if table is None and step.symbol in self._biases:
-                note += recurrent_steps.MADE_UP_BIAS
+                note = joined([message(note), recurrent_steps.MADE_UP_BIAS])
             # A table that all layers share belongs to none of them.
             own = key.casefold() == name.casefold()  # a sheet may be called W_O for W_o
             with inside():  # no sentence: all share it

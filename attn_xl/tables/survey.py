@@ -47,6 +47,7 @@ class Tables:
         settings: the settings on the sheet `Settings`.
         remarks: notes about how the file was read.
         labels: the right answers for a sentence, by its name: its class, or its next words.
+        optional: the weights that a model need not use.
     """
 
     path: Path
@@ -55,6 +56,7 @@ class Tables:
     settings: dict[str, Any] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    optional: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         lines = [f"Tables of {self.path}"]

@@ -3,13 +3,14 @@ what it computes with them in float64. Run where transformers is installed: pyth
 tests/data/make_checkpoints.py
 
 transformers computes norms, angles and softmax in float32, whatever the weights are; here float32 is
-replaced by float64, so that its numbers can be compared to 1e-10.
+replaced by float64, so that its numbers can be compared to 1e-10. With names, only these are made.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,22 +19,29 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import (
     BertConfig,
+    BertForMaskedLM,
     BertModel,
     DistilBertConfig,
+    DistilBertForMaskedLM,
     DistilBertModel,
     GPT2Config,
     GPT2LMHeadModel,
+    GPTJConfig,
+    GPTJForCausalLM,
     GPTNeoXConfig,
     GPTNeoXForCausalLM,
     LlamaConfig,
     LlamaForCausalLM,
     MistralConfig,
     MistralForCausalLM,
+    PhiConfig,
+    PhiForCausalLM,
     Qwen2Config,
     Qwen2ForCausalLM,
     Qwen3Config,
     Qwen3ForCausalLM,
     RobertaConfig,
+    RobertaForMaskedLM,
     RobertaModel,
 )
 
@@ -92,6 +100,55 @@ MODELS: dict[str, tuple[type, Any, torch.dtype]] = {
         GPTNeoXConfig(**_OLD, rotary_pct=1.0, use_parallel_residual=False),
         torch.float16,
     ),
+    "bert-masked": (BertForMaskedLM, BertConfig(**_OLD, hidden_act="gelu_new"), torch.float32),
+    "roberta-masked": (
+        RobertaForMaskedLM,
+        RobertaConfig(**{**_OLD, "max_position_embeddings": 18}, type_vocab_size=1, hidden_act="relu"),
+        torch.float32,
+    ),
+    "distilbert-masked": (
+        DistilBertForMaskedLM,
+        DistilBertConfig(
+            vocab_size=len(WORDS), dim=8, n_layers=2, n_heads=2, hidden_dim=12,
+            max_position_embeddings=16,
+        ),
+        torch.float32,
+    ),
+    "gptj": (
+        GPTJForCausalLM,
+        GPTJConfig(
+            vocab_size=len(WORDS), n_embd=16, n_layer=2, n_head=2, n_positions=16, rotary_dim=4
+        ),
+        torch.float32,
+    ),
+    "phi": (PhiForCausalLM, PhiConfig(**_OLD), torch.float32),
+    "llama-linear": (
+        LlamaForCausalLM,
+        LlamaConfig(**_NEW, rope_scaling={"rope_type": "linear", "factor": 4.0}),
+        torch.float32,
+    ),
+    "llama-yarn": (
+        LlamaForCausalLM,
+        LlamaConfig(
+            **{**_NEW, "hidden_size": 32, "max_position_embeddings": 64},
+            rope_scaling={
+                "rope_type": "yarn",
+                "factor": 4.0,
+                "original_max_position_embeddings": 16,
+                "beta_fast": 2.0,
+                "beta_slow": 0.5,
+            },
+        ),
+        torch.float32,
+    ),
+    "llama-dynamic": (
+        LlamaForCausalLM,
+        LlamaConfig(
+            **{**_NEW, "max_position_embeddings": 4},
+            rope_scaling={"rope_type": "dynamic", "factor": 4.0},
+        ),
+        torch.float32,
+    ),
 }  # fmt: skip
 SHARDED = ("qwen2",)
 
@@ -147,15 +204,16 @@ def computed(name: str) -> None:
         torch.set_default_dtype(torch.float32)
     arrays = {f"hidden_{i}": x[0].numpy() for i, x in enumerate(out.hidden_states)}
     arrays |= {f"attention_{i + 1}": x[0].numpy() for i, x in enumerate(out.attentions)}
-    if "logits" in out:
-        arrays["logits"] = out.logits[0].numpy()
+    for output in ("logits", "pooler_output"):
+        if output in out:
+            arrays[output] = out[output][0].numpy()
     assert all(array.dtype == np.float64 for array in arrays.values())
     np.savez_compressed(folder / "expected.npz", ids=ids, **arrays)
 
 
 if __name__ == "__main__":
-    shutil.rmtree(HERE, ignore_errors=True)
-    for name in MODELS:
+    for name in sys.argv[1:] or MODELS:
+        shutil.rmtree(HERE / name, ignore_errors=True)
         save(name)
         computed(name)
         kept = json.loads((HERE / name / "config.json").read_text("utf-8"))

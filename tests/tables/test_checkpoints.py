@@ -101,8 +101,10 @@ def test_a_family_computes_what_transformers_computes(family: str) -> None:
     after = next(name for name in ("Enc1.Norm_2", "Dec1.Sum_2", "Dec1.Sum") if name in graph)
     close(after, want["hidden_1"])
     close("Enc2.Norm_2" if encodes else "Dec.Norm", want["hidden_2"])
-    if not encodes:
+    if "logits" in want:
         close("Logits", want["logits"])
+    if "pooler_output" in want:
+        close("Pooler.Activated", want["pooler_output"])
 
 
 def test_the_settings_come_from_the_config() -> None:
@@ -276,7 +278,17 @@ def refused(folder: Path, says: str, text: str = "the cat") -> None:
         (lambda c: c.pop("num_attention_heads"), "num_attention_heads is missing"),
         (lambda c: c.pop("rms_norm_eps"), "rms_norm_eps is missing"),
         (lambda c: c.update(hidden_act="tanh"), "hidden_act is 'tanh'; attn-xl computes silu"),
-        (lambda c: c.update(rope_scaling={"rope_type": "yarn"}), "rope_type is 'yarn'.* 'llama3'"),
+        (lambda c: c.update(rope_scaling={"rope_type": "yarn"}), "of type 'yarn' need factor"),
+        (
+            lambda c: c.update(rope_scaling={"rope_type": "longrope"}),
+            "'longrope'.* 'yarn' and 'dynamic'",
+        ),
+        (
+            lambda c: c.update(rope_scaling={"rope_type": "yarn", "factor": -2}),
+            "factor is -2; it takes a number above 0",
+        ),
+        (lambda c: c.update(model_type="deepseek_v3"), "needs a router with sigmoid scores.* llama"),
+        (lambda c: c.update(model_type="gpt_oss"), "needs a learned attention sink.* llama"),
         (lambda c: c.update(rope_scaling={"type": "llama3"}), "of type 'llama3' need factor, low_freq"),
         (
             lambda c: c.update(num_hidden_layers=1),

@@ -3,10 +3,11 @@ the names that the models read, and the settings in `config.json`."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,15 @@ from attn_xl.tables.labels import Table
 from attn_xl.tables.survey import Tables
 from attn_xl.text import count, listed
 
-from .families import ALL, FAMILIES, REQUIRED, Family, Key
+from .families import ALL, FAMILIES, NOT_COMPUTED, REQUIRED, Family, Head, Key
 from .safetensors import Tensors, read_json
 from .tokenizer import Tokenizer, distinct, read_tokenizer
 
 CONFIG = "config.json"
-VOCABULARY, FACTORS = "Vocabulary", "RotaryFactors"
+VOCABULARY, FACTORS, SEGMENT = "Vocabulary", "RotaryFactors", "Segment"
+MODULES = "modules.json"
+POOLINGS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "first"}
+"""How sentence-transformers makes one vector of a sentence, in our words."""
 FEW_WORDS, MOST_PROBABLE = 500, "top:50"
 """A larger vocabulary is not shown whole, but its most probable words."""
 Array = NDArray[Any]
@@ -57,12 +61,19 @@ class Checkpoint:
         self.folder = folder
         file = folder / CONFIG
         self._config = read_json(file)
-        family = _family(self._config, file)
+        family, tensors = _family(self._config, file), Tensors(folder)
+        heads = _heads(family, tensors)
+        family = replace(family, settings={**family.settings, **(heads[0].settings if heads else {})})
+        for head in heads:
+            family = replace(family, tensors={**family.tensors, **head.tensors})
         self.settings = _settings(family, self._config, file)
+        self._remarks: tuple[str, ...] = ()
         self._tokenizer = read_tokenizer(folder)
         words = distinct(self._tokenizer.words)
-        self.weights = StoredWeights(Tensors(folder), family, self.settings, self._config, words)
+        self.weights = StoredWeights(tensors, family, self.settings, self._config, words)
         self.weights.stretch(self._config, self.settings, file)
+        if (folder / MODULES).is_file() and family.stack == "Enc":
+            self._read_modules(folder)
         embeddings = self.weights.embeddings
         if len(words) > len(embeddings):
             raise InputError(
@@ -70,9 +81,40 @@ class Checkpoint:
                 f"{len(embeddings):,}. Use the tokenizer that belongs to the model."
             )
         self.settings |= {"head_switches": True, "head_maps": True}
-        if family.stack == "Dec":
+        if family.stack == "Dec" or self.settings["model"] == "masked-language-model":
             few = len(words) <= FEW_WORDS
             self.settings |= {"lens": True, "vocabulary": "all" if few else MOST_PROBABLE}
+
+    def _read_modules(self, folder: Path) -> None:
+        """Take over how sentence-transformers makes one vector of a sentence.
+
+        Raises:
+            InputError: for a pooling that attn-xl does not compute.
+        """
+        modules = read_json(folder / MODULES, list)
+        others = []
+        for module in modules:
+            kind = str(module.get("type") if isinstance(module, dict) else module).rpartition(".")[2]
+            if kind == "Pooling":
+                file = folder / Path(str(module.get("path"))).name / CONFIG
+                modes = [
+                    name
+                    for name, on in read_json(file).items()
+                    if on is True and name.startswith("pooling_mode_")
+                ]
+                if len(modes) != 1 or modes[0] not in POOLINGS:
+                    raise InputError(
+                        f"{file}: pools by {listed(modes) or 'nothing'}; attn-xl computes "
+                        f"{listed([*POOLINGS])}."
+                    )
+                self.settings |= {"model": "encoder", "pooling": POOLINGS[modes[0]]}
+                self.settings.pop("transform", None)
+            elif kind == "Normalize":
+                self.settings["unit_length"] = True
+            elif kind != "Transformer":
+                others.append(kind)
+        if others:
+            self._remarks = (f"Left out of {MODULES}: {listed(others)}.",)
 
     def tables(self, texts: Sequence[str]) -> Tables:
         """The model and texts as the tables of an input: each text becomes a sentence with one token
@@ -89,7 +131,7 @@ class Checkpoint:
         encoded = [_encoded(tokenizer, text) for text in texts]
         longest = max(map(len, encoded))
         _check_length(longest, self._config, self.folder)
-        sentences, remarks = {}, []
+        sentences, remarks = {}, [*self._remarks]
         dims = tuple(f"d{j + 1}" for j in range(embeddings.shape[1]))
         file = str(self.folder)
         for number, (text, ids) in enumerate(zip(texts, encoded), 1):
@@ -103,7 +145,14 @@ class Checkpoint:
                     f"In {text!r}, words outside the vocabulary of the model became {word!r}."
                 )
         weights = self.weights.of_length(longest)
-        return Tables(self.folder, sentences, weights, self.settings, tuple(remarks))
+        return Tables(
+            self.folder,
+            sentences,
+            weights,
+            self.settings,
+            tuple(remarks),
+            optional=self.weights.optional,
+        )
 
 
 def _family(config: Mapping[str, Any], file: Path) -> Family:
@@ -112,9 +161,25 @@ def _family(config: Mapping[str, Any], file: Path) -> Family:
         if kind in family.types:
             return family
     known = ", ".join(name for family in FAMILIES for name in family.types)
+    if isinstance(kind, str) and kind in NOT_COMPUTED:
+        raise InputError(
+            f"{file}: model_type is {kind!r}, which needs {NOT_COMPUTED[kind]}; attn-xl does not have "
+            f"that. It knows: {known}."
+        )
     raise InputError(
         f"{file}: model_type is {kind!r}, a family that attn-xl does not know. It knows: {known}."
     )
+
+
+def _heads(family: Family, tensors: Tensors) -> list[Head]:
+    """What stands on the layers of a checkpoint."""
+    return [
+        head
+        for head in family.heads
+        if any(
+            name.startswith(f"{prefix}{head.start}") for name in tensors for prefix in family.prefixes
+        )
+    ]
 
 
 def _settings(family: Family, config: Mapping[str, Any], file: Path) -> dict[str, Any]:
@@ -129,7 +194,7 @@ def _settings(family: Family, config: Mapping[str, Any], file: Path) -> dict[str
         if value not in values:
             raise InputError(
                 f"{file}: {name} is {value!r}, which attn-xl does not compute; it computes "
-                f"{listed([repr(one) for one in values])}."
+                f"{listed([repr(one) for one in values], len(values))}."
             )
     settings: dict[str, Any] = {}
     for name, key in family.settings.items():
@@ -146,6 +211,14 @@ def _settings(family: Family, config: Mapping[str, Any], file: Path) -> dict[str
                 )
             value = key.values.get(value, value) if key.values else value
         settings[name] = value
+    dims = settings.pop("rotary_dims", None)
+    if dims is not None:
+        width = config.get("n_embd", config.get("hidden_size"))
+        if type(dims) is not int or type(width) is not int or not 0 < dims <= width:
+            raise InputError(f"{file}: rotary_dim is {dims!r}, and the width of the model {width!r}.")
+        settings["rotary_share"] = dims * settings["heads"] / width
+    if there["rope_type"] == "yarn":
+        settings["rotary_gain"] = _gain(there, file)
     if settings.get("kv_heads") == settings["heads"]:
         del settings["kv_heads"]
     if settings.get("rotary_share") == 1:
@@ -160,12 +233,41 @@ def _rotary(config: Mapping[str, Any]) -> dict[str, Any]:
     return {**found, "rope_type": found.get("rope_type", found.get("type", "default"))}
 
 
-def _rotary_factors(
-    config: Mapping[str, Any], settings: Mapping[str, Any], width: int, file: Path
-) -> Array | None:
-    """The factors (1, width) of the angles of rotary positions; None if there are none.
+def _gain(scaling: Mapping[str, Any], file: Path) -> float:
+    """What YaRN multiplies the cosines and sines by.
 
-    Source: `_compute_llama3_parameters` in transformers; "The Llama 3 Herd of Models" (2024), 3.
+    Source: Peng et al., "YaRN" (2023), 3.4; `_compute_yarn_parameters` in transformers.
+    """
+
+    names = ("factor", "attention_factor", "mscale", "mscale_all_dim")
+    factor, whole, above, below = (_number(scaling, name, file) for name in names)
+    if factor is None:
+        raise InputError(f"{file}: the rotary positions of type 'yarn' need factor.")
+    if whole is not None:
+        return whole
+    length = math.log(max(factor, 1.0))
+    if above is not None and below is not None:
+        return (0.1 * above * length + 1) / (0.1 * below * length + 1)
+    return 0.1 * length + 1
+
+
+def _number(scaling: Mapping[str, Any], name: str, file: Path) -> float | None:
+    """A positive number of a config, or None without it."""
+    number = scaling.get(name)
+    if number is None:
+        return None
+    if type(number) not in (int, float) or not 0 < number < math.inf:
+        raise InputError(f"{file}: {name} is {number!r}; it takes a number above 0.")
+    return float(number)
+
+
+def _rotary_factors(
+    config: Mapping[str, Any], settings: Mapping[str, Any], width: int, file: Path, words: int
+) -> Array | None:
+    """The factors (1, width) of the angles of rotary positions for a text; None if there are none.
+
+    Source: "The Llama 3 Herd of Models" (2024), 3; Peng et al., "YaRN" (2023), 3.1 to 3.3, also for
+    dynamic ones; `modeling_rope_utils.py` in transformers.
     """
     scaling = _rotary(config)
     kind = scaling["rope_type"]
@@ -174,17 +276,41 @@ def _rotary_factors(
     keys = ["factor"]
     if kind == "llama3":
         keys += ["low_freq_factor", "high_freq_factor", "original_max_position_embeddings"]
-    numbers = [scaling.get(key) for key in keys]
-    if not all(isinstance(number, (int, float)) and number > 0 for number in numbers):
+    numbers = [_number(scaling, key, file) for key in keys]
+    if not all(numbers):
         raise InputError(f"{file}: the rotary positions of type {kind!r} need {', '.join(keys)}.")
-    factor, *rest = map(float, numbers)  # type: ignore[arg-type]
+    factor, *rest = (number or 1.0 for number in numbers)
     if kind == "linear":
         return np.full((1, width), 1 / factor)
-    low, high, longest = rest
-    pairs = np.arange(width // 2)
-    waves = 2 * np.pi * float(settings["rotary_base"]) ** (2 * pairs / width)  # words in a whole turn
-    share = np.clip((longest / waves - low) / (high - low), 0, 1)  # of the unchanged angle
-    return np.tile((1 - share) / factor + share, 2).reshape(1, -1)
+    base, pairs = float(settings["rotary_base"]), np.arange(width // 2)
+    if kind == "llama3":
+        low, high, longest = rest
+        waves = 2 * np.pi * base ** (2 * pairs / width)  # words in a whole turn
+        share = np.clip((longest / waves - low) / (high - low), 0, 1)  # of the unchanged angle
+        return np.tile((1 - share) / factor + share, 2).reshape(1, -1)
+    most = _number(config, "max_position_embeddings", file)
+    if most is None:
+        raise InputError(f"{file}: max_position_embeddings is missing.")
+    if kind == "dynamic":
+        more = factor * max(words, most) / most - (factor - 1)
+        if more == 1:
+            return None
+        if width <= 2:
+            raise InputError(f"{file}: dynamic rotary positions need heads of more than 2 dimensions.")
+        return np.tile(more ** (-2 * pairs / (width - 2)), 2).reshape(1, -1)
+    most = _number(scaling, "original_max_position_embeddings", file) or most
+
+    def pair_of(turns: float) -> float:
+        """The pair that makes so many turns in a text of the original length."""
+        return width * math.log(most / (turns * 2 * math.pi)) / (2 * math.log(base))
+
+    first = pair_of(_number(scaling, "beta_fast", file) or 32.0)
+    last = pair_of(_number(scaling, "beta_slow", file) or 1.0)
+    if scaling.get("truncate", True):
+        first, last = math.floor(first), math.ceil(last)
+    first, last = max(first, 0), min(last, width - 1)
+    ramp = np.clip((pairs - first) / (last - first or 0.001), 0, 1)  # the share of the slower angle
+    return np.tile(ramp / factor + (1 - ramp), 2).reshape(1, -1)
 
 
 def _encoded(tokenizer: Tokenizer, text: str) -> list[int]:
@@ -201,6 +327,9 @@ def _encoded(tokenizer: Tokenizer, text: str) -> list[int]:
 def _check_length(length: int, config: Mapping[str, Any], folder: Path) -> None:
     for key in ("max_position_embeddings", "n_positions", "sliding_window"):
         most = config.get(key)
+        scaling = _rotary(config)
+        if scaling["rope_type"] == "dynamic" and type(most) is int and key.startswith("max"):
+            most = int(most * (scaling.get("factor") or 1))
         if type(most) is int and length > most:
             raise CallError(
                 f"--text: has {length:,} tokens, but {folder} takes {most:,} ({key}). Use a shorter "
@@ -227,16 +356,20 @@ class StoredWeights(Mapping[str, Table]):
         self._tensors, self._family, self._labels = tensors, family, labels
         self._heads, self._longest = int(settings["heads"]), 1
         self._finite: set[str] = set()
+        self._stretched: Callable[[int], Array | None] = lambda words: None
+        self._factors: Array = np.ones((1, 0))
         self._prefix = max(
             family.prefixes, key=lambda start: f"{start}{family.words}.weight" in tensors
         )
         self._words = f"{self._prefix}{family.words}.weight"
         self._places = self._found(int(settings["layers"]))
         tied = config.get("tie_word_embeddings", family.tied)
-        if family.stack == "Dec":
+        if family.stack == "Dec" or "Transform.W_1" in self._places:
             self._places[VOCABULARY] = _Place(self._words)
         if tied:
             self._places.pop("W_U", None)
+        if family.segments:
+            self._places[SEGMENT] = _Place(f"{self._prefix}{family.segments}.weight")
         if family.positions:
             self._places["W_P"] = _Place(f"{self._prefix}{family.positions}.weight")
         self._require(int(settings["layers"]), tied)
@@ -250,15 +383,23 @@ class StoredWeights(Mapping[str, Table]):
             self._shape(name, place)[1] for name, place in self._places.items() if name.endswith("W_Q")
         )
         turned = int(width // self._heads * settings.get("rotary_share", 1))
-        factors = _rotary_factors(config, settings, turned, file)
-        if factors is not None:
-            self._factors, self._places[FACTORS] = factors, _Place(str(file))
+        self._stretched = lambda words: _rotary_factors(config, settings, turned, file, words)
+        self._stretched(1)  # a damaged config is refused before there is a text
 
     def of_length(self, longest: int) -> StoredWeights:
         """The same weights, with positions for a text of this many tokens."""
         made = copy(self)
-        made._longest = longest
+        made._longest, made._places = longest, dict(self._places)
+        factors = self._stretched(longest)
+        if factors is not None:
+            made._factors, made._places[FACTORS] = factors, _Place(CONFIG)
         return made
+
+    @property
+    def optional(self) -> frozenset[str]:
+        """The weights of what stands on the layers, which a model need not use."""
+        own = ("Pooler.", "Transform.", "W_U", "b_U", VOCABULARY)
+        return frozenset(name for name in self._places if name.startswith(own))
 
     def __getitem__(self, weight: str) -> Table:
         place = self._places[weight]
@@ -299,11 +440,9 @@ class StoredWeights(Mapping[str, Table]):
         values = self._tensors[place.tensor]
         if weight == "W_P":
             first = self._family.first_position
-            values = values[first : first + self._longest]
-            if self._family.segments:  # a single text belongs to the first segment
-                segments = self._tensors[f"{self._prefix}{self._family.segments}.weight"]
-                values = values.astype(np.float64) + segments[0].astype(np.float64)
-            return values
+            return values[first : first + self._longest]
+        if weight == SEGMENT:
+            return values[:1]  # a single text belongs to the first segment
         if weight == VOCABULARY:
             return values
         if place.parts > 1:
@@ -363,13 +502,15 @@ class StoredWeights(Mapping[str, Table]):
         wanted = {f"{name}.weight" for name in names}
         for path, roles in family.tensors.items():
             head = roles == "W_U"
-            for kind in ("weight", "bias"):
+            for kind in ("bias",) if roles.startswith("b_") else ("weight", "bias"):
                 there = [
                     f"{self._prefix}{path.replace(ALL, str(layer))}.{kind}" in self._tensors
                     for layer in range(layers if ALL in path else 1)
                 ]
                 always = kind == "weight" or family.biased
-                if (always or any(there)) and not (head and (tied or kind == "bias")):
+                if head:
+                    always = not tied if kind == "weight" else family.biased_words
+                if always or (any(there) and not head):
                     wanted |= {f"{path.replace(ALL, str(layer))}.{kind}" for layer in range(len(there))}
         missing = [
             name
@@ -429,8 +570,9 @@ class StoredWeights(Mapping[str, Table]):
         shape = self._tensors.shape(place.tensor)
         if weight == VOCABULARY or len(shape) > 2 or not shape:
             return shape
-        if weight == "W_P":
-            return (self._longest, shape[1]) if len(shape) == 2 else shape
+        if weight in ("W_P", SEGMENT):
+            rows = self._longest if weight == "W_P" else 1
+            return (rows, shape[1]) if len(shape) == 2 else shape
         if len(shape) == 1:
             return 1, shape[0] // place.parts
         rows, columns = shape[::-1] if self._family.turned else shape

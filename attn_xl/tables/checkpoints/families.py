@@ -31,6 +31,20 @@ class Key:
     values: Mapping[Any, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Head:
+    """What stands on the layers of a model: a checkpoint may have it or not.
+
+    Attributes:
+        start: how the names of its tensors start.
+        settings, tensors: as in `Family`.
+    """
+
+    start: str
+    settings: Mapping[str, Any]
+    tensors: Mapping[str, str]
+
+
 Split = Literal["", "parts", "heads"]
 
 
@@ -49,9 +63,10 @@ class Family:
             layer. Weights of a layer have no prefix here; several are stacked.
         split: how stacked weights lie: in equal `parts`, or in equal parts of each head (`heads`).
         turned: matrices are stored out x in, as `nn.Linear` does.
+        heads: what may stand on the layers; of several, the settings of the first count.
         words: the tensor with the embeddings; `segments`: the one whose first row is added to each.
         positions: the tensor with learned positions; `first_position`: the row of the first word.
-        biased: every matrix and every norm has a bias.
+        biased: every matrix and every norm has a bias; `biased_words`: the output matrix has one.
         tied: the output matrix is that of the embeddings, unless `tie_word_embeddings` decides.
         ignored: parts of the names of tensors that the hidden states do not need: buffers, other heads.
     """
@@ -68,12 +83,14 @@ class Family:
     segments: str = ""
     positions: str = ""
     first_position: int = 0
+    heads: tuple[Head, ...] = ()
     biased: bool = True
+    biased_words: bool = False
     tied: bool = True
     ignored: tuple[str, ...] = ()
 
 
-SCALINGS = ("default", "linear", "llama3")
+SCALINGS = ("default", "linear", "llama3", "yarn", "dynamic")
 """How rotary positions are stretched for long texts."""
 ACTIVATIONS = {
     "gelu": "gelu",
@@ -101,6 +118,7 @@ _ENCODER = {
     "activation": Key(("hidden_act",), values=ACTIVATIONS),
     "epsilon": Key(("layer_norm_eps",)),
 }
+POOLER = Head("pooler.", {"pooling": "pooler"}, {"pooler.dense": "Pooler.W_1"})
 BERT = Family(
     types=("bert",),
     stack="Enc",
@@ -121,7 +139,23 @@ BERT = Family(
         "encoder.layer.*.output.dense": "W_2",
         "encoder.layer.*.output.LayerNorm": "gamma_2",
     },
-    ignored=(".position_ids", ".pooler.", ".cls.", ".classifier.", ".lm_head.", ".qa_outputs."),
+    heads=(
+        Head(
+            "cls.predictions.",
+            {
+                "model": "masked-language-model",
+                "transform": Key(("hidden_act",), values=ACTIVATIONS),
+            },
+            {
+                "cls.predictions.transform.dense": "Transform.W_1",
+                "cls.predictions.transform.LayerNorm": "Transform.gamma",
+                "cls.predictions.decoder": "W_U",
+                "cls.predictions": "b_U",
+            },
+        ),
+        POOLER,
+    ),
+    ignored=(".position_ids", ".cls.seq_relationship.", ".classifier.", ".qa_outputs."),
 )
 ROBERTA = replace(
     BERT,
@@ -129,6 +163,19 @@ ROBERTA = replace(
     prefixes=("", "roberta."),
     must={**BERT.must, "pad_token_id": (1,)},
     first_position=2,  # after that of padding
+    heads=(
+        Head(
+            "lm_head.",
+            {"model": "masked-language-model"},  # with GELU, whatever hidden_act is
+            {
+                "lm_head.dense": "Transform.W_1",
+                "lm_head.layer_norm": "Transform.gamma",
+                "lm_head.decoder": "W_U",
+                "lm_head": "b_U",
+            },
+        ),
+        POOLER,
+    ),
 )
 DISTILBERT = Family(
     types=("distilbert",),
@@ -154,7 +201,22 @@ DISTILBERT = Family(
         "transformer.layer.*.ffn.lin2": "W_2",
         "transformer.layer.*.output_layer_norm": "gamma_2",
     },
-    ignored=(".vocab_", ".pre_classifier.", ".classifier.", ".qa_outputs."),
+    heads=(
+        Head(
+            "vocab_",
+            {
+                "model": "masked-language-model",
+                "transform": Key(("activation",), values=ACTIVATIONS),
+            },
+            {
+                "vocab_transform": "Transform.W_1",
+                "vocab_layer_norm": "Transform.gamma",
+                "vocab_projector": "W_U",
+            },
+        ),
+    ),
+    biased_words=True,
+    ignored=(".pre_classifier.", ".classifier.", ".qa_outputs."),
 )
 GPT2 = Family(
     types=("gpt2",),
@@ -266,4 +328,85 @@ GPT_NEOX = Family(
     tied=False,
     ignored=(".rotary_emb.inv_freq", ".attention.bias", ".attention.masked_bias"),
 )
-FAMILIES = (BERT, ROBERTA, DISTILBERT, GPT2, LLAMA, QWEN3, GPT_NEOX)
+GPTJ = Family(
+    types=("gptj",),
+    stack="Dec",
+    prefixes=("", "transformer."),
+    settings={
+        "model": "decoder-only",
+        "norm": "pre",
+        "residual": "parallel-one-norm",
+        "positions": "rotary",
+        "rotary_pairs": "neighbours",
+        "rotary_dims": Key(("rotary_dim",)),
+        "heads": Key(("n_head", "num_attention_heads")),
+        "layers": Key(("n_layer", "num_hidden_layers")),
+        "activation": Key(("activation_function",), "gelu_new", ACTIVATIONS),
+        "epsilon": Key(("layer_norm_epsilon",)),
+    },
+    words="wte",
+    tensors={
+        "h.*.ln_1": "gamma_1",
+        "h.*.attn.q_proj": "W_Q",
+        "h.*.attn.k_proj": "W_K",
+        "h.*.attn.v_proj": "W_V",
+        "h.*.attn.out_proj": "W_O",
+        "h.*.mlp.fc_in": "W_1",
+        "h.*.mlp.fc_out": "W_2",
+        "ln_f": "Dec.gamma",
+        "lm_head": "W_U",
+    },
+    biased=False,
+    biased_words=True,
+    tied=False,
+    ignored=(".attn.bias", ".attn.masked_bias", ".embed_positions"),
+)
+PHI = Family(
+    types=("phi",),
+    stack="Dec",
+    prefixes=("", "model."),
+    settings={
+        "model": "decoder-only",
+        "norm": "pre",
+        "residual": "parallel-one-norm",
+        "positions": "rotary",
+        "rotary_pairs": "half",
+        "rotary_base": Key(("rope_theta",), 10_000.0),
+        "rotary_share": Key(("partial_rotary_factor",), 0.5),
+        "heads": Key(("num_attention_heads",)),
+        "kv_heads": Key(("num_key_value_heads", "num_attention_heads")),
+        "layers": Key(("num_hidden_layers",)),
+        "activation": Key(("hidden_act",), "gelu_new", ACTIVATIONS),
+        "epsilon": Key(("layer_norm_eps",)),
+    },
+    must={"rope_type": SCALINGS, "qk_layernorm": (False,)},
+    words="embed_tokens",
+    tensors={
+        "layers.*.input_layernorm": "gamma_1",
+        "layers.*.self_attn.q_proj": "W_Q",
+        "layers.*.self_attn.k_proj": "W_K",
+        "layers.*.self_attn.v_proj": "W_V",
+        "layers.*.self_attn.dense": "W_O",
+        "layers.*.mlp.fc1": "W_1",
+        "layers.*.mlp.fc2": "W_2",
+        "final_layernorm": "Dec.gamma",
+        "lm_head": "W_U",
+    },
+    biased_words=True,
+    tied=False,
+    ignored=(".rotary_emb.inv_freq",),
+)
+FAMILIES = (BERT, ROBERTA, DISTILBERT, GPT2, LLAMA, QWEN3, GPT_NEOX, GPTJ, PHI)
+NOT_COMPUTED = {
+    "deepseek_v2": "latent attention with its own file layout and groups of experts",
+    "deepseek_v3": "a router with sigmoid scores, a correction bias and groups of experts",
+    "gpt_oss": "a learned attention sink beside the scores of each head",
+    "gemma": "embeddings scaled by the root of their width",
+    "gemma2": "norms on both sides of each sublayer",
+    "gemma3_text": "norms on both sides of each sublayer",
+    "phi3": "queries, keys and values in one matrix of unequal parts",
+    "t5": "relative positions in buckets",
+    "bart": "an encoder and a decoder with cross-attention in the files' layout",
+    "mamba": "a state-space model, which has no attention",
+}
+"""What well-known families need that attn-xl does not read or compute, by `model_type`."""

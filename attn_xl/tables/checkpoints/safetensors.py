@@ -185,17 +185,18 @@ def _opened(file: Path) -> Any:
         raise InputError(f"{file}: cannot be read ({error.strerror or error}).") from None
 
 
-def read_json(file: Path) -> dict[str, Any]:
-    """A JSON object.
+def read_json(file: Path, kind: type = dict) -> Any:
+    """A JSON object, or a value of another kind.
 
     Raises:
-        InputError: if the file is missing or holds no object.
+        InputError: if the file is missing or holds none.
     """
     with _opened(file) as stream:
         try:
             read = json.loads(stream.read())
         except (ValueError, RecursionError):
             read = None
-    if not isinstance(read, dict):
-        raise InputError(f"{file}: not a JSON object. Download it again.")
+    if not isinstance(read, kind):
+        what = "object" if kind is dict else "array"
+        raise InputError(f"{file}: not a JSON {what}. Download it again.")
     return read

@@ -9,6 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from attn_xl.errors import CallError, Interrupted, OutputError
+from attn_xl.languages import ENGLISH, current_language, speaking
 from attn_xl.models.build import attend, foresee
 from attn_xl.outputs import check_ending, check_output
 from attn_xl.parallel import check_jobs, in_parallel
@@ -36,6 +37,7 @@ class Task:
     settings: Settings
     lesson: Lesson
     template: Path
+    language: str = ENGLISH
 
 
 def write_class(
@@ -94,6 +96,7 @@ def write_class(
             settings,
             replace(lesson, student=student.id, name=student.name),
             look,
+            current_language(),
         )
         for student in students
     ]
@@ -137,9 +140,10 @@ def _all_or_none(folder: Path, targets: Sequence[Path]) -> Iterator[None]:
 
 def write_one(task: Task) -> Key:
     """Write one student's lesson and return its answer key."""
-    layout, key = _layout_and_key(task)
-    source = "" if task.lesson.exam else Path(task.tables.path).name
-    write_layout(layout, task.path, template=task.template, settings=task.settings, source=source)
+    with speaking(task.language):
+        layout, key = _layout_and_key(task)
+        source = "" if task.lesson.exam else Path(task.tables.path).name
+        write_layout(layout, task.path, template=task.template, settings=task.settings, source=source)
     return key
 
 

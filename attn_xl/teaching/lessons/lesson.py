@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from attn_xl.languages import translate
 from attn_xl.models.build import attend, foresee
 from attn_xl.models.computation import Computation
 from attn_xl.settings import COMPARE, Settings
@@ -47,7 +48,11 @@ def lesson_layout(computation: Computation, settings: Settings, lesson: Lesson) 
         kept = {name: node for name, node in computation.controls.items() if node.sheet != COMPARE}
         computation = replace(computation, controls=kept)
     blank = arrange(computation, settings, lambda layout: with_blanks(layout, computation, lesson))
-    title = f"{'Exam' if lesson.exam else 'Lesson'}: {computation.title}"
+    named = translate(computation.title)
+    if lesson.exam:
+        title = translate("Exam: {title}", title=named)
+    else:
+        title = translate("Lesson: {title}", title=named)
     made = with_pages(blank, lesson, title)
     if lesson.ramp:
         first = ramp_sheets(lesson.seed, lesson.student, exam=lesson.exam)

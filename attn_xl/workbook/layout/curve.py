@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from attn_xl.languages import translate
 from attn_xl.models.compare_models import DISTANCE
 from attn_xl.models.learning_steps import CERTAINTY, CURVE
 from attn_xl.spreadsheets.addresses import Place
@@ -52,10 +53,12 @@ def _chart(block: Block, row: int, column: int) -> Chart:
             values=Place(place.sheet, place.row, place.column + number, place.rows, 1),
             labels=labels,
             numbers=tuple(map(float, node.values[:, number])),
-            names=node.rows,
+            names=node.row_labels,
         )
-        for number, title in enumerate(node.columns)
+        for number, title in enumerate(node.column_labels)
     )
     if len(series) == 1:
-        return Chart("line", node.columns[0].capitalize(), row, column, series, "steps", legend=False)
-    return Chart("line", "Influence on the last word", row, column, series, "words back")
+        title, steps = node.column_labels[0].capitalize(), translate("steps")
+        return Chart("line", title, row, column, series, steps, legend=False)
+    title, distance = translate("Influence on the last word"), translate("words back")
+    return Chart("line", title, row, column, series, distance)
