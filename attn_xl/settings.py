@@ -50,6 +50,7 @@ __all__ = [
     "CELLS",
     "COMPARE",
     "CONTROLS",
+    "LANGUAGE",
     "OPTIONS",
     "RECURRENT",
     "STACKS",

@@ -626,11 +626,15 @@ class Run:
         s, cache = self.settings, self.cache
         if s.generate is None or cache is None:
             return []
-        if not self.live.whole or s.vocabulary != "all":
+        if not self.live.whole:
             raise CallError(
-                "--generate works with all layers, heads and words only: the next word needs them. "
-                "Leave "
-                "out --live-layers, --live-heads, --no-live-network and --vocabulary."
+                "--generate works with all layers and heads only: what is entered as values has no "
+                "rows for new words. Drop --generate, or the choice of layers and heads."
+            )
+        if s.vocabulary != "all":
+            raise CallError(
+                f"--generate works with all words only, not with --vocabulary {s.vocabulary}: any of "
+                "them may come next. Give --vocabulary all."
             )
         vocabulary = self._vocabulary.embeddings(x)
         choosing, a = self.choosing, self.architecture
