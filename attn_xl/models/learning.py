@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -148,6 +148,10 @@ def learned(
     if settings.controls:
         results += run.checked(sheet)
     name = next(iter(outputs)) if len(outputs) == 1 else LEARNING
+    curve = next(matrix.values[:, 0] for matrix in results if matrix.step is steps.CURVE)
+    if curve[-1] > curve[0] and not foresees():
+        grows = f"The loss grows from {curve[0]:.4g} to {curve[-1]:.4g}."
+        remarks = (*remarks, f"{grows} {run.smaller_rate()}")
     return Computation(
         message("Learning, {steps} steps: {title}", steps=settings.steps, title=title),
         {name: Graph(*results)},
@@ -162,6 +166,8 @@ COLUMNS = {steps.CURVE.symbol: message("loss"), steps.CERTAINTY.symbol: message(
 """The headings of the curves."""
 MOST_COMPARED = 12
 """Attention matrices that are shown before and after learning, at most."""
+MOST_TRIED, STEPS_TRIED = 6, 20
+"""Rates to try before one is suggested, at most, and the steps with each."""
 LEARNING = "Learning"
 """The name of the graph of several sentences that are learned together."""
 
@@ -210,6 +216,7 @@ class _Learning:
         curves: the loss, which is to become smaller, and other numbers to follow.
         weights: the weights that change.
         more: further results to compute in every step.
+        suggests: whether an error about infinite numbers names a rate that was tried.
     """
 
     def __init__(
@@ -219,9 +226,11 @@ class _Learning:
         more: Sequence[Matrix],
         update: Update,
         where: str,
+        *,
+        suggests: bool = True,
     ) -> None:
         self._curves, self._weights, self._more = curves, weights, more
-        self._update, self._where = update, where
+        self._update, self._where, self._suggests = update, where, suggests
         self._gradients = gradients(curves[0], weights)
         forward = set(walk(curves))
         backward = [node for node in walk(self._gradients) if node not in forward]
@@ -414,11 +423,25 @@ class _Learning:
             raise self._infinite(number) from None
 
     def _infinite(self, number: int) -> InputError:
-        rate = float(self._update.cells["rate"].values[0, 0])
         return InputError(
-            f"{self._where}: the numbers of learning become too large in step {number}. Try a smaller "
-            f"rate: --rate {rate / 10:g}."
+            f"{self._where}: the numbers of learning become too large in step {number}."
+            + (f" {self.smaller_rate()}" if self._suggests else "")
         )
+
+    def smaller_rate(self) -> str:
+        """A sentence that suggests a rate with which the loss falls; it was tried."""
+        rate = float(self._update.cells["rate"].values[0, 0])
+        for number in range(MOST_TRIED):
+            tried = min(rate / 10, 1.0) / 10**number
+            cells = {**self._update.cells, "rate": option(tried, CELLS["rate"], "")}
+            update = replace(self._update, cells=cells)
+            other = _Learning(self._curves, self._weights, (), update, self._where, suggests=False)
+            with suppress(InputError), np.errstate(all="ignore"):
+                start: list[Moments] = [() for _ in self._weights]
+                losses = other._plainly(self._weights, start, 1, STEPS_TRIED + 1)[2][0]
+                if losses[-1] <= losses[0]:
+                    return f"Try a smaller rate: with --rate {tried:g} the loss falls."
+        return f"Try a rate much smaller than {rate:g}."
 
 
 def _scope(number: int) -> Scope:

@@ -352,6 +352,7 @@ class Band:
             matrices.append(Drawn(scalar, row, column + number, labelled=False))
             self._end = max(self._end, column + number + 1)
         row -= 2 * bool(piece.scalars)
+        stacked = False
         for above in reversed(piece.above):
             look = "attn echo" if above.repeated else "attn step"
             if above.one_row:
@@ -359,6 +360,8 @@ class Band:
                 texts.append(Text(row, column - 1, above.caption, look, "right"))
                 row -= 1
             else:
+                row -= stacked  # room between a matrix and the caption of the one below it
+                stacked = True
                 shape = above.node.shape[::-1] if above.turned else above.node.shape
                 drawn = Drawn(above.node, row - shape[0] + 1, column, above.repeated, above.turned)
                 row -= shape[0] + 1
