@@ -66,7 +66,7 @@ _progress: ContextVar[Progress | None] = ContextVar("called after each step", de
 
 @contextmanager
 def followed_by(progress: Progress | None) -> Iterator[None]:
-    """In the block, `progress` is called after each step of learning with its number and their total."""
+    """In the block, `progress` is called after each step with its number and their total."""
     before = _progress.set(progress)
     try:
         yield
@@ -353,8 +353,8 @@ class _Learning:
     def _plainly(
         self, weights: Sequence[Matrix], moments: Sequence[Moments], number: int, last: int, count: int
     ) -> tuple[list[Matrix], list[Moments], list[list[float]]]:
-        """The steps before `last`, of `count`, as numbers: the weights and moments after them, and the points of
-        each curve."""
+        """The steps before `last`, of `count`, as numbers: the weights and moments after them, and the
+        points of each curve."""
         names = MOMENTS[self._update.optimizer]
         before = [tuple(_given(np.zeros(w.shape), w) for _ in names) for w in weights]
         powers = option(0.5, "Beta1Power", ""), option(0.5, "Beta2Power", "")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from conftest import ROOT, SAMPLES
 
 import attn_xl
@@ -17,18 +18,14 @@ from attn_xl.models.learning import followed_by
 def learn(folder: Path, stderr: int) -> bytes:
     """What a short run of learning prints on stderr, if that is piped; the bar comes at once."""
     call = ["learn", str(SAMPLES / "learning.xlsx"), "--steps", "40", "--live", "3"]
+    call += ["-o", str(folder / "run.xlsx"), "--force"]
     program = (
         "import attn_xl.cli.progress as p; p.BAR_DELAY = -1\n"
-        f"from attn_xl.cli.main import main; main({[*call, '-o', str(folder / 'run.xlsx'), '--force']!r})"
+        f"from attn_xl.cli.main import main; main({call!r})"
     )
     environment = {**os.environ, "TERM": "xterm", "PYTHONPATH": str(ROOT)}
-    run = subprocess.run(
-        [sys.executable, "-c", program],
-        stderr=stderr,
-        stdout=subprocess.PIPE,
-        check=True,
-        env=environment,
-    )
+    command = [sys.executable, "-c", program]
+    run = subprocess.run(command, stderr=stderr, stdout=subprocess.PIPE, check=True, env=environment)
     return run.stdout + (run.stderr or b"")
 
 
@@ -38,15 +35,18 @@ def test_a_terminal_gets_a_progress_bar_and_a_pipe_none(tmp_path: Path) -> None:
     shown = os.read(ours, 100_000)
     os.close(theirs)
     os.close(ours)
-    assert b"learning" in shown and b"%" in shown
+    for part in (b"learning", b"%"):
+        assert part in shown
     piped = learn(tmp_path, subprocess.PIPE)
-    assert b"%" not in piped and b"after 40 steps" in piped and b"\x1b" not in piped
+    assert b"after 40 steps" in piped
+    for part in (b"%", b"\x1b"):
+        assert part not in piped
 
 
-def test_every_step_is_reported_once() -> None:
+@pytest.mark.parametrize("live", [3, 20])
+def test_every_step_is_reported_once(live: int) -> None:
     """Live steps and steps without formulas."""
-    for live in (3, 20):
-        seen: list[tuple[int, int]] = []
-        with followed_by(lambda done, total: seen.append((done, total))):
-            attn_xl.learn(SAMPLES / "learning.xlsx", steps=9, live=live)
-        assert seen == [(step, 9) for step in range(1, 10)]
+    seen: list[tuple[int, int]] = []
+    with followed_by(lambda done, total: seen.append((done, total))):
+        attn_xl.learn(SAMPLES / "learning.xlsx", steps=9, live=live)
+    assert seen == [(step, 9) for step in range(1, 10)]
