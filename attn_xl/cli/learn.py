@@ -22,6 +22,7 @@ from .options import (
     read_file_tables,
     with_settings,
 )
+from .progress import progress_bar
 
 
 @with_settings("controls", "loss")
@@ -50,6 +51,7 @@ def learn(
         check_ending(target, ".xlsx")
     options = {**options, "controls": not plain}
     Settings.check_call(options)
+    from attn_xl.models.learning import followed_by
     from attn_xl.workbook.arrange import check_sizes
     from attn_xl.workbook.templates import find_template
     from attn_xl.workbook.write import write_workbook
@@ -60,7 +62,8 @@ def learn(
     tables = read_file_tables(file, reading)
     if options["steps"] is None and "steps" not in tables.settings:
         options["steps"] = DEFAULT_STEPS
-    computation, settings = compute_file(file, options, reading, fits=check_sizes)
+    with progress_bar("learning") as progress, followed_by(progress):
+        computation, settings = compute_file(file, options, reading, fits=check_sizes)
     source = "standard input" if str(file) == "-" else file.name
     layout = write_workbook(
         computation, path, template=template_path, settings=settings, source=source, record=True

@@ -7,8 +7,9 @@ weights and gradients of the step before.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -58,6 +59,20 @@ MOMENTS = {
     Optimizer.adam: (steps.FIRST_MOMENT, steps.SECOND_MOMENT),
     Optimizer.adamw: (steps.FIRST_MOMENT, steps.SECOND_MOMENT),
 }
+
+
+Progress = Callable[[int, int], None]
+_progress: ContextVar[Progress | None] = ContextVar("called after each step", default=None)
+
+
+@contextmanager
+def followed_by(progress: Progress | None) -> Iterator[None]:
+    """In the block, `progress` is called after each step with its number and their total."""
+    before = _progress.set(progress)
+    try:
+        yield
+    finally:
+        _progress.reset(before)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -249,7 +264,7 @@ class _Learning:
         number = 1
         while number <= count:
             if first < number < last:
-                weights, moments, kept = self._plainly(weights, moments, number, last)
+                weights, moments, kept = self._plainly(weights, moments, number, last, count)
                 for curve, numbers in zip(curves, kept):
                     curve += numbers
                 number = last
@@ -259,6 +274,7 @@ class _Learning:
             results += [copies[matrix] for matrix in (*self._more, *self._gradients)]
             for curve, point in zip(curves, self._curves):
                 curve.append(copies[point])
+            _report(number, count)
             number += 1
         copies = self._copy(weights, number, [*self._curves, *self._more])
         self._last = copies
@@ -357,10 +373,10 @@ class _Learning:
             return copied(results, dict(zip(self._weights, weights)), _scope(number), self._own)
 
     def _plainly(
-        self, weights: Sequence[Matrix], moments: Sequence[Moments], number: int, last: int
+        self, weights: Sequence[Matrix], moments: Sequence[Moments], number: int, last: int, count: int
     ) -> tuple[list[Matrix], list[Moments], list[list[float]]]:
-        """The steps before `last` as numbers: the weights and moments after them, and the points of
-        each curve."""
+        """The steps before `last`, of `count`, as numbers: the weights and moments after them, and the
+        points of each curve."""
         names = MOMENTS[self._update.optimizer]
         before = [tuple(_given(np.zeros(w.shape), w) for _ in names) for w in weights]
         powers = option(0.5, "Beta1Power", ""), option(0.5, "Beta2Power", "")
@@ -386,6 +402,7 @@ class _Learning:
             points.append([float(point[0, 0]) for point in found[: len(self._curves)]])
             if not np.isfinite(points[-1]).all():
                 raise self._infinite(step)
+            _report(step, count)
         values = iter(state)
         with self._finite(last):
             now = [self._named(_given(next(values), w), last, w) for w in self._weights]
@@ -442,6 +459,13 @@ class _Learning:
                 if losses[-1] <= losses[0]:
                     return f"Try a smaller rate: with --rate {tried:g} the loss falls."
         return f"Try a rate much smaller than {rate:g}."
+
+
+def _report(number: int, count: int) -> None:
+    """Tell that a step is done."""
+    progress = _progress.get()
+    if progress is not None and not foresees():
+        progress(number, count)
 
 
 def _scope(number: int) -> Scope:

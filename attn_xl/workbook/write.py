@@ -39,7 +39,7 @@ ask to save."""
 
 
 MOST_LINES = 100
-"""An Overview of more lines is folded: its headings are shown, and the steps of what one unfolds."""
+"""An Overview of more lines is folded: it shows its headings, and their steps once unfolded."""
 
 
 def write_workbook(

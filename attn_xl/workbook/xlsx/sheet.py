@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -43,7 +42,7 @@ from attn_xl.workbook.layout.layout import (
     Layout,
     Sheet,
 )
-from attn_xl.workbook.layout.page import Cell
+from attn_xl.workbook.layout.page import Cell, changed
 from attn_xl.workbook.layout.placed import Block
 
 from .mould import Look, Mould
@@ -191,7 +190,7 @@ class _SheetWriter:
         """A cell that repeats a number, with the number format of its matrix."""
         if not cell.like:
             return cell
-        return replace(cell, number_format=self._styles.number_format(self._layout.named[cell.like]))
+        return changed(cell, number_format=self._styles.number_format(self._layout.named[cell.like]))
 
     def _name_here(self, name: str) -> str:
         """The defined name that one on the sheet like this has here."""
