@@ -166,6 +166,21 @@ LEARNING = "Learning"
 """The name of the graph of several sentences that are learned together."""
 
 
+def losses(computation: Computation) -> Numbers:
+    """The losses before learning and after each step, (steps + 1,).
+
+    Raises:
+        CallError: if the computation does not learn.
+    """
+    if computation.settings is None or not computation.settings.steps:
+        raise CallError(
+            "--steps is 0; learning takes at least 1 step. For the loss without learning, convert the "
+            "file with --loss."
+        )
+    (graph,) = computation.values()
+    return graph["Loss"].values[:, 0]
+
+
 def trained(computation: Computation) -> dict[str, Table]:
     """The weights after the last step of learning, by name."""
     (graph,) = computation.values()
@@ -195,7 +210,9 @@ def _trained(loss: Matrix, settings: Settings, where: str) -> list[Matrix]:
         )
     if settings.train is None:
         return list(found.values())
-    wanted = [name for name in settings.train.replace(",", " ").split() if name]
+    wanted = settings.train.replace(",", " ").split()
+    if not wanted:
+        raise CallError(f"--train: name the weights to learn. There are: {', '.join(found)}.")
     folded = {name.casefold(): matrix for name, matrix in found.items()}
     for name in wanted:
         if name.casefold() not in folded:
@@ -240,6 +257,7 @@ class _Learning:
         number = 1
         while number <= count:
             if first < number < last:
+                results += [*weights, *(moment for some in moments for moment in some)]
                 weights, moments, kept = self._plainly(weights, moments, number, last)
                 for curve, numbers in zip(curves, kept):
                     curve += numbers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,11 @@ import openpyxl
 import pytest
 from conftest import CANCELLED, SAMPLES, alike, by_libreoffice, table, thorough, verify
 from judges import Editable, differences_ironcalc
+from typer.testing import CliRunner
 
 import attn_xl
 from attn_xl import CallError, InputError
+from attn_xl.cli.main import app
 from attn_xl.settings import Optimizer
 from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 
@@ -199,6 +202,44 @@ def test_a_written_run_is_read_back_and_explained(tmp_path: Path) -> None:
     assert attn_xl.explain(again, "Step1.pets.dScores[mouse, cat]").formula.startswith("=")
 
 
+MOMENTS = {"sgd": (), "momentum": (".m",), "adam": (".m", ".v"), "adamw": (".m", ".v")}
+CONTROLS = {
+    "sgd": {"Rate"},
+    "momentum": {"Rate", "Momentum"},
+    "adam": {"Rate", "Beta1", "Beta2", "AdamEpsilon"},
+    "adamw": {"Rate", "Beta1", "Beta2", "AdamEpsilon", "Decay"},
+}
+
+
+@pytest.mark.parametrize("optimizer", MOMENTS)
+def test_a_long_run_has_the_names_and_numbers_of_one_that_is_live(
+    optimizer: str, tmp_path: Path
+) -> None:
+    tables = attn_xl.read_tables(SAMPLE, sheet=["pets", "desk"])
+    options: Any = {"optimizer": optimizer, "rate": 0.05}
+    run = attn_xl.learn(tables, steps=60, live=5, **options)
+    path = tmp_path / "run.xlsx"
+    attn_xl.write_workbook(run.computation, path)
+    names = openpyxl.load_workbook(path).defined_names
+    expected = {"Loss", *CONTROLS[optimizer]}
+    for step in (1, 2, 3, 59, 60):
+        for name in ("W_Q", "W_C"):
+            expected |= {f"Step{step}.{name}", f"Step{step}.d{name}", f"Step{step + 1}.{name}"}
+            expected |= {f"Step{step}.{name}{moment}" for moment in MOMENTS[optimizer]}
+        expected |= {f"Step{step}.desk.{name}" for name in ("Scores", "dScores", "dSoftmax", "dLogits")}
+    assert expected <= {*names}
+    assert not {"Step4.dW_Q", "Step58.dW_Q"} & {*names}
+    assert names["Loss"].attr_text.endswith("$B$5:$B$65")
+    short, whole = (attn_xl.learn(tables, steps=8, live=live, **options) for live in (5, 8))
+    (few,), (all_,) = short.computation.values(), whole.computation.values()
+    shared = [name for name in few if name in all_ and not few[name].texts]
+    assert {"Step7.W_Q", "Step8.dW_Q", "Step9.W_Q", *(f"Step8.W_Q{m}" for m in MOMENTS[optimizer])} <= {
+        *shared
+    }
+    for name in shared:
+        assert np.allclose(few[name].values, all_[name].values, rtol=1e-12, atol=1e-15), name
+
+
 @alike
 @pytest.mark.parametrize("steps", [30, 1, 20])
 def test_long_runs_keep_the_same_curve(steps: int, tmp_path: Path) -> None:
@@ -217,6 +258,9 @@ def test_long_runs_keep_the_same_curve(steps: int, tmp_path: Path) -> None:
     [
         ({"rate": 1e200, "optimizer": "sgd"}, InputError, r"too large in step 2. .* rate 1e\+199"),
         ({"rate": 1e200, "optimizer": "sgd", "live": 1}, InputError, "too large in step 2"),
+        ({"steps": 0}, CallError, "steps is 0; learning takes at least 1 step"),
+        ({"train": ", "}, CallError, "train: name the weights to learn. There are: W_Q, W_K"),
+        ({"labels": {"offce": "device"}}, InputError, "there is no sentence 'offce'.*'office'"),
         ({"train": "W_X"}, CallError, "train: there are no weights 'W_X'"),
         ({"steps": -1}, CallError, "takes a whole number from 0"),
         ({"rate": 0}, CallError, "takes a number above 0"),
@@ -227,6 +271,28 @@ def test_long_runs_keep_the_same_curve(steps: int, tmp_path: Path) -> None:
 def test_what_cannot_be_learned_is_said(options: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         attn_xl.learn(SAMPLE, **options)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--steps", "0"], "--steps is 0; learning takes at least 1 step"),
+        (["--weights-out", "{out}"], "--weights-out: .*out.xlsx is the workbook of the run"),
+        (["--train", "W_X"], "--train: there are no weights 'W_X'"),
+        (["--live", "0"], "--live is 0; it takes a whole number from 1"),
+        (["--rate", "1e300"], "too large in step 2"),
+    ],
+)
+def test_nothing_is_written_of_what_cannot_be_learned(
+    arguments: list[str], message: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.xlsx"
+    chosen = [one.format(out=out) for one in arguments]
+    result = CliRunner().invoke(app, ["learn", str(SAMPLE), "-o", str(out), *chosen])
+    assert isinstance(result.exception, (CallError, InputError))
+    assert re.search(message, str(result.exception))
+    assert "\n" not in str(result.exception)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_model_without_weights_has_nothing_to_learn(make: Make) -> None:
