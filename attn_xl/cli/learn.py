@@ -53,7 +53,7 @@ def learn(
         raise CallError(f"--weights-out: {path} is the workbook of the run. Name another file.")
     options = {**options, "controls": not plain}
     Settings.check_call(options)
-    from attn_xl.models.learning import losses, trained
+    from attn_xl.models.learning import losses, not_learned, trained
     from attn_xl.workbook.arrange import check_sizes
     from attn_xl.workbook.templates import find_template
     from attn_xl.workbook.write import write_workbook
@@ -73,7 +73,7 @@ def learn(
     if weights_out is not None:
         from attn_xl.workbook.write_input import write_tables
 
-        weights = {**tables.weights, **trained(computation)}
+        weights = {**not_learned(computation), **tables.weights, **trained(computation)}
         write_tables(replace(tables, weights=weights), weights_out)
     for line in computation.remarks:
         say(line, file=sys.stderr)

@@ -202,6 +202,9 @@ RUNS: dict[str, tuple[Any, dict[str, Any], list[tuple[str, int, int, Any]]]] = {
     ),
 }  # fmt: skip
 """Runs of learning: sheets, settings, and what to change."""
+ONE_WEIGHT = {
+    "sample": "W_V", "language model": "Dec1.W_V", "lstm": "U_f", "encoder": "Enc1.W_V"
+}  # fmt: skip
 
 
 @alike
@@ -238,6 +241,43 @@ def test_only_some_weights_are_learned_on_request() -> None:
     run = attn_xl.learn(tables, steps=2, train="W_Q, w_c")
     assert not np.allclose(run.weights["W_C"].values, tables.weights["W_C"].values)
     assert set(run.weights) == {"W_Q", "W_C"}
+
+
+@alike
+@pytest.mark.parametrize("train", [None, ONE_WEIGHT], ids=["all", "one"])
+@pytest.mark.parametrize("run", ["sample", "language model", "lstm", "encoder"])
+def test_trained_weights_are_an_input_like_any_other(
+    run: str, train: dict[str, str] | None, make: Make, tmp_path: Path
+) -> None:
+    """Also weights that were drawn and not learned, and rows such as gamma."""
+    sheets, settings, _ = RUNS[run]
+    source = make(sheets) if sheets else SAMPLE
+    learned, again, lesson = (str(tmp_path / f"{name}.xlsx") for name in ("w", "again", "lesson"))
+    settings = settings | ({"train": train[run]} if train else {})
+    given = [f"--{name.replace('_', '-')}={value}" for name, value in settings.items()]
+    model = [one for one in given if one.startswith("--model")]
+
+    def ran(*arguments: str) -> str:
+        result = CliRunner().invoke(app, [*arguments])
+        assert result.exit_code == 0, result.exception
+        return result.output
+
+    ran(
+        "learn",
+        str(source),
+        "--steps=2",
+        *given,
+        "-o",
+        str(tmp_path / "o.xlsx"),
+        f"--weights-out={learned}",
+    )
+    losses = attn_xl.learn(source, steps=2, **settings).losses
+    options = {"model": settings["model"]} if model else {}
+    after = [graph["Loss"] for graph in attn_xl.attend(learned, loss=True, **options).values()]
+    assert np.mean([loss.values for loss in after]) == pytest.approx(losses[-1], rel=1e-12)
+    ran("convert", learned, *model, "--loss", "-o", again)
+    ran("teach", learned, *model, "--loss", "-o", lesson)
+    assert "Loss" in ran("show", learned, *model, "--loss")
 
 
 def test_labels_in_python() -> None:
