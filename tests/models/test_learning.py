@@ -280,6 +280,30 @@ def test_trained_weights_are_an_input_like_any_other(
     assert "Loss" in ran("show", learned, *model, "--loss")
 
 
+def test_weights_that_are_missing_are_drawn_as_xavier_uniform() -> None:
+    """Uniform within ±√(6 / (rows + columns)), as torch.nn.init.xavier_uniform_, by the seed."""
+    x = attn_xl.given(np.eye(30).tolist(), map(str, range(30)), map(str, range(30)), "x")
+    drawn = {}
+    for seed in (0, 0, 1):
+        run = attn_xl.learn({"x": x}, labels={"x": "yes"}, model="classify", steps=1, seed=seed)
+        weights = run.computation["x"]["Step1.W_Q"].values
+        bound = np.sqrt(6 / 60)
+        assert 0.99 * bound < np.abs(weights).max() <= bound
+        assert weights.var() == pytest.approx(bound**2 / 3, rel=0.1)
+        assert np.array_equal(drawn.setdefault(seed, weights), weights)
+    assert not np.array_equal(drawn[0], drawn[1])
+
+
+def test_a_step_that_does_not_exist_is_said_with_those_that_do(tmp_path: Path) -> None:
+    run = attn_xl.learn(attn_xl.read_tables(SAMPLE, sheet=["pets", "desk"]), steps=2)
+    with pytest.raises(CallError) as found:
+        attn_xl.explain(run.computation, "Step1.pets.dProbabilities")
+    assert ", d_k, " in str(found.value)
+    assert "ScaledStep1" not in str(found.value)
+    with pytest.raises(CallError, match=r"several steps: Step1\.desk\.dScores, Step1\.pets\.dScores"):
+        attn_xl.explain(run.computation, "Step1.dScores")
+
+
 def test_labels_in_python() -> None:
     x = {
         name: attn_xl.given([[1, 0], [0, number]], [name, "sat"], ["x", "y"], name)

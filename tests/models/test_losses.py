@@ -78,6 +78,15 @@ def test_a_given_probability_of_0_is_an_error() -> None:
         )
 
 
+def test_probabilities_have_no_gradient_of_their_own(make: Make) -> None:
+    graph = attn_xl.attend(make(classifier()))["pets"]
+    with pytest.raises(attn_xl.CallError, match=r"derivative together. Ask for .* of Logits"):
+        attn_xl.gradients(graph["Loss"], [graph["Probabilities"]])
+    other = given([[1]], ["a"], ["b"], "Other")
+    with pytest.raises(attn_xl.CallError, match="Loss was not computed from Other"):
+        attn_xl.gradients(graph["Loss"], [other])
+
+
 @pytest.mark.parametrize("formulas", ["cell", "array"])
 def test_a_right_answer_may_have_a_probability_too_small_to_be_kept(
     formulas: str, keep: Callable[[Path], Path], tmp_path: Path
