@@ -187,19 +187,54 @@ LEARNING = "Learning"
 """The name of the graph of several sentences that are learned together."""
 
 
+def losses(computation: Computation) -> Numbers:
+    """The losses before learning and after each step, (steps + 1,).
+
+    Raises:
+        CallError: if the computation does not learn.
+    """
+    if computation.settings is None or not computation.settings.steps:
+        raise CallError(
+            "--steps is 0; learning takes at least 1 step. For the loss without learning, convert the "
+            "file with --loss."
+        )
+    (graph,) = computation.values()
+    return graph["Loss"].values[:, 0]
+
+
 def trained(computation: Computation) -> dict[str, Table]:
     """The weights after the last step of learning, by name."""
-    (graph,) = computation.values()
     assert computation.settings is not None
     prefix = f"{_scope(computation.settings.steps + 1).name}."
+    weights = _weights_in(computation)
     return {
-        name.removeprefix(prefix): Table(
-            name.removeprefix(prefix), node.values, node.rows, node.columns, (True, True),
-            "learned", name.removeprefix(prefix), 1, 1,
-        )
-        for name, node in graph.items()
-        if name.startswith(prefix) and node.role == "weight"
-    }  # fmt: skip
+        name.removeprefix(prefix): _table(name.removeprefix(prefix), node)
+        for name, node in weights.items()
+        if name.startswith(prefix)
+    }
+
+
+def not_learned(computation: Computation) -> dict[str, Table]:
+    """The weights that are not learned, by name: those that `--train` leaves out."""
+    weights = _weights_in(computation)
+    return {name: _table(name, node) for name, node in weights.items() if not _in_step(node)}
+
+
+def _weights_in(computation: Computation) -> dict[str, Node]:
+    (graph,) = computation.values()
+    return {name: node for name, node in graph.items() if node.role == "weight"}
+
+
+def _in_step(node: Node) -> bool:
+    return bool(node.part.scopes) and node.part.scopes[0].symbol in (
+        steps.STEP.symbol, steps.PLUS.symbol, steps.MINUS.symbol
+    )  # fmt: skip
+
+
+def _table(name: str, node: Node) -> Table:
+    """A table of weights; a single row has no label, since its sheet has its name."""
+    labelled = (len(node.rows) > 1, True)
+    return Table(name, node.values, node.rows, node.columns, labelled, "learned", name, 1, 1)
 
 
 def _trained(loss: Matrix, settings: Settings, where: str) -> list[Matrix]:
@@ -216,7 +251,9 @@ def _trained(loss: Matrix, settings: Settings, where: str) -> list[Matrix]:
         )
     if settings.train is None:
         return list(found.values())
-    wanted = [name for name in settings.train.replace(",", " ").split() if name]
+    wanted = settings.train.replace(",", " ").split()
+    if not wanted:
+        raise CallError(f"--train: name the weights to learn. There are: {', '.join(found)}.")
     folded = {name.casefold(): matrix for name, matrix in found.items()}
     for name in wanted:
         if name.casefold() not in folded:
@@ -264,6 +301,7 @@ class _Learning:
         number = 1
         while number <= count:
             if first < number < last:
+                results += [*weights, *(moment for some in moments for moment in some)]
                 weights, moments, kept = self._plainly(weights, moments, number, last, count)
                 for curve, numbers in zip(curves, kept):
                     curve += numbers
