@@ -103,8 +103,6 @@ Ends = Mapping[str, tuple[Matrix, Matrix]]
 
 SAMPLE_NOTE = "on: new words are drawn by their probability; off: the most probable one is taken."
 TOP_K_NOTE = "the number of experts that each word uses."
-MASKED = ("[MASK]", "<mask>")
-"""The words that a masked language model predicts, as its text has them."""
 MASKED_WORDS = Predicting(encoder_steps.LOGITS, encoder_steps.PROBABILITIES, encoder_steps.FILLED)
 """The words that belong in each place."""
 IN_SCORES = (Positions.rotary, Positions.alibi)
@@ -670,7 +668,7 @@ class Run:
         """The rows of the last word of a language model, or of the masks; of all words without them."""
         if self.settings.model.kind is not Model.masked:
             return x.values[-1:]
-        rows = [row for row, word in enumerate(x.rows) if word in MASKED]
+        rows = [row for row, word in enumerate(x.rows) if word in encoder_steps.MASKED]
         return x.values[rows] if rows else x.values
 
     def final(self, x: Matrix, a: Architecture | None = None) -> Matrix:

@@ -46,6 +46,22 @@ def test_the_transform_before_masked_words() -> None:
     assert np.allclose(graph["Embedded"].values, embedded + w["Segment"].values, rtol=1e-12)
 
 
+def test_the_loss_of_masked_words(make: Make) -> None:
+    x = RNG.normal(size=(3, 4)).round(2)
+    sheets = {"s": table(x, ["a", "[MASK]", "b"]), "Vocabulary": table(x + 1, ["a", "b", "c"])}
+    options: dict[str, Any] = {"model": "masked-language-model", "random_weights": 1, "loss": True}
+    for labels, rows, columns in ((["c"], [1], [2]), (["b", "c", "a"], [0, 1, 2], [1, 2, 0])):
+        path = make({**sheets, "Labels": [["sentence", "words"], ["s", *labels]]})
+        (graph,) = attn_xl.attend(path, **options).values()
+        chances = graph["Probabilities"].values[rows, columns]
+        assert graph["Loss"].values[0, 0] == pytest.approx(-np.log(chances).mean(), rel=1e-12)
+    with pytest.raises(InputError, match="has 2 labels for 1 mask"):
+        attn_xl.attend(make({**sheets, "Labels": [["sentence", "words"], ["s", "a", "b"]]}), **options)
+    path = make({**sheets, "Labels": [["sentence", "words"], ["s", "c"]]})
+    learned = attn_xl.learn(path, steps=20, **options | {"loss": None})
+    assert learned.losses[-1] < learned.losses[0]
+
+
 def test_the_words_of_the_mask_are_shown(make: Make) -> None:
     """Of a large vocabulary those that fit in place of a mask, not after the last word."""
     x = RNG.normal(size=(4, 4)).round(2)
