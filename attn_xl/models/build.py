@@ -377,11 +377,19 @@ class Run:
         positions = self.settings.positions
         if positions not in (Positions.sinusoidal, Positions.learned):
             return x
+        if not self.live.has(1) and steps.W_P.symbol not in self.weights and self._enters:
+            return x  # of a written workbook, whose first layers are not there
         learned = None
         if positions is Positions.learned:
             learned = self.weights.at_positions(x, first + len(x.rows), self.settings.generate or 0)
         segment = self.weights.row(encoder_steps.SEGMENT, WHOLE, x.columns)
         return positioned(x, self.scoring.residual, learned, segment=segment, part=part, first=first)
+
+    @property
+    def _enters(self) -> bool:
+        """Whether a file has what the layers before the live ones give."""
+        places = (name.partition("@")[0].rpartition(".")[2] for name in self.tables.weights)
+        return steps.ENTERED.symbol in places
 
     @cached_property
     def attended(self) -> Matrix | None:

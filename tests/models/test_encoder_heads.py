@@ -189,6 +189,24 @@ def test_an_encoder_that_predicts_words_may_be_used_as_an_encoder(tmp_path: Path
     assert "Logits" not in graph
 
 
+@pytest.mark.parametrize("name", ["gpt2", "phi", "bert-masked", "roberta-masked"])
+def test_a_part_with_few_words_is_read_back(name: str, tmp_path: Path) -> None:
+    """A layer and a head of each, learned positions before the layers, a bias of the words shown."""
+    few: dict[str, Any] = {"live_layers": "1", "live_heads": "0", "live_network": False}
+    model = attn_xl.load_model(DATA / name)
+    computation = model("the cat", "the mouse ran", controls=True, vocabulary="top:3", **few)
+    attn_xl.write_workbook(computation, tmp_path / "o.xlsx")
+    if name != "roberta-masked":  # IronCalc knows exact GELU to 1e-10 only
+        verify(tmp_path / "o.xlsx")
+    back = attn_xl.attend(tmp_path / "o.xlsx")
+    for sentence, graph in computation.items():
+        assert np.array_equal(back[sentence]["Probabilities"].values, graph["Probabilities"].values)
+    (whole,) = model("the cat", vocabulary="all").values()
+    some = computation["text 1"]["Probabilities"]
+    for word in some.columns[:-1]:
+        assert np.allclose(some[:, word], whole["Probabilities"][:, word], atol=1e-12)
+
+
 # What is changed in a workbook
 
 
