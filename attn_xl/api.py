@@ -15,6 +15,7 @@ from attn_xl.graph.node import Graph, Node, Numbers
 from attn_xl.models import build as models
 from attn_xl.models.computation import Computation, as_computation
 from attn_xl.models.learning import trained
+from attn_xl.models.learning_steps import CURVE
 from attn_xl.spreadsheets.objects import TAKEN
 from attn_xl.tables.checkpoints.checkpoint import Checkpoint
 from attn_xl.tables.read import book_of_objects, read_tables
@@ -261,7 +262,7 @@ def learn(
         options.setdefault("steps", 20)
     computation = attend(read, settings, weights=weights, **options)
     (graph,) = computation.values()
-    return Learned(graph["Loss"].values[:, 0], trained(computation), computation)
+    return Learned(graph[CURVE.symbol].values[:, 0], trained(computation), computation)
 
 
 class TrainedModel:

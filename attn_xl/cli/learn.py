@@ -50,6 +50,7 @@ def learn(
         check_ending(target, ".xlsx")
     options = {**options, "controls": not plain}
     Settings.check_call(options)
+    from attn_xl.models.learning_steps import CURVE
     from attn_xl.workbook.arrange import check_sizes
     from attn_xl.workbook.templates import find_template
     from attn_xl.workbook.write import write_workbook
@@ -74,7 +75,7 @@ def learn(
     for line in computation.remarks:
         say(line, file=sys.stderr)
     (graph,) = computation.values()
-    losses = graph["Loss"].values[:, 0]
+    losses = graph[CURVE.symbol].values[:, 0]
     say(f"{path}: {layout.summary(settings)}")
     taken = count(settings.steps, "step")
     say(f"loss {losses[0]:.4g} before learning, {losses[-1]:.4g} after {taken}")
