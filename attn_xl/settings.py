@@ -50,6 +50,7 @@ __all__ = [
     "CELLS",
     "COMPARE",
     "CONTROLS",
+    "LANGUAGE",
     "OPTIONS",
     "RECURRENT",
     "STACKS",
@@ -87,6 +88,7 @@ of learning."""
 LABELS = "Labels"
 """Name of the sheet of an input with the right answers: a sentence and its class or words."""
 SETTINGS = "Settings"
+INFLUENCES = "Influences"
 """Name of the settings sheet: optional in an input; in a written workbook it holds the record."""
 VOCABULARIES = re.compile(r"all|used|top:[1-9]\d{0,4}")
 

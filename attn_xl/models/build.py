@@ -78,7 +78,7 @@ from .transformer import (
 )
 from .unused import refuse_unused, use_for
 from .vocabulary import Vocabulary
-from .weights import SheetWeights, check_fit
+from .weights import SheetWeights, check_fit, readable, xavier
 
 TITLES = {
     Model.encoder: message("Encoder"),
@@ -259,13 +259,13 @@ def foresee(tables: Tables, settings: Settings) -> Computation:
 class Run:
     """One model over the sentences of one workbook."""
 
-    def __init__(self, tables: Tables, settings: Settings) -> None:
+    def __init__(self, tables: Tables, settings: Settings, weights: SheetWeights | None = None) -> None:
         self.tables, self.settings = tables, settings
         self.seed = settings.random_weights
-        xavier = self.seed is None and settings.steps > 0
-        if xavier:
-            self.seed = settings.seed
-        self.weights = SheetWeights(tables, self.seed, settings.heads_as_sheets, xavier=xavier)
+        draw = readable
+        if self.seed is None and settings.steps > 0:
+            self.seed, draw = settings.seed, xavier
+        self.weights = weights or SheetWeights(tables, self.seed, settings.heads_as_sheets, draw=draw)
         tables_of_words = dict(tables.sentences)
         self.given = self._given(tables_of_words)
         self.memory = self._memory(tables_of_words)
@@ -626,11 +626,15 @@ class Run:
         s, cache = self.settings, self.cache
         if s.generate is None or cache is None:
             return []
-        if not self.live.whole or s.vocabulary != "all":
+        if not self.live.whole:
             raise CallError(
-                "--generate works with all layers, heads and words only: the next word needs them. "
-                "Leave "
-                "out --live-layers, --live-heads, --no-live-network and --vocabulary."
+                "--generate works with all layers and heads only: what is entered as values has no "
+                "rows for new words. Drop --generate, or the choice of layers and heads."
+            )
+        if s.vocabulary != "all":
+            raise CallError(
+                f"--generate works with all words only, not with --vocabulary {s.vocabulary}: any of "
+                "them may come next. Give --vocabulary all."
             )
         vocabulary = self._vocabulary.embeddings(x)
         choosing, a = self.choosing, self.architecture

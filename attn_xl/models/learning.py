@@ -142,8 +142,8 @@ def learned(
     more = [matrix for output in outputs.values() for matrix in output[:-1]]
     curves = [loss, *_certainty(loss)]
     run = _Learning(curves, weights, more, Update(settings.optimizer, cells), where)
-    count = min(settings.steps, 2) if foresees() else settings.steps  # all have the same shapes
-    results = run.of(count, settings.live)
+    number = min(settings.steps, 2) if foresees() else settings.steps  # all have the same shapes
+    results = run.of(number, settings.live)
     results += run.compared()
     if settings.controls:
         results += run.checked(sheet)

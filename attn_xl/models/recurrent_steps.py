@@ -274,6 +274,12 @@ def bias(letter: str) -> Step:
     return replace(steps.BIAS, symbol=f"b_{letter}")
 
 
+MADE_UP_BIAS = message(
+    "Made up: 1, so that the gate is open at first and notes are kept (Jozefowicz et al., 2015). Set "
+    "it to 0 and compare."
+)
+
+
 def filters(offset: int) -> Step:
     """`W_before`, `W_here`, `W_after`: the weights for the word at an offset of the window."""
     where = "before" if offset < 0 else "after" if offset else "here"

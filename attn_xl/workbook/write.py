@@ -36,6 +36,10 @@ CALCULATION_ID = 191029
 ask to save."""
 
 
+MOST_LINES = 100
+"""An Overview of more lines is folded: its headings are shown, and the steps of one that is unfolded."""
+
+
 def write_workbook(
     computation: Computation | Graph | Matrix,
     path: str | os.PathLike[str],
@@ -192,7 +196,11 @@ class _Writer:
         letter = letters(start.column)
         names = [text_width(sheet.name) + 2 for sheet in self._listed]
         ws.column_dimensions[letter].width = max(ws.column_dimensions[letter].width, *names)
-        for sheet, texts, level in self._step_rows():
+        sheets = {sheet.name: sheet for sheet in self._layout.sheets}
+        lines = list(self._step_rows())
+        folds = len(lines) > MOST_LINES
+        for (sheet, texts, level), (_, _, below) in zip(lines, [*lines[1:], (None, "", 0)]):
+            sheet = sheet or sheets.get(texts[0].strip())  # a layer that has a sheet of its own
             for i, text in enumerate(texts):
                 cell = ws.cell(row, start.column + i)
                 cell._style = copy.copy(looks[i])
@@ -200,7 +208,9 @@ class _Writer:
                     set_text(cell, text)
             if level:
                 ws.row_dimensions[row].outlineLevel = level
+                ws.row_dimensions[row].hidden = folds
                 ws.sheet_format.outlineLevelRow = max(level, ws.sheet_format.outlineLevelRow or 0)
+            ws.row_dimensions[row].collapsed = folds and below > level
             if sheet:
                 cell = ws.cell(row, start.column)
                 location = _home_of(sheet)

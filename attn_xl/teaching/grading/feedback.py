@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from attn_xl.choices import Language
 from attn_xl.graph.recompute import follows
-from attn_xl.languages import translate, translate_count
+from attn_xl.languages import current_language, translate, translate_count
 from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.teaching.lessons.blanks import results_of
@@ -52,7 +53,8 @@ def write_feedback(
         OutputError: if the file cannot be written.
     """
     layout = feedback_layout(graded, assignment, marking)
-    write_layout(layout, path, template=template, settings=assignment.settings, source=graded.file)
+    settings = replace(assignment.settings, language=Language(current_language()))
+    write_layout(layout, path, template=template, settings=settings, source=graded.file)
 
 
 def feedback_layout(graded: Graded, assignment: Assignment, marking: Marking) -> Layout:

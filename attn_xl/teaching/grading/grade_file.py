@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from attn_xl.errors import AttnXlError, InputError, unforeseen
 from attn_xl.graph.node import Node, Numbers, walk
-from attn_xl.languages import ENGLISH, message, speaking, translate
+from attn_xl.languages import ENGLISH, LANGUAGES, current_language, message, speaking, translate
 from attn_xl.settings import Settings
 from attn_xl.spreadsheets.numerals import as_text
 from attn_xl.tables.written.record import read_record
@@ -47,6 +48,8 @@ DECIMALS, MOST_TERMS, MOST_LISTED = 4, 12, 5
 _AS_TEXT = message("Numbers typed as text: {cells}.")
 _NO_NUMBERS = message("Not numbers: {cells}.")
 LONGEST_PREDICTION = 300
+LANGUAGE = "language"
+"""The line of a record with the language of a lesson; English has none."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class Submission:
         path: the file; key: the answer key of its class.
         feedback: the path of its marked copy; template: the look of that copy.
         named: whether the call named it; otherwise files of other formats are skipped.
-        language: of its remarks and its marked copy.
+        language: of its remarks and its marked copy; if English, that of the lesson.
     """
 
     path: Path
@@ -100,9 +103,22 @@ def _graded(submission: Submission) -> Graded:
     ):
         if known(book):
             return _skipped(path, what)
-    keys = _keys(submission.key) if submission.key else None
     lines = read_record(book.grids)
     record = {name: value for name, value, _ in lines or ()}
+    own = as_text(record.get(LANGUAGE, ""))
+    chosen = current_language() != ENGLISH or own not in LANGUAGES
+    with speaking(current_language() if chosen else own):
+        return _graded_book(submission, book, lines, record)
+
+
+def _graded_book(
+    submission: Submission,
+    book: WrittenBook,
+    lines: Sequence[tuple[str, Any, str]] | None,
+    record: Mapping[str, Any],
+) -> Graded:
+    path = submission.path
+    keys = _keys(submission.key) if submission.key else None
     student = Student(clean(_student_id(record)), clean(record.get("lesson name", "")), "")
     remarks: list[str] = []
     remarks += edited_record(lines or ())
@@ -231,9 +247,11 @@ def _predictions(book: WrittenBook, assignment: Assignment) -> dict[str, Predict
     written = {book.text(COVER, row, 1): book.text(COVER, row, 4) for row in lines}
     owners = {block.node: sheet for sheet in assignment.layout.sheets for block in sheet.blocks}
     names = {name_of(owners[one.block.node], one.block.node): one.block for one in assignment.exercises}
+    with speaking(assignment.settings.language.value):  # the choices are in the lesson's
+        right = {name: came_out(block.node) for name, block in names.items()}
     return {
-        name: Prediction(shortened(written.get(name, ""), LONGEST_PREDICTION), came_out(block.node))
-        for name, block in names.items()
+        name: Prediction(shortened(written.get(name, ""), LONGEST_PREDICTION), right[name])
+        for name in names
     }
 
 

@@ -9,7 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from attn_xl.errors import CallError, Interrupted, OutputError
-from attn_xl.languages import ENGLISH, current_language, speaking
+from attn_xl.languages import speaking
 from attn_xl.models.build import attend, foresee
 from attn_xl.outputs import check_ending, check_output
 from attn_xl.parallel import check_jobs, in_parallel
@@ -37,7 +37,6 @@ class Task:
     settings: Settings
     lesson: Lesson
     template: Path
-    language: str = ENGLISH
 
 
 def write_class(
@@ -96,7 +95,6 @@ def write_class(
             settings,
             replace(lesson, student=student.id, name=student.name),
             look,
-            current_language(),
         )
         for student in students
     ]
@@ -112,7 +110,9 @@ def write_class(
                 write_one, tasks, jobs=jobs, label="Writing lessons", file_of=attrgetter("path")
             )
         )
-        write_layout(key_layout(students, [keys[i] for i in range(len(students))]), key, template=look)
+        with speaking(settings.language.value):
+            made = key_layout(students, [keys[i] for i in range(len(students))])
+        write_layout(made, key, template=look, settings=Settings(language=settings.language))
     return students, key
 
 
@@ -140,10 +140,9 @@ def _all_or_none(folder: Path, targets: Sequence[Path]) -> Iterator[None]:
 
 def write_one(task: Task) -> Key:
     """Write one student's lesson and return its answer key."""
-    with speaking(task.language):
-        layout, key = _layout_and_key(task)
-        source = "" if task.lesson.exam else Path(task.tables.path).name
-        write_layout(layout, task.path, template=task.template, settings=task.settings, source=source)
+    layout, key = _layout_and_key(task)
+    source = "" if task.lesson.exam else Path(task.tables.path).name
+    write_layout(layout, task.path, template=task.template, settings=task.settings, source=source)
     return key
 
 

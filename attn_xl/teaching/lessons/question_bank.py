@@ -18,7 +18,7 @@ import numpy as np
 
 from attn_xl.errors import CallError
 from attn_xl.graph.node import Node, referred_to
-from attn_xl.languages import shown, translate
+from attn_xl.languages import shown, speaking, translate
 from attn_xl.models.build import attend
 from attn_xl.models.computation import sentence_of
 from attn_xl.outputs import writing
@@ -83,7 +83,8 @@ def questions(
             row, column = rng.choice(np.argwhere(cells)).tolist()
             right = float(node.values[row, column])
             name = layout.blocks[node].name.lstrip("_")
-            text = _html(node, row, column, operands, words.get(node, node.rows))
+            with speaking(settings.language.value):
+                text = _html(node, row, column, operands, words.get(node, node.rows))
             tolerance = lesson.tolerance * max(1.0, abs(right))
             yield Question(name, f"{name} {number}", text, right, tolerance)
             asked += 1

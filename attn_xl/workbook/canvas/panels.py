@@ -61,7 +61,7 @@ class Panel:
         self._band = Band(self._grid, drawing)
 
     def _in_lines(self, pieces: list[Piece]) -> Band:
-        """Break a step that is too long for a line; the last line of it."""
+        """Break a step that is too long for a line, such as a long sum; the last line of it."""
         for piece in pieces:
             tried = self._line_with([piece])
             if tried.width > self.limit and not self._band.empty:
@@ -106,7 +106,7 @@ class Panel:
                 self.breaks += 3 if figure.fans and continues else 1
             pieces = self._pieces(figure, before)
             tried = self._line_with(pieces)
-        if tried.width > self.limit and figure.helpers:
+        if tried.width > self.limit:
             tried = self._in_lines(pieces)
         self._band = tried
         self._band.fan = first.node if figure.fans and first else None

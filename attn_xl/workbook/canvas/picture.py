@@ -70,7 +70,7 @@ def best(figures: Figures, sheets: list[Sheet]) -> tuple[Drawing, Spread]:
     stack = (layer.symbol if layer else "", heads, widest)
     if layer and stack in figures.chosen:  # layers of a stack look alike
         across, limits = ([choice] for choice in figures.chosen[stack])
-    best: tuple[float, Drawing, Spread] | None = None
+    best: tuple[tuple[bool, float], Drawing, Spread] | None = None
     for heads_across in across:
         places: list[tuple[int, int]] = []
         for limit in limits:
@@ -82,7 +82,7 @@ def best(figures: Figures, sheets: list[Sheet]) -> tuple[Drawing, Spread]:
             if places == before:
                 continue
             pages = spread_of(figures, drawing)
-            worth = pages.worth * BREAK**picture.breaks
+            worth = pages.whole, pages.worth * BREAK**picture.breaks
             if best is None or worth > best[0]:
                 best = worth, drawing, pages
                 figures.chosen[stack] = heads_across, limit

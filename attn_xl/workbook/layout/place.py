@@ -167,12 +167,10 @@ def _prefixes(computation: Computation) -> dict[str, str]:
     sentence."""
     if len(computation) == 1:
         return dict.fromkeys(computation, "")
-    longest = max(
-        len(node.name) for graph in computation.values() for node in graph.values() if not node.helper
-    )
     prefixes: dict[str, str] = {}
     taken: set[str] = set()
-    for sentence in computation:
+    for sentence, graph in computation.items():
+        longest = max(len(node.sheet or node.name) for node in graph.values() if not node.helper)
         prefixes[sentence] = _claim(sheet_name(clean(sentence)), taken, MAX_SHEET_NAME - 1 - longest)
     return prefixes
 
