@@ -110,6 +110,13 @@ def test_no_renderer_names_a_step(name: str) -> None:
     assert not named
 
 
+def test_equation_1_reads_as_in_the_paper() -> None:
+    """At most twenty lines of code, without the docstring."""
+    tree = ast.parse(inspect.getsource(attn_xl.scaled_dot_product_attention))
+    _, *body = tree.body[0].body  # type: ignore[attr-defined]
+    assert body[-1].end_lineno - body[0].lineno < 20
+
+
 def test_folders_are_empty_but_for_their_modules() -> None:
     for path in PACKAGE.rglob("__init__.py"):
         assert path.parent == PACKAGE or not path.read_text(encoding="utf-8")
