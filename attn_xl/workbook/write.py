@@ -37,7 +37,7 @@ ask to save."""
 
 
 MOST_LINES = 100
-"""An Overview of more lines is folded: its headings are shown, and the steps of one that is unfolded."""
+"""An Overview of more lines is folded: its headings are shown, and the steps of what one unfolds."""
 
 
 def write_workbook(
