@@ -63,7 +63,7 @@ class Part:
         return cls(name, title, sheets, layer_title(layer), nodes, words, whole)
 
     def drawn(self, there: set[Node]) -> Hashable:
-        """The kind, and which of its matrices are drawn already; the picture depends on nothing else."""
+        """The kind, and which matrices are drawn already: all that its picture depends on."""
         return self.kind, tuple(node in there for node in self.nodes)
 
     def reads(self, blocks: Blocks) -> Hashable:
