@@ -15,11 +15,7 @@ from openpyxl.worksheet.hyperlink import Hyperlink
 from attn_xl import __version__
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.node import Graph
-<<<<<<< HEAD
 from attn_xl.languages import ENGLISH, current_language, speaking, translate
-=======
-from attn_xl.languages import translate
->>>>>>> speed15
 from attn_xl.models.computation import Computation, as_computation
 from attn_xl.outputs import writing_all
 from attn_xl.settings import Formulas, Settings
@@ -204,18 +200,14 @@ class _Writer:
         names = [text_width(sheet.name) + 2 for sheet in self._listed]
         ws.column_dimensions[letter].width = max(ws.column_dimensions[letter].width, *names)
         lines = list(self._step_rows())
-<<<<<<< HEAD
+        if folds := len(lines) > MOST_LINES:
+            lines = list(self._step_rows(brief=True))
         if current_language() != ENGLISH:  # the template's width is for English
             words = letters(start.column + 1)
             widest = max((text_width(texts[1]) + 1 for _, texts, _ in lines), default=0)
             ws.column_dimensions[words].width = max(
                 ws.column_dimensions[words].width, min(widest, MOST_WORDS)
             )
-        folds = len(lines) > MOST_LINES
-=======
-        if folds := len(lines) > MOST_LINES:
-            lines = list(self._step_rows(brief=True))
->>>>>>> speed15
         for (sheet, texts, level), (_, _, below) in zip(lines, [*lines[1:], (None, "", 0)]):
             for i, text in enumerate(texts):
                 cell = ws.cell(row, start.column + i)
