@@ -45,7 +45,11 @@ def convert(
 
 
 @with_settings(
-    *(f.name for f in fields(Settings) if f.name not in ("decimals", "formulas", "layout", "canvas"))
+    *(
+        f.name
+        for f in fields(Settings)
+        if f.name not in ("decimals", "formulas", "layout", "canvas", "language")
+    )
 )
 def similarity(
     file: Files,

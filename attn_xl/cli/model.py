@@ -9,7 +9,7 @@ from typing import Annotated, Any, Optional
 import typer
 
 from attn_xl.errors import InputError, TooLargeError
-from attn_xl.settings import Settings
+from attn_xl.settings import LANGUAGE, Settings
 
 from .convert import write_workbooks
 from .options import Force, Plain, Template, Text, with_settings
@@ -18,6 +18,7 @@ KEPT = (
     "model", "pooling", "unit_length",
     "generate", "sample", "word_temperature", "seed", "temperature", "vocabulary", "lens", "influence",
     "head_switches", "head_maps", "live_network", "decimals", "formulas", "layout", "canvas",
+    "language",
 )  # fmt: skip
 """Settings that a trained model leaves open; the others are in its config."""
 
@@ -98,7 +99,7 @@ def _with_choice(error: str, folder: Path, options: dict[str, Any], reading: dic
             {"live_layers": last, "live_heads": "0", "live_network": False},
         ),
     ]
-    if whole.vocabulary == "all":
+    if whole.vocabulary == "all" and whole.model.kind in LANGUAGE:
         few = "top:50"
         choices = [("--vocabulary top:50", {"vocabulary": few})] + [
             (f"{text} --vocabulary {few}", {**change, "vocabulary": few}) for text, change in choices

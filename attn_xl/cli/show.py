@@ -15,7 +15,7 @@ from attn_xl.text import forward, say
 from .options import File, Force, compute_file, with_settings
 
 
-@with_settings("formulas", "sheets_for", "controls", "switches", "canvas", "layout")
+@with_settings("formulas", "sheets_for", "controls", "switches", "canvas", "layout", "language")
 def show(
     file: File,
     options: dict[str, Any],

@@ -9,6 +9,7 @@ from itertools import groupby
 
 from attn_xl.errors import InputError
 from attn_xl.graph.node import Node
+from attn_xl.languages import message, translate
 from attn_xl.settings import CANVAS, COMPARE, SETTINGS
 from attn_xl.spreadsheets.addresses import (
     MAX_COLUMNS,
@@ -29,11 +30,11 @@ from .measures import FIRST_ROW, Figures
 from .picture import best, by_layer, layer_title
 from .picture_cells import extras_of
 
-NOTE = (
+NOTE = message(
     "Each product stands where its two factors meet: the left factor is to its left, the right factor "
     "above it. Click a number to see its formula; change an input and watch."
 )
-LINKED_NOTE = (
+LINKED_NOTE = message(
     "Each product stands where its two factors meet: the left factor is to its left, the right factor "
     "above it. Click the name of a matrix to go to its sheet; change an input there and watch."
 )
@@ -106,7 +107,7 @@ def with_canvas(layout: Layout, decimals: int | None = None) -> Layout:
     if not pages.whole:
         return layout
     extras = extras_of(figures, picture, layout.blocks, layout, linked=True)
-    canvas = Sheet(CANVAS, CANVAS, "", layout.title, LINKED_NOTE, (), extras)
+    canvas = Sheet(CANVAS, CANVAS, "", layout.title, translate(LINKED_NOTE), (), extras)
     return replace(layout, sheets=(canvas, *layout.sheets))
 
 
@@ -160,7 +161,7 @@ def _draw_parts(
             else extras_of(figures, picture, blocks, layout, name=name)
         )
         own = tuple(blocks[node] for node in here)
-        canvases.append(Sheet(name, name, "", part.title, NOTE, own, extras[part]))
+        canvases.append(Sheet(name, name, "", part.title, translate(NOTE), own, extras[part]))
     moved = {
         sheet: replace(sheet, blocks=tuple(blocks[block.node] for block in sheet.blocks))
         for sheet in drawn

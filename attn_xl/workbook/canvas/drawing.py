@@ -51,11 +51,11 @@ class Drawn:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return self.node.columns if self.turned else self.node.rows
+        return self.node.column_labels if self.turned else self.node.row_labels
 
     @property
     def headings(self) -> tuple[str, ...]:
-        return self.node.rows if self.turned else self.node.columns
+        return self.node.row_labels if self.turned else self.node.column_labels
 
 
 @dataclass(frozen=True)
@@ -351,6 +351,7 @@ class Band:
             matrices.append(Drawn(scalar, row, column + number, labelled=False))
             self._end = max(self._end, column + number + 1)
         row -= 2 * bool(piece.scalars)
+        stacked = False
         for above in reversed(piece.above):
             look = "attn echo" if above.repeated else "attn step"
             if above.one_row:
@@ -358,6 +359,8 @@ class Band:
                 texts.append(Text(row, column - 1, above.caption, look, "right"))
                 row -= 1
             else:
+                row -= stacked  # room between a matrix and the caption of the one below it
+                stacked = True
                 shape = above.node.shape[::-1] if above.turned else above.node.shape
                 drawn = Drawn(above.node, row - shape[0] + 1, column, above.repeated, above.turned)
                 row -= shape[0] + 1

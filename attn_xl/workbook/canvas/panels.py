@@ -152,7 +152,7 @@ class Panel:
         shared = begins and first is not None and self._band.last is not first.node
         sign = "=" if others else "" if first is None or shared else "→"
         for block in figure.helpers:
-            caption = block.node.note if block.node.shape[1] > 1 else ""
+            caption = block.node.about if block.node.shape[1] > 1 else ""
             pieces.append(Piece(block.node, caption, "→", labelled=False, carried=carried))
         if figure.helpers:
             sign = "→"

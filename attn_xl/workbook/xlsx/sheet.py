@@ -17,6 +17,7 @@ from openpyxl.worksheet.hyperlink import Hyperlink
 from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.properties import PageSetupProperties
 
+from attn_xl.languages import ENGLISH, current_language, translate
 from attn_xl.spreadsheets.addresses import (
     MAX_LITERAL,
     address,
@@ -51,6 +52,8 @@ from .styles import Styles, set_text
 
 MOST_HEADING, MOST_LABEL = 14, 28
 """Characters: the widest columns and row labels; longer headings wrap."""
+MOST_CAPTION = 44
+"""Characters: the widest caption above row labels, in other languages than English."""
 WIDEST = 255.0
 """Characters: the widest column that Excel opens without repairing the file."""
 TO_COME = 11
@@ -197,7 +200,7 @@ class _SheetWriter:
     def _note(self) -> str:
         note = self._sheet.note
         if self._sheet.blocks and self._scaled(self._sheet.main):
-            note += " The darkest cell holds the largest number."
+            note += " " + translate("The darkest cell holds the largest number.")
         return note
 
     def _text(self, row: int, column: int, text: str, style: str) -> Any:
@@ -287,13 +290,15 @@ class _SheetWriter:
             number = max(8, self._styles.shown_width(node) + 2)
             if not np.isfinite(self._layout.seen(node)).all():
                 number = max(number, TO_COME)  # an answer may be wider than the numbers shown
-            headings = node.columns if any(node.columns) else (block.name.rpartition(".")[2],)
+            headings = node.column_labels if any(node.columns) else (block.name.rpartition(".")[2],)
             for column, heading in enumerate(headings, place.column):
                 widen(column, max(number, min(text_width(heading) + 2, MOST_HEADING)))
             if block.labelled:
-                labels = [*node.rows, block.caption if block.headed else ""]
+                labels = [*node.row_labels, block.caption if block.headed else ""]
                 widest = max(map(text_width, labels))
                 widen(place.column - 1, max(11, min(widest + 3, MOST_LABEL)))
+                if block.headed and current_language() != ENGLISH:
+                    widen(place.column - 1, min(text_width(block.caption) + 3, MOST_CAPTION))
         if canvas:
             for block in self._sheet.blocks:
                 shown = self._styles.shown_width(block.node)
@@ -318,7 +323,7 @@ class _SheetWriter:
 
     def _heading_height(self) -> float | None:
         """The height, in points, of headings that need several lines; None if one line is enough."""
-        headings = [heading for block in self._sheet.blocks for heading in block.node.columns]
+        headings = [heading for block in self._sheet.blocks for heading in block.node.column_labels]
         longest = max(map(text_width, headings), default=0)
         lines = min(4, -(-(longest + 2) // MOST_HEADING))
         one = float(self._page.sheet_format.defaultRowHeight or 15)
