@@ -24,6 +24,7 @@ from .choices import (
     Engine,
     Formulas,
     HeadNorm,
+    Language,
     Model,
     Nonlinearity,
     Norm,
@@ -59,6 +60,7 @@ __all__ = [
     "Engine",
     "Formulas",
     "HeadNorm",
+    "Language",
     "Model",
     "Nonlinearity",
     "Norm",
@@ -86,6 +88,7 @@ of learning."""
 LABELS = "Labels"
 """Name of the sheet of an input with the right answers: a sentence and its class or words."""
 SETTINGS = "Settings"
+INFLUENCES = "Influences"
 """Name of the settings sheet: optional in an input; in a written workbook it holds the record."""
 VOCABULARIES = re.compile(r"all|used|top:[1-9]\d{0,4}")
 
@@ -567,6 +570,11 @@ class Settings:
         Formulas.cell,
         FORMULAS_HELP,
     )
+    language: Language = _choice(
+        Language.en,
+        "The language of titles, notes, charts and messages. Names of sheets and matrices stay as they "
+        "are.",
+    )
 
     def __post_init__(self) -> None:
         for choice in fields(self):
@@ -745,7 +753,7 @@ class Settings:
         models: tuple[Model, ...] = choice.metadata["models"]
         if self.model.kind not in models:
             return f"belongs to --model {_either(models)}, not to --model {self.model}."
-        of_encoder = name != "pooling" and Model.encoder in models and Model.attention not in models
+        of_encoder = Model.encoder in models and Model.attention not in models and name != "pooling"
         if self.model.kind is Model.classify and self.body is Model.attention and of_encoder:
             return "has no effect without --backbone encoder."
         if self.attention is not None and name in _OF_SCORES:

@@ -10,11 +10,11 @@ from conftest import ROOT, SAMPLES
 from planting import copy, put, to_file
 
 import attn_xl
-from attn_xl.checking.blocks.templates import Forms
-from attn_xl.checking.rules.stored_values import formulas_to_reenter
 from attn_xl.spreadsheets.addresses import split_address
+from attn_xl.spreadsheets.blocks.templates import Forms
 from attn_xl.spreadsheets.engines import IronCalc
 from attn_xl.spreadsheets.formulas import NUMBER, WIDTH, FormulaBook, read_formulas
+from attn_xl.spreadsheets.ironcalc_support import formulas_to_reenter
 from attn_xl.workbook.write import write_workbook
 
 

@@ -14,21 +14,15 @@ import numpy as np
 import xlsxwriter
 
 from attn_xl.checking.blocks.block_cells import text_at
-from attn_xl.checking.blocks.blocks import FormulaBlock, blocks
-from attn_xl.checking.blocks.pieces import Pieces, Read
-from attn_xl.checking.blocks.references import (
-    ADDING,
-    CAREFUL,
-    Lookup,
-    keys_within,
-    rectangles_of,
-    uses,
-)
-from attn_xl.checking.blocks.templates import Forms, Reference
+from attn_xl.checking.blocks.words import ADDING, CAREFUL
 from attn_xl.checking.check import look_over
 from attn_xl.checking.findings import Finding
 from attn_xl.checking.rules.coverage import follows
 from attn_xl.spreadsheets.addresses import parse_area, quoted, split_address
+from attn_xl.spreadsheets.blocks.blocks import FormulaBlock, blocks
+from attn_xl.spreadsheets.blocks.pieces import Pieces, Read
+from attn_xl.spreadsheets.blocks.references import Lookup, keys_within, rectangles_of, uses
+from attn_xl.spreadsheets.blocks.templates import Forms, Reference
 from attn_xl.spreadsheets.formulas import NUMBER, TEXT, WIDTH, Formula, FormulaBook, SheetCells
 
 

@@ -3,7 +3,8 @@
     python tests/same_bytes.py write FOLDER                # with the attn_xl that Python imports
     python tests/same_bytes.py compare BEFORE AFTER        # names every part that differs
 
-Every sample in every layout, formula style and template; lessons, answers, exams; similarity.
+Every sample in every layout, formula style and template; lessons, answers, exams; similarity; learning;
+a checkpoint.
 """
 
 from __future__ import annotations
@@ -37,6 +38,14 @@ def calls() -> dict[str, list[str]]:
         found[f"{stem}-exam"] = ["teach", source, "--exam"]
         found[f"{stem}-canvas-lesson"] = ["teach", source, "--layout", "canvas"]
         found[f"{stem}-similarity"] = ["similarity", source]
+    learning = ["learn", str(ROOT / "samples" / "learning.xlsx")]
+    for optimizer, style, layout in product(("sgd", "adam"), STYLES, ("layers", "canvas", "sheets")):
+        found[f"learn-{optimizer}-{style}-{layout}"] = [
+            *learning, "--steps", "4", "--optimizer", optimizer, "--formulas", style, "--layout", layout
+        ]  # fmt: skip
+    found["learn-long"] = [*learning, "--steps", "30", "--live", "5"]
+    found["learn-20"] = [*learning, "--steps", "20", "--plain"]
+    found["tiny-model"] = ["model", str(ROOT / "samples" / "tiny-model"), "the cat sat"]
     return found
 
 

@@ -13,17 +13,14 @@ from typing import Any
 import numpy as np
 
 from attn_xl.checking.blocks.number_lines import NumberLines
-from attn_xl.checking.blocks.pieces import Pieces
-from attn_xl.checking.blocks.references import Lookup, asked_about
-from attn_xl.checking.blocks.templates import Forms
-from attn_xl.checking.functions.function_support import VOLATILE, lacking
+from attn_xl.checking.blocks.words import asked_about
+from attn_xl.checking.function_support import VOLATILE, lacking
 from attn_xl.checking.rules.blank_operands import computed_with_nothing
 from attn_xl.checking.rules.coverage import uncovered
 from attn_xl.checking.rules.shares import not_one
 from attn_xl.checking.rules.stored_values import (
     Compute,
     fill_in,
-    formulas_to_reenter,
     frozen_cells,
     gone,
     ironcalc_values,
@@ -37,7 +34,11 @@ from attn_xl.checking.rules.unlike_block import Holes, Overwritten, Slips
 from attn_xl.errors import AttnXlError, CallError, InputError, Interrupted, unforeseen
 from attn_xl.parallel import in_parallel
 from attn_xl.settings import Engine
+from attn_xl.spreadsheets.blocks.pieces import Pieces
+from attn_xl.spreadsheets.blocks.references import Lookup
+from attn_xl.spreadsheets.blocks.templates import Forms
 from attn_xl.spreadsheets.formulas import WIDTH, FormulaBook, read_formulas
+from attn_xl.spreadsheets.ironcalc_support import formulas_to_reenter
 from attn_xl.spreadsheets.ranges import spans
 from attn_xl.spreadsheets.recalculate import Recalculated
 

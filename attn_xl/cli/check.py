@@ -37,7 +37,6 @@ def check(
     json: Annotated[bool, typer.Option("--json", help="Print every finding as JSON.")] = False,
     jobs: Jobs = None,
 ) -> None:
-    """Recalculate any workbook and report what is wrong in it."""
     from attn_xl.outputs import expanded
 
     files = expanded(file)

@@ -40,13 +40,16 @@ def convert(
     jobs: Jobs = None,
     force: Force = False,
 ) -> None:
-    """Write every matrix of attention as a sheet of live formulas."""
     options = {**options, "controls": not plain}
     write_workbooks(file, output, "attention", template, force, options, reading, jobs)
 
 
 @with_settings(
-    *(f.name for f in fields(Settings) if f.name not in ("decimals", "formulas", "layout", "canvas"))
+    *(
+        f.name
+        for f in fields(Settings)
+        if f.name not in ("decimals", "formulas", "layout", "canvas", "language")
+    )
 )
 def similarity(
     file: Files,
@@ -57,7 +60,6 @@ def similarity(
     jobs: Jobs = None,
     force: Force = False,
 ) -> None:
-    """Write the dot product, magnitudes, cosine and angle of every pair of words as live formulas."""
     options = {**options, "model": Model.similarity}
     write_workbooks(file, output, "similarity", template, force, options, reading, jobs)
 

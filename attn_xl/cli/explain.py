@@ -17,7 +17,7 @@ DECIMALS = 3
 MOST_TERMS = 12
 
 
-@with_settings("formulas", "sheets_for", "controls")
+@with_settings("formulas", "sheets_for", "controls", "language")
 def explain(
     file: File,
     cell: Annotated[
@@ -51,7 +51,6 @@ def explain(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Explain how one number was computed, with the values substituted."""
     levels = _levels(depth)
     options = {**options, "controls": not plain}  # as in convert
     Settings.check_call(options)  # report a mistake in the call before reading anything

@@ -82,7 +82,6 @@ def grade(
     template: Template = "article",
     force: Force = False,
 ) -> int:
-    """Mark the lessons that students submitted, each step from the student's own earlier numbers."""
     from attn_xl.outputs import check_ending, check_output
     from attn_xl.teaching.grading.grade_class import grade_class, submitted, summary
     from attn_xl.teaching.grading.grade_text import canvas_csv, moodle_csv, print_grades

@@ -17,7 +17,6 @@ def inspect(
     reading: dict[str, Any],
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List the tables of a file, what each is used for and why, and the command that converts it."""
     from attn_xl.tables.read import survey
     from attn_xl.views.inspection import as_json, as_text
 

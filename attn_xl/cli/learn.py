@@ -42,7 +42,6 @@ def learn(
     plain: Plain = False,
     force: Force = False,
 ) -> None:
-    """Write every step of learning as live formulas: forward, loss, gradients and new weights."""
     from attn_xl.outputs import check_ending, check_output
     from attn_xl.settings import Settings
 

@@ -16,29 +16,18 @@ from attn_xl import __version__
 from attn_xl.errors import AttnXlError, Interrupted
 from attn_xl.text import ignore_warnings, say
 
-from .check import check
-from .compare import compare
-from .convert import convert, similarity
-from .explain import explain
-from .grade import grade
-from .inspect import inspect
-from .learn import learn
-from .model import ModelCommand, model
-from .new import new
-from .show import show
-from .teach import teach
+from .commands import SETTINGS, Commands
 from .typer_patches import complete_on_first_tab, import_help
-from .vectors import vectors
-from .words import ModelsCommand, SentencesCommand, WordsCommand
 
 complete_on_first_tab()
 
 app = typer.Typer(
+    cls=Commands,
     help="Attention, step by step, as live spreadsheet formulas.",
     epilog="Example:  attn-xl convert samples/mouse.xlsx",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=SETTINGS,
 )
 
 
@@ -56,42 +45,6 @@ def _main(
     ] = False,
 ) -> None:
     pass
-
-
-app.command(epilog="Example:  attn-xl convert samples/mouse.xlsx -o mouse.xlsx --template print")(
-    convert
-)
-app.command(epilog="Example:  attn-xl similarity samples/politics.xlsx -o angles.xlsx")(similarity)
-app.command(epilog="Example:  attn-xl learn samples/learning.xlsx --steps 20 --rate 1")(learn)
-app.command(
-    cls=ModelCommand,
-    epilog='Example:  attn-xl model samples/tiny-model --text "the cat chased the mouse and the"',
-)(model)
-app.command(
-    cls=ModelsCommand,
-    epilog="Example:  attn-xl compare samples/rnn.xlsx --models cnn rnn lstm gru attention",
-)(compare)
-app.command(epilog="Example:  attn-xl show samples/mouse.xlsx --step Softmax --sheet pets")(show)
-app.command(epilog="Example:  attn-xl inspect samples/mouse.xlsx")(inspect)
-app.command(
-    epilog=r'Example:  attn-xl explain samples/mouse.xlsx "pets.Softmax\[mouse, cat]" --depth 2'
-)(explain)
-app.command(
-    cls=SentencesCommand,
-    epilog='Example:  attn-xl new --words "the cat chased the mouse" --dims 4 --seed 7',
-)(new)
-app.command(
-    epilog="Example:  attn-xl teach samples/mouse.xlsx -o lesson.xlsx --level 1 --answers key.xlsx"
-)(teach)
-app.command(
-    cls=WordsCommand,
-    epilog='Example:  attn-xl vectors samples/vectors.txt --words "florida california truth" --pca 2',
-)(vectors)
-app.command(
-    epilog="Example:  attn-xl grade class/*.xlsx -o grades.xlsx --answers class-answers.xlsx "
-    "--feedback feedback"
-)(grade)
-app.command(epilog="Example:  attn-xl check samples/mouse-attention.xlsx homework/*.xlsx --json")(check)
 
 
 STOPPED = "interrupted. Nothing was changed."

@@ -13,20 +13,14 @@ from attn_xl.settings import LANGUAGE, Settings
 
 from .convert import write_workbooks
 from .options import Force, Plain, Template, Text, with_settings
-from .words import WordsCommand
 
 KEPT = (
     "model", "pooling", "unit_length",
     "generate", "sample", "word_temperature", "seed", "temperature", "vocabulary", "lens", "influence",
     "head_switches", "head_maps", "live_network", "decimals", "formulas", "layout", "canvas",
+    "language",
 )  # fmt: skip
 """Settings that a trained model leaves open; the others are in its config."""
-
-
-class ModelCommand(WordsCommand):
-    """A command whose `--layers` and `--heads` take several numbers."""
-
-    several = ("--layers", "--heads")
 
 
 @with_settings(*(f.name for f in fields(Settings) if f.name not in KEPT))
@@ -72,7 +66,6 @@ def model(
     plain: Plain = False,
     force: Force = False,
 ) -> None:
-    """Write a trained model and a text as a workbook of live formulas."""
     options = {
         **options,
         "controls": not plain,

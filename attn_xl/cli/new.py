@@ -53,7 +53,6 @@ def new(
     seed: Annotated[int, typer.Option(help="Random seed for the numbers.")] = 0,
     force: Force = False,
 ) -> None:
-    """Write an input workbook whose numbers are easy to compute with by hand."""
     from attn_xl.outputs import check_ending, check_output
 
     check_ending(output, ".xlsx")

@@ -15,7 +15,7 @@ from attn_xl.text import forward, say
 from .options import File, Force, compute_file, with_settings
 
 
-@with_settings("formulas", "sheets_for", "controls", "switches", "canvas", "layout")
+@with_settings("formulas", "sheets_for", "controls", "switches", "canvas", "layout", "language")
 def show(
     file: File,
     options: dict[str, Any],
@@ -47,7 +47,6 @@ def show(
     ] = None,
     force: Force = False,
 ) -> None:
-    """Print the matrices of attention in the terminal."""
     if json + csv + (svg is not None) > 1:
         raise CallError("--json, --csv and --svg cannot be combined. Choose one.")
     Settings.check_call(options)

@@ -104,7 +104,6 @@ def teach(
     plain: Plain = False,
     force: Force = False,
 ) -> None:
-    """Write a lesson: a workbook with blanks that marks what students fill in."""
     from attn_xl.teaching.lessons.blanks import Lesson
 
     steps = tuple(filter(None, (step.strip() for step in (blank or "").split(","))))

@@ -68,7 +68,6 @@ def vectors(
     ] = Path("words.xlsx"),
     force: Force = False,
 ) -> None:
-    """Extract words from pre-trained word vectors into an input workbook."""
     if bool(words) == bool(sentence):
         raise CallError("give either --words or --sentence to name the words to extract.")
     if not all(text.split() for text in (sentence or [" ".join(words or ())])):

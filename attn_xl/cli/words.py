@@ -37,6 +37,12 @@ class ModelsCommand(WordsCommand):
     several = ("--models",)
 
 
+class LayersCommand(WordsCommand):
+    """A command whose `--layers` and `--heads` take several numbers."""
+
+    several = ("--layers", "--heads")
+
+
 class SentencesCommand(WordsCommand):
     """A command whose `--words` takes several words as one sentence."""
 

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import cast
 
 from attn_xl.errors import CallError
+from attn_xl.languages import message
 
 from .functions import column_sum, copy, row_sum
 from .loops import Loop, loop_turns
@@ -242,9 +243,11 @@ def passed_step(state: Node) -> Step:
     return replace(
         step,
         symbol=f"{step.symbol}Above",
-        note=f"How the loss changes with {symbol} of the row above, through this row and those after "
-        f"it. "
-        "Where it shrinks from row to row the gradient vanishes; where it grows it explodes.",
+        note=message(
+            "How the loss changes with {symbol} of the row above, through this row and those after "
+            "it. Where it shrinks from row to row the gradient vanishes; where it grows it explodes.",
+            symbol=symbol,
+        ),
     )
 
 
@@ -253,9 +256,19 @@ def gradient_step(node: Node) -> Step:
     symbol = node.step.symbol if node.step else node.name
     return Step(
         f"d{symbol}",
-        f"How the loss changes with {symbol}: where a number is positive, raising that number of "
-        f"{symbol} a little raises the loss; learning lowers it.",
-        purpose=f"It says how to change {symbol} so that the loss becomes smaller.",
-        question=f"before you fill in {{own}} = {{made}}: which number of {symbol} would you change to "
-        "lower the loss, and in which direction?",
+        message(
+            "How the loss changes with {symbol}: where a number is positive, raising that number of "
+            "{symbol} a little raises the loss; learning lowers it.",
+            symbol=symbol,
+        ),
+        purpose=message(
+            "It says how to change {symbol} so that the loss becomes smaller.", symbol=symbol
+        ),
+        question=message(
+            "before you fill in {own} = {made}: which number of {symbol} would you change to lower "
+            "the loss, and in which direction?",
+            own="{own}",
+            made="{made}",
+            symbol=symbol,
+        ),
     )

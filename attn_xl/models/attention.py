@@ -28,6 +28,7 @@ from attn_xl.graph.functions import (
 )
 from attn_xl.graph.matrix import Matrix, check_matrices
 from attn_xl.graph.step import WHOLE, Part, Scope, Step
+from attn_xl.languages import joined, message
 from attn_xl.settings import COMPARE
 
 from . import encoder_steps, recipes, steps
@@ -230,7 +231,9 @@ def scaled_dot_product_attention(
     kept = how.cache.earlier(k, v) if how.cache else []
     scores = q @ k.T
     if kept:
-        scores = concat([*(q @ k_.T for k_, _ in kept), scores]).described(f"{q.name} × kept Kᵀ")
+        scores = concat([*(q @ k_.T for k_, _ in kept), scores]).described(
+            message("{q} × kept Kᵀ", q=q.name)
+        )
     scores = scores.as_step(steps.SCORES, part)  # (n, m)
     how = how.between(q.rows, scores.columns, part)
     scaled = how.scaled(scores, k, part)  # (n, m)
@@ -257,7 +260,7 @@ def _mixed_from(weights: Matrix, values: Sequence[Matrix]) -> Matrix:
         total = mixed if total is None else total + mixed
         start += len(v.rows)
     assert total is not None
-    return total.described(f"{weights.name} × kept V")
+    return total.described(message("{weights} × kept V", weights=weights.name))
 
 
 def self_attention(
@@ -420,8 +423,10 @@ def positioned(
         positions = sinusoid(x, first).as_step(steps.POSITIONS, part)
     else:
         taken = gather([(learned, first + place) for place in range(len(x.rows))], x.rows)
-        words = f"the first {len(x.rows)} rows" if not first else f"row {first + 1}"
-        positions = taken.described(f"{words} of {learned.name}")
+        words = message("row {row} of {x}", row=first + 1, x=learned.name)
+        if not first:
+            words = message("the first {rows} rows of {x}", rows=len(x.rows), x=learned.name)
+        positions = taken.described(words)
         positions = positions.as_step(steps.POSITIONS_TAKEN, part)
     if segment is None:
         embedded = (x + positions).as_step(steps.EMBEDDED, part)
@@ -491,25 +496,30 @@ def compare(sentences: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
         if len(set(names)) < 2:
             continue
         labels = [
-            f"in {sentence}" if names.count(sentence) == 1 else f"in {sentence}, word {row + 1}"
+            message("in {sentence}", sentence=sentence)
+            if names.count(sentence) == 1
+            else message("in {sentence}, word {number}", sentence=sentence, number=row + 1)
             for sentence, row in occurrences
         ]
         others = range(1, len(labels))
         for which, step in enumerate(steps.COMPARED_ENDS):
-            part, note = COMPARISON.within(Scope(word, word)), f"{word}: {step.symbol.lower()}"
+            part, end = COMPARISON.within(Scope(word, word)), steps.ENDS[step.symbol]
+            note = message("{word}: {end}", word=word, end=end)
             vectors = gather(
                 [(sentences[sentence][which], row) for sentence, row in occurrences], labels
             ).as_step(step, part, note=note, sheet=COMPARE)
             later = gather(
                 [(vectors, row) for row in others],
-                [f"{labels[row]} − {labels[0]}" for row in others],
+                [joined([labels[row], labels[0]], " − ") for row in others],
             )
             difference = later - gather([(vectors, 0) for _ in others], later.rows)
-            difference = difference.described(f"difference from {labels[0]!r}")
+            difference = difference.described(
+                message("difference from {sentence!r}", sentence=labels[0])
+            )
             difference = difference.as_step(
                 steps.COMPARED_DIFFERENCE,
-                part.within(Scope(step.symbol, step.symbol.lower())),
-                note=f"{note}, difference",
+                part.within(Scope(step.symbol, end)),
+                note=joined([note, message("difference")], ", "),
                 sheet=COMPARE,
             )
             compared += [vectors, difference]

@@ -31,6 +31,7 @@ from attn_xl.graph.gradients import gradients
 from attn_xl.graph.matrix import Matrix, constant, foresees
 from attn_xl.graph.node import Graph, Node, Numbers, created, walk
 from attn_xl.graph.step import Scope, Step
+from attn_xl.languages import joined, message
 from attn_xl.settings import CELLS, COMPARE, CURVES, READ_BY, Optimizer, Settings
 from attn_xl.tables.survey import Table
 
@@ -44,12 +45,12 @@ from .steps import SHARES, SOFTMAX
 Moments = tuple[Matrix, ...]
 """What an optimizer remembers of earlier gradients of some weights: one matrix, two, or none."""
 NOTES = {
-    "rate": "the learning rate: how far each step goes. Try 10 times as much.",
-    "momentum": "the share of the earlier gradients that is kept.",
-    "beta1": "the share of the earlier gradients that is kept.",
-    "beta2": "the share of the earlier squared gradients that is kept.",
-    "adam_epsilon": "it keeps Adam from dividing by 0.",
-    "decay": "the share of the weights, times the rate, that is taken away at each step.",
+    "rate": message("the learning rate: how far each step goes. Try 10 times as much."),
+    "momentum": message("the share of the earlier gradients that is kept."),
+    "beta1": message("the share of the earlier gradients that is kept."),
+    "beta2": message("the share of the earlier squared gradients that is kept."),
+    "adam_epsilon": message("it keeps Adam from dividing by 0."),
+    "decay": message("the share of the weights, times the rate, that is taken away at each step."),
 }
 MOMENTS = {
     Optimizer.sgd: (),
@@ -141,14 +142,14 @@ def learned(
     more = [matrix for output in outputs.values() for matrix in output[:-1]]
     curves = [loss, *_certainty(loss)]
     run = _Learning(curves, weights, more, Update(settings.optimizer, cells), where)
-    count = min(settings.steps, 2) if foresees() else settings.steps  # all have the same shapes
-    results = run.of(count, settings.live)
+    number = min(settings.steps, 2) if foresees() else settings.steps  # all have the same shapes
+    results = run.of(number, settings.live)
     results += run.compared()
     if settings.controls:
         results += run.checked(sheet)
     name = next(iter(outputs)) if len(outputs) == 1 else LEARNING
     return Computation(
-        f"Learning, {settings.steps} steps: {title}",
+        message("Learning, {steps} steps: {title}", steps=settings.steps, title=title),
         {name: Graph(*results)},
         {},
         remarks=remarks,
@@ -157,6 +158,8 @@ def learned(
 
 
 FIRST = steps.STEP._replace(layer=1)
+COLUMNS = {steps.CURVE.symbol: message("loss"), steps.CERTAINTY.symbol: message("certainty")}
+"""The headings of the curves."""
 MOST_COMPARED = 12
 """Attention matrices that are shown before and after learning, at most."""
 LEARNING = "Learning"
@@ -258,12 +261,18 @@ class _Learning:
     def checked(self, sheet: str) -> list[Matrix]:
         """The gradient of a chosen weight in the first step, and its central difference: the loss with
         the weight nudged up and down, computed anew. Source: Press et al., "Numerical Recipes", 5.7."""
-        known = ", ".join(f"{i} is {w.name}" for i, w in enumerate(self._weights, 1))
-        place = [
-            option(1, f"Checked{what}", f"the {what.lower()} of the weight to check{more}", sheet=sheet)
-            for what, more in (("Matrix", f": {known}."), ("Row", ", from 1."), ("Column", ", from 1."))
+        known = [
+            message("{number} is {name}", number=i, name=w.name) for i, w in enumerate(self._weights, 1)
         ]
-        nudge = option(1e-4, "Nudge", "how far the checked weight is nudged up and down.", sheet=sheet)
+        which = message("the matrix of the weight to check: {numbers}.", numbers=joined(known, ", "))
+        row = message("the row of the weight to check, from 1.")
+        column = message("the column of the weight to check, from 1.")
+        place = [
+            option(1, f"Checked{what}", note, sheet=sheet)
+            for what, note in (("Matrix", which), ("Row", row), ("Column", column))
+        ]
+        how_far = message("how far the checked weight is nudged up and down.")
+        nudge = option(1e-4, "Nudge", how_far, sheet=sheet)
         marks = []
         for number, w in enumerate(self._weights, 1):
             mark = chosen(w, number, *place).as_step(steps.PLACE, w.part.around(steps.PLUS))
@@ -278,13 +287,15 @@ class _Learning:
                 nudged[w] = replace(made, name=f"{scope.name}.{w.name}")
             losses.append(copied(self._curves[:1], nudged, scope)[self._curves[0]])
         parts = [column_sum(row_dot(mark, self._first[d])) for mark, d in zip(marks, self._gradients)]
-        gradient = sum(parts[1:], parts[0]).described("the gradient in step 1 of the chosen weight")
+        gradient = sum(parts[1:], parts[0]).described(
+            message("the gradient in step 1 of the chosen weight")
+        )
         difference = (losses[0] - losses[1]) / (2 * nudge)
         results = []
         for step, matrix in (
             (steps.CHECKED_GRADIENT, gradient), (steps.CENTRAL_DIFFERENCE, difference)
         ):  # fmt: skip
-            labelled = replace(matrix, rows=(step.symbol,), columns=("value",), scalar=False)
+            labelled = replace(matrix, rows=(step.symbol,), columns=(message("value"),), scalar=False)
             results.append(labelled.as_step(step, sheet=steps.CHECK_SHEET))
         gap = replace(results[0] - results[1], rows=(steps.GAP.symbol,))
         return [*results, gap.as_step(steps.GAP, sheet=steps.CHECK_SHEET)]
@@ -297,7 +308,9 @@ class _Learning:
             ends = [self._first[matrix], self._last[matrix]]
             part = COMPARISON.within(Scope(matrix.name, matrix.name))
             before, after = (
-                copy(end).as_step(step, part, note=f"{matrix.name} {step.note}", sheet=COMPARE)
+                copy(end).as_step(
+                    step, part, note=joined([matrix.name, message(step.note)]), sheet=COMPARE
+                )
                 for end, step in zip(ends, (steps.BEFORE, steps.AFTER))
             )
             moved = (after - before).as_step(steps.MOVED, part, sheet=COMPARE)
@@ -427,7 +440,7 @@ def _curve(points: Sequence[Matrix | float], step: Step) -> Matrix:
     """The column of a number in all steps, (steps + 1, 1)."""
     labels = list(map(str, range(len(points))))
     numbers = {label: point for label, point in zip(labels, points) if not isinstance(point, Matrix)}
-    column = (step.symbol.lower(),)
+    column = (COLUMNS[step.symbol],)
     kept = None
     if numbers:
         kept = Matrix(np.array([[number] for number in numbers.values()]), tuple(numbers), column)
@@ -439,11 +452,13 @@ def _curve(points: Sequence[Matrix | float], step: Step) -> Matrix:
         for point in points
     ]
     curve = replace(gather(picks, labels), columns=column)
-    return curve.described(f"the {step.symbol} of every step").as_step(step, sheet=CURVES)
+    return curve.described(message("the {curve} of every step", curve=step.symbol)).as_step(
+        step, sheet=CURVES
+    )
 
 
 def _certainty(loss: Matrix) -> list[Matrix]:
     """The mean probability of the right answers, (1, 1), if the loss is of probabilities."""
     rights = [node for node in walk([loss]) if node.is_step(RIGHT) and isinstance(node, Matrix)]
-    mean = [replace(column_mean(rights), columns=("certainty",))] if rights else []
+    mean = [replace(column_mean(rights), columns=(COLUMNS[steps.CERTAINTY.symbol],))] if rights else []
     return [one.as_step(steps.CERTAINTY) for one in mean]

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import cast
 
 from attn_xl.errors import ShapeError
 from attn_xl.graph.functions import column_mean, gather, negative_log, row_dot, row_squares, width
 from attn_xl.graph.matrix import Matrix, check_matrices
 from attn_xl.graph.step import WHOLE, Part
+from attn_xl.languages import message
 
 from . import loss_steps as steps
+from .softmax import softmax_parts
 
 
 def cross_entropy(probabilities: Matrix, target: Matrix, rows: Sequence[int] = ()) -> Matrix:
@@ -27,7 +28,7 @@ def cross_entropy(probabilities: Matrix, target: Matrix, rows: Sequence[int] = (
 
     Raises:
         ShapeError: if the shapes do not fit.
-        NotFinite: if a right answer has probability 0.
+        NotFinite: if a right answer has probability 0, and the probabilities are not a softmax.
         WrongTypeError: if an argument is not a matrix.
 
     Example:
@@ -39,24 +40,30 @@ def cross_entropy(probabilities: Matrix, target: Matrix, rows: Sequence[int] = (
                loss
         mean  0.490
 
-    The gradient of what a softmax made is (probabilities − target) / n.
+    The gradient of what a softmax made is (probabilities − target) / n, and a right answer whose
+    probability is too small to be kept, 1e-300 or less, has the loss ln(sum of exponentials) + (largest
+    logit − its own logit), which is the same number.
 
-    Source: Goodfellow, Bengio, Courville, "Deep Learning" (2016), 6.2.1.1.
+    Source: Goodfellow, Bengio, Courville, "Deep Learning" (2016), 6.2.1.1; 4.1 for small probabilities.
     """
     check_matrices(probabilities=probabilities, target=target)
     n = len(target.rows)
-    logits = [] if probabilities.rules is None else [cast(Matrix, x) for x in probabilities.rules]
-    probabilities, *logits = (
+    probabilities, *shares = (
         x if len(x.rows) == n else gather([(x, row) for row in rows or range(n)], target.rows)
-        for x in (probabilities, *logits)
+        for x in (probabilities, *softmax_parts(probabilities))
     )
     if probabilities.shape != target.shape:
         raise ShapeError(f"the probabilities are {probabilities.shape}, the target {target.shape}.")
-    right = replace(row_dot(target, probabilities), columns=("probability",))  # (n, 1)
-    losses = negative_log(right.as_step(steps.RIGHT))  # (n, 1)
-    losses = replace(losses, columns=("loss",))
-    if logits:  # the derivative of both steps together
-        losses = losses.differentiated({logits[0]: lambda _, d: (probabilities - target) * d})
+    right = replace(row_dot(target, probabilities), columns=(message("probability"),))  # (n, 1)
+    right = right.as_step(steps.RIGHT)
+    if shares:
+        logits, maximum, total = shares
+        losses = negative_log(right, (total, maximum - row_dot(target, logits)))  # (n, 1)
+        # the derivative of softmax and logarithm together
+        losses = losses.differentiated({logits: lambda _, d: (probabilities - target) * d})
+    else:
+        losses = negative_log(right)
+    losses = replace(losses, columns=(message("loss"),))
     if len(losses.rows) == 1:
         return losses.as_step(steps.SINGLE_LOSS)
     return column_mean([losses.as_step(steps.LOSSES)]).as_step(steps.LOSS)
@@ -87,7 +94,7 @@ def mean_squared_error(output: Matrix, target: Matrix) -> Matrix:
     if output.shape != target.shape:
         raise ShapeError(f"the output is {output.shape}, but the target {target.shape}.")
     errors = (output - target).as_step(steps.ERRORS)  # (n, d)
-    losses = replace(row_squares(errors) / width(errors), columns=("loss",))  # (n, 1)
+    losses = replace(row_squares(errors) / width(errors), columns=(message("loss"),))  # (n, 1)
     losses = losses.as_step(steps.SQUARED_LOSSES)
     return column_mean([losses]).as_step(steps.LOSS)
 
@@ -95,6 +102,8 @@ def mean_squared_error(output: Matrix, target: Matrix) -> Matrix:
 def mean_loss(losses: Mapping[str, Matrix], part: Part = WHOLE, sheet: str = "") -> Matrix:
     """The mean of the losses of several sentences, by name, (1, 1) each, to (1, 1)."""
     column = gather([(loss, 0) for loss in losses.values()], list(losses))
-    column = replace(column, columns=("loss",)).described("the Loss of every sentence")
+    column = replace(column, columns=(message("loss"),)).described(
+        message("the {loss} of every sentence", loss="Loss")
+    )
     column = column.as_step(steps.SENTENCE_LOSSES, part, sheet=sheet)
     return column_mean([column]).as_step(steps.BATCH_LOSS, part, sheet=sheet)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from attn_xl.graph.functions import exp, row_dot, row_maximum, row_sum
 from attn_xl.graph.matrix import Matrix, check_matrices
 
@@ -41,3 +43,13 @@ def softmax(x: Matrix) -> Matrix:
     total = row_sum(exponentials).as_step(steps.SUM)  # (n, 1)
     weights = (exponentials / total).described(f"softmax({x.as_operand})", "Softmax")
     return weights.differentiated({x: lambda a, d: a * (d - row_dot(d, a).in_cells)})
+
+
+def softmax_parts(weights: Matrix) -> tuple[Matrix, Matrix, Matrix] | tuple[()]:
+    """What `softmax` computed a matrix from: the scores (n, m), their maximum and the sum of their
+    exponentials, (n, 1) each; nothing if another function made it."""
+    if weights.rules is None or not weights.parents[-1].is_step(steps.SUM):
+        return ()
+    exponentials, total = (cast(Matrix, parent) for parent in weights.parents)
+    x, maximum = (cast(Matrix, parent) for parent in exponentials.parents[0].parents)
+    return x, maximum, total

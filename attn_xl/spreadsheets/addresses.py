@@ -189,11 +189,9 @@ def at_row(pattern: str, row: int) -> str:
     return _ROW_TOKEN.sub(lambda token: str(row + int(token[1])), pattern)
 
 
-def split_at_rows(pattern: bytes) -> tuple[list[bytes], list[int]]:
-    """The texts of a pattern with a place between each two for a row number, and the offsets of these
-    rows."""
-    parts = re.split(rb"\x00(-?\d+)\x00", pattern)
-    return parts, [int(offset) for offset in parts[1::2]]
+def row_offsets(pattern: bytes) -> set[int]:
+    """The offsets of the rows whose numbers a pattern has placeholders for."""
+    return {int(offset) for offset in re.findall(rb"\x00(-?\d+)\x00", pattern)}
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import sys
 import zipfile
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -14,7 +13,6 @@ from threading import Thread
 from typing import Any, Literal
 
 from attn_xl.errors import CallError, InputError
-from attn_xl.outputs import no_such_file
 
 from .addresses import MAX_COLUMNS, MAX_ROWS, address, split_address
 from .engines import Value
@@ -22,7 +20,7 @@ from .metadata import Marks
 from .numerals import ErrorValue
 from .plain_sheet import WORTH_IT, plain_rows
 from .text_files import check_size, decoded, is_text, read_text
-from .unpack import DAMAGED, unpacked
+from .unpack import DAMAGED, content_of, unpacked
 from .values import OLE, Grid, sandboxed_values, values
 
 MOST_SPANNED = 10_000_000
@@ -183,21 +181,6 @@ def wrote_this(path: Path) -> bool:
         return False
 
 
-def content_of(path: Path) -> bytes:
-    try:
-        content = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
-    except FileNotFoundError:
-        raise no_such_file(path) from None
-    except IsADirectoryError:
-        raise InputError(f"{path}: is a folder, not a spreadsheet.") from None
-    except (OSError, ValueError, RuntimeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{path}: cannot be read ({reason}).") from None
-    if not content:
-        raise InputError(f"{'standard input' if str(path) == '-' else path}: the file is empty.")
-    return content
-
-
 class _Scan:
     """Finds which formulas of an .xlsx file to compute: those without a stored value, or all of them
     if the file asks to be recalculated."""
@@ -286,11 +269,16 @@ def _place(cell: bytes) -> tuple[int, int]:
 def _computed(
     path: Path, content: bytes, sheets: frozenset[str]
 ) -> dict[str, list[tuple[int, int, Value, bool]]]:
-    """The values IronCalc computes for a file. None if it cannot: the cells stay blank, and a table
-    that needs one reports it by address."""
+    """The values IronCalc computes for a file. None if it cannot, and none of the cells whose values
+    other programs compute otherwise: they stay blank, and a table that needs one reports it by
+    address."""
     import tempfile
 
-    from .recalculate import Recalculated  # few files need an engine
+    from .blocks.references import Lookup
+    from .blocks.templates import Forms
+    from .formulas import WIDTH, formulas_in
+    from .ironcalc_support import formulas_to_reenter, uncertain_cells  # few files need an engine
+    from .recalculate import Recalculated
 
     with tempfile.TemporaryDirectory() as folder:
         if str(path) == "-":  # IronCalc reads files only
@@ -298,11 +286,20 @@ def _computed(
             path.write_bytes(content)
         try:
             engine = Recalculated(path)
+            unsure: dict[str, set[int]] = {}
+            if (book := formulas_in(content, path)) is not None:
+                forms = Forms(book.formulas)
+                if again := formulas_to_reenter(book, forms):
+                    engine.change(again)
+                unsure = uncertain_cells(book, forms, Lookup(book))
             values = {name: engine.computed(name) for name in engine.sheets if name in sheets}
         except InputError:
             return {}
     engine.close()
-    return values
+    return {
+        name: [cell for cell in cells if cell[0] * WIDTH + cell[1] - 1 not in unsure.get(name, set())]
+        for name, cells in values.items()
+    }
 
 
 def _compute(path: Path, content: bytes, grids: dict[str, Grid], *, everything: bool) -> None:

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from attn_xl.errors import InputError
 
 from .addresses import MAX_COLUMNS, MAX_ROWS, split_address
-from .book import content_of
 from .ooxml import Malformed, Package, new_parser
-from .unpack import DAMAGED, damaged, unpacked
+from .unpack import DAMAGED, content_of, damaged, unpacked
 from .values import OLE
 
 WIDTH = MAX_COLUMNS

@@ -4,6 +4,7 @@ every part is intact."""
 from __future__ import annotations
 
 import io
+import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from attn_xl.errors import InputError
+from attn_xl.outputs import no_such_file
 from attn_xl.text import shortened
 
 MOST_PARTS = 10_000
@@ -29,6 +31,26 @@ DAMAGED = (
     EOFError,
 )
 _PIECE = 1 << 16
+
+
+def content_of(path: Path) -> bytes:
+    """The bytes of a file; `-` is standard input.
+
+    Raises:
+        InputError: if the file cannot be read, or is empty.
+    """
+    try:
+        content = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    except FileNotFoundError:
+        raise no_such_file(path) from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a folder, not a spreadsheet.") from None
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path}: cannot be read ({reason}).") from None
+    if not content:
+        raise InputError(f"{'standard input' if str(path) == '-' else path}: the file is empty.")
+    return content
 
 
 def damaged(path: Path, detail: str = "") -> InputError:

@@ -4,16 +4,20 @@ that a block computes, whether it is written with MMULT, SUMPRODUCT, SUM or `*` 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from attn_xl.spreadsheets.addresses import letters, parse_area, quoted, split_address, unquoted
-from attn_xl.spreadsheets.formulas import WIDTH, FormulaBook
+from attn_xl.spreadsheets.addresses import letters, quoted
+from attn_xl.spreadsheets.blocks.blocks import FormulaBlock
+from attn_xl.spreadsheets.blocks.pieces import Box, Pieces
+from attn_xl.spreadsheets.blocks.references import Lookup
+from attn_xl.spreadsheets.blocks.templates import Forms, Template
+from attn_xl.spreadsheets.formulas import FormulaBook, SheetCells
+from attn_xl.spreadsheets.ranges import rectangles
 
 Axis = Literal["rows", "columns"]
 Corners = tuple[int, int, int, int]
@@ -26,14 +30,8 @@ MOST_FORMULAS = 400_000
 """Cells with formulas in a workbook whose formulas are followed."""
 DEEPEST = 400
 """Operations within each other in a formula that is followed: the terms of a sum, for example."""
-_PARTS = re.compile(
-    r""""(?:[^"]|"")*"
-    |(?P<sheet>'(?:[^']|'')+'!|[^\W\d][\w.]*!)?(?<![\w.$])
-     (?P<first>\$?[A-Z]{1,3}\$?[1-9]\d{0,6})(?::(?P<last>\$?[A-Z]{1,3}\$?[1-9]\d{0,6}))?(?![\w.(!])
-    |(?P<word>[^\W\d][\w.]*)(?!\w*[(!\[])""",
-    re.VERBOSE,
-)
-_CELL = re.compile(r"(\$?)([A-Z]+)(\$?)(\d+)")
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_WORD = re.compile(r"[^\W\d][\w.]*(?!\w*[(!\[])")
 _TOKENS = re.compile(r"\x01(\d+)|([^\W\d][\w.]*)\(|(\d+\.?\d*(?:E[+-]?\d+)?|\.\d+)|(\S)", re.IGNORECASE)
 _PREFIX = re.compile(r"^(?:_XLFN\.|_XLWS\.|_XLUDF\.|_XLPM\.)+")
 _TRANSPARENT = ("ANCHORARRAY", "SINGLE", "ARRAYFORMULA", "N", "(")
@@ -147,8 +145,7 @@ class Block:
     steps: tuple[int, int]
     tree: Tree
     references: list[Reference]
-    text: str = ""
-    functions: set[str] = field(default_factory=set)
+    functions: frozenset[str] = frozenset()
 
     @cached_property
     def products(self) -> list[tuple[Product, bool]]:
@@ -181,50 +178,73 @@ class Block:
 
 
 class Blocks:
-    """All blocks of a workbook."""
+    """All blocks of a workbook, by sheet."""
 
     def __init__(self, book: FormulaBook) -> None:
-        self._names = {
-            name.casefold(): area
-            for name, text in book.names.items()
-            if "!" not in name and (area := parse_area(text)) and area[0]
-        }
-        self._trees: dict[str, Tree] = {}
-        self._known: dict[int, tuple[Tree, tuple[str, ...], list[int], list[int], str]] = {}
-        self._sheets = {name.casefold(): name for name in book.sheets}
-        self.on: dict[str, list[Block]] = {}
+        self._pieces = Pieces(book, Forms(book.formulas), Lookup(book))
+        self._trees: dict[tuple[str, str], tuple[Tree, list[Span]]] = {}
         self._corners: dict[str, np.ndarray] = {}
-        self._texts: dict[int, tuple[Tree, str]] = {}
-        self._anchors: dict[tuple[str, int, int], tuple[int, int]] = {}
-        for name, sheet in book.sheets.items():
-            for place in (sheet.formulas >= 0).nonzero()[0].tolist():
-                f = book.formulas[int(sheet.formulas[place])]
-                if f.rows * f.columns > 1:
-                    self._anchors[name, f.row, f.column] = f.rows, f.columns
-        for name, sheet in book.sheets.items():
-            alike: dict[Any, dict[tuple[int, int], Sequence[int]]] = defaultdict(dict)
-            for place in (sheet.formulas >= 0).nonzero()[0].tolist():
-                row, column = divmod(int(sheet.keys[place]), WIDTH)
-                number = int(sheet.formulas[place])
-                f = book.formulas[number]
-                if number not in self._known:
-                    self._known[number] = self._read(f.text, name)
-                tree, sheets, corners, moves, text = self._known[number]
-                down, right = row - f.row, column + 1 - f.column
-                if down or right:
-                    corners = [
-                        x + (down if move == 1 else right if move == 2 else 0)
-                        for x, move in zip(corners, moves)
-                    ]
-                size = (f.rows, f.columns)
-                alike[id(tree), sheets, size][row, column + 1] = corners
-                self._texts[id(tree)] = tree, text
-            self.on[name] = [
-                block
-                for (tree_id, sheets, size), items in alike.items()
-                for block in self._grouped(name, tree_id, sheets, size, items)
-            ]
+        self.on: dict[str, list[Block]] = {name: [] for name in book.sheets}
+        for block in self._pieces.blocks:
+            formula = book.formulas[int(block.sheet.formulas[block.places[0]])]
+            item = formula.rows, formula.columns
+            for box in _copied(block, item):
+                self.on[block.sheet.name].append(self._block(block, box, item))
+        for blocks in self.on.values():
+            blocks.sort(key=lambda block: block.span)
         self._add_sums()
+
+    def _block(self, block: FormulaBlock, box: Box, item: tuple[int, int]) -> Block:
+        """A rectangle of a block of formulas."""
+        template, own = block.template, block.sheet
+        key = own.name, template.text
+        if key not in self._trees:
+            self._trees[key] = self._read(template, own)
+        tree, named = self._trees[key]
+        steps = (box[2] - box[0]) // item[0] + 1, (box[3] - box[1]) // item[1] + 1
+        first = block.predicted(*box[:2])
+        references = []
+        for r in template.references:
+            sheet = self._pieces.lookup.sheet(r.sheet, own)
+            at = [*range(r.at, r.at + 2 * r.cells)] * (3 - r.cells)
+            corners = tuple(first[at].astype(int).tolist())
+            spilled = self._pieces.spilled(sheet, corners, r) if sheet is not None else corners
+            right, down = (
+                tuple(
+                    (block.slopes[at, axis] * item[axis] * (spilled == corners and steps[axis] > 1))
+                    .astype(int)
+                    .tolist()
+                )
+                for axis in (1, 0)
+            )
+            name = sheet.name if sheet is not None else r.sheet
+            references.append(_reference(name, (spilled, right, down), steps))
+        references += [_reference(a.sheet, (a[1:], (0,) * 4, (0,) * 4), (1, 1)) for a in named]
+        span = Span(own.name, *box[:2], box[2] + item[0] - 1, box[3] + item[1] - 1)
+        return Block(span, item, steps, tree, references, frozenset(_functions(tree)))
+
+    def _read(self, template: Template, own: SheetCells) -> tuple[Tree, list[Span]]:
+        """The tree of a template, whose last references are defined names, and what these mean."""
+        if "[" in template.text:  # other workbooks, columns of tables
+            return ("other",), []
+        parts = _QUOTED.sub(" 0 ", template.general).split("§")
+        text, place, part = parts[0], 0, 1
+        for number, reference in enumerate(template.references):
+            while place < reference.at and part < len(parts):
+                text, place, part = f"{text} 1 {parts[part]}", place + 1, part + 1
+            place, part = place + 2 * reference.cells, part + reference.cells
+            text += f"\x01{number} " + "".join(parts[part - 1 : part])
+        text += "".join(f" 1 {rest}" for rest in parts[part:])
+        named: list[Span] = []
+
+        def replaced(word: re.Match[str]) -> str:
+            area = self._pieces.area(word[0], own)
+            if area is None:
+                return word[0]
+            named.append(Span(area[0].name, *area[1]))
+            return f"\x01{len(template.references) + len(named) - 1} "
+
+        return _parsed(_WORD.sub(replaced, text)), named
 
     def _add_sums(self) -> None:
         """Add the products that are written in two steps: `=A1*B1` in a table, then sums over it."""
@@ -251,99 +271,14 @@ class Blocks:
         )
         return [blocks[number] for number in np.flatnonzero(there).tolist()]
 
-    # Reading
 
-    def _read(self, text: str, own: str) -> tuple[Tree, tuple[str, ...], list[int], list[int], str]:
-        """A formula's tree, with the sheets and the corners of its references; for each coordinate 1 if
-        it moves with the row, 2 if with the column, 0 if it is fixed by `$`."""
-        sheets: list[str] = []
-        corners: list[int] = []
-        moves: list[int] = []
-
-        def replaced(match: re.Match[str]) -> str:
-            if match["word"]:
-                named = self._names.get(match["word"].casefold())
-                if named is None or named[0] is None:
-                    return match[0]
-                sheets.append(self._sheets.get(named[0].casefold(), named[0]))
-                corners.extend(named[1])
-                moves.extend((0, 0, 0, 0))
-            elif match["first"]:
-                sheet = unquoted((match["sheet"] or "")[:-1]) if match["sheet"] else own
-                sheets.append(self._sheets.get(sheet.casefold(), sheet))
-                for cell in (match["first"], match["last"] or match["first"]):
-                    parts = _CELL.fullmatch(cell)
-                    assert parts is not None
-                    corners.extend(split_address(parts[2] + parts[4]))
-                    moves.extend((0 if parts[3] else 1, 0 if parts[1] else 2))
-            else:
-                return " 0 "
-            return f"\x01{len(sheets) - 1} "
-
-        if "[" in text:  # other workbooks, columns of tables
-            text = ""
-        plain = _PARTS.sub(replaced, text)
-        if plain not in self._trees:
-            self._trees[plain] = _parsed(plain)
-        return self._trees[plain], tuple(sheets), corners, moves, text
-
-    def _grouped(
-        self,
-        sheet: str,
-        tree_id: int,
-        sheets: tuple[str, ...],
-        size: tuple[int, int],
-        items: dict[tuple[int, int], Sequence[int]],
-    ) -> Iterator[Block]:
-        """The rectangles in which every coordinate moves by the same step."""
-        height, width = size
-        allowed = {0, 1, height, width}
-        runs: list[list[Any]] = []  # row, first column, count, step to the right, corners
-        for row, column in sorted(items):
-            corners = items[row, column]
-            last = runs[-1] if runs else None
-            if last is not None and last[0] == row and last[1] + last[2] * width == column:
-                before = items[row, column - width]
-                step = tuple(b - a for a, b in zip(before, corners))
-                if step == last[3] or (last[3] is None and allowed.issuperset(step)):
-                    last[2:4] = last[2] + 1, step
-                    continue
-            runs.append([row, column, 1, None, corners])
-        open_: dict[tuple[int, int], list[Any]] = {}
-        rectangles: list[list[Any]] = []  # run, rows, step down, last corners
-        for run in runs:
-            above = open_.get((run[1], run[2]))
-            if above is not None and above[0][0] + above[1] * height == run[0]:
-                step = tuple(b - a for a, b in zip(above[3], run[4]))
-                if above[0][3] == run[3] and (
-                    step == above[2] or (above[2] is None and allowed.issuperset(step))
-                ):
-                    above[1:] = above[1] + 1, step, run[4]
-                    continue
-            open_[run[1], run[2]] = one = [run, 1, None, run[4]]
-            rectangles.append(one)
-        tree, text = self._texts[tree_id]
-        none = (0,) * (4 * len(sheets))
-        for (row, column, count, right, corners), rows, down, _ in rectangles:
-            span = Span(sheet, row, column, row + rows * height - 1, column + count * width - 1)
-            references = [
-                _reference(
-                    sheets[k // 4],
-                    [tuple(x[k : k + 4]) for x in (corners, right or none, down or none)],
-                    (rows, count),
-                )
-                for k in range(0, len(corners), 4)
-            ]
-            block = Block(span, size, (rows, count), tree, references, text)
-            block.functions.update(_functions(tree))
-            for number in _anchored(tree):
-                ref = references[number]
-                shape = self._anchors.get((ref.span.sheet, ref.corners[0], ref.corners[1]))
-                if shape:
-                    top, left = ref.corners[:2]
-                    there = (top, left, top + shape[0] - 1, left + shape[1] - 1)
-                    references[number] = _reference(ref.span.sheet, [there, (0,) * 4, (0,) * 4], (1, 1))
-            yield block
+def _copied(block: FormulaBlock, item: tuple[int, int]) -> Iterator[Box]:
+    """The rectangles of a block in which every coordinate stays, or goes on as the cells do."""
+    jumps = [not np.isin(block.slopes[:, axis] * item[axis], (0, 1, *item)).all() for axis in (0, 1)]
+    for top, left, bottom, right in rectangles(block.keys):
+        for row in range(top, bottom + 1) if jumps[0] else (top,):
+            for column in range(left, right + 1) if jumps[1] else (left,):
+                yield row, column, row if jumps[0] else bottom, column if jumps[1] else right
 
 
 def _reference(sheet: str, moves: Sequence[Any], steps: tuple[int, int]) -> Reference:
@@ -431,18 +366,6 @@ def _functions(tree: Tree) -> Iterator[str]:
             yield "EXP"  # e^x
         yield from _functions(tree[2])
         yield from _functions(tree[3])
-
-
-def _anchored(tree: Tree) -> Iterator[int]:
-    """The references to the whole result of an array formula: `A1#`."""
-    if tree[0] == "call":
-        if tree[1] == "ANCHORARRAY" and tree[2] and tree[2][0][0] == "ref":
-            yield tree[2][0][1]
-        for one in tree[2]:
-            yield from _anchored(one)
-    elif tree[0] == "do":
-        yield from _anchored(tree[2])
-        yield from _anchored(tree[3])
 
 
 def _bare(tree: Tree) -> Tree:

@@ -12,7 +12,7 @@ import numpy as np
 
 from attn_xl.errors import CallError, InputError
 from attn_xl.labelled import first_and_last
-from attn_xl.settings import LABELS, SETTINGS
+from attn_xl.settings import INFLUENCES, LABELS, SETTINGS
 from attn_xl.spreadsheets.addresses import unique
 from attn_xl.spreadsheets.book import Book, wrote_this
 from attn_xl.spreadsheets.numerals import ErrorValue, as_text
@@ -115,6 +115,11 @@ def survey_book(
         do = f"its sheet {SETTINGS!r} is missing. Give the file it was made from."
         if SETTINGS in book.grids and (range or words_in):
             do = "leave out --range and --words-in to read it back as a whole."
+        if INFLUENCES in book.grids and SETTINGS not in book.grids:
+            raise InputError(
+                f"{book.path}: attn-xl compare wrote this workbook, which compares models. Give the "
+                "file it was made from, with --model for one of them."
+            )
         raise InputError(f"{book.path}: attn-xl wrote this workbook; {do}")
     names: dict[str, str] = {}
     for original in book.grids:

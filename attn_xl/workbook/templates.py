@@ -13,8 +13,7 @@ from typing import Any
 
 from attn_xl.errors import CallError, InputError
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, MAX_ROWS
-from attn_xl.spreadsheets.book import content_of
-from attn_xl.spreadsheets.unpack import unpacked
+from attn_xl.spreadsheets.unpack import content_of, unpacked
 
 DEFAULT = "article"
 COVER, MATRIX = "Cover", "Matrix"

@@ -15,6 +15,7 @@ from openpyxl.worksheet.hyperlink import Hyperlink
 from attn_xl import __version__
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.node import Graph
+from attn_xl.languages import speaking, translate
 from attn_xl.models.computation import Computation, as_computation
 from attn_xl.outputs import writing_all
 from attn_xl.settings import Formulas, Settings
@@ -24,7 +25,7 @@ from attn_xl.workbook.layout.layout import OVERVIEW, Layout, Sheet
 from attn_xl.workbook.layout.settings_sheet import with_record
 from attn_xl.workbook.xlsx.package import Rows, save
 from attn_xl.workbook.xlsx.rows import spreadsheet_text
-from attn_xl.workbook.xlsx.sheet import add_sheet
+from attn_xl.workbook.xlsx.sheet import Likes, add_sheet
 from attn_xl.workbook.xlsx.styles import Styles, set_text
 
 from .arrange import arrange
@@ -33,6 +34,10 @@ from .templates import COVER, DEFAULT, MATRIX, find_template, load_template
 CALCULATION_ID = 191029
 """The calculation engine of Excel 2019 and 365. With a lower number, they recalculate on loading and
 ask to save."""
+
+
+MOST_LINES = 100
+"""An Overview of more lines is folded: its headings are shown, and the steps of what one unfolds."""
 
 
 def write_workbook(
@@ -66,7 +71,8 @@ def write_workbook(
     computation = as_computation(computation)
     layout = arrange(computation, settings)
     if computation.settings is not None and (record or computation.settings.controls):
-        layout = with_record(layout, computation, computation.settings)
+        with speaking(settings.language.value):
+            layout = with_record(layout, computation, computation.settings)
     write_layout(layout, path, template=template, settings=settings, source=source)
     return layout
 
@@ -91,7 +97,7 @@ def write_layouts(
     source: str = "",
 ) -> None:
     """Write several workbooks; none replaces an existing file before all are complete."""
-    with writing_all([*layouts]) as temporaries:
+    with speaking(settings.language.value), writing_all([*layouts]) as temporaries:
         for layout, temporary in zip(layouts.values(), temporaries):
             book = load_template(find_template(template))
             rows = _Writer(book, layout, settings, source).prepare()
@@ -116,8 +122,11 @@ class _Writer:
                 book.remove(sheet)
         cover.title = OVERVIEW
         layout, styles = self._layout, Styles(book, self._page, self._settings, self._layout.seen)
+        likes = Likes(layout.all_sheets)
         rows = {
-            sheet.name: add_sheet(book, self._page, layout, sheet, styles, self._live, self._dynamic)
+            sheet.name: add_sheet(
+                book, self._page, layout, sheet, styles, self._live, self._dynamic, likes
+            )
             for sheet in layout.all_sheets
         }
         if layout.cover:
@@ -155,12 +164,16 @@ class _Writer:
         }
         start: Any = None
         for cell in list(ws._cells.values()):
-            if not isinstance(cell.value, str) or "{" not in cell.value:
+            if not isinstance(cell.value, str):
+                continue
+            if "{" not in cell.value:
+                if (text := translate(cell.value)) != cell.value:
+                    set_text(cell, text)
                 continue
             if cell.value == "{steps}":
                 start = cell
                 continue
-            text = cell.value
+            text = translate(cell.value)
             below = ws.cell(cell.row + 1, cell.column) if "{sentences}" in text and cost else None
             if below is not None and below.value is None:
                 set_text(below, cost)
@@ -183,7 +196,11 @@ class _Writer:
         letter = letters(start.column)
         names = [text_width(sheet.name) + 2 for sheet in self._listed]
         ws.column_dimensions[letter].width = max(ws.column_dimensions[letter].width, *names)
-        for sheet, texts, level in self._step_rows():
+        sheets = {sheet.name: sheet for sheet in self._layout.sheets}
+        lines = list(self._step_rows())
+        folds = len(lines) > MOST_LINES
+        for (sheet, texts, level), (_, _, below) in zip(lines, [*lines[1:], (None, "", 0)]):
+            sheet = sheet or sheets.get(texts[0].strip())  # a layer that has a sheet of its own
             for i, text in enumerate(texts):
                 cell = ws.cell(row, start.column + i)
                 cell._style = copy.copy(looks[i])
@@ -191,7 +208,9 @@ class _Writer:
                     set_text(cell, text)
             if level:
                 ws.row_dimensions[row].outlineLevel = level
+                ws.row_dimensions[row].hidden = folds
                 ws.sheet_format.outlineLevelRow = max(level, ws.sheet_format.outlineLevelRow or 0)
+            ws.row_dimensions[row].collapsed = folds and below > level
             if sheet:
                 cell = ws.cell(row, start.column)
                 location = _home_of(sheet)
@@ -211,7 +230,7 @@ class _Writer:
             if sheet.group != group:
                 group, parts = sheet.group, ()
                 words = self._layout.sentences.get(group, ())
-                title = f"{group}: {' '.join(words)}" if group else "All sentences"
+                title = f"{group}: {' '.join(words)}" if group else translate("All sentences")
                 yield None, (title, "", "", ""), 0
             level = int(bool(group))
             kept = [old for old, new in zip(parts, sheet.parts) if old == new]

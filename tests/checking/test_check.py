@@ -24,7 +24,7 @@ from planting import KINDS, Nowhere, Places, cells_of, clear, copy, looked_over,
 import attn_xl
 from attn_xl.checking.check import check_workbook
 from attn_xl.checking.findings import KINDS as FINDINGS
-from attn_xl.checking.functions.function_support import lacking
+from attn_xl.checking.function_support import lacking
 from attn_xl.checking.report import show
 from attn_xl.cli.main import main
 from attn_xl.errors import CallError, InputError

@@ -17,9 +17,9 @@ from openpyxl.worksheet.formula import ArrayFormula
 from test_check import cells_of, kinds, numbered
 
 from attn_xl.checking.check import check_workbook
-from attn_xl.checking.functions.function_support import lacking
-from attn_xl.checking.functions.ironcalc_support import ALIKE, EACH
+from attn_xl.checking.function_support import lacking
 from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
+from attn_xl.spreadsheets.ironcalc_support import ALIKE, EACH
 
 DAYS = [datetime.date(2024, 1, 31) + datetime.timedelta(days=40 * i) for i in range(5)]
 COLUMNS: dict[str, list[Any]] = {

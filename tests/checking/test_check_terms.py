@@ -15,9 +15,9 @@ from test_check import kinds
 from test_check_blocks import L, Rows, stored
 from test_check_lines import Found, numbers
 
-from attn_xl.checking.blocks.references import Lookup
-from attn_xl.checking.blocks.templates import Forms
 from attn_xl.checking.check import check_workbook, look_over
+from attn_xl.spreadsheets.blocks.references import Lookup
+from attn_xl.spreadsheets.blocks.templates import Forms
 from attn_xl.spreadsheets.engines import IronCalc, recalculated_by_libreoffice
 from attn_xl.spreadsheets.formulas import NUMBER, WIDTH, Formula, read_formulas
 

@@ -55,7 +55,7 @@ def matrix(values: np.ndarray, name: str) -> attn_xl.Matrix:
     return given(values, [f"r{i}" for i in range(n)], [f"c{j}" for j in range(m)], name)
 
 
-@pytest.mark.parametrize("size", [1.0, 30.0])
+@pytest.mark.parametrize("size", [1.0, 30.0, 3000.0])
 def test_losses_are_those_of_pytorch(size: float) -> None:
     torch = pytest.importorskip("torch")
     logits, output, target = RNG.normal(size=(3, 5, 4)) * size
@@ -71,10 +71,30 @@ def test_losses_are_those_of_pytorch(size: float) -> None:
     assert ours.values.item() == pytest.approx(theirs.item(), rel=1e-13)
 
 
-def test_a_right_answer_of_probability_0_is_an_error() -> None:
-    shares = attn_xl.softmax(given([[0, 800]], ["r"], ["a", "b"], "Logits")).named("P")
+def test_a_given_probability_of_0_is_an_error() -> None:
     with pytest.raises(InputError, match="gives inf"):
-        cross_entropy(shares, given([[1, 0]], ["r"], ["a", "b"], "Target"))
+        cross_entropy(
+            given([[0, 1]], ["r"], ["a", "b"], "P"), given([[1, 0]], ["r"], ["a", "b"], "Target")
+        )
+
+
+@pytest.mark.parametrize("formulas", ["cell", "array"])
+def test_a_right_answer_may_have_a_probability_too_small_to_be_kept(
+    formulas: str, keep: Callable[[Path], Path], tmp_path: Path
+) -> None:
+    """As PyTorch's cross-entropy of logits: ln(1 + e^-800) + 800, and a gradient of p − y."""
+    logits = given([[0, 800], [1, 700], [0, 1]], ["r", "s", "t"], ["a", "b"], "Logits")
+    target = given([[1, 0]] * 3, ["r", "s", "t"], ["a", "b"], "Target")
+    loss = cross_entropy(attn_xl.softmax(logits).named("P"), target)
+    expected = [800, 699, math.log(1 + math.e)]
+    assert loss.values.item() == pytest.approx(sum(expected) / 3, rel=1e-15)
+    (d,) = attn_xl.gradients(loss, [logits])
+    assert np.array_equal(d.values[:2], [[-1 / 3, 1 / 3]] * 2)
+    assert attn_xl.explain(loss, "Losses[r]").words.startswith("ln(P.Sum[r]) + P.Maximum[r] − (")
+    assert attn_xl.explain(loss, "Losses[t]").words == "−ln(Losses.Right[t])"
+    path = tmp_path / "loss.xlsx"
+    attn_xl.write_workbook(d, path, settings=attn_xl.Settings(formulas=formulas))
+    keep(path)
 
 
 def test_a_classifier_is_the_mean_of_the_words_times_w_c(make: Make) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import openpyxl
 import pytest
 from conftest import ROOT
 
@@ -261,3 +262,31 @@ def test_labels_of_weights(text: str, name: str | None) -> None:
 
 def test_the_python_name_is_public() -> None:
     assert attn_xl.read_tables is read_tables
+
+
+def test_formulas_without_values_are_computed_over_whole_ranges(tmp_path: Path) -> None:
+    """IronCalc, reading `SUMPRODUCT(EXP(G2:I2))` from a file, reduces the range to one cell."""
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.append(["", "d1", "d2"])
+    for row, word in enumerate("abc", 2):
+        sheet.append([word, f"=SUMPRODUCT(EXP(G{row}:I{row}))", row])
+        for column in (7, 8, 9):
+            sheet.cell(row, column, 0.1 * column * row)
+    path = tmp_path / "no-values.xlsx"
+    book.save(path)
+    (words,) = attn_xl.read_tables(path, range="A1:C4").sentences.values()
+    expected = [np.exp(0.1 * row * np.arange(7, 10)).sum() for row in (2, 3, 4)]
+    np.testing.assert_allclose(words.values[:, 0], expected)
+
+
+def test_a_value_that_engines_compute_differently_stays_blank(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.append(["", "d1", "d2"])
+    for row, word in enumerate("abc", 2):
+        sheet.append([word, f"=C{row}+1", '=SUM(SUMIF(G1:G3,{"x","y"},H1:H3))' if row == 3 else row])
+    path = tmp_path / "doubtful.xlsx"
+    book.save(path)
+    with pytest.raises(InputError, match="cell B3: blank"):
+        attn_xl.read_tables(path, range="A1:C4")

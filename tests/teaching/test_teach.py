@@ -24,7 +24,7 @@ from attn_xl.spreadsheets.addresses import address
 from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 from attn_xl.teaching.lessons.blanks import Lesson, chosen_cells, results_of
 from attn_xl.teaching.lessons.lesson import write_lesson
-from attn_xl.teaching.lessons.pages import NO_NUMBER, NO_SLIP, RIGHT, WAITS, WRONG
+from attn_xl.teaching.lessons.pages import NO_NUMBER, RIGHT, WAITS, WRONG
 from attn_xl.workbook.layout.place import lay_out
 
 Keep = Callable[[Path], Path]
@@ -165,7 +165,9 @@ class Taught:
         if right == len(marks):
             assert said == "All done. Well done!"
         else:
-            assert said == (f"Start with the first ✗ in: {slips[0]}" if slips else NO_SLIP)
+            assert said == (
+                f"Start with the first ✗ in: {slips[0]}" if slips else "Nothing to fix so far."
+            )
 
 
 class _Same:

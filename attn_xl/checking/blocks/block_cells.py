@@ -8,11 +8,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from attn_xl.spreadsheets.addresses import address
+from attn_xl.spreadsheets.blocks.blocks import FormulaBlock, Mask
+from attn_xl.spreadsheets.blocks.references import Lookup, rectangles_of
+from attn_xl.spreadsheets.blocks.templates import Coordinates, Forms
 from attn_xl.spreadsheets.formulas import WIDTH, Ints, SheetCells
-
-from .blocks import FormulaBlock, Mask, linked
-from .references import Lookup, rectangles_of
-from .templates import Coordinates, Forms
 
 
 def values_at(forms: Forms, sheet: SheetCells, places: Ints) -> Coordinates:
@@ -83,16 +82,6 @@ def cannot_compute(lookup: Lookup, block: FormulaBlock, key: int, typed: bool = 
         elif filled < area or (texts and not cells.texts(around).any()):
             return True
     return False
-
-
-def groups(keys: Ints) -> list[Ints]:
-    """Groups of adjacent cells."""
-    keys = np.sort(keys)
-    links = []
-    for step in (1, WIDTH):
-        first = np.flatnonzero(np.isin(keys + step, keys))
-        links.append((first, np.searchsorted(keys, keys[first] + step)))
-    return linked(keys, links)
 
 
 # Other cells among those of a block

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from attn_xl.spreadsheets.blocks.blocks import FormulaBlock
+from attn_xl.spreadsheets.blocks.references import Lookup
 from attn_xl.spreadsheets.formulas import MISSING, NUMBER, WIDTH, Ints, SheetCells
-
-from .blocks import FormulaBlock
-from .references import Lookup
 
 ROW, COLUMN = 0, 1
 STEPS = (WIDTH, 1)

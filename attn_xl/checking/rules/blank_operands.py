@@ -15,19 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_xl.checking.blocks.blocks import FormulaBlock
-from attn_xl.checking.blocks.references import (
-    ADDING,
-    CAREFUL,
-    Lookup,
-    Rectangles,
-    keys_within,
-    rectangles_of,
-    uses,
-)
-from attn_xl.checking.blocks.templates import Forms, Reference, Template, names
+from attn_xl.checking.blocks.words import ADDING, CAREFUL
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.addresses import address
+from attn_xl.spreadsheets.blocks.blocks import FormulaBlock
+from attn_xl.spreadsheets.blocks.references import Lookup, Rectangles, keys_within, rectangles_of, uses
+from attn_xl.spreadsheets.blocks.templates import Forms, Reference, Template, names
 from attn_xl.spreadsheets.formulas import TEXT, WIDTH, FormulaBook, Ints, SheetCells
 from attn_xl.spreadsheets.ranges import shortened_spans, spans
 from attn_xl.text import count

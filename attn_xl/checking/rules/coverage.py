@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from attn_xl.checking.blocks.block_cells import copies
-from attn_xl.checking.blocks.pieces import (
+from attn_xl.checking.blocks.words import ADDING
+from attn_xl.checking.findings import Finding
+from attn_xl.spreadsheets.blocks.pieces import (
     Box,
     Piece,
     Pieces,
@@ -23,8 +25,7 @@ from attn_xl.checking.blocks.pieces import (
     is_number,
     written,
 )
-from attn_xl.checking.blocks.references import ADDING, keys_within, rectangles_of
-from attn_xl.checking.findings import Finding
+from attn_xl.spreadsheets.blocks.references import keys_within, rectangles_of
 from attn_xl.spreadsheets.formulas import SheetCells
 from attn_xl.text import count
 

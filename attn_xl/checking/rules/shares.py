@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from attn_xl.checking.blocks.pieces import Piece, Pieces, Read
-from attn_xl.checking.blocks.references import keys_within
 from attn_xl.checking.findings import Finding
+from attn_xl.spreadsheets.blocks.pieces import Piece, Pieces, Read
+from attn_xl.spreadsheets.blocks.references import keys_within
 from attn_xl.spreadsheets.formulas import NUMBER, Ints
 from attn_xl.spreadsheets.ranges import spans
 

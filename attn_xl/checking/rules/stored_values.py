@@ -11,13 +11,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_xl.checking.blocks.dependents import cells_with, made_from, origins_of_errors
-from attn_xl.checking.blocks.references import Lookup, keys_within, rectangles_of
-from attn_xl.checking.blocks.templates import Coordinates, Forms, Template, as_typed, names
 from attn_xl.checking.findings import Finding
-from attn_xl.checking.functions.function_support import DATED, UNSTEADY
-from attn_xl.checking.functions.ironcalc_support import doubtful, must_be_entered
 from attn_xl.spreadsheets.addresses import address, quoted
+from attn_xl.spreadsheets.blocks.dependents import cells_with, made_from, using
+from attn_xl.spreadsheets.blocks.references import Lookup, keys_within, rectangles_of, uses
+from attn_xl.spreadsheets.blocks.templates import Coordinates, Forms, Template, as_typed, names
 from attn_xl.spreadsheets.engines import SMALLEST, Value, recalculated_by_libreoffice
 from attn_xl.spreadsheets.formulas import (
     ERROR,
@@ -30,6 +28,7 @@ from attn_xl.spreadsheets.formulas import (
     SheetCells,
     read_formulas,
 )
+from attn_xl.spreadsheets.ironcalc_support import UNSTEADY, doubts_of
 from attn_xl.spreadsheets.ranges import shortened_spans, spans
 from attn_xl.spreadsheets.recalculate import Recalculated
 from attn_xl.text import count, listed, shortened
@@ -52,8 +51,6 @@ ROUGHLY = 1e-6  # relative tolerance for cells that depend on these functions
 
 _CIRCLE = "#CIRC!"
 """IronCalc's value for a circular reference, and for cells that depend on one."""
-_ELSEWHERE = re.compile(r"\[[^\]]*\][^!\[\]]*!")
-"""The file and the sheet in a reference to another workbook."""
 _SPREAD = names("""
     COVAR COVARIANCE.P COVARIANCE.S DEVSQ STDEV STDEV.P STDEV.S STDEVP VAR VAR.P VAR.S VARP
 """)
@@ -76,25 +73,6 @@ def ironcalc_values(engine: Recalculated) -> Compute:
         return engine.values(sheet, [*zip(rows, columns)])
 
     return compute
-
-
-def formulas_to_reenter(book: FormulaBook, forms: Forms) -> list[tuple[str, int, int, str]]:
-    """The formulas that IronCalc must be given again after loading, by sheet, row and column, with
-    their text. When it loads `SUMPRODUCT(EXP(B5:F5))` from a file, it reduces the range to one
-    cell, unlike every other program; when the formula is entered, it does not."""
-    found = []
-    for sheet in book.sheets.values():
-        where = np.flatnonzero(sheet.formulas >= 0)
-        apart = np.array([must_be_entered(template) for template in forms.templates])
-        where = where[apart[forms.template[sheet.formulas[where]]]] if len(where) else where
-        for place in where.tolist():
-            formula = int(sheet.formulas[place])
-            if book.formulas[formula].rows * book.formulas[formula].columns == 1:
-                row, column = int(sheet.keys[place]) // WIDTH, int(sheet.keys[place]) % WIDTH + 1
-                at = np.array([formula]), np.array([row]), np.array([column])
-                (values,) = forms.coordinates(*at)
-                found.append((sheet.name, row, column, forms.written(formula, values)))
-    return found
 
 
 def frozen_cells(book: FormulaBook, forms: Forms) -> list[tuple[str, int, int, str]]:
@@ -177,6 +155,21 @@ def libreoffice_values(path: Path) -> Compute:
     return compute
 
 
+def origins_of_errors(book: FormulaBook, forms: Forms, lookup: Lookup) -> dict[str, Ints]:
+    """The cells of each sheet whose error value does not come from another cell."""
+    wrong = {name: sheet.keys[sheet.kinds == ERROR] for name, sheet in book.sheets.items()}
+    made: dict[str, set[int]] = {name: set() for name in book.sheets}
+    if any(len(keys) for keys in wrong.values()):
+        for used in uses(book, forms):
+            sheet, places = used[:2]
+            if (sheet.kinds[places] == ERROR).any():
+                made[sheet.name] |= set(sheet.keys[places[using(book, lookup, wrong, used)]].tolist())
+    for name, sheet in book.sheets.items():
+        of_wrong = np.isin(sheet.spilled, sheet.formulas[np.isin(sheet.keys, wrong[name])])
+        made[name] |= set(sheet.keys[of_wrong & (sheet.spilled >= 0)].tolist())
+    return {name: np.array(sorted({*keys.tolist()} - made[name])) for name, keys in wrong.items()}
+
+
 def wrong_values(
     book: FormulaBook,
     forms: Forms,
@@ -209,7 +202,7 @@ def wrong_values(
         differ = _differing(sheet, places, computed, tolerance)
         suspects.append((sheet, places[differ], [computed[i] for i in differ.tolist()]))
     if any(len(places) for _, places, _ in suspects):
-        doubts = _doubtful_functions(book, forms, engine)
+        doubts = doubts_of(book, forms, engine)
         for sheet, places, values in suspects:
             formulas = np.maximum(sheet.formulas[places], sheet.spilled[places])
             lost = [
@@ -375,28 +368,6 @@ def _shown(value: Value) -> str:
     if isinstance(value, (int, float)):
         return f"{value:.15g}"
     return "nothing" if value in (None, "") else repr(shortened(str(value)))
-
-
-def _doubtful_functions(book: FormulaBook, forms: Forms, engine: str) -> list[frozenset[str]]:
-    """For each formula, its functions whose value varies from one calculation to the next, or that
-    engines, or this engine, do not compute reliably."""
-    known: dict[tuple[int, bool, bool], frozenset[str]] = {}
-    out = []
-    for formula, kind in zip(book.formulas, forms.template.tolist()):
-        key = kind, formula.array, formula.table
-        if key not in known:
-            template = forms.templates[kind]
-            doubts = template.functions & UNSTEADY
-            if formula.table:
-                doubts |= {"TABLE"}
-            if any(_ELSEWHERE.search(name) for name in template.names):
-                doubts |= {"another workbook"}
-            if engine == "IronCalc":
-                doubts |= doubtful(template, formula.array)
-                doubts |= template.functions & DATED if book.since_1904 else frozenset()
-            known[key] = doubts
-        out.append(known[key])
-    return out
 
 
 def _error_text(sheet: SheetCells, text: str, keys: list[int], origins: dict[str, Ints]) -> str:

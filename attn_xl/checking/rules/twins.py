@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from attn_xl.checking.blocks.blocks import FormulaBlock
-from attn_xl.checking.blocks.pieces import Box, Piece, Pieces, Read, written
-from attn_xl.checking.blocks.templates import Coordinates, Reference
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.addresses import address
+from attn_xl.spreadsheets.blocks.blocks import FormulaBlock
+from attn_xl.spreadsheets.blocks.pieces import Box, Piece, Pieces, Read, written
+from attn_xl.spreadsheets.blocks.templates import Coordinates, Reference
 from attn_xl.spreadsheets.formulas import WIDTH, SheetCells
 
 from .coverage import copied, finding, follows, replaced, text_of

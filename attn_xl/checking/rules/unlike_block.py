@@ -17,7 +17,6 @@ from attn_xl.checking.blocks.block_cells import (
     cannot_compute,
     entered,
     formula_for,
-    groups,
     has_its_line,
     is_diagonal,
     other_cells,
@@ -25,7 +24,6 @@ from attn_xl.checking.blocks.block_cells import (
     text_at,
     values_at,
 )
-from attn_xl.checking.blocks.blocks import FormulaBlock
 from attn_xl.checking.blocks.number_lines import (
     COLUMN,
     CONSTANT,
@@ -35,9 +33,10 @@ from attn_xl.checking.blocks.number_lines import (
     NumberLines,
     key_of,
 )
-from attn_xl.checking.blocks.references import Lookup
-from attn_xl.checking.blocks.templates import Coordinates, Forms, Template
 from attn_xl.checking.findings import Finding
+from attn_xl.spreadsheets.blocks.blocks import FormulaBlock, groups
+from attn_xl.spreadsheets.blocks.references import Lookup
+from attn_xl.spreadsheets.blocks.templates import Coordinates, Forms, Template
 from attn_xl.spreadsheets.formulas import NUMBER, TEXT, WIDTH, Ints
 from attn_xl.spreadsheets.ranges import shortened_spans, spans
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
+from attn_xl.languages import message, translate
 from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.text import clean
 
 from .marking import Verdict
 
 GRADES, CELLS = "Grades", "Cells"
-GRADES_NOTE = "What was handed in, marked: points for each step, and what share of all cells they are."
 
 
 class Status(str, Enum):
@@ -27,6 +27,20 @@ class Status(str, Enum):
     """it was marked, but another submission of the same lesson counts"""
     missing = "missing"
     """a student in the key who handed nothing in"""
+
+    @property
+    def shown(self) -> str:
+        """The word in the current language."""
+        return translate(_STATUSES[self])
+
+
+_STATUSES = {
+    Status.marked: message("marked"),
+    Status.failed: message("failed"),
+    Status.skipped: message("skipped"),
+    Status.repeated: message("repeated"),
+    Status.missing: message("missing"),
+}
 
 
 @dataclass(frozen=True)
@@ -56,7 +70,7 @@ class CellMark:
     @property
     def why(self) -> str:
         """The calculation and the likely slip, in one line."""
-        guess = f"Likely slip: {self.guess}." if self.guess else ""
+        guess = translate("Likely slip: {slip}.", slip=self.guess) if self.guess else ""
         return ". ".join(filter(None, (self.worked, guess)))
 
 
@@ -82,7 +96,12 @@ class Prediction:
         return PREDICTED[self.expected.casefold() != self.came_out.casefold()]
 
 
-PREDICTED = ("as it came out", "otherwise", "in words", "no prediction")
+PREDICTED = (
+    message("as it came out"),
+    message("otherwise"),
+    message("in words"),
+    message("no prediction"),
+)
 
 
 @dataclass(frozen=True)
@@ -129,9 +148,9 @@ class Graded:
 
 def sentence(text: str) -> str:
     """A phrase as a sentence, with a capital and a full stop; "" stays ""."""
-    return f"{text[:1].upper()}{text[1:]}." if text else ""
+    return translate("{sentence}.", sentence=f"{text[:1].upper()}{text[1:]}") if text else ""
 
 
 def is_grades(book: WrittenBook) -> bool:
     """Whether a workbook is a table of grades written by attn-xl."""
-    return any(line and line[0] == GRADES_NOTE for line in book.grids.get(GRADES, [])[:3])
+    return GRADES in book.grids and CELLS in book.grids

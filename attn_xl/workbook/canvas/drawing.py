@@ -50,11 +50,11 @@ class Drawn:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return self.node.columns if self.turned else self.node.rows
+        return self.node.column_labels if self.turned else self.node.row_labels
 
     @property
     def headings(self) -> tuple[str, ...]:
-        return self.node.rows if self.turned else self.node.columns
+        return self.node.row_labels if self.turned else self.node.column_labels
 
 
 @dataclass(frozen=True)

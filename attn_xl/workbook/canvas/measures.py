@@ -80,6 +80,10 @@ class Figures:
             self._widths[node] = shown + NUMBER_ROOM
         return self._widths[node]
 
+    def share_width(self, nodes: Sequence[Node]) -> None:
+        """Give some matrices the width of the widest."""
+        self._widths |= dict.fromkeys(nodes, max(map(self.width, nodes)))
+
     def need(self, node: Node, heading: str) -> float:
         """The width of a column of a matrix with its heading."""
         return max(self.width(node), min(bold(heading) + 1.5, LONG_HEADING) if heading else 0.0)
@@ -87,7 +91,7 @@ class Figures:
     def needs(self, node: Node) -> Sequence[float]:
         """The widths of all columns of a matrix."""
         if node not in self._needs:
-            self._needs[node] = [self.need(node, heading) for heading in node.columns]
+            self._needs[node] = [self.need(node, heading) for heading in node.column_labels]
         return self._needs[node]
 
     def headings(self, drawn: Drawn) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -146,7 +147,7 @@ class Extras:
         freeze: the first cell that scrolls, `D5`.
     """
 
-    cells: tuple[Cell, ...] = ()
+    cells: Sequence[Cell] = ()
     charts: tuple[Chart, ...] = ()
     choices: tuple[Choice, ...] = ()
     tints: tuple[Tint, ...] = ()

@@ -123,6 +123,16 @@ def linked(items: Ints, links: list[tuple[Ints, Ints]], where: Ints | None = Non
     return np.split(items[where][order], cuts) if len(where) else []
 
 
+def groups(keys: Ints) -> list[Ints]:
+    """Groups of adjacent cells."""
+    keys = np.sort(keys)
+    links = []
+    for step in (1, WIDTH):
+        first = np.flatnonzero(np.isin(keys + step, keys))
+        links.append((first, np.searchsorted(keys, keys[first] + step)))
+    return linked(keys, links)
+
+
 def _separate_blocks(
     sheet: SheetCells,
     template: Template,

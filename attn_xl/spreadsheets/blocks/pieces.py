@@ -14,8 +14,7 @@ import numpy as np
 from attn_xl.spreadsheets.addresses import address, parse_area, quoted
 from attn_xl.spreadsheets.formulas import MISSING, NUMBER, WIDTH, FormulaBook, Ints, SheetCells
 
-from .block_cells import groups
-from .blocks import FormulaBlock, blocks
+from .blocks import FormulaBlock, blocks, groups
 from .references import Lookup, keys_within, rectangles_of, uses
 from .templates import Forms, Reference
 
@@ -168,7 +167,7 @@ class Pieces:
             if sheet is not None:
                 top, left, bottom, right = rectangles_of(reference, ends)
                 reach = int(top.min()), int(left.min()), int(bottom.max()), int(right.max())
-                piece.reads.append(Read(sheet, self._spilled(sheet, reach, reference), (reference,)))
+                piece.reads.append(Read(sheet, self.spilled(sheet, reach, reference), (reference,)))
         if template.alone and template.is_product:
             piece.reads = _factors(piece.reads)
         for name in template.names:
@@ -181,7 +180,7 @@ class Pieces:
         piece.text = text.replace(" ", "")
         return piece
 
-    def _spilled(self, sheet: SheetCells, box: Box, reference: Reference) -> Box:
+    def spilled(self, sheet: SheetCells, box: Box, reference: Reference) -> Box:
         """The range of `A1#`."""
         if reference.function != "ANCHORARRAY" or reference.cells != 1:
             return box

@@ -1,6 +1,4 @@
-"""Dependents of cells across all sheets: what an uncertain value affects, and where an error value
-begins.
-"""
+"""Dependents of cells across all sheets: what an uncertain value affects."""
 
 from __future__ import annotations
 
@@ -8,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_xl.spreadsheets.addresses import parse_area
-from attn_xl.spreadsheets.formulas import ERROR, WIDTH, FormulaBook, Ints, SheetCells
-
-from .references import Filled, Lookup, rectangles_of, uses
-from .templates import Coordinates, Forms, Template
+from attn_xl.spreadsheets.blocks.references import Filled, Lookup, rectangles_of, uses
+from attn_xl.spreadsheets.blocks.templates import Coordinates, Forms, Template
+from attn_xl.spreadsheets.formulas import WIDTH, FormulaBook, Ints, SheetCells
 
 
 def cells_with(book: FormulaBook, forms: Forms, functions: frozenset[str]) -> dict[str, list[int]]:
@@ -38,14 +35,14 @@ def made_from(
         grown = False
         keys = {n: np.array(sorted(cells), dtype=np.int64) for n, cells in touched.items()}
         for sheet, places, template, values in used:
-            hit = _using(book, lookup, keys, (sheet, places, template, values))
+            hit = using(book, lookup, keys, (sheet, places, template, values))
             cells = set(sheet.keys[places[hit]].tolist()) - touched[sheet.name]
             touched[sheet.name] |= cells
             grown = grown or bool(cells)
     return touched
 
 
-def _using(
+def using(
     book: FormulaBook,
     lookup: Lookup,
     keys: dict[str, Ints],
@@ -61,21 +58,6 @@ def _using(
     for name in template.names:
         hit |= _names_one(book, sheet, name, keys)
     return hit
-
-
-def origins_of_errors(book: FormulaBook, forms: Forms, lookup: Lookup) -> dict[str, Ints]:
-    """The cells of each sheet whose error value does not come from another cell."""
-    wrong = {name: sheet.keys[sheet.kinds == ERROR] for name, sheet in book.sheets.items()}
-    made: dict[str, set[int]] = {name: set() for name in book.sheets}
-    if any(len(keys) for keys in wrong.values()):
-        for used in uses(book, forms):
-            sheet, places = used[:2]
-            if (sheet.kinds[places] == ERROR).any():
-                made[sheet.name] |= set(sheet.keys[places[_using(book, lookup, wrong, used)]].tolist())
-    for name, sheet in book.sheets.items():
-        of_wrong = np.isin(sheet.spilled, sheet.formulas[np.isin(sheet.keys, wrong[name])])
-        made[name] |= set(sheet.keys[of_wrong & (sheet.spilled >= 0)].tolist())
-    return {name: np.array(sorted({*keys.tolist()} - made[name])) for name, keys in wrong.items()}
 
 
 def _names_one(book: FormulaBook, sheet: SheetCells, name: str, keys: dict[str, Ints]) -> bool:

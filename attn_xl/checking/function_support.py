@@ -14,18 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from attn_xl.checking.blocks.templates import names
+from attn_xl.spreadsheets.blocks.templates import names
 
 VOLATILE = names("NOW TODAY RAND RANDBETWEEN RANDARRAY OFFSET INDIRECT CELL INFO")
 """Functions that are recalculated whenever anything changes."""
-UNSTEADY = names("NOW TODAY RAND RANDBETWEEN RANDARRAY CELL INFO")
-"""Functions whose value differs from one calculation to the next."""
-
-DATED = names("""
-    DATE DATEDIF DATEVALUE DAY DAYS360 EDATE EOMONTH ISOWEEKNUM MONTH NETWORKDAYS TEXT WEEKDAY
-    WEEKNUM WORKDAY YEAR YEARFRAC
-""")
-"""Functions of dates; their results depend on the date system, 1900 or 1904."""
 
 _2010 = names("""
     AGGREGATE BETA.DIST BETA.INV BINOM.DIST BINOM.INV CEILING.PRECISE CHISQ.DIST CHISQ.DIST.RT

@@ -6,7 +6,21 @@ from __future__ import annotations
 
 import re
 
-from attn_xl.checking.blocks.templates import ARRAYS, CONSTANT, Template, names
+import numpy as np
+
+from .blocks.dependents import made_from
+from .blocks.references import Lookup
+from .blocks.templates import ARRAYS, CONSTANT, Forms, Template, names
+from .formulas import WIDTH, FormulaBook
+
+UNSTEADY = names("NOW TODAY RAND RANDBETWEEN RANDARRAY CELL INFO")
+"""Functions whose value differs from one calculation to the next."""
+
+DATED = names("""
+    DATE DATEDIF DATEVALUE DAY DAYS360 EDATE EOMONTH ISOWEEKNUM MONTH NETWORKDAYS TEXT WEEKDAY
+    WEEKNUM WORKDAY YEAR YEARFRAC
+""")
+"""Functions of dates; their results depend on the date system, 1900 or 1904."""
 
 ALIKE = names("""
     ABS ACOS ACOSH ACOT ADDRESS AND ASIN ASINH ATAN ATAN2 ATANH AVEDEV AVERAGE AVERAGEA AVERAGEIF
@@ -59,6 +73,8 @@ _RANGES = {
 }
 """Functions that compute one value from ranges and single values; the numbers are those of the range
 arguments."""
+_ELSEWHERE = re.compile(r"\[[^\]]*\][^!\[\]]*!")
+"""The file and the sheet in a reference to another workbook."""
 _EXCEPTIONS = (
     # Blank cells differ from "x" and do count.
     (
@@ -108,3 +124,56 @@ def _of_each(chain: tuple[tuple[str, int], ...], array: bool) -> frozenset[str]:
         if name not in _THROUGH and (name, argument) != ("INDEX", 0):
             found.add(name)
     return frozenset(found)
+
+
+def formulas_to_reenter(book: FormulaBook, forms: Forms) -> list[tuple[str, int, int, str]]:
+    """The formulas that IronCalc must be given again after loading, by sheet, row and column, with
+    their text. When it loads `SUMPRODUCT(EXP(B5:F5))` from a file, it reduces the range to one
+    cell, unlike every other program; when the formula is entered, it does not."""
+    found = []
+    for sheet in book.sheets.values():
+        where = np.flatnonzero(sheet.formulas >= 0)
+        apart = np.array([must_be_entered(template) for template in forms.templates])
+        where = where[apart[forms.template[sheet.formulas[where]]]] if len(where) else where
+        for place in where.tolist():
+            formula = int(sheet.formulas[place])
+            if book.formulas[formula].rows * book.formulas[formula].columns == 1:
+                row, column = int(sheet.keys[place]) // WIDTH, int(sheet.keys[place]) % WIDTH + 1
+                at = np.array([formula]), np.array([row]), np.array([column])
+                (values,) = forms.coordinates(*at)
+                found.append((sheet.name, row, column, forms.written(formula, values)))
+    return found
+
+
+def doubts_of(book: FormulaBook, forms: Forms, engine: str) -> list[frozenset[str]]:
+    """For each formula, its functions whose value varies from one calculation to the next, or that
+    engines, or this engine, do not compute reliably."""
+    known: dict[tuple[int, bool, bool], frozenset[str]] = {}
+    out = []
+    for formula, kind in zip(book.formulas, forms.template.tolist()):
+        key = kind, formula.array, formula.table
+        if key not in known:
+            template = forms.templates[kind]
+            doubts = template.functions & UNSTEADY
+            if formula.table:
+                doubts |= {"TABLE"}
+            if any(_ELSEWHERE.search(name) for name in template.names):
+                doubts |= {"another workbook"}
+            if engine == "IronCalc":
+                doubts |= doubtful(template, formula.array)
+                doubts |= template.functions & DATED if book.since_1904 else frozenset()
+            known[key] = doubts
+        out.append(known[key])
+    return out
+
+
+def uncertain_cells(book: FormulaBook, forms: Forms, lookup: Lookup) -> dict[str, set[int]]:
+    """The cells, by sheet, whose value IronCalc may compute unlike other programs, and those that
+    depend on them; values that differ from one calculation to the next are left out."""
+    doubts = doubts_of(book, forms, "IronCalc")
+    bad = [n for n, functions in enumerate(doubts) if functions - UNSTEADY]
+    seeds = {
+        name: sheet.keys[np.isin(np.maximum(sheet.formulas, sheet.spilled), bad)].tolist()
+        for name, sheet in book.sheets.items()
+    }
+    return made_from(book, forms, lookup, seeds)
