@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from attn_xl.errors import CallError, InputError
+from attn_xl.languages import ENGLISH, current_language, speaking
+from attn_xl.settings import Language, Settings
 from attn_xl.text import say
 
 from .options import Force, Template
@@ -70,6 +72,13 @@ def grade(
     jobs: Annotated[
         int | None, typer.Option(help="Number of files to mark in parallel. Default: one per core.")
     ] = None,
+    language: Annotated[
+        Language | None,
+        typer.Option(
+            help="The language of grades, remarks and marked copies. Default: that of each lesson; of "
+            "the grades, English.",
+        ),
+    ] = None,
     template: Template = "article",
     force: Force = False,
 ) -> int:
@@ -96,18 +105,19 @@ def grade(
     sources = [*paths, template_path, *([answers] if answers else [])]
     for target in targets:
         check_output(target, force=force, sources=sources)
-    graded = grade_class(
-        paths, answers=answers, feedback=feedback, template=template_path, jobs=jobs, force=force
-    )
-    print_grades(graded)
-    if not any(one.status is Status.marked for one in graded):
-        raise InputError("no file could be marked, so no grades were written.")
-    gradebooks = {moodle: moodle_csv, canvas: canvas_csv}
-    for target in targets:
-        if target in gradebooks:
-            _write_text(gradebooks[target](graded, id_column), target)
-        else:
-            _write(graded, target, template_path)
+    with speaking(language.value if language else ENGLISH):
+        graded = grade_class(
+            paths, answers=answers, feedback=feedback, template=template_path, jobs=jobs, force=force
+        )
+        print_grades(graded)
+        if not any(one.status is Status.marked for one in graded):
+            raise InputError("no file could be marked, so no grades were written.")
+        gradebooks = {moodle: moodle_csv, canvas: canvas_csv}
+        for target in targets:
+            if target in gradebooks:
+                _write_text(gradebooks[target](graded, id_column), target)
+            else:
+                _write(graded, target, template_path)
     for target in targets:
         say(f"{target}: {summary(graded)}")
     if feedback is not None:
@@ -139,7 +149,8 @@ def _write(graded: Sequence[Graded], target: Path, template_path: Path) -> None:
     if target.suffix.lower() == ".csv":
         _write_text(grades_csv(graded), target, "utf-8-sig")  # Excel reads UTF-8 by the byte order mark
     else:
-        write_layout(grades_layout(graded), target, template=template_path)
+        settings = Settings(language=Language(current_language()))
+        write_layout(grades_layout(graded), target, template=template_path, settings=settings)
 
 
 def _write_text(text: str, target: Path, encoding: str = "utf-8") -> None:

@@ -61,8 +61,15 @@ class Answers:
             padding: the words that only fill up a sentence.
 
         Raises:
-            InputError: if a right answer is missing, unknown to the model, or of another shape.
+            InputError: if a right answer is missing, unknown to the model, of another shape, or of an
+                unknown sentence.
         """
+        for labelled in self._tables.labels:
+            if labelled not in self._tables.sentences:
+                raise InputError(
+                    f"{self._where}: there is no sentence {labelled!r}. "
+                    f"{nearest(labelled, self._tables.sentences)}"
+                )
         if result.step == steps.PROBABILITIES:
             return self._loss_of_words(name, result, padding)
         if result.step == loss_steps.CLASS_PROBABILITIES:
@@ -88,11 +95,12 @@ class Answers:
         found = [_among(columns, word) for word in right]
         if "" in found:
             word = right[found.index("")]
+            times = [column.casefold() for column in columns].count(word.casefold())
+            what = f"is in the vocabulary {times} times" if times else "is not in the vocabulary"
+            advice = "Keep one" if times else "Add it to Vocabulary or W_U, or change the sentence"
             raise InputError(
                 f"{self._tables.path}: the word {word!r}, which the model has to predict in the "
-                "sentence "
-                f"{name!r}, is not in the vocabulary once. {nearest(word, columns)} Add it to "
-                "Vocabulary or W_U, or change the sentence."
+                f"sentence {name!r}, {what}. {nearest(word, columns)} {advice}."
             )
         rows = words[: len(right)]
         answers = texts(found, rows, message("word"), columns).as_step(loss_steps.TARGET_WORDS)

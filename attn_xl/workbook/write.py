@@ -15,7 +15,7 @@ from openpyxl.worksheet.hyperlink import Hyperlink
 from attn_xl import __version__
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.node import Graph
-from attn_xl.languages import speaking, translate
+from attn_xl.languages import ENGLISH, current_language, speaking, translate
 from attn_xl.models.computation import Computation, as_computation
 from attn_xl.outputs import writing_all
 from attn_xl.settings import Formulas, Settings
@@ -31,13 +31,15 @@ from attn_xl.workbook.xlsx.styles import Styles, set_text
 from .arrange import arrange
 from .templates import COVER, DEFAULT, MATRIX, find_template, load_template
 
+MOST_WORDS = 72
+"""Characters: the widest column of steps in words, in other languages than English."""
 CALCULATION_ID = 191029
 """The calculation engine of Excel 2019 and 365. With a lower number, they recalculate on loading and
 ask to save."""
 
 
 MOST_LINES = 100
-"""An Overview of more lines is folded: its headings are shown, and the steps of what one unfolds."""
+"""An Overview of more lines is folded: it shows its headings, and their steps once unfolded."""
 
 
 def write_workbook(
@@ -198,6 +200,12 @@ class _Writer:
         ws.column_dimensions[letter].width = max(ws.column_dimensions[letter].width, *names)
         sheets = {sheet.name: sheet for sheet in self._layout.sheets}
         lines = list(self._step_rows())
+        if current_language() != ENGLISH:  # the template's width is for English
+            words = letters(start.column + 1)
+            widest = max((text_width(texts[1]) + 1 for _, texts, _ in lines), default=0)
+            ws.column_dimensions[words].width = max(
+                ws.column_dimensions[words].width, min(widest, MOST_WORDS)
+            )
         folds = len(lines) > MOST_LINES
         for (sheet, texts, level), (_, _, below) in zip(lines, [*lines[1:], (None, "", 0)]):
             sheet = sheet or sheets.get(texts[0].strip())  # a layer that has a sheet of its own

@@ -16,12 +16,12 @@ from attn_xl.graph.operation import operation_of
 from attn_xl.spreadsheets.addresses import quoted
 from attn_xl.workbook.layout.copied_cells import CopiedCells, Names
 from attn_xl.workbook.layout.layout import Sheet
-from attn_xl.workbook.layout.page import Extras
+from attn_xl.workbook.layout.page import Extras, changed
 from attn_xl.workbook.layout.placed import Block
 
 from .drawing import Drawing
 from .figures import is_drawn_at_first_use
-from .measures import Figures, widths_of
+from .measures import Figures
 from .picture import layer_of, layer_title
 
 Blocks = Mapping[Node, Block]
@@ -203,11 +203,11 @@ class Likeness:
         nodes, captions = self.nodes, self._captions
         return Drawing(
             [
-                replaced(drawn, node=nodes[drawn.node], moved=drawn.moved and nodes[drawn.moved])
+                changed(drawn, node=nodes[drawn.node], moved=drawn.moved and nodes[drawn.moved])
                 for drawn in drawing.matrices
             ],
             [
-                replaced(text, node=text.node and nodes[text.node], text=captions.text(text.text))
+                changed(text, node=text.node and nodes[text.node], text=captions.text(text.text))
                 for text in drawing.texts
             ],
             drawing.frames,
@@ -234,11 +234,5 @@ class Likeness:
         references |= {f"{quoted(old)}!": f"{quoted(new)}!" for old, new in sheets.items()}
         names = replace(captions, sheets=sheets, references=references)
         cells = CopiedCells(extras.cells, names, nodes, shown)
-        return replace(extras, cells=cells, widths=widths_of(figures, picture))
-
-
-def replaced(what: Any, **fields: Any) -> Any:
-    """A copy with other fields."""
-    copy = object.__new__(type(what))  # many times faster than dataclasses.replace
-    copy.__dict__.update(what.__dict__, **fields)
-    return copy
+        widths = figures.known_widths(picture, (self.original, *map(len, captions.words.values())))
+        return replace(extras, cells=cells, widths=widths)

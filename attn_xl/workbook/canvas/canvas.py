@@ -21,7 +21,7 @@ from attn_xl.spreadsheets.addresses import (
     unique,
 )
 from attn_xl.workbook.layout.layout import OVERVIEW, Layout, Sheet
-from attn_xl.workbook.layout.page import Extras
+from attn_xl.workbook.layout.page import Extras, changed
 from attn_xl.workbook.layout.placed import Block
 
 from .alike import Likeness, Part, share_widths
@@ -135,7 +135,7 @@ def _draw_parts(
             if not matrix.repeated:
                 place = Place(part.name, FIRST_ROW + matrix.row, 1 + matrix.column, *matrix.node.shape)
                 _check(place)
-                blocks[matrix.node] = replace(
+                blocks[matrix.node] = changed(
                     old[matrix.node],
                     place=place,
                     caption="",
