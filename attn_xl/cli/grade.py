@@ -77,7 +77,6 @@ def grade(
         typer.Option(
             help="The language of grades, remarks and marked copies. Default: that of each lesson; of "
             "the grades, English.",
-            show_default=False,
         ),
     ] = None,
     template: Template = "article",
