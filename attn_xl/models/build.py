@@ -875,10 +875,11 @@ def _row_by_row(graphs: Mapping[str, Graph], settings: Settings) -> tuple[str, .
     loops = [loop for graph in graphs.values() for loop in loops_in(walk(graph.values()))]
     if not loops or settings.formulas not in (Formulas.array, Formulas.dynamic):
         return ()
-    names = listed([node.name for node in loops[0].nodes if node.name and not node.helper], 6)
+    nodes = [node for loop in loops for node in loop.nodes if node.name and not node.helper]
+    names = list(dict.fromkeys(node.name for node in nodes))
     return (
-        f"{names} have a formula in each cell: each row needs the row above, and one formula for the "
-        "whole matrix would refer to itself.",
+        f"{listed(names, 6)} {'has' if len(names) == 1 else 'have'} a formula in each cell: each row "
+        "needs the row above, and one formula for the whole matrix would refer to itself.",
     )
 
 
