@@ -7,8 +7,9 @@ weights and gradients of the step before.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -58,6 +59,20 @@ MOMENTS = {
     Optimizer.adam: (steps.FIRST_MOMENT, steps.SECOND_MOMENT),
     Optimizer.adamw: (steps.FIRST_MOMENT, steps.SECOND_MOMENT),
 }
+
+
+Progress = Callable[[int, int], None]
+_progress: ContextVar[Progress | None] = ContextVar("called after each step", default=None)
+
+
+@contextmanager
+def followed_by(progress: Progress | None) -> Iterator[None]:
+    """In the block, `progress` is called after each step with its number and their total."""
+    before = _progress.set(progress)
+    try:
+        yield
+    finally:
+        _progress.reset(before)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -172,19 +187,54 @@ LEARNING = "Learning"
 """The name of the graph of several sentences that are learned together."""
 
 
+def losses(computation: Computation) -> Numbers:
+    """The losses before learning and after each step, (steps + 1,).
+
+    Raises:
+        CallError: if the computation does not learn.
+    """
+    if computation.settings is None or not computation.settings.steps:
+        raise CallError(
+            "--steps is 0; learning takes at least 1 step. For the loss without learning, convert the "
+            "file with --loss."
+        )
+    (graph,) = computation.values()
+    return graph["Loss"].values[:, 0]
+
+
 def trained(computation: Computation) -> dict[str, Table]:
     """The weights after the last step of learning, by name."""
-    (graph,) = computation.values()
     assert computation.settings is not None
     prefix = f"{_scope(computation.settings.steps + 1).name}."
+    weights = _weights_in(computation)
     return {
-        name.removeprefix(prefix): Table(
-            name.removeprefix(prefix), node.values, node.rows, node.columns, (True, True),
-            "learned", name.removeprefix(prefix), 1, 1,
-        )
-        for name, node in graph.items()
-        if name.startswith(prefix) and node.role == "weight"
-    }  # fmt: skip
+        name.removeprefix(prefix): _table(name.removeprefix(prefix), node)
+        for name, node in weights.items()
+        if name.startswith(prefix)
+    }
+
+
+def not_learned(computation: Computation) -> dict[str, Table]:
+    """The weights that are not learned, by name: those that `--train` leaves out."""
+    weights = _weights_in(computation)
+    return {name: _table(name, node) for name, node in weights.items() if not _in_step(node)}
+
+
+def _weights_in(computation: Computation) -> dict[str, Node]:
+    (graph,) = computation.values()
+    return {name: node for name, node in graph.items() if node.role == "weight"}
+
+
+def _in_step(node: Node) -> bool:
+    return bool(node.part.scopes) and node.part.scopes[0].symbol in (
+        steps.STEP.symbol, steps.PLUS.symbol, steps.MINUS.symbol
+    )  # fmt: skip
+
+
+def _table(name: str, node: Node) -> Table:
+    """A table of weights; a single row has no label, since its sheet has its name."""
+    labelled = (len(node.rows) > 1, True)
+    return Table(name, node.values, node.rows, node.columns, labelled, "learned", name, 1, 1)
 
 
 def _trained(loss: Matrix, settings: Settings, where: str) -> list[Matrix]:
@@ -201,7 +251,9 @@ def _trained(loss: Matrix, settings: Settings, where: str) -> list[Matrix]:
         )
     if settings.train is None:
         return list(found.values())
-    wanted = [name for name in settings.train.replace(",", " ").split() if name]
+    wanted = settings.train.replace(",", " ").split()
+    if not wanted:
+        raise CallError(f"--train: name the weights to learn. There are: {', '.join(found)}.")
     folded = {name.casefold(): matrix for name, matrix in found.items()}
     for name in wanted:
         if name.casefold() not in folded:
@@ -249,7 +301,8 @@ class _Learning:
         number = 1
         while number <= count:
             if first < number < last:
-                weights, moments, kept = self._plainly(weights, moments, number, last)
+                results += [*weights, *(moment for some in moments for moment in some)]
+                weights, moments, kept = self._plainly(weights, moments, number, last, count)
                 for curve, numbers in zip(curves, kept):
                     curve += numbers
                 number = last
@@ -259,6 +312,7 @@ class _Learning:
             results += [copies[matrix] for matrix in (*self._more, *self._gradients)]
             for curve, point in zip(curves, self._curves):
                 curve.append(copies[point])
+            _report(number, count)
             number += 1
         copies = self._copy(weights, number, [*self._curves, *self._more])
         self._last = copies
@@ -357,10 +411,10 @@ class _Learning:
             return copied(results, dict(zip(self._weights, weights)), _scope(number), self._own)
 
     def _plainly(
-        self, weights: Sequence[Matrix], moments: Sequence[Moments], number: int, last: int
+        self, weights: Sequence[Matrix], moments: Sequence[Moments], number: int, last: int, count: int
     ) -> tuple[list[Matrix], list[Moments], list[list[float]]]:
-        """The steps before `last` as numbers: the weights and moments after them, and the points of
-        each curve."""
+        """The steps before `last`, of `count`, as numbers: the weights and moments after them, and the
+        points of each curve. A `count` of 0 reports no progress."""
         names = MOMENTS[self._update.optimizer]
         before = [tuple(_given(np.zeros(w.shape), w) for _ in names) for w in weights]
         powers = option(0.5, "Beta1Power", ""), option(0.5, "Beta2Power", "")
@@ -386,6 +440,7 @@ class _Learning:
             points.append([float(point[0, 0]) for point in found[: len(self._curves)]])
             if not np.isfinite(points[-1]).all():
                 raise self._infinite(step)
+            _report(step, count)
         values = iter(state)
         with self._finite(last):
             now = [self._named(_given(next(values), w), last, w) for w in self._weights]
@@ -438,10 +493,17 @@ class _Learning:
             other = _Learning(self._curves, self._weights, (), update, self._where, suggests=False)
             with suppress(InputError), np.errstate(all="ignore"):
                 start: list[Moments] = [() for _ in self._weights]
-                losses = other._plainly(self._weights, start, 1, STEPS_TRIED + 1)[2][0]
+                losses = other._plainly(self._weights, start, 1, STEPS_TRIED + 1, 0)[2][0]
                 if losses[-1] <= losses[0]:
                     return f"Try a smaller rate: with --rate {tried:g} the loss falls."
         return f"Try a rate much smaller than {rate:g}."
+
+
+def _report(number: int, count: int) -> None:
+    """Tell that a step is done."""
+    progress = _progress.get()
+    if progress is not None and count and not foresees():
+        progress(number, count)
 
 
 def _scope(number: int) -> Scope:

@@ -171,7 +171,11 @@ def survey_book(
     if survey.trouble is not None:
         return survey
     try:
-        survey.tables = replace(_assembled(survey, settings, words_in), labels=labels)
+        tables = _assembled(survey, settings, words_in)
+        unread = names.keys() - tables.sentences.keys()
+        survey.tables = replace(
+            tables, labels={name: right for name, right in labels.items() if name not in unread}
+        )
     except InputError as error:
         survey.trouble = error
     return survey
