@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -23,6 +23,7 @@ from .options import (
     read_file_tables,
     with_settings,
 )
+from .progress import progress_bar
 
 
 @with_settings("controls", "loss")
@@ -32,12 +33,8 @@ def learn(
     reading: dict[str, Any],
     output: Output = None,
     weights_out: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
-            "--weights-out",
-            help="Also write an input workbook with the trained weights.",
-            show_default=False,
-        ),
+        Path | None,
+        typer.Option("--weights-out", help="Also write an input workbook with the trained weights."),
     ] = None,
     template: Template = "article",
     plain: Plain = False,
@@ -53,7 +50,7 @@ def learn(
         raise CallError(f"--weights-out: {path} is the workbook of the run. Name another file.")
     options = {**options, "controls": not plain}
     Settings.check_call(options)
-    from attn_xl.models.learning import losses, not_learned, trained
+    from attn_xl.models.learning import followed_by, losses, not_learned, trained
     from attn_xl.workbook.arrange import check_sizes
     from attn_xl.workbook.templates import find_template
     from attn_xl.workbook.write import write_workbook
@@ -64,7 +61,8 @@ def learn(
     tables = read_file_tables(file, reading)
     if options["steps"] is None and "steps" not in tables.settings:
         options["steps"] = DEFAULT_STEPS
-    computation, settings = compute_file(file, options, reading, fits=check_sizes)
+    with progress_bar("learning") as progress, followed_by(progress):
+        computation, settings = compute_file(file, options, reading, fits=check_sizes)
     curve = losses(computation)
     source = "standard input" if str(file) == "-" else file.name
     layout = write_workbook(

@@ -389,7 +389,7 @@ def test_long_runs_keep_the_same_curve(steps: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"rate": 1e200, "optimizer": "sgd"}, InputError, r"too large in step 2. .* rate 1e\+199"),
+        ({"rate": 1e200, "optimizer": "sgd"}, InputError, "in step 2. .* with rate 1 the loss falls"),
         ({"rate": 1e200, "optimizer": "sgd", "live": 1}, InputError, "too large in step 2"),
         ({"steps": 0}, CallError, "steps is 0; learning takes at least 1 step"),
         ({"train": ", "}, CallError, "train: name the weights to learn. There are: W_Q, W_K"),
@@ -508,3 +508,13 @@ def test_recurrent_networks_learn_as_in_pytorch(kind: str, make: Make) -> None:
         loss.backward()
         optimizer.step()
     assert np.allclose(ours.losses, losses, rtol=1e-9)
+
+
+def test_a_rate_that_is_too_large_is_told_with_one_that_was_tried() -> None:
+    found = attn_xl.learn(SAMPLES / "learning.xlsx", rate=50, optimizer="sgd", live=2, steps=12)
+    assert found.losses[-1] > found.losses[0]
+    (remark,) = [one for one in found.computation.remarks if one.startswith("The loss grows")]
+    rate = float(remark.partition("--rate ")[2].split()[0])
+    better = attn_xl.learn(SAMPLES / "learning.xlsx", rate=rate, optimizer="sgd", live=2, steps=12)
+    assert better.losses[-1] < better.losses[0]
+    assert not any("loss grows" in one for one in better.computation.remarks)

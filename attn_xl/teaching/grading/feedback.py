@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import numpy as np
 from attn_xl.choices import Language
 from attn_xl.graph.recompute import follows
 from attn_xl.languages import current_language, translate, translate_count
+from attn_xl.settings import Settings
 from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.teaching.lessons.blanks import results_of
@@ -45,14 +46,20 @@ MOST_LISTED, MOST_UNEXPLAINED = 8, 4
 
 
 def write_feedback(
-    graded: Graded, assignment: Assignment, marking: Marking, path: Path, template: str | Path
+    graded: Graded,
+    assignment: Assignment,
+    marking: Marking,
+    path: Path,
+    template: str | Path,
+    ramp: Sequence[Sheet] = (),
 ) -> None:
-    """Write the marked copy of a submission.
+    """Write the marked copy of a submission, with the marked pages of a ramp in front if it has one.
 
     Raises:
         OutputError: if the file cannot be written.
     """
     layout = feedback_layout(graded, assignment, marking)
+    layout = replace(layout, sheets=(*ramp, *layout.sheets))
     settings = replace(assignment.settings, language=Language(current_language()))
     write_layout(layout, path, template=template, settings=settings, source=graded.file)
 
@@ -67,7 +74,17 @@ def feedback_layout(graded: Graded, assignment: Assignment, marking: Marking) ->
     )
     layout = with_controls(replace(assignment.layout, blanks=blanks))
     sheets = tuple(_marked(sheet, marking) for sheet in layout.sheets)
-    return replace(layout, sheets=sheets, cover=_feedback_page(graded, assignment))
+    places = {one.block.name: one.block.place.sheet for one in assignment.exercises}
+    return replace(layout, sheets=sheets, cover=_feedback_page(graded, places))
+
+
+def write_ramp_feedback(
+    graded: Graded, ramp: Sequence[Sheet], path: Path, template: str | Path
+) -> None:
+    """Write the marked copy of a ramp, as `write_feedback`."""
+    layout = Layout(FEEDBACK, {}, tuple(ramp), overview=False, cover=_feedback_page(graded, {}))
+    settings = Settings(language=Language(current_language()))
+    write_layout(layout, path, template=template, settings=settings, source=graded.file)
 
 
 def _marked(sheet: Sheet, marking: Marking) -> Sheet:
@@ -112,7 +129,8 @@ def _tints(block: Block, marks: Place) -> list[Tint]:
 # The feedback page
 
 
-def _feedback_page(graded: Graded, assignment: Assignment) -> Sheet:
+def _feedback_page(graded: Graded, places: Mapping[str, str]) -> Sheet:
+    """The page of feedback; `places` has the sheet of each step that is not named after it."""
     cells: list[Cell] = []
     heights: dict[int, float] = {}
     share = graded.share or 0.0
@@ -134,9 +152,8 @@ def _feedback_page(graded: Graded, assignment: Assignment) -> Sheet:
     heads = (translate("step"), "", translate("points"), translate("cells"), translate("share"))
     cells += _heads(row, heads)
     for number, (step, (points, most)) in enumerate(graded.steps.items(), row + 1):
-        block = next(one.block for one in assignment.exercises if one.block.name == step)
         cells += [
-            Cell(number, 1, step, style="attn link", link=block.place.sheet),
+            Cell(number, 1, step, style="attn link", link=places.get(step, step)),
             Cell(number, 3, float(points), style="attn text", number_format="0"),
             Cell(number, 4, float(most), style="attn text", number_format="0"),
             Cell(number, 5, points / most, style="attn text", number_format="0 %"),
@@ -148,7 +165,7 @@ def _feedback_page(graded: Graded, assignment: Assignment) -> Sheet:
         heights[row] = row_height(remark, sum(WIDTHS[column] for column in range(2, 8)))
         row += 1
     row += bool(graded.remarks)
-    cells += _mistakes(graded, assignment, row, heights)
+    cells += _mistakes(graded, places, row, heights)
     extras = Extras(tuple(cells), widths=dict(WIDTHS), heights=heights, zoom=100)
     title = translate("Feedback: {name}", name=who or graded.file)
     note = translate("Your marks. On each sheet they stand beside what you entered.")
@@ -156,11 +173,10 @@ def _feedback_page(graded: Graded, assignment: Assignment) -> Sheet:
 
 
 def _mistakes(
-    graded: Graded, assignment: Assignment, row: int, heights: dict[int, float]
+    graded: Graded, places: Mapping[str, str], row: int, heights: dict[int, float]
 ) -> list[Cell]:
     """The table of mistakes: a line for each step and cause, with the numbers of its first cell. Blank
     cells are not listed."""
-    places = {one.block.name: one.block.place for one in assignment.exercises}
     mistakes = by_cause(graded.cells)
     if not mistakes:
         blank = any(one.verdict is Verdict.blank for one in graded.cells)
@@ -176,11 +192,11 @@ def _mistakes(
     cells = _heads(row, heads)
     for number, alike in enumerate(mistakes[:MOST_ROWS], row + 1):
         one = alike[0]
-        guess = sentence(one.guess)
+        guess = sentence(one.guess) or one.differs
         rest = listed([other.cell.rpartition("!")[2] for other in alike[1:]], MOST_LISTED)
         guess = f"{guess} {translate('Also in {cells}.', cells=rest)}".strip() if rest else guess
         entered: float | str = one.entered if one.number is None else one.number
-        link = places[one.step].sheet
+        link = places.get(one.step, one.step)
         cells.append(Cell(number, 1, one.cell, style="attn link", wrap=True, link=link))
         values = (entered, "?" if one.follows is None else one.follows, one.right)
         for column, value in zip(NUMERIC, values):

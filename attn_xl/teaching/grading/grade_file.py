@@ -14,7 +14,7 @@ from attn_xl.errors import AttnXlError, InputError, unforeseen
 from attn_xl.graph.node import Node, Numbers, walk
 from attn_xl.languages import ENGLISH, LANGUAGES, current_language, message, speaking, translate
 from attn_xl.settings import Settings
-from attn_xl.spreadsheets.numerals import as_text
+from attn_xl.spreadsheets.numerals import as_text, is_number
 from attn_xl.tables.written.record import read_record
 from attn_xl.tables.written.reopen import reopened, shown_choice, switches
 from attn_xl.tables.written.written_book import WrittenBook
@@ -22,6 +22,7 @@ from attn_xl.teaching.answer_key import Keys, is_key, is_solved, read_keys
 from attn_xl.teaching.lessons.blanks import results_of
 from attn_xl.teaching.lessons.pages import COVER, name_of
 from attn_xl.teaching.lessons.predictions import came_out
+from attn_xl.teaching.lessons.ramp import KIND, LANGUAGE, RAMP, SEED
 from attn_xl.teaching.roster import Student, file_name
 from attn_xl.text import clean, listed, shortened
 from attn_xl.views.cell_names import CellNames, Element
@@ -38,7 +39,9 @@ from .assignment import (
     from_key,
     from_record,
 )
-from .feedback import is_feedback, write_feedback
+from .feedback import is_feedback, write_feedback, write_ramp_feedback
+from .first_difference import first_difference
+from .grade_ramp import RampMarks, mark_ramp
 from .handed_in import ASK, owner_of, why_not
 from .known_slips import Wrong, slips
 from .marking import Entries, Entry, Marking, Verdict, mark, no_entries, read_entry
@@ -48,8 +51,6 @@ DECIMALS, MOST_TERMS, MOST_LISTED = 4, 12, 5
 _AS_TEXT = message("Numbers typed as text: {cells}.")
 _NO_NUMBERS = message("Not numbers: {cells}.")
 LONGEST_PREDICTION = 300
-LANGUAGE = "language"
-"""The line of a record with the language of a lesson; English has none."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,8 @@ def _graded_book(
     path = submission.path
     keys = _keys(submission.key) if submission.key else None
     student = Student(clean(_student_id(record)), clean(record.get("lesson name", "")), "")
+    if record.get(KIND) == RAMP:
+        return _graded_ramp(submission, book, record, student)
     remarks: list[str] = []
     remarks += edited_record(lines or ())
     owner = _in_key(keys, student.id, path) if keys and not keys.solved else None
@@ -164,12 +167,16 @@ def _graded_book(
     opened_cells = {one.block.node: one.cells for one in assignment.exercises}
     marking = mark(results_of(assignment.computation), opened_cells, entries, assignment.tolerance)
     cells = tuple(_cell_marks(assignment, marking))
+    steps = {one.block.name: marking.points(one.block.node) for one in assignment.exercises}
+    ramp = _ramp(book, record)
+    if ramp:
+        steps, cells, odd = {**ramp.steps, **steps}, (*ramp.cells, *cells), [*ramp.remarks, *odd]
     graded = Graded(
         path=path,
         status=Status.marked,
         id=student.id,
         name=student.name,
-        steps={one.block.name: marking.points(one.block.node) for one in assignment.exercises},
+        steps=steps,
         cells=cells,
         remarks=(*remarks, *odd),
         predictions=_predictions(book, assignment),
@@ -177,11 +184,55 @@ def _graded_book(
     if submission.feedback is None:
         return graded
     try:
-        write_feedback(graded, assignment, marking, submission.feedback, submission.template)
+        write_feedback(
+            graded,
+            assignment,
+            marking,
+            submission.feedback,
+            submission.template,
+            ramp.sheets if ramp else (),
+        )
     except AttnXlError as error:
         return replace(
             graded, remarks=(*graded.remarks, translate("No feedback: {error}", error=error))
         )
+    return replace(graded, feedback=submission.feedback.name)
+
+
+def _ramp(book: WrittenBook, record: Mapping[str, Any]) -> RampMarks | None:
+    """The marks of the pages of a ramp; None if the workbook was written without them."""
+    seed = record.get(SEED)
+    if not is_number(seed):
+        return None
+    own = as_text(record.get(LANGUAGE, ""))
+    return mark_ramp(book, int(seed), _student_id(record), own if own in LANGUAGES else ENGLISH)
+
+
+def _graded_ramp(
+    submission: Submission, book: WrittenBook, record: Mapping[str, Any], student: Student
+) -> Graded:
+    ramp = _ramp(book, record)
+    if ramp is None:
+        raise InputError(f"{submission.path}: the sheet 'Settings' has no number for {SEED!r}.")
+    if not student.id:
+        named = owner_of(submission.path)
+        student = Student(named.number, named.name, "")
+    graded = Graded(
+        path=submission.path,
+        status=Status.marked,
+        id=student.id,
+        name=student.name,
+        steps=ramp.steps,
+        cells=ramp.cells,
+        remarks=ramp.remarks,
+    )
+    if submission.feedback is None:
+        return graded
+    try:
+        write_ramp_feedback(graded, ramp.sheets, submission.feedback, submission.template)
+    except AttnXlError as error:
+        remark = translate("No feedback: {error}", error=error)
+        return replace(graded, remarks=(*graded.remarks, remark))
     return replace(graded, feedback=submission.feedback.name)
 
 
@@ -394,7 +445,12 @@ def _cell_marks(assignment: Assignment, marking: Marking) -> list[CellMark]:
                 )
             )
         guesses = slips(node, entered)
-        cell_marks += [replace(mark, guess=guesses.get(cell, "")) for cell, mark in zip(at, marks)]
+        for place, one_mark in zip(at, marks):
+            guess, differs = guesses.get(place, ""), ""
+            if place in entered and not guess:
+                number, known_numbers = entered[place]
+                differs = first_difference(node, *place, number, known_numbers)
+            cell_marks.append(replace(one_mark, guess=guess, differs=differs))
     return cell_marks
 
 

@@ -26,6 +26,8 @@ from attn_xl.graph.operations.catalogue import (
 )
 from attn_xl.languages import shown, translate
 
+from .formula_slips import formula_slips
+
 Slip = tuple[str, float]
 Place = tuple[int, int]
 """A cell of a matrix by row and column, from 0."""
@@ -51,13 +53,27 @@ def slips(node: Node, entered: Mapping[Place, Wrong]) -> dict[Place, str]:
     """
     found_slips = dict.fromkeys(entered, "")
     support = dict.fromkeys(entered, 0)
-    for kind in (_slips_of_operation, _slips_of_any_number):  # what can be told apart is said precisely
+    within: dict[int, list[tuple[str, Numbers]]] = {}
+
+    def operations(
+        node: Node, row: int, column: int, numbers: Mapping[Node, Numbers]
+    ) -> Iterator[Slip]:
+        own = list(_slips_of_operation(node, row, column, numbers))
+        yield from own
+        if id(numbers) not in within:
+            within[id(numbers)] = list(formula_slips(node, numbers))
+        for slip, made in within[id(numbers)]:
+            value = float(made[row, column])
+            if not any(math.isclose(value, known, rel_tol=1e-9) for _, known in own):
+                yield slip, value  # otherwise the operation has a phrase for it
+
+    for kind in (operations, _slips_of_any_number):  # what can be told apart is said precisely
         with np.errstate(all="ignore"):
             fitting = {
                 cell: [
                     slip
                     for slip, value in kind(node, *cell, numbers)
-                    if math.isfinite(value) and _same(number, value)
+                    if math.isfinite(value) and same_number(number, value)
                 ]
                 for cell, (number, numbers) in entered.items()
             }
@@ -105,7 +121,7 @@ def _exchanged(node: Node, entered: Mapping[Place, Wrong]) -> dict[Place, str]:
     return found
 
 
-def _same(entered: float, value: float) -> bool:
+def same_number(entered: float, value: float) -> bool:
     """Whether a number equals another, or that number rounded to two or more decimals."""
     if math.isclose(entered, value, rel_tol=1e-9, abs_tol=1e-9):
         return True
@@ -252,10 +268,12 @@ def _share(x: Numbers, row: int, column: int) -> float:
 
 def _slips_of_two_operands(x: float, y: float, node: Node) -> Iterator[Slip]:
     operation = operation_of(node)
+    second = node.parents[1]
+    leaving_out = translate("leaving out {term}", term=second.name or translate(second.words))
     if operation is ADD:
         yield translate("subtracting instead of adding"), x - y
         yield translate("multiplying instead of adding"), x * y
-        yield translate("adding nothing"), x
+        yield leaving_out, x
     elif operation is SUBTRACT:
         yield translate("adding instead of subtracting"), x + y
         yield translate("multiplying instead of subtracting"), x * y
@@ -264,7 +282,7 @@ def _slips_of_two_operands(x: float, y: float, node: Node) -> Iterator[Slip]:
     else:
         yield translate("adding instead of multiplying"), x + y
         yield translate("subtracting instead of multiplying"), x - y
-        yield translate("multiplying nothing"), x
+        yield leaving_out, x
 
 
 def _power(

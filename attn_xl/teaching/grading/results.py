@@ -48,12 +48,13 @@ class CellMark:
     """A cell that is not right.
 
     Attributes:
-        step: its matrix; cell: `Scores!B5`; name: `Scores[the, cat]`.
+        step: its matrix, or a page of the ramp; cell: `Scores!B5`; name: `Scores[the, cat]`.
         entered: the cell's content; number: its number, None if it holds none.
-        right: the right number; follows: what follows from the student's earlier numbers, None if one
-            of them is blank.
+        right: the right number, or a word; follows: what follows from the student's earlier numbers,
+            None if one of them is blank.
         worked: the calculation with the values substituted.
         guess: the slip that gives exactly the number entered, "" if none is known.
+        differs: without such a slip, the first product that differs; "" for other calculations.
     """
 
     step: str
@@ -62,16 +63,17 @@ class CellMark:
     verdict: Verdict
     entered: str
     number: float | None
-    right: float
+    right: float | str
     follows: float | None
     worked: str
     guess: str = ""
+    differs: str = ""
 
     @property
     def why(self) -> str:
         """The calculation and the likely slip, in one line."""
         guess = translate("Likely slip: {slip}.", slip=self.guess) if self.guess else ""
-        return ". ".join(filter(None, (self.worked, guess)))
+        return ". ".join(filter(None, (self.worked, guess or self.differs)))
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from attn_xl.workbook.write import write_layouts
 
 from .blanks import Lesson, with_blanks
 from .pages import with_pages
-from .ramp import ramp_sheets
+from .ramp import SEED, ramp_sheets
 
 LESSON, TABLE, BLANK = "lesson", "lesson table", "blank"
 
@@ -87,6 +87,8 @@ def record(
     if lesson.student:
         yield f"{LESSON} student", lesson.student
         yield f"{LESSON} name", lesson.name
+    if lesson.ramp:
+        yield SEED, lesson.seed
     yield f"{LESSON} inputs", digest(computation, settings)
     for source in sources(layout, computation, settings):
         yield f"{TABLE} {source.defined or source.name}", table_digest(source.node)

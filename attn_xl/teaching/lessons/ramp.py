@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from attn_xl.languages import current_language, message, translate, translate_count
+from attn_xl.languages import ENGLISH, current_language, message, translate, translate_count
+from attn_xl.settings import SETTINGS
 from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.workbook.layout.layout import Layout, Sheet
 from attn_xl.workbook.layout.page import Cell, Extras, Tint
@@ -24,6 +25,9 @@ from .function_names import figure_in, formulas_in
 from .pages import RIGHT, WRONG
 from .sentences import format_of_text, held
 
+KIND, SEED, STUDENT, NAME = "lesson kind", "lesson ramp", "lesson student", "lesson name"
+LANGUAGE, RAMP = "language", "ramp"
+"""Lines of a record; the kind of a workbook that is a ramp."""
 TOLERANCE = 0.01
 WORDS = (
     message("cat"),
@@ -43,6 +47,17 @@ WIDTHS = {
 Condition = Callable[[int, int], str]
 
 
+@dataclass(frozen=True)
+class Answer:
+    """A cell to fill in: its place and that of its mark, by row and column, the number of its problem,
+    and an answer that is right."""
+
+    cell: tuple[int, int]
+    mark: tuple[int, int]
+    problem: int
+    solution: float | str
+
+
 @dataclass
 class Page:
     """A page of problems while it is written.
@@ -59,7 +74,7 @@ class Page:
     problems: int = 0
     cells: list[Cell] = field(default_factory=list)
     tints: list[Tint] = field(default_factory=list)
-    answers: int = 0
+    asked: list[Answer] = field(default_factory=list)
 
     def whole(self, *shape: int, low: int = 0, high: int = 4) -> Any:
         """Random whole numbers, with at least one other than 0 in each row."""
@@ -105,11 +120,11 @@ class Page:
         first = MARKS + self._used(place)
         for i, j in np.ndindex(*solution.shape):
             at, to = (place.row + i, place.column + j), (place.row + i, first + j)
-            value = solution[i, j] if self.solved else None
-            shown = None if value is None else _plain(value, 4)
+            right = _plain(solution[i, j], 4)
+            shown = right if self.solved else None
             self.cells.append(Cell(*at, shown, style="attn blank", open=True,
                                    number_format="General", align="right"))  # fmt: skip
-            self.answers += 1
+            self.asked.append(Answer(at, to, self.problems, right))
             if self.exam:
                 continue
             here, mark = address(*at), address(*to)
@@ -133,9 +148,9 @@ class Page:
         """The finished page, with its score."""
         if not self.exam:
             marks = f"{address(7, MARKS)}:{address(self.row + 2, MARKS + 5)}"
-            score = float(self.answers if self.solved else 0)
+            score = float(len(self.asked) if self.solved else 0)
             text = translate_count(
-                "{right} of {number}", "{right} of {number}", self.answers, **held("right")
+                "{right} of {number}", "{right} of {number}", len(self.asked), **held("right")
             )
             count = Cell(4, FIRST, score, f'COUNTIF({marks},"{RIGHT}")', "attn step",
                          number_format=format_of_text(text, "right"), align="left")  # fmt: skip
@@ -484,9 +499,9 @@ PAGES: tuple[tuple[str, Callable[[Page], None]], ...] = (
 )
 
 
-def ramp_sheets(
+def ramp_pages(
     seed: int = 0, student: str = "", *, solved: bool = False, exam: bool = False
-) -> Iterator[Sheet]:
+) -> Iterator[Page]:
     """The pages of the ramp.
 
     Args:
@@ -498,14 +513,44 @@ def ramp_sheets(
         digest = hashlib.sha256(f"{seed}\0{student}\0{name}".encode()).digest()
         page = Page(name, np.random.default_rng(int.from_bytes(digest[:8], "big")), solved, exam)
         write(page)
-        yield page.sheet()
+        yield page
+
+
+def ramp_sheets(
+    seed: int = 0, student: str = "", *, solved: bool = False, exam: bool = False
+) -> Iterator[Sheet]:
+    """The sheets of `ramp_pages`."""
+    return (page.sheet() for page in ramp_pages(seed, student, solved=solved, exam=exam))
 
 
 def ramp_layout(
-    seed: int = 0, student: str = "", *, solved: bool = False, exam: bool = False
+    seed: int = 0, student: str = "", *, name: str = "", solved: bool = False, exam: bool = False
 ) -> Layout:
-    """The ramp as a workbook of its own, as `ramp_sheets`."""
+    """The ramp as a workbook of its own, as `ramp_pages`, with a record for grading.
+
+    Args:
+        name: the student's name.
+    """
     sheets = tuple(ramp_sheets(seed, student, solved=solved, exam=exam))
-    return Layout(
-        translate("From a dot product to attention"), {}, sheets, overview=False, protected=not solved
+    title = translate("From a dot product to attention")
+    if not solved:
+        sheets = (*sheets, _record(seed, student, name))
+    return Layout(title, {}, sheets, overview=False, protected=not solved)
+
+
+def _record(seed: int, student: str, name: str) -> Sheet:
+    """The sheet from which grading knows whose pages these are."""
+    lines: list[tuple[str, float | str]] = [(KIND, RAMP), (SEED, float(seed))]
+    if student:
+        lines += [(STUDENT, student), (NAME, name)]
+    if current_language() != ENGLISH:
+        lines.append((LANGUAGE, current_language()))
+    cells = [
+        Cell(row, column, value, style=style, align="left")
+        for row, line in enumerate(lines, 5)
+        for column, (value, style) in enumerate(zip(line, ("attn label", "attn text")), 1)
+    ]
+    note = translate("How this workbook was made. attn-xl grade goes by it.")
+    return Sheet(
+        SETTINGS, SETTINGS, "", SETTINGS, note, (), Extras(tuple(cells), widths={1: 30, 2: 30})
     )
