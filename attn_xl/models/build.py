@@ -112,8 +112,6 @@ SAMPLE_NOTE = message(
     "on: new words are drawn by their probability; off: the most probable one is taken."
 )
 TOP_K_NOTE = message("the number of experts that each word uses.")
-MASKED = ("[MASK]", "<mask>")
-"""The words that a masked language model predicts, as its text has them."""
 MASKED_WORDS = Predicting(encoder_steps.LOGITS, encoder_steps.PROBABILITIES, encoder_steps.FILLED)
 """The words that belong in each place."""
 IN_SCORES = (Positions.rotary, Positions.alibi)
@@ -388,11 +386,19 @@ class Run:
         positions = self.settings.positions
         if positions not in (Positions.sinusoidal, Positions.learned):
             return x
+        if not self.live.has(1) and steps.W_P.symbol not in self.weights and self._enters:
+            return x  # of a written workbook, whose first layers are not there
         learned = None
         if positions is Positions.learned:
             learned = self.weights.at_positions(x, first + len(x.rows), self.settings.generate or 0)
         segment = self.weights.row(encoder_steps.SEGMENT, WHOLE, x.columns)
         return positioned(x, self.scoring.residual, learned, segment=segment, part=part, first=first)
+
+    @property
+    def _enters(self) -> bool:
+        """Whether a file has what the layers before the live ones give."""
+        places = (name.partition("@")[0].rpartition(".")[2] for name in self.tables.weights)
+        return steps.ENTERED.symbol in places
 
     @cached_property
     def attended(self) -> Matrix | None:
@@ -691,7 +697,7 @@ class Run:
         """The rows of the last word of a language model, or of the masks; of all words without them."""
         if self.settings.model.kind is not Model.masked:
             return x.values[-1:]
-        rows = [row for row, word in enumerate(x.rows) if word in MASKED]
+        rows = [row for row, word in enumerate(x.rows) if word in encoder_steps.MASKED]
         return x.values[rows] if rows else x.values
 
     def final(self, x: Matrix, a: Architecture | None = None) -> Matrix:

@@ -414,7 +414,7 @@ class _Learning:
         self, weights: Sequence[Matrix], moments: Sequence[Moments], number: int, last: int, count: int
     ) -> tuple[list[Matrix], list[Moments], list[list[float]]]:
         """The steps before `last`, of `count`, as numbers: the weights and moments after them, and the
-        points of each curve."""
+        points of each curve. A `count` of 0 reports no progress."""
         names = MOMENTS[self._update.optimizer]
         before = [tuple(_given(np.zeros(w.shape), w) for _ in names) for w in weights]
         powers = option(0.5, "Beta1Power", ""), option(0.5, "Beta2Power", "")
@@ -493,7 +493,7 @@ class _Learning:
             other = _Learning(self._curves, self._weights, (), update, self._where, suggests=False)
             with suppress(InputError), np.errstate(all="ignore"):
                 start: list[Moments] = [() for _ in self._weights]
-                losses = other._plainly(self._weights, start, 1, STEPS_TRIED + 1)[2][0]
+                losses = other._plainly(self._weights, start, 1, STEPS_TRIED + 1, 0)[2][0]
                 if losses[-1] <= losses[0]:
                     return f"Try a smaller rate: with --rate {tried:g} the loss falls."
         return f"Try a rate much smaller than {rate:g}."
@@ -502,7 +502,7 @@ class _Learning:
 def _report(number: int, count: int) -> None:
     """Tell that a step is done."""
     progress = _progress.get()
-    if progress is not None and not foresees():
+    if progress is not None and count and not foresees():
         progress(number, count)
 
 

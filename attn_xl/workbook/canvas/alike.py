@@ -62,15 +62,17 @@ class Part:
         whole = kind, texts, same, sheets[0].group, layer is None
         return cls(name, title, sheets, layer_title(layer), nodes, words, whole)
 
-    def reads(self, blocks: Blocks, there: set[Node]) -> Hashable:
-        """Where its formulas read matrices of other sheets, and which matrices are drawn already. Where
-        this is equal, parts of one kind have the same picture, and their formulas differ in names
-        only."""
+    def drawn(self, there: set[Node]) -> Hashable:
+        """The kind, and which matrices are drawn already: all that its picture depends on."""
+        return self.kind, tuple(node in there for node in self.nodes)
+
+    def reads(self, blocks: Blocks) -> Hashable:
+        """Where its formulas read matrices of other sheets: where this is equal, formulas of the same
+        picture differ in names only."""
         own = {block.node for sheet in self.sheets for block in sheet.blocks}
         sheets: dict[str, int] = {self.name: 0}
         places: list[object] = []
         for node in self.nodes:
-            places.append(node in there)
             if node.name and node not in own:
                 if node not in blocks:
                     return object()  # not yet known
@@ -233,6 +235,6 @@ class Likeness:
                 shown[blocks[new].name] = new
         references |= {f"{quoted(old)}!": f"{quoted(new)}!" for old, new in sheets.items()}
         names = replace(captions, sheets=sheets, references=references)
-        cells = CopiedCells(extras.cells, names, nodes, shown)
+        cells = CopiedCells(extras.cells, self.original.name, names, nodes, shown)
         widths = figures.known_widths(picture, (self.original, *map(len, captions.words.values())))
         return replace(extras, cells=cells, widths=widths)

@@ -122,13 +122,20 @@ def _draw_parts(
     blocks: dict[Node, Block] = {}
     known = [Part.of(figures, *part) for part in parts]
     share_widths(figures, known)
-    first: dict[Hashable, tuple[Part, Drawing]] = {}
+    drawings: dict[Hashable, tuple[Part, Drawing]] = {}
+    first: dict[Hashable, Part] = {}
     pictures = []
     for part in known:
-        key = part.kind, part.reads({**others, **blocks}, figures.there)
-        like = Likeness(part, first[key][0]) if key in first and not layout.blanks.open else None
-        picture = like.drawing(first[key][1]) if like else best(figures, part.sheets)[0]
-        first.setdefault(key, (part, picture))
+        look = part.drawn(figures.there)
+        if look in drawings and not layout.blanks.open:
+            original, drawing = drawings[look]
+            picture = Likeness(part, original).drawing(drawing)
+        else:
+            picture = best(figures, part.sheets)[0]
+            drawings[look] = part, picture
+        key = look, part.reads({**others, **blocks})
+        original = first.setdefault(key, part)
+        like = Likeness(part, original) if original is not part and not layout.blanks.open else None
         here = []
         for matrix in picture.matrices:
             figures.there.add(matrix.node)

@@ -53,12 +53,14 @@ class CopiedCells(Sequence[Cell]):
     """The cells of `original` with other names and numbers, made when they are first read.
 
     Attributes:
+        like: the name of the other sheet.
         names: what the names in them become.
         nodes: the matrices of this sheet, by those of the other.
         shown: the matrices whose numbers are repeated, by their defined names on this sheet.
     """
 
     original: tuple[Cell, ...]
+    like: str
     names: Names
     nodes: Mapping[Node, Node]
     shown: Mapping[str, Node]
