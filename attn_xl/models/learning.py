@@ -411,10 +411,15 @@ class _Learning:
             return copied(results, dict(zip(self._weights, weights)), _scope(number), self._own)
 
     def _plainly(
-        self, weights: Sequence[Matrix], moments: Sequence[Moments], number: int, last: int, count: int
+        self,
+        weights: Sequence[Matrix],
+        moments: Sequence[Moments],
+        number: int,
+        last: int,
+        count: int | None = None,
     ) -> tuple[list[Matrix], list[Moments], list[list[float]]]:
-        """The steps before `last`, of `count`, as numbers: the weights and moments after them, and the
-        points of each curve."""
+        """The steps before `last` as numbers: the weights and moments after them, and the points of each
+        curve. They are reported as steps of `count`, if it is given."""
         names = MOMENTS[self._update.optimizer]
         before = [tuple(_given(np.zeros(w.shape), w) for _ in names) for w in weights]
         powers = option(0.5, "Beta1Power", ""), option(0.5, "Beta2Power", "")
@@ -440,7 +445,8 @@ class _Learning:
             points.append([float(point[0, 0]) for point in found[: len(self._curves)]])
             if not np.isfinite(points[-1]).all():
                 raise self._infinite(step)
-            _report(step, count)
+            if count is not None:
+                _report(step, count)
         values = iter(state)
         with self._finite(last):
             now = [self._named(_given(next(values), w), last, w) for w in self._weights]
