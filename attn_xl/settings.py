@@ -140,14 +140,7 @@ READ_BY = {
 }
 """The optimizers that read a setting, where not all do."""
 MOST_STEPS = 1_000_000
-LEARNING = (
-    *(m for m in ATTENTION if m is not Model.masked),
-    Model.softmax,
-    Model.norm,
-    Model.feed_forward,
-    Model.cnn,
-    *RECURRENT,
-)
+LEARNING = (*ATTENTION, Model.softmax, Model.norm, Model.feed_forward, Model.cnn, *RECURRENT)
 """Models with a loss."""
 
 
@@ -224,7 +217,8 @@ class Settings:
     )
     attention: str | None = _choice(
         None,
-        "The sheet with given attention weights (0 and 1, or any others) to use in place of softmax.",
+        "The sheet with given attention weights (0 and 1, or any others) to use in place of softmax; "
+        "A stands for A_1, A_2, ... if there is a sheet for each head.",
         str,
         models=(Model.attention,),
     )
@@ -457,7 +451,8 @@ class Settings:
     loss: bool = _choice(
         False,
         "Also compute the loss: cross-entropy with the next words of a language model, or with the "
-        "classes on the sheet Labels; otherwise the mean squared error to the sheet Target.",
+        "masked words or the classes on the sheet Labels; otherwise the mean squared error to the "
+        "sheet Target.",
         models=LEARNING,
     )
     steps: int = _choice(

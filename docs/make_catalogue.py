@@ -18,6 +18,7 @@ import re
 import sys
 from collections.abc import Iterator
 from datetime import datetime, timezone
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -83,7 +84,10 @@ def texts_in(node: ast.expr | None, assigned: dict[str, list[ast.expr]]) -> Iter
 
 def called(file: Path) -> Iterator[Found]:
     """The messages in the calls of a module."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
+    source = file.read_text(encoding="utf-8")
+    if not any(f"{call}(" in source for call in CALLS):
+        return
+    tree = ast.parse(source)
     name = file.relative_to(PACKAGE.parent).as_posix()
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     scope_of = {id(part): function for function in functions for part in ast.walk(function)}
@@ -94,9 +98,10 @@ def called(file: Path) -> Iterator[Found]:
         if len(node.args) < count or not count:
             continue
         assigned: dict[str, list[ast.expr]] = {}
-        for part in ast.walk(scope_of.get(id(node), ast.Module([], []))):
-            if isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name):
-                assigned.setdefault(part.targets[0].id, []).append(part.value)
+        if any(isinstance(argument, ast.Name) for argument in node.args[:count]):
+            for part in ast.walk(scope_of.get(id(node), ast.Module([], []))):
+                if isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name):
+                    assigned.setdefault(part.targets[0].id, []).append(part.value)
         if count == 2:
             one, many = (next(texts_in(part, assigned), "") for part in node.args[:2])
             yield Found(one, many, name, COMMENTS.get(one, ""))
@@ -149,6 +154,7 @@ def on_covers() -> Iterator[Found]:
                     yield Found(cell.value, "", f"templates/{file.name}", "on the Overview")
 
 
+@cache
 def messages() -> dict[str, list[Found]]:
     """Every message with all its places, in the order of the files."""
     found: dict[str, list[Found]] = {}
@@ -201,6 +207,13 @@ def updated(language: str, pot: Catalog) -> Catalog:
     catalogue.fuzzy = False
     catalogue.header_comment = HEADER.format(language=LANGUAGES[language])
     return catalogue
+
+
+def template_texts(pot: str) -> Iterator[str]:
+    """The messages in the text of a `.pot`."""
+    for entry in read_po(io.BytesIO(pot.encode("utf-8"))):
+        if entry.id:
+            yield entry.id[0] if isinstance(entry.id, tuple) else str(entry.id)
 
 
 def as_po(catalogue: Catalog) -> bytes:

@@ -150,7 +150,7 @@ def left_in_english(
         rest = text.text
         for phrase in phrases:
             rest = re.sub(rf"(?<!\w){re.escape(phrase)}(?!\w)", " ", rest)
-        rest = re.sub(r"\b(?:[a-z]\d+|\d+[ab]|dim \d+)\b", " ", rest)  # labels of columns
+        rest = re.sub(r"\b(?:[a-z]\d+|\d+[ab]|dim \d+|[A-Z]{1,3}\d+)\b", " ", rest)  # labels, cells
         if left := [word for word in WORD.findall(rest) if word not in known]:
             found.append(Text(text.where, f"{' '.join(left)} <- {text.text}"))
     return found

@@ -78,9 +78,7 @@ def gradients_from(
     leading, there = set[Node](of), set(nodes)
     for matrix in of:
         if matrix not in there:
-            raise CallError(
-                f"{loss.name or 'the loss'} was not computed from {matrix.name or 'a matrix'}."
-            )
+            raise CallError(_no_gradient(loss, matrix))
     known = 0
     while len(leading) > known:  # again where a loop leads back
         known = len(leading)
@@ -95,6 +93,18 @@ def gradients_from(
         elif (loop := turns[node]) is not None and node in leading:
             back.through_loop(loop)
     return [back.found[matrix] for matrix in of]
+
+
+def _no_gradient(loss: Matrix, matrix: Matrix) -> str:
+    """Why a loss has no gradient by a matrix."""
+    name, whole = matrix.name or "a matrix", loss.name or "the loss"
+    if matrix not in walk([loss]):
+        return f"{whole} was not computed from {name}."
+    before = " and ".join(node.name for node in _dependencies(matrix) if node.name)
+    return (
+        f"{name} has no gradient of its own: its step and a later one have their derivative together. "
+        f"Ask for the gradient of {before or 'an earlier step'}."
+    )
 
 
 class _Back:

@@ -222,7 +222,8 @@ def _by_distance(maps: Mapping[str, Matrix], sentence: str) -> tuple[list[Matrix
 
 
 def _part(sheet: str, sentence: str) -> Part:
-    return WHOLE.within(*[Scope(name, name) for name in (sheet, sentence) if name])
+    scopes = [Scope(sheet, message("comparison"))] if sheet else []
+    return WHOLE.within(*scopes, *[Scope(sentence, sentence)] * bool(sentence))
 
 
 def _costs(

@@ -7,8 +7,9 @@ weights and gradients of the step before.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -58,6 +59,20 @@ MOMENTS = {
     Optimizer.adam: (steps.FIRST_MOMENT, steps.SECOND_MOMENT),
     Optimizer.adamw: (steps.FIRST_MOMENT, steps.SECOND_MOMENT),
 }
+
+
+Progress = Callable[[int, int], None]
+_progress: ContextVar[Progress | None] = ContextVar("called after each step", default=None)
+
+
+@contextmanager
+def followed_by(progress: Progress | None) -> Iterator[None]:
+    """In the block, `progress` is called after each step with its number and their total."""
+    before = _progress.set(progress)
+    try:
+        yield
+    finally:
+        _progress.reset(before)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,6 +163,10 @@ def learned(
     if settings.controls:
         results += run.checked(sheet)
     name = next(iter(outputs)) if len(outputs) == 1 else LEARNING
+    curve = next(matrix.values[:, 0] for matrix in results if matrix.step is steps.CURVE)
+    if curve[-1] > curve[0] and not foresees():
+        grows = f"The loss grows from {curve[0]:.4g} to {curve[-1]:.4g}."
+        remarks = (*remarks, f"{grows} {run.smaller_rate()}")
     return Computation(
         message("Learning, {steps} steps: {title}", steps=settings.steps, title=title),
         {name: Graph(*results)},
@@ -162,23 +181,60 @@ COLUMNS = {steps.CURVE.symbol: message("loss"), steps.CERTAINTY.symbol: message(
 """The headings of the curves."""
 MOST_COMPARED = 12
 """Attention matrices that are shown before and after learning, at most."""
+MOST_TRIED, STEPS_TRIED = 6, 20
+"""Rates to try before one is suggested, at most, and the steps with each."""
 LEARNING = "Learning"
 """The name of the graph of several sentences that are learned together."""
 
 
+def losses(computation: Computation) -> Numbers:
+    """The losses before learning and after each step, (steps + 1,).
+
+    Raises:
+        CallError: if the computation does not learn.
+    """
+    if computation.settings is None or not computation.settings.steps:
+        raise CallError(
+            "--steps is 0; learning takes at least 1 step. For the loss without learning, convert the "
+            "file with --loss."
+        )
+    (graph,) = computation.values()
+    return graph["Loss"].values[:, 0]
+
+
 def trained(computation: Computation) -> dict[str, Table]:
     """The weights after the last step of learning, by name."""
-    (graph,) = computation.values()
     assert computation.settings is not None
     prefix = f"{_scope(computation.settings.steps + 1).name}."
+    weights = _weights_in(computation)
     return {
-        name.removeprefix(prefix): Table(
-            name.removeprefix(prefix), node.values, node.rows, node.columns, (True, True),
-            "learned", name.removeprefix(prefix), 1, 1,
-        )
-        for name, node in graph.items()
-        if name.startswith(prefix) and node.role == "weight"
-    }  # fmt: skip
+        name.removeprefix(prefix): _table(name.removeprefix(prefix), node)
+        for name, node in weights.items()
+        if name.startswith(prefix)
+    }
+
+
+def not_learned(computation: Computation) -> dict[str, Table]:
+    """The weights that are not learned, by name: those that `--train` leaves out."""
+    weights = _weights_in(computation)
+    return {name: _table(name, node) for name, node in weights.items() if not _in_step(node)}
+
+
+def _weights_in(computation: Computation) -> dict[str, Node]:
+    (graph,) = computation.values()
+    return {name: node for name, node in graph.items() if node.role == "weight"}
+
+
+def _in_step(node: Node) -> bool:
+    return bool(node.part.scopes) and node.part.scopes[0].symbol in (
+        steps.STEP.symbol, steps.PLUS.symbol, steps.MINUS.symbol
+    )  # fmt: skip
+
+
+def _table(name: str, node: Node) -> Table:
+    """A table of weights; a single row has no label, since its sheet has its name."""
+    labelled = (len(node.rows) > 1, True)
+    return Table(name, node.values, node.rows, node.columns, labelled, "learned", name, 1, 1)
 
 
 def _trained(loss: Matrix, settings: Settings, where: str) -> list[Matrix]:
@@ -195,7 +251,9 @@ def _trained(loss: Matrix, settings: Settings, where: str) -> list[Matrix]:
         )
     if settings.train is None:
         return list(found.values())
-    wanted = [name for name in settings.train.replace(",", " ").split() if name]
+    wanted = settings.train.replace(",", " ").split()
+    if not wanted:
+        raise CallError(f"--train: name the weights to learn. There are: {', '.join(found)}.")
     folded = {name.casefold(): matrix for name, matrix in found.items()}
     for name in wanted:
         if name.casefold() not in folded:
@@ -210,6 +268,7 @@ class _Learning:
         curves: the loss, which is to become smaller, and other numbers to follow.
         weights: the weights that change.
         more: further results to compute in every step.
+        suggests: whether an error about infinite numbers names a rate that was tried.
     """
 
     def __init__(
@@ -219,9 +278,11 @@ class _Learning:
         more: Sequence[Matrix],
         update: Update,
         where: str,
+        *,
+        suggests: bool = True,
     ) -> None:
         self._curves, self._weights, self._more = curves, weights, more
-        self._update, self._where = update, where
+        self._update, self._where, self._suggests = update, where, suggests
         self._gradients = gradients(curves[0], weights)
         forward = set(walk(curves))
         backward = [node for node in walk(self._gradients) if node not in forward]
@@ -240,7 +301,8 @@ class _Learning:
         number = 1
         while number <= count:
             if first < number < last:
-                weights, moments, kept = self._plainly(weights, moments, number, last)
+                results += [*weights, *(moment for some in moments for moment in some)]
+                weights, moments, kept = self._plainly(weights, moments, number, last, count)
                 for curve, numbers in zip(curves, kept):
                     curve += numbers
                 number = last
@@ -250,6 +312,7 @@ class _Learning:
             results += [copies[matrix] for matrix in (*self._more, *self._gradients)]
             for curve, point in zip(curves, self._curves):
                 curve.append(copies[point])
+            _report(number, count)
             number += 1
         copies = self._copy(weights, number, [*self._curves, *self._more])
         self._last = copies
@@ -348,10 +411,10 @@ class _Learning:
             return copied(results, dict(zip(self._weights, weights)), _scope(number), self._own)
 
     def _plainly(
-        self, weights: Sequence[Matrix], moments: Sequence[Moments], number: int, last: int
+        self, weights: Sequence[Matrix], moments: Sequence[Moments], number: int, last: int, count: int
     ) -> tuple[list[Matrix], list[Moments], list[list[float]]]:
-        """The steps before `last` as numbers: the weights and moments after them, and the points of
-        each curve."""
+        """The steps before `last`, of `count`, as numbers: the weights and moments after them, and the
+        points of each curve. A `count` of 0 reports no progress."""
         names = MOMENTS[self._update.optimizer]
         before = [tuple(_given(np.zeros(w.shape), w) for _ in names) for w in weights]
         powers = option(0.5, "Beta1Power", ""), option(0.5, "Beta2Power", "")
@@ -377,6 +440,7 @@ class _Learning:
             points.append([float(point[0, 0]) for point in found[: len(self._curves)]])
             if not np.isfinite(points[-1]).all():
                 raise self._infinite(step)
+            _report(step, count)
         values = iter(state)
         with self._finite(last):
             now = [self._named(_given(next(values), w), last, w) for w in self._weights]
@@ -414,11 +478,32 @@ class _Learning:
             raise self._infinite(number) from None
 
     def _infinite(self, number: int) -> InputError:
-        rate = float(self._update.cells["rate"].values[0, 0])
         return InputError(
-            f"{self._where}: the numbers of learning become too large in step {number}. Try a smaller "
-            f"rate: --rate {rate / 10:g}."
+            f"{self._where}: the numbers of learning become too large in step {number}."
+            + (f" {self.smaller_rate()}" if self._suggests else "")
         )
+
+    def smaller_rate(self) -> str:
+        """A sentence that suggests a rate with which the loss falls; it was tried."""
+        rate = float(self._update.cells["rate"].values[0, 0])
+        for number in range(MOST_TRIED):
+            tried = min(rate / 10, 1.0) / 10**number
+            cells = {**self._update.cells, "rate": option(tried, CELLS["rate"], "")}
+            update = replace(self._update, cells=cells)
+            other = _Learning(self._curves, self._weights, (), update, self._where, suggests=False)
+            with suppress(InputError), np.errstate(all="ignore"):
+                start: list[Moments] = [() for _ in self._weights]
+                losses = other._plainly(self._weights, start, 1, STEPS_TRIED + 1, 0)[2][0]
+                if losses[-1] <= losses[0]:
+                    return f"Try a smaller rate: with --rate {tried:g} the loss falls."
+        return f"Try a rate much smaller than {rate:g}."
+
+
+def _report(number: int, count: int) -> None:
+    """Tell that a step is done."""
+    progress = _progress.get()
+    if progress is not None and count and not foresees():
+        progress(number, count)
 
 
 def _scope(number: int) -> Scope:

@@ -5,7 +5,7 @@ Shapes: n words or one sentence (rows); v words of a vocabulary or classes; d di
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from attn_xl.errors import ShapeError
@@ -18,12 +18,13 @@ from . import loss_steps as steps
 from .softmax import softmax_parts
 
 
-def cross_entropy(probabilities: Matrix, target: Matrix) -> Matrix:
+def cross_entropy(probabilities: Matrix, target: Matrix, rows: Sequence[int] = ()) -> Matrix:
     """The mean of −ln(probability of the right answer), (1, 1).
 
     Args:
         probabilities: (m, v), each row of which sums to 1.
-        target: (n, v), 1 in the right column of each row, 0 elsewhere; for the first n ≤ m rows.
+        target: (n, v), 1 in the right column of each row, 0 elsewhere.
+        rows: the rows of the probabilities that the target is for; by default the first n ≤ m.
 
     Raises:
         ShapeError: if the shapes do not fit.
@@ -48,7 +49,7 @@ def cross_entropy(probabilities: Matrix, target: Matrix) -> Matrix:
     check_matrices(probabilities=probabilities, target=target)
     n = len(target.rows)
     probabilities, *shares = (
-        x if len(x.rows) == n else gather([(x, row) for row in range(n)], target.rows)
+        x if len(x.rows) == n else gather([(x, row) for row in rows or range(n)], target.rows)
         for x in (probabilities, *softmax_parts(probabilities))
     )
     if probabilities.shape != target.shape:

@@ -47,7 +47,7 @@ class Marks:
         if self._names is None:
             self._names = []
             if self.content.startswith(b"PK"):
-                with suppress(*_UNREADABLE):
+                with suppress(*UNREADABLE):
                     self._names = list(self._ods_names() if self._is_ods else self._xlsx_names())
         return self._names
 
@@ -56,7 +56,7 @@ class Marks:
         try:
             names = self._package.workbook.names
             return {name.get("name", ""): text for name, text in names if "localSheetId" not in name}
-        except _UNREADABLE:
+        except UNREADABLE:
             return {}
 
     def formulas(self, sheet: str) -> Cells | None:
@@ -70,7 +70,7 @@ class Marks:
             if self._is_ods:
                 return {cell for cell, formula, _ in self._ods_cells(sheet) if formula}
             xml = self._sheet(sheet)
-        except _UNREADABLE:
+        except UNREADABLE:
             return None
         if xml is None:
             return None
@@ -87,7 +87,7 @@ class Marks:
             if self._is_ods:
                 return {cell[0] for cell, _, hidden in self._ods_cells(sheet) if hidden}, set()
             return self._hidden(self._sheet(sheet))
-        except _UNREADABLE:
+        except UNREADABLE:
             return set(), set()
 
     def _hidden(self, xml: bytes | None) -> tuple[set[int], set[int]]:
@@ -127,7 +127,7 @@ class Marks:
         """The parts of an .xlsx file that are sheets; empty if unknown."""
         try:
             return set(self.sheets().values())
-        except _UNREADABLE:
+        except UNREADABLE:
             return set()
 
     def _sheet(self, sheet: str) -> bytes | None:
@@ -199,4 +199,4 @@ def _unreadable() -> tuple[type[BaseException], ...]:
     return (*DAMAGED, LookupError, ParseError, ExpatError, TypeError)
 
 
-_UNREADABLE = _unreadable()
+UNREADABLE = _unreadable()

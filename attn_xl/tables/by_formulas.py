@@ -13,6 +13,7 @@ from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.spreadsheets.book import Book
 from attn_xl.spreadsheets.formulas import formulas_in
 from attn_xl.spreadsheets.numerals import NumberText, is_number
+from attn_xl.spreadsheets.ods import ods_formulas
 from attn_xl.text import clean, count, listed
 
 from .boxes import DECORATION, Grid, is_blank, kind_of
@@ -76,7 +77,8 @@ def _read(book: Book) -> ByFormulas:
     cells = sum(len(book.marks.formulas(sheet) or ()) for sheet in book.grids)
     if not 0 < cells <= MOST_FORMULAS:
         return ByFormulas()
-    formulas = formulas_in(book.marks.content, book.path)
+    content = book.marks.content
+    formulas = formulas_in(content, book.path) or ods_formulas(content, book.path)
     if formulas is None:
         return ByFormulas()
     found, tracing = find_attention(formulas)

@@ -15,12 +15,13 @@ from openpyxl.worksheet.hyperlink import Hyperlink
 from attn_xl import __version__
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.node import Graph
-from attn_xl.languages import speaking, translate
+from attn_xl.languages import ENGLISH, current_language, speaking, translate
 from attn_xl.models.computation import Computation, as_computation
 from attn_xl.outputs import writing_all
 from attn_xl.settings import Formulas, Settings
 from attn_xl.spreadsheets.addresses import address, letters, quoted
 from attn_xl.text import clean, text_width
+from attn_xl.workbook.layout.copied_cells import CopiedCells
 from attn_xl.workbook.layout.layout import OVERVIEW, Layout, Sheet
 from attn_xl.workbook.layout.settings_sheet import with_record
 from attn_xl.workbook.xlsx.package import Rows, save
@@ -31,13 +32,15 @@ from attn_xl.workbook.xlsx.styles import Styles, set_text
 from .arrange import arrange
 from .templates import COVER, DEFAULT, MATRIX, find_template, load_template
 
+MOST_WORDS = 72
+"""Characters: the widest column of steps in words, in other languages than English."""
 CALCULATION_ID = 191029
 """The calculation engine of Excel 2019 and 365. With a lower number, they recalculate on loading and
 ask to save."""
 
 
 MOST_LINES = 100
-"""An Overview of more lines is folded: its headings are shown, and the steps of what one unfolds."""
+"""An Overview of more lines is folded: it shows its headings, and their steps once unfolded."""
 
 
 def write_workbook(
@@ -196,11 +199,16 @@ class _Writer:
         letter = letters(start.column)
         names = [text_width(sheet.name) + 2 for sheet in self._listed]
         ws.column_dimensions[letter].width = max(ws.column_dimensions[letter].width, *names)
-        sheets = {sheet.name: sheet for sheet in self._layout.sheets}
         lines = list(self._step_rows())
-        folds = len(lines) > MOST_LINES
+        if folds := len(lines) > MOST_LINES:
+            lines = list(self._step_rows(brief=True))
+        if current_language() != ENGLISH:  # the template's width is for English
+            words = letters(start.column + 1)
+            widest = max((text_width(texts[1]) + 1 for _, texts, _ in lines), default=0)
+            ws.column_dimensions[words].width = max(
+                ws.column_dimensions[words].width, min(widest, MOST_WORDS)
+            )
         for (sheet, texts, level), (_, _, below) in zip(lines, [*lines[1:], (None, "", 0)]):
-            sheet = sheet or sheets.get(texts[0].strip())  # a layer that has a sheet of its own
             for i, text in enumerate(texts):
                 cell = ws.cell(row, start.column + i)
                 cell._style = copy.copy(looks[i])
@@ -222,9 +230,18 @@ class _Writer:
                 ws.cell(row, start.column).style = "attn label"
             row += 1
 
-    def _step_rows(self) -> Iterator[tuple[Sheet | None, tuple[str, str, str, str], int]]:
+    def _step_rows(
+        self, *, brief: bool = False
+    ) -> Iterator[tuple[Sheet | None, tuple[str, str, str, str], int]]:
         """The lines of the Overview with their outline levels: sheets, below headings for sentences,
-        layers and heads."""
+        layers and heads. If it is `brief`, a heading links to the sheet of its layer, and a layer like
+        an earlier one is only a heading."""
+        sheets = {sheet.name: sheet for sheet in self._layout.sheets} if brief else {}
+        copies = {
+            name: sheet.extras.cells.like
+            for name, sheet in sheets.items()
+            if isinstance(sheet.extras.cells, CopiedCells)
+        }
         group, parts = "", tuple[str, ...]()
         for sheet in self._listed:
             if sheet.group != group:
@@ -235,9 +252,15 @@ class _Writer:
             level = int(bool(group))
             kept = [old for old, new in zip(parts, sheet.parts) if old == new]
             parts = sheet.parts
+            home = sheet.main.place.sheet if sheet.blocks else ""
             for number, part in enumerate(parts):
-                if part not in kept:
-                    yield None, (f"{'   ' * (number + 1)}{part}", "", "", ""), level + number
+                if part not in kept and (not number or home not in copies):
+                    like = copies.get(home)
+                    same = translate("the same steps as in {name}", name=like) if like else ""
+                    heading = f"{'   ' * (number + 1)}{part}", same, "", ""
+                    yield sheets.get(home), heading, level + number
+            if home in copies:
+                continue
             level += len(parts)
             if not sheet.blocks:
                 yield sheet, (sheet.name, "", "", sheet.note), level

@@ -8,7 +8,7 @@ nothing reads while another of its size is read in its place.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -26,36 +26,22 @@ from attn_xl.spreadsheets.blocks.pieces import (
     written,
 )
 from attn_xl.spreadsheets.blocks.references import keys_within, rectangles_of
+from attn_xl.spreadsheets.blocks.templates import names
 from attn_xl.spreadsheets.formulas import SheetCells
 from attn_xl.text import count
 
+MOST_SINGLE = 200  # typed numbers that stand alone; with more, they are data
 LINES = ("row", "column")
 SUMMING = ADDING | {"COUNT", "COUNTA", "LARGE", "SMALL", "RANK", ""}
-MOVING = frozenset(
-    [
-        "ROW",
-        "COLUMN",
-        "ROWS",
-        "COLUMNS",
-        "CELL",
-        "INDIRECT",
-        "OFFSET",
-        "SEQUENCE",
-        "RAND",
-        "RANDBETWEEN",
-    ]
-)
+MOVING = names("ROW COLUMN ROWS COLUMNS CELL INDIRECT OFFSET SEQUENCE RAND RANDBETWEEN")
 """Functions by which cells with the same operands differ."""
-LOOKING_UP = frozenset(["VLOOKUP", "HLOOKUP", "XLOOKUP", "LOOKUP", "INDEX", "MATCH", "XMATCH"])
-
+LOOKING_UP = names("VLOOKUP HLOOKUP XLOOKUP LOOKUP INDEX MATCH XMATCH")
 
 _ACTIVATION = re.compile(r"(?:MAX|TANH|1/\(1\+EXP|IF|RELU|SIGMOID|§\*NORMSDIST)\(")
 
 
 def uncovered(pieces: Pieces) -> Iterator[Finding]:
     """The findings about tables that are read in part only."""
-    if pieces.opaque:
-        return
     for piece in pieces.pieces:
         found = None
         for rule in (_stays, _slides, _off, _stops_short):
@@ -70,26 +56,36 @@ def uncovered(pieces: Pieces) -> Iterator[Finding]:
 def proposed(
     pieces: Pieces,
     piece: Piece,
-    change: Callable[[np.ndarray, list[int]], None],
-    cell: tuple[int, int] | None = None,
+    read: Read,
+    *,
+    by: tuple[int, int] = (0, 0),
+    moves: bool = True,
+    side: int | None = None,
+    ends: tuple[int, int] | None = None,
 ) -> str:
-    """The formula of a cell of a piece, by default the first, with changed coordinates and `$`."""
+    """The first formula of a piece with another operand, and how to enter it.
+
+    Args:
+        by: rows and columns by which the operand is moved.
+        side: the coordinate, row 0 or column 1, that `moves` when it is copied, or does not; or that
+            goes from one of the `ends` to the other.
+    """
     block = piece.block
     assert block is not None
     formula = int(block.sheet.formulas[block.places[0]])
-    values = block.predicted(*(cell or block.box[:2])).copy()
-    moves = list(pieces.forms.moves(formula))
-    change(values, moves)
-    return pieces.forms.written(formula, values, moves)
-
-
-def copied(pieces: Pieces, piece: Piece) -> str:
-    """What to do after entering the first formula of a piece."""
-    if piece.block is None or len(piece.block.places) == 1:
-        return "."
-    return (
-        " and copy it." if copies(pieces.forms, piece.block) else ", and the like in its other cells."
-    )
+    values, notation = block.predicted(*block.box[:2]).copy(), list(pieces.forms.moves(formula))
+    corners = _corners(read)
+    for number, at in enumerate(corners):
+        values[at : at + 2] += by
+        if side is not None and ends is not None:
+            values[at + side] = ends[number]
+        elif side is not None:
+            notation[at + side] = (1, 2)[side] * moves
+    text = pieces.forms.written(formula, values, notation)
+    if len(block.places) == 1:
+        return f"={text}."
+    copy = " and copy it." if copies(pieces.forms, block) else ", and the like in its other cells."
+    return f"={text}{copy}"
 
 
 def text_of(pieces: Pieces, piece: Piece) -> str:
@@ -168,25 +164,29 @@ def _stays(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
         )
         rest = _lines(read.box, axis, first + 1, first + lines - 1)
         whole = _lines(table.box, axis, first + 1, first + lines - 1)
-        if not (along or pieces.unread(read.sheet, rest)):
+        unread = pieces.unread(read.sheet, rest)
+        if not (along or unread or _is_added_again(pieces, piece, slot, table)):
             continue
         if not (along or beside or piece.product or pieces.unread(read.sheet, whole)):
             continue
-
-        def move(values: np.ndarray, moves: list[int], axis: int = axis) -> None:
-            for at in _corners(read):
-                moves[at + axis] = (1, 2)[axis]
-
         return finding(
             pieces,
             piece,
             "fixed",
             f"uses only {LINES[axis]} 1 of the {lines} of {table.shown(piece.sheet)} in every "
-            f"{LINES[axis]}; nothing reads {written(rest, read.sheet, piece.sheet)}",
-            f"If each {LINES[axis]} has its own, enter ={proposed(pieces, piece, move)}"
-            + copied(pieces, piece),
+            f"{LINES[axis]}" + f"; nothing reads {written(rest, read.sheet, piece.sheet)}" * unread,
+            f"If each {LINES[axis]} has its own, enter {proposed(pieces, piece, read, side=axis)}",
         )
     return None
+
+
+def _is_added_again(pieces: Pieces, piece: Piece, slot: int, table: Piece) -> bool:
+    """Whether a product adds a cell of a table that its factors are computed from, as a skip connection
+    does."""
+    if not piece.product or piece.reads[slot].ranged:
+        return False
+    others = (read for n, read in enumerate(piece.reads) if n != slot and read.ranged)
+    return any(p is not piece and follows(p, table) for read in others for p in pieces.over(read))
 
 
 def _copies_one_line(pieces: Pieces, piece: Piece) -> Finding | None:
@@ -207,14 +207,7 @@ def _copies_one_line(pieces: Pieces, piece: Piece) -> Finding | None:
             if table is None or read.reference is None or read.shape[axis] > 1:
                 continue
             if table.shape[axis] >= lines and table.box[axis] == read.box[axis]:
-
-                def move(
-                    values: np.ndarray, moves: list[int], read: Read = read, axis: int = axis
-                ) -> None:
-                    for at in _corners(read):
-                        moves[at + axis] = (1, 2)[axis]
-
-                do = f"Enter ={proposed(pieces, piece, move)}{copied(pieces, piece)}"
+                do = f"Enter {proposed(pieces, piece, read, side=axis)}"
                 break
         return finding(pieces, piece, "fixed", f"is the same in every {line}: no operand moves", do)
     return None
@@ -237,17 +230,12 @@ def _slides(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
         for axis in (0, 1):
             if block.extents[axis] < 2 or any(abs(s) != 1 for s in _slopes(piece, read, side, axis)):
                 continue
-
-            def fix(values: np.ndarray, moves: list[int], side: int = side) -> None:
-                for at in _corners(read):
-                    moves[at + side] = 0
-
             return finding(
                 pieces,
                 piece,
                 "sliding",
                 f"slides from {written(first, read.sheet, piece.sheet)} out of its table",
-                f"Enter ={proposed(pieces, piece, fix)}{copied(pieces, piece)}",
+                f"Enter {proposed(pieces, piece, read, side=side, moves=False)}",
             )
     return None
 
@@ -272,6 +260,8 @@ def _off(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
             meant = _lines(read.box, axis, table.box[axis], table.box[axis + 2])
             if pieces.table(read.sheet, meant) is not table or follows(table, piece):
                 continue
+            if piece in pieces.over(read):
+                continue
             if by > 0:
                 left_out = _lines(meant, axis, meant[axis], read.box[axis] - 1)
                 beside = _lines(meant, axis, meant[axis + 2] + 1, read.box[axis + 2])
@@ -280,18 +270,13 @@ def _off(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
                 beside = _lines(meant, axis, read.box[axis], meant[axis] - 1)
             if is_number(read.sheet, beside) and not pieces.unread(read.sheet, left_out):
                 continue
-
-            def back(values: np.ndarray, moves: list[int], axis: int = axis, by: int = by) -> None:
-                for at in _corners(read):
-                    values[at + axis] -= by
-
             return finding(
                 pieces,
                 piece,
                 "off",
                 f"reads {read.shown(piece.sheet)}, {count(abs(by), LINES[axis])} beside "
                 f"{written(meant, read.sheet, piece.sheet)}",
-                f"Enter ={proposed(pieces, piece, back)}{copied(pieces, piece)}",
+                f"Enter {proposed(pieces, piece, read, by=(0, -by) if axis else (-by, 0))}",
             )
     return None
 
@@ -349,14 +334,11 @@ def _stops_short(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
         if not unread and (piece.size < 2 or max(before, after) * 2 > table.shape[axis]):
             continue
 
-        def whole(values: np.ndarray, moves: list[int], axis: int = axis, table: Piece = table) -> None:
-            first, last = _corners(read)[:2]
-            values[first + axis], values[last + axis] = table.box[axis], table.box[axis + 2]
-
         many = count(max(before, after), LINES[axis])
         do = "Include it, if it belongs to them."
         if len(read.references) == 1:
-            do = f"If they belong to it, enter ={proposed(pieces, piece, whole)}{copied(pieces, piece)}"
+            ends = table.box[axis], table.box[axis + 2]
+            do = f"If they belong to it, enter {proposed(pieces, piece, read, side=axis, ends=ends)}"
         return finding(
             pieces,
             piece,
@@ -405,9 +387,10 @@ def _unread(pieces: Pieces) -> Iterator[Finding]:
                 "Let the next step read it, or delete it.",
             )
     for piece in pieces.pieces:
-        if is_display(piece) or not pieces.unused(piece.sheet, piece.box):
-            continue
         weights = shares(pieces, piece)
+        summed = weights and all(u.text == "SUM(§:§)" and not u.users for u, _ in piece.users)
+        if is_display(piece) or not (summed or pieces.unused(piece.sheet, piece.box)):
+            continue
         passed = _passed_by(pieces, piece) if weights or _ACTIVATION.match(piece.text) else None
         if passed is not None:
             yield finding(
@@ -427,9 +410,9 @@ def _units(pieces: Pieces) -> Iterator[tuple[list[Piece], Piece, Box]]:
         key = piece.text, piece.shape, tuple(read.shape for read in piece.reads)
         kinds.setdefault(key, []).append(piece)
     for like in kinds.values():
-        for table in like:
+        for table in like if like[0].size > 1 or len(like) <= MOST_SINGLE else ():
             readers = pieces.readers(table.sheet, table.box)
-            if readers.all() or len(readers) != table.size or table.size < 2:
+            if readers.all() or len(readers) != table.size:
                 continue
             if not readers.any():
                 yield [t for t in like if t is not table], table, table.box
@@ -472,16 +455,17 @@ def _read_instead(pieces: Pieces, like: list[Piece], table: Piece, box: Box) -> 
                     whole = box == table.box or not (user.product and user.reads[slot].ranged)
                     if (
                         user is model
+                        and extents(box) != (1, 1)
                         and slot != model_slot
                         and whole
                         and _alike(user, slot, model_slot)
                     ):
                         found += [(user, slot, None), (user, model_slot, None)]
-                    elif (
-                        user is not model and slot == model_slot and _is_pair(pieces, user, model, slot)
-                    ):
-                        found.append((user, slot, model))
-                        found.append((model, slot, user))
+                    elif user is not model and slot == model_slot:
+                        for one, two in ((user, model), (model, user)):
+                            far = _as_far(pieces, (table.sheet.name, box), one, two, slot)
+                            if _is_pair(pieces, one, two, slot, far, extents(box) == (1, 1)):
+                                found.append((one, slot, two))
     order = {name: number for number, name in enumerate(pieces.book.sheets)}
 
     def out_of_order(one: Instead) -> bool:
@@ -504,8 +488,27 @@ def _alike(piece: Piece, slot: int, other: int) -> bool:
     return parts[0] == parts[1] and not LOOKING_UP & functions and not any("IF" in f for f in functions)
 
 
-def _is_pair(pieces: Pieces, piece: Piece, other: Piece, slot: int) -> bool:
-    """Whether two pieces are made alike, and each of their kind has an operand of its own but they."""
+def _as_far(pieces: Pieces, place: tuple[str, Box], piece: Piece, other: Piece, slot: int) -> bool:
+    """Whether a place is as far from what an operand reads as two pieces, or two other operands of
+    theirs, are from each other."""
+    order = [*pieces.book.sheets]
+
+    def apart(a: tuple[str, Box], b: tuple[str, Box]) -> tuple[int, int, int]:
+        return order.index(a[0]) - order.index(b[0]), a[1][0] - b[1][0], a[1][1] - b[1][1]
+
+    far = apart(place, piece.reads[slot].place)
+    pairs = [(piece.place, other.place)]
+    pairs += [(a.place, b.place) for n, (a, b) in enumerate(zip(piece.reads, other.reads)) if n != slot]
+    return any(apart(a, b) == far for a, b in pairs)
+
+
+def _is_pair(pieces: Pieces, piece: Piece, other: Piece, slot: int, far: bool, single: bool) -> bool:
+    """Whether two pieces are made alike, and each of their kind has an operand of its own but they.
+
+    Args:
+        far: whether the place that one should read is as far as they are apart; single: whether it is
+            a single cell, which must be.
+    """
     if piece.text != other.text or piece.shape != other.shape or len(piece.reads) != len(other.reads):
         return False
     shapes = [read.shape for read in piece.reads]
@@ -518,7 +521,8 @@ def _is_pair(pieces: Pieces, piece: Piece, other: Piece, slot: int) -> bool:
     if places.count(piece.reads[slot].place) > 2 or len(set(places)) != len(places) - 1:
         return False
     others = [s for s in range(len(shapes)) if s != slot]
-    return len(twins) > 2 or any(piece.reads[s].place != other.reads[s].place for s in others)
+    apart = any(piece.reads[s].place != other.reads[s].place for s in others)
+    return far or (not single and (len(twins) > 2 or apart))
 
 
 def _instead(
@@ -526,8 +530,7 @@ def _instead(
 ) -> Finding:
     """The finding about an operand that reads what is another's."""
     name = written(box, sheet, piece.sheet)
-    formula = replaced(pieces, piece, slot, sheet, box)
-    do = f"Enter ={formula}{copied(pieces, piece)}" if formula else f"Read {name}."
+    do = replaced(pieces, piece, slot, sheet, box)
     reads = piece.reads[slot].shown(piece.sheet)
     what = (
         f"reads {reads} twice"
@@ -538,18 +541,12 @@ def _instead(
 
 
 def replaced(pieces: Pieces, piece: Piece, slot: int, sheet: SheetCells, box: Box) -> str:
-    """A piece's first formula with an operand that reads another place of the same sheet, or ""."""
+    """What to do where an operand is to read another place."""
     read = piece.reads[slot]
     if read.reference is None or read.sheet is not sheet:
-        return ""
-    down, right = box[0] - read.box[0], box[1] - read.box[1]
-
-    def move(values: np.ndarray, moves: list[int]) -> None:
-        for at in _corners(read):
-            values[at] += down
-            values[at + 1] += right
-
-    return proposed(pieces, piece, move)
+        return f"Let it read {written(box, sheet, piece.sheet)}."
+    by = box[0] - read.box[0], box[1] - read.box[1]
+    return f"Enter {proposed(pieces, piece, read, by=by)}"
 
 
 def shares(pieces: Pieces, piece: Piece) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,7 +17,7 @@ from attn_xl.spreadsheets.blocks.pieces import Box, Piece, Pieces, Read, written
 from attn_xl.spreadsheets.blocks.templates import Coordinates, Reference
 from attn_xl.spreadsheets.formulas import WIDTH, SheetCells
 
-from .coverage import copied, finding, follows, replaced, text_of
+from .coverage import finding, follows, replaced, text_of
 
 Place = tuple[str, Box]
 T = TypeVar("T")
@@ -38,17 +38,8 @@ def unlike_twins(pieces: Pieces, known: set[tuple[str, int]]) -> Iterator[Findin
         known: the cells that have a finding already.
     """
     seen = {p for p in pieces.pieces if (p.sheet.name, p.box[0] * WIDTH + p.box[1] - 1) in known}
-    for twins in _classes(pieces):
-        for rule in (_displaced, _by_turns):
-            for found, piece in rule(pieces, twins):
-                if piece not in seen:
-                    seen.add(piece)
-                    yield found
-    for found, piece in _mirrored(pieces):
-        if piece not in seen:
-            seen.add(piece)
-            yield found
-    for found, piece in _functions(pieces):
+    by_turns = chain.from_iterable(_by_turns(pieces, twins) for twins in _classes(pieces))
+    for found, piece in chain(by_turns, _mirrored(pieces), _functions(pieces)):
         if piece not in seen:
             seen.add(piece)
             yield found
@@ -87,55 +78,41 @@ def _target(pieces: Pieces, read: Read) -> Piece | None:
 def _wrong(
     pieces: Pieces, piece: Piece, slot: int, meant: Place, sheet: SheetCells, why: str
 ) -> tuple[Finding, Piece]:
-    formula = replaced(pieces, piece, slot, sheet, meant[1])
-    name = written(meant[1], sheet, piece.sheet)
-    do = f"Enter ={formula}{copied(pieces, piece)}" if formula else f"Let it read {name}."
+    do = replaced(pieces, piece, slot, sheet, meant[1])
     what = f"reads {piece.reads[slot].shown(piece.sheet)}, {why}"
     return finding(pieces, piece, "twin", what, do), piece
 
 
 def _by_turns(pieces: Pieces, twins: list[Piece]) -> Iterator[tuple[Finding, Piece]]:
-    """Tables that twins read in turns, as the gates of every step read their weights, and one out of
-    turn."""
+    """An operand as far from each of the twins, or one that they read in turns, as the gates of every
+    step read their weights, except for one of them: and there is such a table where it should be."""
     for slot in range(len(twins[0].reads)) if len(twins) > 2 else ():
-        places = {piece.reads[slot].place for piece in twins}
-        found = out_of_turn([(piece, piece.reads[slot].place) for piece in twins], 2)
-        if found is None or len(places) == 1:
+        reads = {piece: piece.reads[slot] for piece in twins}
+        offsets = [_offset(piece, read) for piece, read in reads.items()]
+        if len({read.place for read in reads.values()}) == 1:
             continue
-        piece, model = found
-        sheet, box = model.reads[slot].sheet, model.reads[slot].box
+        away = out_of_turn([*zip(twins, offsets)], most=1)
+        if away and reads[away[1]].sheet is not away[1].sheet:
+            away = None
+        turn = out_of_turn([(piece, read.place) for piece, read in reads.items()], 2)
+        if not away and not turn:
+            continue
+        odd, model = away or turn  # type: ignore[misc]
+        sheet, box = reads[model].sheet, reads[model].box
+        if away:
+            down, right = (odd.box[k] - model.box[k] for k in (0, 1))
+            sheet, box = odd.sheet, (box[0] + down, box[1] + right, box[2] + down, box[3] + right)
         table = pieces.table(sheet, box)
-        if table is not None and not follows(table, piece):
-            where = written(box, sheet, piece.sheet)
-            why = f"where {model.shown(piece.sheet)} and others made alike read {where}"
-            yield _wrong(pieces, piece, slot, model.reads[slot].place, sheet, why)
-
-
-def _displaced(pieces: Pieces, twins: list[Piece]) -> Iterator[tuple[Finding, Piece]]:
-    """An operand as far from each of the twins, except from one: and there is such a table where it
-    should be."""
-    if len(twins) < 3:
-        return
-    for slot in range(len(twins[0].reads)):
-        offsets = [_offset(piece, piece.reads[slot]) for piece in twins]
-        (offset, times), *_ = Counter(offsets).most_common()
-        if times != len(twins) - 1 or not offset[0]:
+        usual = {t.text for p in twins if p is not odd and (t := _target(pieces, reads[p]))}
+        if table is None or table is odd or follows(table, odd):
             continue
-        odd = twins[next(i for i, o in enumerate(offsets) if o != offset)]
-        read = odd.reads[slot]
-        top, left = odd.box[0] + offset[1], odd.box[1] + offset[2]
-        meant: Box = (top, left, top + read.shape[0] - 1, left + read.shape[1] - 1)
-        if top < 1 or left < 1 or (odd.sheet.name, meant) == read.place:
+        if away and (table.box != box or table.text not in usual):
             continue
-        models = [_target(pieces, piece.reads[slot]) for piece in twins if piece is not odd]
-        table = pieces.table(odd.sheet, meant)
-        if table is None or table.box != meant or None in models:
-            continue
-        if table.text not in {m.text for m in models if m} or table is odd or follows(table, odd):
-            continue
-        there = written(meant, odd.sheet, odd.sheet)
-        why = f"where its {len(twins) - 1} twins read what stands where {there} does"
-        yield _wrong(pieces, odd, slot, (odd.sheet.name, meant), odd.sheet, why)
+        where = written(box, sheet, odd.sheet)
+        why = f"where {model.shown(odd.sheet)} and others made alike read {where}"
+        if away:
+            why = f"where its {len(twins) - 1} twins read what stands where {where} does"
+        yield _wrong(pieces, odd, slot, (sheet.name, box), sheet, why)
 
 
 def _offset(piece: Piece, read: Read) -> tuple[bool, int, int]:
@@ -322,16 +299,18 @@ def _users_of_twins(pieces: Pieces) -> Iterator[list[Piece]]:
                 yield [users[0] for users in rest]
 
 
-def out_of_turn(items: list[tuple[Piece, T]], least: int = 1) -> tuple[Piece, Piece] | None:
+def out_of_turn(
+    items: list[tuple[Piece, T]], least: int = 1, most: int = 1_000
+) -> tuple[Piece, Piece] | None:
     """The one of a row of pieces whose property breaks the turns in which the others have theirs (A, A,
     A; or A, B, A, B), row by row or column by column, with another one that has what it should have.
 
     Args:
-        least: the shortest turn.
+        least, most: the shortest and the longest turn.
     """
     found = None
     for order in (items, sorted(items, key=lambda item: (item[0].box[1], item[0].box[0]))):
-        for period in range(least, len(items) // 2 + 1):
+        for period in range(least, min(most, len(items) // 2) + 1):
             if len(items) % period:
                 continue
             usual = [

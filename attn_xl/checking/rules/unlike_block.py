@@ -15,6 +15,7 @@ from attn_xl.checking.blocks.block_cells import (
     are_in_its_lines,
     beside,
     cannot_compute,
+    copies,
     entered,
     formula_for,
     has_its_line,
@@ -96,7 +97,7 @@ class Slips:
         # Row totals are not slips among column totals.
         near &= [not self.lines.crosses(block, key) for key in odd.tolist()]
         within = odd[near]
-        if not self._are_few(block, within):
+        if not self._are_few(block, within) and not self._is_one_line(block, within):
             return
         beyond = set(odd[~near].tolist())
         for group in groups(within):
@@ -105,11 +106,19 @@ class Slips:
             ) and self._is_slip(block, group):
                 yield self._odd(block, group)
 
+    def _is_one_line(self, block: FormulaBlock, odd: Ints) -> bool:
+        """Whether odd cells are one line between others, which are copies of each other."""
+        for lines, side in ((odd // WIDTH, 0), (odd % WIDTH + 1, 1)):
+            between = block.box[side] < lines[0] < block.box[side + 2]
+            if between and (lines == lines[0]).all() and min(block.extents) > 1:
+                return copies(self.forms, block)
+        return False
+
     def _is_slip(self, block: FormulaBlock, group: Ints) -> bool:
         rows, columns = group // WIDTH, group % WIDTH + 1
         top, left, bottom, right = block.box
         in_row, in_column = len(set(rows.tolist())) == 1, len(set(columns.tolist())) == 1
-        if self._counts_in_text(block, group) or self._is_step(block, group):
+        if self._is_step(block, group):
             return False
         if block.flat:
             rows_or_columns = (top, rows, bottom) if block.extents[1] > 1 else (left, columns, right)
@@ -195,19 +204,6 @@ class Slips:
                 return False  # years above two columns
             ends.append(after != own)
         return any(ends)
-
-    def _counts_in_text(self, block: FormulaBlock, group: Ints) -> bool:
-        """Whether text formulas differ only in the numbers they contain: `of 15`, `of 20`."""
-        places = block.sheet.find(group)
-        if "n" not in block.template.roles or (block.sheet.kinds[places] != TEXT).any():
-            return False
-        cells = np.array([role != "n" for role in block.template.roles])
-        return all(
-            np.array_equal(values[cells], expected[cells])
-            for values, expected in zip(
-                values_at(self.forms, block.sheet, places), predicted(block, group)
-            )
-        )
 
     def _odd(self, block: FormulaBlock, group: Ints) -> Finding:
         cells = spans(group)

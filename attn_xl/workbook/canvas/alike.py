@@ -16,12 +16,12 @@ from attn_xl.graph.operation import operation_of
 from attn_xl.spreadsheets.addresses import quoted
 from attn_xl.workbook.layout.copied_cells import CopiedCells, Names
 from attn_xl.workbook.layout.layout import Sheet
-from attn_xl.workbook.layout.page import Extras
+from attn_xl.workbook.layout.page import Extras, changed
 from attn_xl.workbook.layout.placed import Block
 
 from .drawing import Drawing
 from .figures import is_drawn_at_first_use
-from .measures import Figures, widths_of
+from .measures import Figures
 from .picture import layer_of, layer_title
 
 Blocks = Mapping[Node, Block]
@@ -62,15 +62,17 @@ class Part:
         whole = kind, texts, same, sheets[0].group, layer is None
         return cls(name, title, sheets, layer_title(layer), nodes, words, whole)
 
-    def reads(self, blocks: Blocks, there: set[Node]) -> Hashable:
-        """Where its formulas read matrices of other sheets, and which matrices are drawn already. Where
-        this is equal, parts of one kind have the same picture, and their formulas differ in names
-        only."""
+    def drawn(self, there: set[Node]) -> Hashable:
+        """The kind, and which matrices are drawn already: all that its picture depends on."""
+        return self.kind, tuple(node in there for node in self.nodes)
+
+    def reads(self, blocks: Blocks) -> Hashable:
+        """Where its formulas read matrices of other sheets: where this is equal, formulas of the same
+        picture differ in names only."""
         own = {block.node for sheet in self.sheets for block in sheet.blocks}
         sheets: dict[str, int] = {self.name: 0}
         places: list[object] = []
         for node in self.nodes:
-            places.append(node in there)
             if node.name and node not in own:
                 if node not in blocks:
                     return object()  # not yet known
@@ -203,11 +205,11 @@ class Likeness:
         nodes, captions = self.nodes, self._captions
         return Drawing(
             [
-                replaced(drawn, node=nodes[drawn.node], moved=drawn.moved and nodes[drawn.moved])
+                changed(drawn, node=nodes[drawn.node], moved=drawn.moved and nodes[drawn.moved])
                 for drawn in drawing.matrices
             ],
             [
-                replaced(text, node=text.node and nodes[text.node], text=captions.text(text.text))
+                changed(text, node=text.node and nodes[text.node], text=captions.text(text.text))
                 for text in drawing.texts
             ],
             drawing.frames,
@@ -233,12 +235,6 @@ class Likeness:
                 shown[blocks[new].name] = new
         references |= {f"{quoted(old)}!": f"{quoted(new)}!" for old, new in sheets.items()}
         names = replace(captions, sheets=sheets, references=references)
-        cells = CopiedCells(extras.cells, names, nodes, shown)
-        return replace(extras, cells=cells, widths=widths_of(figures, picture))
-
-
-def replaced(what: Any, **fields: Any) -> Any:
-    """A copy with other fields."""
-    copy = object.__new__(type(what))  # many times faster than dataclasses.replace
-    copy.__dict__.update(what.__dict__, **fields)
-    return copy
+        cells = CopiedCells(extras.cells, self.original.name, names, nodes, shown)
+        widths = figures.known_widths(picture, (self.original, *map(len, captions.words.values())))
+        return replace(extras, cells=cells, widths=widths)

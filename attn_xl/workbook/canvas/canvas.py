@@ -21,7 +21,7 @@ from attn_xl.spreadsheets.addresses import (
     unique,
 )
 from attn_xl.workbook.layout.layout import OVERVIEW, Layout, Sheet
-from attn_xl.workbook.layout.page import Extras
+from attn_xl.workbook.layout.page import Extras, changed
 from attn_xl.workbook.layout.placed import Block
 
 from .alike import Likeness, Part, share_widths
@@ -122,20 +122,27 @@ def _draw_parts(
     blocks: dict[Node, Block] = {}
     known = [Part.of(figures, *part) for part in parts]
     share_widths(figures, known)
-    first: dict[Hashable, tuple[Part, Drawing]] = {}
+    drawings: dict[Hashable, tuple[Part, Drawing]] = {}
+    first: dict[Hashable, Part] = {}
     pictures = []
     for part in known:
-        key = part.kind, part.reads({**others, **blocks}, figures.there)
-        like = Likeness(part, first[key][0]) if key in first and not layout.blanks.open else None
-        picture = like.drawing(first[key][1]) if like else best(figures, part.sheets)[0]
-        first.setdefault(key, (part, picture))
+        look = part.drawn(figures.there)
+        if look in drawings and not layout.blanks.open:
+            original, drawing = drawings[look]
+            picture = Likeness(part, original).drawing(drawing)
+        else:
+            picture = best(figures, part.sheets)[0]
+            drawings[look] = part, picture
+        key = look, part.reads({**others, **blocks})
+        original = first.setdefault(key, part)
+        like = Likeness(part, original) if original is not part and not layout.blanks.open else None
         here = []
         for matrix in picture.matrices:
             figures.there.add(matrix.node)
             if not matrix.repeated:
                 place = Place(part.name, FIRST_ROW + matrix.row, 1 + matrix.column, *matrix.node.shape)
                 _check(place)
-                blocks[matrix.node] = replace(
+                blocks[matrix.node] = changed(
                     old[matrix.node],
                     place=place,
                     caption="",

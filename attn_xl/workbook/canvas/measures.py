@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -50,6 +50,7 @@ class Figures:
     runs: dict[Node, str] = field(init=False)
     _widths: dict[Node, float] = field(default_factory=dict)
     _needs: dict[Node, Sequence[float]] = field(default_factory=dict)
+    _known_widths: dict[Hashable, dict[int, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.figures = {sheet: figure_of(sheet) for sheet in self.sheets}
@@ -83,6 +84,12 @@ class Figures:
     def share_width(self, nodes: Sequence[Node]) -> None:
         """Give some matrices the width of the widest."""
         self._widths |= dict.fromkeys(nodes, max(map(self.width, nodes)))
+
+    def known_widths(self, picture: Drawing, key: Hashable) -> dict[int, float]:
+        """`widths_of` a picture, computed once for all pictures with this key."""
+        if key not in self._known_widths:
+            self._known_widths[key] = widths_of(self, picture)
+        return self._known_widths[key]
 
     def need(self, node: Node, heading: str) -> float:
         """The width of a column of a matrix with its heading."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from attn_xl.graph.node import Node
 from attn_xl.graph.operation import cells_of, operation_of
@@ -11,7 +10,7 @@ from attn_xl.languages import message, translate
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address, quoted
 from attn_xl.text import text_width
 from attn_xl.workbook.layout.layout import Layout
-from attn_xl.workbook.layout.page import Cell, Choice, Extras, Tint
+from attn_xl.workbook.layout.page import Cell, Choice, Extras, Tint, changed
 from attn_xl.workbook.layout.placed import Block
 
 from .drawing import Drawing, Drawn
@@ -171,6 +170,6 @@ def _with_frames(cells: Sequence[Cell], picture: Drawing) -> Iterator[Cell]:
             edges.setdefault((bottom, column), set()).add("b")
     for cell in cells:
         own = edges.pop((cell.row - FIRST_ROW, cell.column - 1), None)
-        yield replace(cell, edges="".join(sorted(own))) if own else cell
+        yield changed(cell, edges="".join(sorted(own))) if own else cell
     for (row, column), own in edges.items():
         yield Cell(FIRST_ROW + row, 1 + column, style="attn step", edges="".join(sorted(own)))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import overload
 
 from attn_xl.graph.node import Node
 
-from .page import Cell
+from .page import Cell, changed
 
 _NAME_IN_TEXT = re.compile(r"[\w.]+(?:\^\d+)?")
 _NAME_IN_FORMULA = re.compile(r"\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*'!|[\w.$\x00]+(?:[!(]|\^\d+)?")
@@ -53,12 +53,14 @@ class CopiedCells(Sequence[Cell]):
     """The cells of `original` with other names and numbers, made when they are first read.
 
     Attributes:
+        like: the name of the other sheet.
         names: what the names in them become.
         nodes: the matrices of this sheet, by those of the other.
         shown: the matrices whose numbers are repeated, by their defined names on this sheet.
     """
 
     original: tuple[Cell, ...]
+    like: str
     names: Names
     nodes: Mapping[Node, Node]
     shown: Mapping[str, Node]
@@ -70,12 +72,12 @@ class CopiedCells(Sequence[Cell]):
             row, column = cell.shows
             node = self.shown[name]
             value = node.texts[row] if node.texts else float(node.values[row, column])
-            return replace(cell, value=value, formula=names.formula(cell.formula), like=name)
+            return changed(cell, value=value, formula=names.formula(cell.formula), like=name)
         if isinstance(cell.value, str):
             link = self.names.sheets.get(cell.link, cell.link)
             text = self.names.text(cell.value)
             if text != cell.value or link != cell.link:
-                return replace(cell, value=text, link=link)
+                return changed(cell, value=text, link=link)
         return cell
 
     @cached_property

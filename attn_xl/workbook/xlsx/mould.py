@@ -13,7 +13,7 @@ import orjson
 from attn_xl.graph.node import Node
 from attn_xl.workbook.layout.copied_cells import CopiedCells, Names, in_formula
 from attn_xl.workbook.layout.layout import Layout, Sheet
-from attn_xl.workbook.layout.page import Cell
+from attn_xl.workbook.layout.page import Cell, changed
 
 from .rows import CellStyles, Contents, FreeCells, escaped, sheet_rows, spreadsheet_text
 
@@ -52,6 +52,8 @@ class Mould:
         self._layout, self._look = layout, look
         self._holes: dict[tuple[str, object], int] = {}
         """The place of what fills a hole: of the first number, for the numbers of a matrix."""
+        self._repeats: dict[object, Cell] = {}
+        """The first cell of each look that repeats a number."""
         self._size = 0
         changes = [like.names for like in likes]
         self._changed = Names(
@@ -97,9 +99,8 @@ class Mould:
     def _style(self, cell: Cell) -> int | str:
         if not cell.like:
             return self._look.of_cell(cell)
-        return self._hole(
-            "cell", replace(cell, row=1, column=1, value=0.0, formula=cell.formula and "1")
-        )
+        look = cell.like, cell.style, cell.align, cell.indent, cell.edges, cell.open, bool(cell.formula)
+        return self._hole("cell", self._repeats.setdefault(look, cell))
 
     # What fills them
 
@@ -121,7 +122,7 @@ class Mould:
                     contents.append(str(look.of_matrix(node)).encode())
             elif isinstance(of, Cell):
                 name = names.references.get(of.like, of.like)
-                contents.append(b"%d" % look.of_cell(replace(of, like=name)))
+                contents.append(b"%d" % look.of_cell(changed(of, like=name)))
             elif isinstance(of, str):
                 new = names.references.get(of, of) if kind == "reference" else names.text(of)
                 contents.append(escaped(spreadsheet_text(new) if kind == "text" else new).encode())

@@ -105,9 +105,15 @@ def sheet_rows(
             alone[block] = _RowTemplate([block], row, layout, cell_styles, live, kinds, contents)
         return alone[block].at(row)
 
+    begins: dict[int, list[Block]] = {}
+    for block in sheet.blocks:
+        begins.setdefault(block.place.row, []).append(block)
+    ends = {block.place.last_row for block in sheet.blocks}
+    here: list[Block] = []
     for row in range(min(rows), max(rows) + 1):
-        headed = [b for b in sheet.blocks if b.headed and b.place.row - 1 == row]
-        here = [b for b in sheet.blocks if b.place.row <= row <= b.place.last_row]
+        headed = [block for block in begins.get(row + 1, ()) if block.headed]
+        if row in begins or row - 1 in ends:
+            here = [block for block in sheet.blocks if block.place.row <= row <= block.place.last_row]
         free = cells.get(row, ())
         height = cell_styles.heights.get(row) or (cell_styles.heading_height if headed else None)
         if here and not headed and not free and not height:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -18,7 +17,7 @@ from openpyxl.worksheet.hyperlink import Hyperlink
 from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.properties import PageSetupProperties
 
-from attn_xl.languages import translate
+from attn_xl.languages import ENGLISH, current_language, translate
 from attn_xl.spreadsheets.addresses import (
     MAX_LITERAL,
     address,
@@ -43,7 +42,7 @@ from attn_xl.workbook.layout.layout import (
     Layout,
     Sheet,
 )
-from attn_xl.workbook.layout.page import Cell
+from attn_xl.workbook.layout.page import Cell, changed
 from attn_xl.workbook.layout.placed import Block
 
 from .mould import Look, Mould
@@ -53,6 +52,8 @@ from .styles import Styles, set_text
 
 MOST_HEADING, MOST_LABEL = 14, 28
 """Characters: the widest columns and row labels; longer headings wrap."""
+MOST_CAPTION = 44
+"""Characters: the widest caption above row labels, in other languages than English."""
 WIDEST = 255.0
 """Characters: the widest column that Excel opens without repairing the file."""
 TO_COME = 11
@@ -189,7 +190,7 @@ class _SheetWriter:
         """A cell that repeats a number, with the number format of its matrix."""
         if not cell.like:
             return cell
-        return replace(cell, number_format=self._styles.number_format(self._layout.named[cell.like]))
+        return changed(cell, number_format=self._styles.number_format(self._layout.named[cell.like]))
 
     def _name_here(self, name: str) -> str:
         """The defined name that one on the sheet like this has here."""
@@ -296,6 +297,8 @@ class _SheetWriter:
                 labels = [*node.row_labels, block.caption if block.headed else ""]
                 widest = max(map(text_width, labels))
                 widen(place.column - 1, max(11, min(widest + 3, MOST_LABEL)))
+                if block.headed and current_language() != ENGLISH:
+                    widen(place.column - 1, min(text_width(block.caption) + 3, MOST_CAPTION))
         if canvas:
             for block in self._sheet.blocks:
                 shown = self._styles.shown_width(block.node)
