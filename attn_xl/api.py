@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from attn_xl.graph.node import Graph, Node, Numbers
 from attn_xl.models import build as models
 from attn_xl.models.computation import Computation, as_computation
-from attn_xl.models.learning import trained
+from attn_xl.models.learning import losses, trained
 from attn_xl.spreadsheets.objects import TAKEN
 from attn_xl.tables.checkpoints.checkpoint import Checkpoint
 from attn_xl.tables.read import book_of_objects, read_tables
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         Residual,
         RotaryPairs,
         Switch,
+        Transform,
     )
 
 
@@ -71,7 +72,7 @@ class Options(TypedDict, total=False):
     backbone: Backbone | Literal["attention", "encoder"]
     pooling: Pooling | Literal["mean", "first", "pooler"] | None
     unit_length: bool
-    transform: Activation | Literal["relu", "gelu", "gelu-tanh", "silu"]
+    transform: Transform | Literal["relu", "gelu", "gelu-tanh", "silu"]
     layers: int
     encoder_layers: int | None
     decoder_layers: int | None
@@ -259,8 +260,8 @@ def learn(
     if settings is None:
         options.setdefault("steps", 20)
     computation = attend(read, settings, weights=weights, **options)
-    (graph,) = computation.values()
-    return Learned(graph["Loss"].values[:, 0], trained(computation), computation)
+    with _options_as_keywords():
+        return Learned(losses(computation), trained(computation), computation)
 
 
 class TrainedModel:

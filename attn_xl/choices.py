@@ -5,6 +5,18 @@ from __future__ import annotations
 from enum import Enum
 
 
+class Language(str, Enum):
+    """The language of what a workbook says."""
+
+    en = "en"
+    de = "de"
+    es = "es"
+    fr = "fr"
+    pt = "pt"
+    zh = "zh"
+    ja = "ja"
+
+
 class Formulas(str, Enum):
     """The content of computed cells."""
 
@@ -220,6 +232,15 @@ class Activation(str, Enum):
         """The function of a single number."""
         gates = {"swiglu": "silu", "geglu": "gelu", "geglu-tanh": "gelu-tanh"}
         return gates.get(self.value, self.value)
+
+
+class Transform(str, Enum):
+    """The activation function before the words of a masked language model."""
+
+    relu = "relu"
+    gelu = "gelu"
+    gelu_tanh = "gelu-tanh"
+    silu = "silu"
 
 
 class Normalize(str, Enum):

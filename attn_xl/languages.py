@@ -1,18 +1,19 @@
 """The language of what a workbook, a lesson and a mark say: gettext catalogues over English.
 
 The English text is the key. A text with values is a whole sentence with names in braces:
-`translate("{word} looks at {other}.", word=word, other=other)`; a text that is declared where no
-language is known yet (the words of a step) is passed through `translate` where it is shown.
+`translate("{word} looks at {other}.", word=word, other=other)`. A text that is declared where no
+language is known yet is a `message`, or the plain text of a step; it stays English, for code that
+reads it, until `translate` gets it where it is shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gettext import NullTranslations
@@ -51,16 +52,74 @@ def speaking(language: str) -> Iterator[None]:
 
 @cache
 def _catalogue(language: str) -> NullTranslations:
-    from gettext import translation
+    from gettext import NullTranslations, translation
 
+    if language == ENGLISH:
+        return NullTranslations()
     return translation("attn_xl", CATALOGUES, [language])
+
+
+class Message(str):
+    """A text that is English to all code and translated where it is shown.
+
+    Attributes:
+        template: the English text with names in braces.
+        values: what takes the place of the names; a message among them is translated, too.
+    """
+
+    template: str
+    values: dict[str, Any]
+
+    def __new__(cls, template: str, values: dict[str, Any]) -> Message:
+        self = super().__new__(cls, template.format(**values) if values else template)
+        self.template, self.values = template, values
+        return self
+
+    def __getnewargs__(self) -> tuple[str, dict[str, Any]]:  # type: ignore[override]
+        return self.template, self.values
+
+
+def message(text: str, /, **values: object) -> Message:
+    """A text to be translated where it is shown, with the values that take the place of its names in
+    braces."""
+    return Message(text, values)
+
+
+def joined(parts: Sequence[str], between: str = " ") -> Message:
+    """Texts one after the other, each of which is translated by itself where they are shown."""
+    names = [f"part{number}" for number in range(len(parts))]
+    return Message(between.join(f"{{{name}}}" for name in names), dict(zip(names, parts)))
 
 
 def translate(text: str, /, **values: object) -> str:
     """A text in the current language, with its values in place of the names in braces."""
     if text and (language := _language.get()) != ENGLISH:
-        text = _catalogue(language).gettext(text)
+        if isinstance(text, Message):
+            own = {name: shown(value) for name, value in text.values.items()}
+            text = _catalogue(language).gettext(text.template)
+            text = text.format(**own) if own else text
+        else:
+            text = _catalogue(language).gettext(text)
+        values = {name: shown(value) for name, value in values.items()}
     return text.format(**values) if values else text
+
+
+def shown(value: Any) -> Any:
+    """A message in the current language; any other value, such as a word of the input, unchanged."""
+    return translate(value) if isinstance(value, Message) else value
+
+
+def shown_all(labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Labels as they are shown: messages in the current language, the input's own words unchanged."""
+    return labels if _language.get() == ENGLISH else tuple(map(shown, labels))
+
+
+def joined_by_and(texts: Sequence[str]) -> str:
+    """`a and b`, in the current language."""
+    first, *more = texts
+    for text in more:
+        first = translate("{first} and {second}", first=first, second=text)
+    return first
 
 
 def translate_count(one: str, many: str, number: int, /, **values: object) -> str:
@@ -69,4 +128,5 @@ def translate_count(one: str, many: str, number: int, /, **values: object) -> st
         text = one if number == 1 else many
     else:
         text = _catalogue(language).ngettext(one, many, number)
+        values = {name: shown(value) for name, value in values.items()}
     return text.format(number=number, **values)

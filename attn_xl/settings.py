@@ -24,6 +24,7 @@ from .choices import (
     Engine,
     Formulas,
     HeadNorm,
+    Language,
     Model,
     Nonlinearity,
     Norm,
@@ -37,6 +38,7 @@ from .choices import (
     Residual,
     RotaryPairs,
     Switch,
+    Transform,
 )
 from .errors import CallError, nearest
 
@@ -48,6 +50,7 @@ __all__ = [
     "CELLS",
     "COMPARE",
     "CONTROLS",
+    "LANGUAGE",
     "OPTIONS",
     "RECURRENT",
     "STACKS",
@@ -57,6 +60,7 @@ __all__ = [
     "Engine",
     "Formulas",
     "HeadNorm",
+    "Language",
     "Model",
     "Nonlinearity",
     "Norm",
@@ -71,6 +75,7 @@ __all__ = [
     "RotaryPairs",
     "Settings",
     "Switch",
+    "Transform",
 ]
 
 IN_ATTENTION = (Positions.learned, Positions.rotary, Positions.alibi)
@@ -83,6 +88,7 @@ of learning."""
 LABELS = "Labels"
 """Name of the sheet of an input with the right answers: a sentence and its class or words."""
 SETTINGS = "Settings"
+INFLUENCES = "Influences"
 """Name of the settings sheet: optional in an input; in a written workbook it holds the record."""
 VOCABULARIES = re.compile(r"all|used|top:[1-9]\d{0,4}")
 
@@ -134,14 +140,7 @@ READ_BY = {
 }
 """The optimizers that read a setting, where not all do."""
 MOST_STEPS = 1_000_000
-LEARNING = (
-    *(m for m in ATTENTION if m is not Model.masked),
-    Model.softmax,
-    Model.norm,
-    Model.feed_forward,
-    Model.cnn,
-    *RECURRENT,
-)
+LEARNING = (*ATTENTION, Model.softmax, Model.norm, Model.feed_forward, Model.cnn, *RECURRENT)
 """Models with a loss."""
 
 
@@ -191,8 +190,8 @@ class Settings:
         models=(Model.encoder,),
         needs=("pooling",),
     )
-    transform: Activation = _choice(
-        Activation.gelu,
+    transform: Transform = _choice(
+        Transform.gelu,
         "The activation function of the layer before the words of a masked language model.",
         models=(Model.masked,),
     )
@@ -452,7 +451,8 @@ class Settings:
     loss: bool = _choice(
         False,
         "Also compute the loss: cross-entropy with the next words of a language model, or with the "
-        "classes on the sheet Labels; otherwise the mean squared error to the sheet Target.",
+        "masked words or the classes on the sheet Labels; otherwise the mean squared error to the "
+        "sheet Target.",
         models=LEARNING,
     )
     steps: int = _choice(
@@ -571,6 +571,11 @@ class Settings:
         Formulas.cell,
         FORMULAS_HELP,
     )
+    language: Language = _choice(
+        Language.en,
+        "The language of titles, notes, charts and messages. Names of sheets and matrices stay as they "
+        "are.",
+    )
 
     def __post_init__(self) -> None:
         for choice in fields(self):
@@ -638,8 +643,6 @@ class Settings:
             refuse("rotary-base", self.rotary_base, "it takes a number above 1.")
         if not 0 < self.rotary_gain < float("inf"):
             refuse("rotary-gain", self.rotary_gain, "it takes a number above 0.")
-        if self.transform.gated:
-            refuse("transform", self.transform.value, "it takes a function without a gate.")
         if not 0 < self.rotary_share <= 1:
             refuse("rotary-share", self.rotary_share, "it takes a share above 0 and at most 1.")
         for name in ("seed", "random_weights", "sinks"):
@@ -751,7 +754,7 @@ class Settings:
         models: tuple[Model, ...] = choice.metadata["models"]
         if self.model.kind not in models:
             return f"belongs to --model {_either(models)}, not to --model {self.model}."
-        of_encoder = Model.encoder in models and Model.attention not in models
+        of_encoder = Model.encoder in models and Model.attention not in models and name != "pooling"
         if self.model.kind is Model.classify and self.body is Model.attention and of_encoder:
             return "has no effect without --backbone encoder."
         if self.attention is not None and name in _OF_SCORES:

@@ -302,6 +302,37 @@ VARIANTS: dict[str, Sheets] = {
             model="feed-forward", experts=3, top_k=2, shared_expert="TRUE", activation="silu"
         ),
     },
+    "masked-words": {
+        "sentence": words("the cat [MASK] the mouse", FOUR, 61),
+        "Vocabulary": words("the cat chased mouse dog .", FOUR, 61),
+        "W_P": weights("masked43 W_P", 6, 4),
+        "Segment": [[0.1, 0, -0.1, 0.2]],
+        **{f"Enc1.W_{letter}": weights(f"masked43 W_{letter}", 4, 4) for letter in "QKVO"},
+        "Enc1.W_1": weights("masked43 W_1", 4, 6),
+        "Enc1.W_2": weights("masked43 W_2", 6, 4),
+        "Transform.W_1": weights("masked43 Transform", 4, 4),
+        "Transform.b_1": [[0.1, 0, 0, -0.1]],
+        "Transform.gamma": [[1, 0.5, 1, 1.5]],
+        "b_U": [[0, 0, 0.5, 0, 0, -0.5]],
+        "Settings": settings(
+            model="masked-language-model",
+            positions="learned",
+            heads=2,
+            activation="gelu-tanh",
+            transform="gelu-tanh",
+        ),
+    },
+    "sentence-vector": {
+        "sentence": words("the cat sat", FOUR, 5),
+        **{f"Enc1.W_{letter}": weights(f"vector W_{letter}", 4, 4) for letter in "QKVO"},
+        "Enc1.W_1": weights("vector W_1", 4, 3),
+        "Enc1.W_2": weights("vector W_2", 3, 4),
+        "Pooler.W_1": weights("vector Pooler", 4, 4),
+        "Pooler.b_1": [[0.1, -0.1, 0, 0.2]],
+        "Settings": settings(
+            model="encoder", activation="gelu-tanh", pooling="pooler", unit_length="TRUE"
+        ),
+    },
     "parallel": {
         "sentence": words("the cat sat", FOUR, 5),
         **{f"Enc1.W_{letter}": weights(f"parallel W_{letter}", 4, 4) for letter in "QKVO"},

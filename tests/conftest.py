@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import zipfile
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -40,7 +42,28 @@ def by_libreoffice(test: Any) -> Any:
 
 
 written: list[Path] = []
-"""Every workbook that a test wrote, for LibreOffice to recalculate at the end, all in one start."""
+"""Workbooks for LibreOffice to recalculate at the end, all in one start: each has a kind of
+formula that none before has. (IronCalc recalculates every workbook; LibreOffice is slower.)"""
+seen: set[str] = set()
+"""The kinds of formulas in `written`."""
+_FORMULA = re.compile(r"<f(?= |>)([^>]*>[^<]*)")
+_OPERAND = re.compile(
+    r"""(?:'[^']*'!|\b[\w.]+!)?\$?\b[A-Z]{1,3}\$?[0-9]+\b(?!\()  # a cell
+    |\b[\w.]+\b(?![\w.]*\()  # a name or a number
+    |ref="[^"]*"|"[^"]*"|&quot;.*?&quot;""",
+    re.VERBOSE,
+)
+
+
+def kinds_of_formulas(path: Path) -> set[str]:
+    """A workbook's formulas without what they refer to, as `SUM(MMULT(_:_,_:_))`."""
+    with zipfile.ZipFile(path) as package:
+        sheets = [name for name in package.namelist() if name.startswith("xl/worksheets/sheet")]
+        formulas = {f for name in sheets for f in _FORMULA.findall(package.read(name).decode())}
+    return {
+        f"{'array' if 't=' in kind else ''}={_OPERAND.sub('_', text)}"
+        for kind, _, text in (formula.partition(">") for formula in formulas)
+    }
 
 
 def verify(path: Path) -> None:
@@ -118,11 +141,10 @@ class InThisProcess:
 
 
 @pytest.fixture(autouse=True)
-def no_process_for_ironcalc(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """IronCalc recalculates in the test's own process, except with --thorough and in files that replace
-    this fixture, which show that its process protects the program."""
-    if not request.config.getoption("--thorough"):
-        monkeypatch.setattr(recalculate, "Sandbox", InThisProcess)
+def no_process_for_ironcalc(monkeypatch: pytest.MonkeyPatch) -> None:
+    """IronCalc recalculates in the test's own process, except in files that replace this fixture, which
+    show that its process protects the program."""
+    monkeypatch.setattr(recalculate, "Sandbox", InThisProcess)
 
 
 @pytest.fixture(scope="session")
@@ -131,14 +153,14 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def keep(kept: Path) -> Callable[[Path], Path]:
-    """Verify a written workbook, and keep it for LibreOffice."""
+def keep(kept: Path, pytestconfig: pytest.Config) -> Callable[[Path], Path]:
+    """Verify a written workbook, and keep it for LibreOffice if none before has such formulas."""
 
     def check(path: Path) -> Path:
         verify(path)
-        copy = kept / f"{len(written):04}.xlsx"
-        shutil.copy(path, copy)
-        written.append(copy)
+        if pytestconfig.getoption("--thorough") and (kinds := kinds_of_formulas(path) - seen):
+            seen.update(kinds)
+            written.append(Path(shutil.copy(path, kept / f"{len(written):04}.xlsx")))
         return path
 
     return check
@@ -173,7 +195,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--thorough",
         action="store_true",
         help="run everything: every one of many similar cases, other spreadsheet programs, LibreOffice "
-        "on all workbooks, random inputs, killed processes",
+        "on every kind of formula, random inputs, killed processes",
     )
 
 

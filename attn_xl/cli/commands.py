@@ -51,7 +51,7 @@ COMMANDS = {
         kind=LayersCommand,
     ),
     "compare": Entry(
-        "Write one sentence through several models: how far each can see, and what it costs.",
+        "Write the same sentences through several models: how far each can see, and what it costs.",
         "samples/rnn.xlsx --models cnn rnn lstm gru attention",
         kind=ModelsCommand,
     ),

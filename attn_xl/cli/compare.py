@@ -1,18 +1,20 @@
-"""The command `attn-xl compare`: one sentence through several models."""
+"""The command `attn-xl compare`: the same sentences through several models."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
-from attn_xl.errors import CallError
 from attn_xl.settings import Settings
 from attn_xl.text import say
 
 from .options import File, Force, Template, output_beside, read_file_tables, with_settings
+
+SHOWN = ("decimals", "layout", "canvas", "language", "formulas")
+"""The settings that say how a workbook looks, not what it computes."""
 
 
 @with_settings("model", "influence", "controls", "switches", "steps", "sheets_for")
@@ -25,46 +27,36 @@ def compare(
         typer.Option(
             metavar='"MODEL ..."',
             help="The models to compare, separated by spaces: cnn rnn lstm gru attention encoder ...",
-            show_default=False,
         ),
     ],
     output: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(
             "-o",
             "--output",
             help="The workbook to write. Default: NAME-compared.xlsx beside the input.",
-            show_default=False,
         ),
     ] = None,
     template: Template = "article",
     force: Force = False,
 ) -> None:
-    names = " ".join(models).replace(",", " ").split()
-    chosen = [Settings(model=name).model for name in names]  # type: ignore[arg-type]
     Settings.check_call(options)
-    from attn_xl.models.compare_models import compare_models
+    from attn_xl.models.compare_models import compare_models, models_of
     from attn_xl.outputs import check_ending, check_output
     from attn_xl.workbook.templates import find_template
     from attn_xl.workbook.write import write_workbook
 
     template_path = find_template(template)
+    chosen = models_of(" ".join(models).replace(",", " ").split())
     path = output or output_beside(file, "compared.xlsx")
     check_ending(path, ".xlsx")
     check_output(path, force=force, sources=(file, template_path))
-    given = {name: value for name, value in options.items() if value is not None}
-    idle = [
-        name
-        for name in given
-        if all(Settings(model=m, random_weights=0).why_idle(name) for m in chosen)
-    ]
-    if idle:
-        raise CallError(f"--{idle[0].replace('_', '-')} belongs to none of these models.")
-    settings = Settings(**given)
     tables = read_file_tables(file, reading)
-    computation = compare_models(tables, chosen, settings)
+    computation = compare_models(tables, chosen, options)
     for remark in computation.remarks:
         say(remark, file=sys.stderr)
     source = "standard input" if str(file) == "-" else file.name
+    shown = {name: options[name] for name in SHOWN if options[name] is not None}
+    settings = Settings(**shown)
     layout = write_workbook(computation, path, template=template_path, settings=settings, source=source)
     say(f"{path}: {layout.summary(settings)}")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from attn_xl.errors import CallError, InputError
+from attn_xl.languages import ENGLISH, current_language, speaking
+from attn_xl.settings import Language, Settings
 from attn_xl.text import say
 
 from .options import Force, Template
@@ -25,7 +27,6 @@ def grade(
             metavar="FILE...",
             help="The workbooks that students submitted, folders of them, or the .zip that Moodle, "
             "Canvas or Google Classroom exports.",
-            show_default=False,
         ),
     ],
     output: Annotated[
@@ -37,33 +38,28 @@ def grade(
         ),
     ] = Path("grades.xlsx"),
     answers: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(
             help="The answers that teach --roster or teach --answers wrote. With them, changes to the "
             "given cells or the settings of a lesson have no effect on the marks, and students of the "
-            "roster without a submission are listed.",
-            show_default=False,
+            "roster without a submission are listed."
         ),
     ] = None,
     feedback: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(
             help="A folder for marked copies, which show what is wrong in each cell and why; or a "
-            ".zip, to upload, where they have the names of the submissions.",
-            show_default=False,
+            ".zip, to upload, where they have the names of the submissions."
         ),
     ] = None,
     csv: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--csv", help="Also write the table of grades as CSV.", show_default=False),
+        Path | None, typer.Option("--csv", help="Also write the table of grades as CSV.")
     ] = None,
     moodle: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Also write the marks as CSV for Moodle's gradebook.", show_default=False),
+        Path | None, typer.Option(help="Also write the marks as CSV for Moodle's gradebook.")
     ] = None,
     canvas: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Also write the marks as CSV for Canvas's gradebook.", show_default=False),
+        Path | None, typer.Option(help="Also write the marks as CSV for Canvas's gradebook.")
     ] = None,
     id_column: Annotated[
         str,
@@ -74,9 +70,13 @@ def grade(
         ),
     ] = "",
     jobs: Annotated[
-        Optional[int],  # noqa: UP045
+        int | None, typer.Option(help="Number of files to mark in parallel. Default: one per core.")
+    ] = None,
+    language: Annotated[
+        Language | None,
         typer.Option(
-            help="Number of files to mark in parallel. Default: one per core.", show_default=False
+            help="The language of grades, remarks and marked copies. Default: that of each lesson; of "
+            "the grades, English.",
         ),
     ] = None,
     template: Template = "article",
@@ -105,18 +105,19 @@ def grade(
     sources = [*paths, template_path, *([answers] if answers else [])]
     for target in targets:
         check_output(target, force=force, sources=sources)
-    graded = grade_class(
-        paths, answers=answers, feedback=feedback, template=template_path, jobs=jobs, force=force
-    )
-    print_grades(graded)
-    if not any(one.status is Status.marked for one in graded):
-        raise InputError("no file could be marked, so no grades were written.")
-    gradebooks = {moodle: moodle_csv, canvas: canvas_csv}
-    for target in targets:
-        if target in gradebooks:
-            _write_text(gradebooks[target](graded, id_column), target)
-        else:
-            _write(graded, target, template_path)
+    with speaking(language.value if language else ENGLISH):
+        graded = grade_class(
+            paths, answers=answers, feedback=feedback, template=template_path, jobs=jobs, force=force
+        )
+        print_grades(graded)
+        if not any(one.status is Status.marked for one in graded):
+            raise InputError("no file could be marked, so no grades were written.")
+        gradebooks = {moodle: moodle_csv, canvas: canvas_csv}
+        for target in targets:
+            if target in gradebooks:
+                _write_text(gradebooks[target](graded, id_column), target)
+            else:
+                _write(graded, target, template_path)
     for target in targets:
         say(f"{target}: {summary(graded)}")
     if feedback is not None:
@@ -148,7 +149,8 @@ def _write(graded: Sequence[Graded], target: Path, template_path: Path) -> None:
     if target.suffix.lower() == ".csv":
         _write_text(grades_csv(graded), target, "utf-8-sig")  # Excel reads UTF-8 by the byte order mark
     else:
-        write_layout(grades_layout(graded), target, template=template_path)
+        settings = Settings(language=Language(current_language()))
+        write_layout(grades_layout(graded), target, template=template_path, settings=settings)
 
 
 def _write_text(text: str, target: Path, encoding: str = "utf-8") -> None:

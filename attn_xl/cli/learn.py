@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
+from attn_xl.errors import CallError
 from attn_xl.text import count, say
 
 from .options import (
@@ -22,6 +23,7 @@ from .options import (
     read_file_tables,
     with_settings,
 )
+from .progress import progress_bar
 
 
 @with_settings("controls", "loss")
@@ -31,12 +33,8 @@ def learn(
     reading: dict[str, Any],
     output: Output = None,
     weights_out: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
-            "--weights-out",
-            help="Also write an input workbook with the trained weights.",
-            show_default=False,
-        ),
+        Path | None,
+        typer.Option("--weights-out", help="Also write an input workbook with the trained weights."),
     ] = None,
     template: Template = "article",
     plain: Plain = False,
@@ -48,8 +46,11 @@ def learn(
     path = output or output_beside(file, "learning.xlsx")
     for target in (path, *([weights_out] if weights_out else [])):
         check_ending(target, ".xlsx")
+    if weights_out is not None and weights_out.absolute() == path.absolute():
+        raise CallError(f"--weights-out: {path} is the workbook of the run. Name another file.")
     options = {**options, "controls": not plain}
     Settings.check_call(options)
+    from attn_xl.models.learning import followed_by, losses, not_learned, trained
     from attn_xl.workbook.arrange import check_sizes
     from attn_xl.workbook.templates import find_template
     from attn_xl.workbook.write import write_workbook
@@ -60,24 +61,23 @@ def learn(
     tables = read_file_tables(file, reading)
     if options["steps"] is None and "steps" not in tables.settings:
         options["steps"] = DEFAULT_STEPS
-    computation, settings = compute_file(file, options, reading, fits=check_sizes)
+    with progress_bar("learning") as progress, followed_by(progress):
+        computation, settings = compute_file(file, options, reading, fits=check_sizes)
+    curve = losses(computation)
     source = "standard input" if str(file) == "-" else file.name
     layout = write_workbook(
         computation, path, template=template_path, settings=settings, source=source, record=True
     )
     if weights_out is not None:
-        from attn_xl.models.learning import trained
         from attn_xl.workbook.write_input import write_tables
 
-        weights = {**tables.weights, **trained(computation)}
+        weights = {**not_learned(computation), **tables.weights, **trained(computation)}
         write_tables(replace(tables, weights=weights), weights_out)
     for line in computation.remarks:
         say(line, file=sys.stderr)
-    (graph,) = computation.values()
-    losses = graph["Loss"].values[:, 0]
     say(f"{path}: {layout.summary(settings)}")
     taken = count(settings.steps, "step")
-    say(f"loss {losses[0]:.4g} before learning, {losses[-1]:.4g} after {taken}")
+    say(f"loss {curve[0]:.4g} before learning, {curve[-1]:.4g} after {taken}")
 
 
 DEFAULT_STEPS = 20

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,14 +13,11 @@ from attn_xl.outputs import STANDARD_OUTPUT, check_ending, check_output
 from attn_xl.text import listed, say
 
 from .options import Force
+from .progress import progress_bar
 from .words import WORDS
 
 if TYPE_CHECKING:
     from attn_xl.tables.survey import Table
-    from attn_xl.tables.vectors.byte_blocks import Progress
-
-BAR_DELAY = 0.5
-"""Seconds before the progress bar appears; shorter runs need none."""
 
 
 def vectors(
@@ -32,39 +26,34 @@ def vectors(
         typer.Argument(
             metavar="FILE",
             help="Word vectors: GloVe text, word2vec text or binary, fastText .vec; plain or gzipped.",
-            show_default=False,
         ),
     ],
     words: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        list[str] | None,
         typer.Option(
             metavar=WORDS,
             help="The words to extract, spelled as in the file and separated by spaces; a word that "
             "contains a space needs its own --words. Duplicates are dropped.",
-            show_default=False,
         ),
     ] = None,
     sentence: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        list[str] | None,
         typer.Option(
             metavar="TEXT",
             help="A sentence in quotes; word order and repetitions are kept. May be repeated: each "
             "sentence gets a sheet.",
-            show_default=False,
         ),
     ] = None,
     pca: Annotated[
-        Optional[int],  # noqa: UP045
+        int | None,
         typer.Option(
             metavar="K",
             help="Write the first K principal components instead of the vectors, as live formulas with "
             "a chart.",
-            show_default=False,
         ),
     ] = None,
     output: Annotated[
-        Path,
-        typer.Option("-o", "--output", help="The workbook to write; - writes to standard output."),
+        Path, typer.Option("-o", "--output", help="The workbook to write; - writes to standard output.")
     ] = Path("words.xlsx"),
     force: Force = False,
 ) -> None:
@@ -79,7 +68,7 @@ def vectors(
 
     sentences = [text.split() for text in sentence] if sentence else [split_words(file, words or ())]
     wanted = list(dict.fromkeys(word for words_of_one in sentences for word in words_of_one))
-    with _progress_bar() as progress:
+    with progress_bar("looking for the words") as progress:
         table = read_vectors(file, wanted, progress=progress)
     by_sheet = {}
     if sentence:
@@ -125,30 +114,3 @@ def _write(table: Table, sentences: dict[str, list[str]], pca: int | None, path:
 
 def _shapes(shapes: dict[str, tuple[int, int]]) -> str:
     return listed([f"{name} {rows} × {columns}" for name, (rows, columns) in shapes.items()], 8)
-
-
-@contextmanager
-def _progress_bar() -> Iterator[Progress | None]:
-    """A progress bar on the terminal, for a search that takes more than `BAR_DELAY` seconds."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    begun = monotonic()
-    shown: list[Any] = []
-
-    def progress(done: int, total: int) -> None:
-        if not shown and monotonic() - begun > BAR_DELAY:
-            from rich.console import Console
-            from rich.progress import Progress as Bar
-
-            bar = Bar(console=Console(file=sys.stderr), transient=True)
-            bar.start()
-            shown[:] = [bar, bar.add_task("looking for the words", total=total)]
-        if shown:
-            shown[0].update(shown[1], completed=done)
-
-    try:
-        yield progress
-    finally:
-        if shown:
-            shown[0].stop()

@@ -10,6 +10,8 @@ from typing import cast
 
 import numpy as np
 
+from attn_xl.languages import Message
+
 from .functions import with_texts
 from .loops import Loop, loop_turns
 from .matrix import Matrix
@@ -43,16 +45,19 @@ def copied(
     changed, turns = follows(results, inputs) | set(own), loop_turns(nodes)
     copies: dict[Node, Matrix] = {**inputs}
     names: dict[str, str] = {}
+    loops: dict[Loop, Loop] = {}
 
     def made_again(
         node: Node, parents: tuple[Matrix, ...], values: Numbers, operation: MadeBy | None
     ) -> Matrix:
         part = node.part.around(scope)
         name = node.name
+        if isinstance(operation, Previous) and operation.loop in loops:
+            source = f"{scope.name}.{operation.source}"
+            operation = replace(operation, source=source, loop=loops[operation.loop])
         if name and (node.scalar or not node.helper):
             name = part.name(node.step.symbol) if node.step else f"{scope.name}.{name}"
             names[node.name] = name
-        described = re.sub(r"[\w.]+", lambda word: names.get(word[0], word[0]), node.description)
         made = replace(
             cast(Matrix, node),
             values=values,
@@ -60,7 +65,7 @@ def copied(
             operation=operation,
             name=name,
             part=part,
-            description=described,
+            description=_renamed(node.description, names),
             rules=None,
             order=created(),
         )
@@ -74,7 +79,8 @@ def copied(
                 if changed.isdisjoint(loop.nodes):
                     copies |= {one: cast(Matrix, one) for one in loop.nodes}
                 else:
-                    _copy_loop(loop, copies, made_again, scope)
+                    loops[loop] = Loop(loop.reverse)
+                    _copy_loop(loop, loops[loop], copies, made_again)
         elif node not in changed:
             copies[node] = cast(Matrix, node)
         else:
@@ -85,17 +91,23 @@ def copied(
     return copies
 
 
+def _renamed(text: str, names: Mapping[str, str]) -> str:
+    """A description with other names of matrices."""
+    if isinstance(text, Message):
+        values = text.values.items()
+        return Message(
+            text.template, {k: _renamed(v, names) if isinstance(v, str) else v for k, v in values}
+        )
+    return re.sub(r"[\w.]+", lambda word: names.get(word[0], word[0]), text)
+
+
 def _copy_loop(
-    loop: Loop, copies: dict[Node, Matrix], made_again: Callable[..., Matrix], scope: Scope
+    loop: Loop, again: Loop, copies: dict[Node, Matrix], made_again: Callable[..., Matrix]
 ) -> None:
-    """Add the copies of matrices that are computed together, row after row."""
-    again = Loop(loop.reverse)
+    """Add the copies of matrices that are computed together, row after row, in the loop `again`."""
     for node in loop.nodes:
-        operation = node.operation
-        if isinstance(operation, Previous):
-            operation = replace(operation, source=f"{scope.name}.{operation.source}", loop=again)
         known = tuple(copies[parent] for parent in node.parents if parent in copies)
-        copies[node] = made_again(node, known, np.broadcast_to(1.0, node.shape), operation)
+        copies[node] = made_again(node, known, np.broadcast_to(1.0, node.shape), node.operation)
     for node in loop.nodes:  # the row above is that of a matrix copied later
         object.__setattr__(copies[node], "parents", tuple(copies[parent] for parent in node.parents))
     again.nodes = tuple(copies[node] for node in loop.nodes)

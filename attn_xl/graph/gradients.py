@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import cast
 
 from attn_xl.errors import CallError
+from attn_xl.languages import message
 
 from .functions import column_sum, copy, row_sum
 from .loops import Loop, loop_turns
@@ -77,9 +78,7 @@ def gradients_from(
     leading, there = set[Node](of), set(nodes)
     for matrix in of:
         if matrix not in there:
-            raise CallError(
-                f"{loss.name or 'the loss'} was not computed from {matrix.name or 'a matrix'}."
-            )
+            raise CallError(_no_gradient(loss, matrix))
     known = 0
     while len(leading) > known:  # again where a loop leads back
         known = len(leading)
@@ -94,6 +93,18 @@ def gradients_from(
         elif (loop := turns[node]) is not None and node in leading:
             back.through_loop(loop)
     return [back.found[matrix] for matrix in of]
+
+
+def _no_gradient(loss: Matrix, matrix: Matrix) -> str:
+    """Why a loss has no gradient by a matrix."""
+    name, whole = matrix.name or "a matrix", loss.name or "the loss"
+    if matrix not in walk([loss]):
+        return f"{whole} was not computed from {name}."
+    before = " and ".join(node.name for node in _dependencies(matrix) if node.name)
+    return (
+        f"{name} has no gradient of its own: its step and a later one have their derivative together. "
+        f"Ask for the gradient of {before or 'an earlier step'}."
+    )
 
 
 class _Back:
@@ -242,9 +253,11 @@ def passed_step(state: Node) -> Step:
     return replace(
         step,
         symbol=f"{step.symbol}Above",
-        note=f"How the loss changes with {symbol} of the row above, through this row and those after "
-        f"it. "
-        "Where it shrinks from row to row the gradient vanishes; where it grows it explodes.",
+        note=message(
+            "How the loss changes with {symbol} of the row above, through this row and those after "
+            "it. Where it shrinks from row to row the gradient vanishes; where it grows it explodes.",
+            symbol=symbol,
+        ),
     )
 
 
@@ -253,9 +266,19 @@ def gradient_step(node: Node) -> Step:
     symbol = node.step.symbol if node.step else node.name
     return Step(
         f"d{symbol}",
-        f"How the loss changes with {symbol}: where a number is positive, raising that number of "
-        f"{symbol} a little raises the loss; learning lowers it.",
-        purpose=f"It says how to change {symbol} so that the loss becomes smaller.",
-        question=f"before you fill in {{own}} = {{made}}: which number of {symbol} would you change to "
-        "lower the loss, and in which direction?",
+        message(
+            "How the loss changes with {symbol}: where a number is positive, raising that number of "
+            "{symbol} a little raises the loss; learning lowers it.",
+            symbol=symbol,
+        ),
+        purpose=message(
+            "It says how to change {symbol} so that the loss becomes smaller.", symbol=symbol
+        ),
+        question=message(
+            "before you fill in {own} = {made}: which number of {symbol} would you change to lower "
+            "the loss, and in which direction?",
+            own="{own}",
+            made="{made}",
+            symbol=symbol,
+        ),
     )

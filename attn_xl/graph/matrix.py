@@ -16,6 +16,7 @@ from attn_xl.errors import InputError, ShapeError, wrong_type
 from attn_xl.graph.operations.catalogue import ADD, DIVIDE, MULTIPLY, SUBTRACT
 from attn_xl.graph.operations.elementwise import Constant, Copy
 from attn_xl.graph.operations.products import Product, Transpose
+from attn_xl.languages import message
 
 from .node import Node
 from .operation import Operation, Reads, cells_of, formula_size, operation_of
@@ -52,7 +53,7 @@ class Matrix(Node):
         if self.name:
             return self
         noun = self.noun or (operation_of(self).noun if self.operation else "Given")
-        made_up = self.named(noun, self.words or "given", helper=True)
+        made_up = self.named(noun, self.words or message("given"), helper=True)
         return replace(made_up, scalar=False, unnamed=True)
 
     def combined(
@@ -293,8 +294,13 @@ def given(
             f"the values of {name} are not numbers in rows and columns: {error}."
         ) from None
     return Matrix(
-        numbers, tuple(map(str, rows)), tuple(map(str, columns)), name=name, note=note, role=role
+        numbers, tuple(map(_text, rows)), tuple(map(_text, columns)), name=name, note=note, role=role
     )
+
+
+def _text(label: object) -> str:
+    """A label as a text; a message stays one."""
+    return label if isinstance(label, str) else str(label)
 
 
 def given_step(

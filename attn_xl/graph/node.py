@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from attn_xl.errors import CallError, NotFinite, ShapeError, nearest, wrong_type
 from attn_xl.html import html_table
 from attn_xl.labelled import Labelled, first_and_last
+from attn_xl.languages import ENGLISH, Message, current_language, shown_all, translate
 from attn_xl.text import clean
 
 from .step import WHOLE, Part, Role, Scope, Step
@@ -205,15 +206,39 @@ class Node(Labelled):
     def words(self) -> str:
         """How it was computed, in the symbols of a textbook: `Q × Kᵀ`."""
         if self.description or self.operation is None:
-            return self.description
+            return translate(self.description)
         return self.operation.words(*(parent.as_operand for parent in self.parents))
 
-    @cached_property
+    @property
     def as_operand(self) -> str:
         """The text for it in the words of a step that reads it: its name, or its own words."""
-        if self.name and not (self.unnamed and 0 < len(self.words) <= LONGEST_OPERAND):
-            return self.name
-        return self.words
+        language = current_language()
+        if language not in self._as_operand:
+            named = self.name and not (self.unnamed and 0 < len(self.words) <= LONGEST_OPERAND)
+            self._as_operand[language] = self.name if named else self.words
+        return self._as_operand[language]
+
+    @cached_property
+    def _as_operand(self) -> dict[str, str]:
+        """The texts for it, by language."""
+        return {}
+
+    @property
+    def row_labels(self) -> tuple[str, ...]:
+        """The labels of its rows as they are shown."""
+        return shown_all(self.rows)
+
+    @property
+    def column_labels(self) -> tuple[str, ...]:
+        """The labels of its columns as they are shown."""
+        return shown_all(self.columns)
+
+    @property
+    def about(self) -> str:
+        """Its note in the current language; of a matrix that only needs cells, how it was computed."""
+        if self.unnamed and current_language() != ENGLISH:
+            return self.words or translate(self.note)
+        return translate(self.note)
 
     def named(
         self: N,
@@ -269,7 +294,7 @@ class Node(Labelled):
 
 @lru_cache(256)  # the weights of all layers have the same labels
 def _cleaned(labels: tuple[object, ...]) -> tuple[str, ...]:
-    return tuple(map(clean, labels))
+    return tuple(label if isinstance(label, Message) else clean(label) for label in labels)
 
 
 class Graph(Mapping[str, "Matrix"]):

@@ -268,6 +268,12 @@ class Operation(MadeBy, ABC):
         """How a cell is computed by hand, where the step has no recipe of its own."""
         return ARITHMETIC
 
+    @property
+    def suffix(self) -> str:
+        """What it adds to the name of its only operand, in formulas and in words: `^2`; "" if it is
+        more than that."""
+        return ""
+
     def cells(self, of: Cells) -> Cells | None:
         """The cells of its numbers among the cells `of` its operand; None if it computes new ones."""
         return None

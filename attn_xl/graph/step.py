@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
+from attn_xl.languages import joined, message
+
 Role = Literal["input", "weight", "value", "attention"]
 Source = Literal[
     "", "sentence", "memory", "attention", "weights", "target", "answers", "kept", "entered"
@@ -108,8 +110,10 @@ class Scope(NamedTuple):
     @property
     def spoken(self) -> str:
         """`encoder layer 1`."""
-        unit = f" {self.unit}" if self.unit else ""
-        return f"{self.words}{unit} {self.layer}" if self.layer > 0 else self.words
+        if self.layer <= 0:
+            return self.words
+        text = message("{part} layer {number}") if self.unit else message("{part} {number}")
+        return message(text, part=self.words, number=self.layer)
 
 
 @dataclass(frozen=True)
@@ -151,7 +155,8 @@ class Part:
     def words(self) -> str:
         """The part in words: `encoder layer 1, self-attention, head 2`; "" for the whole model."""
         parts = [scope.spoken for scope in self.scopes]
-        return ", ".join([*parts, *[f"head {self.head}"] * bool(self.head)])
+        head = [message("head {number}", number=self.head)] if self.head else []
+        return joined([*parts, *head], ", ")
 
     def within(self, *scopes: Scope) -> Part:
         """A part of this part."""

@@ -10,11 +10,13 @@ from attn_xl.errors import InputError, nearest
 from attn_xl.graph.functions import one_hot, texts
 from attn_xl.graph.matrix import Matrix, given_step
 from attn_xl.graph.node import inside
+from attn_xl.graph.step import Step
+from attn_xl.languages import message
 from attn_xl.settings import LABELS
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.text import count, listed
 
-from . import loss_steps, steps
+from . import encoder_steps, loss_steps, steps
 from .losses import cross_entropy, mean_squared_error
 
 TARGET = loss_steps.TARGET.symbol
@@ -56,12 +58,22 @@ class Answers:
         """The loss of a sentence, (1, 1).
 
         Args:
-            result: the probabilities of next words (n, v) or of classes (1, c), or another output.
+            result: the probabilities of next or masked words (n, v) or of classes (1, c), or another
+                output.
             padding: the words that only fill up a sentence.
 
         Raises:
-            InputError: if a right answer is missing, unknown to the model, or of another shape.
+            InputError: if a right answer is missing, unknown to the model, of another shape, or of an
+                unknown sentence.
         """
+        for labelled in self._tables.labels:
+            if labelled not in self._tables.sentences:
+                raise InputError(
+                    f"{self._where}: there is no sentence {labelled!r}. "
+                    f"{nearest(labelled, self._tables.sentences)}"
+                )
+        if result.step == encoder_steps.PROBABILITIES:
+            return self._loss_of_masked(name, result, padding)
         if result.step == steps.PROBABILITIES:
             return self._loss_of_words(name, result, padding)
         if result.step == loss_steps.CLASS_PROBABILITIES:
@@ -83,20 +95,53 @@ class Answers:
                 f"{self._tables.path}: no word follows {words[0]!r} in the sentence {name!r}, so there "
                 "is nothing to predict. Write the word that follows beside its name on a sheet Labels."
             )
+        answers = self._words(name, probabilities, right, words, loss_steps.TARGET_WORDS)
+        return cross_entropy(probabilities, answers)
+
+    def _loss_of_masked(self, name: str, probabilities: Matrix, padding: Sequence[str]) -> Matrix:
+        """Cross-entropy with the words in place of the masks, or in every place that has a label."""
+        words, given = probabilities.rows, self._tables.labels.get(name, ())
+        rows = [row for row, word in enumerate(words) if word in encoder_steps.MASKED]
+        if len(given) == len(words) and len(rows) != len(words):
+            rows = [row for row, word in enumerate(given) if word not in ("", *padding)]
+            given = tuple(given[row] for row in rows)
+        if not rows or len(given) != len(rows):
+            raise InputError(
+                f"{self._where}: the sentence {name!r} has {count(len(given), 'label')} for "
+                f"{count(len(rows), 'mask')}. Give the right word for each, or one for each of its "
+                f"{count(len(words), 'word')}."
+            )
+        masked = [words[row] for row in rows]
+        answers = self._words(name, probabilities, given, masked, encoder_steps.TARGET_WORDS)
+        return cross_entropy(probabilities, answers, rows)
+
+    def _words(
+        self,
+        name: str,
+        probabilities: Matrix,
+        right: Sequence[str],
+        words: Sequence[str],
+        step: Step,
+    ) -> Matrix:
+        """The right words as 1 in the column of each, (n, v); its rows are the first n `words`.
+
+        Raises:
+            InputError: if a word is not in the vocabulary once.
+        """
         columns = probabilities.columns
         found = [_among(columns, word) for word in right]
         if "" in found:
             word = right[found.index("")]
+            times = [column.casefold() for column in columns].count(word.casefold())
+            what = f"is in the vocabulary {times} times" if times else "is not in the vocabulary"
+            advice = "Keep one" if times else "Add it to Vocabulary or W_U, or change the sentence"
             raise InputError(
                 f"{self._tables.path}: the word {word!r}, which the model has to predict in the "
-                "sentence "
-                f"{name!r}, is not in the vocabulary once. {nearest(word, columns)} Add it to "
-                "Vocabulary or W_U, or change the sentence."
+                f"sentence {name!r}, {what}. {nearest(word, columns)} {advice}."
             )
         rows = words[: len(right)]
-        answers = texts(found, rows, "word", columns).as_step(loss_steps.TARGET_WORDS)
-        target = one_hot(answers, columns).as_step(loss_steps.TARGET)
-        return cross_entropy(probabilities, target)
+        answers = texts(found, rows, message("word"), columns).as_step(step)
+        return one_hot(answers, columns).as_step(loss_steps.TARGET)
 
     def _loss_of_class(self, name: str, probabilities: Matrix) -> Matrix:
         """Cross-entropy with the class of the sentence."""
@@ -109,7 +154,7 @@ class Answers:
                     "with it, "
                     "or remove its column from W_C."
                 )
-            made = texts(labels, list(self._inputs), "class", probabilities.columns)
+            made = texts(labels, list(self._inputs), message("class"), probabilities.columns)
             with inside():
                 self._classes = made.as_step(loss_steps.LABELS)
         row = self._classes.rows.index(name)

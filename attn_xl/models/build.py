@@ -17,6 +17,7 @@ from attn_xl.graph.loops import loops_in
 from attn_xl.graph.matrix import Matrix, foreseeing, given_step, shapes_only
 from attn_xl.graph.node import HIDES, Graph, inside, walk
 from attn_xl.graph.step import WHOLE, Part, Scope
+from attn_xl.languages import joined, message
 from attn_xl.settings import (
     ATTENTION,
     BATCH,
@@ -78,34 +79,40 @@ from .transformer import (
 )
 from .unused import refuse_unused, use_for
 from .vocabulary import Vocabulary
-from .weights import SheetWeights, check_fit
+from .weights import SheetWeights, check_fit, readable, xavier
 
 TITLES = {
-    Model.attention: "attention",
-    Model.encoder: "Encoder",
-    Model.decoder: "Decoder",
-    Model.encoder_decoder: "Encoder-decoder",
-    Model.decoder_only: "Language model",
-    Model.softmax: "Softmax",
-    Model.norm: "Layer norm",
-    Model.feed_forward: "Feed-forward network",
-    Model.positions: "Positions",
-    Model.similarity: "Similarity",
-    Model.classify: "Classifier",
-    Model.masked: "Masked language model",
-    Model.cnn: "Convolution",
-    Model.rnn: "Recurrent network",
-    Model.lstm: "LSTM",
-    Model.gru: "GRU",
+    Model.encoder: message("Encoder"),
+    Model.decoder: message("Decoder"),
+    Model.encoder_decoder: message("Encoder-decoder"),
+    Model.decoder_only: message("Language model"),
+    Model.softmax: message("Softmax"),
+    Model.norm: message("Layer norm"),
+    Model.feed_forward: message("Feed-forward network"),
+    Model.positions: message("Positions"),
+    Model.similarity: message("Similarity"),
+    Model.classify: message("Classifier"),
+    Model.masked: message("Masked language model"),
+    Model.cnn: message("Convolution"),
+    Model.rnn: message("Recurrent network"),
+    Model.lstm: message("LSTM"),
+    Model.gru: message("GRU"),
 }
+ATTENTION_TITLES = {
+    (False, False): message("Self-attention"),
+    (False, True): message("Multi-head self-attention"),
+    (True, False): message("Cross-attention"),
+    (True, True): message("Multi-head cross-attention"),
+}
+"""The titles of attention by whether it looks at another sentence, and whether it has several heads."""
 Ends = Mapping[str, tuple[Matrix, Matrix]]
 """The input and the output of each sentence, by its name."""
 
 
-SAMPLE_NOTE = "on: new words are drawn by their probability; off: the most probable one is taken."
-TOP_K_NOTE = "the number of experts that each word uses."
-MASKED = ("[MASK]", "<mask>")
-"""The words that a masked language model predicts, as its text has them."""
+SAMPLE_NOTE = message(
+    "on: new words are drawn by their probability; off: the most probable one is taken."
+)
+TOP_K_NOTE = message("the number of experts that each word uses.")
 MASKED_WORDS = Predicting(encoder_steps.LOGITS, encoder_steps.PROBABILITIES, encoder_steps.FILLED)
 """The words that belong in each place."""
 IN_SCORES = (Positions.rotary, Positions.alibi)
@@ -251,13 +258,13 @@ def foresee(tables: Tables, settings: Settings) -> Computation:
 class Run:
     """One model over the sentences of one workbook."""
 
-    def __init__(self, tables: Tables, settings: Settings) -> None:
+    def __init__(self, tables: Tables, settings: Settings, weights: SheetWeights | None = None) -> None:
         self.tables, self.settings = tables, settings
         self.seed = settings.random_weights
-        xavier = self.seed is None and settings.steps > 0
-        if xavier:
-            self.seed = settings.seed
-        self.weights = SheetWeights(tables, self.seed, settings.heads_as_sheets, xavier=xavier)
+        draw = readable
+        if self.seed is None and settings.steps > 0:
+            self.seed, draw = settings.seed, xavier
+        self.weights = weights or SheetWeights(tables, self.seed, settings.heads_as_sheets, draw=draw)
         tables_of_words = dict(tables.sentences)
         self.given = self._given(tables_of_words)
         self.memory = self._memory(tables_of_words)
@@ -267,9 +274,9 @@ class Run:
         note = steps.INPUT.note if Live.of(settings).has(1) else steps.INPUT_OF_MODEL
         for name, table in tables_of_words.items():
             with self.within(name):
-                turned = steps.TURNED if table.turned else ""
+                about = joined([message(note), steps.TURNED]) if table.turned else note
                 self.inputs[name] = given_step(
-                    table.values, table.rows, table.columns, steps.INPUT, note=note + turned
+                    table.values, table.rows, table.columns, steps.INPUT, note=about
                 )
         self._check()
         self.live = Live.of(settings)
@@ -345,7 +352,7 @@ class Run:
                 f"--memory: {name!r} is the only sentence; it needs another one that attends to it."
             )
         step = steps.SOURCE if self.settings.model is Model.encoder_decoder else steps.MEMORY
-        note = step.note.format(name)
+        note = message(step.note, sentence=name)
         return given_step(table.values, table.rows, table.columns, step, note=note)
 
     def _check(self) -> None:
@@ -390,11 +397,19 @@ class Run:
         positions = self.settings.positions
         if positions not in (Positions.sinusoidal, Positions.learned):
             return x
+        if not self.live.has(1) and steps.W_P.symbol not in self.weights and self._enters:
+            return x  # of a written workbook, whose first layers are not there
         learned = None
         if positions is Positions.learned:
             learned = self.weights.at_positions(x, first + len(x.rows), self.settings.generate or 0)
         segment = self.weights.row(encoder_steps.SEGMENT, WHOLE, x.columns)
         return positioned(x, self.scoring.residual, learned, segment=segment, part=part, first=first)
+
+    @property
+    def _enters(self) -> bool:
+        """Whether a file has what the layers before the live ones give."""
+        places = (name.partition("@")[0].rpartition(".")[2] for name in self.tables.weights)
+        return steps.ENTERED.symbol in places
 
     @cached_property
     def attended(self) -> Matrix | None:
@@ -438,13 +453,12 @@ class Run:
         s, named = self.settings, ", ".join(sentences)
         what = TITLES.get(s.model, str(s.model))
         if s.model is Model.attention:
-            kind = "Self" if self.memory is None else "Cross"
-            what = (
-                f"Multi-head {kind.lower()}-{what}"
-                if max(s.heads or 1, len(self.given)) > 1
-                else f"{kind}-{what}"
-            )
-        return f"{what}: {named}{f', attending to {s.memory}' if s.memory else ''}"
+            several = max(s.heads or 1, len(self.given)) > 1
+            what = ATTENTION_TITLES[self.memory is not None, several]
+        if s.memory:
+            text = message("{model}: {sentences}, attending to {memory}")
+            return message(text, model=what, sentences=named, memory=s.memory)
+        return joined([what, named], ": ")
 
     def check_hidden(self) -> None:
         """Refuse --hidden if the weights that it is the width of are given.
@@ -473,7 +487,7 @@ class Run:
         if part not in self._head_switches:
             name = part.name(steps.HEAD_SWITCH.symbol).replace(".", "_")
             cell = option(self.weights.cell(name, 1.0), name, "", sheet=CONTROLS)
-            note = steps.HEAD_SWITCH.note.format(part.words)
+            note = message(steps.HEAD_SWITCH.note, part=part.words)
             made = cell.as_step(steps.HEAD_SWITCH, part, note=note, sheet=CONTROLS)
             self._head_switches[part] = replace(made, name=name)
         return self._head_switches[part]
@@ -483,8 +497,8 @@ class Run:
         s = self.settings
         if s.positions is not Positions.rotary:
             return None
-        note = "the larger it is, the more slowly the last pairs turn."
-        gain = "what is turned is multiplied by it, so that scores do not fade in long texts."
+        note = message("the larger it is, the more slowly the last pairs turn.")
+        gain = message("what is turned is multiplied by it, so that scores do not fade in long texts.")
         base = self.scoring.option_of("rotary_base", s.rotary_base, note)
         return Rotary(
             base,
@@ -497,7 +511,11 @@ class Run:
     @cached_property
     def _logit_cap(self) -> Matrix | None:
         cap = self.settings.logit_cap
-        return None if cap is None else self.scoring.option_of("logit_cap", cap, "no logit exceeds it.")
+        return (
+            None
+            if cap is None
+            else self.scoring.option_of("logit_cap", cap, message("no logit exceeds it."))
+        )
 
     @cached_property
     def _alibi(self) -> Alibi | None:
@@ -603,7 +621,9 @@ class Run:
         s = self.settings
         return Architecture(
             weights=self.weights,
-            epsilon=self.scoring.option_of("epsilon", s.epsilon, "it keeps a norm from dividing by 0."),
+            epsilon=self.scoring.option_of(
+                "epsilon", s.epsilon, message("it keeps a norm from dividing by 0.")
+            ),
             heads=s.heads or 1,
             kv_heads=s.kv_heads,
             latent=s.latent,
@@ -636,11 +656,15 @@ class Run:
         s, cache = self.settings, self.cache
         if s.generate is None or cache is None:
             return []
-        if not self.live.whole or s.vocabulary != "all":
+        if not self.live.whole:
             raise CallError(
-                "--generate works with all layers, heads and words only: the next word needs them. "
-                "Leave "
-                "out --live-layers, --live-heads, --no-live-network and --vocabulary."
+                "--generate works with all layers and heads only: what is entered as values has no "
+                "rows for new words. Drop --generate, or the choice of layers and heads."
+            )
+        if s.vocabulary != "all":
+            raise CallError(
+                f"--generate works with all words only, not with --vocabulary {s.vocabulary}: any of "
+                "them may come next. Give --vocabulary all."
             )
         vocabulary = self._vocabulary.embeddings(x)
         choosing, a = self.choosing, self.architecture
@@ -670,8 +694,12 @@ class Run:
             sample = switch(s.sample, CELLS["sample"], SAMPLE_NOTE, sheet=self.scoring.sheet)
         return Choosing(
             sample,
-            cell("word_temperature", s.word_temperature, "the logits are divided by it before a draw."),
-            cell("seed", float(s.seed), "a whole number: where the draws start from."),
+            cell(
+                "word_temperature",
+                s.word_temperature,
+                message("the logits are divided by it before a draw."),
+            ),
+            cell("seed", float(s.seed), message("a whole number: where the draws start from.")),
         )
 
     def next_words(self, x: Matrix, part: Part = WHOLE) -> tuple[Matrix, ...]:
@@ -693,7 +721,7 @@ class Run:
         """The rows of the last word of a language model, or of the masks; of all words without them."""
         if self.settings.model.kind is not Model.masked:
             return x.values[-1:]
-        rows = [row for row, word in enumerate(x.rows) if word in MASKED]
+        rows = [row for row, word in enumerate(x.rows) if word in encoder_steps.MASKED]
         return x.values[rows] if rows else x.values
 
     def final(self, x: Matrix, a: Architecture | None = None) -> Matrix:
@@ -877,10 +905,11 @@ def _row_by_row(graphs: Mapping[str, Graph], settings: Settings) -> tuple[str, .
     loops = [loop for graph in graphs.values() for loop in loops_in(walk(graph.values()))]
     if not loops or settings.formulas not in (Formulas.array, Formulas.dynamic):
         return ()
-    names = listed([node.name for node in loops[0].nodes if node.name and not node.helper], 6)
+    nodes = [node for loop in loops for node in loop.nodes if node.name and not node.helper]
+    names = list(dict.fromkeys(node.name for node in nodes))
     return (
-        f"{names} have a formula in each cell: each row needs the row above, and one formula for the "
-        "whole matrix would refer to itself.",
+        f"{listed(names, 6)} {'has' if len(names) == 1 else 'have'} a formula in each cell: each row "
+        "needs the row above, and one formula for the whole matrix would refer to itself.",
     )
 
 

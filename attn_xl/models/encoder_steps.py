@@ -6,12 +6,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from attn_xl.graph.step import Recipe, Scope, Step
+from attn_xl.languages import message
 
-from . import recipes, steps
+from . import loss_steps, recipes, steps
 
-POOLER = Scope("Pooler", "pooler")
+MASKED = ("[MASK]", "<mask>")
+"""The words that a masked language model predicts, as its text has them."""
+
+POOLER = Scope("Pooler", message("pooler"))
 """The layer that BERT trained for the first word: `Pooler.W_1`, `Pooler.b_1`."""
-TRANSFORM = Scope("Transform", "prediction layer")
+TRANSFORM = Scope("Transform", message("prediction layer"))
 """The layer before the words of a masked language model: `Transform.W_1`, `Transform.gamma`, ..."""
 
 POOLER_HIDDEN = replace(
@@ -46,8 +50,8 @@ LENGTH = Step(
 UNIT = Step(
     "Unit",
     note=(
-        "The sentence's vector with length 1: only its direction counts. The dot product of two such "
-        "vectors is the cosine of their angle."
+        "The sentence's vector with length 1: only its direction counts. Compare with the row that it "
+        "comes from: the shares of its numbers stay the same."
     ),
     purpose="Keeps the direction and drops the length, so that long sentences do not look more alike.",
     question="what do the squares of the row in {own} add up to?",
@@ -85,18 +89,22 @@ FILLED = replace(
     steps.NEXT,
     symbol="Filled",
     note=(
-        "The most probable word in each place. Look at the row of the mask; in most other rows, the "
-        "model repeats the word that stands there."
+        "The most probable word in each place. Look at the row of the mask: there, the model had to "
+        "guess."
     ),
     purpose="The model fills the gap: in each place, the word that it finds most probable.",
     question="in which rows of {own} may the model see the word itself, and in which must it guess?",
+)
+TARGET_WORDS = replace(
+    loss_steps.TARGET_WORDS,
+    note="The right word in place of each mask. Change one to another word and watch the loss.",
 )
 SEGMENT = replace(
     steps.W_P,
     symbol="Segment",
     note=(
-        "Learned: the vector of the first segment, added to each word. Of two texts, words of the "
-        "second would get another one."
+        "Learned: the vector of the first segment, added to each word. Compare with the embeddings: "
+        "words of a second text would get another one."
     ),
 )
 EMBEDDED_IN_SEGMENT = replace(

@@ -9,6 +9,7 @@ from attn_xl.graph.node import Graph, Node, referred_to
 from attn_xl.graph.operation import operation_of
 from attn_xl.graph.operations.products import Product, Transpose
 from attn_xl.graph.operations.reductions import Width
+from attn_xl.languages import joined_by_and, translate
 
 MOST_STEPS = 12
 """Steps in one formula, at most, so that it stays readable; earlier ones appear by name."""
@@ -34,18 +35,24 @@ def formula_of(graphs: Iterable[Graph]) -> str:
             formula = composing.words(result)
             stack = weights.part.every_layer.prefix.strip(".")
             places = found.setdefault((name, formula), [])
-            places += [place for place in [stack or f"sentence {number}"] if place not in places]
+            place = stack or translate("sentence {number}", number=number)
+            places += [place] * (place not in places)
     several = len(found) > 1
     formulas = [
-        f"{name} = {formula}{f' in {_listed(places)}' if several else ''}"
+        translate("{formula} in {places}", formula=f"{name} = {formula}", places=_listed(places))
+        if several
+        else f"{name} = {formula}"
         for (name, formula), places in found.items()
     ]
     known = [next(iter(meanings)) for meanings in where.values() if len(meanings) == 1]
-    return "; ".join(formulas) + (f", where {'; '.join(known)}" if known else "")
+    listed = "; ".join(formulas)
+    if not known:
+        return listed
+    return translate("{formulas}, where {meanings}", formulas=listed, meanings="; ".join(known))
 
 
 def _listed(places: list[str]) -> str:
-    return " and ".join([", ".join(places[:-1]), places[-1]] if len(places) > 1 else places)
+    return joined_by_and([", ".join(places[:-1]), places[-1]] if len(places) > 1 else places)
 
 
 def _results(graph: Graph) -> Sequence[tuple[Node, Node]]:
@@ -96,7 +103,7 @@ class _FormulaComposer:
             inner = first
             while inner.helper and (deeper := next(referred_to(inner), None)) is not None:
                 inner = deeper
-            return node.description.replace(inner.name, self.words_or_name(inner))
+            return node.words.replace(inner.name, self.words_or_name(inner))
         return self.unfolded(node, follow=True)
 
     def words_or_name(self, node: Node) -> str:
@@ -128,7 +135,7 @@ class _FormulaComposer:
             if node.scalar:
                 meaning = f"{name} = {self.unfolded(node, follow=False)}"
             elif node.helper:
-                meaning = f"{name} is {node.note}"
+                meaning = translate("{name} is {meaning}", name=name, meaning=node.about)
             else:
                 return name
             self._where.setdefault(name, set()).add(meaning)

@@ -7,8 +7,9 @@ weights and gradients of the step before.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -31,6 +32,7 @@ from attn_xl.graph.gradients import gradients
 from attn_xl.graph.matrix import Matrix, constant, foresees
 from attn_xl.graph.node import Graph, Node, Numbers, created, walk
 from attn_xl.graph.step import Scope, Step
+from attn_xl.languages import joined, message
 from attn_xl.settings import CELLS, COMPARE, CURVES, READ_BY, Optimizer, Settings
 from attn_xl.tables.survey import Table
 
@@ -44,12 +46,12 @@ from .steps import SHARES, SOFTMAX
 Moments = tuple[Matrix, ...]
 """What an optimizer remembers of earlier gradients of some weights: one matrix, two, or none."""
 NOTES = {
-    "rate": "the learning rate: how far each step goes. Try 10 times as much.",
-    "momentum": "the share of the earlier gradients that is kept.",
-    "beta1": "the share of the earlier gradients that is kept.",
-    "beta2": "the share of the earlier squared gradients that is kept.",
-    "adam_epsilon": "it keeps Adam from dividing by 0.",
-    "decay": "the share of the weights, times the rate, that is taken away at each step.",
+    "rate": message("the learning rate: how far each step goes. Try 10 times as much."),
+    "momentum": message("the share of the earlier gradients that is kept."),
+    "beta1": message("the share of the earlier gradients that is kept."),
+    "beta2": message("the share of the earlier squared gradients that is kept."),
+    "adam_epsilon": message("it keeps Adam from dividing by 0."),
+    "decay": message("the share of the weights, times the rate, that is taken away at each step."),
 }
 MOMENTS = {
     Optimizer.sgd: (),
@@ -57,6 +59,20 @@ MOMENTS = {
     Optimizer.adam: (steps.FIRST_MOMENT, steps.SECOND_MOMENT),
     Optimizer.adamw: (steps.FIRST_MOMENT, steps.SECOND_MOMENT),
 }
+
+
+Progress = Callable[[int, int], None]
+_progress: ContextVar[Progress | None] = ContextVar("called after each step", default=None)
+
+
+@contextmanager
+def followed_by(progress: Progress | None) -> Iterator[None]:
+    """In the block, `progress` is called after each step with its number and their total."""
+    before = _progress.set(progress)
+    try:
+        yield
+    finally:
+        _progress.reset(before)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,14 +157,18 @@ def learned(
     more = [matrix for output in outputs.values() for matrix in output[:-1]]
     curves = [loss, *_certainty(loss)]
     run = _Learning(curves, weights, more, Update(settings.optimizer, cells), where)
-    count = min(settings.steps, 2) if foresees() else settings.steps  # all have the same shapes
-    results = run.of(count, settings.live)
+    number = min(settings.steps, 2) if foresees() else settings.steps  # all have the same shapes
+    results = run.of(number, settings.live)
     results += run.compared()
     if settings.controls:
         results += run.checked(sheet)
     name = next(iter(outputs)) if len(outputs) == 1 else LEARNING
+    curve = next(matrix.values[:, 0] for matrix in results if matrix.step is steps.CURVE)
+    if curve[-1] > curve[0] and not foresees():
+        grows = f"The loss grows from {curve[0]:.4g} to {curve[-1]:.4g}."
+        remarks = (*remarks, f"{grows} {run.smaller_rate()}")
     return Computation(
-        f"Learning, {settings.steps} steps: {title}",
+        message("Learning, {steps} steps: {title}", steps=settings.steps, title=title),
         {name: Graph(*results)},
         {},
         remarks=remarks,
@@ -157,25 +177,64 @@ def learned(
 
 
 FIRST = steps.STEP._replace(layer=1)
+COLUMNS = {steps.CURVE.symbol: message("loss"), steps.CERTAINTY.symbol: message("certainty")}
+"""The headings of the curves."""
 MOST_COMPARED = 12
 """Attention matrices that are shown before and after learning, at most."""
+MOST_TRIED, STEPS_TRIED = 6, 20
+"""Rates to try before one is suggested, at most, and the steps with each."""
 LEARNING = "Learning"
 """The name of the graph of several sentences that are learned together."""
 
 
+def losses(computation: Computation) -> Numbers:
+    """The losses before learning and after each step, (steps + 1,).
+
+    Raises:
+        CallError: if the computation does not learn.
+    """
+    if computation.settings is None or not computation.settings.steps:
+        raise CallError(
+            "--steps is 0; learning takes at least 1 step. For the loss without learning, convert the "
+            "file with --loss."
+        )
+    (graph,) = computation.values()
+    return graph["Loss"].values[:, 0]
+
+
 def trained(computation: Computation) -> dict[str, Table]:
     """The weights after the last step of learning, by name."""
-    (graph,) = computation.values()
     assert computation.settings is not None
     prefix = f"{_scope(computation.settings.steps + 1).name}."
+    weights = _weights_in(computation)
     return {
-        name.removeprefix(prefix): Table(
-            name.removeprefix(prefix), node.values, node.rows, node.columns, (True, True),
-            "learned", name.removeprefix(prefix), 1, 1,
-        )
-        for name, node in graph.items()
-        if name.startswith(prefix) and node.role == "weight"
-    }  # fmt: skip
+        name.removeprefix(prefix): _table(name.removeprefix(prefix), node)
+        for name, node in weights.items()
+        if name.startswith(prefix)
+    }
+
+
+def not_learned(computation: Computation) -> dict[str, Table]:
+    """The weights that are not learned, by name: those that `--train` leaves out."""
+    weights = _weights_in(computation)
+    return {name: _table(name, node) for name, node in weights.items() if not _in_step(node)}
+
+
+def _weights_in(computation: Computation) -> dict[str, Node]:
+    (graph,) = computation.values()
+    return {name: node for name, node in graph.items() if node.role == "weight"}
+
+
+def _in_step(node: Node) -> bool:
+    return bool(node.part.scopes) and node.part.scopes[0].symbol in (
+        steps.STEP.symbol, steps.PLUS.symbol, steps.MINUS.symbol
+    )  # fmt: skip
+
+
+def _table(name: str, node: Node) -> Table:
+    """A table of weights; a single row has no label, since its sheet has its name."""
+    labelled = (len(node.rows) > 1, True)
+    return Table(name, node.values, node.rows, node.columns, labelled, "learned", name, 1, 1)
 
 
 def _trained(loss: Matrix, settings: Settings, where: str) -> list[Matrix]:
@@ -192,7 +251,9 @@ def _trained(loss: Matrix, settings: Settings, where: str) -> list[Matrix]:
         )
     if settings.train is None:
         return list(found.values())
-    wanted = [name for name in settings.train.replace(",", " ").split() if name]
+    wanted = settings.train.replace(",", " ").split()
+    if not wanted:
+        raise CallError(f"--train: name the weights to learn. There are: {', '.join(found)}.")
     folded = {name.casefold(): matrix for name, matrix in found.items()}
     for name in wanted:
         if name.casefold() not in folded:
@@ -207,6 +268,7 @@ class _Learning:
         curves: the loss, which is to become smaller, and other numbers to follow.
         weights: the weights that change.
         more: further results to compute in every step.
+        suggests: whether an error about infinite numbers names a rate that was tried.
     """
 
     def __init__(
@@ -216,9 +278,11 @@ class _Learning:
         more: Sequence[Matrix],
         update: Update,
         where: str,
+        *,
+        suggests: bool = True,
     ) -> None:
         self._curves, self._weights, self._more = curves, weights, more
-        self._update, self._where = update, where
+        self._update, self._where, self._suggests = update, where, suggests
         self._gradients = gradients(curves[0], weights)
         forward = set(walk(curves))
         backward = [node for node in walk(self._gradients) if node not in forward]
@@ -237,7 +301,8 @@ class _Learning:
         number = 1
         while number <= count:
             if first < number < last:
-                weights, moments, kept = self._plainly(weights, moments, number, last)
+                results += [*weights, *(moment for some in moments for moment in some)]
+                weights, moments, kept = self._plainly(weights, moments, number, last, count)
                 for curve, numbers in zip(curves, kept):
                     curve += numbers
                 number = last
@@ -247,6 +312,7 @@ class _Learning:
             results += [copies[matrix] for matrix in (*self._more, *self._gradients)]
             for curve, point in zip(curves, self._curves):
                 curve.append(copies[point])
+            _report(number, count)
             number += 1
         copies = self._copy(weights, number, [*self._curves, *self._more])
         self._last = copies
@@ -258,12 +324,18 @@ class _Learning:
     def checked(self, sheet: str) -> list[Matrix]:
         """The gradient of a chosen weight in the first step, and its central difference: the loss with
         the weight nudged up and down, computed anew. Source: Press et al., "Numerical Recipes", 5.7."""
-        known = ", ".join(f"{i} is {w.name}" for i, w in enumerate(self._weights, 1))
-        place = [
-            option(1, f"Checked{what}", f"the {what.lower()} of the weight to check{more}", sheet=sheet)
-            for what, more in (("Matrix", f": {known}."), ("Row", ", from 1."), ("Column", ", from 1."))
+        known = [
+            message("{number} is {name}", number=i, name=w.name) for i, w in enumerate(self._weights, 1)
         ]
-        nudge = option(1e-4, "Nudge", "how far the checked weight is nudged up and down.", sheet=sheet)
+        which = message("the matrix of the weight to check: {numbers}.", numbers=joined(known, ", "))
+        row = message("the row of the weight to check, from 1.")
+        column = message("the column of the weight to check, from 1.")
+        place = [
+            option(1, f"Checked{what}", note, sheet=sheet)
+            for what, note in (("Matrix", which), ("Row", row), ("Column", column))
+        ]
+        how_far = message("how far the checked weight is nudged up and down.")
+        nudge = option(1e-4, "Nudge", how_far, sheet=sheet)
         marks = []
         for number, w in enumerate(self._weights, 1):
             mark = chosen(w, number, *place).as_step(steps.PLACE, w.part.around(steps.PLUS))
@@ -278,13 +350,15 @@ class _Learning:
                 nudged[w] = replace(made, name=f"{scope.name}.{w.name}")
             losses.append(copied(self._curves[:1], nudged, scope)[self._curves[0]])
         parts = [column_sum(row_dot(mark, self._first[d])) for mark, d in zip(marks, self._gradients)]
-        gradient = sum(parts[1:], parts[0]).described("the gradient in step 1 of the chosen weight")
+        gradient = sum(parts[1:], parts[0]).described(
+            message("the gradient in step 1 of the chosen weight")
+        )
         difference = (losses[0] - losses[1]) / (2 * nudge)
         results = []
         for step, matrix in (
             (steps.CHECKED_GRADIENT, gradient), (steps.CENTRAL_DIFFERENCE, difference)
         ):  # fmt: skip
-            labelled = replace(matrix, rows=(step.symbol,), columns=("value",), scalar=False)
+            labelled = replace(matrix, rows=(step.symbol,), columns=(message("value"),), scalar=False)
             results.append(labelled.as_step(step, sheet=steps.CHECK_SHEET))
         gap = replace(results[0] - results[1], rows=(steps.GAP.symbol,))
         return [*results, gap.as_step(steps.GAP, sheet=steps.CHECK_SHEET)]
@@ -297,7 +371,9 @@ class _Learning:
             ends = [self._first[matrix], self._last[matrix]]
             part = COMPARISON.within(Scope(matrix.name, matrix.name))
             before, after = (
-                copy(end).as_step(step, part, note=f"{matrix.name} {step.note}", sheet=COMPARE)
+                copy(end).as_step(
+                    step, part, note=joined([matrix.name, message(step.note)]), sheet=COMPARE
+                )
                 for end, step in zip(ends, (steps.BEFORE, steps.AFTER))
             )
             moved = (after - before).as_step(steps.MOVED, part, sheet=COMPARE)
@@ -335,10 +411,15 @@ class _Learning:
             return copied(results, dict(zip(self._weights, weights)), _scope(number), self._own)
 
     def _plainly(
-        self, weights: Sequence[Matrix], moments: Sequence[Moments], number: int, last: int
+        self,
+        weights: Sequence[Matrix],
+        moments: Sequence[Moments],
+        number: int,
+        last: int,
+        count: int | None = None,
     ) -> tuple[list[Matrix], list[Moments], list[list[float]]]:
         """The steps before `last` as numbers: the weights and moments after them, and the points of
-        each curve."""
+        each curve. They are reported as steps of `count`, if it is given."""
         names = MOMENTS[self._update.optimizer]
         before = [tuple(_given(np.zeros(w.shape), w) for _ in names) for w in weights]
         powers = option(0.5, "Beta1Power", ""), option(0.5, "Beta2Power", "")
@@ -364,6 +445,8 @@ class _Learning:
             points.append([float(point[0, 0]) for point in found[: len(self._curves)]])
             if not np.isfinite(points[-1]).all():
                 raise self._infinite(step)
+            if count is not None:
+                _report(step, count)
         values = iter(state)
         with self._finite(last):
             now = [self._named(_given(next(values), w), last, w) for w in self._weights]
@@ -401,11 +484,32 @@ class _Learning:
             raise self._infinite(number) from None
 
     def _infinite(self, number: int) -> InputError:
-        rate = float(self._update.cells["rate"].values[0, 0])
         return InputError(
-            f"{self._where}: the numbers of learning become too large in step {number}. Try a smaller "
-            f"rate: --rate {rate / 10:g}."
+            f"{self._where}: the numbers of learning become too large in step {number}."
+            + (f" {self.smaller_rate()}" if self._suggests else "")
         )
+
+    def smaller_rate(self) -> str:
+        """A sentence that suggests a rate with which the loss falls; it was tried."""
+        rate = float(self._update.cells["rate"].values[0, 0])
+        for number in range(MOST_TRIED):
+            tried = min(rate / 10, 1.0) / 10**number
+            cells = {**self._update.cells, "rate": option(tried, CELLS["rate"], "")}
+            update = replace(self._update, cells=cells)
+            other = _Learning(self._curves, self._weights, (), update, self._where, suggests=False)
+            with suppress(InputError), np.errstate(all="ignore"):
+                start: list[Moments] = [() for _ in self._weights]
+                losses = other._plainly(self._weights, start, 1, STEPS_TRIED + 1)[2][0]
+                if losses[-1] <= losses[0]:
+                    return f"Try a smaller rate: with --rate {tried:g} the loss falls."
+        return f"Try a rate much smaller than {rate:g}."
+
+
+def _report(number: int, count: int) -> None:
+    """Tell that a step is done."""
+    progress = _progress.get()
+    if progress is not None and not foresees():
+        progress(number, count)
 
 
 def _scope(number: int) -> Scope:
@@ -427,7 +531,7 @@ def _curve(points: Sequence[Matrix | float], step: Step) -> Matrix:
     """The column of a number in all steps, (steps + 1, 1)."""
     labels = list(map(str, range(len(points))))
     numbers = {label: point for label, point in zip(labels, points) if not isinstance(point, Matrix)}
-    column = (step.symbol.lower(),)
+    column = (COLUMNS[step.symbol],)
     kept = None
     if numbers:
         kept = Matrix(np.array([[number] for number in numbers.values()]), tuple(numbers), column)
@@ -439,11 +543,13 @@ def _curve(points: Sequence[Matrix | float], step: Step) -> Matrix:
         for point in points
     ]
     curve = replace(gather(picks, labels), columns=column)
-    return curve.described(f"the {step.symbol} of every step").as_step(step, sheet=CURVES)
+    return curve.described(message("the {curve} of every step", curve=step.symbol)).as_step(
+        step, sheet=CURVES
+    )
 
 
 def _certainty(loss: Matrix) -> list[Matrix]:
     """The mean probability of the right answers, (1, 1), if the loss is of probabilities."""
     rights = [node for node in walk([loss]) if node.is_step(RIGHT) and isinstance(node, Matrix)]
-    mean = [replace(column_mean(rights), columns=("certainty",))] if rights else []
+    mean = [replace(column_mean(rights), columns=(COLUMNS[steps.CERTAINTY.symbol],))] if rights else []
     return [one.as_step(steps.CERTAINTY) for one in mean]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from attn_xl.graph.step import Recipe, Scope, Step
+from attn_xl.languages import message
 
 from . import recipes
 
-STEP = Scope("Step", "step", unit="")
+STEP = Scope("Step", message("step"), unit="")
 _UPDATE = (
     "Learning itself: every weight takes a small step in the direction in which the loss falls, like a "
     "walker in fog who feels which way is down."
@@ -47,6 +48,7 @@ SECOND_MOMENT = Step(
     purpose="The usual size of each gradient, by whose root the step is divided: all numbers move "
     "alike.",
     question="can a number of {own} be negative?",
+    choices=("no", "yes"),
     recipe=_COMPUTE,
 )
 CURVE = Step(
@@ -74,8 +76,11 @@ CERTAINTY = replace(
 
 
 PLUS, MINUS = (
-    Scope(symbol, f"one weight nudged {way}", -1, unit="")
-    for symbol, way in (("Plus", "up"), ("Minus", "down"))
+    Scope(symbol, words, -1, unit="")
+    for symbol, words in (
+        ("Plus", message("one weight nudged up")),
+        ("Minus", message("one weight nudged down")),
+    )
 )
 PLACE = Step(
     "Chosen",
@@ -90,6 +95,7 @@ CHECKED_GRADIENT = Step(
     note="The gradient of the chosen weight in step 1. Compare with the central difference below.",
     purpose="How the loss changes with the chosen weight, by the backward pass.",
     question="must {own} and the central difference agree to the last digit?",
+    choices=("no", "yes"),
     recipe=_COMPUTE,
 )
 CENTRAL_DIFFERENCE = replace(
@@ -104,7 +110,9 @@ GAP = replace(
     note="The difference of the two. Look for a number close to 0.",
     purpose="Whether the backward pass tells the truth.",
 )
-LEARNED_NOTE = "Attention before learning, after it, and the difference. Look for what has moved."
+LEARNED_NOTE = message(
+    "Attention before learning, after it, and the difference. Look for what has moved."
+)
 BEFORE = Step(
     "Before",
     note="before learning",
@@ -122,5 +130,5 @@ MOVED = replace(
 
 def of_weights(step: Step, symbol: str, number: int) -> Step:
     """A step of learning for the weights `symbol`, after step `number`."""
-    note = step.note.format(symbol=symbol, step=number)
+    note = message(step.note, symbol=symbol, step=number)
     return replace(step, symbol=f"{symbol}{step.symbol}", note=note)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from attn_xl.errors import CallError
 from attn_xl.graph.matrix import Matrix, given_step
 from attn_xl.graph.step import Part, Step
+from attn_xl.languages import joined, message
 from attn_xl.settings import Settings
 
 _NUMBERS = re.compile(r"(\d{1,4})(?:-(\d{1,4}))?")
@@ -107,22 +108,40 @@ def described(settings: Settings, now: int, whole: int | None) -> str:
     """
     s = settings
     what = []
-    for name, text, count in (
-        ("layer", s.live_layers, s.encoder_layers or s.decoder_layers or s.layers),
-        ("head", s.live_heads, s.heads or 1),
+    for one, many, text, count in (
+        (
+            message("layer {numbers} of {count}"),
+            message("layers {numbers} of {count}"),
+            s.live_layers,
+            s.encoder_layers or s.decoder_layers or s.layers,
+        ),
+        (
+            message("head {numbers} of {count}"),
+            message("heads {numbers} of {count}"),
+            s.live_heads,
+            s.heads or 1,
+        ),
     ):
         if text:
             found = " ".join(text.replace(",", " ").split())
-            what.append(f"{name}{'s' * (not found.isdecimal())} {found} of {count}")
+            what.append(message(one if found.isdecimal() else many, numbers=found, count=count))
     if not s.live_network:
-        what.append("no feed-forward network")
-    line = f"Formulas (counted from 0): {', '.join(what)}; what the rest gives enters as values."
+        what.append(message("no feed-forward network"))
+    line = message(
+        "Formulas (counted from 0): {parts}; what the rest gives enters as values.",
+        parts=joined(what, ", "),
+    )
     if whole is None or whole <= now:
         return line
-    return (
-        f"{line}\nThis is {now:,} numbers; all would be {whole:,}, about {_size(whole * FILE_BYTES)} "
-        f"in a file and {_size(whole * OPEN_BYTES)} of memory to open it."
+    cost = message(
+        "This is {now:,} numbers; all would be {whole:,}, about {file} in a file and {memory} of "
+        "memory to open it.",
+        now=now,
+        whole=whole,
+        file=_size(whole * FILE_BYTES),
+        memory=_size(whole * OPEN_BYTES),
     )
+    return joined([line, cost], "\n")
 
 
 def _size(number: float) -> str:

@@ -5,24 +5,26 @@ Shapes: n words or one sentence (rows); v words of a vocabulary or classes; d di
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from attn_xl.errors import ShapeError
 from attn_xl.graph.functions import column_mean, gather, negative_log, row_dot, row_squares, width
 from attn_xl.graph.matrix import Matrix, check_matrices
 from attn_xl.graph.step import WHOLE, Part
+from attn_xl.languages import message
 
 from . import loss_steps as steps
 from .softmax import softmax_parts
 
 
-def cross_entropy(probabilities: Matrix, target: Matrix) -> Matrix:
+def cross_entropy(probabilities: Matrix, target: Matrix, rows: Sequence[int] = ()) -> Matrix:
     """The mean of −ln(probability of the right answer), (1, 1).
 
     Args:
         probabilities: (m, v), each row of which sums to 1.
-        target: (n, v), 1 in the right column of each row, 0 elsewhere; for the first n ≤ m rows.
+        target: (n, v), 1 in the right column of each row, 0 elsewhere.
+        rows: the rows of the probabilities that the target is for; by default the first n ≤ m.
 
     Raises:
         ShapeError: if the shapes do not fit.
@@ -47,12 +49,12 @@ def cross_entropy(probabilities: Matrix, target: Matrix) -> Matrix:
     check_matrices(probabilities=probabilities, target=target)
     n = len(target.rows)
     probabilities, *shares = (
-        x if len(x.rows) == n else gather([(x, row) for row in range(n)], target.rows)
+        x if len(x.rows) == n else gather([(x, row) for row in rows or range(n)], target.rows)
         for x in (probabilities, *softmax_parts(probabilities))
     )
     if probabilities.shape != target.shape:
         raise ShapeError(f"the probabilities are {probabilities.shape}, the target {target.shape}.")
-    right = replace(row_dot(target, probabilities), columns=("probability",))  # (n, 1)
+    right = replace(row_dot(target, probabilities), columns=(message("probability"),))  # (n, 1)
     right = right.as_step(steps.RIGHT)
     if shares:
         logits, maximum, total = shares
@@ -61,7 +63,7 @@ def cross_entropy(probabilities: Matrix, target: Matrix) -> Matrix:
         losses = losses.differentiated({logits: lambda _, d: (probabilities - target) * d})
     else:
         losses = negative_log(right)
-    losses = replace(losses, columns=("loss",))
+    losses = replace(losses, columns=(message("loss"),))
     if len(losses.rows) == 1:
         return losses.as_step(steps.SINGLE_LOSS)
     return column_mean([losses.as_step(steps.LOSSES)]).as_step(steps.LOSS)
@@ -92,7 +94,7 @@ def mean_squared_error(output: Matrix, target: Matrix) -> Matrix:
     if output.shape != target.shape:
         raise ShapeError(f"the output is {output.shape}, but the target {target.shape}.")
     errors = (output - target).as_step(steps.ERRORS)  # (n, d)
-    losses = replace(row_squares(errors) / width(errors), columns=("loss",))  # (n, 1)
+    losses = replace(row_squares(errors) / width(errors), columns=(message("loss"),))  # (n, 1)
     losses = losses.as_step(steps.SQUARED_LOSSES)
     return column_mean([losses]).as_step(steps.LOSS)
 
@@ -100,6 +102,8 @@ def mean_squared_error(output: Matrix, target: Matrix) -> Matrix:
 def mean_loss(losses: Mapping[str, Matrix], part: Part = WHOLE, sheet: str = "") -> Matrix:
     """The mean of the losses of several sentences, by name, (1, 1) each, to (1, 1)."""
     column = gather([(loss, 0) for loss in losses.values()], list(losses))
-    column = replace(column, columns=("loss",)).described("the Loss of every sentence")
+    column = replace(column, columns=(message("loss"),)).described(
+        message("the {loss} of every sentence", loss="Loss")
+    )
     column = column.as_step(steps.SENTENCE_LOSSES, part, sheet=sheet)
     return column_mean([column]).as_step(steps.BATCH_LOSS, part, sheet=sheet)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from attn_xl.graph.step import Recipe, Scope, Step
+from attn_xl.languages import message
 
 from . import recipes, steps
 
-LAYER = Scope("Layer", "recurrent")
-FORWARD, BACKWARD = Scope("Forward", "forward"), Scope("Backward", "backward")
+LAYER = Scope("Layer", message("recurrent"))
+FORWARD, BACKWARD = Scope("Forward", message("forward")), Scope("Backward", message("backward"))
 
 _SUM = (
     "Row of {a} times column of {b}, plus the row above of {c} times column of {e}: multiply pair by "
@@ -124,6 +125,7 @@ CANDIDATE = Step(
     purpose="A draft of a note about the word, given what is remembered. The input gate decides "
     "about it.",
     question="can {own} be large for {word} and nothing be written all the same? What decides?",
+    choices=("yes", "no"),
     recipe=SQUASHED,
 )
 CELL = Step(
@@ -148,6 +150,7 @@ OUTPUT_GATE = replace(
     "which show nothing.",
     purpose="A curtain in front of the notebook: how much of each note is shown after this word.",
     question="can a note be kept and not be shown at {word}? Which gate does what?",
+    choices=("yes", "no"),
 )
 SHOWN = replace(HIDDEN, recipe=OPEN)
 """The hidden state of an LSTM."""
@@ -235,14 +238,14 @@ C_0 = replace(
     H_0, symbol="c_0", note="The cell before the first word: 0 unless given. Change it and watch."
 )
 GATES = {
-    "h": "the hidden state",
-    "i": "the input gate",
-    "f": "the forget gate",
-    "g": "the candidate",
-    "o": "the output gate",
-    "r": "the reset gate",
-    "z": "the update gate",
-    "n": "the new state",
+    "h": message("the hidden state"),
+    "i": message("the input gate"),
+    "f": message("the forget gate"),
+    "g": message("the candidate"),
+    "o": message("the output gate"),
+    "r": message("the reset gate"),
+    "z": message("the update gate"),
+    "n": message("the new state"),
 }
 """What the weights of each letter compute; the letters are PyTorch's."""
 SPELLINGS = {"g": ("g", "c"), "n": ("n", "h")}
@@ -251,15 +254,19 @@ SPELLINGS = {"g": ("g", "c"), "n": ("n", "h")}
 
 def from_words(letter: str, gate: str) -> Step:
     """`W_f`: the weights from the words to a gate."""
-    note = f"Learned: from each word to {GATES[gate]}. Look down a column: what its number responds to."
+    note = message(
+        "Learned: from each word to {gate}. Look down a column: what its number responds to.",
+        gate=GATES[gate],
+    )
     return replace(steps.W_1, symbol=f"W_{letter}", note=note)
 
 
 def from_above(letter: str, gate: str) -> Step:
     """`U_f`: the weights from the row above to a gate."""
-    note = (
-        f"Learned: from the hidden state of the row above to {GATES[gate]}. Compare sizes: "
-        "small numbers let the past fade, large ones let it explode."
+    note = message(
+        "Learned: from the hidden state of the row above to {gate}. Compare sizes: small numbers let "
+        "the past fade, large ones let it explode.",
+        gate=GATES[gate],
     )
     return replace(steps.W_1, symbol=f"U_{letter}", note=note)
 
@@ -269,11 +276,30 @@ def bias(letter: str) -> Step:
     return replace(steps.BIAS, symbol=f"b_{letter}")
 
 
+MADE_UP_BIAS = message(
+    "Made up: 1, so that the gate is open at first and notes are kept (Jozefowicz et al., 2015). Set "
+    "it to 0 and compare."
+)
+
+
 def filters(offset: int) -> Step:
     """`W_before`, `W_here`, `W_after`: the weights for the word at an offset of the window."""
     where = "before" if offset < 0 else "after" if offset else "here"
-    words = f"the word {abs(offset)} {where} it" if offset else "the word itself"
-    note = f"Learned: what each filter (column) looks for in {words}. Look down a column."
+    note = message(
+        "Learned: what each filter (column) looks for in the word itself. Look down a column."
+    )
+    if offset > 0:
+        note = message(
+            "Learned: what each filter (column) looks for in the word {number} after it. Look down a "
+            "column.",
+            number=offset,
+        )
+    elif offset:
+        note = message(
+            "Learned: what each filter (column) looks for in the word {number} before it. Look down a "
+            "column.",
+            number=-offset,
+        )
     return replace(steps.W_1, symbol=f"W_{where}", note=note)
 
 

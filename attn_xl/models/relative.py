@@ -13,6 +13,7 @@ from attn_xl.errors import InputError
 from attn_xl.graph.functions import angles, columns, concat, cos, distance, sin, turned
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import Part, Step
+from attn_xl.languages import message
 
 from . import recipes, steps
 
@@ -90,8 +91,8 @@ class Rotary:
         ahead = turned(own, neighbours=self.neighbours).as_step(steps.TURNED_ON)
         rotated = own * cosine + ahead * sine
         if r < d:
-            words = rotated.words
-            rotated = concat([rotated, columns(x, r, d)]).described(f"{words}; the rest of {x.name}")
+            words = message("{words}; the rest of {x}", words=rotated.words, x=x.name)
+            rotated = concat([rotated, columns(x, r, d)]).described(words)
         return rotated.as_step(step, part)
 
 

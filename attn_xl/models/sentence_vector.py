@@ -11,7 +11,8 @@ from dataclasses import replace
 from attn_xl.graph.functions import activation, column_mean, gather, row_squares, sqrt, tanh
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import WHOLE, Part
-from attn_xl.settings import Activation, Pooling
+from attn_xl.languages import message
+from attn_xl.settings import Pooling, Transform
 
 from . import encoder_steps, loss_steps, recipes, steps
 from .attention import Weights, projected
@@ -51,7 +52,7 @@ def unit(vector: Matrix) -> Matrix:
     return (vector / length).as_step(encoder_steps.UNIT)
 
 
-def transformed(x: Matrix, a: Architecture, function: Activation, part: Part = WHOLE) -> Matrix:
+def transformed(x: Matrix, a: Architecture, function: Transform, part: Part = WHOLE) -> Matrix:
     """norm(function(x W_1 + b_1)), (n, d) to (n, d): what is compared with the words of the vocabulary.
 
     Source: Devlin et al., "BERT" (2019), appendix A.1, and its code.
@@ -61,6 +62,6 @@ def transformed(x: Matrix, a: Architecture, function: Activation, part: Part = W
     w = a.weights.matrix(steps.W_1, learned, x.columns, len(x.columns))
     b = a.weights.row(steps.BIASES[steps.W_1], learned, w.columns)
     hidden = projected(x, w, b, steps.HIDDEN, part)
-    activated = steps.ACTIVATED.by(recipes.ACTIVATIONS[function.function])
-    active = activation(hidden, function.function).as_step(activated, part)
-    return norm(active, a, part, "Norm before the words", learned)
+    activated = steps.ACTIVATED.by(recipes.ACTIVATIONS[function.value])
+    active = activation(hidden, function.value).as_step(activated, part)
+    return norm(active, a, part, message("Norm before the words"), learned)

@@ -9,13 +9,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from attn_xl.graph.step import Scope, Step
+from attn_xl.languages import message
 
 from . import recipes
 
-ENCODER, DECODER = Scope("Enc", "encoder"), Scope("Dec", "decoder")
-LENS = Scope("Lens", "logit lens after")
-SELF, CROSS = Scope("Self", "self-attention"), Scope("Cross", "cross-attention")
-TURNED = " In the file, rows and columns are swapped."
+ENCODER, DECODER = Scope("Enc", message("encoder")), Scope("Dec", message("decoder"))
+LENS = Scope("Lens", message("logit lens after"))
+SELF = Scope("Self", message("self-attention"))
+CROSS = Scope("Cross", message("cross-attention"))
+TURNED = message("In the file, rows and columns are swapped.")
 
 # Attention
 
@@ -33,7 +35,7 @@ INPUT = Step(
 )
 MEMORY = Step(
     "Memory",
-    note="The sentence {!r}, which the others attend to. Change a number and watch.",
+    note="The sentence {sentence!r}, which the others attend to. Change a number and watch.",
     question=_CHANGED,
     recipe=recipes.GIVEN,
     role="input",
@@ -282,6 +284,7 @@ MAXIMUM = Step(
         "that the exponentials cannot get too large; the weights come out the same."
     ),
     question=("without a formula: which column holds the largest number of {a} in the row of {word}?"),
+    choices=("{look}",),
     recipe=recipes.LARGEST,
     helper=True,
 )
@@ -496,7 +499,7 @@ COLUMNS_OF_HEAD = Step(
 
 def columns_of_head(weights: Step, name: str, head: int) -> Step:
     """The step that selects a head's columns of the weights `name`."""
-    note = COLUMNS_OF_HEAD.note.format(name=name, head=head)
+    note = message(COLUMNS_OF_HEAD.note, name=name, head=head)
     return replace(COLUMNS_OF_HEAD, symbol=weights.symbol, note=note)
 
 
@@ -622,6 +625,7 @@ NORMED_QUERIES = Step(
         "not on how long they are."
     ),
     question="if every number of {word} in {a} were doubled, how would its row of {own} change?",
+    choices=("the same as before", "0", "it depends on the word"),
 )
 NORMED_KEYS = replace(
     NORMED_QUERIES,
@@ -698,13 +702,23 @@ TURNING_KEYS = replace(
 BOTH_QUERIES, BOTH_KEYS = (
     replace(
         step,
-        note=f"{step.note.partition(':')[0]}: the part for content, and beside it the turned part. "
-        "Notice where the second begins.",
+        note=note,
         purpose="Content and position side by side, so that a score is the sum of both matches.",
         question="how many columns of {own} have been turned by the position?",
         recipe=recipes.SIDE_BY_SIDE,
     )
-    for step in (QUERIES, KEYS)
+    for step, note in (
+        (
+            QUERIES,
+            "Queries: the part for content, and beside it the turned part. Notice where the second "
+            "begins.",
+        ),
+        (
+            KEYS,
+            "Keys: the part for content, and beside it the turned part. Notice where the second "
+            "begins.",
+        ),
+    )
 )
 EMBEDDED = Step(
     "Embedded",
@@ -717,6 +731,7 @@ EMBEDDED = Step(
         "of its position."
     ),
     question=("if {word} stood at the other end of the sentence, would its row of {own} be the same?"),
+    choices=("no", "yes"),
     recipe=recipes.ADD,
 )
 COMPARED = Step(
@@ -736,6 +751,8 @@ COMPARED = Step(
 )
 COMPARED_ENDS = tuple(replace(COMPARED, symbol=end.symbol) for end in (INPUT, OUTPUT))
 """The input and the output of a word that sentences share; the word is the last scope of its part."""
+ENDS = {"Input": message("input"), "Output": message("output")}
+"""The same two in words."""
 COMPARED_DIFFERENCE = replace(COMPARED.by(recipes.SUBTRACT_FIRST), symbol="Difference")
 
 # The sheets Controls and Compare; the sentence is the last scope of a step's part
@@ -784,6 +801,7 @@ VARIANCE = Step(
         "square root of it."
     ),
     question="if every number of {word} in {a} increased by 1, how would {own} change, and why?",
+    choices=("the same as before", "0", "it depends on the word"),
     recipe=recipes.VARIANCE,
     helper=True,
 )
@@ -799,8 +817,12 @@ MEAN_SQUARE = Step(
     helper=True,
 )
 MEAN_AGAIN, VARIANCE_AGAIN, MEAN_SQUARE_AGAIN = (
-    replace(step, question=f"which other norm of this layer has the same {words} of {{a}}, and why?")
-    for step, words in ((MEAN, "mean"), (VARIANCE, "variance"), (MEAN_SQUARE, "mean square"))
+    replace(step, question=question)
+    for step, question in (
+        (MEAN, "which other norm of this layer has the same mean of {a}, and why?"),
+        (VARIANCE, "which other norm of this layer has the same variance of {a}, and why?"),
+        (MEAN_SQUARE, "which other norm of this layer has the same mean square of {a}, and why?"),
+    )
 )
 """Those of the second of two parallel norms, which read the same rows."""
 NORM = Step(
@@ -814,6 +836,7 @@ NORM = Step(
         "the next step can work with all of them."
     ),
     question="if every number of {word} in {a} were doubled, how would its row of {own} change?",
+    choices=("the same as before", "0", "it depends on the word"),
     recipe=recipes.NORM,
 )
 RMS_NORM = replace(
@@ -896,9 +919,10 @@ FEED_FORWARD = Step(
     ),
     recipe=recipes.PROJECT,
 )
-EXPERT, SHARED = Scope("Expert", "expert", unit=""), Scope("Shared", "shared expert")
-DRAWING = Scope("Drawing", "drawing")
-NEW = Scope("New", "new word", unit="")
+EXPERT = Scope("Expert", message("expert"), unit="")
+SHARED = Scope("Shared", message("shared expert"))
+DRAWING = Scope("Drawing", message("drawing"))
+NEW = Scope("New", message("new word"), unit="")
 ROUTER = Step(
     "Router",
     note="How well each expert (column) fits each word. Look for the largest numbers in a row.",
@@ -971,6 +995,7 @@ LOGITS = Step(
         "well would that word fit next?"
     ),
     question="which word would you expect to come after {word}: {words}?",
+    choices=("{top}",),
     recipe=recipes.MATCH,
 )
 PROBABILITIES = Step(
@@ -1006,6 +1031,7 @@ LAST_LOGITS = Step(
     ),
     purpose="Only the last row decides how the text goes on.",
     question="which word of the vocabulary will be written next?",
+    choices=("{top}",),
     recipe=recipes.TAKE_ROWS,
     is_read_off=True,
 )
@@ -1014,6 +1040,7 @@ TEMPERED_LOGITS = Step(
     note="The logits, divided by word_temperature. Compare with the logits: below 1, differences grow.",
     purpose="A low temperature makes the model careful, a high one makes it bold.",
     question="does dividing all numbers by the same one change which is the largest?",
+    choices=("no", "yes"),
     recipe=recipes.TEMPER,
 )
 CHANCES_OF_WORDS = Step(
@@ -1021,6 +1048,7 @@ CHANCES_OF_WORDS = Step(
     note="The probability that each word is drawn. Look for the largest: it is drawn most often.",
     purpose="The slices of a wheel of fortune, one for each word of the vocabulary.",
     question="which word has the largest slice?",
+    choices=("{top}",),
     recipe=recipes.SHARE,
 )
 WHEEL = Step(
@@ -1117,6 +1145,7 @@ MAGNITUDE = Step(
     note=("The length of each word's vector. Compare the words: long vectors make large dot products."),
     purpose="How long each word's arrow is, from the origin to the point that its numbers give.",
     question="do the signs of the numbers of {word} matter for its length? And their order?",
+    choices=("no", "yes"),
     recipe=recipes.MAGNITUDE,
 )
 COSINE = Step(
@@ -1241,20 +1270,36 @@ W_G = Step(
 W_R, W_DKV, W_UK, W_UV, W_KR, W_QR, W_DQ = (
     Step(
         symbol,
-        note=f"Learned: {what}.",
+        note=note,
         question=_CHANGED,
         recipe=recipes.GIVEN,
         role="weight",
         source="weights",
     )
-    for symbol, what in (
-        ("W_R", "from each word to the experts. Look down a column: which words its expert gets"),
-        ("W_DKV", "compresses each word for keys and values. Compare its width with that of W_UK"),
-        ("W_UK", "unpacks the keys of all heads. Notice that each head has its block of columns"),
-        ("W_UV", "unpacks the values of all heads. Notice that each head has its block of columns"),
-        ("W_KR", "makes the part of the keys that is turned. Notice that all heads share it"),
-        ("W_QR", "makes the part of the queries that is turned. Notice each head's block of columns"),
-        ("W_DQ", "compresses each word for the queries. Compare its width with that of W_Q"),
+    for symbol, note in (
+        (
+            "W_R",
+            "Learned: from each word to the experts. Look down a column: which words its expert gets.",
+        ),
+        (
+            "W_DKV",
+            "Learned: compresses each word for keys and values. Compare its width with that of W_UK.",
+        ),
+        (
+            "W_UK",
+            "Learned: unpacks the keys of all heads. Notice that each head has its block of columns.",
+        ),
+        (
+            "W_UV",
+            "Learned: unpacks the values of all heads. Notice that each head has its block of columns.",
+        ),
+        ("W_KR", "Learned: makes the part of the keys that is turned. Notice that all heads share it."),
+        (
+            "W_QR",
+            "Learned: makes the part of the queries that is turned. Notice each head's block of "
+            "columns.",
+        ),
+        ("W_DQ", "Learned: compresses each word for the queries. Compare its width with that of W_Q."),
     )
 )
 W_P = Step(
@@ -1345,15 +1390,15 @@ OTHER_WORDS = replace(
         "their exponentials. Computed, and entered as values, so that the probabilities are exact."
     ),
 )
-ALL_OTHERS = "(all others)"
+ALL_OTHERS = message("(all others)")
 """The column of the words that are not shown."""
-INPUT_OF_MODEL = (
+INPUT_OF_MODEL = message(
     "The embeddings of the tokens. The layers that read them are not written, so nothing here depends "
     "on these numbers."
 )
 HEAD_SWITCH = Step(
     "Head",
-    note="1: what {} gives counts; 0: it is removed.",
+    note="1: what {part} gives counts; 0: it is removed.",
     question=_CHANGED,
     recipe=recipes.GIVEN,
     role="input",

@@ -46,6 +46,7 @@ class Vocabulary:
         self._tables, self._weights, self._shown = tables, weights, shown
         self._embeddings: Matrix | None = None
         self._columns: Matrix | None = None
+        self._bias: Matrix | None = None
         self._chosen: list[int] = []
 
     def next_words(
@@ -71,7 +72,7 @@ class Vocabulary:
                 others = self._others(x, table, turned, bias, part)
                 words = tuple(words[i] for i in self._chosen)
                 if bias is not None:
-                    bias = given_step(bias.values[:, self._chosen], bias.rows, words, b_u)
+                    bias = self._bias = self._bias or self._shown_of(bias, words)
         if not turned:
             if self._embeddings is None:
                 values = self._values(table, turned)
@@ -85,6 +86,12 @@ class Vocabulary:
             values = self._values(table, turned).T
             self._columns = given_step(values, x.columns, words, steps.W_U)
         return self._predicted(x, None, self._columns, bias, others, part)
+
+    def _shown_of(self, bias: Matrix, words: Sequence[str]) -> Matrix:
+        """The bias (1, v) of the shown words."""
+        with inside():  # no sentence: all share it
+            step = steps.BIASES[steps.W_U]
+            return given_step(bias.values[:, self._chosen], bias.rows, words, step)
 
     def _predicted(
         self,

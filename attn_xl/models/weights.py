@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from weakref import WeakValueDictionary
 
@@ -13,6 +13,7 @@ from attn_xl.errors import InputError, MissingWeightsError
 from attn_xl.graph.matrix import Matrix, foreseeing, given_step
 from attn_xl.graph.node import inside
 from attn_xl.graph.step import WHOLE, Part, Step
+from attn_xl.languages import joined, message
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.tables.written.record import entered_name
 from attn_xl.text import count, listed
@@ -28,17 +29,51 @@ _LETTERS = {steps.W_1: "h", steps.W_2: "f"}
 """Prefixes of column labels that are not the last letter of the weights' name."""
 
 
+Draw = Callable[[np.random.Generator, int, int], np.ndarray]
+"""Generates weights with so many rows and columns."""
+
+
+def readable(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
+    """Weights that are easy to compute with by hand."""
+    return rng.choice(READABLE, size=(rows, columns))
+
+
+def xavier(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
+    """As `torch.nn.init.xavier_uniform_`. Source: Glorot, Bengio, "Understanding the difficulty of
+    training deep feedforward neural networks" (2010)."""
+    bound = np.sqrt(6 / (rows + columns))
+    return rng.uniform(-bound, bound, size=(rows, columns))
+
+
+def by_width(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
+    """Uniformly between ±1/√columns, as PyTorch starts recurrent networks; with two decimals."""
+    bound = 1 / np.sqrt(columns)
+    return rng.uniform(-bound, bound, size=(rows, columns)).round(2) + 0.0
+
+
 class SheetWeights(Weights):
     """The weights of a workbook by name, each converted to a matrix once.
 
     `Enc1.Self.W_Q` is looked up by its own name, then as `Self.W_Q` and as `W_Q`, which then
     serve every layer.
+
+    Args:
+        seed: of the weights that are not given; None if these are an error.
+        draw: generates them.
+        biases: biases that are generated, too, with their number, by name.
     """
 
     def __init__(
-        self, tables: Tables, seed: int | None, heads_as_sheets: bool = False, *, xavier: bool = False
+        self,
+        tables: Tables,
+        seed: int | None,
+        heads_as_sheets: bool = False,
+        *,
+        draw: Draw = readable,
+        biases: Mapping[str, float] | None = None,
     ) -> None:
-        self._tables, self._seed, self._xavier = tables, seed, xavier
+        self._tables, self._seed, self._draw = tables, seed, draw
+        self._biases = biases or {}
         self.heads_as_sheets = heads_as_sheets
         self._spelled = {name.casefold(): name for name in tables.weights}
         # Weights that no step needs any more, as those of a layer that is not written, leave the
@@ -98,7 +133,7 @@ class SheetWeights(Weights):
         """
         name = part.name(step.symbol)
         table = self._table(name)
-        if table is None and step not in _MADE_UP:
+        if table is None and step not in _MADE_UP and step.symbol not in self._biases:
             return None
         if table is not None and table.shape != (1, len(columns)):
             raise InputError(
@@ -128,7 +163,10 @@ class SheetWeights(Weights):
                 f"the sentence needs at least {count(n, 'position')} of {count(d, 'dimension')}."
             )
         longest = more + max(len(one.rows) for one in self._tables.sentences.values())
-        rows = [f"position {place + 1}" for place in range(table.shape[0] if table else longest)]
+        rows = [
+            message("position {number}", number=place + 1)
+            for place in range(table.shape[0] if table else longest)
+        ]
         return self._matrix(steps.W_P, WHOLE, table, rows, x.columns)
 
     def _matrix(
@@ -158,7 +196,11 @@ class SheetWeights(Weights):
                 )
             if table and table.labelled[0]:
                 rows = table.rows
-            note = step.note + (steps.TURNED if table and table.turned else "")
+            note = step.note
+            if table and table.turned:
+                note = joined([message(note), steps.TURNED])
+            if table is None and step.symbol in self._biases:
+                note = joined([message(note), recurrent_steps.MADE_UP_BIAS])
             # A table that all layers share belongs to none of them.
             own = key.casefold() == name.casefold()  # a sheet may be called W_O for W_o
             with inside():  # no sentence: all share it
@@ -200,11 +242,10 @@ class SheetWeights(Weights):
     def _made_up(self, step: Step, name: str, rows: int, columns: int) -> np.ndarray:
         if step in _MADE_UP:
             return np.full((rows, columns), _MADE_UP[step])
+        if step.symbol in self._biases:
+            return np.full((rows, columns), self._biases[step.symbol])
         rng = np.random.default_rng([self._seed or 0, zlib.crc32(name.encode())])
-        if self._xavier:  # Glorot, Bengio (2010), as torch.nn.init.xavier_uniform_
-            bound = np.sqrt(6 / (rows + columns))
-            return np.asarray(rng.uniform(-bound, bound, size=(rows, columns)))
-        return rng.choice(READABLE, size=(rows, columns))
+        return self._draw(rng, rows, columns)
 
 
 def check_fit(sentence: Table, weights: Mapping[str, Table], wanted: Mapping[str, int]) -> None:

@@ -115,6 +115,10 @@ def survey(
     elif text and is_path and not Path(path).exists():
         raise no_such_file(Path(path))
     elif text:
+        from .checkpoints.safetensors import refuse_pickle
+
+        if is_path:
+            refuse_pickle(Path(path))
         raise CallError("--text needs the folder of a trained model, not a file.")
     else:
         book = _book_of(path, encoding)
@@ -171,12 +175,13 @@ def _with_stored(tables: Tables, path: Path) -> Tables:
 
     folder = path if path.is_dir() else path.parent
     if (folder / CONFIG).is_file():
-        stored = Checkpoint(folder)
+        stored = Checkpoint(folder, None if path.is_dir() else path, reads_texts=False)
         longest = max(len(sentence.rows) for sentence in tables.sentences.values())
         return replace(
             tables,
             weights=stored.weights.of_length(longest),
             settings={**stored.settings, **tables.settings},
+            optional=stored.weights.optional,
         )
     tensors = Tensors(path)
     name, sentence = next(iter(tables.sentences.items()))

@@ -12,7 +12,7 @@ import numpy as np
 
 from attn_xl.errors import CallError, InputError
 from attn_xl.labelled import first_and_last
-from attn_xl.settings import LABELS, SETTINGS
+from attn_xl.settings import INFLUENCES, LABELS, SETTINGS
 from attn_xl.spreadsheets.addresses import unique
 from attn_xl.spreadsheets.book import Book, wrote_this
 from attn_xl.spreadsheets.numerals import ErrorValue, as_text
@@ -115,6 +115,11 @@ def survey_book(
         do = f"its sheet {SETTINGS!r} is missing. Give the file it was made from."
         if SETTINGS in book.grids and (range or words_in):
             do = "leave out --range and --words-in to read it back as a whole."
+        if INFLUENCES in book.grids and SETTINGS not in book.grids:
+            raise InputError(
+                f"{book.path}: attn-xl compare wrote this workbook, which compares models. Give the "
+                "file it was made from, with --model for one of them."
+            )
         raise InputError(f"{book.path}: attn-xl wrote this workbook; {do}")
     names: dict[str, str] = {}
     for original in book.grids:
@@ -166,7 +171,11 @@ def survey_book(
     if survey.trouble is not None:
         return survey
     try:
-        survey.tables = replace(_assembled(survey, settings, words_in), labels=labels)
+        tables = _assembled(survey, settings, words_in)
+        unread = names.keys() - tables.sentences.keys()
+        survey.tables = replace(
+            tables, labels={name: right for name, right in labels.items() if name not in unread}
+        )
     except InputError as error:
         survey.trouble = error
     return survey
@@ -429,10 +438,16 @@ def _remarks(survey: Survey) -> Iterator[str]:
     parameters = [(f.parameter, f.name) for f in found if f.use and f.parameter]
     if parameters:
         sheets, weights = (list(dict.fromkeys(names)) for names in zip(*parameters))
+        of_heads = any(name.rpartition(".")[2] in OF_HEADS for name in weights)
+        heads = " They do not record the number of heads: set it with --heads." if of_heads else ""
         yield (
             f"{listed(sheets, 6)}: read as {listed(weights, 6)} of PyTorch and transposed, because its "
-            "matrices are out x in. They do not record the number of heads: set it with --heads."
+            f"matrices are out x in.{heads}"
         )
+
+
+OF_HEADS = ("W_Q", "W_K", "W_V", "W_O")
+"""Weights that several heads may share."""
 
 
 def _uses(used: Sequence[Found]) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 
 from attn_xl.errors import CallError, InputError
 from attn_xl.graph.node import Node
+from attn_xl.languages import message, translate, translate_count
 from attn_xl.models.computation import Computation
 from attn_xl.settings import Settings
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address, parse_place, too_long
@@ -26,12 +27,14 @@ from attn_xl.workbook.layout.settings_sheet import digest, record_lines, sources
 
 from .roster import Student
 
-KEY_COLUMNS = ("id", "name", "file", "inputs")
+KEY_COLUMNS = (message("id"), message("name"), message("file"), message("inputs"))
 ANSWERS, INPUTS, LESSON = "Answers", "Inputs", "Lesson"
 NOTES = {
-    ANSWERS: "What belongs in each cell.",
-    INPUTS: "What each student was given.",
-    LESSON: "How the lessons were made. attn-xl grade goes by this, not by the record in a lesson.",
+    ANSWERS: message("What belongs in each cell."),
+    INPUTS: message("What each student was given."),
+    LESSON: message(
+        "How the lessons were made. attn-xl grade goes by this, not by the record in a lesson."
+    ),
 }
 SOLVED, CHECKS = "lesson solved", "lesson checks"
 OWN_LINES = ("lesson student", "lesson name", "lesson inputs", "lesson table ", SOLVED, CHECKS)
@@ -131,18 +134,24 @@ def key_layout(students: Sequence[Student], keys: Sequence[Key]) -> Layout:
                 f"the lesson has {len(columns):,} cells per student, more than the key has columns; "
                 "use a shorter sentence or fewer blanks."
             )
-        cells = _headings((*KEY_COLUMNS, *columns))
+        cells = _headings((*map(translate, KEY_COLUMNS), *columns))
         cells += _rows(students, keys, numbers, columns)
         widths = {1: 14.0, 2: 26.0, 3: 34.0, 4: 18.0}
         widths |= {len(KEY_COLUMNS) + n: max(9.0, len(c) + 2.0) for n, c in enumerate(columns, 1)}
         extras = Extras(tuple(cells), widths=widths, zoom=100, freeze="C5")
-        sheets.append(
-            Sheet(name, name, "", f"{name} of {len(students)} students", NOTES[name], (), extras)
-        )
+        number = len(students)
+        if name == ANSWERS:
+            title = translate_count(
+                "Answers of {number} student", "Answers of {number} students", number
+            )
+        else:
+            title = translate_count("Inputs of {number} student", "Inputs of {number} students", number)
+        sheets.append(Sheet(name, name, "", title, translate(NOTES[name]), (), extras))
     lines = _all_lines(keys)
     if too_long(text for line in lines for text in line if isinstance(text, str)):
         raise CallError("the words of a sentence are too long for the key; use a shorter sentence.")
-    cells = _headings(("setting", "value", "place", "rows", "columns"))
+    heads = (translate("setting"), translate("value"), translate("place"), translate("rows"))
+    cells = _headings((*heads, translate("columns")))
     cells += [
         Cell(row, column, value, style="attn text", align="left")
         for row, line in enumerate(lines, 5)
@@ -150,9 +159,17 @@ def key_layout(students: Sequence[Student], keys: Sequence[Key]) -> Layout:
     ]
     widths = {1: 30.0, 2: 30.0, 3: 30.0, 4: 40.0, 5: 40.0}
     sheets.append(
-        Sheet(LESSON, LESSON, "", LESSON, NOTES[LESSON], (), Extras(tuple(cells), widths=widths))
+        Sheet(
+            LESSON,
+            LESSON,
+            "",
+            translate("Lesson"),
+            translate(NOTES[LESSON]),
+            (),
+            Extras(tuple(cells), widths=widths),
+        )
     )
-    return Layout("Answers", {}, tuple(sheets), overview=False)
+    return Layout(translate("Answers"), {}, tuple(sheets), overview=False)
 
 
 def _headings(names: Sequence[str]) -> list[Cell]:
@@ -192,8 +209,8 @@ def _rows(
 
 def is_key(book: WrittenBook) -> bool:
     """Whether a workbook is the answer key of a class."""
-    return all(any(line and line[0] == NOTES[name] for line in book.grids.get(name, [])[:3])
-               for name in (ANSWERS, INPUTS))  # fmt: skip
+    grids = [book.grids.get(name, []) for name in (ANSWERS, INPUTS)]
+    return all(len(grid) > 3 and "!" in str([*grid[3], ""][len(KEY_COLUMNS)]) for grid in grids)
 
 
 def is_solved(book: WrittenBook) -> bool:

@@ -147,7 +147,12 @@ def _without_part(one: SelectedMatrix) -> str:
     step = one.owner or one.node
     if step.step is None or step.sheet in (COMPARE, CONTROLS):
         return one.name
-    return step.step.symbol + one.name.removeprefix(step.part.name(step.step.symbol))
+    own = step.part.name(step.step.symbol)
+    return (
+        step.step.symbol + one.name.removeprefix(own)
+        if one.name.startswith(own)
+        else one.node.base_name
+    )
 
 
 def called(matrix: SelectedMatrix, computation: Computation) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from attn_xl.languages import speaking
 from attn_xl.models.computation import Computation
 from attn_xl.settings import Arrangement, Formulas, Settings
 from attn_xl.workbook.canvas.canvas import draw, draw_layers, prefers_layers, with_canvas
@@ -42,6 +43,13 @@ def arrange(
         CallError: if `sheets_for` names a layer or head that does not exist.
         InputError: if a matrix is too large for a sheet.
     """
+    with speaking(settings.language.value):
+        return _arranged(computation, settings, blanked)
+
+
+def _arranged(
+    computation: Computation, settings: Settings, blanked: Callable[[Layout], Layout]
+) -> Layout:
     layout = blanked(lay_out(computation, settings.sheets_for))
     if settings.formulas in (Formulas.array, Formulas.dynamic):
         layout = replace(layout, arrays=True)

@@ -15,24 +15,32 @@ from openpyxl.worksheet.hyperlink import Hyperlink
 from attn_xl import __version__
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.node import Graph
+from attn_xl.languages import ENGLISH, current_language, speaking, translate
 from attn_xl.models.computation import Computation, as_computation
 from attn_xl.outputs import writing_all
 from attn_xl.settings import Formulas, Settings
 from attn_xl.spreadsheets.addresses import address, letters, quoted
 from attn_xl.text import clean, text_width
+from attn_xl.workbook.layout.copied_cells import CopiedCells
 from attn_xl.workbook.layout.layout import OVERVIEW, Layout, Sheet
 from attn_xl.workbook.layout.settings_sheet import with_record
 from attn_xl.workbook.xlsx.package import Rows, save
 from attn_xl.workbook.xlsx.rows import spreadsheet_text
-from attn_xl.workbook.xlsx.sheet import add_sheet
+from attn_xl.workbook.xlsx.sheet import Likes, add_sheet
 from attn_xl.workbook.xlsx.styles import Styles, set_text
 
 from .arrange import arrange
 from .templates import COVER, DEFAULT, MATRIX, find_template, load_template
 
+MOST_WORDS = 72
+"""Characters: the widest column of steps in words, in other languages than English."""
 CALCULATION_ID = 191029
 """The calculation engine of Excel 2019 and 365. With a lower number, they recalculate on loading and
 ask to save."""
+
+
+MOST_LINES = 100
+"""An Overview of more lines is folded: it shows its headings, and their steps once unfolded."""
 
 
 def write_workbook(
@@ -66,7 +74,8 @@ def write_workbook(
     computation = as_computation(computation)
     layout = arrange(computation, settings)
     if computation.settings is not None and (record or computation.settings.controls):
-        layout = with_record(layout, computation, computation.settings)
+        with speaking(settings.language.value):
+            layout = with_record(layout, computation, computation.settings)
     write_layout(layout, path, template=template, settings=settings, source=source)
     return layout
 
@@ -91,7 +100,7 @@ def write_layouts(
     source: str = "",
 ) -> None:
     """Write several workbooks; none replaces an existing file before all are complete."""
-    with writing_all([*layouts]) as temporaries:
+    with speaking(settings.language.value), writing_all([*layouts]) as temporaries:
         for layout, temporary in zip(layouts.values(), temporaries):
             book = load_template(find_template(template))
             rows = _Writer(book, layout, settings, source).prepare()
@@ -116,8 +125,11 @@ class _Writer:
                 book.remove(sheet)
         cover.title = OVERVIEW
         layout, styles = self._layout, Styles(book, self._page, self._settings, self._layout.seen)
+        likes = Likes(layout.all_sheets)
         rows = {
-            sheet.name: add_sheet(book, self._page, layout, sheet, styles, self._live, self._dynamic)
+            sheet.name: add_sheet(
+                book, self._page, layout, sheet, styles, self._live, self._dynamic, likes
+            )
             for sheet in layout.all_sheets
         }
         if layout.cover:
@@ -155,12 +167,16 @@ class _Writer:
         }
         start: Any = None
         for cell in list(ws._cells.values()):
-            if not isinstance(cell.value, str) or "{" not in cell.value:
+            if not isinstance(cell.value, str):
+                continue
+            if "{" not in cell.value:
+                if (text := translate(cell.value)) != cell.value:
+                    set_text(cell, text)
                 continue
             if cell.value == "{steps}":
                 start = cell
                 continue
-            text = cell.value
+            text = translate(cell.value)
             below = ws.cell(cell.row + 1, cell.column) if "{sentences}" in text and cost else None
             if below is not None and below.value is None:
                 set_text(below, cost)
@@ -183,7 +199,16 @@ class _Writer:
         letter = letters(start.column)
         names = [text_width(sheet.name) + 2 for sheet in self._listed]
         ws.column_dimensions[letter].width = max(ws.column_dimensions[letter].width, *names)
-        for sheet, texts, level in self._step_rows():
+        lines = list(self._step_rows())
+        if folds := len(lines) > MOST_LINES:
+            lines = list(self._step_rows(brief=True))
+        if current_language() != ENGLISH:  # the template's width is for English
+            words = letters(start.column + 1)
+            widest = max((text_width(texts[1]) + 1 for _, texts, _ in lines), default=0)
+            ws.column_dimensions[words].width = max(
+                ws.column_dimensions[words].width, min(widest, MOST_WORDS)
+            )
+        for (sheet, texts, level), (_, _, below) in zip(lines, [*lines[1:], (None, "", 0)]):
             for i, text in enumerate(texts):
                 cell = ws.cell(row, start.column + i)
                 cell._style = copy.copy(looks[i])
@@ -191,7 +216,9 @@ class _Writer:
                     set_text(cell, text)
             if level:
                 ws.row_dimensions[row].outlineLevel = level
+                ws.row_dimensions[row].hidden = folds
                 ws.sheet_format.outlineLevelRow = max(level, ws.sheet_format.outlineLevelRow or 0)
+            ws.row_dimensions[row].collapsed = folds and below > level
             if sheet:
                 cell = ws.cell(row, start.column)
                 location = _home_of(sheet)
@@ -203,22 +230,37 @@ class _Writer:
                 ws.cell(row, start.column).style = "attn label"
             row += 1
 
-    def _step_rows(self) -> Iterator[tuple[Sheet | None, tuple[str, str, str, str], int]]:
+    def _step_rows(
+        self, *, brief: bool = False
+    ) -> Iterator[tuple[Sheet | None, tuple[str, str, str, str], int]]:
         """The lines of the Overview with their outline levels: sheets, below headings for sentences,
-        layers and heads."""
+        layers and heads. If it is `brief`, a heading links to the sheet of its layer, and a layer like
+        an earlier one is only a heading."""
+        sheets = {sheet.name: sheet for sheet in self._layout.sheets} if brief else {}
+        copies = {
+            name: sheet.extras.cells.like
+            for name, sheet in sheets.items()
+            if isinstance(sheet.extras.cells, CopiedCells)
+        }
         group, parts = "", tuple[str, ...]()
         for sheet in self._listed:
             if sheet.group != group:
                 group, parts = sheet.group, ()
                 words = self._layout.sentences.get(group, ())
-                title = f"{group}: {' '.join(words)}" if group else "All sentences"
+                title = f"{group}: {' '.join(words)}" if group else translate("All sentences")
                 yield None, (title, "", "", ""), 0
             level = int(bool(group))
             kept = [old for old, new in zip(parts, sheet.parts) if old == new]
             parts = sheet.parts
+            home = sheet.main.place.sheet if sheet.blocks else ""
             for number, part in enumerate(parts):
-                if part not in kept:
-                    yield None, (f"{'   ' * (number + 1)}{part}", "", "", ""), level + number
+                if part not in kept and (not number or home not in copies):
+                    like = copies.get(home)
+                    same = translate("the same steps as in {name}", name=like) if like else ""
+                    heading = f"{'   ' * (number + 1)}{part}", same, "", ""
+                    yield sheets.get(home), heading, level + number
+            if home in copies:
+                continue
             level += len(parts)
             if not sheet.blocks:
                 yield sheet, (sheet.name, "", "", sheet.note), level

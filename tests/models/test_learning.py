@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,14 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import CANCELLED, SAMPLES, alike, by_libreoffice, table, thorough, verify
+from conftest import CANCELLED, SAMPLES, alike, by_libreoffice, make_input, table, thorough, verify
 from judges import Editable, differences_ironcalc
+from ooxml import violations
+from typer.testing import CliRunner
 
 import attn_xl
 from attn_xl import CallError, InputError
+from attn_xl.cli.main import app
 from attn_xl.settings import Optimizer
 from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 
@@ -88,35 +92,73 @@ def test_the_sample_tells_its_story() -> None:
     assert run.losses[-1] < 0.01 < run.losses[0]
 
 
-@pytest.mark.parametrize("optimizer", ["sgd", pytest.param("adamw", marks=thorough)])
-def test_a_run_recalculates_also_after_changes(optimizer: str, tmp_path: Path) -> None:
-    """Of the rate, a weight, an input and a label, compared with the program run on the changed "
-    "input."""
-    path, changed = tmp_path / "run.xlsx", tmp_path / "changed.xlsx"
-    tables = attn_xl.read_tables(SAMPLE, sheet=["pets", "desk"])
-    computation = attn_xl.attend(tables, steps=2, optimizer=optimizer, controls=True)  # type: ignore[arg-type]
-    layout = attn_xl.write_workbook(computation, path)
-    verify(path)
-    (graph,) = computation.values()
-    edits = [("Rate", 0, 0, 0.3), ("Step1.W_K", 1, 0, 0.75), ("desk.Input", 2, 1, -0.5),
-             ("Labels", 1, 0, "animal"), ("Labels", 0, 0, "device")]  # fmt: skip
-    entries = []
-    for name, row, column, value in edits:
-        place = layout.blocks[graph[name]].place
-        entries.append((place.sheet, place.row + row, place.column + column, value))
-    book = openpyxl.load_workbook(path)
-    for sheet, row, column, value in entries:
-        book[sheet].cell(row, column).value = value
-    book.save(changed)
-    (again,) = attn_xl.attend(changed).values()
-    engine = Editable(path)
-    engine.enter(entries)
-    for name in ("Loss", "Step3.W_Q", "Step2.dW_V", "Step2.desk.dScores"):
-        place = layout.blocks[graph[name]].place
-        for (i, j), expected in np.ndenumerate(again[name].values):
-            got = engine.value(place.sheet, place.row + i, place.column + j)
-            assert got == pytest.approx(expected, rel=1e-9), (name, i, j)
-        assert not np.allclose(again[name].values, graph[name].values, rtol=1e-6)
+class Changed:
+    """A whole run as a workbook, in which the rate, a weight, an input and a right answer are changed,
+    and the program's run on what was changed.
+
+    Attributes:
+        path: the workbook as it was written; changed: after the changes.
+        entries: the changes, by sheet, row and column.
+        expected: the numbers of some steps after the changes, by sheet, row and column.
+    """
+
+    def __init__(self, run: str, steps: int, folder: Path) -> None:
+        sheets, settings, edits = RUNS[run]
+        source = make_input(folder / f"{run}.xlsx", sheets) if sheets else SAMPLE
+        self.path, self.changed = (folder / f"{run}-{name}.xlsx" for name in ("run", "changed"))
+        computation = attn_xl.attend(source, steps=steps, controls=True, **settings)
+        layout = attn_xl.write_workbook(computation, self.path)
+        (graph,) = computation.values()
+        self.entries = []
+        for name, row, column, value in [("Rate", 0, 0, 0.07), *edits]:
+            place = layout.blocks[graph[name]].place
+            self.entries.append((place.sheet, place.row + row, place.column + column, value))
+        book = openpyxl.load_workbook(self.path)
+        for sheet, row, column, value in self.entries:
+            book[sheet].cell(row, column).value = value
+        book.save(self.changed)
+        (again,) = attn_xl.attend(self.changed).values()
+        self.expected = {}
+        last = {
+            "Loss",
+            *(name for name in graph if name.startswith((f"Step{steps}.", f"Step{steps + 1}."))),
+        }
+        for name in last & {name for name, node in graph.items() if node.operation is not None}:
+            node, place = graph[name], layout.blocks[graph[name]].place
+            if node.texts or node.helper:
+                continue
+            assert name != "Loss" or not np.allclose(again[name].values[1:], node.values[1:], rtol=1e-6)
+            scale = np.abs(again[name].values).max()
+            for (i, j), number in np.ndenumerate(again[name].values):
+                self.expected[place.sheet, place.row + i, place.column + j] = number, scale
+
+    def check(self, value: Callable[[str, int, int], Any]) -> None:
+        for place, (number, scale) in self.expected.items():
+            tolerance = pytest.approx(number, rel=1e-9, abs=1e-9 * CANCELLED * scale)
+            assert value(*place) == tolerance, place
+
+
+@alike
+@pytest.mark.parametrize("run", ["sample", "language model", "lstm", "encoder"])
+def test_a_run_recalculates_also_after_changes(run: str, tmp_path: Path) -> None:
+    """In IronCalc, compared with the program run on the changed input."""
+    case = Changed(run, 2, tmp_path)
+    assert not violations(case.path)
+    found = differences_ironcalc(case.path, 1e-9, CANCELLED)
+    assert not [one for one in found if one.sheet != "Gradient check"]  # nearly equal losses subtracted
+    engine = Editable(case.path)
+    engine.enter(case.entries)
+    case.check(engine.value)
+
+
+@by_libreoffice
+def test_libreoffice_recalculates_whole_runs_after_changes(tmp_path: Path) -> None:
+    cases = [Changed(run, 20 if run == "sample" else 2, tmp_path) for run in RUNS]
+    (tmp_path / "lo").mkdir()
+    books = recalculated_by_libreoffice([case.changed for case in cases], tmp_path / "lo")
+    for case, path in zip(cases, books):
+        book = openpyxl.load_workbook(path, data_only=True)
+        case.check(lambda sheet, row, column, book=book: book[sheet].cell(row, column).value)
 
 
 def language_model() -> dict[str, Any]:
@@ -134,6 +176,38 @@ def regression(**settings: Any) -> dict[str, Any]:
         "two.Target": (target * 2).tolist(),
         "Settings": [["setting", "value"], *settings.items()],
     }  # fmt: skip
+
+
+RUNS: dict[str, tuple[Any, dict[str, Any], list[tuple[str, int, int, Any]]]] = {
+    "sample": (
+        None,
+        {"optimizer": "adamw"},
+        [("Step1.W_K", 1, 0, 0.75), ("desk.Input", 2, 1, -0.5), ("Labels", 1, 0, "animal"),
+         ("Labels", 0, 0, "device")],
+    ),
+    "language model": (
+        language_model(),
+        {"optimizer": "adam", "hidden": 3},
+        [("Step1.Dec1.W_V", 0, 1, -0.4), ("Input", 1, 2, 1.25), ("TargetWords", 0, 0, "cat")],
+    ),
+    "lstm": (
+        {
+            "one": table(np.sin(np.arange(6) * 7).reshape(3, 2)),
+            "Target": [[0.5, -1], [1, 0], [-0.25, 1]],
+        },
+        {"model": "lstm", "hidden": 2, "optimizer": "momentum"},
+        [("Step1.U_f", 1, 0, 0.5), ("Input", 0, 1, -1.5), ("Target", 2, 1, 0.125)],
+    ),
+    "encoder": (
+        regression(model="encoder", heads=2),
+        {},
+        [("Step1.Enc1.W_O", 1, 1, 0.3), ("two.Input", 0, 1, 0.7), ("Target", 1, 0, 0.9)],
+    ),
+}  # fmt: skip
+"""Runs of learning: sheets, settings, and what to change."""
+ONE_WEIGHT = {
+    "sample": "W_V", "language model": "Dec1.W_V", "lstm": "U_f", "encoder": "Enc1.W_V"
+}  # fmt: skip
 
 
 @alike
@@ -172,6 +246,67 @@ def test_only_some_weights_are_learned_on_request() -> None:
     assert set(run.weights) == {"W_Q", "W_C"}
 
 
+@alike
+@pytest.mark.parametrize("train", [None, ONE_WEIGHT], ids=["all", "one"])
+@pytest.mark.parametrize("run", ["sample", "language model", "lstm", "encoder"])
+def test_trained_weights_are_an_input_like_any_other(
+    run: str, train: dict[str, str] | None, make: Make, tmp_path: Path
+) -> None:
+    """Also weights that were drawn and not learned, and rows such as gamma."""
+    sheets, settings, _ = RUNS[run]
+    source = make(sheets) if sheets else SAMPLE
+    learned, again, lesson = (str(tmp_path / f"{name}.xlsx") for name in ("w", "again", "lesson"))
+    settings = settings | ({"train": train[run]} if train else {})
+    given = [f"--{name.replace('_', '-')}={value}" for name, value in settings.items()]
+    model = [one for one in given if one.startswith("--model")]
+
+    def ran(*arguments: str) -> str:
+        result = CliRunner().invoke(app, [*arguments])
+        assert result.exit_code == 0, result.exception
+        return result.output
+
+    ran(
+        "learn",
+        str(source),
+        "--steps=2",
+        *given,
+        "-o",
+        str(tmp_path / "o.xlsx"),
+        f"--weights-out={learned}",
+    )
+    losses = attn_xl.learn(source, steps=2, **settings).losses
+    options = {"model": settings["model"]} if model else {}
+    after = [graph["Loss"] for graph in attn_xl.attend(learned, loss=True, **options).values()]
+    assert np.mean([loss.values for loss in after]) == pytest.approx(losses[-1], rel=1e-12)
+    ran("convert", learned, *model, "--loss", "-o", again)
+    ran("teach", learned, *model, "--loss", "-o", lesson)
+    assert "Loss" in ran("show", learned, *model, "--loss")
+
+
+def test_weights_that_are_missing_are_drawn_as_xavier_uniform() -> None:
+    """Uniform within ±√(6 / (rows + columns)), as torch.nn.init.xavier_uniform_, by the seed."""
+    x = attn_xl.given(np.eye(30).tolist(), map(str, range(30)), map(str, range(30)), "x")
+    drawn = {}
+    for seed in (0, 0, 1):
+        run = attn_xl.learn({"x": x}, labels={"x": "yes"}, model="classify", steps=1, seed=seed)
+        weights = run.computation["x"]["Step1.W_Q"].values
+        bound = np.sqrt(6 / 60)
+        assert 0.99 * bound < np.abs(weights).max() <= bound
+        assert weights.var() == pytest.approx(bound**2 / 3, rel=0.1)
+        assert np.array_equal(drawn.setdefault(seed, weights), weights)
+    assert not np.array_equal(drawn[0], drawn[1])
+
+
+def test_a_step_that_does_not_exist_is_said_with_those_that_do(tmp_path: Path) -> None:
+    run = attn_xl.learn(attn_xl.read_tables(SAMPLE, sheet=["pets", "desk"]), steps=2)
+    with pytest.raises(CallError) as found:
+        attn_xl.explain(run.computation, "Step1.pets.dProbabilities")
+    assert ", d_k, " in str(found.value)
+    assert "ScaledStep1" not in str(found.value)
+    with pytest.raises(CallError, match=r"several steps: Step1\.desk\.dScores, Step1\.pets\.dScores"):
+        attn_xl.explain(run.computation, "Step1.dScores")
+
+
 def test_labels_in_python() -> None:
     x = {
         name: attn_xl.given([[1, 0], [0, number]], [name, "sat"], ["x", "y"], name)
@@ -199,6 +334,45 @@ def test_a_written_run_is_read_back_and_explained(tmp_path: Path) -> None:
     assert attn_xl.explain(again, "Step1.pets.dScores[mouse, cat]").formula.startswith("=")
 
 
+MOMENTS = {"sgd": (), "momentum": (".m",), "adam": (".m", ".v"), "adamw": (".m", ".v")}
+CONTROLS = {
+    "sgd": {"Rate"},
+    "momentum": {"Rate", "Momentum"},
+    "adam": {"Rate", "Beta1", "Beta2", "AdamEpsilon"},
+    "adamw": {"Rate", "Beta1", "Beta2", "AdamEpsilon", "Decay"},
+}
+
+
+@alike
+@pytest.mark.parametrize("optimizer", MOMENTS)
+def test_a_long_run_has_the_names_and_numbers_of_one_that_is_live(
+    optimizer: str, tmp_path: Path
+) -> None:
+    tables = attn_xl.read_tables(SAMPLE, sheet=["pets", "desk"])
+    options: Any = {"optimizer": optimizer, "rate": 0.05}
+    run = attn_xl.learn(tables, steps=60, live=5, **options)
+    path = tmp_path / "run.xlsx"
+    attn_xl.write_workbook(run.computation, path)
+    names = openpyxl.load_workbook(path).defined_names
+    expected = {"Loss", *CONTROLS[optimizer]}
+    for step in (1, 2, 3, 59, 60):
+        for name in ("W_Q", "W_C"):
+            expected |= {f"Step{step}.{name}", f"Step{step}.d{name}", f"Step{step + 1}.{name}"}
+            expected |= {f"Step{step}.{name}{moment}" for moment in MOMENTS[optimizer]}
+        expected |= {f"Step{step}.desk.{name}" for name in ("Scores", "dScores", "dSoftmax", "dLogits")}
+    assert expected <= {*names}
+    assert not {"Step4.dW_Q", "Step58.dW_Q"} & {*names}
+    assert names["Loss"].attr_text.endswith("$B$5:$B$65")
+    short, whole = (attn_xl.learn(tables, steps=8, live=live, **options) for live in (5, 8))
+    (few,), (all_,) = short.computation.values(), whole.computation.values()
+    shared = [name for name in few if name in all_ and not few[name].texts]
+    assert {"Step7.W_Q", "Step8.dW_Q", "Step9.W_Q", *(f"Step8.W_Q{m}" for m in MOMENTS[optimizer])} <= {
+        *shared
+    }
+    for name in shared:
+        assert np.allclose(few[name].values, all_[name].values, rtol=1e-12, atol=1e-15), name
+
+
 @alike
 @pytest.mark.parametrize("steps", [30, 1, 20])
 def test_long_runs_keep_the_same_curve(steps: int, tmp_path: Path) -> None:
@@ -215,8 +389,11 @@ def test_long_runs_keep_the_same_curve(steps: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"rate": 1e200, "optimizer": "sgd"}, InputError, r"too large in step 2. .* rate 1e\+199"),
+        ({"rate": 1e200, "optimizer": "sgd"}, InputError, "in step 2. .* with rate 1 the loss falls"),
         ({"rate": 1e200, "optimizer": "sgd", "live": 1}, InputError, "too large in step 2"),
+        ({"steps": 0}, CallError, "steps is 0; learning takes at least 1 step"),
+        ({"train": ", "}, CallError, "train: name the weights to learn. There are: W_Q, W_K"),
+        ({"labels": {"offce": "device"}}, InputError, "there is no sentence 'offce'.*'office'"),
         ({"train": "W_X"}, CallError, "train: there are no weights 'W_X'"),
         ({"steps": -1}, CallError, "takes a whole number from 0"),
         ({"rate": 0}, CallError, "takes a number above 0"),
@@ -227,6 +404,28 @@ def test_long_runs_keep_the_same_curve(steps: int, tmp_path: Path) -> None:
 def test_what_cannot_be_learned_is_said(options: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         attn_xl.learn(SAMPLE, **options)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--steps", "0"], "--steps is 0; learning takes at least 1 step"),
+        (["--weights-out", "{out}"], "--weights-out: .*out.xlsx is the workbook of the run"),
+        (["--train", "W_X"], "--train: there are no weights 'W_X'"),
+        (["--live", "0"], "--live is 0; it takes a whole number from 1"),
+        (["--rate", "1e300"], "too large in step 2"),
+    ],
+)
+def test_nothing_is_written_of_what_cannot_be_learned(
+    arguments: list[str], message: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.xlsx"
+    chosen = [one.format(out=out) for one in arguments]
+    result = CliRunner().invoke(app, ["learn", str(SAMPLE), "-o", str(out), *chosen])
+    assert isinstance(result.exception, (CallError, InputError))
+    assert re.search(message, str(result.exception))
+    assert "\n" not in str(result.exception)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_model_without_weights_has_nothing_to_learn(make: Make) -> None:
@@ -273,33 +472,14 @@ def test_attention_before_and_after_is_compared() -> None:
     assert np.allclose(moved, after - before, atol=0)
 
 
-@by_libreoffice
-def test_libreoffice_recalculates_a_run_after_changes(tmp_path: Path) -> None:
-    path, changed = (tmp_path / f"{name}.xlsx" for name in ("run", "changed"))
-    computation = attn_xl.attend(SAMPLE, steps=3, controls=True)
-    layout = attn_xl.write_workbook(computation, path)
-    (graph,) = computation.values()
-    book = openpyxl.load_workbook(path)
-    for name, value in (("Rate", 0.3), ("Step1.W_Q", -0.75)):
-        place = layout.blocks[graph[name]].place
-        book[place.sheet].cell(place.row, place.column).value = value
-    book.save(changed)
-    (expected,) = attn_xl.attend(changed).values()
-    ours = layout.blocks[graph["Loss"]].place
-    (tmp_path / "lo").mkdir()
-    recalculated = recalculated_by_libreoffice([changed], tmp_path / "lo")[0]
-    values = openpyxl.load_workbook(recalculated, data_only=True)[ours.sheet]
-    for row, loss in enumerate(expected["Loss"].values[:, 0], ours.row):
-        assert values.cell(row, ours.column).value == pytest.approx(loss, rel=1e-9)
-
-
 @pytest.mark.parametrize(
     "model", ["cnn", "rnn", pytest.param("lstm", marks=thorough), pytest.param("gru", marks=thorough)]
 )
 def test_networks_before_attention_learn(model: str, make: Make, tmp_path: Path) -> None:
-    x = table(RNG.normal(size=(3, 2)).round(3), WORDS[:3])
+    rng = np.random.default_rng(8)
+    x = table(rng.normal(size=(3, 2)).round(3), WORDS[:3])
     rows = WORDS[:1] if model == "cnn" else WORDS[:3]  # the maximum over the words
-    target = table(RNG.normal(size=(len(rows), 2)).round(3), rows)
+    target = table(rng.normal(size=(len(rows), 2)).round(3), rows)
     path = make({"pets": x, "Target": target})
     options = {"model": model, "hidden": 2, "optimizer": "adam", "random_weights": 1}
     live = attn_xl.learn(path, steps=4, live=4, **options)
@@ -328,3 +508,13 @@ def test_recurrent_networks_learn_as_in_pytorch(kind: str, make: Make) -> None:
         loss.backward()
         optimizer.step()
     assert np.allclose(ours.losses, losses, rtol=1e-9)
+
+
+def test_a_rate_that_is_too_large_is_told_with_one_that_was_tried() -> None:
+    found = attn_xl.learn(SAMPLES / "learning.xlsx", rate=50, optimizer="sgd", live=2, steps=12)
+    assert found.losses[-1] > found.losses[0]
+    (remark,) = [one for one in found.computation.remarks if one.startswith("The loss grows")]
+    rate = float(remark.partition("--rate ")[2].split()[0])
+    better = attn_xl.learn(SAMPLES / "learning.xlsx", rate=rate, optimizer="sgd", live=2, steps=12)
+    assert better.losses[-1] < better.losses[0]
+    assert not any("loss grows" in one for one in better.computation.remarks)

@@ -78,6 +78,15 @@ def test_a_given_probability_of_0_is_an_error() -> None:
         )
 
 
+def test_probabilities_have_no_gradient_of_their_own(make: Make) -> None:
+    graph = attn_xl.attend(make(classifier()))["pets"]
+    with pytest.raises(attn_xl.CallError, match=r"derivative together. Ask for .* of Logits"):
+        attn_xl.gradients(graph["Loss"], [graph["Probabilities"]])
+    other = given([[1]], ["a"], ["b"], "Other")
+    with pytest.raises(attn_xl.CallError, match="Loss was not computed from Other"):
+        attn_xl.gradients(graph["Loss"], [other])
+
+
 @pytest.mark.parametrize("formulas", ["cell", "array"])
 def test_a_right_answer_may_have_a_probability_too_small_to_be_kept(
     formulas: str, keep: Callable[[Path], Path], tmp_path: Path
@@ -225,7 +234,11 @@ def test_a_changed_label_changes_the_loss(
     ("sheets", "message"),
     [
         (classifier(Labels=None), "the sentence 'pets' has 0 labels"),
-        (classifier(Labels=[["pets", "animal"], ["dsek", "device"]]), "'desk' has 0 labels"),
+        (classifier(Labels=[["pets", "animal"]]), "'desk' has 0 labels"),
+        (
+            classifier(Labels=[["pets", "animal"], ["desk", "device"], ["dekc", "device"]]),
+            "sheet 'Labels': there is no sentence 'dekc'. Did you mean 'desk'",
+        ),
         (classifier(Labels=[["pets", "animal"], ["desk", "devise"]]), "the class 'devise' .* 'device'"),
         (classifier(Labels=[["pets", "animal"], ["desk", "animal"]]), "no sentence has the class"),
         (classifier(Labels=[["pets"], ["desk", "animal"]]), "sheet 'Labels', row 1: a label needs"),
@@ -249,7 +262,7 @@ def test_what_cannot_be_compared_is_said(sheets: Any, message: str, make: Make) 
 
 def test_a_word_with_two_columns_is_refused(make: Make) -> None:
     sheets = language_model(Vocabulary=table(np.ones((6, 3)), [*PETS, "cat"]))
-    with pytest.raises(InputError, match=r"'cat'.*not in the vocabulary once"):
+    with pytest.raises(InputError, match=r"'cat'.*is in the vocabulary 2 times"):
         attn_xl.attend(make(sheets))
 
 

@@ -16,7 +16,7 @@ from judges import differences_ironcalc
 
 import attn_xl
 from attn_xl import CallError, InputError, Settings, read_tables
-from attn_xl.choices import ATTENTION, BLOCKS, RECURRENT, STACKS, Model
+from attn_xl.choices import ATTENTION, BLOCKS, LANGUAGE, RECURRENT, STACKS, Model
 from attn_xl.cli.main import main
 from attn_xl.models.build import attend
 from attn_xl.tables.survey import Tables
@@ -36,6 +36,7 @@ OTHER: dict[str, Any] = {
     "score_cap": 0.5, "logit_cap": 0.5, "latent": 2, "latent_queries": 2, "experts": 3, "top_k": 1,
     "renormalize": False, "shared_expert": True, "generate": 2, "sample": True, "word_temperature": 2.0,
     "bidirectional": True, "nonlinearity": "relu", "influence": True,
+    "unit_length": True, "transform": "relu", "rotary_gain": 2.0,
 }  # fmt: skip
 BESIDE: dict[str, dict[str, Any]] = {
     "seed": {"dropout": 0.5},
@@ -43,6 +44,8 @@ BESIDE: dict[str, dict[str, Any]] = {
     "rotary_pairs": {"positions": "rotary"},
     "rotary_base": {"positions": "rotary"},
     "rotary_share": {"positions": "rotary"},
+    "rotary_gain": {"positions": "rotary"},
+    "unit_length": {"pooling": "mean"},
     "sinks": {"window": 1},
     "latent": {"heads": 2},
     "latent_queries": {"heads": 2, "latent": 2},
@@ -70,6 +73,7 @@ SHOWN = {
     "layout",
     "formulas",
     "canvas",
+    "language",
     "switches",
 }
 """What changes what is shown, and no number of the whole model."""
@@ -109,7 +113,7 @@ def basis(model: Model) -> dict[str, Any]:
 def of_use(tables: Tables, model: Model) -> Tables:
     """The tables without the vocabulary where a model has no use for one."""
     labels = {"one": ("good",), "two": ("bad",)} if model is Model.classify else {}
-    weights = tables.weights if model is Model.decoder_only else {}
+    weights = tables.weights if model in LANGUAGE else {}
     return replace(tables, weights=weights, labels=labels)
 
 

@@ -78,12 +78,12 @@ def check_activations(arrays: dict[str, Any]) -> None:
 
 def test_every_case_is_stored_and_small() -> None:
     files = {path.stem: path.stat().st_size for path in DATA.glob("*.npz")}
-    assert files.keys() - {"pca", "blocks", "onnx_blocks"} == {
+    assert files.keys() - {"pca", "blocks", "onnx_blocks", "learning"} == {
         *reference.CASES,
         "activations",
         "products",
-    }  # pca is of scikit-learn; blocks have tests of their own
-    assert max(files.values()) < 100_000
+    }  # pca is of scikit-learn; blocks and learning have tests of their own
+    assert max(files.values()) < 150_000
 
 
 @pytest.mark.parametrize("name", reference.CASES)

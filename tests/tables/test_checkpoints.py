@@ -197,6 +197,36 @@ def test_weights_from_a_model_and_words_from_a_file(make: Callable[..., Path]) -
     assert np.allclose(mine["Logits"].values, whole["Logits"].values, atol=1e-9)
 
 
+def test_the_words_the_weights_and_the_settings_come_from_three_files(
+    make: Callable[..., Path], tiny: Path
+) -> None:
+    """A second file of weights in the folder is read if it is named; a tokenizer is not needed for the
+    words of a spreadsheet, unless the model predicts words."""
+    changed(Tensors(TINY), tiny / "other.safetensors", lambda t: t["model.norm.weight"].fill(2))
+    x = attn_xl.read_tables(TINY, text="the cat ran").sentences[TINY.name]
+    rows = [["", *x.columns], *([word, *numbers] for word, numbers in zip(x.rows, x.values.tolist()))]
+    file = make({"s": rows, "Settings": [["epsilon", 0.5], ["lens", False]]})
+    graph = attn_xl.attend(attn_xl.read_tables(file, weights=tiny / "other.safetensors"))["s"]
+    assert set(graph["Dec.gamma"].values[0]) == {2.0}
+    assert graph["epsilon"].values == 0.5
+    assert not any(name.startswith("Lens") for name in graph)
+    bert = Path(shutil.copytree(DATA / "bert", tiny / "bert"))
+    (bert / "tokenizer.json").unlink()
+    rows = [["", *(f"d{i}" for i in range(8))], ["cat", *range(8)], ["mat", *range(8, 0, -1)]]
+    graph = attn_xl.attend(attn_xl.read_tables(make({"s": rows}), weights=bert))["s"]
+    assert graph["Pooler.Activated"].shape == (1, 8)
+
+
+@pytest.mark.parametrize("suffix", [".pt", ".bin", ".pth", ".ckpt"])
+def test_a_pickle_is_refused_wherever_it_is_given(suffix: str, tmp_path: Path) -> None:
+    file = tmp_path / f"weights{suffix}"
+    file.write_bytes(b"\x80\x02}q\x00.")
+    with pytest.raises(InputError, match=r"is a pickle.* safe_serialization=True"):
+        attn_xl.read_tables(SAMPLES / "mouse.xlsx", weights=file)
+    with pytest.raises(InputError, match=r"is a pickle.* safe_serialization=True"):
+        attn_xl.read_tables(file, text="the cat")
+
+
 def test_weights_without_a_config_are_read_by_their_names(
     make: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -274,6 +304,7 @@ def refused(folder: Path, says: str, text: str = "the cat") -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
+        (lambda c: c.pop("model_type"), "model_type is missing. attn-xl knows: bert"),
         (lambda c: c.update(model_type="rwkv"), "'rwkv', a family .* It knows: bert, .*llama"),
         (lambda c: c.pop("num_attention_heads"), "num_attention_heads is missing"),
         (lambda c: c.pop("rms_norm_eps"), "rms_norm_eps is missing"),
@@ -281,7 +312,7 @@ def refused(folder: Path, says: str, text: str = "the cat") -> None:
         (lambda c: c.update(rope_scaling={"rope_type": "yarn"}), "of type 'yarn' need factor"),
         (
             lambda c: c.update(rope_scaling={"rope_type": "longrope"}),
-            "'longrope'.* 'yarn' and 'dynamic'",
+            "'longrope'.* 'yarn', 'dynamic'",
         ),
         (
             lambda c: c.update(rope_scaling={"rope_type": "yarn", "factor": -2}),

@@ -421,7 +421,7 @@ def test_a_terminal_gets_no_workbook_but_a_progress_bar(
     assert done.returncode == 2
     assert b"cannot be printed to a terminal" in done.stderr
     program = (
-        "import attn_xl.cli.vectors as c; c.BAR_DELAY = -1\n"
+        "import attn_xl.cli.progress as c; c.BAR_DELAY = -1\n"
         f"from attn_xl.cli.main import main; main({[*PROGRAM[3:], '-o', str(tmp_path / 'w.xlsx')]!r})"
     )
     environment = {**os.environ, "TERM": "xterm", "PYTHONPATH": str(ROOT)}

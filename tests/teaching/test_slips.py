@@ -90,7 +90,7 @@ def slip(node: Node, row: int, column: int, entered: float, numbers: Mapping[Nod
         (ROOT, (1, 0), SQUARES.values[1, 0], "leaving out the square root"),
         (PLUS, (0, 0), 1 - 0.3, "subtracting instead of adding"),
         (PLUS, (0, 1), 2 * 1.1, "multiplying instead of adding"),
-        (PLUS, (0, 1), 2.0, "adding nothing"),
+        (PLUS, (0, 1), 2.0, "leaving out W"),
         (MINUS, (0, 1), 3.1, "adding instead of subtracting"),
         (MINUS, (0, 1), 1.1 - 2, "subtracting the other way round"),
         (PRODUCT, (0, 1), 3.1, "adding instead of multiplying"),

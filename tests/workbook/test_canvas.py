@@ -387,3 +387,12 @@ def test_every_operation_reads_only_what_a_figure_shows() -> None:
             continue
         figure = figure_of(sheet)
         assert figure.operands or node.words.endswith("side by side") or "columns" in node.words
+
+
+def test_weights_above_each_other_have_room_between_them(tmp_path: Path) -> None:
+    path = tmp_path / "out.xlsx"
+    attn_xl.write_workbook(attn_xl.attend(SAMPLES / "rnn.xlsx"), path)
+    ws = openpyxl.load_workbook(path)["Canvas"]
+    (caption,) = [cell for row in ws for cell in row if cell.value == "U_h"]
+    assert all(cell.value is None for cell in ws[caption.row - 1])
+    assert ws.cell(caption.row - 2, caption.column).value is not None

@@ -14,6 +14,7 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from conftest import ROOT, SAMPLES, thorough
@@ -71,6 +72,31 @@ def test_no_complaint_about_what_is_shipped() -> None:
     assert not [*complaints(ours)][:5]
 
 
+def structure(path: Path) -> set[tuple[str, ...]]:
+    """The XML of a workbook without its contents: for each part, which element follows which in which,
+    with which attributes, and the attributes' values that are words."""
+    found: set[tuple[str, ...]] = set()
+    with zipfile.ZipFile(path) as package:
+        for name in package.namelist():
+            part = re.sub(r"\d", "", name)
+            for parent in ElementTree.fromstring(package.read(name)).iter():
+                before = ""
+                for element in parent:
+                    found.add(
+                        (part, parent.tag, before, before := element.tag, *sorted(element.keys()))
+                    )
+                    words = ((k, v) for k, v in element.items() if v.isalpha() and v.islower())
+                    found.update((part, element.tag, *word) for word in words)
+    return found
+
+
 def test_no_complaint_about_what_is_written(tmp_path: Path) -> None:
+    """Every workbook with a structure that none before has, and every eighth of the others."""
     corpus = Corpus(tmp_path)
-    assert not [*complaints([path for kind in KINDS for path in corpus[kind]])][:5]
+    seen: set[tuple[str, ...]] = set()
+    paths = []
+    for number, path in enumerate(path for kind in KINDS for path in corpus[kind]):
+        if not (found := structure(path)) <= seen or number % 8 == 0:
+            paths.append(path)
+            seen |= found
+    assert not [*complaints(paths)][:5]

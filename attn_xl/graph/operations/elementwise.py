@@ -16,6 +16,7 @@ import numpy as np
 
 from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import ATOM, Cells, NoArray, Operand, Operation, Said, Term
+from attn_xl.languages import ENGLISH, current_language, message, translate
 
 if TYPE_CHECKING:
     from attn_xl.graph.matrix import Matrix
@@ -24,6 +25,7 @@ SUMS, PRODUCTS = (" + ", " − ", " if "), (" · ", " / ")
 """The signs that bind less tightly than a product, and those that do as a quotient does."""
 LEAST_KEPT = 1e-300
 """Every spreadsheet program keeps all digits of a number above this; some round 1e-308 to 0."""
+CHOICE = message("{if_on} if {switch} is on, else {if_off}")
 
 
 class Copy(Operation):
@@ -118,7 +120,16 @@ def in_parentheses(words: str, signs: Iterable[str]) -> str:
     outside, inner = words, None
     while inner != outside:
         inner, outside = outside, re.sub(r"\([^()]*\)", "", outside)
-    return f"({words})" if any(sign in outside for sign in signs) else words
+    found = any(sign in outside for sign in signs) or (" if " in signs and _is_choice(outside))
+    return f"({words})" if found else words
+
+
+def _is_choice(words: str) -> bool:
+    """Whether words in another language are those of a choice."""
+    if current_language() == ENGLISH:
+        return False
+    pieces = re.split(r"{\w+}", translate(CHOICE))
+    return all(piece in words for piece in pieces if piece.strip())
 
 
 class Add(Elementwise):
@@ -219,11 +230,12 @@ class Function(Operation):
 
     def words(self, *operands: str) -> str:
         (x,) = operands
-        return self.in_words.format(x=f"({x})" if " " in x and self.in_words.endswith("{x}") else x)
+        x = f"({x})" if " " in x and self.in_words.endswith("{x}") else x
+        return translate(self.in_words, x=x)
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         x = terms[0].at(row, column)
-        return Said(self.in_full.format(x=x.text, atom=x.within(ATOM)), self.binds)
+        return Said(translate(self.in_full, x=x.text, atom=x.within(ATOM)), self.binds)
 
 
 def _binds_in(template: str) -> int:
@@ -295,7 +307,7 @@ class NegativeLog(Function):
 
 
 def _if_kept(usual: str, x: str, total: str, gap: str) -> str:
-    return f"IF({x}>1E{math.log10(LEAST_KEPT):.0f},{usual},LN({total})+{gap})"
+    return f"IF({x}>10^{math.log10(LEAST_KEPT):.0f},{usual},LN({total})+{gap})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -305,6 +317,10 @@ class Power(Operation):
     noun: ClassVar[str] = "Powers"
     binds: ClassVar[int] = 2
     exponent: int
+
+    @property
+    def suffix(self) -> str:
+        return f"^{self.exponent}"
 
     def numbers(self, *operands: Numbers) -> Numbers:
         return np.asarray(operands[0] ** self.exponent)
@@ -346,7 +362,7 @@ class Acos(Function):
     noun: ClassVar[str] = "Angles"
     binds = 2
     in_cell = "ACOS(ROUND({x},14))*180/PI()"
-    in_words, in_full = "arccos({x}) in degrees", "arccos(round({x}, 14)) · 180 / π"
+    in_words, in_full = message("arccos({x}) in degrees"), "arccos(round({x}, 14)) · 180 / π"
 
     @staticmethod
     def of_one(x: float) -> float:
@@ -377,7 +393,8 @@ class Positive(Function):
 
     noun: ClassVar[str] = "Slopes"
     in_cell = in_array = "IF({x}>0,1,0)"
-    in_words, in_full = "1 where {x} > 0, else 0", "1 if {x} > 0, else 0"
+    in_words = message("1 where {x} > 0, else 0")
+    in_full = message("1 if {x} > 0, else 0")
 
     @staticmethod
     def of_one(x: float) -> float:
@@ -423,7 +440,7 @@ class GeluTanh(Function):
     noun: ClassVar[str] = "Activated"
     binds, repeats = 2, 3
     in_cell = in_array = "0.5*{x}*(1+TANH(SQRT(2/PI())*({x}+0.044715*{x}^3)))"
-    in_words = "GELU({x}), by tanh"
+    in_words = message("GELU({x}), by tanh")
     in_full = "0.5 · {atom} · (1 + tanh(√(2 / π) · ({atom} + 0.044715 · {atom}³)))"
 
     @staticmethod
@@ -548,8 +565,11 @@ class AtMost(Operation):
         return f"IF({left.array(1)}<={right.array(1)},1,0)"
 
     def words(self, *operands: str) -> str:
-        return f"1 if {operands[0]} ≤ {operands[1]}, else 0"
+        return translate("1 if {condition}, else 0", condition=f"{operands[0]} ≤ {operands[1]}")
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         left, right = (term.at(row, column) for term in terms)
-        return own.number(own.value(row, column), f"1 if {left.text} ≤ {right.text}, else 0")
+        return own.number(
+            own.value(row, column),
+            translate("1 if {condition}, else 0", condition=f"{left.text} ≤ {right.text}"),
+        )

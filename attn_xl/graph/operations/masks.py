@@ -9,6 +9,7 @@ import numpy as np
 
 from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import Operand, Operation, Said, Term
+from attn_xl.languages import joined_by_and, translate
 
 from .switches import ON
 
@@ -66,21 +67,23 @@ class Mask(Operation):
         return f"IF({test},{HIDDEN:.0f},0)"  # not every program reads 1E+9
 
     def words(self, *operands: str) -> str:
-        later = "later words, if Causal is on" if self.switched else "later words"
+        later = translate("later words, if Causal is on" if self.switched else "later words")
         kinds = [later] * (self.causal or self.switched)
         kinds += [", ".join(self.padding)] * bool(self.padding)
-        kinds += [f"words {operands[-2]} or more away"] if self.window else []
-        return f"{HIDDEN:.0e} hides {' and '.join(kinds)}".replace("e+0", "e")
+        kinds += [translate("words {width} or more away", width=operands[-2])] if self.window else []
+        hidden = f"{HIDDEN:.0e}".replace("e+0", "e")
+        return translate("{number} hides {what}", number=hidden, what=joined_by_and(kinds))
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         there, here = own.columns[column], own.rows[row]
         causal = terms[0].value(0, 0) == 1 if self.switched else self.causal
         if causal and column > row + self.first:
-            why = f"column {column + 1}, {there}, is later than row {row + 1}, {here}, so it is hidden"
+            why = "column {column}, {there}, is later than row {row}, {here}, so it is hidden"
         elif there.casefold() in {word.casefold() for word in self.padding}:
-            why = f"column {column + 1}, {there}, only fills up the sentence, so it is hidden"
+            why = "column {column}, {there}, only fills up the sentence, so it is hidden"
         elif own.value(row, column):
-            why = f"column {column + 1}, {there}, is outside the window of row {row + 1}, {here}"
+            why = "column {column}, {there}, is outside the window of row {row}, {here}"
         else:
-            why = f"row {row + 1}, {here}, may look at column {column + 1}, {there}"
+            why = "row {row}, {here}, may look at column {column}, {there}"
+        why = translate(why, row=row + 1, here=here, column=column + 1, there=there)
         return own.number(own.value(row, column), why)

@@ -13,11 +13,30 @@ import numpy as np
 from attn_xl.graph.node import Node, Numbers
 from attn_xl.graph.operation import Cells, Operand, Operation, Reads, Said, Term
 from attn_xl.graph.step import Recipe
+from attn_xl.languages import translate
 
 from .elementwise import PRODUCTS, SUMS, in_parentheses
 
 if TYPE_CHECKING:
     from attn_xl.graph.matrix import Matrix
+
+
+def _recipe(left: bool, right: bool) -> Recipe:
+    """How a product is computed by hand, of factors that are transposed or not."""
+    first, second = ("column" if left else "row"), ("row" if right else "column")
+    pair = f"{first} of {{a}}, {second} of {{b}}"
+    function = f"=SUMPRODUCT({pair})" if left != right else f"=SUM(MMULT({pair}))"
+    return Recipe(
+        do=f"{first.title()} of {{a}} times {second} of {{b}}: multiply pair by pair and add up the "
+        f"products. The cell's row gives the {first} of {{a}}, its column the {second} of {{b}}.",
+        hint=f"Use {function}. Common mistakes: mixing up rows and columns; no $ before what must not "
+        "move when you copy.",
+        prompt=f"{first.title()} of {{a}} times {second} of {{b}}, pair by pair, added up",
+    )
+
+
+RECIPES = {(left, right): _recipe(left, right) for left in (False, True) for right in (False, True)}
+"""The recipes by whether the left and the right factor are transposed."""
 
 
 class Product(Operation):
@@ -72,17 +91,7 @@ class Product(Operation):
         left, right = (
             isinstance(operand.operation, Transpose) and not operand.name for operand in operands
         )
-        first, second = ("column" if left else "row"), ("row" if right else "column")
-        pair = f"{first} of {{a}}, {second} of {{b}}"
-        function = f"=SUMPRODUCT({pair})" if left != right else f"=SUM(MMULT({pair}))"
-        return Recipe(
-            do=f"{first.title()} of {{a}} times {second} of {{b}}: multiply pair by pair and add up "
-            f"the products. The cell's row gives the {first} of {{a}}, its column the {second} of "
-            "{b}.",
-            hint=f"Use {function}. Common mistakes: mixing up rows and columns; no $ before what must "
-            "not move when you copy.",
-            prompt=f"{first.title()} of {{a}} times {second} of {{b}}, pair by pair, added up",
-        )
+        return RECIPES[left, right]
 
 
 class Dot(Operation):
@@ -104,7 +113,7 @@ class Dot(Operation):
 
     def words(self, *operands: str) -> str:
         left, right = (in_parentheses(words, (*SUMS, *PRODUCTS)) for words in operands)
-        return f"the sum of each row of {left} · {right}"
+        return translate("the sum of each row of {x}", x=f"{left} · {right}")
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         left, right = terms

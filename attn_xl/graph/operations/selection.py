@@ -11,6 +11,7 @@ import numpy as np
 from attn_xl.graph.loops import Loop, Looping
 from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import Cells, Operand, Operation, Reads, Said, Term
+from attn_xl.languages import joined_by_and, message, translate
 
 if TYPE_CHECKING:
     from attn_xl.graph.matrix import Matrix
@@ -44,7 +45,7 @@ class RowsOf(Operation):
         return replace(of, shape=shape, row=of.row + first)
 
     def words(self, *operands: str) -> str:
-        return "the word's row of " + " and ".join(dict.fromkeys(operands))
+        return translate("the word's row of {x}", x=joined_by_and([*dict.fromkeys(operands)]))
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         which, source_row = self.picks[row]
@@ -68,7 +69,7 @@ class Gather(RowsOf):
     noun: ClassVar[str] = "Rows"
 
     def words(self, *operands: str) -> str:
-        return "the word's row of " + " and ".join(dict.fromkeys(operands))
+        return translate("the word's row of {x}", x=joined_by_and([*dict.fromkeys(operands)]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,12 +137,12 @@ class AddedRows(Operation):
         return "+".join(operands[0].cell(column, row=place) for place in self.uses[row]) or "0"
 
     def words(self, *operands: str) -> str:
-        return f"the rows of {operands[0]} that use each row, added up"
+        return translate("the rows of {x} that use each row, added up", x=operands[0])
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         places = self.uses[row]
         if not places:
-            return own.number(0, "0: no row uses it")
+            return own.number(0, translate("0: no row uses it"))
         return own.total(len(places), lambda k: terms[0].at(places[k], column).within(1))
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
@@ -173,11 +174,8 @@ class Columns(Operation):
 
     def words(self, *operands: str) -> str:
         first, last = self.start + 1, self.stop
-        return (
-            f"columns {first} to {last} of {operands[0]}"
-            if first < last
-            else f"column {first} of {operands[0]}"
-        )
+        text = "columns {first} to {last} of {x}" if first < last else "column {first} of {x}"
+        return translate(text, first=first, last=last, x=operands[0])
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         return terms[0].at(row, self.start + column)
@@ -223,11 +221,16 @@ class Placed(Operation):
 
     def words(self, *operands: str) -> str:
         listed = ", ".join(operands)
-        return f"{listed} side by side" if len(operands) > 1 else f"{listed} in its columns, else 0"
+        text = "{x} side by side" if len(operands) > 1 else "{x} in its columns, else 0"
+        return translate(text, x=listed)
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         place = self._place(column, [term.shape[1] for term in terms])
-        return terms[place[0]].at(row, place[1]) if place else own.number(0, "0, outside its columns")
+        return (
+            terms[place[0]].at(row, place[1])
+            if place
+            else own.number(0, translate("0, outside its columns"))
+        )
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         start, part = self.starts[number], operands[number]
@@ -278,7 +281,7 @@ class Concat(Operation):
         raise IndexError(column)
 
     def words(self, *operands: str) -> str:
-        return ", ".join(operands) + " side by side"
+        return translate("{x} side by side", x=", ".join(operands))
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         for term in terms:
@@ -321,11 +324,14 @@ class OneHot(Operation):
         return f"IF({text}={heading},1,0)"
 
     def words(self, *operands: str) -> str:
-        return f"1 in the column labelled as in {operands[0]}, 0 elsewhere"
+        return translate("1 in the column labelled as in {x}, 0 elsewhere", x=operands[0])
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         chosen = own.value(row, column)
-        why = f"the column {own.columns[column]} is {'' if chosen else 'not '}the right one"
+        why = "the column {column} is the right one"
+        why = translate(
+            why if chosen else "the column {column} is not the right one", column=own.columns[column]
+        )
         return own.number(chosen, why)
 
 
@@ -350,10 +356,10 @@ class Find(Operation):
         return f"SUMPRODUCT(({words.whole()}={word.cell(0)})*({where}))"
 
     def words(self, *operands: str) -> str:
-        return f"where {operands[0]} stands in {operands[1]}"
+        return translate("where {word} stands in {words}", word=operands[0], words=operands[1])
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        return own.number(own.value(0, 0), f"where {terms[0].whole()} stands")
+        return own.number(own.value(0, 0), translate("where {word} stands", word=terms[0].whole()))
 
 
 class Picked(Operation):
@@ -372,7 +378,7 @@ class Picked(Operation):
         return matrix.picked(which, row)
 
     def words(self, *operands: str) -> str:
-        return f"row {operands[1]} of {operands[0]}"
+        return translate("row {row} of {x}", row=operands[1], x=operands[0])
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         matrix, which = terms
@@ -382,7 +388,7 @@ class Picked(Operation):
         matrix, which = operands
         if number:
             return None
-        return Here(matrix.shape[0]).of(which, rows=matrix.rows, columns=["here"]) @ d.T
+        return Here(matrix.shape[0]).of(which, rows=matrix.rows, columns=[message("here")]) @ d.T
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -412,11 +418,15 @@ class Chosen(Operation):
         )
 
     def words(self, *operands: str) -> str:
-        return f"1 in the chosen cell, if {operands[0]} is {self.number}; 0 elsewhere"
+        return translate(
+            "1 in the chosen cell, if {x} is {number}; 0 elsewhere", x=operands[0], number=self.number
+        )
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         chosen = own.value(row, column)
-        return own.number(chosen, f"this cell is {'' if chosen else 'not '}chosen")
+        return own.number(
+            chosen, translate("this cell is chosen" if chosen else "this cell is not chosen")
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -435,7 +445,9 @@ class Here(Operation):
         return f"IF({own.row_number()}+1={which.cell(0)},1,0)"
 
     def words(self, *operands: str) -> str:
-        return f"1 in row {operands[0]}, else 0"
+        return translate("1 in row {row}, else 0", row=operands[0])
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        return own.number(own.value(row, column), f"1 in row {terms[0].whole()}, else 0")
+        return own.number(
+            own.value(row, column), translate("1 in row {row}, else 0", row=terms[0].whole())
+        )

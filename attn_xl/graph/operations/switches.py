@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import Operand, Operation, Said, Term
+from attn_xl.languages import translate
+
+from .elementwise import CHOICE
 
 if TYPE_CHECKING:
     from attn_xl.graph.matrix import Matrix
@@ -30,7 +33,7 @@ class When(Operation):
 
     def words(self, *operands: str) -> str:
         switch, if_on, if_off = operands
-        return f"{if_on} if {switch} is on, else {if_off}"
+        return translate(CHOICE, if_on=if_on, switch=switch, if_off=if_off)
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         switch, if_on, if_off = terms

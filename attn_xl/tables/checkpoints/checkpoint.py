@@ -28,6 +28,8 @@ VOCABULARY, FACTORS, SEGMENT = "Vocabulary", "RotaryFactors", "Segment"
 MODULES = "modules.json"
 POOLINGS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "first"}
 """How sentence-transformers makes one vector of a sentence, in our words."""
+PADDED = 512
+"""Embeddings beyond the vocabulary that are usual: matrices are filled up to a round number of rows."""
 FEW_WORDS, MOST_PROBABLE = 500, "top:50"
 """A larger vocabulary is not shown whole, but its most probable words."""
 Array = NDArray[Any]
@@ -46,6 +48,11 @@ class Checkpoint:
     """A trained model as the ecosystem ships it: a folder with `config.json`, `model.safetensors` or
     shards with their index, and `tokenizer.json`. Weights stay in their files until they are used.
 
+    Args:
+        weights: the file of weights; by default `model.safetensors` or its shards.
+        reads_texts: whether texts have to be split into tokens; otherwise an encoder needs no
+            tokenizer.
+
     Attributes:
         folder: the folder.
         settings: the settings in its config, by the names of attn-xl.
@@ -57,31 +64,39 @@ class Checkpoint:
         MissingLibraryError: if the tokenizer needs a library that is not installed.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, weights: Path | None = None, *, reads_texts: bool = True) -> None:
         self.folder = folder
         file = folder / CONFIG
         self._config = read_json(file)
-        family, tensors = _family(self._config, file), Tensors(folder)
+        family, tensors = _family(self._config, file), Tensors(weights or folder)
         heads = _heads(family, tensors)
         family = replace(family, settings={**family.settings, **(heads[0].settings if heads else {})})
         for head in heads:
             family = replace(family, tensors={**family.tensors, **head.tensors})
         self.settings = _settings(family, self._config, file)
         self._remarks: tuple[str, ...] = ()
-        self._tokenizer = read_tokenizer(folder)
-        words = distinct(self._tokenizer.words)
-        self.weights = StoredWeights(tensors, family, self.settings, self._config, words)
-        self.weights.stretch(self._config, self.settings, file)
         if (folder / MODULES).is_file() and family.stack == "Enc":
             self._read_modules(folder)
+        encodes = self.settings["model"] == "encoder"
+        words: tuple[str, ...] = ()
+        if reads_texts or not encodes:
+            self._tokenizer = read_tokenizer(folder)
+            words = distinct(self._tokenizer.words)
+        self.weights = StoredWeights(tensors, family, self.settings, self._config, words)
+        self.weights.stretch(self._config, self.settings, file)
         embeddings = self.weights.embeddings
         if len(words) > len(embeddings):
             raise InputError(
                 f"{self._tokenizer.file}: has {len(words):,} tokens, but the model has embeddings for "
                 f"{len(embeddings):,}. Use the tokenizer that belongs to the model."
             )
+        if words and len(words) < len(embeddings) - PADDED:
+            self._remarks += (
+                f"The tokenizer has {len(words):,} tokens, and the model embeddings for "
+                f"{len(embeddings):,}; the others are named [unused N].",
+            )
         self.settings |= {"head_switches": True, "head_maps": True}
-        if family.stack == "Dec" or self.settings["model"] == "masked-language-model":
+        if not encodes:
             few = len(words) <= FEW_WORDS
             self.settings |= {"lens": True, "vocabulary": "all" if few else MOST_PROBABLE}
 
@@ -166,6 +181,8 @@ def _family(config: Mapping[str, Any], file: Path) -> Family:
             f"{file}: model_type is {kind!r}, which needs {NOT_COMPUTED[kind]}; attn-xl does not have "
             f"that. It knows: {known}."
         )
+    if kind is None:
+        raise InputError(f"{file}: model_type is missing. attn-xl knows: {known}.")
     raise InputError(
         f"{file}: model_type is {kind!r}, a family that attn-xl does not know. It knows: {known}."
     )

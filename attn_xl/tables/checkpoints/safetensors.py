@@ -102,6 +102,7 @@ class Tensors(Mapping[str, NDArray[Any]]):
 def _files(path: Path) -> list[Path]:
     """The .safetensors files of a checkpoint."""
     if not path.is_dir():
+        refuse_pickle(path)
         return [path]
     index = path / INDEX
     if index.is_file():
@@ -114,16 +115,24 @@ def _files(path: Path) -> list[Path]:
         files = [path / ONE_FILE]
     for file in files:
         if not file.is_file():
-            pickled = [p.name for p in path.iterdir() if p.suffix in (".bin", ".pt", ".pth", ".ckpt")]
-            if pickled:
-                raise InputError(
-                    f"{path}: {sorted(pickled)[0]} is a pickle, which can run code when opened, so "
-                    "attn-xl does not open it. Convert it: "
-                    "AutoModel.from_pretrained(folder).save_pretrained(folder, "
-                    "safe_serialization=True)."
-                )
+            for other in sorted(path.iterdir()):
+                refuse_pickle(other)
             raise InputError(f"{path}: {file.name} is missing. A model's folder has its weights there.")
     return files
+
+
+def refuse_pickle(file: Path) -> None:
+    """Refuse a file of weights that is a Python pickle.
+
+    Raises:
+        InputError: with the way to convert it.
+    """
+    if file.suffix in (".bin", ".pt", ".pth", ".ckpt"):
+        raise InputError(
+            f"{file.parent}: {file.name} is a pickle, which can run code when opened, so attn-xl does "
+            "not open it. Convert it: AutoModel.from_pretrained(folder).save_pretrained(folder, "
+            "safe_serialization=True)."
+        )
 
 
 def _header(file: Path) -> dict[str, _Stored]:

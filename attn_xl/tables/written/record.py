@@ -8,10 +8,13 @@ from dataclasses import fields
 from enum import Enum
 from typing import Any
 
+from attn_xl.languages import message
 from attn_xl.settings import SETTINGS, Settings
 
-NOTE = "How this workbook was made. attn-xl reads it back by these lines: leave them as they are."
-"""The first line of a record, which identifies it."""
+NOTE = message(
+    "How this workbook was made. attn-xl reads it back by these lines: leave them as they are."
+)
+"""The first line of a record."""
 NOT_KEPT = ("controls", "formulas", "random_weights", "hidden", "decimals")
 SENTENCE, WEIGHTS, GIVEN, ANSWERS = "sentence", "weights", "given", "answers"
 KEPT = "kept"
@@ -45,11 +48,21 @@ def chosen_lines(settings: Settings) -> Iterator[tuple[str, Any]]:
         yield choice.name.replace("_", "-"), shown
 
 
+def _is_record(grid: list[list[Any]]) -> bool:
+    """Whether a sheet is a record, in any language: it says so, or has the title and lines of one."""
+    if any(row and row[0] == NOTE for row in grid[:3]):
+        return True
+    lines = [str(row[0]) for row in grid[4:] if row]
+    return bool(grid and grid[0] and grid[0][0] == SETTINGS) and any(
+        line.startswith(NO_CHOICES) for line in lines
+    )
+
+
 def read_record(grids: Mapping[str, list[list[Any]]]) -> list[tuple[str, Any, str]] | None:
     """The lines (name, value, place) of a `Settings` sheet written by attn-xl; None if there is no
     such sheet."""
     grid = grids.get(SETTINGS)
-    if grid is None or not any(row and row[0] == NOTE for row in grid[:3]):
+    if grid is None or not _is_record(grid):
         return None
     lines = []
     for row in grid[4:]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from attn_xl.errors import InputError
 from attn_xl.graph.node import Node
+from attn_xl.languages import translate, translate_count
 from attn_xl.models.build import attend
 from attn_xl.models.computation import Computation
 from attn_xl.settings import SETTINGS, Settings
@@ -169,8 +170,11 @@ def changed_inputs(book: WrittenBook, assignment: Assignment) -> list[str]:
         found = book.find(source.defined, place, node.rows, node.columns)
         if found is None:
             remarks.append(
-                f"The sheet {place.sheet!r} with given numbers is missing; marked with the numbers in "
-                "the key."
+                translate(
+                    "The sheet {sheet} with given numbers is missing; marked with the numbers in the "
+                    "key.",
+                    sheet=repr(place.sheet),
+                )
             )
             continue
         changed = []
@@ -179,13 +183,17 @@ def changed_inputs(book: WrittenBook, assignment: Assignment) -> list[str]:
             value = book.value(found.sheet, *at) if None not in at else ""  # type: ignore[arg-type]
             number = float(node.values[row, column])
             if not _holds(value, number):
-                now = "blank" if value == "" else shortened(_text(value), 20)
+                now = translate("blank") if value == "" else shortened(_text(value), 20)
                 cell = f"{found.sheet}!{address(place.row + row, place.column + column)}"
-                changed.append(f"{cell} is {now}, was {number:g}")
+                changed.append(
+                    translate("{cell} is {now}, was {was}", cell=cell, now=now, was=f"{number:g}")
+                )
         if changed:
             remarks.append(
-                f"Given numbers were changed: {listed(changed, MOST_LISTED, '; ')}. Marked with the "
-                "original numbers."
+                translate(
+                    "Given numbers were changed: {cells}. Marked with the original numbers.",
+                    cells=listed(changed, MOST_LISTED, "; "),
+                )
             )
     return remarks
 
@@ -206,10 +214,19 @@ def changed_since(opened: Reopened, assignment: Assignment) -> list[str]:
         for source in sources(assignment.layout, computation, settings)
         if record.get(f"{TABLE} {source.defined or source.name}") != table_digest(source.node)
     ]
-    which = f" in {', '.join(names)}" if names else ""
+    if not names:
+        return [
+            translate(
+                "GIVEN NUMBERS OR WORDS WERE CHANGED: marked with the changed ones. Only an answer key "
+                "(--answers) has the originals."
+            )
+        ]
     return [
-        f"GIVEN NUMBERS OR WORDS WERE CHANGED{which}: marked with the changed ones. Only an answer key "
-        "(--answers) has the originals."
+        translate(
+            "GIVEN NUMBERS OR WORDS WERE CHANGED in {tables}: marked with the changed ones. Only an "
+            "answer key (--answers) has the originals.",
+            tables=", ".join(names),
+        )
     ]
 
 
@@ -218,8 +235,13 @@ def changed_record(lines: Sequence[tuple[str, object, str]], keys: Keys) -> list
     in_key = {str(line[0]): _text(line[1]) for line in keys.lines if _is_choice(str(line[0]))}
     here = {name: _text(value) for name, value, _ in lines if _is_choice(name)}
     remarks = [
-        f"The sheet {SETTINGS!r} has {name} = {here.get(name, 'nothing')}, the key has "
-        f"{in_key.get(name, 'nothing')}; marked by the key."
+        translate(
+            "The sheet {sheet} has {name} = {here}, the key has {there}; marked by the key.",
+            sheet=repr(SETTINGS),
+            name=name,
+            here=here.get(name, translate("nothing")),
+            there=in_key.get(name, translate("nothing")),
+        )
         for name in dict.fromkeys([*in_key, *here])
         if in_key.get(name) != here.get(name)
     ]
@@ -237,10 +259,13 @@ def edited_record(lines: Sequence[tuple[str, object, str]]) -> list[str]:
               if check_of((name, value, place)) not in written]  # fmt: skip
     gone = len({*written} - {check_of(line) for line in kept}) - len(edited)
     if gone > 0:
-        edited.append("a line is missing" if gone == 1 else f"{gone} lines are missing")
+        edited.append(translate_count("a line is missing", "{number} lines are missing", gone))
     if not edited:
         return []
-    return [f"The sheet {SETTINGS!r} was edited: {listed(edited, MOST_LISTED, '; ')}."]
+    lines_edited = listed(edited, MOST_LISTED, "; ")
+    return [
+        translate("The sheet {sheet} was edited: {lines}.", sheet=repr(SETTINGS), lines=lines_edited)
+    ]
 
 
 def _is_choice(name: str) -> bool:

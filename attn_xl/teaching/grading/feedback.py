@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from attn_xl.choices import Language
 from attn_xl.graph.recompute import follows
+from attn_xl.languages import current_language, translate, translate_count
+from attn_xl.settings import Settings
 from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.teaching.lessons.blanks import results_of
-from attn_xl.teaching.lessons.pages import MARK_WIDTH, row_height
+from attn_xl.teaching.lessons.pages import COVER, MARK_WIDTH, row_height
 from attn_xl.text import listed
 from attn_xl.views.explanation import figure
 from attn_xl.workbook.layout.controls_sheet import with_controls
@@ -27,7 +30,6 @@ from .marking import Marking, Verdict
 from .results import CellMark, Graded, sentence
 
 FEEDBACK = "Feedback"
-NOTE = "Your marks. On each sheet they stand beside what you entered."
 MARKS = {
     Verdict.right: "✓",
     Verdict.followed: "(✓)",
@@ -35,10 +37,6 @@ MARKS = {
     Verdict.blank: "–",
     Verdict.not_a_number: "#",
 }
-LEGEND = (
-    "✓ right   (✓) follows from your own earlier numbers: full credit   ✗ wrong   – blank   "
-    "# not a number"
-)
 WIDTHS = {1: 22.0, 2: 34.0, 3: 13.0, 4: 18.0, 5: 13.0, 6: 2.0, 7: 56.0, 8: 62.0}
 NUMERIC = (3, 4, 5)
 DECIMALS = 4
@@ -48,15 +46,22 @@ MOST_LISTED, MOST_UNEXPLAINED = 8, 4
 
 
 def write_feedback(
-    graded: Graded, assignment: Assignment, marking: Marking, path: Path, template: str | Path
+    graded: Graded,
+    assignment: Assignment,
+    marking: Marking,
+    path: Path,
+    template: str | Path,
+    ramp: Sequence[Sheet] = (),
 ) -> None:
-    """Write the marked copy of a submission.
+    """Write the marked copy of a submission, with the marked pages of a ramp in front if it has one.
 
     Raises:
         OutputError: if the file cannot be written.
     """
     layout = feedback_layout(graded, assignment, marking)
-    write_layout(layout, path, template=template, settings=assignment.settings, source=graded.file)
+    layout = replace(layout, sheets=(*ramp, *layout.sheets))
+    settings = replace(assignment.settings, language=Language(current_language()))
+    write_layout(layout, path, template=template, settings=settings, source=graded.file)
 
 
 def feedback_layout(graded: Graded, assignment: Assignment, marking: Marking) -> Layout:
@@ -69,7 +74,17 @@ def feedback_layout(graded: Graded, assignment: Assignment, marking: Marking) ->
     )
     layout = with_controls(replace(assignment.layout, blanks=blanks))
     sheets = tuple(_marked(sheet, marking) for sheet in layout.sheets)
-    return replace(layout, sheets=sheets, cover=_feedback_page(graded, assignment))
+    places = {one.block.name: one.block.place.sheet for one in assignment.exercises}
+    return replace(layout, sheets=sheets, cover=_feedback_page(graded, places))
+
+
+def write_ramp_feedback(
+    graded: Graded, ramp: Sequence[Sheet], path: Path, template: str | Path
+) -> None:
+    """Write the marked copy of a ramp, as `write_feedback`."""
+    layout = Layout(FEEDBACK, {}, tuple(ramp), overview=False, cover=_feedback_page(graded, {}))
+    settings = Settings(language=Language(current_language()))
+    write_layout(layout, path, template=template, settings=settings, source=graded.file)
 
 
 def _marked(sheet: Sheet, marking: Marking) -> Sheet:
@@ -85,7 +100,7 @@ def _marked(sheet: Sheet, marking: Marking) -> Sheet:
     for block in blocks:
         marks = replace(block.place, column=block.place.column + last)
         if (marks.row, marks.column) not in headed:
-            cells.append(Cell(marks.row - 1, marks.column, "marks"))
+            cells.append(Cell(marks.row - 1, marks.column, translate("marks")))
         headed.add((marks.row, marks.column))
         cells += _marks(block, marks, marking)
         tints += _tints(block, marks)
@@ -114,63 +129,74 @@ def _tints(block: Block, marks: Place) -> list[Tint]:
 # The feedback page
 
 
-def _feedback_page(graded: Graded, assignment: Assignment) -> Sheet:
+def _feedback_page(graded: Graded, places: Mapping[str, str]) -> Sheet:
+    """The page of feedback; `places` has the sheet of each step that is not named after it."""
     cells: list[Cell] = []
     heights: dict[int, float] = {}
     share = graded.share or 0.0
     who = " ".join(filter(None, (graded.name, f"({graded.id})" if graded.id else "")))
-    total = f"{graded.points} of {graded.most} cells"
+    total = translate_count(
+        "{points} of {number} cell", "{points} of {number} cells", graded.most, points=graded.points
+    )
+    legend = translate(
+        "✓ right   (✓) follows from your own earlier numbers: full credit   ✗ wrong   – blank   "
+        "# not a number"
+    )
     cells += [
-        Cell(4, 1, "total", style="attn label"),
+        Cell(4, 1, translate("total"), style="attn label"),
         Cell(4, 2, share, style="attn step", number_format="0 %", align="left"),
         Cell(4, 3, total, style="attn text"),
-        Cell(5, 2, LEGEND),
+        Cell(5, 2, legend),
     ]
     row = 7
-    cells += _heads(row, ("step", "", "points", "cells", "share"))
+    heads = (translate("step"), "", translate("points"), translate("cells"), translate("share"))
+    cells += _heads(row, heads)
     for number, (step, (points, most)) in enumerate(graded.steps.items(), row + 1):
-        block = next(one.block for one in assignment.exercises if one.block.name == step)
         cells += [
-            Cell(number, 1, step, style="attn link", link=block.place.sheet),
+            Cell(number, 1, step, style="attn link", link=places.get(step, step)),
             Cell(number, 3, float(points), style="attn text", number_format="0"),
             Cell(number, 4, float(most), style="attn text", number_format="0"),
             Cell(number, 5, points / most, style="attn text", number_format="0 %"),
         ]
     row += len(graded.steps) + 2
     for remark in graded.remarks:
-        cells.append(Cell(row, 1, "note", style="attn label"))
+        cells.append(Cell(row, 1, translate("note"), style="attn label"))
         cells.append(Cell(row, 2, remark, style="attn text", wrap=True, across=6))
         heights[row] = row_height(remark, sum(WIDTHS[column] for column in range(2, 8)))
         row += 1
     row += bool(graded.remarks)
-    cells += _mistakes(graded, assignment, row, heights)
+    cells += _mistakes(graded, places, row, heights)
     extras = Extras(tuple(cells), widths=dict(WIDTHS), heights=heights, zoom=100)
-    title = f"{FEEDBACK}: {who or graded.file}"
-    return Sheet(FEEDBACK, FEEDBACK, "", title, NOTE, (), extras)
+    title = translate("Feedback: {name}", name=who or graded.file)
+    note = translate("Your marks. On each sheet they stand beside what you entered.")
+    return Sheet(FEEDBACK, FEEDBACK, "", title, note, (), extras)
 
 
 def _mistakes(
-    graded: Graded, assignment: Assignment, row: int, heights: dict[int, float]
+    graded: Graded, places: Mapping[str, str], row: int, heights: dict[int, float]
 ) -> list[Cell]:
     """The table of mistakes: a line for each step and cause, with the numbers of its first cell. Blank
     cells are not listed."""
-    places = {one.block.name: one.block.place for one in assignment.exercises}
     mistakes = by_cause(graded.cells)
     if not mistakes:
         blank = any(one.verdict is Verdict.blank for one in graded.cells)
-        text = "No mistakes; some cells are blank." if blank else "No mistakes. Well done!"
+        if blank:
+            text = translate("No mistakes; some cells are blank.")
+        else:
+            text = translate("No mistakes. Well done!")
         return [Cell(row, 1, text, style="attn step")]
-    cells = _heads(
-        row,
-        ("cell", "name", "you entered", "from your numbers", "right", "", "calculation", "likely slip"),
-    )
+    heads = (
+        translate("cell"), translate("name"), translate("you entered"), translate("from your numbers"),
+        translate("right"), "", translate("calculation"), translate("likely slip"),
+    )  # fmt: skip
+    cells = _heads(row, heads)
     for number, alike in enumerate(mistakes[:MOST_ROWS], row + 1):
         one = alike[0]
-        guess = sentence(one.guess)
+        guess = sentence(one.guess) or one.differs
         rest = listed([other.cell.rpartition("!")[2] for other in alike[1:]], MOST_LISTED)
-        guess = f"{guess} Also in {rest}.".strip() if rest else guess
+        guess = f"{guess} {translate('Also in {cells}.', cells=rest)}".strip() if rest else guess
         entered: float | str = one.entered if one.number is None else one.number
-        link = places[one.step].sheet
+        link = places.get(one.step, one.step)
         cells.append(Cell(number, 1, one.cell, style="attn link", wrap=True, link=link))
         values = (entered, "?" if one.follows is None else one.follows, one.right)
         for column, value in zip(NUMERIC, values):
@@ -184,7 +210,11 @@ def _mistakes(
         texts = ((one.name, 2), (one.worked, 7), (guess, 8))
         heights[number] = max(row_height(text, WIDTHS[column]) for text, column in texts)
     if len(mistakes) > MOST_ROWS:
-        cells.append(Cell(row + MOST_ROWS + 1, 1, f"and {len(mistakes) - MOST_ROWS} more"))
+        cells.append(
+            Cell(
+                row + MOST_ROWS + 1, 1, translate("and {number} more", number=len(mistakes) - MOST_ROWS)
+            )
+        )
     return cells
 
 
@@ -224,4 +254,4 @@ def _heads(row: int, heads: tuple[str, ...]) -> list[Cell]:
 
 def is_feedback(book: WrittenBook) -> bool:
     """Whether a workbook is a marked copy written by `write_feedback`."""
-    return any(line and line[0] == NOTE for line in book.grids.get(FEEDBACK, [])[:3])
+    return FEEDBACK in book.grids and COVER not in book.grids

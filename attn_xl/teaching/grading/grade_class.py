@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from attn_xl.errors import CallError, OutputError
+from attn_xl.languages import current_language, translate, translate_count
 from attn_xl.outputs import check_output
 from attn_xl.parallel import in_parallel
 from attn_xl.spreadsheets.addresses import unique
@@ -69,7 +70,7 @@ def grade_class(
         into = Path(temporary) if zipped else feedback
         copies = _feedback_paths(submissions, into, force, [*paths, *others])
         tasks = [
-            Submission(one.path, answers, copy, look, one.named)
+            Submission(one.path, answers, copy, look, one.named, current_language())
             for one, copy in zip(submissions, copies)
         ]
         marked = dict(
@@ -173,19 +174,27 @@ def together(found: Sequence[Graded], keys: Keys | None) -> list[Graded]:
         if len(own) > 1:
             best = max(own, key=lambda other: other.share or 0.0)
             others = [other.file for other in own if other is not one]
-            counts = "this one" if best is one else best.file
-            remarks.insert(
-                0,
-                f"The same lesson was also handed in as {', '.join(others)}. The best one counts: "
-                f"{counts}.",
-            )
+            also = translate("The same lesson was also handed in as {files}.", files=", ".join(others))
+            if best is one:
+                counts = translate("The best one counts: this one.")
+            else:
+                counts = translate("The best one counts: {file}.", file=best.file)
+            remarks.insert(0, f"{also} {counts}")
             status = status if best is one else Status.repeated
         if one.path in copies:
-            remarks.insert(0, f"Identical, byte for byte, to {', '.join(copies[one.path])}.")
+            files_alike = ", ".join(copies[one.path])
+            remarks.insert(0, translate("Identical, byte for byte, to {files}.", files=files_alike))
         named = named_after(one.path, students) if one.path and one.id else None
         if named and named.id != one.id:
             who = f"{named.id} ({named.name})" if named.name else named.id
-            remarks.insert(0, f"The file is named after {who}, but it holds the lesson of {one.id}.")
+            remarks.insert(
+                0,
+                translate(
+                    "The file is named after {student}, but it holds the lesson of {owner}.",
+                    student=who,
+                    owner=one.id,
+                ),
+            )
             instead[named.id] = one.id
         results.append(replace(one, status=status, remarks=tuple(remarks)))
     if keys is None:
@@ -212,9 +221,12 @@ def _identical_files(found: Sequence[Graded]) -> dict[Path | None, list[str]]:
 
 
 def _missing(student: Student, instead: str | None, found: Sequence[Graded]) -> Graded:
-    remark = "Nothing was handed in."
+    remark = translate("Nothing was handed in.")
     if instead:
-        remark = f"Nothing was handed in; the file with their name holds the lesson of {instead}."
+        remark = translate(
+            "Nothing was handed in; the file with their name holds the lesson of {owner}.",
+            owner=instead,
+        )
     broken = [
         one.file
         for one in found
@@ -223,7 +235,7 @@ def _missing(student: Student, instead: str | None, found: Sequence[Graded]) -> 
         and named_after(one.path, [student])
     ]
     if broken:
-        remark = f"{broken[0]}, which has their name, could not be marked."
+        remark = translate("{file}, which has their name, could not be marked.", file=broken[0])
     return Graded(None, Status.missing, student.id, student.name, remarks=(remark,))
 
 
@@ -231,17 +243,31 @@ def summary(found: Sequence[Graded]) -> str:
     """A line that counts the submissions by outcome and gives the mean of those marked."""
     shares = [one.share for one in found if one.status is Status.marked and one.share is not None]
     counts = {status: sum(one.status is status for one in found) for status in Status}
-    parts = [f"{counts[Status.marked]} marked"]
-    if shares:
-        parts[0] += f", mean {100 * sum(shares) / len(shares):.1f} %"
-    parts += [
-        f"{counts[status]} {text}"
-        for status, text in (
-            (Status.failed, "not marked"),
-            (Status.repeated, "superseded"),
-            (Status.missing, "missing"),
-            (Status.skipped, "skipped"),
+    marked, failed, repeated, missing, skipped = (
+        counts[status]
+        for status in (
+            Status.marked,
+            Status.failed,
+            Status.repeated,
+            Status.missing,
+            Status.skipped,
         )
-        if counts[status]
-    ]
+    )
+    if shares:
+        mean = f"{100 * sum(shares) / len(shares):.1f} %"
+        parts = [
+            translate_count(
+                "{number} marked, mean {mean}", "{number} marked, mean {mean}", marked, mean=mean
+            )
+        ]
+    else:
+        parts = [translate_count("{number} marked", "{number} marked", marked)]
+    if failed:
+        parts.append(translate_count("{number} not marked", "{number} not marked", failed))
+    if repeated:
+        parts.append(translate_count("{number} superseded", "{number} superseded", repeated))
+    if missing:
+        parts.append(translate_count("{number} missing", "{number} missing", missing))
+    if skipped:
+        parts.append(translate_count("{number} skipped", "{number} skipped", skipped))
     return "; ".join(parts)

@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from attn_xl.errors import AttnXlError, InputError, unforeseen
 from attn_xl.graph.node import Node, Numbers, walk
+from attn_xl.languages import ENGLISH, LANGUAGES, current_language, message, speaking, translate
 from attn_xl.settings import Settings
-from attn_xl.spreadsheets.numerals import as_text
+from attn_xl.spreadsheets.numerals import as_text, is_number
 from attn_xl.tables.written.record import read_record
 from attn_xl.tables.written.reopen import reopened, shown_choice, switches
 from attn_xl.tables.written.written_book import WrittenBook
@@ -20,6 +22,7 @@ from attn_xl.teaching.answer_key import Keys, is_key, is_solved, read_keys
 from attn_xl.teaching.lessons.blanks import results_of
 from attn_xl.teaching.lessons.pages import COVER, name_of
 from attn_xl.teaching.lessons.predictions import came_out
+from attn_xl.teaching.lessons.ramp import KIND, LANGUAGE, RAMP, SEED
 from attn_xl.teaching.roster import Student, file_name
 from attn_xl.text import clean, listed, shortened
 from attn_xl.views.cell_names import CellNames, Element
@@ -36,13 +39,17 @@ from .assignment import (
     from_key,
     from_record,
 )
-from .feedback import is_feedback, write_feedback
+from .feedback import is_feedback, write_feedback, write_ramp_feedback
+from .first_difference import first_difference
+from .grade_ramp import RampMarks, mark_ramp
 from .handed_in import ASK, owner_of, why_not
 from .known_slips import Wrong, slips
 from .marking import Entries, Entry, Marking, Verdict, mark, no_entries, read_entry
 from .results import CellMark, Graded, Prediction, Status, is_grades
 
 DECIMALS, MOST_TERMS, MOST_LISTED = 4, 12, 5
+_AS_TEXT = message("Numbers typed as text: {cells}.")
+_NO_NUMBERS = message("Not numbers: {cells}.")
 LONGEST_PREDICTION = 300
 
 
@@ -54,6 +61,7 @@ class Submission:
         path: the file; key: the answer key of its class.
         feedback: the path of its marked copy; template: the look of that copy.
         named: whether the call named it; otherwise files of other formats are skipped.
+        language: of its remarks and its marked copy; if English, that of the lesson.
     """
 
     path: Path
@@ -61,56 +69,76 @@ class Submission:
     feedback: Path | None = None
     template: str | Path = DEFAULT
     named: bool = True
+    language: str = ENGLISH
 
 
 def grade_one(submission: Submission) -> Graded:
     """Mark one file. Whatever is wrong with the file becomes a remark, not an exception."""
     path = submission.path
-    try:
-        return _graded(submission)
-    except AttnXlError as error:
-        reason = str(error).removeprefix(f"{path}").lstrip(":, ")
-        return Graded(path, Status.failed, remarks=(f"Not marked: {reason}",))
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException as error:  # a panic in a reader is not an Exception
-        return Graded(path, Status.failed, remarks=(f"Not marked: {clean(unforeseen(error))}.",))
+    with speaking(submission.language):
+        try:
+            return _graded(submission)
+        except AttnXlError as error:
+            reason = str(error).removeprefix(f"{path}").lstrip(":, ")
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # a panic in a reader is not an Exception
+            reason = f"{clean(unforeseen(error))}."
+        remark = translate("Not marked: {reason}", reason=reason)
+        return Graded(path, Status.failed, remarks=(remark,))
 
 
 def _graded(submission: Submission) -> Graded:
     path = submission.path
     if path.name.startswith(("~$", ".~lock.")):
-        return _skipped(path, "a lock file of a spreadsheet program")
+        return _skipped(path, translate("a lock file of a spreadsheet program"))
     why = why_not(path)
     if why and (not submission.named or path.suffix.lower() in ASK):
         return _skipped(path, why)
     book = WrittenBook.read(path)
     for known, what in (
-        (is_key, "an answer key"),
-        (is_solved, "the answers of a lesson"),
-        (is_grades, "grades from an earlier run"),
-        (is_feedback, "feedback from an earlier run"),
+        (is_key, translate("an answer key")),
+        (is_solved, translate("the answers of a lesson")),
+        (is_grades, translate("grades from an earlier run")),
+        (is_feedback, translate("feedback from an earlier run")),
     ):
         if known(book):
             return _skipped(path, what)
-    keys = _keys(submission.key) if submission.key else None
     lines = read_record(book.grids)
     record = {name: value for name, value, _ in lines or ()}
+    own = as_text(record.get(LANGUAGE, ""))
+    chosen = current_language() != ENGLISH or own not in LANGUAGES
+    with speaking(current_language() if chosen else own):
+        return _graded_book(submission, book, lines, record)
+
+
+def _graded_book(
+    submission: Submission,
+    book: WrittenBook,
+    lines: Sequence[tuple[str, Any, str]] | None,
+    record: Mapping[str, Any],
+) -> Graded:
+    path = submission.path
+    keys = _keys(submission.key) if submission.key else None
     student = Student(clean(_student_id(record)), clean(record.get("lesson name", "")), "")
+    if record.get(KIND) == RAMP:
+        return _graded_ramp(submission, book, record, student)
     remarks: list[str] = []
     remarks += edited_record(lines or ())
     owner = _in_key(keys, student.id, path) if keys and not keys.solved else None
     if keys and (owner or keys.solved):
         assignment = _solved(keys.path) if keys.solved else from_key(keys, keys.keys[owner.id])  # type: ignore[union-attr]
         if lines is None:
-            remarks.append("The sheet 'Settings' is missing; marked by the key.")
+            remarks.append(translate("The sheet 'Settings' is missing; marked by the key."))
             if not any(one.place.sheet in book.grids for one in assignment.exercises):
                 raise InputError(f"{path}: is not a lesson: it has none of the lesson's sheets.")
         else:
             remarks += changed_record(lines, keys)
             if owner and not student.id:
                 remarks.append(
-                    "The sheet 'Settings' does not name the student; identified by the file name."
+                    translate(
+                        "The sheet 'Settings' does not name the student; identified by the file name."
+                    )
                 )
         remarks += changed_inputs(book, assignment)
         remarks += _switches(book, assignment.settings)
@@ -119,12 +147,17 @@ def _graded(submission: Submission) -> Graded:
         opened = reopened(book)
         assignment = from_record(opened)
         if keys:
-            owner_text = (
-                f"belongs to {student.id!r}, who is not in the key"
-                if student.id
-                else "belongs to nobody in the key"
-            )
-            remarks.append(f"This lesson {owner_text}; marked by its own record.")
+            if student.id:
+                remark = translate(
+                    "This lesson belongs to {student}, who is not in the key; marked by its own "
+                    "record.",
+                    student=repr(student.id),
+                )
+            else:
+                remark = translate(
+                    "This lesson belongs to nobody in the key; marked by its own record."
+                )
+            remarks.append(remark)
         remarks += changed_since(opened, assignment)
         remarks += _switches(book, assignment.settings)
     if not student.id:
@@ -134,12 +167,16 @@ def _graded(submission: Submission) -> Graded:
     opened_cells = {one.block.node: one.cells for one in assignment.exercises}
     marking = mark(results_of(assignment.computation), opened_cells, entries, assignment.tolerance)
     cells = tuple(_cell_marks(assignment, marking))
+    steps = {one.block.name: marking.points(one.block.node) for one in assignment.exercises}
+    ramp = _ramp(book, record)
+    if ramp:
+        steps, cells, odd = {**ramp.steps, **steps}, (*ramp.cells, *cells), [*ramp.remarks, *odd]
     graded = Graded(
         path=path,
         status=Status.marked,
         id=student.id,
         name=student.name,
-        steps={one.block.name: marking.points(one.block.node) for one in assignment.exercises},
+        steps=steps,
         cells=cells,
         remarks=(*remarks, *odd),
         predictions=_predictions(book, assignment),
@@ -147,14 +184,60 @@ def _graded(submission: Submission) -> Graded:
     if submission.feedback is None:
         return graded
     try:
-        write_feedback(graded, assignment, marking, submission.feedback, submission.template)
+        write_feedback(
+            graded,
+            assignment,
+            marking,
+            submission.feedback,
+            submission.template,
+            ramp.sheets if ramp else (),
+        )
     except AttnXlError as error:
-        return replace(graded, remarks=(*graded.remarks, f"No feedback: {error}"))
+        return replace(
+            graded, remarks=(*graded.remarks, translate("No feedback: {error}", error=error))
+        )
+    return replace(graded, feedback=submission.feedback.name)
+
+
+def _ramp(book: WrittenBook, record: Mapping[str, Any]) -> RampMarks | None:
+    """The marks of the pages of a ramp; None if the workbook was written without them."""
+    seed = record.get(SEED)
+    if not is_number(seed):
+        return None
+    own = as_text(record.get(LANGUAGE, ""))
+    return mark_ramp(book, int(seed), _student_id(record), own if own in LANGUAGES else ENGLISH)
+
+
+def _graded_ramp(
+    submission: Submission, book: WrittenBook, record: Mapping[str, Any], student: Student
+) -> Graded:
+    ramp = _ramp(book, record)
+    if ramp is None:
+        raise InputError(f"{submission.path}: the sheet 'Settings' has no number for {SEED!r}.")
+    if not student.id:
+        named = owner_of(submission.path)
+        student = Student(named.number, named.name, "")
+    graded = Graded(
+        path=submission.path,
+        status=Status.marked,
+        id=student.id,
+        name=student.name,
+        steps=ramp.steps,
+        cells=ramp.cells,
+        remarks=ramp.remarks,
+    )
+    if submission.feedback is None:
+        return graded
+    try:
+        write_ramp_feedback(graded, ramp.sheets, submission.feedback, submission.template)
+    except AttnXlError as error:
+        remark = translate("No feedback: {error}", error=error)
+        return replace(graded, remarks=(*graded.remarks, remark))
     return replace(graded, feedback=submission.feedback.name)
 
 
 def _skipped(path: Path, what: str) -> Graded:
-    return Graded(path, Status.skipped, remarks=(f"Skipped: {what}.",))
+    return Graded(path, Status.skipped, remarks=(translate("Skipped: {what}.", what=what),))
 
 
 @lru_cache(maxsize=4)
@@ -205,10 +288,8 @@ def _begins(text: str, *beginnings: str) -> bool:
 
 def _written_name(book: WrittenBook) -> str:
     """The name that a student wrote on the first page."""
-    for row in range(1, 9):
-        if book.text(COVER, row, 1) == "name":
-            return book.text(COVER, row, 2)[:100]
-    return ""
+    named = [row for row in range(3, 9) if book.text(COVER, row, 1)]  # after the title and its note
+    return book.text(COVER, named[0], 2)[:100] if named else ""
 
 
 def _predictions(book: WrittenBook, assignment: Assignment) -> dict[str, Prediction]:
@@ -217,9 +298,11 @@ def _predictions(book: WrittenBook, assignment: Assignment) -> dict[str, Predict
     written = {book.text(COVER, row, 1): book.text(COVER, row, 4) for row in lines}
     owners = {block.node: sheet for sheet in assignment.layout.sheets for block in sheet.blocks}
     names = {name_of(owners[one.block.node], one.block.node): one.block for one in assignment.exercises}
+    with speaking(assignment.settings.language.value):  # the choices are in the lesson's
+        right = {name: came_out(block.node) for name, block in names.items()}
     return {
-        name: Prediction(shortened(written.get(name, ""), LONGEST_PREDICTION), came_out(block.node))
-        for name, block in names.items()
+        name: Prediction(shortened(written.get(name, ""), LONGEST_PREDICTION), right[name])
+        for name in names
     }
 
 
@@ -229,10 +312,21 @@ def _switches(book: WrittenBook, settings: Settings) -> list[str]:
     for switch in switches(book, settings):
         was = shown_choice(switch.was)
         if switch.trouble:
-            remarks.append(f"{switch.trouble} Marked with the original setting, {was}.")
+            remarks.append(
+                translate(
+                    "{trouble} Marked with the original setting, {was}.",
+                    trouble=switch.trouble,
+                    was=was,
+                )
+            )
         elif switch.now != switch.was:
             remarks.append(
-                f"{switch.name} was set to {switch.shown}; marked with the original setting, {was}."
+                translate(
+                    "{switch} was set to {now}; marked with the original setting, {was}.",
+                    switch=switch.name,
+                    now=switch.shown,
+                    was=was,
+                )
             )
     return remarks
 
@@ -253,12 +347,14 @@ def _entries(book: WrittenBook, assignment: Assignment) -> tuple[dict[Node, Entr
             block.name, one.place, node.rows, node.columns, labelled=labelled, headed=block.headed
         )
         if at is None:
-            sheets["gone"].append(one.place.sheet + _renamed_hint(book, one, assignment))
+            sheets["gone"].append(_missing_sheet(book, one, assignment))
             continue
         if at.moved:
             sheets["moved"].append(at.sheet)
         if at.sheet != one.place.sheet:
-            sheets["renamed"].append(f"{one.place.sheet!r} to {at.sheet!r}")
+            sheets["renamed"].append(
+                translate("{sheet} to {name}", sheet=repr(one.place.sheet), name=repr(at.sheet))
+            )
         for row, column in np.argwhere(one.cells).tolist():
             where = (
                 at.rows[row] if row < len(at.rows) else None,
@@ -272,33 +368,41 @@ def _entries(book: WrittenBook, assignment: Assignment) -> tuple[dict[Node, Entr
                 odd.setdefault(_kind(entry), []).append(f"{one.cell(row, column)}: {entry.remark}")
     return found, [
         *_sheet_remarks(sheets),
-        *(f"{kind}: {listed(cells, MOST_LISTED, '; ')}." for kind, cells in odd.items()),
+        *(translate(kind, cells=listed(cells, MOST_LISTED, "; ")) for kind, cells in odd.items()),
     ]
 
 
-def _renamed_hint(book: WrittenBook, one: Exercise, assignment: Assignment) -> str:
-    """A hint at a sheet that may be the missing one, renamed: it is new and has the same labels."""
+def _missing_sheet(book: WrittenBook, one: Exercise, assignment: Assignment) -> str:
+    """The missing sheet, with a hint at the one that may be it: it is new and has the same labels."""
     known = {sheet.name for sheet in assignment.layout.sheets}
     labels = one.block.node.rows, one.block.node.columns
     for name in book.grids:
         if name not in known and book.labels(replace(one.place, sheet=name)) == labels:
-            return f" (perhaps renamed to {name!r}; if so, restore its name)"
-    return ""
+            return translate(
+                "{sheet} (perhaps renamed to {name}; if so, restore its name)",
+                sheet=one.place.sheet,
+                name=repr(name),
+            )
+    return one.place.sheet
 
 
 def _kind(entry: Entry) -> str:
-    return "Numbers typed as text" if entry.number is not None else "Not numbers"
+    """A remark on such entries, with `{cells}`."""
+    return _AS_TEXT if entry.number is not None else _NO_NUMBERS
 
 
 def _sheet_remarks(sheets: dict[str, list[str]]) -> list[str]:
-    messages = {
-        "gone": "Missing sheets, whose cells count as blank: {}.",
-        "moved": "Rows or columns were inserted or deleted on: {}.",
-        "renamed": "Sheets were renamed: {}.",
-    }
-    return [
-        messages[key].format(", ".join(dict.fromkeys(names))) for key, names in sheets.items() if names
-    ]
+    found = {kind: ", ".join(dict.fromkeys(names)) for kind, names in sheets.items()}
+    remarks = []
+    if gone := found["gone"]:
+        remarks.append(translate("Missing sheets, whose cells count as blank: {sheets}.", sheets=gone))
+    if moved := found["moved"]:
+        remarks.append(
+            translate("Rows or columns were inserted or deleted on: {sheets}.", sheets=moved)
+        )
+    if renamed := found["renamed"]:
+        remarks.append(translate("Sheets were renamed: {sheets}.", sheets=renamed))
+    return remarks
 
 
 # Results by cell
@@ -341,7 +445,12 @@ def _cell_marks(assignment: Assignment, marking: Marking) -> list[CellMark]:
                 )
             )
         guesses = slips(node, entered)
-        cell_marks += [replace(mark, guess=guesses.get(cell, "")) for cell, mark in zip(at, marks)]
+        for place, one_mark in zip(at, marks):
+            guess, differs = guesses.get(place, ""), ""
+            if place in entered and not guess:
+                number, known_numbers = entered[place]
+                differs = first_difference(node, *place, number, known_numbers)
+            cell_marks.append(replace(one_mark, guess=guess, differs=differs))
     return cell_marks
 
 

@@ -6,23 +6,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from attn_xl.languages import message, translate, translate_count
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address
 from attn_xl.teaching.lessons.pages import row_height
+from attn_xl.teaching.lessons.sentences import literal
 from attn_xl.workbook.layout.layout import Layout, Sheet
 from attn_xl.workbook.layout.page import Cell, Chart, Extras, Series, Tint
 
 from .feedback import number_format
-from .results import CELLS, GRADES, GRADES_NOTE, PREDICTED, Graded, Prediction, Status
+from .results import CELLS, GRADES, PREDICTED, Graded, Prediction, Status
 
 PREDICTIONS = "Predictions"
-PREDICTIONS_NOTE = "What each student expected of a step, and what came out."
 ROWS_OF_CHART = 16
 
-HEADS = ("id", "name", "file", "status", "total", "points", "cells")
-LAST = "remarks"
-CELLS_NOTE = "Every cell that is not right: what was entered, the right number, and the reason."
-CELL_HEADS = ("id", "name", "cell", "name of cell", "mark", "entered", "right",
-              "from their numbers", "", "reason")  # fmt: skip
+HEADS = (
+    message("id"), message("name"), message("file"), message("status"), message("total"),
+    message("points"), message("cells"),
+)  # fmt: skip
+LAST = message("remarks")
+CELL_HEADS = (
+    message("id"), message("name"), message("cell"), message("name of cell"), message("mark"),
+    message("entered"), message("right"), message("from their numbers"), "", message("reason"),
+)  # fmt: skip
 STATUS, TOTAL, POINTS, MOST = range(4, 8)
 FIRST_ROW, FIRST_STEP = 6, 8
 OF_ROW = 5
@@ -34,7 +39,7 @@ GOOD, POOR = 0.85, 0.5
 def grades_layout(found: Sequence[Graded]) -> Layout:
     """The layout of the workbook of grades."""
     sheets = (_grades(found), _cells(found), *_predictions(found))
-    return Layout("Grades", {}, sheets, overview=False)
+    return Layout(translate("Grades"), {}, sheets, overview=False)
 
 
 def steps_of(found: Sequence[Graded]) -> list[str]:
@@ -45,13 +50,13 @@ def steps_of(found: Sequence[Graded]) -> list[str]:
 def _grades(found: Sequence[Graded]) -> Sheet:
     steps = steps_of(found)[: MAX_COLUMNS - FIRST_STEP - 1]
     remarks_at = FIRST_STEP + len(steps) + 1  # after a gap
-    heads = (*HEADS, *steps, "", LAST)
+    heads = (*map(translate, HEADS), *steps, "")
     cells = [
         Cell(4, column, head, style="attn heading", align="left" if column <= STATUS else "right")
-        for column, head in enumerate(heads[:-1], 1)
+        for column, head in enumerate(heads, 1)
     ]
-    cells.append(Cell(4, remarks_at, LAST, style="attn heading", align="left"))
-    cells.append(Cell(OF_ROW, 3, "points possible", style="attn note", align="right"))
+    cells.append(Cell(4, remarks_at, translate(LAST), style="attn heading", align="left"))
+    cells.append(Cell(OF_ROW, 3, translate("points possible"), style="attn note", align="right"))
     of = {step: _of(step, found) for step in steps}
     for column, step in enumerate(steps, FIRST_STEP):
         most = of[step]
@@ -83,8 +88,17 @@ def _grades(found: Sequence[Graded]) -> Sheet:
         zoom=100,
         freeze="D6",
     )
-    title = f"Grades of {sum(one.status is Status.marked for one in found)} submissions"
-    return Sheet(GRADES, GRADES, "", title, GRADES_NOTE, (), extras)
+    title = translate_count(
+        "Grades of {number} submission", "Grades of {number} submissions", _marked(found)
+    )
+    note = translate(
+        "What was handed in, marked: points for each step, and what share of all cells they are."
+    )
+    return Sheet(GRADES, GRADES, "", title, note, (), extras)
+
+
+def _marked(found: Sequence[Graded]) -> int:
+    return sum(one.status is Status.marked for one in found)
 
 
 def _of(step: str, found: Sequence[Graded]) -> int | None:
@@ -102,7 +116,7 @@ def _row(one: Graded, row: int, steps: Sequence[str], remarks_at: int) -> list[C
         if text
     ]
     style = "attn wrong" if bad else "attn text"
-    cells.append(Cell(row, STATUS, one.status.value, style=style, wrap=True, align="left"))
+    cells.append(Cell(row, STATUS, one.status.shown, style=style, wrap=True, align="left"))
     if one.share is not None:
         first, last = address(row, FIRST_STEP), address(row, FIRST_STEP + len(steps) - 1)
         points, most = address(row, POINTS), address(row, MOST)
@@ -167,14 +181,15 @@ def _means(
 
     def mean(column: int, values: Sequence[float], out_of: int | None, number_format: str) -> Cell:
         cells = f"{address(FIRST_ROW, column)}:{address(last, column)}"
-        formula = f'AVERAGEIF({status},"{Status.marked.value}",{cells})'
+        formula = f"AVERAGEIF({status},{literal(Status.marked.shown)},{cells})"
         value = sum(values) / len(values)
         if out_of:
             formula, value = f"{formula}/{address(OF_ROW, column)}", value / out_of
         return Cell(row, column, value, formula, "attn text", wrap=True, align="right",
                     number_format=number_format)  # fmt: skip
 
-    cells = [Cell(row, 3, f"mean of {len(marked)} marked", style="attn label")]
+    text = translate_count("mean of {number} marked", "mean of {number} marked", len(marked))
+    cells = [Cell(row, 3, text, style="attn label")]
     cells.append(mean(TOTAL, [one.share or 0.0 for one in marked], None, "0.0 %"))
     for column, step in enumerate(steps, FIRST_STEP):
         points = [float(one.steps[step][0]) for one in marked if step in one.steps]
@@ -202,7 +217,7 @@ def _tints(steps: Sequence[str], of: dict[str, int | None], last: int) -> list[T
 def _cells(found: Sequence[Graded]) -> Sheet:
     cells = [
         Cell(4, column, head, style="attn heading", align="right" if column in (6, 7, 8) else "left")
-        for column, head in enumerate(CELL_HEADS, 1)
+        for column, head in enumerate(map(translate, CELL_HEADS), 1)
     ]
     row = 5
     left_out = max(0, sum(len(one.cells) for one in found) - MOST_CELLS)
@@ -212,7 +227,7 @@ def _cells(found: Sequence[Graded]) -> Sheet:
                 break
             entered: float | str = mark.entered if mark.number is None else mark.number
             numbers = (entered, mark.right, mark.follows)
-            texts = (one.id, one.name or one.file, mark.cell, mark.name, mark.verdict.value)
+            texts = (one.id, one.name or one.file, mark.cell, mark.name, mark.verdict.shown)
             cells += [
                 Cell(row, column, text, style="attn text", align="left")
                 for column, text in enumerate(texts, 1)
@@ -228,7 +243,7 @@ def _cells(found: Sequence[Graded]) -> Sheet:
                 cells.append(Cell(row, 10, mark.why, style="attn text"))
             row += 1
     if left_out:
-        cells.append(Cell(row, 1, f"and {left_out} more"))
+        cells.append(Cell(row, 1, translate("and {number} more", number=left_out)))
     widths = {
         1: 12.0,
         2: 24.0,
@@ -242,7 +257,10 @@ def _cells(found: Sequence[Graded]) -> Sheet:
         10: WHY_WIDTH,
     }
     extras = Extras(tuple(cells), widths=widths, zoom=100, freeze="E5")
-    return Sheet(CELLS, CELLS, "", "Cells that are not right", CELLS_NOTE, (), extras)
+    note = translate(
+        "Every cell that is not right: what was entered, the right number, and the reason."
+    )
+    return Sheet(CELLS, CELLS, "", translate("Cells that are not right"), note, (), extras)
 
 
 def _predictions(found: Sequence[Graded]) -> Iterator[Sheet]:
@@ -254,7 +272,7 @@ def _predictions(found: Sequence[Graded]) -> Iterator[Sheet]:
         return
     cells = [
         Cell(4, column, head, style="attn heading", align="left" if column == 1 else "right")
-        for column, head in enumerate(("step", *PREDICTED), 1)
+        for column, head in enumerate((translate("step"), *map(translate, PREDICTED)), 1)
     ]
     divided = {step: Counter(o.predictions[step].outcome for o in marked if step in o.predictions)
                for step in steps}  # fmt: skip
@@ -267,7 +285,7 @@ def _predictions(found: Sequence[Graded]) -> Iterator[Sheet]:
     last = 4 + len(steps)
     series = tuple(
         Series(
-            outcome,
+            translate(outcome),
             Place(PREDICTIONS, 5, column, len(steps), 1),
             Place(PREDICTIONS, 5, 1, len(steps), 1),
             tuple(float(divided[step][outcome]) for step in steps),
@@ -275,9 +293,13 @@ def _predictions(found: Sequence[Graded]) -> Iterator[Sheet]:
         )
         for column, outcome in enumerate(PREDICTED[:2], 2)
     )
-    chart = Chart("bars", "What the class expected", 4, 7, series, y_title="students")
+    chart = Chart(
+        "bars", translate("What the class expected"), 4, 7, series, y_title=translate("students")
+    )
     head = max(last, 4 + ROWS_OF_CHART) + 2
-    texts = ["id", "name", *(text for step in steps for text in (step, "came out"))]
+    came_out = translate("came out")
+    texts = [translate("id"), translate("name")]
+    texts += [text for step in steps for text in (step, came_out)]
     cells += [Cell(head, column, text, style="attn heading", align="left")
               for column, text in enumerate(texts, 1)]  # fmt: skip
     for row, one in enumerate(marked, head + 1):
@@ -290,4 +312,5 @@ def _predictions(found: Sequence[Graded]) -> Iterator[Sheet]:
         ]
     widths = {1: 18.0, 2: 18.0} | dict.fromkeys(range(3, len(texts) + 1), 18.0)
     extras = Extras(tuple(cells), (chart,), widths=widths, zoom=100)
-    yield Sheet(PREDICTIONS, PREDICTIONS, "", PREDICTIONS, PREDICTIONS_NOTE, (), extras)
+    note = translate("What each student expected of a step, and what came out.")
+    yield Sheet(PREDICTIONS, PREDICTIONS, "", translate("Predictions"), note, (), extras)

@@ -11,16 +11,21 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from attn_xl.errors import CallError, InputError
+from attn_xl.languages import message, translate
 from attn_xl.outputs import SPREADSHEETS, writing
 
 MOST_FILES, MOST_BYTES = 5_000, 100_000_000
 """Files in a .zip, and bytes of each once it is unpacked."""
 ASK = {
-    ".csv": "a .csv file holds a single sheet without its formulas",
-    ".pdf": "a .pdf file holds pages, not cells",
-    ".numbers": "a .numbers file opens in Numbers only, whose File > Export To > Excel makes an .xlsx",
-    ".gsheet": "a .gsheet file is only a link; in Google Sheets, File > Download makes an .xlsx",
-    ".zip": "a .zip in a .zip is not opened",
+    ".csv": message("a .csv file holds a single sheet without its formulas"),
+    ".pdf": message("a .pdf file holds pages, not cells"),
+    ".numbers": message(
+        "a .numbers file opens in Numbers only, whose File > Export To > Excel makes an .xlsx"
+    ),
+    ".gsheet": message(
+        "a .gsheet file is only a link; in Google Sheets, File > Download makes an .xlsx"
+    ),
+    ".zip": message("a .zip in a .zip is not opened"),
 }
 """What is wrong with formats in which lessons are often handed in."""
 _JUNK = re.compile(r"^(\.(?!~lock)|__MACOSX$|Thumbs\.db$|desktop\.ini$)")
@@ -66,8 +71,13 @@ def why_not(path: Path) -> str:
     ending = path.suffix.lower()
     if ending in SPREADSHEETS:
         return ""
-    why = ASK.get(ending, f"{ending} is not the format of a spreadsheet" if ending else "no format")
-    return f"{why}. Ask for the .xlsx"
+    if ending in ASK:
+        why = translate(ASK[ending])
+    elif ending:
+        why = translate("{ending} is not the format of a spreadsheet", ending=ending)
+    else:
+        why = translate("no format")
+    return translate("{why}. Ask for the .xlsx", why=why)
 
 
 def files_in(folder: Path) -> list[Path]:

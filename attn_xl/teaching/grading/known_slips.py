@@ -24,6 +24,9 @@ from attn_xl.graph.operations.catalogue import (
     SUM,
     VARIANCE,
 )
+from attn_xl.languages import shown, translate
+
+from .formula_slips import formula_slips
 
 Slip = tuple[str, float]
 Place = tuple[int, int]
@@ -50,13 +53,27 @@ def slips(node: Node, entered: Mapping[Place, Wrong]) -> dict[Place, str]:
     """
     found_slips = dict.fromkeys(entered, "")
     support = dict.fromkeys(entered, 0)
-    for kind in (_slips_of_operation, _slips_of_any_number):  # what can be told apart is said precisely
+    within: dict[int, list[tuple[str, Numbers]]] = {}
+
+    def operations(
+        node: Node, row: int, column: int, numbers: Mapping[Node, Numbers]
+    ) -> Iterator[Slip]:
+        own = list(_slips_of_operation(node, row, column, numbers))
+        yield from own
+        if id(numbers) not in within:
+            within[id(numbers)] = list(formula_slips(node, numbers))
+        for slip, made in within[id(numbers)]:
+            value = float(made[row, column])
+            if not any(math.isclose(value, known, rel_tol=1e-9) for _, known in own):
+                yield slip, value  # otherwise the operation has a phrase for it
+
+    for kind in (operations, _slips_of_any_number):  # what can be told apart is said precisely
         with np.errstate(all="ignore"):
             fitting = {
                 cell: [
                     slip
                     for slip, value in kind(node, *cell, numbers)
-                    if math.isfinite(value) and _same(number, value)
+                    if math.isfinite(value) and same_number(number, value)
                 ]
                 for cell, (number, numbers) in entered.items()
             }
@@ -82,7 +99,7 @@ def _exchanged(node: Node, entered: Mapping[Place, Wrong]) -> dict[Place, str]:
         should = np.asarray(operation_of(node).numbers(*(numbers[parent] for parent in node.parents)))
     now = np.where(np.isnan(wrong), should, wrong)
     found: dict[Place, str] = {}
-    for labels, turned, what in ((node.columns, True, "columns"), (node.rows, False, "rows")):
+    for labels, turned in ((node.columns, True), (node.rows, False)):
         a, b = (now.T, should.T) if turned else (now, should)
         lines = {cell[int(turned)] for cell in entered}
         for i, j in combinations(sorted(lines), 2):
@@ -91,12 +108,20 @@ def _exchanged(node: Node, entered: Mapping[Place, Wrong]) -> dict[Place, str]:
             if (off <= 0.005).all():
                 cells = [cell for cell in entered if cell[int(turned)] in (i, j)]
                 if len(cells) > 1:
-                    named = f"{labels[i]} and {labels[j]}"
-                    found |= dict.fromkeys(cells, f"exchanging the {what} {named}")
+                    first, second = shown(labels[i]), shown(labels[j])
+                    if turned:
+                        slip = translate(
+                            "exchanging the columns {first} and {second}", first=first, second=second
+                        )
+                    else:
+                        slip = translate(
+                            "exchanging the rows {first} and {second}", first=first, second=second
+                        )
+                    found |= dict.fromkeys(cells, slip)
     return found
 
 
-def _same(entered: float, value: float) -> bool:
+def same_number(entered: float, value: float) -> bool:
     """Whether a number equals another, or that number rounded to two or more decimals."""
     if math.isclose(entered, value, rel_tol=1e-9, abs_tol=1e-9):
         return True
@@ -118,7 +143,7 @@ def _slips_of_operation(
     elif operation is DIVIDE:
         own = list(_softmax(node, row, column, numbers))
         yield from own
-        same = {"forgetting to divide"} if own else set()
+        same = {translate("forgetting to divide")} if own else set()
         for slip, value in _quotient(node, row, column, parents, numbers):
             if slip not in same:
                 yield slip, value
@@ -128,29 +153,35 @@ def _slips_of_operation(
     elif operation is EXP:
         yield from _power(node, row, column, parents[0], numbers)
     elif operation is SQRT:
-        yield "leaving out the square root", _at(parents[0], row, column)
+        yield translate("leaving out the square root"), _at(parents[0], row, column)
     elif operation in (MAXIMUM, SUM, MEAN, VARIANCE, SQUARES):
         yield from _row(node, parents[0][row])
 
 
 def _product(left: Numbers, right: Numbers, row: int, column: int, turned: bool) -> Iterator[Slip]:
     x, y = left[row], right[:, column]
-    yield "adding instead of multiplying", float(np.sum(x + y))
+    yield translate("adding instead of multiplying"), float(np.sum(x + y))
     if len(x) > 1:
         if right.shape[0] == right.shape[1]:
-            what = "a column instead of the row" if turned else "a row instead of the column"
-            yield f"using {what} of the second matrix", float(x @ right[column])
-        yield "leaving out the last product", float(x[:-1] @ y[:-1])
-        yield "leaving out the first product", float(x[1:] @ y[1:])
+            if turned:
+                slip = translate("using a column instead of the row of the second matrix")
+            else:
+                slip = translate("using a row instead of the column of the second matrix")
+            yield slip, float(x @ right[column])
+        yield translate("leaving out the last product"), float(x[:-1] @ y[:-1])
+        yield translate("leaving out the first product"), float(x[1:] @ y[1:])
         for k in range(1, len(x) - 1):
-            yield f"leaving out product {k + 1}, as if it were 0", float(x @ y - x[k] * y[k])
-        yield "ignoring the signs of the products", float(np.abs(x * y).sum())
+            yield (
+                translate("leaving out product {number}, as if it were 0", number=k + 1),
+                float(x @ y - x[k] * y[k]),
+            )
+        yield translate("ignoring the signs of the products"), float(np.abs(x * y).sum())
         for k in range(len(x)):
             flipped = x * y
             if flipped[k] < 0 and np.sum(flipped < 0) == 1:
                 continue  # the same as ignoring all signs
             flipped[k] = -flipped[k]
-            yield f"wrong sign in product {k + 1}", float(flipped.sum())
+            yield translate("wrong sign in product {number}", number=k + 1), float(flipped.sum())
 
 
 def _other_factors(
@@ -163,10 +194,16 @@ def _other_factors(
         alike = other.role == meant.role == "weight" and other.name and values.shape == right.shape
         if alike and not np.array_equal(values, right):
             value = float(left[row] @ values[:, column])
-            yield f"using {other.name} instead of {meant.name}", value
+            yield (
+                translate("using {other} instead of {meant}", other=other.name, meant=meant.name),
+                value,
+            )
     if node.parents[0].role == "attention" and left.shape[0] == left.shape[1]:
         name = node.parents[0].name
-        yield f"using a column of {name} instead of the row", float(left[:, row] @ right[:, column])
+        yield (
+            translate("using a column of {name} instead of the row", name=name),
+            float(left[:, row] @ right[:, column]),
+        )
 
 
 def _quotient(
@@ -176,12 +213,14 @@ def _quotient(
     root = _root_in(node.parents[1])
     if root is not None:
         inside = _at(numbers[root.parents[0]], row, column)
-        name = root.parents[0].name or "the number under the root"
-        yield f"dividing by {name} instead of √{name}", above / (below * np.sqrt(inside))
-    what = "forgetting to scale" if root is not None else "forgetting to divide"
-    yield what, above
-    yield "multiplying instead of dividing", above * below
-    yield "dividing the other way round", below / above
+        name = root.parents[0].name or translate("the number under the root")
+        slip = translate("dividing by {name} instead of √{name}", name=name)
+        yield slip, above / (below * np.sqrt(inside))
+        yield translate("forgetting to scale"), above
+    else:
+        yield translate("forgetting to divide"), above
+    yield translate("multiplying instead of dividing"), above * below
+    yield translate("dividing the other way round"), below / above
 
 
 def _root_in(node: Node) -> Node | None:
@@ -205,20 +244,20 @@ def _softmax(node: Node, row: int, column: int, numbers: Mapping[Node, Numbers])
     scores = numbers[shifted.parents[0]] if shifted.operation is SUBTRACT else numbers[shifted]
     exponentials = numbers[above]
     raw = np.exp(scores)
-    yield "softmax over the column instead of the row", _share(raw, row, column)
-    yield "dividing by the sum of the column", _share(exponentials, row, column)
+    yield translate("softmax over the column instead of the row"), _share(raw, row, column)
+    yield translate("dividing by the sum of the column"), _share(exponentials, row, column)
     yield (
-        "dividing by the sum of the whole matrix",
+        translate("dividing by the sum of the whole matrix"),
         float(exponentials[row, column] / exponentials.sum()),
     )
     if exponentials.shape[0] == exponentials.shape[1]:
         seen = exponentials[row, : row + 1]
         hidden = float(exponentials[row, column] / seen.sum()) if column <= row else 0.0
-        yield "hiding later words, as with a causal mask", hidden
-    yield "forgetting to divide by the sum", float(exponentials[row, column])
-    yield "the exponential of the score, not divided by the sum", float(raw[row, column])
+        yield translate("hiding later words, as with a causal mask"), hidden
+    yield translate("forgetting to divide by the sum"), float(exponentials[row, column])
+    yield translate("the exponential of the score, not divided by the sum"), float(raw[row, column])
     yield (
-        "dividing the scores themselves, without taking exponentials",
+        translate("dividing the scores themselves, without taking exponentials"),
         float(scores[row, column] / scores[row].sum()),
     )
 
@@ -229,14 +268,21 @@ def _share(x: Numbers, row: int, column: int) -> float:
 
 def _slips_of_two_operands(x: float, y: float, node: Node) -> Iterator[Slip]:
     operation = operation_of(node)
-    verbs = {ADD: "adding", SUBTRACT: "subtracting", MULTIPLY: "multiplying"}
-    here = verbs[operation]  # type: ignore[index]
-    for other, value in ((ADD, x + y), (SUBTRACT, x - y), (MULTIPLY, x * y)):
-        if other is not operation:
-            yield f"{verbs[other]} instead of {here}", value
-    if operation is SUBTRACT:
-        yield "subtracting the other way round", y - x
-    yield f"{here} nothing", x
+    second = node.parents[1]
+    leaving_out = translate("leaving out {term}", term=second.name or translate(second.words))
+    if operation is ADD:
+        yield translate("subtracting instead of adding"), x - y
+        yield translate("multiplying instead of adding"), x * y
+        yield leaving_out, x
+    elif operation is SUBTRACT:
+        yield translate("adding instead of subtracting"), x + y
+        yield translate("multiplying instead of subtracting"), x * y
+        yield translate("subtracting the other way round"), y - x
+        yield translate("subtracting nothing"), x
+    else:
+        yield translate("adding instead of multiplying"), x + y
+        yield translate("subtracting instead of multiplying"), x - y
+        yield leaving_out, x
 
 
 def _power(
@@ -246,23 +292,23 @@ def _power(
     shifted = node.parents[0]
     if shifted.operation is SUBTRACT:
         score = _at(numbers[shifted.parents[0]], row, column)
-        yield "forgetting to subtract the maximum", float(np.exp(score))
-    yield "leaving out the exponential", power
-    yield "using 10 instead of e as the base", float(np.power(10.0, power))
-    yield "using 2 instead of e as the base", float(np.power(2.0, power))
-    yield "multiplying by e", power * math.e
+        yield translate("forgetting to subtract the maximum"), float(np.exp(score))
+    yield translate("leaving out the exponential"), power
+    yield translate("using 10 instead of e as the base"), float(np.power(10.0, power))
+    yield translate("using 2 instead of e as the base"), float(np.power(2.0, power))
+    yield translate("multiplying by e"), power * math.e
 
 
 def _row(node: Node, x: Numbers) -> Iterator[Slip]:
     operation = node.operation
     others = {
-        "the smallest instead of the largest number": (MAXIMUM, x.min()),
-        "the largest absolute value": (MAXIMUM, np.abs(x).max()),
-        "the mean instead of the sum": (SUM, x.mean()),
-        "the sum instead of the mean": (MEAN, x.sum()),
-        "dividing by n − 1 instead of n (sample variance)": (VARIANCE, _sample(x)),
-        "the standard deviation instead of the variance": (VARIANCE, x.std()),
-        "the sum instead of the sum of squares": (SQUARES, x.sum()),
+        translate("the smallest instead of the largest number"): (MAXIMUM, x.min()),
+        translate("the largest absolute value"): (MAXIMUM, np.abs(x).max()),
+        translate("the mean instead of the sum"): (SUM, x.mean()),
+        translate("the sum instead of the mean"): (MEAN, x.sum()),
+        translate("dividing by n − 1 instead of n (sample variance)"): (VARIANCE, _sample(x)),
+        translate("the standard deviation instead of the variance"): (VARIANCE, x.std()),
+        translate("the sum instead of the sum of squares"): (SQUARES, x.sum()),
     }
     for slip, (own, value) in others.items():
         if own is operation:
@@ -280,27 +326,43 @@ def _slips_of_any_number(
     parents = [numbers[parent] for parent in node.parents]
     results = np.asarray(operation_of(node).numbers(*parents))
     number = float(results[row, column])
-    for decimals, to in enumerate(("whole numbers", "one decimal", "two decimals")):
+    rounded = (
+        translate("rounding to whole numbers"),
+        translate("rounding to one decimal"),
+        translate("rounding to two decimals"),
+    )
+    for decimals, slip in enumerate(rounded):
         if math.isfinite(number) and round(number, decimals) != number:
-            yield f"rounding to {to}", round(number, decimals)
-    yield "wrong sign", -number
+            yield slip, round(number, decimals)
+    yield translate("wrong sign"), -number
     n, m = results.shape
     if n > 1 and m > 1 and row != column and column < n and row < m:
-        yield "row and column swapped", float(results[column, row])
+        yield translate("row and column swapped"), float(results[column, row])
     if node.role == "attention":
-        yield "a percentage instead of a fraction", 100 * number
-    yield "decimal point one place off", 10 * number
-    yield "decimal point one place off", number / 10
+        yield translate("a percentage instead of a fraction"), 100 * number
+    yield translate("decimal point one place off"), 10 * number
+    yield translate("decimal point one place off"), number / 10
     if n == m > 1 and row != column:
-        for along, k in (("row", row), ("column", column)):
-            slip = f"repeating the diagonal's number along the {along}"
-            yield f"{slip} (a fixed reference)", float(results[k, k])
+        yield (
+            translate("repeating the diagonal's number along the row (a fixed reference)"),
+            float(results[row, row]),
+        )
+        yield (
+            translate("repeating the diagonal's number along the column (a fixed reference)"),
+            float(results[column, column]),
+        )
     for j in range(m):
         if j != column and _once(results, row, j):
-            yield f"the number from another column ({node.columns[j]})", float(results[row, j])
+            yield (
+                translate("the number from another column ({column})", column=shown(node.columns[j])),
+                float(results[row, j]),
+            )
     for i in range(n):
         if i != row and _once(results, i, column):
-            yield f"the number from another row ({node.rows[i]})", float(results[i, column])
+            yield (
+                translate("the number from another row ({row})", row=shown(node.rows[i])),
+                float(results[i, column]),
+            )
 
 
 def _once(x: Numbers, row: int, column: int) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 
 from attn_xl.graph.node import Node
 from attn_xl.graph.recompute import Entered, Recomputed, recompute
+from attn_xl.languages import message, translate
 from attn_xl.spreadsheets.numerals import ErrorValue, numeral
 from attn_xl.text import clean, shortened
 
@@ -45,37 +46,45 @@ def read_entry(value: Any) -> Entry:
     if value is None or (isinstance(value, str) and not value.strip(" \t\n\r\u00a0\u202f'")):
         return Entry()
     if isinstance(value, ErrorValue):
-        return Entry(None, str(value), f"the error value {value}")
+        return Entry(None, str(value), translate("the error value {value}", value=value))
     if isinstance(value, bool):
         text = str(value).upper()
-        return Entry(None, text, f"{text} instead of a number")
+        return Entry(None, text, translate("{text} instead of a number", text=text))
     if isinstance(value, (int, float)):
         if isfinite(value):
             return Entry(float(value), f"{value:.10g}")
-        return Entry(None, str(value), "an infinite number")
+        return Entry(None, str(value), translate("an infinite number"))
     if isinstance(value, (datetime.date, datetime.time, datetime.timedelta)):
         text = str(value)
-        return Entry(None, text, f"the date or time {text} (was a number turned into a date?)")
+        remark = translate("the date or time {text} (was a number turned into a date?)", text=text)
+        return Entry(None, text, remark)
     text = clean(value)
     number, why = _read_text(text)
     shown = shortened(text)
     if number is None:
-        return Entry(None, shown, f"the text {shown!r}")
-    return Entry(number, shown, f"the text {shown!r}, {why}, read as {number:.10g}")
+        return Entry(None, shown, translate("the text {text}", text=repr(shown)))
+    remark = translate(why, text=repr(shown), number=f"{number:.10g}")
+    return Entry(number, shown, remark)
 
 
 def _read_text(text: str) -> tuple[float | None, str]:
-    """The number that a text stands for, and what is unusual about it. In the ambiguous `1,234` the
-    comma is a decimal comma, since the numbers of lessons are small."""
+    """The number that a text stands for, and a remark on it with `{text}` and `{number}`. In the
+    ambiguous `1,234` the comma is a decimal comma, since the numbers of lessons are small."""
     number = numeral(text)
     if number is not None and isnan(number):
         number = numeral(text, comma=True)
     if number is None or not isfinite(number):
         return None, ""
-    odd = {"%": "a percentage", ",": "a number with a comma"}
-    return number, " and ".join(
-        description for sign, description in odd.items() if sign in text
-    ) or "a number as text"
+    return number, _ODD["%" in text, "," in text]
+
+
+_ODD = {
+    (False, False): message("the text {text}, a number as text, read as {number}"),
+    (True, False): message("the text {text}, a percentage, read as {number}"),
+    (False, True): message("the text {text}, a number with a comma, read as {number}"),
+    (True, True): message("the text {text}, a percentage and a number with a comma, read as {number}"),
+}
+"""Remarks on numbers written as text, by whether they have a percent sign and a comma."""
 
 
 # Marking
@@ -102,6 +111,20 @@ class Verdict(str, Enum):
     def credit(self) -> int:
         """Points for the cell: 1 for `right` and `followed`, otherwise 0."""
         return int(self in (Verdict.right, Verdict.followed))
+
+    @property
+    def shown(self) -> str:
+        """The word in the current language."""
+        return translate(_VERDICTS[self])
+
+
+_VERDICTS = {
+    Verdict.right: message("right"),
+    Verdict.followed: message("followed"),
+    Verdict.wrong: message("wrong"),
+    Verdict.blank: message("blank"),
+    Verdict.not_a_number: message("not a number"),
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
+from attn_xl.languages import message, translate
 from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.text import clean
 
 from .marking import Verdict
 
 GRADES, CELLS = "Grades", "Cells"
-GRADES_NOTE = "What was handed in, marked: points for each step, and what share of all cells they are."
 
 
 class Status(str, Enum):
@@ -28,18 +28,33 @@ class Status(str, Enum):
     missing = "missing"
     """a student in the key who handed nothing in"""
 
+    @property
+    def shown(self) -> str:
+        """The word in the current language."""
+        return translate(_STATUSES[self])
+
+
+_STATUSES = {
+    Status.marked: message("marked"),
+    Status.failed: message("failed"),
+    Status.skipped: message("skipped"),
+    Status.repeated: message("repeated"),
+    Status.missing: message("missing"),
+}
+
 
 @dataclass(frozen=True)
 class CellMark:
     """A cell that is not right.
 
     Attributes:
-        step: its matrix; cell: `Scores!B5`; name: `Scores[the, cat]`.
+        step: its matrix, or a page of the ramp; cell: `Scores!B5`; name: `Scores[the, cat]`.
         entered: the cell's content; number: its number, None if it holds none.
-        right: the right number; follows: what follows from the student's earlier numbers, None if one
-            of them is blank.
+        right: the right number, or a word; follows: what follows from the student's earlier numbers,
+            None if one of them is blank.
         worked: the calculation with the values substituted.
         guess: the slip that gives exactly the number entered, "" if none is known.
+        differs: without such a slip, the first product that differs; "" for other calculations.
     """
 
     step: str
@@ -48,16 +63,17 @@ class CellMark:
     verdict: Verdict
     entered: str
     number: float | None
-    right: float
+    right: float | str
     follows: float | None
     worked: str
     guess: str = ""
+    differs: str = ""
 
     @property
     def why(self) -> str:
         """The calculation and the likely slip, in one line."""
-        guess = f"Likely slip: {self.guess}." if self.guess else ""
-        return ". ".join(filter(None, (self.worked, guess)))
+        guess = translate("Likely slip: {slip}.", slip=self.guess) if self.guess else ""
+        return ". ".join(filter(None, (self.worked, guess or self.differs)))
 
 
 @dataclass(frozen=True)
@@ -82,7 +98,12 @@ class Prediction:
         return PREDICTED[self.expected.casefold() != self.came_out.casefold()]
 
 
-PREDICTED = ("as it came out", "otherwise", "in words", "no prediction")
+PREDICTED = (
+    message("as it came out"),
+    message("otherwise"),
+    message("in words"),
+    message("no prediction"),
+)
 
 
 @dataclass(frozen=True)
@@ -129,9 +150,9 @@ class Graded:
 
 def sentence(text: str) -> str:
     """A phrase as a sentence, with a capital and a full stop; "" stays ""."""
-    return f"{text[:1].upper()}{text[1:]}." if text else ""
+    return translate("{sentence}.", sentence=f"{text[:1].upper()}{text[1:]}") if text else ""
 
 
 def is_grades(book: WrittenBook) -> bool:
     """Whether a workbook is a table of grades written by attn-xl."""
-    return any(line and line[0] == GRADES_NOTE for line in book.grids.get(GRADES, [])[:3])
+    return GRADES in book.grids and CELLS in book.grids

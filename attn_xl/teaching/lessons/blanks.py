@@ -13,6 +13,7 @@ from attn_xl.graph.node import HIDES, Node
 from attn_xl.graph.recompute import Entered, follows, recompute
 from attn_xl.models import recipes
 from attn_xl.models.computation import Computation
+from attn_xl.models.learning_steps import MINUS, PLUS
 from attn_xl.workbook.layout.layout import Blanks, Layout
 from attn_xl.workbook.layout.placed import Block
 
@@ -144,7 +145,10 @@ def _computed(block: Block) -> bool:
 
 
 def _worth_doing(node: Node) -> bool:
-    """Whether its cells are computed, not read off: a mask, columns of given weights, a word."""
+    """Whether its cells are computed, not read off: a mask, columns of given weights, a word; and not
+    the model once more, with a weight nudged."""
+    if node.part.scopes and node.part.scopes[0] in (PLUS, MINUS):
+        return False
     if node.texts or (node.step is not None and node.step.is_read_off):
         return False
     masks = [one for one in node.parents if one.may_hide and one.step and one.step.is_read_off]

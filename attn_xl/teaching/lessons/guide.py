@@ -11,40 +11,73 @@ from dataclasses import dataclass
 from attn_xl.graph.node import Node, referred_to
 from attn_xl.graph.operation import operation_of
 from attn_xl.graph.step import ARITHMETIC, Step
+from attn_xl.languages import current_language, translate
 from attn_xl.text import clean, shortened
 
-INTRODUCTION = (
-    "Attention lets every word of a sentence look at the others and take from each what matters to it: "
-    "that is how “mouse” comes to mean an animal next to “cat”.",
-    "Go through the sheets in order and fill in the marked cells, with a number or with your own "
-    "formula that refers to earlier sheets.",
-    "Before you compute, answer the question for the sheet: a guess that you can justify is worth "
-    "more than a number.",
-    "Each cell is marked as you go: ✓ is right, ✗ is wrong, … waits for an earlier step.",
-    "Later steps use what you entered, so fix the first ✗ first; later ones may disappear.",
-    "Keep as many decimals as you can. A number counts as right if it is within {tolerance} of the "
-    "correct one.",
-    "Click on a cell for a hint. Save the workbook under its current name.",
-)
-"""Instructions on the cover of a lesson; `{tolerance}` is filled in later."""
-
-EXAM_INTRODUCTION = (
-    "Attention lets every word of a sentence look at the others and take from each what matters to it.",
-    "Go through the sheets in order and fill in the marked cells, with a number or with your own "
-    "formula that refers to earlier sheets.",
-    "No marks are shown while you work.",
-    "Later steps are marked against the numbers you entered: after a mistake, carry on with what "
-    "you have.",
-    "Keep as many decimals as you can. A number counts as right if it is within {tolerance} of the "
-    "correct one.",
-    "Do not rename, move or delete sheets, and do not change the numbers that are given.",
-    "Save the workbook under its current name.",
-)
-"""Instructions on the cover of an exam; `{tolerance}` is filled in later."""
+from .function_names import figure_in, formulas_in
 
 LONGEST_WORD, LONGEST_LIST, LONGEST_PROMPT = 40, 90, 200
 UNKNOWN = Step("")
 """The texts for a matrix that is not a step of a model."""
+
+
+def introduction(tolerance: float) -> tuple[str, ...]:
+    """The instructions on the cover of a lesson."""
+    return (
+        translate(
+            "Attention lets every word of a sentence look at the others and take from each what "
+            "matters to it: that is how “mouse” comes to mean an animal next to “cat”."
+        ),
+        _fill_in(),
+        translate(
+            "Before you compute, answer the question for the sheet: a guess that you can justify is "
+            "worth more than a number."
+        ),
+        translate(
+            "Each cell is marked as you go: ✓ is right, ✗ is wrong, … waits for an earlier step."
+        ),
+        translate(
+            "Later steps use what you entered, so fix the first ✗ first; later ones may disappear."
+        ),
+        _accuracy(tolerance),
+        translate("Click on a cell for a hint. Save the workbook under its current name."),
+    )
+
+
+def exam_introduction(tolerance: float) -> tuple[str, ...]:
+    """The instructions on the cover of an exam."""
+    return (
+        translate(
+            "Attention lets every word of a sentence look at the others and take from each what "
+            "matters to it."
+        ),
+        _fill_in(),
+        translate("No marks are shown while you work."),
+        translate(
+            "Later steps are marked against the numbers you entered: after a mistake, carry on with "
+            "what you have."
+        ),
+        _accuracy(tolerance),
+        translate(
+            "Do not rename, move or delete sheets, and do not change the numbers that are given."
+        ),
+        translate("Save the workbook under its current name."),
+    )
+
+
+def _fill_in() -> str:
+    return translate(
+        "Go through the sheets in order and fill in the marked cells, with a number or with your own "
+        "formula that refers to earlier sheets."
+    )
+
+
+def _accuracy(tolerance: float) -> str:
+    return translate(
+        "Keep as many decimals as you can. A number counts as right if it is within {tolerance} of the "
+        "correct one.",
+        tolerance=figure_in(current_language(), f"{tolerance:g}"),
+    )
 
 
 @dataclass(frozen=True)
@@ -82,24 +115,34 @@ def guide(node: Node, *, sentence: Sequence[str], pick: str) -> Guide:
     recipe = step.recipe or own
     used = [parent.name for parent in referred_to(node)]
     word = pick if pick in node.rows or not node.rows else node.rows[0]
+    made = translate(node.words)
+    note = translate(node.note) or (
+        translate("this step is {made}", made=made) if made else translate("this step is given")
+    )
+    before = translate("the matrix before")
+    others = _alternatives([one for one in node.columns if one != word])
     given = {
-        "own": node.name or "this matrix",
-        "made": node.words or "this step",
-        "note": _sentence(node.note or f"this step is {node.words or 'given'}"),
-        "rest": " and of ".join(used[1:]),
-        "plus": "".join(f"+cell of {name}" for name in used[1:]),
+        "own": node.name or translate("this matrix"),
+        "made": made or translate("this step"),
+        "note": _sentence(note),
+        "rest": _rest(used[1:]),
+        "plus": "".join(translate("+cell of {name}", name=name) for name in used[1:]),
         "word": f"“{_short(word)}”",
         "words": _alternatives(node.columns),
-        "others": _alternatives([one for one in node.columns if one != word]) or "any",
+        "others": others or translate("any"),
         "text": _quoted(sentence if pick in node.rows else node.rows),
-        **dict(zip("abcdef", [*used, *["the matrix before"] * 6])),
+        **dict(zip("abcdef", [*used, *[before] * 6])),
     }
+
+    def by_hand(text: str) -> str:
+        return formulas_in(current_language(), translate(text, **given))
+
     return Guide(
-        what=step.purpose.format(**given),
-        do=recipe.do.format(**given),
-        hint=recipe.hint.format(**given),
-        prompt=_short(recipe.prompt.format(**given), LONGEST_PROMPT),
-        question=_question(_location(node), step.question.format(**given)),
+        what=translate(step.purpose, **given),
+        do=by_hand(recipe.do),
+        hint=by_hand(recipe.hint),
+        prompt=_short(by_hand(recipe.prompt), LONGEST_PROMPT),
+        question=_question(_location(node), translate(step.question, **given)),
     )
 
 
@@ -107,11 +150,21 @@ def _location(node: Node) -> str:
     """The layer and head of a matrix, in words; for a helper, those of its step."""
     while node.helper and not node.scalar and (used := list(referred_to(node))):
         node = used[0]
-    return node.part.words
+    return translate(node.part.words)
+
+
+def _rest(names: Sequence[str]) -> str:
+    """The matrices after the first: `A and of B`."""
+    first, *more = names or ("",)
+    for name in more:
+        first = translate("{first} and of {second}", first=first, second=name)
+    return first
 
 
 def _question(location: str, question: str) -> str:
-    text = f"{location}: {question}" if location else question
+    text = question
+    if location:
+        text = translate("{place}: {question}", place=location, question=question)
     return text[:1].upper() + text[1:]
 
 
@@ -122,7 +175,7 @@ def _short(text: str, longest: int = LONGEST_WORD) -> str:
 def _sentence(text: str) -> str:
     text = clean(text)
     text = text[:1].upper() + text[1:]
-    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+    return text if text.endswith((*".!?…。！？",)) else translate("{sentence}.", sentence=text)
 
 
 def _alternatives(words: Sequence[str]) -> str:
@@ -130,9 +183,11 @@ def _alternatives(words: Sequence[str]) -> str:
     shown: list[str] = []
     for word in map(_short, dict.fromkeys(words)):
         if len(", ".join([*shown, word])) > LONGEST_LIST and shown:
-            return f"{', '.join(shown)} or another"
+            return translate("{words} or another", words=", ".join(shown))
         shown.append(word)
-    return f"{', '.join(shown[:-1])} or {shown[-1]}" if len(shown) > 1 else "".join(shown)
+    if len(shown) < 2:
+        return "".join(shown)
+    return translate("{words} or {last}", words=", ".join(shown[:-1]), last=shown[-1])
 
 
 def _quoted(words: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from attn_xl.languages import speaking, translate
 from attn_xl.models.build import attend, foresee
 from attn_xl.models.computation import Computation
 from attn_xl.settings import COMPARE, Settings
@@ -31,7 +32,7 @@ from attn_xl.workbook.write import write_layouts
 
 from .blanks import Lesson, with_blanks
 from .pages import with_pages
-from .ramp import ramp_sheets
+from .ramp import SEED, ramp_sheets
 
 LESSON, TABLE, BLANK = "lesson", "lesson table", "blank"
 
@@ -42,12 +43,21 @@ def lesson_layout(computation: Computation, settings: Settings, lesson: Lesson) 
     Raises:
         CallError: if there is nothing to fill in, or a step to leave blank does not exist.
     """
+    with speaking(settings.language.value):
+        return _lesson_layout(computation, settings, lesson)
+
+
+def _lesson_layout(computation: Computation, settings: Settings, lesson: Lesson) -> Layout:
     if lesson.exam and f"{COMPARE}.Output.Components" in computation.controls:
         # A projection fitted to the outputs would reveal them.
         kept = {name: node for name, node in computation.controls.items() if node.sheet != COMPARE}
         computation = replace(computation, controls=kept)
     blank = arrange(computation, settings, lambda layout: with_blanks(layout, computation, lesson))
-    title = f"{'Exam' if lesson.exam else 'Lesson'}: {computation.title}"
+    named = translate(computation.title)
+    if lesson.exam:
+        title = translate("Exam: {title}", title=named)
+    else:
+        title = translate("Lesson: {title}", title=named)
     made = with_pages(blank, lesson, title)
     if lesson.ramp:
         first = ramp_sheets(lesson.seed, lesson.student, exam=lesson.exam)
@@ -77,6 +87,8 @@ def record(
     if lesson.student:
         yield f"{LESSON} student", lesson.student
         yield f"{LESSON} name", lesson.name
+    if lesson.ramp:
+        yield SEED, lesson.seed
     yield f"{LESSON} inputs", digest(computation, settings)
     for source in sources(layout, computation, settings):
         yield f"{TABLE} {source.defined or source.name}", table_digest(source.node)
@@ -125,6 +137,8 @@ def write_lesson(
     made = {Path(path): layout}
     if answers is not None:
         own = [*record(layout, computation, settings, lesson), (SOLVED, "all")]
-        made[Path(answers)] = with_record(arrange(computation, settings), computation, settings, own)
+        solved = arrange(computation, settings)
+        with speaking(settings.language.value):
+            made[Path(answers)] = with_record(solved, computation, settings, own)
     write_layouts(made, template=template, settings=settings, source=source)
     return layout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -9,26 +10,27 @@ import numpy as np
 
 from attn_xl.errors import InputError
 from attn_xl.graph.node import Node
+from attn_xl.languages import translate, translate_count
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address, at_row, fixed, quoted
+from attn_xl.text import text_width
 from attn_xl.workbook.layout.layout import Layout, Sheet
 from attn_xl.workbook.layout.page import Cell, Choice, Extras, Heat, Tint
 from attn_xl.workbook.layout.placed import Block
 
 from .blanks import Lesson
-from .guide import EXAM_INTRODUCTION, INTRODUCTION, Guide, guide
+from .guide import Guide, exam_introduction, guide, introduction
 from .predictions import choices_of, outcome
+from .sentences import formula_of_text, held, literal
 
 COVER, HINTS = "Lesson", "Hints"
 RIGHT, WRONG, WAITS, NO_NUMBER = "✓", "✗", "…", "#"
-FILL_IN = "Fill in the marked cells, in the order in which they are drawn."
-FILL_IN_MARKED = f"{FILL_IN} Your marks are on the right."
-GIVEN = "Given: these numbers stay as they are."
-NO_SLIP = "Nothing to fix so far."
 BAR = 20
 WIDTHS = {1: 20.0, 2: 70.0, 3: 46.0, 4: 40.0, 5: 9.0, 6: 7.0, 7: 18.0, 8: 2.0, 9: 56.0}
 LINE = 15.5
 """The height of a line of text, in points."""
 MARK_WIDTH = 3.2
+_SPLIT = re.compile("[\u2e80-\u9fff\uff00-\uffef]|[^\\s\u2e80-\u9fff\uff00-\uffef]+")
+"""What stays on a line: a word, or one Chinese or Japanese character."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,7 +62,7 @@ def with_pages(layout: Layout, lesson: Lesson, title: str) -> Layout:
             steps += made
             sheet = _marked(layout, sheet, made, lesson)
         elif lesson.exam:
-            sheet = replace(sheet, note=GIVEN)
+            sheet = replace(sheet, note=translate("Given: these numbers stay as they are."))
         sheets.append(sheet)
     cover = _cover(layout, steps, lesson, title)
     if not lesson.exam:
@@ -106,7 +108,8 @@ def _marked(layout: Layout, sheet: Sheet, steps: Sequence[Step], lesson: Lesson)
     heats = list(extras.heats)
     for step in () if lesson.exam else steps:
         place, block = step.marks, step.block
-        cells.append(Cell(place.row - 1, place.column, f"marks of {step.symbol}", style="attn note"))
+        head = translate("marks of {step}", step=step.symbol)
+        cells.append(Cell(place.row - 1, place.column, head, style="attn note"))
         for row, column in np.argwhere(layout.blanks.open[block.node]).tolist():
             cells.append(_mark(layout, step, row, column, lesson.tolerance))
         widths.update(dict.fromkeys(range(place.column, place.last_column + 1), MARK_WIDTH))
@@ -119,9 +122,16 @@ def _marked(layout: Layout, sheet: Sheet, steps: Sequence[Step], lesson: Lesson)
         tints.append(Tint(block.place.range, right, "attn right"))
         bad = f'OR({mark}="{WRONG}",{mark}="{NO_NUMBER}")'
         tints.append(Tint(block.place.range, bad, "attn wrong"))
-        choices.append(Choice(_open_range(layout, block), "", "How to", step.guide.prompt))
-    drawn = FILL_IN if lesson.exam else FILL_IN_MARKED
-    note = drawn if extras.canvas else f"To fill in: {steps[0].guide.do}"
+        choices.append(Choice(_open_range(layout, block), "", translate("How to"), step.guide.prompt))
+    if not extras.canvas:
+        note = translate("To fill in: {how}", how=steps[0].guide.do)
+    elif lesson.exam:
+        note = translate("Fill in the marked cells, in the order in which they are drawn.")
+    else:
+        note = translate(
+            "Fill in the marked cells, in the order in which they are drawn. Your marks are on the "
+            "right."
+        )
     made = replace(
         extras,
         cells=tuple(cells),
@@ -168,13 +178,12 @@ def _cover(layout: Layout, steps: Sequence[Step], lesson: Lesson, title: str) ->
     heights: dict[int, float] = {}
     row = 4
     owner = " ".join(filter(None, (lesson.name, f"({lesson.student})" if lesson.student else "")))
-    cells.append(Cell(row, 1, "name", style="attn label"))
+    cells.append(Cell(row, 1, translate("name"), style="attn label"))
     cells.append(Cell(row, 2, owner, style="attn text") if owner
                  else Cell(row, 2, None, style="attn answer", open=True, align="left"))  # fmt: skip
     row += 2
-    lines = EXAM_INTRODUCTION if lesson.exam else INTRODUCTION
-    for number, line in enumerate(lines, 1):
-        text = line.replace("{tolerance}", f"{lesson.tolerance:g}")
+    lines = exam_introduction if lesson.exam else introduction
+    for number, text in enumerate(lines(lesson.tolerance), 1):
         numeral = Cell(row, 1, float(number), align="right", number_format="0", wrap=True)
         cells.append(numeral)
         cells.append(Cell(row, 2, text, style="attn text", wrap=True, across=3))
@@ -184,8 +193,12 @@ def _cover(layout: Layout, steps: Sequence[Step], lesson: Lesson, title: str) ->
     first = row + (2 if lesson.exam else 4)
     if not lesson.exam:
         cells += _progress(row, first + 1, len(steps), sum(step.cells for step in steps))
-    heads = ["step", "what to do", "predict first", "your prediction, and why"]
-    heads += ["filled in"] if lesson.exam else ["right", "to fix", "", "", "what happens, and why"]
+    heads = [translate("step"), translate("what to do"), translate("predict first")]
+    heads.append(translate("your prediction, and why"))
+    if lesson.exam:
+        heads.append(translate("filled in"))
+    else:
+        heads += [translate("right"), translate("to fix"), "", "", translate("what happens, and why")]
     cells += [
         Cell(first, column, head, style="attn heading", align="left")
         for column, head in enumerate(heads, 1)
@@ -201,13 +214,16 @@ def _cover(layout: Layout, steps: Sequence[Step], lesson: Lesson, title: str) ->
         words_to_choose = choices_of(step.block.node)
         if words_to_choose:
             listed = ",".join(words_to_choose).replace('"', '""')
-            said = ("", "") if lesson.exam else ("Predict", "Choose before you compute.")
-            offered.append(Choice(address(at, 4), f'"{listed}"', *said))
+            prompt = ("", "")
+            if not lesson.exam:
+                prompt = translate("Predict"), translate("Choose before you compute.")
+            offered.append(Choice(address(at, 4), f'"{listed}"', *prompt))
         if lesson.exam:
             there = f"{quoted(step.block.place.sheet)}!{step.block.place.range}"
             whole = step.cells == step.block.node.values.size
             count = f'COUNT({there})&" / {step.cells}"' if whole else ""
-            shown = f"0 / {step.cells}" if whole else f"{step.cells} cells"
+            many = translate_count("{number} cell", "{number} cells", step.cells)
+            shown = f"0 / {step.cells}" if whole else many
             cells.append(Cell(at, 5, shown, count, "attn text", wrap=True))
         else:
             cells += _counts(step, at, number)
@@ -219,7 +235,7 @@ def _cover(layout: Layout, steps: Sequence[Step], lesson: Lesson, title: str) ->
         heights[at] = max(
             row_height(words, WIDTHS[2]), row_height(step.guide.question, WIDTHS[3]), 3 * LINE
         )
-    note = "Read this page first; then fill in the marked cells, sheet by sheet."
+    note = translate("Read this page first; then fill in the marked cells, sheet by sheet.")
     widths = {column: WIDTHS[column] for column in WIDTHS if column <= len(heads)}
     extras = Extras(tuple(cells), choices=tuple(offered), widths=widths, heights=heights, zoom=100)
     return Sheet(COVER, COVER, "", title, note, (), extras)
@@ -244,31 +260,38 @@ def _progress(row: int, first: int, steps: int, cells: int) -> list[Cell]:
     last = first + steps - 1
     done = f"SUM(E{first}:E{last})"
     bar = f'REPT("█",ROUND({BAR}*{done}/{cells},0))&REPT("░",{BAR}-ROUND({BAR}*{done}/{cells},0))'
+    first_slip = f"INDEX(A{first}:A{last},MIN(H{first}:H{last}))"
+    start = translate("Start with the first ✗ in: {step}", **held("step"))
+    no_slip = translate("Nothing to fix so far.")
     begin = (
-        f'IF({done}={cells},"All done. Well done!",IF(COUNT(H{first}:H{last})=0,"{NO_SLIP}",'
-        f'"Start with the first ✗ in: "&INDEX(A{first}:A{last},MIN(H{first}:H{last}))))'
+        f"IF({done}={cells},{literal(translate('All done. Well done!'))},"
+        f"IF(COUNT(H{first}:H{last})=0,{literal(no_slip)},{formula_of_text(start, step=first_slip)}))"
     )
+    count = translate_count(
+        "{done} of {number} cell", "{done} of {number} cells", cells, **held("done")
+    )
+    legend = translate("✓ right   ✗ wrong   … waits for an earlier step   # is not a number")
     return [
-        Cell(row, 1, "progress", style="attn label"),
+        Cell(row, 1, translate("progress"), style="attn label"),
         Cell(row, 2, "░" * BAR, bar, "attn step"),
-        Cell(row, 3, f"0 of {cells} cells", f'{done}&" of {cells} cells"', "attn text"),
-        Cell(row + 1, 1, "to fix", style="attn label"),
-        Cell(row + 1, 2, NO_SLIP, begin, "attn text"),
-        Cell(row + 2, 2, f"{RIGHT} right   {WRONG} wrong   {WAITS} waits for an earlier step   "
-             f"{NO_NUMBER} is not a number"),
-    ]  # fmt: skip
+        Cell(row, 3, count.format(done=0), formula_of_text(count, done=done), "attn text"),
+        Cell(row + 1, 1, translate("to fix"), style="attn label"),
+        Cell(row + 1, 2, no_slip, begin, "attn text"),
+        Cell(row + 2, 2, legend),
+    ]
 
 
 def _hints(steps: Sequence[Step]) -> Sheet:
     cells = [Cell(4, column, head, style="attn heading", align="left")
-             for column, head in enumerate(("step", "hint"), 1)]  # fmt: skip
+             for column, head in enumerate((translate("step"), translate("hint")), 1)]  # fmt: skip
     heights: dict[int, float] = {}
     for row, step in enumerate(steps, 5):
         cells.append(_link(row, step))
         cells.append(Cell(row, 2, step.guide.hint, style="attn text", wrap=True))
         heights[row] = row_height(step.guide.hint, 110)
     extras = Extras(tuple(cells), widths={1: 24.0, 2: 110.0}, heights=heights, zoom=100)
-    return Sheet(HINTS, HINTS, "", HINTS, "Stuck? Try first, then look here.", (), extras)
+    note = translate("Stuck? Try first, then look here.")
+    return Sheet(HINTS, HINTS, "", translate("Hints"), note, (), extras)
 
 
 def _link(row: int, step: Step) -> Cell:
@@ -280,8 +303,9 @@ def _link(row: int, step: Step) -> Cell:
 def row_height(text: str, width: float) -> float:
     """The height, in points, of a cell `width` characters wide that holds `text`."""
     lines, room = 1, 0
-    for word in text.split():
-        if room and room + len(word) > width * 1.06:
+    for word in _SPLIT.findall(text):
+        wide = text_width(word)
+        if room and room + wide > width * 1.06:
             lines, room = lines + 1, 0
-        room += len(word) + 1
+        room += wide + (wide == len(word))
     return LINE * lines + 5

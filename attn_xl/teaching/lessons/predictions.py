@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
 
 from attn_xl.graph.node import Node, referred_to
+from attn_xl.languages import shown_all, translate
 from attn_xl.spreadsheets.addresses import Place, quoted
 from attn_xl.text import clean, shortened
 from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.layout.placed import Block
 
 from .guide import LONGEST_WORD, UNKNOWN
+from .sentences import formula_of_text, held, literal
 
 MOST_CHOICES, MOST_LIST = 40, 255
 """Words of a drop-down list, and its characters: Excel's limit."""
-MOST_LITERAL = 250
 WORDS, LOOKED_AT = "{top}", "{look}"
 """A choice of any column of the matrix, and of any of the matrix before it."""
-_PLACEHOLDER = re.compile(r"(\{\w+\})")
+_NUMBERS = ("top", "look", "most", "span", "before")
 
 
 def choices_of(node: Node) -> tuple[str, ...]:
     """The choices for a step's prediction, without commas; () where it is in a student's own words."""
     step = node.step or UNKNOWN
-    words: Sequence[str] = step.choices
+    words: Sequence[str] = tuple(map(translate, step.choices))
     if step.choices in ((WORDS,), (LOOKED_AT,)):
-        words = _asked(node).columns
-    shown = tuple(dict.fromkeys(_label(word) for word in words))
-    fits = 1 < len(shown) <= MOST_CHOICES and len(",".join(shown)) <= MOST_LIST
-    return tuple(sorted(shown)) if fits else ()
+        words = shown_all(_asked(node).columns)
+    labels = tuple(dict.fromkeys(map(_label, words)))
+    fits = 1 < len(labels) <= MOST_CHOICES and len(",".join(labels)) <= MOST_LIST
+    return tuple(sorted(labels)) if fits else ()
 
 
 def came_out(node: Node) -> str:
@@ -41,8 +41,8 @@ def came_out(node: Node) -> str:
         return ""
     if step.choices in ((WORDS,), (LOOKED_AT,)):
         asked = _asked(node)
-        return _label(asked.columns[int(np.argmax(asked.values[0]))])
-    return _label(step.choices[0])
+        return _label(shown_all(asked.columns)[int(np.argmax(asked.values[0]))])
+    return _label(translate(step.choices[0]))
 
 
 def outcome(layout: Layout, block: Block, word: str, complete: str) -> str:
@@ -56,33 +56,30 @@ def outcome(layout: Layout, block: Block, word: str, complete: str) -> str:
     step = node.step or UNKNOWN
     used = list(referred_to(node))
     before = layout.blocks.get(used[0]) if used else None
-    given = {
-        "{own}": node.name,
-        "{word}": f"“{shortened(clean(word), LONGEST_WORD)}”",
-        "{a}": used[0].name if used else "",
-        "{b}": used[1].name if len(used) > 1 else "",
+    formulas = {
+        "own": literal(node.name),
+        "word": literal(f"“{shortened(clean(word), LONGEST_WORD)}”"),
+        "a": literal(used[0].name if used else ""),
+        "b": literal(used[1].name if len(used) > 1 else ""),
     }
-    parts = []
-    for text in filter(None, _PLACEHOLDER.split(step.answer)):
-        if text in given:
-            parts.append(_literal(given[text]))
-        elif not text.startswith("{"):
-            parts.append(_literal(text))
-        else:
-            source = before if text in (LOOKED_AT, "{before}") else block
-            if source is None or len(source.node.columns) > MOST_CHOICES:
-                return ""
-            parts.append(_number(text, source))
-    return f'IF({complete},{"&".join(parts)},"")' if parts else ""
+    text = translate(step.answer, **held(*formulas, *_NUMBERS))
+    for name in _NUMBERS:
+        if f"{{{name}}}" not in text:
+            continue
+        source = before if name in ("look", "before") else block
+        if source is None or len(source.node.columns) > MOST_CHOICES:
+            return ""
+        formulas[name] = _number(name, source)
+    return f'IF({complete},{formula_of_text(text, **formulas)},"")' if text else ""
 
 
-def _number(placeholder: str, block: Block) -> str:
+def _number(name: str, block: Block) -> str:
     """The formula of a number, or of a word, in the first row of a matrix."""
     row = f"{quoted(block.place.sheet)}!{_first_row(block.place).range}"
-    if placeholder in (WORDS, LOOKED_AT):
-        words = ",".join(_literal(f"“{_label(word)}”") for word in block.node.columns)
+    if name in ("top", "look"):
+        words = ",".join(literal(f"“{_label(word)}”") for word in shown_all(block.node.columns))
         return f"CHOOSE(MATCH(MAX({row}),{row},0),{words})"
-    value = f"MAX({row})" if placeholder == "{most}" else f"MAX({row})-MIN({row})"
+    value = f"MAX({row})" if name == "most" else f"MAX({row})-MIN({row})"
     return f"ROUND({value},2)"
 
 
@@ -99,8 +96,3 @@ def _asked(node: Node) -> Node:
 
 def _label(text: str) -> str:
     return shortened(clean(text), LONGEST_WORD).replace(",", ";")
-
-
-def _literal(text: str) -> str:
-    pieces = [text[at : at + MOST_LITERAL] for at in range(0, len(text), MOST_LITERAL)]
-    return "&".join('"' + piece.replace('"', '""') + '"' for piece in pieces) or '""'

@@ -18,6 +18,7 @@ import numpy as np
 
 from attn_xl.errors import CallError
 from attn_xl.graph.node import Node, referred_to
+from attn_xl.languages import shown, speaking, translate
 from attn_xl.models.build import attend
 from attn_xl.models.computation import sentence_of
 from attn_xl.outputs import writing
@@ -27,6 +28,7 @@ from attn_xl.text import clean
 
 from .blanks import Lesson, chosen_cells
 from .guide import guide
+from .sentences import held
 from .variants import varied
 
 MOST_NUMBERS = 400
@@ -81,7 +83,8 @@ def questions(
             row, column = rng.choice(np.argwhere(cells)).tolist()
             right = float(node.values[row, column])
             name = layout.blocks[node].name.lstrip("_")
-            text = _html(node, row, column, operands, words.get(node, node.rows))
+            with speaking(settings.language.value):
+                text = _html(node, row, column, operands, words.get(node, node.rows))
             tolerance = lesson.tolerance * max(1.0, abs(right))
             yield Question(name, f"{name} {number}", text, right, tolerance)
             asked += 1
@@ -91,19 +94,25 @@ def questions(
 
 def _html(node: Node, row: int, column: int, operands: Sequence[Node], words: Sequence[str]) -> str:
     texts = guide(node, sentence=words, pick=node.rows[row])
-    cell = " ".join(filter(None, (node.rows[row], node.columns[column])))
-    at = f"row {_said(node.rows[row])}, column {_said(node.columns[column])}" if cell else "its number"
+    given = {"own": node.name, "made": translate(node.words)}
+    if node.rows[row] or node.columns[column]:
+        question = translate(
+            "What is {own} = {made} in row {row}, column {column}?",
+            row=shown(node.rows[row]), column=shown(node.columns[column]), **given,
+        )  # fmt: skip
+    else:
+        question = translate("What is {own} = {made} in its number?", **given)
     parts = [f"<p>{_said(texts.what)} {_said(texts.do)}</p>"]
     parts += [_table(one) for one in operands]
-    parts.append(f"<p>What is {_said(node.name)} = {_said(node.words)} in {at}?</p>")
+    parts.append(f"<p>{_said(question)}</p>")
     return "".join(parts)
 
 
 def _table(node: Node) -> str:
-    heads = "".join(f"<th>{_said(head)}</th>" for head in ("", *node.columns))
+    heads = "".join(f"<th>{_said(shown(head))}</th>" for head in ("", *node.columns))
     lines = [
         "<tr>"
-        + f"<th>{_said(label)}</th>"
+        + f"<th>{_said(shown(label))}</th>"
         + "".join(f"<td>{number:.6g}</td>" for number in numbers)
         + "</tr>"
         for label, numbers in zip(node.rows, node.values.tolist())
@@ -146,6 +155,8 @@ def _moodle(question: Question) -> str:
 def qti_item(question: Question, identifier: str) -> str:
     """A question as a QTI 2.1 item: a text entry that is compared with a tolerance."""
     off = f"{question.tolerance!r} {question.tolerance!r}"
+    field = '<textEntryInteraction responseIdentifier="RESPONSE" expectedLength="12"/>'
+    entry = _said(translate("Answer: {field}", **held("field"))).replace("{field}", field)
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<assessmentItem xmlns="{_QTI}" identifier="{identifier}" '
@@ -155,7 +166,7 @@ def qti_item(question: Question, identifier: str) -> str:
         '<outcomeDeclaration identifier="SCORE" cardinality="single" baseType="float">'
         "<defaultValue><value>0</value></defaultValue></outcomeDeclaration>\n"
         f"<itemBody><div>{question.html}</div>"
-        '<p>Answer: <textEntryInteraction responseIdentifier="RESPONSE" expectedLength="12"/></p>'
+        f"<p>{entry}</p>"
         "</itemBody>\n<responseProcessing><responseCondition><responseIf>"
         f'<equal toleranceMode="absolute" tolerance="{off}"><variable identifier="RESPONSE"/>'
         '<correct identifier="RESPONSE"/></equal><setOutcomeValue identifier="SCORE">'

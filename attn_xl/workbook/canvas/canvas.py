@@ -3,12 +3,13 @@ it meet. One sheet for all of it, or one for each layer."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from itertools import groupby
 
 from attn_xl.errors import InputError
 from attn_xl.graph.node import Node
+from attn_xl.languages import message, translate
 from attn_xl.settings import CANVAS, COMPARE, SETTINGS
 from attn_xl.spreadsheets.addresses import (
     MAX_COLUMNS,
@@ -20,17 +21,20 @@ from attn_xl.spreadsheets.addresses import (
     unique,
 )
 from attn_xl.workbook.layout.layout import OVERVIEW, Layout, Sheet
+from attn_xl.workbook.layout.page import Extras, changed
 from attn_xl.workbook.layout.placed import Block
 
+from .alike import Likeness, Part, share_widths
+from .drawing import Drawing
 from .measures import FIRST_ROW, Figures
 from .picture import best, by_layer, layer_title
 from .picture_cells import extras_of
 
-NOTE = (
+NOTE = message(
     "Each product stands where its two factors meet: the left factor is to its left, the right factor "
     "above it. Click a number to see its formula; change an input and watch."
 )
-LINKED_NOTE = (
+LINKED_NOTE = message(
     "Each product stands where its two factors meet: the left factor is to its left, the right factor "
     "above it. Click the name of a matrix to go to its sheet; change an input there and watch."
 )
@@ -103,7 +107,7 @@ def with_canvas(layout: Layout, decimals: int | None = None) -> Layout:
     if not pages.whole:
         return layout
     extras = extras_of(figures, picture, layout.blocks, layout, linked=True)
-    canvas = Sheet(CANVAS, CANVAS, "", layout.title, LINKED_NOTE, (), extras)
+    canvas = Sheet(CANVAS, CANVAS, "", layout.title, translate(LINKED_NOTE), (), extras)
     return replace(layout, sheets=(canvas, *layout.sheets))
 
 
@@ -114,17 +118,31 @@ def _draw_parts(
     drawn = matrices(layout)
     kept = [sheet for sheet in layout.sheets if sheet not in drawn]
     old = {block.node: block for sheet in drawn for block in sheet.blocks}
+    others = {block.node: block for sheet in kept for block in sheet.blocks}
     blocks: dict[Node, Block] = {}
+    known = [Part.of(figures, *part) for part in parts]
+    share_widths(figures, known)
+    drawings: dict[Hashable, tuple[Part, Drawing]] = {}
+    first: dict[Hashable, Part] = {}
     pictures = []
-    for name, title, sheets in parts:
-        picture, _ = best(figures, sheets)
+    for part in known:
+        look = part.drawn(figures.there)
+        if look in drawings and not layout.blanks.open:
+            original, drawing = drawings[look]
+            picture = Likeness(part, original).drawing(drawing)
+        else:
+            picture = best(figures, part.sheets)[0]
+            drawings[look] = part, picture
+        key = look, part.reads({**others, **blocks})
+        original = first.setdefault(key, part)
+        like = Likeness(part, original) if original is not part and not layout.blanks.open else None
         here = []
         for matrix in picture.matrices:
             figures.there.add(matrix.node)
             if not matrix.repeated:
-                place = Place(name, FIRST_ROW + matrix.row, 1 + matrix.column, *matrix.node.shape)
+                place = Place(part.name, FIRST_ROW + matrix.row, 1 + matrix.column, *matrix.node.shape)
                 _check(place)
-                blocks[matrix.node] = replace(
+                blocks[matrix.node] = changed(
                     old[matrix.node],
                     place=place,
                     caption="",
@@ -132,12 +150,18 @@ def _draw_parts(
                     headed=matrix.headed,
                 )
                 here.append(matrix.node)
-        pictures.append((name, title, here, picture))
+        pictures.append((part, here, picture, like))
     canvases = []
-    for name, title, here, picture in pictures:
-        extras = extras_of(figures, picture, blocks, layout, name=name)
+    extras: dict[Part, Extras] = {}
+    for part, here, picture, like in pictures:
+        name = part.name
+        extras[part] = (
+            like.extras(extras[like.original], figures, picture, {**others, **blocks})
+            if like
+            else extras_of(figures, picture, blocks, layout, name=name)
+        )
         own = tuple(blocks[node] for node in here)
-        canvases.append(Sheet(name, name, "", title, NOTE, own, extras))
+        canvases.append(Sheet(name, name, "", part.title, translate(NOTE), own, extras[part]))
     moved = {
         sheet: replace(sheet, blocks=tuple(blocks[block.node] for block in sheet.blocks))
         for sheet in drawn

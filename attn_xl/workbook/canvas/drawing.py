@@ -10,6 +10,7 @@ from typing import Literal, TypeVar
 
 from attn_xl.graph.node import Node
 from attn_xl.text import text_width
+from attn_xl.workbook.layout.page import changed
 
 COLUMN = 6.5
 """Characters: the assumed width of a column while matrices are placed."""
@@ -50,11 +51,11 @@ class Drawn:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return self.node.columns if self.turned else self.node.rows
+        return self.node.column_labels if self.turned else self.node.row_labels
 
     @property
     def headings(self) -> tuple[str, ...]:
-        return self.node.rows if self.turned else self.node.columns
+        return self.node.row_labels if self.turned else self.node.column_labels
 
 
 @dataclass(frozen=True)
@@ -150,9 +151,7 @@ class Drawing:
 
 def moved(what: Placed, row: int, column: int) -> Placed:
     """A copy, moved down and to the right."""
-    copy = object.__new__(type(what))  # many times faster than dataclasses.replace
-    copy.__dict__.update(what.__dict__, row=what.row + row, column=what.column + column)
-    return copy
+    return changed(what, row=what.row + row, column=what.column + column)
 
 
 @lru_cache(1 << 16)
@@ -352,6 +351,7 @@ class Band:
             matrices.append(Drawn(scalar, row, column + number, labelled=False))
             self._end = max(self._end, column + number + 1)
         row -= 2 * bool(piece.scalars)
+        stacked = False
         for above in reversed(piece.above):
             look = "attn echo" if above.repeated else "attn step"
             if above.one_row:
@@ -359,6 +359,8 @@ class Band:
                 texts.append(Text(row, column - 1, above.caption, look, "right"))
                 row -= 1
             else:
+                row -= stacked  # room between a matrix and the caption of the one below it
+                stacked = True
                 shape = above.node.shape[::-1] if above.turned else above.node.shape
                 drawn = Drawn(above.node, row - shape[0] + 1, column, above.repeated, above.turned)
                 row -= shape[0] + 1

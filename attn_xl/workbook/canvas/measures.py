@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -50,6 +50,7 @@ class Figures:
     runs: dict[Node, str] = field(init=False)
     _widths: dict[Node, float] = field(default_factory=dict)
     _needs: dict[Node, Sequence[float]] = field(default_factory=dict)
+    _known_widths: dict[Hashable, dict[int, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.figures = {sheet: figure_of(sheet) for sheet in self.sheets}
@@ -80,6 +81,16 @@ class Figures:
             self._widths[node] = shown + NUMBER_ROOM
         return self._widths[node]
 
+    def share_width(self, nodes: Sequence[Node]) -> None:
+        """Give some matrices the width of the widest."""
+        self._widths |= dict.fromkeys(nodes, max(map(self.width, nodes)))
+
+    def known_widths(self, picture: Drawing, key: Hashable) -> dict[int, float]:
+        """`widths_of` a picture, computed once for all pictures with this key."""
+        if key not in self._known_widths:
+            self._known_widths[key] = widths_of(self, picture)
+        return self._known_widths[key]
+
     def need(self, node: Node, heading: str) -> float:
         """The width of a column of a matrix with its heading."""
         return max(self.width(node), min(bold(heading) + 1.5, LONG_HEADING) if heading else 0.0)
@@ -87,7 +98,7 @@ class Figures:
     def needs(self, node: Node) -> Sequence[float]:
         """The widths of all columns of a matrix."""
         if node not in self._needs:
-            self._needs[node] = [self.need(node, heading) for heading in node.columns]
+            self._needs[node] = [self.need(node, heading) for heading in node.column_labels]
         return self._needs[node]
 
     def headings(self, drawn: Drawn) -> tuple[str, ...]:

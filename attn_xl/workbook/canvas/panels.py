@@ -61,7 +61,7 @@ class Panel:
         self._band = Band(self._grid, drawing)
 
     def _in_lines(self, pieces: list[Piece]) -> Band:
-        """Break a step that is too long for a line; the last line of it."""
+        """Break a step that is too long for a line, such as a long sum; the last line of it."""
         for piece in pieces:
             tried = self._line_with([piece])
             if tried.width > self.limit and not self._band.empty:
@@ -106,7 +106,7 @@ class Panel:
                 self.breaks += 3 if figure.fans and continues else 1
             pieces = self._pieces(figure, before)
             tried = self._line_with(pieces)
-        if tried.width > self.limit and figure.helpers:
+        if tried.width > self.limit:
             tried = self._in_lines(pieces)
         self._band = tried
         self._band.fan = first.node if figure.fans and first else None
@@ -152,7 +152,7 @@ class Panel:
         shared = begins and first is not None and self._band.last is not first.node
         sign = "=" if others else "" if first is None or shared else "→"
         for block in figure.helpers:
-            caption = block.node.note if block.node.shape[1] > 1 else ""
+            caption = block.node.about if block.node.shape[1] > 1 else ""
             pieces.append(Piece(block.node, caption, "→", labelled=False, carried=carried))
         if figure.helpers:
             sign = "→"

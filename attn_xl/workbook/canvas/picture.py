@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from attn_xl.graph.step import Scope
+from attn_xl.languages import translate
 from attn_xl.workbook.layout.layout import Sheet
 
 from .drawing import Drawing, Text
@@ -34,7 +35,9 @@ def layer_title(layer: Scope | None) -> str:
     """`Encoder, layer 1`; `New word 1`."""
     if layer is None:
         return ""
-    words = f"{layer.words}, layer {layer.layer}" if layer.unit == "layer" else layer.spoken
+    words = translate(layer.spoken)
+    if layer.unit == "layer":
+        words = translate("{part}, layer {number}", part=layer.words, number=layer.layer)
     return f"{words[:1].upper()}{words[1:]}"
 
 
@@ -67,7 +70,7 @@ def best(figures: Figures, sheets: list[Sheet]) -> tuple[Drawing, Spread]:
     stack = (layer.symbol if layer else "", heads, widest)
     if layer and stack in figures.chosen:  # layers of a stack look alike
         across, limits = ([choice] for choice in figures.chosen[stack])
-    best: tuple[float, Drawing, Spread] | None = None
+    best: tuple[tuple[bool, float], Drawing, Spread] | None = None
     for heads_across in across:
         places: list[tuple[int, int]] = []
         for limit in limits:
@@ -79,7 +82,7 @@ def best(figures: Figures, sheets: list[Sheet]) -> tuple[Drawing, Spread]:
             if places == before:
                 continue
             pages = spread_of(figures, drawing)
-            worth = pages.worth * BREAK**picture.breaks
+            worth = pages.whole, pages.worth * BREAK**picture.breaks
             if best is None or worth > best[0]:
                 best = worth, drawing, pages
                 figures.chosen[stack] = heads_across, limit
@@ -132,7 +135,9 @@ class _Picture:
                     yield from strips
                 continue
             framed = [
-                _framed([_heading(f"Head {head}", "attn label"), *strips], name)
+                _framed(
+                    [_heading(translate("Head {number}", number=head), "attn label"), *strips], name
+                )
                 for head, name, strips in panels
             ]
             for first in range(0, len(framed), self._heads_across):

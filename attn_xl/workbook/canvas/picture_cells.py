@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from attn_xl.graph.node import Node
 from attn_xl.graph.operation import cells_of, operation_of
+from attn_xl.languages import message, translate
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address, quoted
 from attn_xl.text import text_width
 from attn_xl.workbook.layout.layout import Layout
-from attn_xl.workbook.layout.page import Cell, Choice, Extras, Tint
+from attn_xl.workbook.layout.page import Cell, Choice, Extras, Tint, changed
 from attn_xl.workbook.layout.placed import Block
 
 from .drawing import Drawing, Drawn
@@ -18,11 +18,11 @@ from .measures import FIRST_ROW, LINE, Figures, heights_of, starts_of, widths_of
 
 LEGEND_ROW = 4
 LEGEND = (
-    ("attn input", "input"),
-    ("attn weight", "weight"),
-    ("attn value", "computed"),
-    ("attn attention", "attention"),
-    ("attn echo", "repeated"),
+    ("attn input", message("input")),
+    ("attn weight", message("weight")),
+    ("attn value", message("computed")),
+    ("attn attention", message("attention")),
+    ("attn echo", message("repeated")),
 )
 
 
@@ -66,14 +66,17 @@ def _prompts(picture: Drawing, blocks: dict[Node, Block]) -> Iterator[Choice]:
         block = blocks.get(drawn.node)
         if block is not None and not drawn.repeated and not block.live:
             place = Place("", FIRST_ROW + drawn.row, 1 + drawn.column, *drawn.shape)
-            prompt = f"This cell is a link. Change the number on the sheet {block.place.sheet}."
-            yield Choice(place.range, title="Linked", prompt=prompt)
+            prompt = translate(
+                "This cell is a link. Change the number on the sheet {sheet}.", sheet=block.place.sheet
+            )
+            yield Choice(place.range, title=translate("Linked"), prompt=prompt)
 
 
 def _legend(widths: dict[int, float]) -> Iterator[Cell]:
     """Each style with its name, merged over the columns that the name needs."""
     column = 1
-    for style, text in LEGEND:
+    for style, meaning in LEGEND:
+        text = translate(meaning)
         across, room = 0, 0.0
         while room < text_width(text) + 3 and column + across < MAX_COLUMNS:
             room += widths.get(column + across, 8.0)
@@ -167,6 +170,6 @@ def _with_frames(cells: Sequence[Cell], picture: Drawing) -> Iterator[Cell]:
             edges.setdefault((bottom, column), set()).add("b")
     for cell in cells:
         own = edges.pop((cell.row - FIRST_ROW, cell.column - 1), None)
-        yield replace(cell, edges="".join(sorted(own))) if own else cell
+        yield changed(cell, edges="".join(sorted(own))) if own else cell
     for (row, column), own in edges.items():
         yield Cell(FIRST_ROW + row, 1 + column, style="attn step", edges="".join(sorted(own)))

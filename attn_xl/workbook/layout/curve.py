@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import isnan
 
+from attn_xl.graph.node import Numbers
+from attn_xl.languages import translate
 from attn_xl.models.compare_models import DISTANCE
 from attn_xl.models.learning_steps import CERTAINTY, CURVE
 from attn_xl.spreadsheets.addresses import Place
@@ -21,14 +24,14 @@ def with_curve(layout: Layout) -> Layout:
     """A layout with a chart beside each curve of learning; one without curves is returned unchanged."""
     if not any(map(_is_curve, layout.blocks.values())):
         return layout
-    return replace(layout, sheets=tuple(map(_with_charts, layout.sheets)))
+    return replace(layout, sheets=tuple(_with_charts(sheet, layout) for sheet in layout.sheets))
 
 
 def _is_curve(block: Block) -> bool:
     return block.node.step in (CURVE, CERTAINTY, DISTANCE) and block.node.shape[0] > 1
 
 
-def _with_charts(sheet: Sheet) -> Sheet:
+def _with_charts(sheet: Sheet, layout: Layout) -> Sheet:
     curves = list(filter(_is_curve, sheet.blocks))
     if not curves:
         return sheet
@@ -36,14 +39,15 @@ def _with_charts(sheet: Sheet) -> Sheet:
     ends += [cell.column for cell in sheet.extras.cells if cell.row >= curves[0].place.row]
     row, column = curves[0].place.row, max(ends) + GAP
     charts = tuple(
-        _chart(block, row + number * ROWS_OF_CHART, column) for number, block in enumerate(curves)
+        _chart(block, layout.values(block.node), row + number * ROWS_OF_CHART, column)
+        for number, block in enumerate(curves)
     )
     extras = replace(sheet.extras, charts=(*sheet.extras.charts, *charts))
     return replace(sheet, extras=extras)
 
 
-def _chart(block: Block, row: int, column: int) -> Chart:
-    """The chart of columns of numbers against the labels of the rows."""
+def _chart(block: Block, values: Numbers, row: int, column: int) -> Chart:
+    """The chart of columns of numbers against the labels of the rows; no point for an empty cell."""
     place, node = block.place, block.node
     labels = Place(place.sheet, place.row, place.column - 1, place.rows, 1)
     series = tuple(
@@ -51,11 +55,13 @@ def _chart(block: Block, row: int, column: int) -> Chart:
             title=title,
             values=Place(place.sheet, place.row, place.column + number, place.rows, 1),
             labels=labels,
-            numbers=tuple(map(float, node.values[:, number])),
-            names=node.rows,
+            numbers=tuple(None if isnan(x) else float(x) for x in values[:, number]),
+            names=node.row_labels,
         )
-        for number, title in enumerate(node.columns)
+        for number, title in enumerate(node.column_labels)
     )
     if len(series) == 1:
-        return Chart("line", node.columns[0].capitalize(), row, column, series, "steps", legend=False)
-    return Chart("line", "Influence on the last word", row, column, series, "words back")
+        title, steps = node.column_labels[0].capitalize(), translate("steps")
+        return Chart("line", title, row, column, series, steps, legend=False)
+    title, distance = translate("Influence on the last word"), translate("words back")
+    return Chart("line", title, row, column, series, distance)

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeVar
 
 from attn_xl.spreadsheets.addresses import Place
+
+Record = TypeVar("Record")
+
+
+def changed(record: Record, **fields: object) -> Record:
+    """A copy of a record with other fields: `dataclasses.replace` at many times its speed, for records
+    without `__post_init__`."""
+    copy = object.__new__(type(record))
+    copy.__dict__.update(record.__dict__, **fields)
+    return copy
 
 
 @dataclass(frozen=True)
@@ -146,7 +157,7 @@ class Extras:
         freeze: the first cell that scrolls, `D5`.
     """
 
-    cells: tuple[Cell, ...] = ()
+    cells: Sequence[Cell] = ()
     charts: tuple[Chart, ...] = ()
     choices: tuple[Choice, ...] = ()
     tints: tuple[Tint, ...] = ()

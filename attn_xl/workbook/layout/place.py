@@ -6,6 +6,7 @@ from __future__ import annotations
 from attn_xl.errors import InputError, TooLargeError
 from attn_xl.graph.node import Node, referred_to
 from attn_xl.graph.step import WHOLE
+from attn_xl.languages import message, translate
 from attn_xl.models import steps
 from attn_xl.models.computation import Computation, sentence_of
 from attn_xl.models.formula_words import formula_of
@@ -41,7 +42,7 @@ from .placed import Block
 
 MOST_CAPTION = 50
 """Characters of a note that stands as the caption of a matrix on a shared sheet."""
-CONTROLS_NOTE = "Turn a switch or choose a word, and watch every formula recalculate."
+CONTROLS_NOTE = message("Turn a switch or choose a word, and watch every formula recalculate.")
 
 
 def lay_out(computation: Computation, only: str | None = None) -> Layout:
@@ -114,7 +115,7 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
                 symbol=symbol,
                 group=prefix,
                 title=f"{symbol} = {main.words}" if alone and main.words else symbol,
-                note=main.note if alone else _shared_note(symbol, blocks),
+                note=main.about if alone else _shared_note(symbol, blocks),
                 blocks=tuple(blocks),
             )
         )
@@ -127,11 +128,11 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
         )
     words = {prefixes[name] or name: sentence_of(graph) for name, graph in computation.items()}
     return Layout(
-        computation.title,
+        translate(computation.title),
         words,
         tuple(sheets),
         in_words=formula_of(computation.values()),
-        about=computation.about,
+        about=translate(computation.about),
     )
 
 
@@ -147,18 +148,18 @@ def _is_complete(node: Node, there: set[Node]) -> bool:
 
 def _shared_note(symbol: str, blocks: list[Block]) -> str:
     if blocks[0].node.is_step(BEFORE):
-        return LEARNED_NOTE
+        return translate(LEARNED_NOTE)
     if symbol == COMPARE:
-        return steps.COMPARED.note
+        return translate(steps.COMPARED.note)
     if symbol == CONTROLS:
-        return CONTROLS_NOTE
+        return translate(CONTROLS_NOTE)
     if symbol == JACOBIAN:
-        return JACOBIAN_NOTE
+        return translate(JACOBIAN_NOTE)
     if not blocks[0].node.scalar:
-        return blocks[0].node.note
-    options = [f"{block.node.name}: {block.node.note}" for block in blocks if block.node.scalar]
-    others = [one.node.step.note for one in blocks if one.node.step and not one.node.scalar]
-    return " ".join(dict.fromkeys([*others, OPTIONS_NOTE, *options]))
+        return blocks[0].node.about
+    options = [f"{block.node.name}: {block.node.about}" for block in blocks if block.node.scalar]
+    others = [translate(one.node.step.note) for one in blocks if one.node.step and not one.node.scalar]
+    return " ".join(dict.fromkeys([*others, translate(OPTIONS_NOTE), *options]))
 
 
 def _prefixes(computation: Computation) -> dict[str, str]:
@@ -166,12 +167,10 @@ def _prefixes(computation: Computation) -> dict[str, str]:
     sentence."""
     if len(computation) == 1:
         return dict.fromkeys(computation, "")
-    longest = max(
-        len(node.name) for graph in computation.values() for node in graph.values() if not node.helper
-    )
     prefixes: dict[str, str] = {}
     taken: set[str] = set()
-    for sentence in computation:
+    for sentence, graph in computation.items():
+        longest = max(len(node.sheet or node.name) for node in graph.values() if not node.helper)
         prefixes[sentence] = _claim(sheet_name(clean(sentence)), taken, MAX_SHEET_NAME - 1 - longest)
     return prefixes
 
@@ -229,7 +228,7 @@ def _place(node: Node, sheet: str, name: str, blocks: list[Block], live: bool) -
             f"holds at most {MAX_TEXT:,}. Shorten it."
         )
     own_note = node.helper or (node.sheet and len(node.note) <= MOST_CAPTION)
-    caption = node.note if own_note else node.name
+    caption = node.about if own_note else node.name
     if node.scalar:
-        caption = "option"
+        caption = translate("option")
     return Block(node, place, name, caption, labelled=labelled, headed=headed, live=live)

@@ -7,12 +7,14 @@ that a million formulas take about a second.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import orjson
 
+from attn_xl.graph.node import Node
+from attn_xl.languages import shown
 from attn_xl.spreadsheets.addresses import CODE_LIKE, address, letters, row_offsets, row_token
 from attn_xl.workbook.layout.layout import Layout, Sheet, State
 from attn_xl.workbook.layout.page import Cell
@@ -33,10 +35,30 @@ class CellStyles:
     heading: int
     caption: int
     heading_height: float | None
-    numbers: dict[str, int]
+    numbers: Mapping[str, int | str]
     blanks: Mapping[str, int] = field(default_factory=dict)
     heights: Mapping[int, float] = field(default_factory=dict)
     dynamic: bool = False
+
+
+FreeCells = Mapping[int, Sequence[tuple[Cell, int | str]]]
+"""The cells besides the matrices by row, each with its style number."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Contents:
+    """What is written in place of contents that differ between sheets that are like each other.
+
+    Attributes:
+        numbers: those of a row of a matrix, as XML.
+        repeated: the number of a cell that repeats one.
+        formula, text: a formula, and the text of a cell.
+    """
+
+    numbers: Callable[[Node, int], list[bytes]]
+    repeated: Callable[[Cell], str]
+    formula: Callable[[str], str]
+    text: Callable[[str], str]
 
 
 def spreadsheet_text(text: str) -> str:
@@ -45,14 +67,14 @@ def spreadsheet_text(text: str) -> str:
     return CODE_LIKE.sub("_x005F_", _NOT_IN_XML.sub("\ufffd", text))
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _text_cell(cell: str, text: str, style: int) -> str:
+def _text_cell(cell: str, text: str, style: int | str) -> str:
     """A cell of type text, even if the text looks like a number or a formula."""
     space = ' xml:space="preserve"' if text != text.strip() else ""
-    text = _escaped(spreadsheet_text(text))
+    text = escaped(spreadsheet_text(text))
     return f'<c r="{cell}" s="{style}" t="inlineStr"><is><t{space}>{text}</t></is></c>'
 
 
@@ -61,13 +83,15 @@ def sheet_rows(
     layout: Layout,
     cell_styles: CellStyles,
     live: bool,
-    cells: Mapping[int, Sequence[tuple[Cell, int]]],
+    cells: FreeCells,
+    contents: Contents | None = None,
 ) -> Iterator[bytes]:
     """The `<row>` elements of a sheet; with `live`, computed cells are formulas with their values,
     otherwise values alone.
 
     Args:
-        cells: the cells besides the matrices by row, each with its style number.
+        cells: the cells besides the matrices.
+        contents: what is written in place of numbers and names.
     """
     rows = [row for block in sheet.blocks for row in (block.place.row - 1, block.place.last_row)]
     rows += [*cells, *cell_styles.heights]
@@ -78,22 +102,28 @@ def sheet_rows(
     def only(block: Block, row: int) -> bytes:
         """The row of one block, where several blocks or cells share the row."""
         if block not in alone or not alone[block].serves([block], row):
-            alone[block] = _RowTemplate([block], row, layout, cell_styles, live, kinds)
+            alone[block] = _RowTemplate([block], row, layout, cell_styles, live, kinds, contents)
         return alone[block].at(row)
 
+    begins: dict[int, list[Block]] = {}
+    for block in sheet.blocks:
+        begins.setdefault(block.place.row, []).append(block)
+    ends = {block.place.last_row for block in sheet.blocks}
+    here: list[Block] = []
     for row in range(min(rows), max(rows) + 1):
-        headed = [b for b in sheet.blocks if b.headed and b.place.row - 1 == row]
-        here = [b for b in sheet.blocks if b.place.row <= row <= b.place.last_row]
+        headed = [block for block in begins.get(row + 1, ()) if block.headed]
+        if row in begins or row - 1 in ends:
+            here = [block for block in sheet.blocks if block.place.row <= row <= block.place.last_row]
         free = cells.get(row, ())
         height = cell_styles.heights.get(row) or (cell_styles.heading_height if headed else None)
         if here and not headed and not free and not height:
             if template is None or not template.serves(here, row):
-                template = _RowTemplate(here, row, layout, cell_styles, live, kinds)
+                template = _RowTemplate(here, row, layout, cell_styles, live, kinds, contents)
             yield b'<row r="%d">%b</row>' % (row, template.at(row))
             continue
         pieces = [(block.place.column, _header(block, row, cell_styles)) for block in headed]
         pieces += [(block.place.column, only(block, row)) for block in here]
-        pieces += [(cell.column, _free_cell(cell, style, live)) for cell, style in free]
+        pieces += [(cell.column, _free_cell(cell, style, live, contents)) for cell, style in free]
         if pieces or height:
             size = f' ht="{height:g}" customHeight="1"' if height else ""
             joined = b"".join(xml for _, xml in sorted(pieces, key=lambda piece: piece[0]))
@@ -110,7 +140,7 @@ def caption_above(block: Block) -> tuple[int, int] | None:
 
 def _header(block: Block, row: int, cell_styles: CellStyles) -> bytes:
     first = block.place.column
-    columns = block.node.columns
+    columns = block.node.column_labels
     if block.node.scalar and not block.labelled:
         columns = (block.name.rpartition(".")[2],)
     cells = [(first + i, label, cell_styles.heading) for i, label in enumerate(columns)]
@@ -121,17 +151,29 @@ def _header(block: Block, row: int, cell_styles: CellStyles) -> bytes:
     ).encode()
 
 
-def _free_cell(cell: Cell, style: int, live: bool) -> bytes:
+def _free_cell(cell: Cell, style: int | str, live: bool, contents: Contents | None) -> bytes:
     place = f'r="{address(cell.row, cell.column)}" s="{style}"'
-    formula = f"<f>{_escaped(cell.formula)}</f>" if cell.formula and live else ""
+    formula = f"<f>{escaped(_formula(cell.formula, contents))}</f>" if cell.formula and live else ""
+    if contents and cell.like:
+        repeated = contents.repeated(cell)
+        if not isinstance(cell.value, str):
+            return f"<c {place}>{formula}<v>{repeated}</v></c>".encode()
+        if formula:
+            return f'<c {place} t="str">{formula}<v>{repeated}</v></c>'.encode()
+        return f'<c {place} t="inlineStr"><is><t>{repeated}</t></is></c>'.encode()
     if isinstance(cell.value, str):
+        text = contents.text(cell.value) if contents else cell.value
         if not formula:
-            return _text_cell(address(cell.row, cell.column), cell.value, style).encode()
-        text = _escaped(spreadsheet_text(cell.value))
+            return _text_cell(address(cell.row, cell.column), text, style).encode()
+        text = escaped(spreadsheet_text(text))
         return f'<c {place} t="str">{formula}<v>{text}</v></c>'.encode()
     if cell.value is None:
         return f"<c {place}/>".encode()
     return f"<c {place}>{formula}<v>{cell.value!r}</v></c>".encode()
+
+
+def _formula(formula: str, contents: Contents | None) -> str:
+    return contents.formula(formula) if contents else formula
 
 
 class _RowTemplate:
@@ -145,7 +187,9 @@ class _RowTemplate:
         cell_styles: CellStyles,
         live: bool,
         kinds: Mapping[Block, Sequence[object]],
+        contents: Contents | None = None,
     ) -> None:
+        self._contents = contents
         self._blocks, self._layout, self._row = blocks, layout, row
         self._arrays = False
         self._kinds = [(block.place.row, kinds[block]) for block in blocks]
@@ -164,13 +208,18 @@ class _RowTemplate:
             array = layout.array(block) if live else ""
             if array and index == 0:
                 reference = f't="array" ref="{block.place.range}"'
-                formulas[0] = f"<f {reference}>{_escaped(array).replace('%', '%%')}</f>"
+                formulas[0] = (
+                    f"<f {reference}>{escaped(_formula(array, contents)).replace('%', '%%')}</f>"
+                )
                 self._arrays = True
             elif array:
                 pass
             elif live and block.live and any(state.formula for state in states):
                 patterns = layout.patterns(block, index)
-                formulas = [f"<f>{_escaped(pattern).replace('%', '%%')}</f>" for pattern in patterns]
+                formulas = [
+                    f"<f>{escaped(_formula(pattern, contents)).replace('%', '%%')}</f>"
+                    for pattern in patterns
+                ]
             for column, (formula, state) in enumerate(zip(formulas, states)):
                 style = (
                     cell_styles.blanks[block.name]
@@ -216,9 +265,12 @@ class _RowTemplate:
         for block in sorted(self._blocks, key=lambda block: block.place.column):
             index = row - block.place.row
             if block.labelled:
-                values.append(_escaped(spreadsheet_text(block.node.rows[index])).encode())
+                values.append(escaped(spreadsheet_text(shown(block.node.rows[index]))).encode())
+            if self._contents:
+                values += self._contents.numbers(block.node, index)
+                continue
             if block.node.texts:
-                values.append(_escaped(spreadsheet_text(block.node.texts[index])).encode())
+                values.append(escaped(spreadsheet_text(block.node.texts[index])).encode())
                 continue
             line = np.ascontiguousarray(self._layout.values(block.node)[index])
             values += orjson.dumps(line, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1].split(b",")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -17,6 +17,7 @@ from openpyxl.worksheet.hyperlink import Hyperlink
 from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.properties import PageSetupProperties
 
+from attn_xl.languages import ENGLISH, current_language, translate
 from attn_xl.spreadsheets.addresses import (
     MAX_LITERAL,
     address,
@@ -29,6 +30,7 @@ from attn_xl.spreadsheets.addresses import (
 from attn_xl.text import text_width
 from attn_xl.workbook.canvas.measures import NUMBER_ROOM
 from attn_xl.workbook.canvas.paging import A4, CHARACTER, FONT, PAPERS, spread
+from attn_xl.workbook.layout.copied_cells import CopiedCells
 from attn_xl.workbook.layout.layout import (
     FIRST_COLUMN,
     FIRST_ROW,
@@ -40,15 +42,18 @@ from attn_xl.workbook.layout.layout import (
     Layout,
     Sheet,
 )
-from attn_xl.workbook.layout.page import Cell
+from attn_xl.workbook.layout.page import Cell, changed
 from attn_xl.workbook.layout.placed import Block
 
+from .mould import Look, Mould
 from .package import Rows
-from .rows import CellStyles, caption_above, sheet_rows, spreadsheet_text
+from .rows import CellStyles, FreeCells, caption_above, sheet_rows, spreadsheet_text
 from .styles import Styles, set_text
 
 MOST_HEADING, MOST_LABEL = 14, 28
 """Characters: the widest columns and row labels; longer headings wrap."""
+MOST_CAPTION = 44
+"""Characters: the widest caption above row labels, in other languages than English."""
 WIDEST = 255.0
 """Characters: the widest column that Excel opens without repairing the file."""
 TO_COME = 11
@@ -69,6 +74,7 @@ def add_sheet(
     styles: Styles,
     live: bool,
     dynamic: bool = False,
+    likes: Likes | None = None,
 ) -> Rows:
     """Add a sheet to an openpyxl workbook, and return its rows, to be streamed.
 
@@ -76,8 +82,29 @@ def add_sheet(
         page: the template's sheet whose page setup is copied.
         live: write formulas with their values, not values alone.
         dynamic: write array formulas that spill.
+        likes: the sheets that are like another.
     """
-    return _SheetWriter(book, page, layout, sheet, styles).rows(live, dynamic)
+    return _SheetWriter(book, page, layout, sheet, styles).rows(live, dynamic, likes or Likes(()))
+
+
+class Likes:
+    """Which sheets are like another, and the rows of those others as moulds."""
+
+    def __init__(self, sheets: Iterable[Sheet]) -> None:
+        self._copies: dict[int, list[CopiedCells]] = {}
+        for sheet in sheets:
+            if isinstance(cells := sheet.extras.cells, CopiedCells):
+                self._copies.setdefault(id(cells.original), []).append(cells)
+        self.moulds: dict[int, Mould] = {}
+
+    def of(self, sheet: Sheet) -> list[CopiedCells]:
+        """The cells of the sheets that are like this one."""
+        return self._copies.get(id(sheet.extras.cells), [])
+
+    def mould(self, sheet: Sheet) -> Mould | None:
+        """The rows that serve this sheet, too, once the other one is written."""
+        cells = sheet.extras.cells
+        return self.moulds.get(id(cells.original)) if isinstance(cells, CopiedCells) else None
 
 
 class _SheetWriter:
@@ -86,10 +113,10 @@ class _SheetWriter:
         self._sheet, self._extras = sheet, sheet.extras
         self._ws = book.create_sheet(sheet.name)
 
-    def rows(self, live: bool, dynamic: bool) -> Rows:
+    def rows(self, live: bool, dynamic: bool, likes: Likes) -> Rows:
         sheet, extras, ws = self._sheet, self._extras, self._ws
         ends = [(block.place.last_row, block.place.last_column) for block in sheet.blocks]
-        ends += [(cell.row, cell.column + cell.across - 1) for cell in extras.cells] or [(1, 1)]
+        ends += [(cell.row, cell.column + cell.across - 1) for cell in self._drawn] or [(1, 1)]
         last_row, last_column = max(row for row, _ in ends), max(column for _, column in ends)
         group = f"{sheet.group}: " if sheet.group else ""
         self._text(TITLE_ROW, LABEL_COLUMN, group + sheet.title, "attn title")
@@ -125,29 +152,55 @@ class _SheetWriter:
             heights=extras.heights,
             dynamic=dynamic,
         )
-        free: dict[int, list[tuple[Cell, int]]] = {}
+        cells = f"A1:{address(last_row, last_column)}"
+        numbers = {block.node: cell_styles.numbers[block.name] for block in sheet.blocks}
+        look = Look(numbers.__getitem__, lambda cell: styles.free(self._as_shown(cell)))
+        mould = likes.mould(sheet)
+        if mould is not None and isinstance(extras.cells, CopiedCells):
+            return Rows(cells, mould.filled(look, extras.cells))
+        if copies := likes.of(sheet):
+            mould = Mould(sheet, self._layout, cell_styles, live, self._free_cells, look, copies)
+            likes.moulds[id(extras.cells)] = mould
+            return Rows(cells, mould.filled(look))
+        free = self._free_cells(look.of_cell)
+        return Rows(cells, sheet_rows(sheet, self._layout, cell_styles, live, free))
+
+    @property
+    def _drawn(self) -> Sequence[Cell]:
+        """The cells besides the matrices, or those of the sheet that this one is like, in the same
+        places."""
+        cells = self._extras.cells
+        return cells.original if isinstance(cells, CopiedCells) else cells
+
+    def _free_cells(self, style_of: Callable[[Cell], int | str]) -> FreeCells:
+        """The cells besides the matrices by row."""
+        free: dict[int, list[tuple[Cell, int | str]]] = {}
         captions = [
             Cell(*place, block.caption)
-            for block in sheet.blocks
-            if not extras.canvas and (place := caption_above(block)) and place[0] >= HEADER_ROW
+            for block in self._sheet.blocks
+            if not self._extras.canvas and (place := caption_above(block)) and place[0] >= HEADER_ROW
         ]
-        for cell in (*extras.cells, *captions):
-            style = styles.free(self._as_shown(cell))
+        for cell in (*self._extras.cells, *captions):
+            style = style_of(cell)
             spanned = [Cell(cell.row, cell.column + i) for i in range(1, cell.across)]
             free.setdefault(cell.row, []).extend((part, style) for part in (cell, *spanned))
-        xml = sheet_rows(sheet, self._layout, cell_styles, live, free)
-        return Rows(f"A1:{address(last_row, last_column)}", xml)
+        return free
 
     def _as_shown(self, cell: Cell) -> Cell:
         """A cell that repeats a number, with the number format of its matrix."""
         if not cell.like:
             return cell
-        return replace(cell, number_format=self._styles.number_format(self._layout.named[cell.like]))
+        return changed(cell, number_format=self._styles.number_format(self._layout.named[cell.like]))
+
+    def _name_here(self, name: str) -> str:
+        """The defined name that one on the sheet like this has here."""
+        cells = self._extras.cells
+        return cells.names.references.get(name, name) if isinstance(cells, CopiedCells) else name
 
     def _note(self) -> str:
         note = self._sheet.note
         if self._sheet.blocks and self._scaled(self._sheet.main):
-            note += " The darkest cell holds the largest number."
+            note += " " + translate("The darkest cell holds the largest number.")
         return note
 
     def _text(self, row: int, column: int, text: str, style: str) -> Any:
@@ -237,22 +290,24 @@ class _SheetWriter:
             number = max(8, self._styles.shown_width(node) + 2)
             if not np.isfinite(self._layout.seen(node)).all():
                 number = max(number, TO_COME)  # an answer may be wider than the numbers shown
-            headings = node.columns if any(node.columns) else (block.name.rpartition(".")[2],)
+            headings = node.column_labels if any(node.columns) else (block.name.rpartition(".")[2],)
             for column, heading in enumerate(headings, place.column):
                 widen(column, max(number, min(text_width(heading) + 2, MOST_HEADING)))
             if block.labelled:
-                labels = [*node.rows, block.caption if block.headed else ""]
+                labels = [*node.row_labels, block.caption if block.headed else ""]
                 widest = max(map(text_width, labels))
                 widen(place.column - 1, max(11, min(widest + 3, MOST_LABEL)))
+                if block.headed and current_language() != ENGLISH:
+                    widen(place.column - 1, min(text_width(block.caption) + 3, MOST_CAPTION))
         if canvas:
             for block in self._sheet.blocks:
                 shown = self._styles.shown_width(block.node)
                 for column in range(block.place.column, block.place.last_column + 1):
                     widen(column, shown + NUMBER_ROOM)
-            for cell in self._extras.cells:
-                if cell.like:
-                    shown = self._styles.shown_width(self._layout.named[cell.like])
-                    widen(cell.column, shown + NUMBER_ROOM)
+            for column, like in dict.fromkeys((cell.column, cell.like) for cell in self._drawn):
+                if like:
+                    shown = self._styles.shown_width(self._layout.named[self._name_here(like)])
+                    widen(column, shown + NUMBER_ROOM)
         scale = (self._styles.named("attn value").font.sz or 11) / 11
         last = max(widths, default=1)
         wide = [min(WIDEST, widths.get(column, 3.0) * scale) for column in range(1, last + 1)]
@@ -268,7 +323,7 @@ class _SheetWriter:
 
     def _heading_height(self) -> float | None:
         """The height, in points, of headings that need several lines; None if one line is enough."""
-        headings = [heading for block in self._sheet.blocks for heading in block.node.columns]
+        headings = [heading for block in self._sheet.blocks for heading in block.node.column_labels]
         longest = max(map(text_width, headings), default=0)
         lines = min(4, -(-(longest + 2) // MOST_HEADING))
         one = float(self._page.sheet_format.defaultRowHeight or 15)
@@ -332,7 +387,11 @@ class _SheetWriter:
 
     def _add_extras(self) -> None:
         ws, extras = self._ws, self._extras
-        for cell in extras.cells:
+        for cell in self._drawn:
+            if not cell.link and cell.across == 1:
+                continue
+            if isinstance(extras.cells, CopiedCells):
+                cell = extras.cells.copy_of(cell)
             here = address(cell.row, cell.column)
             if cell.link:
                 ws._hyperlinks.append(_link(here, cell.link, str(cell.value), cell.link_cell))

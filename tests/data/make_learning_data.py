@@ -1,0 +1,226 @@
+"""Gradients and whole runs of learning by PyTorch, which tests/models/test_learning_data.py holds
+against attn_xl: each model with its loss.
+
+    PYTHONPATH=.:tests python tests/data/make_learning_data.py
+
+writes `learning.npz` beside this file: what goes into each case, the loss and its gradient by every
+weight and every named step before learning, and for each optimizer the losses of 20 steps and the
+weights after them. All of it is float64; losses, gradients and weights are those of torch.autograd
+and torch.optim. What goes in are fractions of 64, which compress well.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import attn_xl
+from attn_xl.graph.node import walk
+from attn_xl.tables.survey import Table, Tables
+
+FILE = Path(__file__).parent / "learning.npz"
+STEPS = 20
+OPTIMIZERS = {"sgd": 0.05, "momentum": 0.02, "adam": 0.03, "adamw": 0.03}
+"""The rate of each."""
+WORDS = ["cat", "sat", "mat", "on", "<end>"]
+PAIR, ALONE = {"one": 3, "two": 2}, {"one": 3}
+CASES: dict[str, tuple[dict[str, Any], dict[str, int]]] = {
+    # mean squared error
+    "attention": ({"causal": True}, PAIR),
+    "cross-attention": ({"memory": "source"}, {"one": 3, "source": 4}),
+    "heads": ({"heads": 2, "temperature": 0.5}, PAIR),
+    "grouped heads": ({"heads": 2, "kv_heads": 1, "positions": "rotary"}, PAIR),
+    "head norm": ({"heads": 2, "qk_norm": "rms", "positions": "alibi"}, ALONE),
+    "latent": ({"heads": 2, "latent": 3}, ALONE),
+    "score cap": ({"score_cap": 2.0, "window": 2}, ALONE),
+    "plain sum": ({"normalize": "sum"}, ALONE),
+    "dropout": ({"dropout": 0.25, "positions": "learned"}, ALONE),
+    "encoder": (
+        {"model": "encoder", "heads": 2, "norm": "pre", "activation": "gelu", "hidden": 3}, PAIR
+    ),
+    "encoder, post": ({"model": "encoder", "layers": 2, "hidden": 3, "residual_dropout": 0.25}, ALONE),
+    "encoder, rms": (
+        {"model": "encoder", "norm": "pre", "norm_type": "rms", "activation": "swiglu", "hidden": 3,
+         "residual": "parallel"},
+        ALONE,
+    ),
+    "decoder": (
+        {"model": "decoder", "memory": "source", "activation": "gelu-tanh", "hidden": 3},
+        {"one": 3, "source": 4},
+    ),
+    "encoder-decoder": (
+        {"model": "encoder-decoder", "memory": "source", "hidden": 2, "heads": 2},
+        {"one": 3, "source": 4},
+    ),
+    "feed-forward": ({"model": "feed-forward", "hidden": 5, "activation": "geglu"}, PAIR),
+    "experts": ({"model": "feed-forward", "hidden": 3, "experts": 3, "shared_expert": True}, ALONE),
+    "norm": ({"model": "norm", "norm_epsilon": "outside", "norm_variance": "sample"}, PAIR),
+    "cnn": ({"model": "cnn", "window": 2, "hidden": 3}, PAIR),
+    "rnn": ({"model": "rnn", "hidden": 3, "bidirectional": True}, PAIR),
+    "lstm": ({"model": "lstm", "hidden": 3}, PAIR),
+    "gru": ({"model": "gru", "hidden": 3, "layers": 2}, ALONE),
+    # cross-entropy with the next word
+    "language model": ({"model": "decoder-only", "heads": 2, "norm": "pre", "hidden": 3}, PAIR),
+    "language model, end": (
+        {"model": "decoder-only", "positions": "sinusoidal", "logit_cap": 3.0, "hidden": 3}, ALONE
+    ),
+    # cross-entropy with the class
+    "classify": ({"model": "classify"}, PAIR),
+    "classify by heads": ({"model": "classify", "heads": 2, "positions": "sinusoidal"}, PAIR),
+    "classify by encoder": (
+        {"model": "classify", "backbone": "encoder", "pooling": "first", "norm": "pre", "hidden": 3},
+        PAIR,
+    ),
+}  # fmt: skip
+
+
+def table(name: str, values: Any, rows: list[str] | None = None) -> Table:
+    """An array as read from a sheet."""
+    x = np.array(values, dtype=float)
+    labels = [f"{letter}{i + 1}" for letter, size in zip("rc", x.shape) for i in range(size)]
+    return Table(
+        name, x, tuple(rows or labels[: len(x)]), tuple(labels[len(x) :]), (rows is not None, False),
+        "x.xlsx", name, 1, 1,
+    )  # fmt: skip
+
+
+def tables(case: str, numbers: dict[str, Any]) -> Tables:
+    """The input of a case: its sentences, then whatever else it needs."""
+    settings, sentences = CASES[case]
+    model = settings.get("model")
+    labels: dict[str, tuple[str, ...]] = {}
+    if model == "classify":
+        labels = {"one": ("animal",), "two": ("device",)}
+    elif case == "language model, end":
+        labels = {"one": ("<end>",)}
+    if not numbers.keys() <= {*sentences, "Vocabulary"}:  # the weights tell
+        settings = {name: value for name, value in settings.items() if name != "hidden"}
+    weights = {}
+    for name, values in numbers.items():
+        if name not in sentences:
+            weights[name] = table(name, values, WORDS if name == "Vocabulary" else None)
+            if name == "W_C":
+                object.__setattr__(weights[name], "columns", ("animal", "device"))
+                object.__setattr__(weights[name], "labelled", (False, True))
+    words = {
+        name: table(name, numbers[name], [f"s{i}" for i in range(n)] if name == "source" else WORDS[:n])
+        for name, n in sentences.items()
+    }
+    return Tables(Path("x.xlsx"), words, weights, settings, labels=labels)
+
+
+def drawn(case: str) -> dict[str, Any]:
+    """What goes into a case: sentences, weights and targets."""
+    rng = np.random.default_rng(list(case.encode()))
+
+    def draw(*shape: int, around: float = 0.0) -> Any:
+        return (rng.normal(around, 0.7, shape) * 64).round() / 64
+
+    settings, sentences = CASES[case]
+    d = 4
+    numbers = {name: draw(n, d) for name, n in sentences.items()}
+    if settings.get("normalize") == "sum":
+        numbers = {name: np.abs(x) + 0.5 for name, x in numbers.items()}
+    if settings.get("model") == "decoder-only":
+        numbers["Vocabulary"] = draw(len(WORDS), d)
+    if settings.get("model") == "norm":
+        numbers |= {"gamma": draw(1, d, around=1.0), "beta": draw(1, d)}
+    random = {} if settings.get("model") == "norm" else {"random_weights": 1}
+    first = attn_xl.attend(tables(case, numbers), **random)
+    weights: dict[str, Any] = {}
+    for graph in first.values():
+        for name, node in graph.items():
+            if node.role == "weight" and node.operation is None and name not in numbers:
+                weights[name] = draw(*node.shape, around=float("gamma" in name))
+    if settings.get("normalize") == "sum":
+        weights = {name: np.abs(x) + 0.25 for name, x in weights.items()}
+    if settings.get("model") not in ("decoder-only", "classify"):
+        for name, graph in first.items():
+            output = [node for node in graph.values() if not node.texts][-1]
+            weights[f"{name}.Target"] = draw(*output.shape)
+    return numbers | weights
+
+
+def run(case: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What goes into a case, and what PyTorch makes of it."""
+    import torch
+    from torch_graph import through_torch
+
+    numbers = drawn(case)
+    (graph,) = attn_xl.learn(tables(case, numbers), steps=1).computation.values()
+    loss = graph["Step1.Loss"]
+    nodes = walk([loss])
+    leaves = [node for node in nodes if node.role == "weight" and node.operation is None]
+    tensors, total = through_torch(loss)
+    total.backward()
+    found: dict[str, Any] = {"Loss": [[total.item()]]}
+    on_the_way = {*leaves}
+    for node in nodes:
+        if not tensors[node].is_leaf and not on_the_way.isdisjoint(node.parents):
+            on_the_way.add(node)
+        if node in on_the_way and node.name and not node.helper and not node.texts:
+            grad = getattr(tensors[node], "stacked", tensors[node]).grad
+            if grad is not None and not node.scalar:
+                found[node.name] = grad.numpy()
+    kinds = {
+        "sgd": torch.optim.SGD,
+        "momentum": lambda w, lr: torch.optim.SGD(w, lr, momentum=0.9),
+        "adam": torch.optim.Adam,
+        "adamw": lambda w, lr: torch.optim.AdamW(w, lr, weight_decay=0.01),
+    }
+    for optimizer, rate in OPTIMIZERS.items():
+        weights = {node: torch.tensor(node.values.copy(), requires_grad=True) for node in leaves}
+        chosen = kinds[optimizer](list(weights.values()), rate)
+        losses = []
+        for step in range(STEPS + 1):
+            _, total = through_torch(loss, weights)
+            losses.append([total.item()])
+            if step < STEPS:
+                chosen.zero_grad()
+                total.backward()
+                chosen.step()
+        found[f"{optimizer} Loss"] = losses
+        for node, weight in weights.items():
+            found[f"{optimizer} {node.name}"] = weight.detach().numpy()
+    return numbers, {name: np.array(values) for name, values in found.items()}
+
+
+@cache
+def stored() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
+    """What `main` wrote: by case, what goes in and what PyTorch makes of it."""
+    with np.load(FILE) as arrays:
+        told = json.loads(str(arrays["told"]))
+        flat = [iter(arrays[part]) for part in ("given", "made")]
+
+    def taken(numbers: Iterator[float], shapes: dict[str, list[int]]) -> dict[str, Any]:
+        return {
+            name: np.array([next(numbers) for _ in range(math.prod(shape))]).reshape(shape)
+            for name, shape in shapes.items()
+        }
+
+    return {
+        case: (taken(flat[0], shapes[0]), taken(flat[1], shapes[1])) for case, shapes in told.items()
+    }
+
+
+def main() -> None:
+    made = {case: run(case) for case in CASES}
+    told = {
+        case: [{name: np.shape(x) for name, x in part.items()} for part in parts]
+        for case, parts in made.items()
+    }
+    flat = [
+        np.concatenate([np.ravel(x) for parts in made.values() for x in parts[which].values()])
+        for which in (0, 1)
+    ]
+    np.savez_compressed(FILE, told=np.array(json.dumps(told)), given=flat[0], made=flat[1])
+
+
+if __name__ == "__main__":
+    main()
