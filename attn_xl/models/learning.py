@@ -418,8 +418,8 @@ class _Learning:
         last: int,
         count: int | None = None,
     ) -> tuple[list[Matrix], list[Moments], list[list[float]]]:
-        """The steps before `last` as numbers: the weights and moments after them, and the points of each
-        curve. They are reported as steps of `count`, if it is given."""
+        """The steps before `last` as numbers: the weights and moments after them, and the points of
+        each curve. They are reported as steps of `count`, if it is given."""
         names = MOMENTS[self._update.optimizer]
         before = [tuple(_given(np.zeros(w.shape), w) for _ in names) for w in weights]
         powers = option(0.5, "Beta1Power", ""), option(0.5, "Beta2Power", "")
