@@ -187,8 +187,8 @@ def hyperformula() -> str:
 
 ENGINES = {
     "IronCalc": Engine(by_ironcalc, lambda: package("ironcalc")),
-    "LibreOffice": Engine(by_libreoffice, lambda: program(libreoffice() or "soffice")),
-    "Gnumeric": Engine(by_gnumeric, lambda: program("ssconvert")),
+    "LibreOffice": Engine(by_libreoffice, lambda: program(libreoffice() or "soffice"), every=2),
+    "Gnumeric": Engine(by_gnumeric, lambda: program("ssconvert"), every=2),
     "HyperFormula": Engine(by_hyperformula, hyperformula),
     "formulas": Engine(by_formulas, lambda: package("formulas"), every=8),
 }

@@ -20,10 +20,7 @@ NOTHING_TO_CHECK = 3
 
 def check(
     file: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE...", help="Workbooks to check: .xlsx or .xlsm.", show_default=False
-        ),
+        list[Path], typer.Argument(metavar="FILE...", help="Workbooks to check: .xlsx or .xlsm.")
     ],
     engine: Annotated[
         Engine, typer.Option(help="The engine that recalculates. libreoffice must be installed.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -27,16 +27,14 @@ def compare(
         typer.Option(
             metavar='"MODEL ..."',
             help="The models to compare, separated by spaces: cnn rnn lstm gru attention encoder ...",
-            show_default=False,
         ),
     ],
     output: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(
             "-o",
             "--output",
             help="The workbook to write. Default: NAME-compared.xlsx beside the input.",
-            show_default=False,
         ),
     ] = None,
     template: Template = "article",

@@ -161,12 +161,7 @@ def convert_file(task: Conversion) -> Converted:
     computation, settings = compute_file(task.file, task.options, task.reading, fits=check_sizes)
     source = "standard input" if str(task.file) == "-" else task.file.name
     layout = write_workbook(
-        computation,
-        task.path,
-        template=task.template,
-        settings=settings,
-        source=source,
-        record=True,
+        computation, task.path, template=task.template, settings=settings, source=source, record=True
     )
     return Converted(
         f"{task.path}: {layout.summary(settings)}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -28,7 +28,6 @@ def explain(
             help=r'The number to explain: "Softmax\[mouse, cat]", "pets.Softmax\[1, 3]" or '
             r'"Softmax.Sum\[the#2]"; or its cell in the workbook that convert writes: '
             "'pets.Softmax!D5'.",
-            show_default=False,
         ),
     ],
     options: dict[str, Any],
@@ -39,10 +38,7 @@ def explain(
             metavar="N|all", help="Levels of calculation to show; all goes down to the inputs."
         ),
     ] = "1",
-    sheet: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="The sentence, if CELL does not name one.", show_default=False),
-    ] = None,
+    sheet: Annotated[str | None, typer.Option(help="The sentence, if CELL does not name one.")] = None,
     plain: Annotated[
         bool,
         typer.Option(

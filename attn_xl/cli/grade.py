@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -27,7 +27,6 @@ def grade(
             metavar="FILE...",
             help="The workbooks that students submitted, folders of them, or the .zip that Moodle, "
             "Canvas or Google Classroom exports.",
-            show_default=False,
         ),
     ],
     output: Annotated[
@@ -39,33 +38,28 @@ def grade(
         ),
     ] = Path("grades.xlsx"),
     answers: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(
             help="The answers that teach --roster or teach --answers wrote. With them, changes to the "
             "given cells or the settings of a lesson have no effect on the marks, and students of the "
-            "roster without a submission are listed.",
-            show_default=False,
+            "roster without a submission are listed."
         ),
     ] = None,
     feedback: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(
             help="A folder for marked copies, which show what is wrong in each cell and why; or a "
-            ".zip, to upload, where they have the names of the submissions.",
-            show_default=False,
+            ".zip, to upload, where they have the names of the submissions."
         ),
     ] = None,
     csv: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--csv", help="Also write the table of grades as CSV.", show_default=False),
+        Path | None, typer.Option("--csv", help="Also write the table of grades as CSV.")
     ] = None,
     moodle: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Also write the marks as CSV for Moodle's gradebook.", show_default=False),
+        Path | None, typer.Option(help="Also write the marks as CSV for Moodle's gradebook.")
     ] = None,
     canvas: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Also write the marks as CSV for Canvas's gradebook.", show_default=False),
+        Path | None, typer.Option(help="Also write the marks as CSV for Canvas's gradebook.")
     ] = None,
     id_column: Annotated[
         str,
@@ -76,17 +70,13 @@ def grade(
         ),
     ] = "",
     jobs: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
-            help="Number of files to mark in parallel. Default: one per core.", show_default=False
-        ),
+        int | None, typer.Option(help="Number of files to mark in parallel. Default: one per core.")
     ] = None,
     language: Annotated[
-        Optional[Language],  # noqa: UP045
+        Language | None,
         typer.Option(
             help="The language of grades, remarks and marked copies. Default: that of each lesson; of "
             "the grades, English.",
-            show_default=False,
         ),
     ] = None,
     template: Template = "article",

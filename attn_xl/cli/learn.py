@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -33,12 +33,8 @@ def learn(
     reading: dict[str, Any],
     output: Output = None,
     weights_out: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
-            "--weights-out",
-            help="Also write an input workbook with the trained weights.",
-            show_default=False,
-        ),
+        Path | None,
+        typer.Option("--weights-out", help="Also write an input workbook with the trained weights."),
     ] = None,
     template: Template = "article",
     plain: Plain = False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -30,36 +30,32 @@ def model(
         typer.Argument(
             metavar="FOLDER",
             help="A trained model: config.json, tokenizer.json, and model.safetensors or its shards.",
-            show_default=False,
         ),
     ],
     options: dict[str, Any],
     text: Text = None,
     layers: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        list[str] | None,
         typer.Option(
             metavar="N ...",
             help="Layers to write as formulas, counted from 0: 0 3-5. The others are computed, and "
             "what they give enters as values. Default: all.",
-            show_default=False,
         ),
     ] = None,
     heads: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        list[str] | None,
         typer.Option(
             metavar="N ...",
             help="Heads to write as formulas, counted from 0. What the others and the feed-forward "
             "networks give enters as values. Default: all.",
-            show_default=False,
         ),
     ] = None,
     output: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(
             "-o",
             "--output",
             help="The workbook to write. Default: FOLDER-attention.xlsx beside the folder.",
-            show_default=False,
         ),
     ] = None,
     template: Template = "article",
@@ -94,10 +90,7 @@ def _with_choice(error: str, folder: Path, options: dict[str, Any], reading: dic
     )
     choices: list[tuple[str, dict[str, Any]]] = [
         (f"--layers {last}", {"live_layers": last}),
-        (
-            f"--layers {last} --heads 0",
-            {"live_layers": last, "live_heads": "0", "live_network": False},
-        ),
+        (f"--layers {last} --heads 0", {"live_layers": last, "live_heads": "0", "live_network": False}),
     ]
     if whole.vocabulary == "all" and whole.model.kind in LANGUAGE:
         few = "top:50"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -20,7 +20,6 @@ def new(
             metavar=WORDS,
             help="The words of a sentence, separated by spaces. Repeat the option for each further "
             "sentence; a word has the same embedding in all of them.",
-            show_default=False,
         ),
     ],
     dims: Annotated[int, typer.Option(help="The number of dimensions of the embeddings.")] = 4,
@@ -28,24 +27,15 @@ def new(
         "input.xlsx"
     ),
     heads: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
-            help="Write weights for this number of heads, plus W_O and a Settings sheet.",
-            show_default=False,
-        ),
+        int | None,
+        typer.Option(help="Write weights for this number of heads, plus W_O and a Settings sheet."),
     ] = None,
     d_k: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
-            help="The width of the queries and keys of one head. Default: dims / heads.",
-            show_default=False,
-        ),
+        int | None,
+        typer.Option(help="The width of the queries and keys of one head. Default: dims / heads."),
     ] = None,
     d_v: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
-            help="The width of the values of one head. Default: dims / heads.", show_default=False
-        ),
+        int | None, typer.Option(help="The width of the values of one head. Default: dims / heads.")
     ] = None,
     no_weights: Annotated[
         bool, typer.Option("--no-weights", help="Write the sentences only, so that Q = K = V = Input.")

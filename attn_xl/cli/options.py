@@ -9,7 +9,7 @@ from dataclasses import Field, fields, replace
 from enum import Enum
 from functools import cache, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,21 +25,17 @@ FILE_HELP = (
     "- reads standard input. The table has one word per row and one dimension per column, anywhere "
     "on a sheet. Weights are found by a label or sheet name W_Q, W_K or W_V."
 )
-File = Annotated[Path, typer.Argument(metavar="FILE", help=FILE_HELP, show_default=False)]
+File = Annotated[Path, typer.Argument(metavar="FILE", help=FILE_HELP)]
 Files = Annotated[
     list[Path],
     typer.Argument(
         metavar="FILE...",
         help="One or more spreadsheets. Each sheet holds a table with one word per row and one "
         "dimension per column; optional sheets W_Q, W_K and W_V hold weights.",
-        show_default=False,
     ),
 ]
 Jobs = Annotated[
-    Optional[int],  # noqa: UP045
-    typer.Option(
-        help="Number of files to process in parallel. Default: one per core.", show_default=False
-    ),
+    int | None, typer.Option(help="Number of files to process in parallel. Default: one per core.")
 ]
 
 
@@ -54,13 +50,12 @@ class Direction(str, Enum):
 
 
 Output = Annotated[
-    Optional[Path],  # noqa: UP045 - typer reads it at run time
+    Path | None,
     typer.Option(
         "-o",
         "--output",
         help="The workbook to write; with several inputs, the folder. Default: NAME-attention.xlsx or "
         "NAME-similarity.xlsx beside the input.",
-        show_default=False,
     ),
 ]
 
@@ -81,67 +76,60 @@ Template = Annotated[
 ]
 Plain = Annotated[bool, typer.Option("--plain", help="Omit the Controls sheet and all charts.")]
 Range = Annotated[
-    Optional[list[str]],  # noqa: UP045
+    list[str] | None,
     typer.Option(
         "--range",
         metavar="RANGE",
         help="The range of a sentence, labels included: 'Sheet!B3:F9', or the name of a range or "
         "table. 'W_Q=Sheet!B3:F9' gives the range of a weight. May be repeated.",
-        show_default=False,
     ),
 ]
 WordsIn = Annotated[
-    Optional[Direction],  # noqa: UP045
+    Direction | None,
     typer.Option(
         "--words-in",
         help="Whether words are in rows or in columns. Default: detected from labels or weights.",
-        show_default=False,
     ),
 ]
 Sheets = Annotated[
-    Optional[list[str]],  # noqa: UP045
+    list[str] | None,
     typer.Option(
         "--sheet",
         metavar="NAME",
         help="Use only the sentences and weights of this sheet. May be repeated.",
-        show_default=False,
     ),
 ]
 Without = Annotated[
-    Optional[list[str]],  # noqa: UP045
+    list[str] | None,
     typer.Option(
         "--without",
         metavar="NAME",
         help="Ignore these weights: W_1, or Enc2 for all weights of a layer. May be repeated.",
-        show_default=False,
     ),
 ]
 Encoding = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(
         "--encoding",
         metavar="NAME",
         help="The encoding of a text file: windows-1251, gbk, ... Default: detected, or Windows-1252.",
-        show_default=False,
     ),
 ]
 Text = Annotated[
-    Optional[list[str]],  # noqa: UP045
+    list[str] | None,
     typer.Option(
         "--text",
         metavar="TEXT",
         help="With the folder of a trained model as FILE: the text to compute. May be repeated.",
-        show_default=False,
     ),
 ]
 WeightsFile = Annotated[
-    Optional[Path],  # noqa: UP045
+    Path | None,
     typer.Option(
         "--weights",
         metavar="PATH",
         help="Take the weights from a .safetensors file, or from the folder of a trained model; a "
         "config.json there gives the settings.",
-        show_default=False,
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing output file.")]
@@ -221,7 +209,7 @@ def _option(setting: Field[Any]) -> Any:
     else:
         flags = f"--{name}"
         text += f" Default: {default}." if default not in (None, "none", "") else ""
-    return Annotated[Optional[kind], typer.Option(flags, help=text, show_default=False)]  # noqa: UP045
+    return Annotated[kind | None, typer.Option(flags, help=text)]
 
 
 def read_file_tables(file: Path, reading: dict[str, Any], sheet: str | None = None) -> Tables:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -21,17 +21,13 @@ def show(
     options: dict[str, Any],
     reading: dict[str, Any],
     step: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        list[str] | None,
         typer.Option(
             help="Print only this matrix: Scores, Softmax (of all heads), Enc1.Softmax_2, Softmax.Sum, "
-            "Compare, ... May be repeated.",
-            show_default=False,
+            "Compare, ... May be repeated."
         ),
     ] = None,
-    sheet: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Print only this sentence.", show_default=False),
-    ] = None,
+    sheet: Annotated[str | None, typer.Option(help="Print only this sentence.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     numbers: Annotated[
@@ -42,8 +38,7 @@ def show(
         ),
     ] = False,
     svg: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Write the output to this file as an SVG picture.", show_default=False),
+        Path | None, typer.Option(help="Write the output to this file as an SVG picture.")
     ] = None,
     force: Force = False,
 ) -> None:

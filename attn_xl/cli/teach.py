@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,10 +18,7 @@ if TYPE_CHECKING:
     from attn_xl.tables.survey import Tables
     from attn_xl.teaching.lessons.blanks import Lesson
 
-OptionalFile = Annotated[
-    Optional[Path],  # noqa: UP045
-    typer.Argument(metavar="FILE", help=FILE_HELP, show_default=False),
-]
+OptionalFile = Annotated[Path | None, typer.Argument(metavar="FILE", help=FILE_HELP)]
 
 
 @with_settings("controls", "formulas", "canvas")
@@ -30,25 +27,23 @@ def teach(
     reading: dict[str, Any],
     file: OptionalFile = None,
     output: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(
             "-o",
             "--output",
             help="The lesson to write; with --roster, the folder for the class. Default: "
             "NAME-lesson.xlsx or NAME-class beside the input.",
-            show_default=False,
         ),
     ] = None,
     level: Annotated[
         int,
         typer.Option(
             help="How much is left blank: 1 for a few cells per step, 2 for whole matrices, 3 for "
-            "everything after the input.",
+            "everything after the input."
         ),
     ] = 2,
     blank: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Leave only these steps blank: Scores,Softmax, ...", show_default=False),
+        str | None, typer.Option(help="Leave only these steps blank: Scores,Softmax, ...")
     ] = None,
     tolerance: Annotated[
         float,
@@ -68,11 +63,10 @@ def teach(
         ),
     ] = False,
     export: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(
             help="Write a bank of numerical questions instead of a lesson: Moodle XML (.xml) or a QTI "
-            "2.1 package (.zip).",
-            show_default=False,
+            "2.1 package (.zip)."
         ),
     ] = None,
     variants: Annotated[
@@ -80,24 +74,19 @@ def teach(
         typer.Option(help="How many questions, with numbers of their own, --export makes of a step."),
     ] = 3,
     answers: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(
-            help="Also write the solved workbook; with --roster, the answer key of the class.",
-            show_default=False,
+            help="Also write the solved workbook; with --roster, the answer key of the class."
         ),
     ] = None,
     roster: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
-            help="A list of students (id, name); each gets a lesson with different numbers.",
-            show_default=False,
-        ),
+        Path | None,
+        typer.Option(help="A list of students (id, name); each gets a lesson with different numbers."),
     ] = None,
     jobs: Annotated[
-        Optional[int],  # noqa: UP045
+        int | None,
         typer.Option(
-            help="Number of lessons to write in parallel, with --roster. Default: one per core.",
-            show_default=False,
+            help="Number of lessons to write in parallel, with --roster. Default: one per core."
         ),
     ] = None,
     template: Template = "article",
@@ -202,7 +191,7 @@ def _teach_ramp(
     for student in students:
         one = output or Path("ramp" if roster else "ramp.xlsx")
         path = one / student.file if roster else one
-        layouts[path] = ramp_layout(seed, student.id, exam=exam)
+        layouts[path] = ramp_layout(seed, student.id, name=student.name, exam=exam)
     if answers:
         layouts[answers] = ramp_layout(seed, solved=True)
     for path in layouts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,39 +26,34 @@ def vectors(
         typer.Argument(
             metavar="FILE",
             help="Word vectors: GloVe text, word2vec text or binary, fastText .vec; plain or gzipped.",
-            show_default=False,
         ),
     ],
     words: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        list[str] | None,
         typer.Option(
             metavar=WORDS,
             help="The words to extract, spelled as in the file and separated by spaces; a word that "
             "contains a space needs its own --words. Duplicates are dropped.",
-            show_default=False,
         ),
     ] = None,
     sentence: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        list[str] | None,
         typer.Option(
             metavar="TEXT",
             help="A sentence in quotes; word order and repetitions are kept. May be repeated: each "
             "sentence gets a sheet.",
-            show_default=False,
         ),
     ] = None,
     pca: Annotated[
-        Optional[int],  # noqa: UP045
+        int | None,
         typer.Option(
             metavar="K",
             help="Write the first K principal components instead of the vectors, as live formulas with "
             "a chart.",
-            show_default=False,
         ),
     ] = None,
     output: Annotated[
-        Path,
-        typer.Option("-o", "--output", help="The workbook to write; - writes to standard output."),
+        Path, typer.Option("-o", "--output", help="The workbook to write; - writes to standard output.")
     ] = Path("words.xlsx"),
     force: Force = False,
 ) -> None:

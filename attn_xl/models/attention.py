@@ -84,14 +84,14 @@ class Cache:
         self.compressed: list[Matrix] = []
         self.kept: dict[Part, list[tuple[Matrix, Matrix]]] = {}
 
-    def earlier(self, k: Matrix, v: Matrix) -> list[tuple[Matrix, Matrix]]:
-        """The keys and values before these, which are kept from now on. Heads that share them keep them
-        once."""
+    def extended(self, k: Matrix, v: Matrix) -> list[tuple[Matrix, Matrix]]:
+        """The keys and values so far, and these, which are kept from now on: once by heads that share
+        them."""
         place = replace(k.part, scopes=tuple(s for s in k.part.scopes if s.symbol != steps.NEW.symbol))
         kept = self.kept.setdefault(place, [])
         if not kept or kept[-1][0] is not k:
             kept.append((k, v))
-        return kept[:-1]
+        return kept
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,6 +136,11 @@ class Attending:
             step = steps.ROTATED_QUERIES if queries else steps.ROTATED_KEYS
             x = self.rotary.rotated(x, step, part, self.first)
         return x
+
+    def context(self, k: Matrix, v: Matrix) -> tuple[list[Matrix], list[Matrix]]:
+        """The keys and values to attend to: those of earlier words, if a cache has them, and these."""
+        pairs = self.cache.extended(k, v) if self.cache else [(k, v)]
+        return [k for k, _ in pairs], [v for _, v in pairs]
 
     def between(self, rows: Sequence[str], columns: Sequence[str], part: Part) -> Attending:
         """A copy with the masks for these words, which all heads share."""
@@ -189,6 +194,12 @@ class Attending:
         """The weights (n, m) with some set to 0, as in training."""
         return dropped(weights, self.dropout, steps.DROPOUT_MASK, steps.DROPPED, part)
 
+    def switched(self, output: Matrix, step: Step, part: Part) -> Matrix:
+        """The output (n, d_v) as a step, times the cell that keeps or removes it, if there is one."""
+        if self.kept is None:
+            return output.as_step(step, part)
+        return (output * self.kept(part)).as_step(steps.SWITCHED_OUTPUT, part)
+
 
 def scaled_dot_product_attention(
     q: Matrix,
@@ -228,30 +239,29 @@ def scaled_dot_product_attention(
     """
     check_matrices(q=q, k=k, v=v)
     how = attending or Attending()
-    kept = how.cache.earlier(k, v) if how.cache else []
-    scores = q @ k.T
-    if kept:
-        scores = concat([*(q @ k_.T for k_, _ in kept), scores]).described(
-            message("{q} × kept Kᵀ", q=q.name)
-        )
-    scores = scores.as_step(steps.SCORES, part)  # (n, m)
+    keys, values = how.context(k, v)
+    scores = _scores(q, keys).as_step(steps.SCORES, part)  # (n, m)
     how = how.between(q.rows, scores.columns, part)
     scaled = how.scaled(scores, k, part)  # (n, m)
-    scaled = how.biased(scaled, part)
-    scaled = how.masked(scaled, part)
-    weights = how.normalized(scaled, part)  # (n, m)
+    biased = how.biased(scaled, part)
+    masked = how.masked(biased, part)
+    weights = how.normalized(masked, part)  # (n, m)
     weights = how.dropped(weights, part)
-    if kept:
-        mixed, step = _mixed_from(weights, [v_ for _, v_ in (*kept, (k, v))]), steps.OUTPUT_KEPT
-    else:
-        mixed, step = weights @ v, steps.OUTPUT
-    if how.kept is not None:
-        mixed, step = mixed * how.kept(part), steps.SWITCHED_OUTPUT
-    return mixed.as_step(step, part)  # (n, d_v)
+    output = steps.OUTPUT if len(values) == 1 else steps.OUTPUT_KEPT
+    return how.switched(_mixed(weights, values), output, part)  # (n, d_v)
 
 
-def _mixed_from(weights: Matrix, values: Sequence[Matrix]) -> Matrix:
-    """(n, d_v): the weights of some words (n, m) times their values, from several matrices."""
+def _scores(q: Matrix, keys: Sequence[Matrix]) -> Matrix:
+    """Q Kᵀ, (n, m), with the keys in one or several matrices."""
+    if len(keys) == 1:
+        return q @ keys[0].T
+    return concat([q @ k.T for k in keys]).described(message("{q} × kept Kᵀ", q=q.name))
+
+
+def _mixed(weights: Matrix, values: Sequence[Matrix]) -> Matrix:
+    """A V, (n, d_v): the weights A (n, m) times the values, which are in one or several matrices."""
+    if len(values) == 1:
+        return weights @ values[0]
     total: Matrix | None = None
     start = 0
     for v in values:

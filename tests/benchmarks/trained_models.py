@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,8 @@ from self_attention import timed
 ROOT = Path(__file__).parent.parent.parent
 WORDS = "the cat chased a mouse and then it ran to its hole under the barn ."
 WIDTH, HEADS, HIDDEN, LAYERS, VOCABULARY = 384, 12, 1536, 6, 30_000
+MOST_MEMORY = 400
+"""Megabytes."""
 MODEL = [sys.executable, "-m", "attn_xl", "model"]
 
 
@@ -80,11 +83,20 @@ def main() -> None:
         for what, model, text, chosen, bound in cases:
             command = [*MODEL, str(model), "--text", text, *chosen, "-o", str(out), "--force"]
             cost = timed(command)
-            size = out.stat().st_size / 1e6
+            size, numbers = out.stat().st_size, numbers_in(out)
             print(
-                f"{what:30} {cost.seconds:6.2f} s ({cost.processor:5.2f} s of processor; bound "
-                f"{bound:2} s)  {cost.memory:4.0f} MB  {size:6.1f} MB file"
+                f"{what:30} {cost.seconds:6.2f} s ({cost.processor:5.2f} s of processor, "
+                f"{cost.processor / bound:4.2f} times the bound of {bound} s)  {cost.memory:4.0f} MB "
+                f"({cost.memory / MOST_MEMORY:4.2f} times the bound)  {size / 1e6:6.1f} MB file"
+                + (f" ({size / numbers:.1f} bytes for each number)" if numbers else "")
             )
+
+
+def numbers_in(path: Path) -> int:
+    """The number of numbers in a workbook: its cells with a value."""
+    with zipfile.ZipFile(path) as book:
+        sheets = [name for name in book.namelist() if name.startswith("xl/worksheets/sheet")]
+        return sum(book.read(name).count(b"<v>") for name in sheets)
 
 
 if __name__ == "__main__":

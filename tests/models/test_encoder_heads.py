@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import ROOT, SAMPLES, by_libreoffice, table, verify
+from conftest import ROOT, SAMPLES, alike, by_libreoffice, table, verify
 from judges import Editable
 from test_options import BESIDE, OTHER, basis
 
@@ -91,6 +91,7 @@ def test_the_prediction_after_every_layer(make: Make, tmp_path: Path) -> None:
     verify(tmp_path / "o.xlsx")
 
 
+@alike
 @pytest.mark.parametrize("path", [MASKED, VECTOR], ids=lambda path: path.stem)
 @pytest.mark.parametrize("layout", ["sheets", "canvas"])
 def test_a_workbook_is_read_back(path: Path, layout: str, tmp_path: Path) -> None:
@@ -189,6 +190,7 @@ def test_an_encoder_that_predicts_words_may_be_used_as_an_encoder(tmp_path: Path
     assert "Logits" not in graph
 
 
+@alike
 @pytest.mark.parametrize("name", ["gpt2", "phi", "bert-masked", "roberta-masked"])
 def test_a_part_with_few_words_is_read_back(name: str, tmp_path: Path) -> None:
     """A layer and a head of each, learned positions before the layers, a bias of the words shown."""
@@ -251,6 +253,7 @@ BLOCKS = [
 ]  # fmt: skip
 
 
+@alike
 @pytest.mark.parametrize("name", BLOCKS)
 def test_every_block_is_settable_in_the_settings_sheet(name: str, make: Make) -> None:
     """A file that sets an option on its sheet computes what the option of the call computes."""

@@ -73,6 +73,7 @@ SHOWN = {
     "layout",
     "formulas",
     "canvas",
+    "language",
     "switches",
 }
 """What changes what is shown, and no number of the whole model."""
