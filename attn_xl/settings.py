@@ -217,7 +217,8 @@ class Settings:
     )
     attention: str | None = _choice(
         None,
-        "The sheet with given attention weights (0 and 1, or any others) to use in place of softmax.",
+        "The sheet with given attention weights (0 and 1, or any others) to use in place of softmax; "
+        "A stands for A_1, A_2, ... if there is a sheet for each head.",
         str,
         models=(Model.attention,),
     )

@@ -141,7 +141,10 @@ def look_over(
     found += holes
     asked |= cells_of(holes)  # one cause, one finding
     partly = list(uncovered(pieces))
-    found += [*partly, *unlike_twins(pieces, cells_of(partly))]
+    twins = list(unlike_twins(pieces, cells_of(partly)))
+    meant = {f.sheet: f"{f.what} {f.do}" for f in twins}
+    partly = [f for f in partly if f.kind != "unused" or f.cells not in meant.get(f.sheet, "")]
+    found += [*partly, *twins]
     found += gone(book, forms)
     found += not_one(pieces, tolerance, cells_of(found))
     found += computed_with_nothing(book, forms, lookup, all_blocks, asked)

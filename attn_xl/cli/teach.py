@@ -191,7 +191,7 @@ def _teach_ramp(
     for student in students:
         one = output or Path("ramp" if roster else "ramp.xlsx")
         path = one / student.file if roster else one
-        layouts[path] = ramp_layout(seed, student.id, exam=exam)
+        layouts[path] = ramp_layout(seed, student.id, name=student.name, exam=exam)
     if answers:
         layouts[answers] = ramp_layout(seed, solved=True)
     for path in layouts:

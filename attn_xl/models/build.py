@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import cached_property
+from itertools import takewhile
 from typing import cast
 
 import numpy as np
@@ -58,7 +59,7 @@ from .learning import learned
 from .live import Live, described
 from .losses import mean_loss
 from .masking import Scoring
-from .multi_head import multi_head_attention
+from .multi_head import PerHead, multi_head_attention
 from .own_masks import Attended, OwnMasks
 from .parts import chosen_parts
 from .recurrent import gru, lstm, recurrent, rnn
@@ -294,24 +295,34 @@ class Run:
         """A context in which steps belong to a sentence, if all are computed as one batch."""
         return inside(*[Scope(name, name)] * self.is_batch)
 
-    def _given(self, tables_of_words: dict[str, Table]) -> Table | None:
-        """The attention weights given in place of the softmax, removed from `tables_of_words`."""
+    def _given(self, tables_of_words: dict[str, Table]) -> list[Table]:
+        """The attention weights of each head, given in place of the softmax; removed from
+        `tables_of_words`."""
         name = self.settings.attention
         if name is None:
-            return None
+            return []
         known = {**self.tables.weights, **tables_of_words}
+        heads = [f"{name}_{h}" for h in range(1, len(known) + 1)]
+        if name not in known and heads[0] in known:
+            heads = [*takewhile(known.__contains__, heads)]
+            self.weights.used.update(heads)
+            for head in heads:
+                tables_of_words.pop(head, None)
+            return [known[head] for head in heads]
         if name not in known or (name in tables_of_words and len(tables_of_words) == 1):
             raise CallError(
                 f"--attention: there is no table {name!r} beside the sentence. Give it a sheet with "
-                f'this name, or its range: --range "{name}=Sheet!B3:F9". {nearest(name, known)}'
+                f'this name, or its range: --range "{name}=Sheet!B3:F9"; of several heads, one each: '
+                f"{name}_1, {name}_2. {nearest(name, known)}"
             )
         self.weights.used.add(name)
-        return tables_of_words.pop(name, None) or self.tables.weights[name]
+        return [tables_of_words.pop(name, None) or self.tables.weights[name]]
 
-    def _given_for(self, rows: Sequence[str], columns: Sequence[str]) -> Matrix:
+    def _given_for(
+        self, table: Table, rows: Sequence[str], columns: Sequence[str], part: Part
+    ) -> Matrix:
         """The given attention weights of words that look at other words, (n, m)."""
-        assert self.given is not None
-        table, words = self.given, (tuple(rows), tuple(columns))
+        words = tuple(rows), tuple(columns)
         where = f"{table.file}, sheet {table.sheet!r}"
         if table.shape != (len(rows), len(columns)):
             raise InputError(
@@ -325,7 +336,7 @@ class Run:
                     f"{where}: the attention weights are labelled {', '.join(labels)}, but the words "
                     f"are {', '.join(own)}. Put them in the same order."
                 )
-        return given_step(table.values, rows, columns, steps.GIVEN_ATTENTION)
+        return given_step(table.values, rows, columns, steps.GIVEN_ATTENTION, part)
 
     def _memory(self, tables_of_words: dict[str, Table]) -> Matrix | None:
         """The sentence that the others attend to; it is removed from `tables_of_words`."""
@@ -437,14 +448,15 @@ class Run:
     def replaced(self) -> set[str]:
         """The weights that given attention weights stand in for."""
         kinds = (steps.W_Q, steps.W_K, steps.BIASES[steps.W_Q], steps.BIASES[steps.W_K])
-        return {kind.symbol for kind in kinds} if self.given is not None else set()
+        return {kind.symbol for kind in kinds} if self.given else set()
 
     def title(self, sentences: Iterable[str]) -> str:
         """The title: what is computed, and for which sentences."""
         s, named = self.settings, ", ".join(sentences)
         what = TITLES.get(s.model, str(s.model))
         if s.model is Model.attention:
-            what = ATTENTION_TITLES[self.memory is not None, (s.heads or 1) > 1]
+            several = max(s.heads or 1, len(self.given)) > 1
+            what = ATTENTION_TITLES[self.memory is not None, several]
         if s.memory:
             text = message("{model}: {sentences}, attending to {memory}")
             return message(text, model=what, sentences=named, memory=s.memory)
@@ -516,7 +528,7 @@ class Run:
         s, weights, memory = self.settings, self.tables.weights, self.attended
         wants_switch = s.causal or s.switches is not None
         how = self.attending(causal=s.causal, switchable=memory is None or wants_switch)
-        if self.given is not None:
+        if self.given:
             return self._with_given(x if memory is None else memory, x.rows, how)
         told, missing = heads_told(weights)
         if s.heads is None and missing:
@@ -565,17 +577,29 @@ class Run:
         return self_attention(x, w_q, w_k, w_v, biases=biases, memory=memory, attending=how)
 
     def _with_given(self, memory: Matrix, words: Sequence[str], how: Attending) -> Matrix:
-        """Attention with given weights: V, A and their product, mixed by W_O if it is given."""
-        given = self._given_for(words, memory.rows)
-        w_v = None
-        if steps.W_V.symbol in self.weights or self.settings.random_weights is not None:
-            w_v = self.weights.matrix(steps.W_V, WHOLE, memory.columns, len(memory.columns))
-        labels = memory.columns if w_v is None else w_v.columns
-        bias = self.weights.row(steps.BIASES[steps.W_V], WHOLE, labels)
-        if steps.W_O.symbol not in self.weights:
-            return given_attention(given, memory, w_v, bias, attending=how)
-        head = given_attention(given, memory, w_v, bias, attending=how, part=WHOLE.of_head(1))
-        together = concat([head]).as_step(steps.CONCAT)
+        """Attention with given weights: V and A of each head and their product, mixed by W_O if it is
+        given or there are several heads."""
+        many = len(self.given)
+        mixes = many > 1 or steps.W_O.symbol in self.weights
+        names = (steps.W_V.symbol, WHOLE.of_head(1).name(steps.W_V.symbol))
+        values, generated = None, self.settings.random_weights is not None
+        if generated or any(name in self.weights for name in names[:many]):
+            width = len(memory.columns) // many or 1
+            values = PerHead(steps.W_V, WHOLE, self.weights, many, memory.columns, width)
+        outputs = []
+        for h, table in enumerate(self.given, 1):
+            part = WHOLE.of_head(h) if mixes else WHOLE
+            w_v = values.of(h) if values is not None else None
+            bias = (
+                values.bias(h)
+                if values is not None
+                else self.weights.row(steps.BIASES[steps.W_V], WHOLE, memory.columns)
+            )
+            a = self._given_for(table, words, memory.rows, part if many > 1 else WHOLE)
+            outputs.append(given_attention(a, memory, w_v, bias, attending=how, part=part))
+        if not mixes:
+            return outputs[0]
+        together = concat(outputs).as_step(steps.CONCAT)
         w_o = self.weights.matrix(steps.W_O, WHOLE, together.columns, len(memory.columns))
         b_o = self.weights.row(steps.BIASES[steps.W_O], WHOLE, w_o.columns)
         return projected(together, w_o, b_o, steps.MIXED_OUTPUT)
@@ -883,10 +907,11 @@ def _row_by_row(graphs: Mapping[str, Graph], settings: Settings) -> tuple[str, .
     loops = [loop for graph in graphs.values() for loop in loops_in(walk(graph.values()))]
     if not loops or settings.formulas not in (Formulas.array, Formulas.dynamic):
         return ()
-    names = listed([node.name for node in loops[0].nodes if node.name and not node.helper], 6)
+    nodes = [node for loop in loops for node in loop.nodes if node.name and not node.helper]
+    names = list(dict.fromkeys(node.name for node in nodes))
     return (
-        f"{names} have a formula in each cell: each row needs the row above, and one formula for the "
-        "whole matrix would refer to itself.",
+        f"{listed(names, 6)} {'has' if len(names) == 1 else 'have'} a formula in each cell: each row "
+        "needs the row above, and one formula for the whole matrix would refer to itself.",
     )
 
 

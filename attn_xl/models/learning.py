@@ -411,10 +411,15 @@ class _Learning:
             return copied(results, dict(zip(self._weights, weights)), _scope(number), self._own)
 
     def _plainly(
-        self, weights: Sequence[Matrix], moments: Sequence[Moments], number: int, last: int, count: int
+        self,
+        weights: Sequence[Matrix],
+        moments: Sequence[Moments],
+        number: int,
+        last: int,
+        count: int | None = None,
     ) -> tuple[list[Matrix], list[Moments], list[list[float]]]:
-        """The steps before `last`, of `count`, as numbers: the weights and moments after them, and the
-        points of each curve. A `count` of 0 reports no progress."""
+        """The steps before `last` as numbers: the weights and moments after them, and the points of
+        each curve. They are reported as steps of `count`, if it is given."""
         names = MOMENTS[self._update.optimizer]
         before = [tuple(_given(np.zeros(w.shape), w) for _ in names) for w in weights]
         powers = option(0.5, "Beta1Power", ""), option(0.5, "Beta2Power", "")
@@ -440,7 +445,8 @@ class _Learning:
             points.append([float(point[0, 0]) for point in found[: len(self._curves)]])
             if not np.isfinite(points[-1]).all():
                 raise self._infinite(step)
-            _report(step, count)
+            if count is not None:
+                _report(step, count)
         values = iter(state)
         with self._finite(last):
             now = [self._named(_given(next(values), w), last, w) for w in self._weights]
@@ -493,7 +499,7 @@ class _Learning:
             other = _Learning(self._curves, self._weights, (), update, self._where, suggests=False)
             with suppress(InputError), np.errstate(all="ignore"):
                 start: list[Moments] = [() for _ in self._weights]
-                losses = other._plainly(self._weights, start, 1, STEPS_TRIED + 1, 0)[2][0]
+                losses = other._plainly(self._weights, start, 1, STEPS_TRIED + 1)[2][0]
                 if losses[-1] <= losses[0]:
                     return f"Try a smaller rate: with --rate {tried:g} the loss falls."
         return f"Try a rate much smaller than {rate:g}."
@@ -502,7 +508,7 @@ class _Learning:
 def _report(number: int, count: int) -> None:
     """Tell that a step is done."""
     progress = _progress.get()
-    if progress is not None and count and not foresees():
+    if progress is not None and not foresees():
         progress(number, count)
 
 

@@ -48,6 +48,7 @@ SECOND_MOMENT = Step(
     purpose="The usual size of each gradient, by whose root the step is divided: all numbers move "
     "alike.",
     question="can a number of {own} be negative?",
+    choices=("no", "yes"),
     recipe=_COMPUTE,
 )
 CURVE = Step(
@@ -94,6 +95,7 @@ CHECKED_GRADIENT = Step(
     note="The gradient of the chosen weight in step 1. Compare with the central difference below.",
     purpose="How the loss changes with the chosen weight, by the backward pass.",
     question="must {own} and the central difference agree to the last digit?",
+    choices=("no", "yes"),
     recipe=_COMPUTE,
 )
 CENTRAL_DIFFERENCE = replace(

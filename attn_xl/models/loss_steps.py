@@ -51,6 +51,7 @@ CLASS_LOGITS = Step(
     ),
     purpose="The sentence's vector is compared with each class, a column of {b}: how well does it fit?",
     question="which class do you expect to fit {text} best: {words}?",
+    choices=("{top}",),
     recipe=recipes.PROJECT,
 )
 CLASS_PROBABILITIES = Step(
@@ -66,6 +67,7 @@ CLASS = Step(
     note="The most probable class. Check that it has the largest probability.",
     purpose="The model's answer: the class that it finds most probable.",
     question="would {own} change if all logits increased by the same number?",
+    choices=("no", "yes"),
     recipe=recipes.FIND_LARGEST_COLUMN,
 )
 # Targets
@@ -92,6 +94,7 @@ TARGET = Step(
         "compared with the probabilities."
     ),
     question="in which column will the row of {word} have its 1?",
+    choices=("{top}",),
     recipe=Recipe(
         do="Write 1 in the column whose heading is the text of {a}, and 0 in all other columns.",
         hint=(

@@ -125,6 +125,7 @@ CANDIDATE = Step(
     purpose="A draft of a note about the word, given what is remembered. The input gate decides "
     "about it.",
     question="can {own} be large for {word} and nothing be written all the same? What decides?",
+    choices=("yes", "no"),
     recipe=SQUASHED,
 )
 CELL = Step(
@@ -149,6 +150,7 @@ OUTPUT_GATE = replace(
     "which show nothing.",
     purpose="A curtain in front of the notebook: how much of each note is shown after this word.",
     question="can a note be kept and not be shown at {word}? Which gate does what?",
+    choices=("yes", "no"),
 )
 SHOWN = replace(HIDDEN, recipe=OPEN)
 """The hidden state of an LSTM."""

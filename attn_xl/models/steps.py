@@ -284,6 +284,7 @@ MAXIMUM = Step(
         "that the exponentials cannot get too large; the weights come out the same."
     ),
     question=("without a formula: which column holds the largest number of {a} in the row of {word}?"),
+    choices=("{look}",),
     recipe=recipes.LARGEST,
     helper=True,
 )
@@ -624,6 +625,7 @@ NORMED_QUERIES = Step(
         "not on how long they are."
     ),
     question="if every number of {word} in {a} were doubled, how would its row of {own} change?",
+    choices=("the same as before", "0", "it depends on the word"),
 )
 NORMED_KEYS = replace(
     NORMED_QUERIES,
@@ -729,6 +731,7 @@ EMBEDDED = Step(
         "of its position."
     ),
     question=("if {word} stood at the other end of the sentence, would its row of {own} be the same?"),
+    choices=("no", "yes"),
     recipe=recipes.ADD,
 )
 COMPARED = Step(
@@ -798,6 +801,7 @@ VARIANCE = Step(
         "square root of it."
     ),
     question="if every number of {word} in {a} increased by 1, how would {own} change, and why?",
+    choices=("the same as before", "0", "it depends on the word"),
     recipe=recipes.VARIANCE,
     helper=True,
 )
@@ -832,6 +836,7 @@ NORM = Step(
         "the next step can work with all of them."
     ),
     question="if every number of {word} in {a} were doubled, how would its row of {own} change?",
+    choices=("the same as before", "0", "it depends on the word"),
     recipe=recipes.NORM,
 )
 RMS_NORM = replace(
@@ -990,6 +995,7 @@ LOGITS = Step(
         "well would that word fit next?"
     ),
     question="which word would you expect to come after {word}: {words}?",
+    choices=("{top}",),
     recipe=recipes.MATCH,
 )
 PROBABILITIES = Step(
@@ -1025,6 +1031,7 @@ LAST_LOGITS = Step(
     ),
     purpose="Only the last row decides how the text goes on.",
     question="which word of the vocabulary will be written next?",
+    choices=("{top}",),
     recipe=recipes.TAKE_ROWS,
     is_read_off=True,
 )
@@ -1033,6 +1040,7 @@ TEMPERED_LOGITS = Step(
     note="The logits, divided by word_temperature. Compare with the logits: below 1, differences grow.",
     purpose="A low temperature makes the model careful, a high one makes it bold.",
     question="does dividing all numbers by the same one change which is the largest?",
+    choices=("no", "yes"),
     recipe=recipes.TEMPER,
 )
 CHANCES_OF_WORDS = Step(
@@ -1040,6 +1048,7 @@ CHANCES_OF_WORDS = Step(
     note="The probability that each word is drawn. Look for the largest: it is drawn most often.",
     purpose="The slices of a wheel of fortune, one for each word of the vocabulary.",
     question="which word has the largest slice?",
+    choices=("{top}",),
     recipe=recipes.SHARE,
 )
 WHEEL = Step(
@@ -1136,6 +1145,7 @@ MAGNITUDE = Step(
     note=("The length of each word's vector. Compare the words: long vectors make large dot products."),
     purpose="How long each word's arrow is, from the origin to the point that its numbers give.",
     question="do the signs of the numbers of {word} matter for its length? And their order?",
+    choices=("no", "yes"),
     recipe=recipes.MAGNITUDE,
 )
 COSINE = Step(

@@ -55,6 +55,7 @@ class Book:
         hidden: the names of the hidden sheets.
         marks: defined names, formula cells, hidden rows and columns.
         remarks: notes about how the file was read.
+        hides_formulas: whether it is in a format (.xls, .xlsb) whose formulas cannot be read.
         kept: what has been found in the book, so that it is found once.
     """
 
@@ -63,6 +64,7 @@ class Book:
     hidden: frozenset[str] = frozenset()
     marks: Marks = field(default_factory=lambda: Marks(b""))
     remarks: tuple[str, ...] = ()
+    hides_formulas: bool = False
     kept: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
@@ -106,7 +108,7 @@ def _is_looked_at(part: str) -> bool:
 
 def _workbook(path: Path, shown: Path, content: bytes, parts: dict[str, bytes]) -> Book:
     if not content.startswith(b"PK"):
-        return Book(shown, *sandboxed_values(path, shown, content))
+        return Book(shown, *sandboxed_values(path, shown, content), hides_formulas=True)
     strings = parts.pop(_STRINGS, b"")
     plain = _plain_sheets(content, parts, strings)
     sheets = Marks(content).parts()
@@ -127,7 +129,8 @@ def _workbook(path: Path, shown: Path, content: bytes, parts: dict[str, bytes]) 
         thread.join()
     if scan.compute != "none":
         _compute(path, content, grids, everything=scan.compute == "all")
-    return Book(shown, grids, hidden, Marks(content, scan.plain))
+    binary = b"xl/workbook.bin" in content
+    return Book(shown, grids, hidden, Marks(content, scan.plain), hides_formulas=binary)
 
 
 def _plain_sheets(content: bytes, parts: dict[str, bytes], strings: bytes) -> dict[str, Grid]:

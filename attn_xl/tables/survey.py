@@ -440,10 +440,16 @@ def _remarks(survey: Survey) -> Iterator[str]:
     parameters = [(f.parameter, f.name) for f in found if f.use and f.parameter]
     if parameters:
         sheets, weights = (list(dict.fromkeys(names)) for names in zip(*parameters))
+        of_heads = any(name.rpartition(".")[2] in OF_HEADS for name in weights)
+        heads = " They do not record the number of heads: set it with --heads." if of_heads else ""
         yield (
             f"{listed(sheets, 6)}: read as {listed(weights, 6)} of PyTorch and transposed, because its "
-            "matrices are out x in. They do not record the number of heads: set it with --heads."
+            f"matrices are out x in.{heads}"
         )
+
+
+OF_HEADS = ("W_Q", "W_K", "W_V", "W_O")
+"""Weights that several heads may share."""
 
 
 def _uses(used: Sequence[Found]) -> str:

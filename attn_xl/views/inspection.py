@@ -117,6 +117,11 @@ def as_text(file: str, made: Survey, given: Mapping[str, Any]) -> str:
     """The report for people."""
     tables = sum(len(sheet.found) for sheet in made.sheets)
     lines = [f"{made.path}: {count(len(made.sheets), 'sheet')}, {count(tables, 'table')} of numbers"]
+    if made.book is not None and made.book.hides_formulas:
+        lines.append(
+            "Formulas in this format cannot be read. If the workbook has any, open it in a spreadsheet "
+            "program and save it as .xlsx: its formulas may tell what each table is."
+        )
     most = max(2, MOST_OTHERS // max(1, sum(any(not f.use for f in s.found) for s in made.sheets)))
     for sheet in made.sheets:
         lines += ["", f"Sheet {sheet.name!r}" + (f": {sheet.passed}" if sheet.passed else "")]

@@ -576,9 +576,85 @@ def tournament(book: openpyxl.Workbook, chance: Random) -> None:
         )
 
 
+def sales(book: openpyxl.Workbook, chance: Random) -> None:
+    """Regions with shares and ranks, growth, the data of a chart and a number in a note."""
+    s = book.active
+    put(s, "A1", [["Region", "Jan", "Feb", "Mar", "Quarter", "Share", "Rank"]])
+    for r, name in enumerate(("North", "South", "East", "West"), 2):
+        months = [chance.randint(50, 99) for _ in range(3)]
+        put(s, f"A{r}", [[name, *months, f"=SUM(B{r}:D{r})", f"=E{r}/E$6", f"=RANK(E{r},E$2:E$5)"]])
+    put(s, "A6", [["Total", *(f"=SUM({c}2:{c}5)" for c in "BCDEF")]])
+    put(s, "A7", [["Average", *(f"=AVERAGE({c}2:{c}5)" for c in "BCDE")]])
+    put(s, "A9", [["Growth", None, "=C6/B6-1", "=D6/C6-1"], [], ["Chart"], ["Month", "Total"]])
+    put(s, "A13", [["Jan", "=B6"], ["Feb", "=C6"], ["Mar", "=D6"]])
+    put(s, "I2", [["check with Ann"], [120]])
+
+
+def recipe(book: openpyxl.Workbook, chance: Random) -> None:
+    """Amounts for other servings; an ingredient without a price."""
+    s = book.active
+    put(s, "A1", [["Servings", 4], ["Wanted", 10]])
+    put(s, "A4", [["Ingredient", "Amount", "Scaled", "Price", "Cost"]])
+    for r, name in enumerate(("Flour", "Milk", "Eggs", "Sugar", "Oil"), 5):
+        amount, price = chance.randint(1, 300), chance.random()
+        put(s, f"A{r}", [[name, amount, f"=B{r}*$B$2/$B$1", price, f"=C{r}*D{r}"]])
+    put(s, "A10", [["Salt"], ["Total", None, None, None, "=SUM(E5:E10)"]])
+    put(s, "A12", [["Each", None, None, None, "=E11/B2"]])
+
+
+def cash_flow(book: openpyxl.Workbook, chance: Random) -> None:
+    """Twelve months, each opened by the one before; a tax every quarter."""
+    s = book.active
+    months = [letter(c) for c in range(2, 14)]
+    put(s, "A1", [["Item", *(f"M{n}" for n in range(1, 13)), "Year"]])
+    put(s, "A2", [["Opening", 1000, *(f"={c}9" for c in months[:-1]), "=B2"]])
+    for r, name in ((3, "Sales"), (4, "Other"), (6, "Wages")):
+        put(s, f"A{r}", [[name, *(chance.randint(0, 400) for _ in months), f"=SUM(B{r}:M{r})"]])
+    put(s, "A5", [["In", *(f"={c}3+{c}4" for c in months), "=SUM(B5:M5)"]])
+    taxes = [f"={c}5*0.2" if n % 3 == 2 else None for n, c in enumerate(months)]
+    put(s, "A7", [["Tax", *taxes, "=SUM(B7:M7)"]])
+    put(s, "A8", [["Out", *(f"=SUM({c}6:{c}7)" for c in months), "=SUM(B8:M8)"]])
+    put(s, "A9", [["Closing", *(f"={c}2+{c}5-{c}8" for c in months), "=M9"]])
+
+
+def laboratory(book: openpyxl.Workbook, chance: Random) -> None:
+    """A falling body: central differences, which leave out the ends, a fit and its residuals."""
+    s = book.active
+    put(s, "A1", [["t", "x", "v", "a", "model", "residual"]])
+    for r in range(2, 22):
+        t = (r - 2) / 10
+        x = 4.9 * t * t + chance.uniform(-0.02, 0.02)
+        row = [t, x, None, None, f"=$I$2*A{r}^2", f"=(B{r}-E{r})^2"]
+        if 2 < r < 21:
+            row[2] = f"=(B{r + 1}-B{r - 1})/(A{r + 1}-A{r - 1})"
+        if 3 < r < 20:
+            row[3] = f"=(C{r + 1}-C{r - 1})/(A{r + 1}-A{r - 1})"
+        put(s, f"A{r}", [row])
+    squares = "A2:A21^2"
+    put(s, "H1", [["Fit"], ["g/2", f"=SUMPRODUCT({squares},B2:B21)/SUMPRODUCT({squares},{squares})"]])
+    put(s, "H3", [["g", "=2*I2"], ["mean", "=AVERAGE(D4:D19)"]])
+    put(s, "H5", [["RMSE", "=SQRT(SUM(F2:F21)/COUNT(F2:F21))"]])
+
+
+def payroll(book: openpyxl.Workbook, chance: Random) -> None:
+    """Tax bands to look up, a bonus for two, a hidden row, summaries of different kinds below."""
+    s = book.active
+    put(s, "A1", [["Bands"], ["from", "rate"], [0, 0], [1000, 0.1], [2000, 0.2], [4000, 0.3]])
+    put(s, "A8", [["Name", "Hours", "Rate", "Gross", "Band", "Tax", "Net", "Bonus"]])
+    for r, name in enumerate(("Ann", "Bob", "Cy", "Dee", "Eve", "Flo"), 9):
+        pay = [chance.randint(20, 170), chance.randint(15, 30), f"=B{r}*C{r}"]
+        band = f"=VLOOKUP(D{r},$A$3:$B$6,2)"
+        bonus = 50 if r in (10, 13) else None
+        put(s, f"A{r}", [[name, *pay, band, f"=D{r}*E{r}", f"=D{r}-F{r}+H{r}", bonus]])
+    sums = [f"=SUM({c}9:{c}14)" if c not in "CE" else None for c in "BCDEFGH"]
+    put(s, "A15", [["Total", *sums], ["Max", None, "=MAX(C9:C14)", "=MAX(D9:D14)"]])
+    put(s, "A17", [["Mean", None, None, "=D15/B15"]])
+    s.row_dimensions[11].hidden = True
+
+
 ORDINARY: list[Callable[[openpyxl.Workbook, Random], None]] = [
     budget, gradebook, loan, forecast, quarters, calendar, invoice, inventory, timesheet, survey,
-    regression, departments, tournament,
+    regression, departments, tournament, sales, recipe, cash_flow, laboratory, payroll,
 ]  # fmt: skip
 
 

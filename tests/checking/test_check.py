@@ -17,6 +17,7 @@ import pytest
 from conftest import ROOT, SAMPLES, alike, by_libreoffice
 from imitations import imitated, names
 from make_slips import key, slips
+from networks import cases
 from openpyxl.formula.translate import Translator
 from ordinary import ORDINARY, made
 from planting import KINDS, Nowhere, Places, cells_of, clear, copy, looked_over, put, to_file
@@ -101,6 +102,17 @@ def test_ordinary_workbooks_are_let_be(maker: Any, tmp_path: Path) -> None:
     assert not report.count("error")
     assert sum(f.severity == "warning" and f.kind != "no value" for f in report.findings) <= 1
     assert sum(f.kind == "no value" for f in report.findings) == 1
+
+
+@alike
+@pytest.mark.parametrize(("maker", "slip", "cell"), cases(), ids=lambda x: getattr(x, "__name__", x))
+def test_slips_in_networks_made_by_hand(maker: Any, slip: str, cell: str, tmp_path: Path) -> None:
+    path = tmp_path / "network.xlsx"
+    book = openpyxl.Workbook()
+    maker(book, slip)
+    book.save(path)
+    alarms = [f for f in check_workbook(path).findings if f.severity != "note" and f.kind != "no value"]
+    assert [f.cells.partition(":")[0] for f in alarms] == [cell] * bool(slip)
 
 
 @alike

@@ -92,3 +92,16 @@ def test_a_workbook_is_written_and_read_back(controls: bool, write: Any) -> None
     np.testing.assert_array_equal(attend(tables)["sentence"]["Output"].values, before.values)
     assert "depends" in tables.weights
     assert attn_xl.attend(SAMPLES / "given-weights.xlsx")["sentence"]["A"].step.role == "attention"
+
+
+def test_several_heads_have_weights_of_their_own(make: Make, tmp_path: Path) -> None:
+    others = A.T.copy()
+    w_o = np.arange(10.0).reshape(5, 2)
+    heads = {"A_1": A.tolist(), "A_2": others.tolist(), "W_O": w_o.tolist()}
+    sheets = {"s": GIVEN["s"], **heads, "W_V_1": W_V.tolist(), "W_V_2": X[:2].tolist()}
+    made = np.hstack([A @ (X @ W_V), others @ (X @ X[:2])])
+    np.testing.assert_allclose(output(make(sheets)), made @ w_o)
+    both = {"s": GIVEN["s"], **heads, "W_O": w_o[:4].tolist()}  # values are the words themselves
+    np.testing.assert_allclose(output(make(both)), np.hstack([A @ X, others @ X]) @ w_o[:4])
+    with pytest.raises(InputError, match="W_O is missing"):
+        output(make({"s": GIVEN["s"], "A_1": heads["A_1"], "A_2": heads["A_2"]}))

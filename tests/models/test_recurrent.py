@@ -324,3 +324,13 @@ def test_a_drawing_shows_the_rows_above_that_a_step_reads(tmp_path: Path) -> Non
         assert np.allclose(shown[0], 0)
         assert np.allclose(shown[1:], hidden[:-1])
     verify(path)
+
+
+def test_nothing_is_said_about_heads_where_there_are_none() -> None:
+    x = np.eye(3)
+    given = {"weight_ih_l0": np.ones((2, 3)), "weight_hh_l0": np.ones((2, 2))}
+    remarks = " ".join(attn_xl.read_tables({"sentence": x, **given}).remarks)
+    assert "read as W_h, U_h of PyTorch" in remarks
+    assert "heads" not in remarks
+    with_heads = attn_xl.read_tables({"sentence": x, "in_proj_weight": np.ones((9, 3))}).remarks
+    assert "--heads" in " ".join(with_heads)

@@ -142,7 +142,13 @@ def test_the_samples_use_all_the_words_there_are() -> None:
     assert {name for name in known if getattr(recipes, name) not in ways} == OF_TRAINED_MODELS
 
 
-OF_TRAINED_MODELS = {"MIX_AND_SWITCH", "PROJECT_AND_ADD_OTHERS", "TURN_BY_FACTOR"}
+OF_TRAINED_MODELS = {
+    "COSINE_AND_GAIN",
+    "MIX_AND_SWITCH",
+    "PROJECT_AND_ADD_OTHERS",
+    "SINE_AND_GAIN",
+    "TURN_BY_FACTOR",
+}
 """Recipes of options that only trained models have in tests: test_live.py, test_checkpoints.py."""
 
 

@@ -307,7 +307,7 @@ class NegativeLog(Function):
 
 
 def _if_kept(usual: str, x: str, total: str, gap: str) -> str:
-    return f"IF({x}>1E{math.log10(LEAST_KEPT):.0f},{usual},LN({total})+{gap})"
+    return f"IF({x}>10^{math.log10(LEAST_KEPT):.0f},{usual},LN({total})+{gap})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

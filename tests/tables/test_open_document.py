@@ -1,0 +1,105 @@
+"""Workbooks in OpenDocument format: their formulas tell what their tables are, too."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
+import pytest
+from conftest import ROOT
+from made_by_hand import columns_from_the_left, row_arrays, three_heads
+
+from attn_xl.cli.main import main
+from attn_xl.spreadsheets.book import read_book
+from attn_xl.spreadsheets.formulas import NUMBER, TEXT, WIDTH, read_formulas
+from attn_xl.spreadsheets.ods import as_in_excel
+from attn_xl.tables.read import read_tables
+
+NAMES = " ".join(
+    f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+    for name in ("office", "table", "text")
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("of:=SUM([.A1:.B2];[.$C$3])", "SUM(A1:B2,$C$3)"),
+        ("of:=[Data.A1]*[$'My sheet'.B$2:.C3]", "Data!A1*'My sheet'!B$2:C3"),
+        ('of:=IF([.A1]="a;b";1;"[.B1]")', 'IF(A1="a;b",1,"[.B1]")'),
+        ("of:=[$'it''s'.A1]", "'it''s'!A1"),
+        ("of:=[.#REF!]+1", "#REF!+1"),
+        ("of:=EXP([.A1])^2", "EXP(A1)^2"),
+    ],
+)
+def test_formulas_as_excel_writes_them(text: str, expected: str) -> None:
+    assert as_in_excel(text) == expected
+
+
+def to_ods(source: Path) -> Path:
+    """The values and formulas of an .xlsx file, as LibreOffice stores them."""
+    book, tables = read_formulas(source), []
+    labels = read_book(source).grids
+    for name, sheet in book.sheets.items():
+        rows: dict[int, dict[int, str]] = {}
+        for place, key in enumerate(sheet.keys.tolist()):
+            row, column = key // WIDTH, key % WIDTH
+            marks = ""
+            if sheet.formulas[place] >= 0:
+                formula = book.formulas[int(sheet.formulas[place])]
+                opened = re.sub(
+                    r"(?:('[^']+'|\w+)!)?(\$?[A-Z]+\$?\d+)(?::(\$?[A-Z]+\$?\d+))?(?!\()",
+                    lambda m: f"[{m[1] or ''}.{m[2]}" + (f":.{m[3]}" if m[3] else "") + "]",
+                    formula.text,
+                )
+                marks = f" table:formula={quoteattr('of:=' + opened.replace(',', ';'))}"
+                if formula.array:
+                    marks += f' table:number-matrix-rows-spanned="{formula.rows}"'
+                    marks += f' table:number-matrix-columns-spanned="{formula.columns}"'
+            if sheet.kinds[place] == NUMBER:
+                value = f' office:value-type="float" office:value="{sheet.numbers[place]!r}"'
+                text = f"{sheet.numbers[place]}".removeprefix("np.float64(").removesuffix(")")
+                value = value.replace("np.float64(", "").replace(')"', '"')
+            else:
+                value = ' office:value-type="string"'
+                text = str(labels[name][row - 1][column]) if sheet.kinds[place] == TEXT else ""
+            cell = f"<table:table-cell{marks}{value}><text:p>{escape(text)}</text:p></table:table-cell>"
+            rows.setdefault(row, {})[column] = cell
+        lines = []
+        for row in range(1, max(rows, default=0) + 1):
+            cells = rows.get(row, {})
+            line = [cells.get(c, "<table:table-cell/>") for c in range(max(cells, default=-1) + 1)]
+            lines.append(f"<table:table-row>{''.join(line) or '<table:table-cell/>'}</table:table-row>")
+        tables.append(f"<table:table table:name={quoteattr(name)}>{''.join(lines)}</table:table>")
+    path = source.with_suffix(".ods")
+    body = f"<office:spreadsheet>{''.join(tables)}</office:spreadsheet>"
+    content = f"<office:document-content {NAMES}><office:body>{body}</office:body>"
+    namespace = "urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("content.xml", f"{content}</office:document-content>")
+        archive.writestr("META-INF/manifest.xml", f'<manifest:manifest xmlns:manifest="{namespace}"/>')
+    return path
+
+
+@pytest.mark.parametrize("layout", [row_arrays, columns_from_the_left, three_heads])
+def test_the_formulas_tell_the_tables(layout: object, tmp_path: Path) -> None:
+    source = tmp_path / "made.xlsx"
+    layout(source)  # type: ignore[operator]
+    ours, theirs = read_tables(to_ods(source)), read_tables(source)
+    assert [*ours.weights] == [*theirs.weights]
+    assert [*ours.sentences] == [*theirs.sentences]
+    for name, table in theirs.weights.items():
+        np.testing.assert_allclose(ours.weights[name].values, table.values)
+    assert ours.settings == theirs.settings
+
+
+def test_formats_whose_formulas_cannot_be_read_say_so(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, expected in (("libreoffice.xls", True), ("libreoffice.xlsx", False)):
+        with suppress(SystemExit):
+            main(["inspect", str(ROOT / "tests" / "data" / "inputs" / name)])
+        assert ("save it as .xlsx" in capsys.readouterr().out) == expected
