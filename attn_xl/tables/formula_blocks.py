@@ -181,7 +181,7 @@ class Blocks:
     """All blocks of a workbook, by sheet."""
 
     def __init__(self, book: FormulaBook) -> None:
-        self._pieces = Pieces(book, Forms(book.formulas), Lookup(book))
+        self._pieces = Pieces(book, Forms(book.formulas), Lookup(book), readers=False)
         self._trees: dict[tuple[str, str], tuple[Tree, list[Span]]] = {}
         self._corners: dict[str, np.ndarray] = {}
         self.on: dict[str, list[Block]] = {name: [] for name in book.sheets}

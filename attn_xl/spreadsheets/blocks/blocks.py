@@ -18,6 +18,7 @@ from attn_xl.spreadsheets.ranges import spans
 from .templates import Coordinates, Forms, Template
 
 ROUNDS = 8  # adjacent blocks of one template that are separated, at most
+SMALL = 10_000  # coordinates that are compared at once; more take too much memory
 LAGS = (1, 2, 3)
 """Distances between the cells whose differences give the slopes: if one of four lines is odd, the other
 three agree."""
@@ -195,6 +196,9 @@ def _fitted_in_any_order(
 
 
 def _agree(r: Ints, c: Ints, v: Coordinates, slopes: Coordinates, start: Coordinates) -> Mask:
+    if v.size <= SMALL:
+        rest = v - np.outer(r, slopes[:, 0]) - np.outer(c, slopes[:, 1]) - start
+        return np.asarray((np.abs(rest) < 1e-6).all(axis=1))
     fits = np.ones(len(r), dtype=np.bool_)
     for j in range(v.shape[1]):
         fits &= np.abs(v[:, j] - slopes[j, 0] * r - slopes[j, 1] * c - start[j]) < 1e-6

@@ -129,9 +129,14 @@ class Pieces:
     Attributes:
         pieces: those with formulas; tables: the typed ones, rectangles of two numbers or more.
         opaque: whether some formula may read any cell (INDIRECT, OFFSET).
+
+    Args:
+        readers: whether to find what reads each piece.
     """
 
-    def __init__(self, book: FormulaBook, forms: Forms, lookup: Lookup) -> None:
+    def __init__(
+        self, book: FormulaBook, forms: Forms, lookup: Lookup, *, readers: bool = True
+    ) -> None:
         self.book, self.forms, self.lookup = book, forms, lookup
         self.blocks = [block for sheet in book.sheets.values() for block in blocks(sheet, forms)]
         self.opaque = any(not UNKNOWN.isdisjoint(t.functions) for t in forms.templates)
@@ -146,11 +151,12 @@ class Pieces:
             self.pieces, key=lambda piece: piece.size
         ):  # the larger has odd cells in it
             self._grids[piece.sheet.name].own(piece)
-        for piece in self.pieces:
+        for piece in self.pieces if readers else ():
             for slot, read in enumerate(piece.reads):
                 for other in self.over(read):
                     other.users.append((piece, slot))
-        self._mark()
+        if readers:
+            self._mark()
 
     def _piece(self, block: FormulaBlock) -> Piece:
         box = block.box
