@@ -365,7 +365,8 @@ class Holes:
             if len(block.places) >= (FEWEST_AROUND_HOLE if block.flat else FEWEST_IN_RECTANGLE):
                 yield from self._in_rectangle(block)
             yield from self._after(block)
-            if block.flat and 1 < len(block.places) < FEWEST_AROUND_HOLE:
+            numbers = bool((block.sheet.kinds[block.places] == NUMBER).all())
+            if numbers and block.flat and 1 < len(block.places) < FEWEST_AROUND_HOLE:
                 yield from self._that_is_read(block)
 
     def _that_is_read(self, block: FormulaBlock) -> Iterator[Finding]:
