@@ -119,7 +119,7 @@ class Slips:
         rows, columns = group // WIDTH, group % WIDTH + 1
         top, left, bottom, right = block.box
         in_row, in_column = len(set(rows.tolist())) == 1, len(set(columns.tolist())) == 1
-        if self._is_step(block, group):
+        if self._counts_in_text(block, group) or self._is_step(block, group):
             return False
         if block.flat:
             rows_or_columns = (top, rows, bottom) if block.extents[1] > 1 else (left, columns, right)
@@ -205,6 +205,19 @@ class Slips:
                 return False  # years above two columns
             ends.append(after != own)
         return any(ends)
+
+    def _counts_in_text(self, block: FormulaBlock, group: Ints) -> bool:
+        """Whether text formulas differ only in the numbers they contain: `of 15`, `of 20`."""
+        places = block.sheet.find(group)
+        if "n" not in block.template.roles or (block.sheet.kinds[places] != TEXT).any():
+            return False
+        cells = np.array([role != "n" for role in block.template.roles])
+        return all(
+            np.array_equal(values[cells], expected[cells])
+            for values, expected in zip(
+                values_at(self.forms, block.sheet, places), predicted(block, group)
+            )
+        )
 
     def _odd(self, block: FormulaBlock, group: Ints) -> Finding:
         cells = spans(group)
