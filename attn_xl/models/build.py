@@ -259,6 +259,8 @@ class Run:
     """One model over the sentences of one workbook."""
 
     def __init__(self, tables: Tables, settings: Settings, weights: SheetWeights | None = None) -> None:
+        if settings.generate is not None and tables.longer is not None:
+            tables = replace(tables, weights=tables.longer(settings.generate))
         self.tables, self.settings = tables, settings
         self.seed = settings.random_weights
         draw = readable

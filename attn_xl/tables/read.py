@@ -182,6 +182,7 @@ def _with_stored(tables: Tables, path: Path) -> Tables:
             weights=stored.weights.of_length(longest),
             settings={**stored.settings, **tables.settings},
             optional=stored.weights.optional,
+            longer=lambda more: stored.longer(longest, more),
         )
     tensors = Tensors(path)
     name, sentence = next(iter(tables.sentences.items()))

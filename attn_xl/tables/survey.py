@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,7 @@ class Tables:
         remarks: notes about how the file was read.
         labels: the right answers for a sentence, by its name: its class, or its next words.
         optional: the weights that a model need not use.
+        longer: returns the weights for texts that go on for some words; None if they are the same.
     """
 
     path: Path
@@ -57,6 +58,7 @@ class Tables:
     remarks: tuple[str, ...] = ()
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     optional: frozenset[str] = frozenset()
+    longer: Callable[[int], Mapping[str, Table]] | None = None
 
     def __repr__(self) -> str:
         lines = [f"Tables of {self.path}"]

@@ -141,7 +141,10 @@ def test_too_large_says_what_fits(run: Run, tmp_path: Path, monkeypatch: pytest.
         ((), "needs a text"),
         (("--text", TEXT, "--layers", "7"), "--layers 7: the model has layers 0 to 1"),
         (("--text", TEXT, "--vocabulary", "some"), "it takes all, used"),
-        (("--text", TEXT, "--generate", "1", "--layers", "1"), "--generate works with all layers"),
+        (
+            ("--text", TEXT, "--generate", "1", "--layers", "1"),
+            "--generate works with all layers and heads only",
+        ),
     ],
 )
 def test_mistakes_in_the_call(call: tuple[str, ...], says: str, run: Run) -> None:

@@ -8,15 +8,16 @@ import importlib
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT, SAMPLES
+from conftest import ROOT, SAMPLES, alike
 
 import attn_xl
-from attn_xl.errors import AttnXlError, InputError
+from attn_xl.errors import AttnXlError, CallError, InputError
 from attn_xl.labelled import MissingLibraryError
 from attn_xl.tables.checkpoints import checkpoint, tokenizer
 from attn_xl.tables.checkpoints.checkpoint import Checkpoint
@@ -79,7 +80,8 @@ def family(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 
     def kept(folder: Path) -> tokenizer.Tokenizer:
         content = json.loads((folder / "tokenizer.json").read_text("utf-8"))
-        return tokenizer.Tokenizer(folder, lambda text: ids, tuple(content["model"]["vocab"]))
+        words = (word.replace("<pad>", "blank") for word in content["model"]["vocab"])  # none hidden
+        return tokenizer.Tokenizer(folder, lambda text: ids, tuple(words))
 
     monkeypatch.setattr(checkpoint, "read_tokenizer", kept)
     return name
@@ -378,6 +380,32 @@ def test_a_text_without_words(text: str) -> None:
 
 def test_a_text_longer_than_the_model_takes() -> None:
     refused(TINY, "65 tokens, but .* takes 64 .*max_position_embeddings", "cat " * 65)
+
+
+@alike
+def test_a_model_writes_on_within_its_positions(family: str) -> None:
+    """As many learned positions as the text has in the end; the numbers of a pass over all of it."""
+    model = attn_xl.load_model(DATA / family)
+    if model.settings["model"] != "decoder-only" or family == "llama-dynamic":
+        return
+    ids = expected(family)["ids"].tolist()
+    (graph,) = model(TEXT, generate=3).values()
+    new = [graph[f"New{i}.Word"].texts[0] for i in (1, 2, 3)]
+    words = list(model._checkpoint._tokenizer.words)
+    ids += [words.index(word) for word in new]
+    model._checkpoint._tokenizer = replace(model._checkpoint._tokenizer, encode=lambda text: ids)
+    (whole,) = model(TEXT).values()
+    assert np.allclose(graph["New3.Logits"].values[0], whole["Logits"].values[-1], atol=1e-11)
+
+
+def test_a_model_does_not_write_beyond_its_positions(family: str) -> None:
+    model = attn_xl.load_model(DATA / family)
+    if family == "llama-dynamic":
+        with pytest.raises(CallError, match="change with the length"):
+            model(TEXT, generate=2)
+    if family in ("gpt2", "gptj"):
+        with pytest.raises(CallError, match=r"generate: gives \d+ tokens, but .* takes 16"):
+            model(TEXT, generate=10)
 
 
 def test_a_model_without_a_text() -> None:

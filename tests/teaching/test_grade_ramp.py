@@ -65,6 +65,8 @@ CASES: list[tuple[str, dict[int, object], int]] = [
     ("One word's attention", {-4: "nobody"}, 1),
     ("One word's attention", {-4: 3}, 1),
     ("Weighted mean", {0: "0,5"}, 1),
+    ("One word's attention", {0: 50}, 1),  # the weights are right, but do not follow from it
+    ("Attention of two words", {0: 50, 4: 35.355}, 1),  # the scaled score follows from it
 ]
 """Answers other than those of the solution, counted from the first or, below 0, from the last; and how
 many marks they cost."""

@@ -167,7 +167,24 @@ class Checkpoint:
             self.settings,
             tuple(remarks),
             optional=self.weights.optional,
+            longer=lambda more: self.longer(longest, more),
         )
+
+    def longer(self, words: int, more: int) -> StoredWeights:
+        """The weights for a text of this many tokens that goes on for some more.
+
+        Raises:
+            CallError: if it becomes longer than the model takes, or if its rotary positions change with
+                its length, so that kept keys would be wrong.
+        """
+        _check_length(words + more, self._config, self.folder, "--generate")
+        made = self.weights.of_length(words + more)
+        if made.stretched_unlike(self.weights.of_length(words)):
+            raise CallError(
+                "--generate: the rotary positions of this model change with the length of a text "
+                "(dynamic), so kept keys would be wrong. Use a shorter text, or generate fewer words."
+            )
+        return made
 
 
 def _family(config: Mapping[str, Any], file: Path) -> Family:
@@ -341,7 +358,7 @@ def _encoded(tokenizer: Tokenizer, text: str) -> list[int]:
     return ids
 
 
-def _check_length(length: int, config: Mapping[str, Any], folder: Path) -> None:
+def _check_length(length: int, config: Mapping[str, Any], folder: Path, option: str = "--text") -> None:
     for key in ("max_position_embeddings", "n_positions", "sliding_window"):
         most = config.get(key)
         scaling = _rotary(config)
@@ -349,8 +366,8 @@ def _check_length(length: int, config: Mapping[str, Any], folder: Path) -> None:
             most = int(most * (scaling.get("factor") or 1))
         if type(most) is int and length > most:
             raise CallError(
-                f"--text: has {length:,} tokens, but {folder} takes {most:,} ({key}). Use a shorter "
-                "text."
+                f"{option}: {'has' if option == '--text' else 'gives'} {length:,} tokens, but {folder} "
+                f"takes {most:,} ({key}). Use a shorter text."
             )
 
 
@@ -411,6 +428,12 @@ class StoredWeights(Mapping[str, Table]):
         if factors is not None:
             made._factors, made._places[FACTORS] = factors, _Place(CONFIG)
         return made
+
+    def stretched_unlike(self, other: StoredWeights) -> bool:
+        """Whether rotary positions are turned by other factors."""
+        return (FACTORS in self) != (FACTORS in other) or not np.array_equal(
+            self._factors, other._factors
+        )
 
     @property
     def optional(self) -> frozenset[str]:

@@ -24,6 +24,11 @@ from attn_xl.workbook.write import write_layout
 from .marking import Verdict, read_entry
 from .results import CellMark
 
+Entered = dict[str, dict[tuple[int, int], float | str]]
+"""What stands in each page's cells to fill in."""
+Mark = tuple[str, tuple[int, int]]
+"""A page and the place of a mark on it."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RampMarks:
@@ -54,12 +59,18 @@ def mark_ramp(book: WrittenBook, seed: int, student: str, language: str) -> Ramp
     entered = {page.name: dict(_entries(book, page)) for page in pages if page.name in book.grids}
     sheets = [_with_entries(sheet, entered.get(sheet.name, {})) for sheet in fresh]
     computed = _computed(sheets, pages)
+    right = {key for key, mark in computed.items() if mark == RIGHT} | set(
+        _right_by_itself(fresh, pages, entered, computed)
+    )
+    computed |= dict.fromkeys(right, RIGHT)
+    for page in pages:
+        computed[page.name, SCORE] = float(sum((page.name, one.mark) in right for one in page.asked))
     steps: dict[str, tuple[int, int]] = {}
     wrong: list[CellMark] = []
     for page in pages:
         points = 0
         for answer in page.asked:
-            is_right = computed[page.name, answer.mark] == RIGHT
+            is_right = (page.name, answer.mark) in right
             points += is_right
             if not is_right:
                 value = entered.get(page.name, {}).get(answer.cell)
@@ -73,6 +84,31 @@ def mark_ramp(book: WrittenBook, seed: int, student: str, language: str) -> Ramp
         )
     marked = tuple(_with_marks(sheet, computed) for sheet in sheets)
     return RampMarks(steps, tuple(wrong), tuple(remarks), marked)
+
+
+def _right_by_itself(
+    fresh: list[Sheet], pages: list[Page], entered: Entered, computed: Mapping[Mark, Any]
+) -> Iterator[Mark]:
+    """The marks that are wrong only because an answer to an earlier problem, on which their conditions
+    build, is: each problem once more, with right answers to all others."""
+    tried = {
+        answer.problem
+        for page in pages
+        for answer in page.asked
+        if answer.cell in entered.get(page.name, {}) and computed[page.name, answer.mark] != RIGHT
+    }
+    for problem in sorted(tried):
+        mixed = []
+        for sheet, page in zip(fresh, pages):
+            own = entered.get(page.name, {})
+            others = {a.cell: a.solution for a in page.asked if a.problem != problem}
+            mixed.append(_with_entries(sheet, own | others))
+        again = _computed(mixed, pages)
+        for page in pages:
+            for answer in page.asked:
+                key = page.name, answer.mark
+                if answer.problem == problem and again[key] == RIGHT:
+                    yield key
 
 
 def _entries(book: WrittenBook, page: Page) -> Iterator[tuple[tuple[int, int], float | str]]:
