@@ -151,7 +151,7 @@ def test_names_of_sentences_that_no_sheet_holds(
     assert capsys.readouterr().err == (
         "Sheet names are limited to 31 characters and cannot hold every character: "
         "sheets of 'A very long name of a sentence' begin with 'A very long name of a', "
-        "sheets of 'a very long name of a sentence 2' begin with 'a very long name of _2', "
+        "sheets of 'a very long name of a sentence 2' begin with 'a very long name of_2', "
         "sheets of 'x/y' begin with 'x_y' and 1 more. Rename the sentences to choose other names.\n"
     )
 
