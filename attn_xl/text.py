@@ -36,6 +36,12 @@ def _one_line(text: str) -> str:
     return _CONTROL.sub("\ufffd", _BREAK.sub(" ", text))
 
 
+def capitalized(text: str) -> str:
+    """A text whose first letter is a capital, also behind an opening mark: `¿Puede ...?`."""
+    first = next((i for i, character in enumerate(text) if character not in "¿¡"), 0)
+    return text[:first] + text[first : first + 1].upper() + text[first + 1 :]
+
+
 def shortened(text: str, most: int = 40) -> str:
     """A text cut to at most `most` characters; a cut text ends in `…`."""
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"

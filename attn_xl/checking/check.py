@@ -137,7 +137,7 @@ def look_over(
     lines = NumberLines(all_blocks, lookup)
     slips = Slips(forms, lookup, lines)
     found = list(slips.all())
-    holes = list(Holes(forms, lookup, lines, asked).all())
+    holes = list(Holes(forms, lookup, lines, asked, pieces.readers).all())
     found += holes
     asked |= cells_of(holes)  # one cause, one finding
     partly = list(uncovered(pieces))

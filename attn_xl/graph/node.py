@@ -292,9 +292,15 @@ class Node(Labelled):
         return html_table(title, self.rows, self.columns, self.values, shaded=shaded)
 
 
-@lru_cache(256)  # the weights of all layers have the same labels
 def _cleaned(labels: tuple[object, ...]) -> tuple[str, ...]:
-    return tuple(label if isinstance(label, Message) else clean(label) for label in labels)
+    if Message in set(map(type, labels)):  # equal to a text, and yet another label
+        return tuple(label if isinstance(label, Message) else clean(label) for label in labels)
+    return _clean(labels)
+
+
+@lru_cache(256)  # the weights of all layers have the same labels
+def _clean(labels: tuple[object, ...]) -> tuple[str, ...]:
+    return tuple(map(clean, labels))
 
 
 class Graph(Mapping[str, "Matrix"]):

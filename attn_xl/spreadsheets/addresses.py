@@ -86,11 +86,11 @@ def unique(name: str, taken: Container[str], longest: int = MAX_NAME) -> str:
 
     Lengths are counted in UTF-16 units, as in Excel: an emoji has two.
     """
-    short, number = cut(name, longest), 1
+    short, number = cut(name, longest).rstrip(), 1
     while short.casefold() in taken:
         number += 1
         tail = f"_{number}"
-        short = cut(name, longest - len(tail)) + tail
+        short = cut(name, longest - len(tail)).rstrip() + tail
     return short
 
 

@@ -300,7 +300,12 @@ def _computed(
             return {}
     engine.close()
     return {
-        name: [cell for cell in cells if cell[0] * WIDTH + cell[1] - 1 not in unsure.get(name, set())]
+        name: [
+            cell
+            for cell in cells
+            if cell[0] * WIDTH + cell[1] - 1 not in unsure.get(name, set())
+            or str(cell[2]).startswith("#")
+        ]
         for name, cells in values.items()
     }
 

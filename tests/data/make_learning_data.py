@@ -70,6 +70,8 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, int]]] = {
     "language model, end": (
         {"model": "decoder-only", "positions": "sinusoidal", "logit_cap": 3.0, "hidden": 3}, ALONE
     ),
+    # cross-entropy with the words in place of masks
+    "masked words": ({"model": "masked-language-model", "heads": 2, "hidden": 3}, PAIR),
     # cross-entropy with the class
     "classify": ({"model": "classify"}, PAIR),
     "classify by heads": ({"model": "classify", "heads": 2, "positions": "sinusoidal"}, PAIR),
@@ -97,6 +99,8 @@ def tables(case: str, numbers: dict[str, Any]) -> Tables:
     labels: dict[str, tuple[str, ...]] = {}
     if model == "classify":
         labels = {"one": ("animal",), "two": ("device",)}
+    elif case == "masked words":
+        labels = {"one": ("cat", "sat", "mat"), "two": ("on", "cat")}
     elif case == "language model, end":
         labels = {"one": ("<end>",)}
     if not numbers.keys() <= {*sentences, "Vocabulary"}:  # the weights tell
@@ -127,7 +131,7 @@ def drawn(case: str) -> dict[str, Any]:
     numbers = {name: draw(n, d) for name, n in sentences.items()}
     if settings.get("normalize") == "sum":
         numbers = {name: np.abs(x) + 0.5 for name, x in numbers.items()}
-    if settings.get("model") == "decoder-only":
+    if settings.get("model") in ("decoder-only", "masked-language-model"):
         numbers["Vocabulary"] = draw(len(WORDS), d)
     if settings.get("model") == "norm":
         numbers |= {"gamma": draw(1, d, around=1.0), "beta": draw(1, d)}
@@ -140,7 +144,7 @@ def drawn(case: str) -> dict[str, Any]:
                 weights[name] = draw(*node.shape, around=float("gamma" in name))
     if settings.get("normalize") == "sum":
         weights = {name: np.abs(x) + 0.25 for name, x in weights.items()}
-    if settings.get("model") not in ("decoder-only", "classify"):
+    if settings.get("model") not in ("decoder-only", "masked-language-model", "classify"):
         for name, graph in first.items():
             output = [node for node in graph.values() if not node.texts][-1]
             weights[f"{name}.Target"] = draw(*output.shape)

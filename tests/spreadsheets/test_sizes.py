@@ -150,8 +150,8 @@ def test_names_of_sentences_that_no_sheet_holds(
     assert len(book.sentences) == len(names)
     assert capsys.readouterr().err == (
         "Sheet names are limited to 31 characters and cannot hold every character: "
-        "sheets of 'A very long name of a sentence' begin with 'A very long name of', "
-        "sheets of 'a very long name of a sentence 2' begin with 'a very long name _2', "
+        "sheets of 'A very long name of a sentence' begin with 'A very long name of a', "
+        "sheets of 'a very long name of a sentence 2' begin with 'a very long name of_2', "
         "sheets of 'x/y' begin with 'x_y' and 1 more. Rename the sentences to choose other names.\n"
     )
 

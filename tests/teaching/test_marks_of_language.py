@@ -22,6 +22,7 @@ from attn_xl.teaching.lessons.blanks import Lesson
 from attn_xl.teaching.lessons.lesson import write_lesson
 from attn_xl.teaching.lessons.question_bank import questions
 from attn_xl.teaching.lessons.ramp import PAGES, ramp_layout
+from attn_xl.text import capitalized
 from attn_xl.workbook.write import write_layout
 
 ENGLISH = re.compile(r"[A-Za-z]{2,} [a-z]{2,}")
@@ -103,3 +104,13 @@ def test_marks_feedback_and_grades(tmp_path: Path) -> None:
 def test_questions() -> None:
     for question in questions(TABLES, GERMAN, Lesson(), 1):
         assert not ENGLISH.search(outside(re.sub("<[^>]*>", " | ", question.html)))
+
+
+def test_a_question_begins_with_a_capital_behind_its_opening_mark() -> None:
+    assert capitalized("¿puede una palabra?") == "¿Puede una palabra?"
+    assert [capitalized(text) for text in ("", "¿", "welches Wort", "词")] == [
+        "",
+        "¿",
+        "Welches Wort",
+        "词",
+    ]

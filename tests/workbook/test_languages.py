@@ -207,3 +207,15 @@ def test_grades_are_written_in_the_chosen_language(tmp_path: Path) -> None:
         call("grade", lesson, "-o", grades, "--jobs", 1, "--language", PSEUDO)
     own = {*own_texts(read_file_tables(path, {})), *names_of(lesson), lesson.name}
     assert not left_in_english(grades, own)
+
+
+def test_a_word_of_the_input_is_not_translated_where_a_heading_is_the_same(tmp_path: Path) -> None:
+    source, path = tmp_path / "in.csv", tmp_path / "out.xlsx"
+    source.write_text(",words,input\nword,1,2\nwords,3,1\n")
+    for language in ("en", "de"):  # what one writes is nothing to the other
+        settings = Settings(language=language)  # type: ignore[arg-type]
+        attn_xl.write_workbook(attn_xl.attend(source), path, settings=settings, overwrite=True)
+    book = openpyxl.load_workbook(path)
+    assert [cell.value for cell in book["Input"][4]][1:3] == ["words", "input"]
+    texts = {cell.value for row in book["Controls"].iter_rows() for cell in row}
+    assert {"Wörter", "words", "word"} <= texts

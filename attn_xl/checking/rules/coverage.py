@@ -427,6 +427,8 @@ def _units(pieces: Pieces) -> Iterator[tuple[list[Piece], Piece, Box]]:
 
 def _twin_in_use(pieces: Pieces, like: list[Piece], table: Piece) -> Piece | None:
     """A twin of an unread product that others read, if all are, and none comes after another."""
+    if not is_number(table.sheet, table.box):
+        return None
     for twin in like:
         if pieces.unused(twin.sheet, twin.box) or follows(table, twin) or follows(twin, table):
             return None

@@ -7,7 +7,7 @@ identified; nor can it if a quarter of a block or more is odd.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -36,9 +36,10 @@ from attn_xl.checking.blocks.number_lines import (
 )
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.blocks.blocks import FormulaBlock, groups
+from attn_xl.spreadsheets.blocks.pieces import Box
 from attn_xl.spreadsheets.blocks.references import Lookup
 from attn_xl.spreadsheets.blocks.templates import Coordinates, Forms, Template
-from attn_xl.spreadsheets.formulas import NUMBER, TEXT, WIDTH, Ints
+from attn_xl.spreadsheets.formulas import NUMBER, TEXT, WIDTH, Ints, SheetCells
 from attn_xl.spreadsheets.ranges import shortened_spans, spans
 
 MOST_ODD = 1 / 3  # odd cells per fitting cell, at most: one in four is odd
@@ -82,9 +83,9 @@ class Slips:
         fewest = FEWEST_IN_LINE if block.flat else FEWEST_IN_RECTANGLE
         return len(block.places) >= fewest
 
-    @staticmethod
-    def _are_few(block: FormulaBlock, odd: Ints) -> bool:
-        return len(odd) <= MOST_ODD * len(block.places) or len(odd) == 1
+    def _are_few(self, block: FormulaBlock, odd: Ints) -> bool:
+        """Whether odd cells are few among those of a block, or one line between its others."""
+        return len(odd) <= max(1, MOST_ODD * len(block.places)) or self._is_one_line(block, odd)
 
     def _odd_formulas(self, block: FormulaBlock) -> Iterator[Finding]:
         """Formulas of the block's template whose references do not follow the block."""
@@ -97,7 +98,7 @@ class Slips:
         # Row totals are not slips among column totals.
         near &= [not self.lines.crosses(block, key) for key in odd.tolist()]
         within = odd[near]
-        if not self._are_few(block, within) and not self._is_one_line(block, within):
+        if not self._are_few(block, within):
             return
         beyond = set(odd[~near].tolist())
         for group in groups(within):
@@ -118,7 +119,7 @@ class Slips:
         rows, columns = group // WIDTH, group % WIDTH + 1
         top, left, bottom, right = block.box
         in_row, in_column = len(set(rows.tolist())) == 1, len(set(columns.tolist())) == 1
-        if self._is_step(block, group):
+        if self._counts_in_text(block, group) or self._is_step(block, group):
             return False
         if block.flat:
             rows_or_columns = (top, rows, bottom) if block.extents[1] > 1 else (left, columns, right)
@@ -205,6 +206,19 @@ class Slips:
             ends.append(after != own)
         return any(ends)
 
+    def _counts_in_text(self, block: FormulaBlock, group: Ints) -> bool:
+        """Whether text formulas differ only in the numbers they contain: `of 15`, `of 20`."""
+        places = block.sheet.find(group)
+        if "n" not in block.template.roles or (block.sheet.kinds[places] != TEXT).any():
+            return False
+        cells = np.array([role != "n" for role in block.template.roles])
+        return all(
+            np.array_equal(values[cells], expected[cells])
+            for values, expected in zip(
+                values_at(self.forms, block.sheet, places), predicted(block, group)
+            )
+        )
+
     def _odd(self, block: FormulaBlock, group: Ints) -> Finding:
         cells = spans(group)
         expected = formula_for(self.forms, block, int(group[0]))
@@ -233,9 +247,9 @@ class Slips:
             )
         ]
         strange = strange[~np.isin(sheet.keys[strange], given)]
-        if not self._are_few(block, strange):
+        if not self._are_few(block, sheet.keys[strange]):
             strange = strange[are_in_its_lines(block, sheet.keys[strange])]
-        if not len(strange) or not self._are_few(block, strange):
+        if not len(strange) or not self._are_few(block, sheet.keys[strange]):
             return
         formulas = sheet.formulas[strange] >= 0
         numbers = ~formulas & (sheet.kinds[strange] == NUMBER)
@@ -343,13 +357,20 @@ class Holes:
 
     Args:
         forms: the formulas of a workbook as templates; lookup: its sheets; lines: its numbers and
-            blocks; asked: the cells (sheet and key) that formulas test before they use them.
+            blocks; asked: the cells (sheet and key) that formulas test before they use them; read: how
+            many operands go over each cell of a box.
     """
 
     def __init__(
-        self, forms: Forms, lookup: Lookup, lines: NumberLines, asked: set[tuple[str, int]]
+        self,
+        forms: Forms,
+        lookup: Lookup,
+        lines: NumberLines,
+        asked: set[tuple[str, int]],
+        read: Callable[[SheetCells, Box], Ints],
     ) -> None:
         self.forms, self.lookup, self.lines, self.asked = forms, lookup, lines, asked
+        self.read = read
 
     def all(self) -> Iterator[Finding]:
         """All findings."""
@@ -357,6 +378,19 @@ class Holes:
             if len(block.places) >= (FEWEST_AROUND_HOLE if block.flat else FEWEST_IN_RECTANGLE):
                 yield from self._in_rectangle(block)
             yield from self._after(block)
+            numbers = bool((block.sheet.kinds[block.places] == NUMBER).all())
+            if numbers and block.flat and 1 < len(block.places) < FEWEST_AROUND_HOLE:
+                yield from self._that_is_read(block)
+
+    def _that_is_read(self, block: FormulaBlock) -> Iterator[Finding]:
+        """A blank cell at an end of a short line, which other formulas read."""
+        step = STEPS[ROW if block.extents[ROW] > 1 else COLUMN]
+        for key in (int(block.keys.min()) - step, int(block.keys.max()) + step):
+            row, column = key // WIDTH, key % WIDTH + 1
+            blank = row > 0 and block.sheet.find(np.array([key]))[0] < 0
+            read = self.read(block.sheet, (row, column, row, column)).any()
+            if blank and read and not self._is_asked(block, np.array([key])):
+                yield from self._hole(block, np.array([key]), block.keys)
 
     def _in_rectangle(self, block: FormulaBlock) -> Iterator[Finding]:
         # Lines of another kind may stand between its lines.

@@ -14,14 +14,16 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from openpyxl.formula import Tokenizer
-from openpyxl.formula.tokenizer import Token, TokenizerError
 
 from attn_xl.spreadsheets.addresses import REFERENCE, letters, quoted, split_address, unquoted
 from attn_xl.spreadsheets.formulas import Formula, Ints
+
+if TYPE_CHECKING:
+    from openpyxl.formula.tokenizer import Token
 
 Coordinates = NDArray[np.float64]
 
@@ -261,6 +263,9 @@ class _Reader:
 def _taken_apart(
     text: str,
 ) -> tuple[tuple[str, ...], str, tuple[float, ...], tuple[int, ...], list[Token]]:
+    from openpyxl.formula import Tokenizer
+    from openpyxl.formula.tokenizer import Token, TokenizerError
+
     try:
         tokens = Tokenizer("=" + text).items
     except (TokenizerError, IndexError):
@@ -295,6 +300,8 @@ def _taken_apart(
 
 
 def _template(pieces: tuple[str, ...], roles: str, tokens: list[Token]) -> Template:
+    from openpyxl.formula.tokenizer import Token
+
     functions, references, operators, names = set(), [], set(), []
     around: list[tuple[str, int]] = []
     arrays = set()

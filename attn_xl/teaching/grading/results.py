@@ -8,7 +8,7 @@ from pathlib import Path
 
 from attn_xl.languages import message, translate
 from attn_xl.tables.written.written_book import WrittenBook
-from attn_xl.text import clean
+from attn_xl.text import capitalized, clean
 
 from .marking import Verdict
 
@@ -150,7 +150,7 @@ class Graded:
 
 def sentence(text: str) -> str:
     """A phrase as a sentence, with a capital and a full stop; "" stays ""."""
-    return translate("{sentence}.", sentence=f"{text[:1].upper()}{text[1:]}") if text else ""
+    return translate("{sentence}.", sentence=capitalized(text)) if text else ""
 
 
 def is_grades(book: WrittenBook) -> bool:

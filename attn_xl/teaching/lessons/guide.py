@@ -12,7 +12,7 @@ from attn_xl.graph.node import Node, referred_to
 from attn_xl.graph.operation import operation_of
 from attn_xl.graph.step import ARITHMETIC, Step
 from attn_xl.languages import current_language, translate
-from attn_xl.text import clean, shortened
+from attn_xl.text import capitalized, clean, shortened
 
 from .function_names import figure_in, formulas_in
 
@@ -165,7 +165,7 @@ def _question(location: str, question: str) -> str:
     text = question
     if location:
         text = translate("{place}: {question}", place=location, question=question)
-    return text[:1].upper() + text[1:]
+    return capitalized(text)
 
 
 def _short(text: str, longest: int = LONGEST_WORD) -> str:
@@ -174,7 +174,7 @@ def _short(text: str, longest: int = LONGEST_WORD) -> str:
 
 def _sentence(text: str) -> str:
     text = clean(text)
-    text = text[:1].upper() + text[1:]
+    text = capitalized(text)
     return text if text.endswith((*".!?…。！？",)) else translate("{sentence}.", sentence=text)
 
 
