@@ -13,7 +13,7 @@ from conftest import SAMPLES, alike, verify
 from test_sixty import RIGHT, TABLES
 
 from attn_xl import read_tables
-from attn_xl.settings import Arrangement, Settings
+from attn_xl.settings import Arrangement, Language, Settings
 from attn_xl.teaching.lessons.blanks import Lesson
 from attn_xl.teaching.lessons.lesson import write_lesson
 from attn_xl.workbook.layout.layout import Layout
@@ -121,3 +121,24 @@ def test_a_lesson_prints_on_few_pages(tmp_path: Path) -> None:
     assert book.sheetnames == ["Lesson", "Canvas", "Hints", "Settings"]
     for sheet in book:
         assert sheet.page_setup.fitToHeight == 1, sheet.title
+    assert [sheet.title for sheet in book if sheet.sheet_state != "visible"] == ["Settings"]
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_the_sample_prints_on_five_pages(language: str, tmp_path: Path) -> None:
+    """Each sheet on one; `Settings` on none; the answers to the predictions on none either, so that the
+    first page fills its paper with letters of more than 6 points."""
+    path = tmp_path / "l.xlsx"
+    settings = Settings(layout=Arrangement.layers, controls=True, language=Language(language))
+    write_lesson(TABLES, path, settings=settings)
+    verify(path)
+    book = openpyxl.load_workbook(path)
+    printed = [sheet for sheet in book if sheet.sheet_state == "visible"]
+    assert len(printed) == 5
+    assert all((sheet.page_setup.fitToWidth or 1) == 1 for sheet in printed)
+    assert all(sheet.page_setup.fitToHeight == 1 for sheet in printed)
+    cover = printed[0]
+    assert cover.print_area == f"'Lesson'!$A$1:$G${FIRST + len(STEPS) - 1}"
+    characters = sum(cover.column_dimensions[letter].width for letter in "ABCDEFG")
+    points = (cover["B6"].font.sz or 11) * 745 / (characters * 5.25)  # of 745 points across A4
+    assert points > 6

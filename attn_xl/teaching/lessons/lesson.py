@@ -64,7 +64,16 @@ def _lesson_layout(computation: Computation, settings: Settings, lesson: Lesson)
         made = replace(made, sheets=(*first, *made.sheets))
     lines = [*record(made, computation, settings, lesson)]
     lines.append((CHECKS, _checks(record_lines(made, computation, settings, lines))))
-    return with_record(made, computation, settings, lines)
+    complete = with_record(made, computation, settings, lines)
+    return complete if lesson.exam else _with_hidden_record(complete)
+
+
+def _with_hidden_record(layout: Layout) -> Layout:
+    """The layout with its `Settings` hidden: marking reads them; on paper they are a page too many. An
+    exam hides nothing."""
+    *others, settings = layout.sheets
+    hidden = replace(settings, extras=replace(settings.extras, hidden=True))
+    return replace(layout, sheets=(*others, hidden))
 
 
 def _checks(lines: Sequence[tuple[Any, ...]]) -> str:

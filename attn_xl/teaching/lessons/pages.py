@@ -237,7 +237,15 @@ def _cover(layout: Layout, steps: Sequence[Step], lesson: Lesson, title: str) ->
         )
     note = translate("Read this page first; then fill in the marked cells, sheet by sheet.")
     widths = {column: WIDTHS[column] for column in WIDTHS if column <= len(heads)}
-    extras = Extras(tuple(cells), choices=tuple(offered), widths=widths, heights=heights, zoom=100)
+    # The answers to the predictions, beyond column 7, are for the screen.
+    extras = Extras(
+        tuple(cells),
+        choices=tuple(offered),
+        widths=widths,
+        heights=heights,
+        zoom=100,
+        print_to=f"A1:{address(first + len(steps), min(len(heads), 7))}",
+    )
     return Sheet(COVER, COVER, "", title, note, (), extras)
 
 

@@ -155,6 +155,7 @@ class Extras:
         zoom: in percent; 0 for the template's own.
         print_to: the print area, `A1:F20`; all cells if "".
         freeze: the first cell that scrolls, `D5`.
+        hidden: the sheet is neither shown nor printed.
     """
 
     cells: Sequence[Cell] = ()
@@ -172,3 +173,4 @@ class Extras:
     zoom: int = 0
     print_to: str = ""
     freeze: str = ""
+    hidden: bool = False

@@ -131,6 +131,7 @@ class _SheetWriter:
             frozen_to = HEADER_ROW if sheet.main.node.sheet else FIRST_ROW
             ws.freeze_panes = address(frozen_to, FIRST_COLUMN)
         ws.sheet_properties.tabColor = self._tab_colour()
+        ws.sheet_state = "hidden" if extras.hidden else "visible"
         printed = len(widths)
         if extras.print_to:  # marks beside it are not on paper
             printed = split_address(extras.print_to.rpartition(":")[2])[1]
