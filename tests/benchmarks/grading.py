@@ -19,14 +19,14 @@ from pathlib import Path
 import numpy as np
 
 import attn_xl
+from attn_xl.tables.written.reopen import reopened
+from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.teaching.answer_key import read_keys
 from attn_xl.teaching.grading.assignment import Assignment, from_key, from_record
 from attn_xl.teaching.grading.grade_class import grade_class
 from attn_xl.teaching.lessons.blanks import Lesson
 from attn_xl.teaching.lessons.class_lessons import write_class
 from attn_xl.teaching.lessons.lesson import write_lesson
-from attn_xl.tables.written.reopen import reopened
-from attn_xl.tables.written.written_book import WrittenBook
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "by-hand.xlsx"
 
