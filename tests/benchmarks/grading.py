@@ -4,7 +4,7 @@ key, and with a roster's lessons and theirs.
     python tests/benchmarks/grading.py [STUDENTS]
 
 The submissions hold right numbers, but one in each step that is not. Every formula has a stored value,
-as spreadsheet programs save it.
+as spreadsheet programs save it. The lessons have the sheets of controls and their charts.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def main(students: int) -> None:
         roster = folder / "roster.csv"
         roster.write_text("id,name\n" + "\n".join(f"s{i},Student {i}" for i in range(students)))
         owners, key = write_class(
-            tables, roster, folder / "class", settings=attn_xl.Settings(), lesson=Lesson()
+            tables, roster, folder / "class", settings=attn_xl.Settings(controls=True), lesson=Lesson()
         )
         keys = read_keys(key)
         for number, owner in enumerate(owners):
