@@ -4,7 +4,7 @@ key, and with a roster's lessons and theirs.
     python tests/benchmarks/grading.py [STUDENTS]
 
 The submissions hold right numbers, but one in each step that is not. Every formula has a stored value,
-as spreadsheet programs save it.
+as spreadsheet programs save it. The lessons have the sheets of controls and their charts.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from pathlib import Path
 import numpy as np
 
 import attn_xl
+from attn_xl.tables.written.reopen import reopened
+from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.teaching.answer_key import read_keys
 from attn_xl.teaching.grading.assignment import Assignment, from_key, from_record
 from attn_xl.teaching.grading.grade_class import grade_class
 from attn_xl.teaching.lessons.blanks import Lesson
 from attn_xl.teaching.lessons.class_lessons import write_class
 from attn_xl.teaching.lessons.lesson import write_lesson
-from attn_xl.tables.written.reopen import reopened
-from attn_xl.tables.written.written_book import WrittenBook
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "by-hand.xlsx"
 
@@ -82,7 +82,7 @@ def main(students: int) -> None:
         roster = folder / "roster.csv"
         roster.write_text("id,name\n" + "\n".join(f"s{i},Student {i}" for i in range(students)))
         owners, key = write_class(
-            tables, roster, folder / "class", settings=attn_xl.Settings(), lesson=Lesson()
+            tables, roster, folder / "class", settings=attn_xl.Settings(controls=True), lesson=Lesson()
         )
         keys = read_keys(key)
         for number, owner in enumerate(owners):
