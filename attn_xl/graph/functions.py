@@ -96,7 +96,7 @@ def one_hot(
     return made(operation, (labels,), rows or labels.rows, columns)
 
 
-def chosen(like: Matrix, number: int, matrix: Matrix, row: Matrix, column: Matrix) -> Matrix:
+def one_in_cell(like: Matrix, number: int, matrix: Matrix, row: Matrix, column: Matrix) -> Matrix:
     """(n, m): 1 in the cell of `row` and `column`, scalars from 1, if the scalar `matrix` is `number`;
     0 elsewhere."""
     return made(Chosen(number, like.shape), (matrix, row, column), like.rows, like.columns)

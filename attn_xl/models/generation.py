@@ -52,7 +52,7 @@ class Choosing:
     temperature: Matrix
     seed: Matrix
 
-    def chosen(self, logits: Matrix, state: Matrix | None, part: Part) -> tuple[Matrix, Matrix | None]:
+    def choose(self, logits: Matrix, state: Matrix | None, part: Part) -> tuple[Matrix, Matrix | None]:
         """A row (1, v) with 1 at the chosen word, 0 elsewhere, and the scalar that its draw was made
         of, which follows `state`; None where nothing is drawn."""
         if self.sample is False:
@@ -103,8 +103,8 @@ def new_word(
     state of the draws. `number` counts the new words from 1."""
     part, label = WHOLE.within(steps.NEW._replace(layer=number)), message("new {number}", number=number)
     last = gather([(logits, len(logits.rows) - 1)], [label]).as_step(steps.LAST_LOGITS, part)
-    chosen, state = choosing.chosen(last, state, part)
-    return (chosen @ vocabulary).as_step(steps.NEW_INPUT, part), state
+    row, state = choosing.choose(last, state, part)
+    return (row @ vocabulary).as_step(steps.NEW_INPUT, part), state
 
 
 def word_of(embedding: Matrix) -> Matrix:

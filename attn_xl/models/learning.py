@@ -18,11 +18,11 @@ import numpy as np
 from attn_xl.errors import CallError, InputError, NotFinite, nearest
 from attn_xl.graph.copies import Replay, copied
 from attn_xl.graph.functions import (
-    chosen,
     column_mean,
     column_sum,
     copy,
     gather,
+    one_in_cell,
     option,
     power,
     row_dot,
@@ -338,7 +338,7 @@ class _Learning:
         nudge = option(1e-4, "Nudge", how_far, sheet=sheet)
         marks = []
         for number, w in enumerate(self._weights, 1):
-            mark = chosen(w, number, *place).as_step(steps.PLACE, w.part.around(steps.PLUS))
+            mark = one_in_cell(w, number, *place).as_step(steps.PLACE, w.part.around(steps.PLUS))
             marks.append(replace(mark, name=f"{steps.PLUS.name}.{steps.PLACE.symbol}.{w.name}"))
         losses = []
         for scope, sign in ((steps.PLUS, 1), (steps.MINUS, -1)):

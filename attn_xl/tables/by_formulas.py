@@ -99,7 +99,7 @@ def numbers_at(grid: Grid, span: Span) -> np.ndarray | None:
     return np.array(rows, dtype=np.float64)
 
 
-def chosen(
+def attentions_to_compute(
     said: ByFormulas, only: Collection[str], asked: Sequence[Span], hidden: Collection[str]
 ) -> list[Attention]:
     """The attentions to compute: those of the requested sheets, or those whose words were requested."""

@@ -20,7 +20,14 @@ from attn_xl.text import clean, listed
 from attn_xl.text import plain as on_a_line
 
 from .boxes import Grid, is_blank
-from .by_formulas import ByFormulas, by_sheet, chosen, conflict, memory_name, read_by_formulas
+from .by_formulas import (
+    ByFormulas,
+    attentions_to_compute,
+    by_sheet,
+    conflict,
+    memory_name,
+    read_by_formulas,
+)
 from .find import UNKNOWN, SheetFound, asked_ranges, known_sheet, tables_of_sheet
 from .formula_attention import Attention
 from .formula_blocks import Span
@@ -140,7 +147,7 @@ def survey_book(
     said = ByFormulas() if _names_model(settings) else read_by_formulas(book)
     plain_of = {original: plain for plain, original in names.items()}
     words = [Span(*a.area) for a in asked if not weight_label(a.name)]
-    attentions = chosen(said, only, words, book.hidden)
+    attentions = attentions_to_compute(said, only, words, book.hidden)
     survey.trouble = conflict(book, attentions, plain_of)
     roles = by_sheet(book, said, attentions, plain_of)
     if attentions and survey.trouble is None:

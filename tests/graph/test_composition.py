@@ -141,7 +141,7 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "When": (lambda: f.when(f.switch(True, "On", "", sheet="S"), 2, f.width(X)), False),
     "OneHot": (lambda: f.one_hot(words(), ["c0", "c1"]), False),
     "Chosen": (
-        lambda: f.chosen(X, 2, *(f.option(2.0, name, "") for name in ("Matrix", "Row", "Column"))),
+        lambda: f.one_in_cell(X, 2, *(f.option(2.0, name, "") for name in ("Matrix", "Row", "Column"))),
         False,
     ),
     "Find": (lambda: f.find(f.option(2.0, "Word", "", text="c1"), words()), False),
