@@ -260,7 +260,7 @@ def _off(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
             meant = _lines(read.box, axis, table.box[axis], table.box[axis + 2])
             if pieces.table(read.sheet, meant) is not table or follows(table, piece):
                 continue
-            if piece in pieces.over(read):
+            if piece in pieces.over(read) or _starts_elsewhere(pieces, piece, slot, axis):
                 continue
             if by > 0:
                 left_out = _lines(meant, axis, meant[axis], read.box[axis] - 1)
@@ -279,6 +279,31 @@ def _off(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
                 f"Enter {proposed(pieces, piece, read, by=(0, -by) if axis else (-by, 0))}",
             )
     return None
+
+
+def _starts_elsewhere(pieces: Pieces, piece: Piece, slot: int, axis: int) -> bool:
+    """Whether the line beside a piece is computed as it is, but from another table: the first line of
+    a recurrence, which reads its start where the others read the line before."""
+    box = piece.box
+    return any(
+        other.text == piece.text
+        and other.sheet is piece.sheet
+        and other.box[1 - axis :: 2] == box[1 - axis :: 2]
+        and (other.box[axis + 2] == box[axis] - 1 or other.box[axis] == box[axis + 2] + 1)
+        and (
+            other.reads[slot].sheet is not piece.reads[slot].sheet
+            or abs(other.reads[slot].box[axis] - piece.reads[slot].box[axis]) > piece.shape[axis]
+        )
+        for other in pieces.pieces
+    )
+
+
+def kinds_of_operands(pieces: Pieces, piece: Piece, but: int = -1) -> list[str]:
+    """How each operand of a piece is computed, "" for typed numbers, but for one of them."""
+    tables = [
+        pieces.table(read.sheet, read.box) for slot, read in enumerate(piece.reads) if slot != but
+    ]
+    return [table.text if table is not None else "" for table in tables]
 
 
 def follows(piece: Piece, other: Piece) -> bool:
@@ -427,9 +452,12 @@ def _units(pieces: Pieces) -> Iterator[tuple[list[Piece], Piece, Box]]:
 
 def _twin_in_use(pieces: Pieces, like: list[Piece], table: Piece) -> Piece | None:
     """A twin of an unread product that others read, if all are, and none comes after another."""
+    own = kinds_of_operands(pieces, table)
     if not is_number(table.sheet, table.box):
         return None
     for twin in like:
+        if kinds_of_operands(pieces, twin) != own:
+            return None
         if pieces.unused(twin.sheet, twin.box) or follows(table, twin) or follows(twin, table):
             return None
     return like[0] if like else None

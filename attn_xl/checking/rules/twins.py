@@ -17,7 +17,7 @@ from attn_xl.spreadsheets.blocks.pieces import Box, Piece, Pieces, Read, written
 from attn_xl.spreadsheets.blocks.templates import Coordinates, Reference
 from attn_xl.spreadsheets.formulas import WIDTH, SheetCells
 
-from .coverage import finding, follows, replaced, text_of
+from .coverage import finding, follows, kinds_of_operands, replaced, text_of
 
 Place = tuple[str, Box]
 T = TypeVar("T")
@@ -106,6 +106,10 @@ def _by_turns(pieces: Pieces, twins: list[Piece]) -> Iterator[tuple[Finding, Pie
         usual = {t.text for p in twins if p is not odd and (t := _target(pieces, reads[p]))}
         if table is None or table is odd or follows(table, odd):
             continue
+        if kinds_of_operands(pieces, odd, slot) not in [
+            kinds_of_operands(pieces, piece, slot) for piece in twins if piece is not odd
+        ]:
+            continue  # a step of another kind
         if away and (table.box != box or table.text not in usual):
             continue
         where = written(box, sheet, odd.sheet)

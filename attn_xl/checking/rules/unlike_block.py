@@ -119,7 +119,11 @@ class Slips:
         rows, columns = group // WIDTH, group % WIDTH + 1
         top, left, bottom, right = block.box
         in_row, in_column = len(set(rows.tolist())) == 1, len(set(columns.tolist())) == 1
-        if self._counts_in_text(block, group) or self._is_step(block, group):
+        if (
+            self._counts_in_text(block, group)
+            or self._is_step(block, group)
+            or self._reads_what_others_do(block, group)
+        ):
             return False
         if block.flat:
             rows_or_columns = (top, rows, bottom) if block.extents[1] > 1 else (left, columns, right)
@@ -157,6 +161,27 @@ class Slips:
                 moves = np.array(self.forms.moves(int(block.sheet.formulas[block.places[0]])))
                 return not moves[odd].any()
         return False
+
+    def _reads_what_others_do(self, block: FormulaBlock, group: Ints) -> bool:
+        """Whether a link leads to a cell that is computed as those of its block's other links are, and
+        the block's pattern would not: losses that stand almost as far from each other."""
+        if block.template.general != "§" or len(group) > 1:
+            return False
+        (reference,) = block.template.references
+        target = self.lookup.sheet(reference.sheet, block.sheet)
+        if target is None:
+            return False
+
+        def computed(values: Coordinates) -> Ints:
+            at = slice(reference.at, reference.at + 2)
+            places = target.find(np.array([key_of(v[at].astype(np.int64)) for v in values]).ravel())
+            formulas = np.where(places < 0, -1, target.formulas[places])
+            return np.where(formulas < 0, -1, self.forms.template[formulas])
+
+        usual = computed(values_at(self.forms, block.sheet, block.places))
+        own = computed(values_at(self.forms, block.sheet, block.sheet.find(group)))
+        meant = computed(np.array(predicted(block, group)))
+        return bool(own[0] >= 0 and (usual == own[0]).all() and meant[0] != own[0])
 
     def _typed_lines(self, block: FormulaBlock) -> Iterator[Ints]:
         """Whole lines of numbers beside a block, where it would go on as long as what it is computed
