@@ -156,6 +156,27 @@ def test_nothing_is_found_in_lessons(sample: str, level: int, tmp_path: Path) ->
     assert not check_workbook(path).findings
 
 
+@alike
+@pytest.mark.parametrize(
+    "call_of",
+    [
+        "learn learning --steps 3",
+        "learn learning --steps 12",
+        "convert learning --layout canvas",
+        "compare rnn --models cnn rnn lstm gru attention --layout sheets",
+        *(
+            f"convert mouse --model {m} --random-weights 1 --layout layers"
+            for m in ("rnn", "lstm", "gru")
+        ),
+    ],
+)
+def test_nothing_is_found_in_runs_comparisons_and_recurrences(call_of: str, tmp_path: Path) -> None:
+    command, sample, *options = call_of.split()
+    path = tmp_path / "out.xlsx"
+    assert call(command, SAMPLES / f"{sample}.xlsx", *options, "-o", path) == 0
+    assert not check_workbook(path).findings
+
+
 def test_the_workbook_of_the_readme_has_its_slips(tmp_path: Path) -> None:
     made = to_file(slips(tmp_path), tmp_path / "slips.xlsx")
     expected = {

@@ -46,6 +46,7 @@ MOST_ODD = 1 / 3  # odd cells per fitting cell, at most: one in four is odd
 Overwritten = dict[Finding, list[tuple[int, str]]]
 """For each finding of constants, the keys of the cells and the formulas that belong there."""
 MOST_ADDED = 1_000  # cells of a sum; larger sums are not compared term by term
+MOST_SKIPPING = 4  # lines of links, of which the distance is chance
 FEWEST_IN_LINE, FEWEST_IN_RECTANGLE = 3, 5  # fitting cells that make another one odd
 
 
@@ -163,25 +164,50 @@ class Slips:
         return False
 
     def _reads_what_others_do(self, block: FormulaBlock, group: Ints) -> bool:
-        """Whether a link leads to a cell that is computed as those of its block's other links are, and
-        the block's pattern would not: losses that stand almost as far from each other."""
-        if block.template.general != "§" or len(group) > 1:
+        """Whether links lead to cells that are computed as those of their block's other links are, and
+        the block's pattern would not: losses that stand almost as far from each other. Of a few links
+        that skip lines it is not known how many they skip."""
+        if block.template.general != "§":
             return False
         (reference,) = block.template.references
+        if any(
+            extent <= MOST_SKIPPING
+            and np.abs(block.slopes[reference.at : reference.at + 2, axis]).max() > 1
+            for axis, extent in enumerate(block.extents)
+        ):
+            return True
         target = self.lookup.sheet(reference.sheet, block.sheet)
         if target is None:
             return False
 
-        def computed(values: Coordinates) -> Ints:
-            at = slice(reference.at, reference.at + 2)
-            places = target.find(np.array([key_of(v[at].astype(np.int64)) for v in values]).ravel())
+        def at(values: Coordinates) -> Ints:
+            ends = values[:, reference.at : reference.at + 2].astype(np.int64)
+            return np.asarray(target.find(ends[:, 0] * WIDTH + ends[:, 1] - 1))
+
+        def computed(places: Ints) -> Ints:
             formulas = np.where(places < 0, -1, target.formulas[places])
             return np.where(formulas < 0, -1, self.forms.template[formulas])
 
-        usual = computed(values_at(self.forms, block.sheet, block.places))
-        own = computed(values_at(self.forms, block.sheet, block.sheet.find(group)))
-        meant = computed(np.array(predicted(block, group)))
-        return bool(own[0] >= 0 and (usual == own[0]).all() and meant[0] != own[0])
+        usual = computed(at(values_at(self.forms, block.sheet, block.places)))
+        own = at(values_at(self.forms, block.sheet, block.sheet.find(group)))
+        meant = at(np.array(predicted(block, group)))
+        if (linked := self._linked(target, meant)) is not None and (linked == own).all():
+            return True
+        alike = usual[0] >= 0 and (usual == usual[0]).all() and (computed(own) == usual[0]).all()
+        return bool(alike and (computed(meant) != usual[0]).all())
+
+    def _linked(self, sheet: SheetCells, places: Ints) -> Ints | None:
+        """The places of the cells of a sheet to which other cells of it are links, if all are."""
+        formulas = np.where(places < 0, -1, sheet.formulas[places])
+        kinds = set(self.forms.template[formulas].tolist()) if (formulas >= 0).all() else set()
+        if len(kinds) != 1:
+            return None
+        template = self.forms.templates[kinds.pop()]
+        if template.general != "§" or template.references[0].sheet:
+            return None
+        start = template.references[0].at
+        ends = values_at(self.forms, sheet, places)[:, start : start + 2].astype(np.int64)
+        return sheet.find(ends[:, 0] * WIDTH + ends[:, 1] - 1)
 
     def _typed_lines(self, block: FormulaBlock) -> Iterator[Ints]:
         """Whole lines of numbers beside a block, where it would go on as long as what it is computed
