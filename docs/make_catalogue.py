@@ -131,7 +131,7 @@ def records(value: Any) -> Iterator[Step | Recipe]:
 
 def declared(module: ModuleType) -> Iterator[Found]:
     """The messages in the steps and recipes that a module declares."""
-    file = Path(module.__file__ or "").relative_to(PACKAGE.parent).as_posix()
+    file = f"{module.__name__.replace('.', '/')}.py"  # wherever it is installed
     for name, value in vars(module).items():
         for record in records(value):
             if isinstance(record, Step):
@@ -219,7 +219,7 @@ def template_texts(pot: str) -> Iterator[str]:
 def as_po(catalogue: Catalog) -> bytes:
     """The bytes of a `.po` or `.pot` file."""
     file = io.BytesIO()
-    write_po(file, catalogue, width=100, include_lineno=False, ignore_obsolete=False)
+    write_po(file, catalogue, width=0, include_lineno=False, ignore_obsolete=False)
     lines = file.getvalue().decode("utf-8").splitlines(keepends=True)
     return "".join(line for line in lines if "Generated-By:" not in line).encode("utf-8")
 
