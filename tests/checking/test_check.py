@@ -105,7 +105,9 @@ def test_ordinary_workbooks_are_let_be(maker: Any, tmp_path: Path) -> None:
 
 
 @alike
-@pytest.mark.parametrize(("maker", "slip", "cell"), list(cases()), ids=lambda x: getattr(x, "__name__", x))
+@pytest.mark.parametrize(
+    ("maker", "slip", "cell"), list(cases()), ids=lambda x: getattr(x, "__name__", x)
+)
 def test_slips_in_networks_made_by_hand(maker: Any, slip: str, cell: str, tmp_path: Path) -> None:
     path = tmp_path / "network.xlsx"
     book = openpyxl.Workbook()
