@@ -179,6 +179,24 @@ def test_nothing_is_found_in_runs_comparisons_and_recurrences(call_of: str, tmp_
     assert not check_workbook(path).findings
 
 
+@pytest.mark.parametrize(("third", "found"), [(33, False), (31, True)])
+def test_links_to_what_is_computed_alike_need_no_equal_distances(
+    third: int, found: bool, tmp_path: Path
+) -> None:
+    """Five totals stand ten rows apart, the third three rows too low: a link to it is right, one to a
+    number above it is not."""
+    book = openpyxl.Workbook()
+    sheet = book.worksheets[0]
+    for number, row in enumerate((10, 20, 33, 40, 50, 60), 1):
+        for i in range(3):
+            sheet.cell(row - 3 + i, 8, float(number + i * row))
+        sheet.cell(row, 8, f"=SUM(H{row - 3}:H{row - 1})")
+        sheet.cell(number, 1, f"=H{third if number == 3 else row}")
+    book.save(tmp_path / "in.xlsx")
+    patterns = [f.cells for f in check_workbook(tmp_path / "in.xlsx").findings if f.kind == "pattern"]
+    assert patterns == (["A3"] if found else [])
+
+
 def test_the_workbook_of_the_readme_has_its_slips(tmp_path: Path) -> None:
     made = to_file(slips(tmp_path), tmp_path / "slips.xlsx")
     expected = {
