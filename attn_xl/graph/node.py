@@ -205,9 +205,19 @@ class Node(Labelled):
     @property
     def words(self) -> str:
         """How it was computed, in the symbols of a textbook: `Q × Kᵀ`."""
-        if self.description or self.operation is None:
-            return translate(self.description)
-        return self.operation.words(*(parent.as_operand for parent in self.parents))
+        language = current_language()
+        if language not in self._words:
+            if self.description or self.operation is None:
+                words = translate(self.description)
+            else:
+                words = self.operation.words(*(parent.as_operand for parent in self.parents))
+            self._words[language] = words
+        return self._words[language]
+
+    @cached_property
+    def _words(self) -> dict[str, str]:
+        """How it was computed, by language."""
+        return {}
 
     @property
     def as_operand(self) -> str:

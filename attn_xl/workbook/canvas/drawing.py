@@ -151,6 +151,8 @@ class Drawing:
 
 def moved(what: Placed, row: int, column: int) -> Placed:
     """A copy, moved down and to the right."""
+    if not row and not column:
+        return what
     return changed(what, row=what.row + row, column=what.column + column)
 
 

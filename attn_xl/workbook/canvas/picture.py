@@ -79,13 +79,14 @@ def best(figures: Figures, sheets: list[Sheet]) -> tuple[Drawing, Spread]:
             picture = _Picture(figures, sheets, limit, heads_across)
             drawing = picture.drawing()
             before, places = places, [(drawn.row, drawn.column) for drawn in drawing.matrices]
-            if places == before:
-                continue
-            pages = spread_of(figures, drawing)
-            worth = pages.whole, pages.worth * BREAK**picture.breaks
-            if best is None or worth > best[0]:
-                best = worth, drawing, pages
-                figures.chosen[stack] = heads_across, limit
+            if places != before:
+                pages = spread_of(figures, drawing)
+                worth = pages.whole, pages.worth * BREAK**picture.breaks
+                if best is None or worth > best[0]:
+                    best = worth, drawing, pages
+                    figures.chosen[stack] = heads_across, limit
+            if not picture.full:  # longer lines look the same
+                break
     assert best is not None
     return best[1], best[2]
 
@@ -100,6 +101,8 @@ class _Picture:
         self._there = set(figures.there)
         self.breaks = 0
         """The most lines that a panel broke before their end."""
+        self.full = False
+        """Whether any line was too short for a step."""
 
     def drawing(self) -> Drawing:
         groups = [list(members) for _, members in groupby(self._sheets, lambda sheet: sheet.group)]
@@ -154,7 +157,7 @@ class _Picture:
         )
         for sheet in sheets:
             panel.add(self._figures.figures[sheet])
-        self.breaks = max(self.breaks, panel.breaks)
+        self.breaks, self.full = max(self.breaks, panel.breaks), self.full or panel.full
         return panel.strips()
 
 
