@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import IO, Any
 
 from isal import isal_zlib
+from openpyxl.chart._chart import ChartBase
 from openpyxl.drawing.spreadsheet_drawing import SpreadsheetDrawing
 from openpyxl.packaging.relationship import RelationshipList
 from openpyxl.worksheet._writer import WorksheetWriter
 from openpyxl.worksheet.dimensions import SheetDimension
 from openpyxl.writer.excel import ExcelWriter
 from openpyxl.xml.constants import ARC_STYLE
+from openpyxl.xml.functions import tostring
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _END_OF_ROWS = b"</sheetData>"
@@ -137,6 +139,13 @@ class _Archive(zipfile.ZipFile):
         self.writestr(arcname, Path(filename).read_bytes())
 
 
+class WrittenChart(ChartBase):  # type: ignore[misc]
+    """A chart whose XML is made already, with its size in centimetres."""
+
+    def __init__(self, xml: bytes, width: float, height: float) -> None:
+        self.xml, self.width, self.height = xml, width, height
+
+
 class _ShellWriter(WorksheetWriter):  # type: ignore[misc]
     """openpyxl's writer of a sheet, with the range of the whole sheet as its dimension."""
 
@@ -148,6 +157,13 @@ class _ShellWriter(WorksheetWriter):  # type: ignore[misc]
 
     def write_dimensions(self) -> None:
         self.xf.send(SheetDimension(self._cells).to_tree())
+
+    def write_header(self) -> None:
+        """The header and footer, which all sheets share."""
+        if footer := self.ws.HeaderFooter:
+            if not hasattr(footer, "tree"):
+                footer.tree = footer.to_tree()
+            self.xf.send(footer.tree)
 
 
 def _order_fonts(styles: bytes) -> bytes:
@@ -164,6 +180,12 @@ class _Writer(ExcelWriter):  # type: ignore[misc]
     def __init__(self, workbook: Any, archive: _Archive, rows: Mapping[str, Rows]) -> None:
         super().__init__(workbook, archive)
         self._rows = rows
+
+    def _write_charts(self) -> None:
+        for chart in self._charts:
+            xml = chart.xml if isinstance(chart, WrittenChart) else tostring(chart._write())
+            self._archive.writestr(chart.path[1:], xml)
+            self.manifest.append(chart)
 
     def write_worksheet(self, ws: Any) -> None:
         rows = self._rows.get(ws.title)

@@ -37,13 +37,14 @@ class Styles:
         self._numbers: dict[Any, int] = {}
         self._formats: dict[tuple[Node, bool], str] = {}
         self._shown: dict[Node, int] = {}
+        self._named = {named.name: named for named in book._named_styles}
+        self._differential: dict[str, Any] = {}
 
     def named(self, name: str) -> Any:
         """A style of the template, or its stand-in if the template lacks it."""
-        by_name = {named.name: named for named in self._book._named_styles}
-        while name not in by_name:
+        while name not in self._named:
             name = STAND_INS[name]
-        return by_name[name]
+        return self._named[name]
 
     def fill(self, name: str) -> Any:
         """The fill colour of a style, from the theme or its own; None for no fill."""
@@ -51,7 +52,12 @@ class Styles:
         return fill.fgColor if fill.patternType == "solid" else None
 
     def differential(self, name: str) -> Any:
-        """A style for conditional formatting."""
+        """A style for conditional formatting, made once."""
+        if name not in self._differential:
+            self._differential[name] = self._made_differential(name)
+        return self._differential[name]
+
+    def _made_differential(self, name: str) -> Any:
         named = self.named(name)
         font = named.font.__copy__()
         font.name = font.sz = font.scheme = font.family = font.charset = None
