@@ -76,7 +76,8 @@ def draw_layers(layout: Layout, decimals: int | None = None) -> Layout:
     sheets = matrices(layout)
     layered = any(sheet.main.node.part.layer for sheet in sheets)
     taken = {name.casefold() for name in (OVERVIEW, SETTINGS, COMPARE)}
-    taken |= {sheet.name.casefold() for sheet in layout.sheets if sheet not in sheets}
+    drawn = set(sheets)
+    taken |= {sheet.name.casefold() for sheet in layout.sheets if sheet not in drawn}
     parts = []
     figures = Figures(layout, sheets, decimals)
     groups = groupby(sheets, lambda sheet: sheet.group)
@@ -115,7 +116,7 @@ def _draw_parts(
     layout: Layout, figures: Figures, parts: Sequence[tuple[str, str, list[Sheet]]]
 ) -> Layout:
     """Draw each part, (name, title, sheets), on a sheet of its own."""
-    drawn = matrices(layout)
+    drawn = dict.fromkeys(matrices(layout))
     kept = [sheet for sheet in layout.sheets if sheet not in drawn]
     old = {block.node: block for sheet in drawn for block in sheet.blocks}
     others = {block.node: block for sheet in kept for block in sheet.blocks}
