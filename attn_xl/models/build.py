@@ -12,10 +12,11 @@ from typing import cast
 import numpy as np
 
 from attn_xl.errors import CallError, InputError, MissingWeightsError, NotFinite, nearest
+from attn_xl.graph.extent import HIDES
 from attn_xl.graph.functions import concat, option, switch
 from attn_xl.graph.loops import loops_in
 from attn_xl.graph.matrix import Matrix, foreseeing, given_step, shapes_only
-from attn_xl.graph.node import HIDES, Graph, inside, walk
+from attn_xl.graph.node import Graph, inside, walk
 from attn_xl.graph.step import WHOLE, Part, Scope
 from attn_xl.languages import joined, message
 from attn_xl.settings import (

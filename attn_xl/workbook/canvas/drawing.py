@@ -123,6 +123,17 @@ class Drawing:
         self.sections += [start + row for start in other.sections]
         self.thin += [thin + row for thin in other.thin]
 
+    def copy(self) -> Drawing:
+        """A copy, to draw more on."""
+        return Drawing(
+            [*self.matrices],
+            [*self.texts],
+            dict(self.frames),
+            [*self.starts],
+            [*self.sections],
+            [*self.thin],
+        )
+
     @property
     def top(self) -> int:
         rows = [drawn.row - drawn.headed for drawn in self.matrices] + [text.row for text in self.texts]
@@ -266,7 +277,7 @@ class Band:
     def copy(self) -> Band:
         """A copy, to try pieces on."""
         other = Band(self._grid, self._above, self._start)
-        other.drawing.put(self.drawing)
+        other.drawing = self.drawing.copy()
         other.last, other.fan = self.last, self.fan
         other._end, other._caption_end = self._end, self._caption_end
         other._above_end = self._above_end
