@@ -222,6 +222,25 @@ def _titled(f: Found, regions: Sequence[Region], sheet: str) -> Found:
     return replace(f, title=clean(own[0].title)) if own else f
 
 
+def add_labelled(sheets: Mapping[str, SheetFound], book: Book, said: ByFormulas) -> None:
+    """Take the weights that a label names and that formulas read before or after the attention that
+    they compute: an output projection, a feed-forward layer, layer norms. A name that occurs twice
+    tells nothing; whether a mask is added to the scores, the formulas say.
+
+    Args:
+        sheets: the sheets by their original name; updated.
+    """
+    named: dict[str, list[tuple[str, int, Found]]] = {}
+    for original, sheet in sheets.items():
+        for i, f in enumerate(sheet.found):
+            one = _named(f, book, original, sheet.name) if f.why == NOT_READ else f
+            if one.use == "weights" and (f.use or one.name != "Mask"):
+                named.setdefault(one.name, []).append((original, i, one))
+    for (original, i, f), *others in named.values():
+        if not others and not sheets[original].found[i].use and said.leads_on(original, f):
+            sheets[original].found[i] = f
+
+
 def _unless_result(f: Found, result: bool) -> Found:
     """A table whose label names weights, unless its numbers are the result of formulas."""
     if not result or f.use != "weights":

@@ -28,7 +28,14 @@ from .by_formulas import (
     memory_name,
     read_by_formulas,
 )
-from .find import UNKNOWN, SheetFound, asked_ranges, known_sheet, tables_of_sheet
+from .find import (
+    UNKNOWN,
+    SheetFound,
+    add_labelled,
+    asked_ranges,
+    known_sheet,
+    tables_of_sheet,
+)
 from .formula_attention import Attention
 from .formula_blocks import Span
 from .labels import Table, described
@@ -173,6 +180,8 @@ def survey_book(
             )  # fmt: skip
             _note_hidden(one, book, original)
             survey.sheets.append(one)
+    if attentions:
+        add_labelled({names[one.name]: one for one in survey.sheets}, book, said)
     _name_parameters(survey)
     leave_out.tables(survey.sheets)
     for found in survey.sheets:
