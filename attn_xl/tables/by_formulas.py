@@ -52,7 +52,10 @@ class ByFormulas:
         """Whether a typed table is read on the way to an attention, or in a step after it."""
         if self.tracing is None or self.has_formulas(sheet, f):
             return False
-        span, outputs = span_of(sheet, f), [h.output.block for one in self.attentions for h in one.heads]
+        span, outputs = (
+            span_of(sheet, f),
+            [h.output.block for one in self.attentions for h in one.heads],
+        )
         readers = self.tracing.readers(span)
         return any(self.tracing.reads(block.span, outputs) for block in readers) or any(
             self.tracing.reads(block.span, readers) for block in outputs
@@ -207,7 +210,12 @@ def _check(one: Attention) -> tuple[str, ...]:
     if not one.agrees:
         return (
             f"the attention weights in {where} are not those of these tables: the formulas do "
-            "something else between the scores and the weights",
+            "something else between the scores and the weights"
+            + (
+                f'; --range "A={where}" --attention A uses them as they are'
+                if len(one.heads) < 2
+                else ""
+            ),
         )
     divisor = one.settings.get("temperature")
     unscaled = "the scores are not divided by the square root of d_k (--scale divides them)"
@@ -290,7 +298,9 @@ def _are_whole(grid: Grid, cells: Sequence[tuple[int, int]]) -> bool:
 
 def _value(grid: Grid, cell: tuple[int, int]) -> Any:
     row, column = cell
-    return grid[row - 1][column - 1] if 0 < row <= len(grid) and 0 < column <= len(grid[row - 1]) else ""
+    return (
+        grid[row - 1][column - 1] if 0 < row <= len(grid) and 0 < column <= len(grid[row - 1]) else ""
+    )
 
 
 def _labels(grid: Grid, cells: Sequence[tuple[int, int]]) -> tuple[Any, ...]:

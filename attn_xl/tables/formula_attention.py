@@ -280,7 +280,10 @@ def find_attention(book: FormulaBook) -> tuple[list[Attention], Tracing]:
         weights = tuple(one.weights and one.weights.span for one in (head.q, head.k, head.v))
         groups.setdefault((ends[0], ends[1]), {}).setdefault(weights, head)
     projecting = {
-        one.weights.span for head in heads for one in (head.q, head.k, head.v) if one.weights is not None
+        one.weights.span
+        for head in heads
+        for one in (head.q, head.k, head.v)
+        if one.weights is not None
     }
     found = [_attention(tracing, [*group.values()], projecting) for group in groups.values()]
     return found, tracing
