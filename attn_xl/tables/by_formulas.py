@@ -208,6 +208,7 @@ def _check(one: Attention) -> tuple[str, ...]:
         return ()
     where = one.heads[0].weights[0]
     if not one.agrees:
+        use = f'; --range "A={where}" --attention A uses them as they are'
         return (
             f"the attention weights in {where} are not those of these tables: the formulas do "
             "something else between the scores and the weights"

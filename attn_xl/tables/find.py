@@ -3,6 +3,7 @@ the ranges given with --range."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -17,7 +18,6 @@ from attn_xl.text import clean, listed, shortened
 from .boxes import Grid
 from .by_formulas import NOT_READ, RESULT, ByFormulas
 from .labels import LabelsOnlyError, Table, described, numbers_in, read_region
-from .left_out import quoted_argument
 from .pytorch import is_title_of_parameter, may_be_cut, parameter_of, whole_name
 from .regions import Region, find_regions
 from .roles import Found, is_matrix_name, pick, weight_label, weight_name
@@ -331,14 +331,14 @@ def _undecided(book: Book, sheet: str, found: Sequence[Found], name: str = "") -
     given = [f for f in left if f.title and _are_shares(f)]
     hint = (
         f"If {given[0].range} has the attention weights to use in place of a softmax, give --attention "
-        f"{quoted_argument(given[0].title)}. "
+        f"{shlex.quote(given[0].title)}. "
         if given and not name
         else ""
     )
     return InputError(
         f"{book.path}, sheet {sheet!r}: {len(left)} tables may be {name or 'the sentence'}: "
-        f"{listed(shown)}. {hint}If they are one table, delete the empty rows or columns between them; if "
-        f'not, choose one with --range "{first}". (attn-xl inspect shows them all.)'
+        f"{listed(shown)}. {hint}If they are one table, delete the empty rows or columns between them; "
+        f'if not, choose one with --range "{first}". (attn-xl inspect shows them all.)'
     )
 
 
