@@ -585,8 +585,8 @@ class Run:
         if many < heads:
             a = self.settings.attention
             raise CallError(
-                f"--attention: there are {heads} heads, but attention weights for {many}. Give those of "
-                f'every head, {a}_1 to {a}_{heads}, each as a sheet or a range: --range "{a}_{heads}='
+                f"--attention: there are {heads} heads, but attention weights for {many}. Give those "
+                f'of every head, {a}_1 to {a}_{heads}, each as a sheet or a range: --range "{a}_{heads}='
                 'Sheet!B3:F9".'
             )
         mixes = many > 1 or steps.W_O.symbol in self.weights

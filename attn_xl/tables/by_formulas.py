@@ -211,12 +211,7 @@ def _check(one: Attention) -> tuple[str, ...]:
         use = f'; --range "A={where}" --attention A uses them as they are'
         return (
             f"the attention weights in {where} are not those of these tables: the formulas do "
-            "something else between the scores and the weights"
-            + (
-                f'; --range "A={where}" --attention A uses them as they are'
-                if len(one.heads) < 2
-                else ""
-            ),
+            "something else between the scores and the weights" + (use if len(one.heads) == 1 else ""),
         )
     divisor = one.settings.get("temperature")
     unscaled = "the scores are not divided by the square root of d_k (--scale divides them)"
