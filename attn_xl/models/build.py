@@ -586,8 +586,8 @@ class Run:
             a = self.settings.attention
             raise CallError(
                 f"--attention: there are {heads} heads, but attention weights for {many}. Give those "
-                f'of every head, {a}_1 to {a}_{heads}, each as a sheet or a range: --range "{a}_{heads}='
-                'Sheet!B3:F9".'
+                f"of every head, {a}_1 to {a}_{heads}, each as a sheet or a range: "
+                f'--range "{a}_{heads}=Sheet!B3:F9".'
             )
         mixes = many > 1 or steps.W_O.symbol in self.weights
         names = (steps.W_V.symbol, WHOLE.of_head(1).name(steps.W_V.symbol))
