@@ -307,6 +307,16 @@ def test_a_step_that_does_not_exist_is_said_with_those_that_do(tmp_path: Path) -
         attn_xl.explain(run.computation, "Step1.dScores")
 
 
+def test_a_gradient_is_explained_without_its_sentence() -> None:
+    run = attn_xl.learn(attn_xl.read_tables(SAMPLE, sheet=["pets", "desk"]), steps=1).computation
+    assert run.title.startswith("Learning, one step: ")
+    only = attn_xl.explain(run, "Step1.dScores[mouse, cat]")
+    assert (only.name, only.others) == ("Step1.pets.dScores[mouse, cat]", ())
+    first = attn_xl.explain(run, "Step1.dScores[mouse, are]")
+    assert first.name == "Step1.desk.dScores[mouse, are]"
+    assert first.others == ("Step1.pets.dScores[mouse, are]",)
+
+
 def test_labels_in_python() -> None:
     x = {
         name: attn_xl.given([[1, 0], [0, number]], [name, "sat"], ["x", "y"], name)
