@@ -515,7 +515,7 @@ def _report(number: int, count: int) -> None:
 
 
 def _scope(number: int) -> Scope:
-    return steps.STEP._replace(layer=number)
+    return steps.STEP._replace(layer=number, again=number > 1)
 
 
 def _given(values: Numbers, like: Matrix) -> Matrix:
