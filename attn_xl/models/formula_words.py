@@ -60,13 +60,14 @@ def _results(graph: Graph) -> Sequence[tuple[Node, Node]]:
     nodes = [node for node in graph.values() if not node.helper and not node.scalar]
     found = []
     for number, weights in enumerate(nodes, 1):
-        if weights.role != "attention" or not all(scope.unit for scope in weights.part.scopes):
+        if weights.role != "attention" or any(scope.again for scope in weights.part.scopes):
             continue  # each new word repeats the formula of the words before it
         result = weights
         for node in nodes[number:]:  # in the order they were computed
             if _is_product(result):
                 break
-            if next(referred_to(node), None) is result and not node.texts:
+            follows = next(referred_to(node), None) is result and not node.texts
+            if follows and (node.role == result.role or _is_product(node)):
                 result = node
         if _is_product(result):
             found.append((result, weights))

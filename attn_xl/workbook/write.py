@@ -39,6 +39,8 @@ CALCULATION_ID = 191029
 ask to save."""
 
 
+MOST_ROWS = 60
+"""Rows of an Overview that is printed on one page."""
 MOST_LINES = 100
 """An Overview of more lines is folded: it shows its headings, and their steps once unfolded."""
 
@@ -229,6 +231,9 @@ class _Writer:
             else:
                 ws.cell(row, start.column).style = "attn label"
             row += 1
+        hidden = sum(bool(level) for *_, level in lines) if folds else 0
+        if row - hidden <= MOST_ROWS:
+            ws.page_setup.fitToHeight = 1
 
     def _step_rows(
         self, *, brief: bool = False
