@@ -17,7 +17,6 @@ from attn_xl.checking.blocks.block_cells import text_at
 from attn_xl.checking.blocks.words import ADDING, CAREFUL
 from attn_xl.checking.check import look_over
 from attn_xl.checking.findings import Finding
-from attn_xl.checking.rules.coverage import follows
 from attn_xl.spreadsheets.addresses import parse_area, quoted, split_address
 from attn_xl.spreadsheets.blocks.blocks import FormulaBlock, blocks
 from attn_xl.spreadsheets.blocks.pieces import Pieces, Read
@@ -172,6 +171,11 @@ class Places:
         _, top, left, rows, columns = whole
         return set(keys_within(top, left, top + rows - 1, left + columns - 1).tolist())
 
+    def numbers(self, area: tuple[str, int, int]) -> list[float]:
+        """The numbers in a named area that begins there."""
+        sheet = self.book.sheets[area[0]]
+        return sheet.numbers[sheet.find(np.array(sorted(self.area(area))))].tolist()
+
     @cached_property
     def pieces(self) -> Pieces:
         return Pieces(self.book, self.forms, self.lookup)
@@ -182,7 +186,7 @@ class Places:
         box = top, left, top + rows - 1, left + columns - 1
         own = next(p for p in self.pieces.pieces if p.place == (block.sheet.name, block.box))
         there = self.pieces.over(Read(self.book.sheets[name], box, None))
-        return any(p is own or follows(p, own) for p in there)
+        return any(p is own or p in own.later for p in there)
 
     def name_read(self, block: FormulaBlock, reference: Reference) -> str:
         """The name of exactly the area, or of the one around the area, that a reference goes over."""
@@ -446,7 +450,9 @@ def _retargeted(
     to: tuple[str, int, int],
     area: tuple[str, int, int],
 ) -> Planted:
-    """A block whose reference to one named area leads to another."""
+    """A block whose reference to one named area, of other values, leads to another."""
+    if places.numbers(to) == places.numbers(area):
+        raise Nowhere
     book = copy(places.book)
     down, right = to[1] - area[1], to[2] - area[2]
     old = f"{quoted(reference.sheet)}!" if reference.sheet else ""

@@ -7,7 +7,7 @@ nothing reads while another of its size is read in its place.
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -36,8 +36,6 @@ SUMMING = ADDING | {"COUNT", "COUNTA", "LARGE", "SMALL", "RANK", ""}
 MOVING = names("ROW COLUMN ROWS COLUMNS CELL INDIRECT OFFSET SEQUENCE RAND RANDBETWEEN")
 """Functions by which cells with the same operands differ."""
 LOOKING_UP = names("VLOOKUP HLOOKUP XLOOKUP LOOKUP INDEX MATCH XMATCH")
-
-_ACTIVATION = re.compile(r"(?:MAX|TANH|1/\(1\+EXP|IF|RELU|SIGMOID|§\*NORMSDIST)\(")
 
 
 def uncovered(pieces: Pieces) -> Iterator[Finding]:
@@ -186,7 +184,7 @@ def _is_added_again(pieces: Pieces, piece: Piece, slot: int, table: Piece) -> bo
     if not piece.product or piece.reads[slot].ranged:
         return False
     others = (read for n, read in enumerate(piece.reads) if n != slot and read.ranged)
-    return any(p is not piece and follows(p, table) for read in others for p in pieces.over(read))
+    return any(p is not piece and p in table.later for read in others for p in pieces.over(read))
 
 
 def _copies_one_line(pieces: Pieces, piece: Piece) -> Finding | None:
@@ -258,7 +256,7 @@ def _off(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
             if not 0 < abs(by) < lines or low < table.box[1 - axis] or high > table.box[3 - axis]:
                 continue
             meant = _lines(read.box, axis, table.box[axis], table.box[axis + 2])
-            if pieces.table(read.sheet, meant) is not table or follows(table, piece):
+            if pieces.table(read.sheet, meant) is not table or table in piece.later:
                 continue
             if piece in pieces.over(read) or _starts_elsewhere(pieces, piece, slot, axis):
                 continue
@@ -304,19 +302,6 @@ def kinds_of_operands(pieces: Pieces, piece: Piece, but: int = -1) -> list[str]:
         pieces.table(read.sheet, read.box) for slot, read in enumerate(piece.reads) if slot != but
     ]
     return [table.text if table is not None else "" for table in tables]
-
-
-def follows(piece: Piece, other: Piece) -> bool:
-    """Whether a piece is computed from another."""
-    seen, waiting = {other}, [other]
-    while waiting:
-        for user, _ in waiting.pop().users:
-            if user is piece:
-                return True
-            if user not in seen:
-                seen.add(user)
-                waiting.append(user)
-    return False
 
 
 def _stops_short(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
@@ -403,29 +388,103 @@ def _unread(pieces: Pieces) -> Iterator[Finding]:
         if found is not None and found[0] not in done:
             done.add(found[0])
             yield _instead(pieces, *found, table.sheet, box)
-        elif found is None and table.product and (twin := _twin_in_use(pieces, like, table)):
-            yield finding(
-                pieces,
-                table,
-                "unused",
-                f"is read by no formula, while {twin.shown(table.sheet)}, made alike, is",
-                "Let the next step read it, or delete it.",
-            )
+    yield from _passed_over(pieces)
+
+
+def _passed_over(pieces: Pieces) -> Iterator[Finding]:
+    """Tables that nothing reads, though a product after them, which computes with the same sources, reads
+    in their place what others read too."""
+    users: dict[tuple[int, int], list[tuple[Piece, int]]] = {}
     for piece in pieces.pieces:
-        weights = shares(pieces, piece)
-        summed = weights and all(u.text == "SUM(§:§)" and not u.users for u, _ in piece.users)
-        if is_display(piece) or not (summed or pieces.unused(piece.sheet, piece.box)):
-            continue
-        passed = _passed_by(pieces, piece) if weights or _ACTIVATION.match(piece.text) else None
-        if passed is not None:
-            yield finding(
-                pieces,
-                piece,
-                "unused",
-                f"is read by no formula; {passed[0].shown(piece.sheet)} multiplies "
-                f"{passed[1].shown(piece.sheet)}, from which it is computed",
-                f"Multiply {'the attention weights' if weights else piece.shown()}.",
-            )
+        for slot, read in enumerate(piece.reads) if piece.product else ():
+            users.setdefault(read.shape, []).append((piece, slot))
+    unread = [t for t in _unread_tables(pieces) if extents(t[1]) in users]
+    results = Counter(_kind(parts[0]) for _, _, parts in unread)
+    for sheet, box, parts in unread:
+        if results[_kind(parts[0])] > 1:
+            continue  # results made alike
+        for user, slot in users[extents(box)]:
+            if (
+                _stands_before(pieces, (sheet.name, box), user)
+                and user not in parts
+                and not any(part in user.later for part in parts)
+                and _is_in_place(pieces, parts, user, slot)
+            ):
+                own, other = written(box, sheet, sheet), user.reads[slot].shown(sheet)
+                what = f"is read by no formula, while {user.shown(sheet)} reads {other} in its place"
+                do = replaced(pieces, user, slot, sheet, box)
+                yield Finding(sheet.name, own, "unused", f"{own} {what}", do)
+                break
+
+
+def _unread_tables(pieces: Pieces) -> Iterator[tuple[SheetCells, Box, list[Piece]]]:
+    """Tables of numbers that nothing reads, which are no mere copies and no products of two results; and
+    copies side by side, which make up one table."""
+    for piece in (*pieces.pieces, *pieces.tables):
+        if (
+            piece.size > 1
+            and (piece.block is not None or 1 not in piece.shape)
+            and not is_display(piece)
+            and pieces.unused(piece.sheet, piece.box)
+            and is_number(piece.sheet, piece.box)
+            and not (piece.product and all(kinds_of_operands(pieces, piece)))
+        ):
+            yield piece.sheet, piece.box, [piece]
+    copies = [p for p in pieces.pieces if p.text == "§" and not p.users]
+    for first in copies:
+        parts = [first]
+        for piece in copies:
+            last = parts[-1]
+            if piece.sheet is last.sheet and (*piece.box[::2], piece.box[1]) == (
+                *last.box[::2],
+                last.box[3] + 1,
+            ):
+                parts.append(piece)
+        if len(parts) > 1:
+            yield first.sheet, (*first.box[:3], parts[-1].box[3]), parts
+
+
+def _kind(piece: Piece) -> tuple[object, ...]:
+    """What pieces made alike have in common: the formula, the shape and those of the operands."""
+    return piece.text, piece.shape, tuple(read.shape for read in piece.reads)
+
+
+def _stands_before(pieces: Pieces, place: tuple[str, Box], user: Piece) -> bool:
+    sheet, box = place
+    if sheet != user.sheet.name:
+        order = [*pieces.book.sheets]
+        return order.index(sheet) < order.index(user.sheet.name)
+    return box[2] < user.box[0] or box[3] < user.box[1]
+
+
+def _is_in_place(pieces: Pieces, parts: list[Piece], user: Piece, slot: int) -> bool:
+    """Whether an operand reads what should be read elsewhere only, while nothing reads a table: the same is
+    read otherwise, and the table is computed from what the product is; or, if it is typed, the product is
+    a part of a chain that multiplies by the same twice."""
+    read = pieces.over(user.reads[slot])
+    readers = [r for piece in read for r in piece.users if r != (user, slot) and not is_display(r[0])]
+    if not readers or any(r is not user and _kind(r) == _kind(user) for r, _ in readers):
+        return False
+    if parts[0].block is None:
+        return any(r.product and (r in user.later or user in r.later) for r, _ in readers)
+    whole = [piece for piece in read if piece.box == user.reads[slot].box]
+    if any(part in piece.later or _kind(part) == _kind(piece) for part in parts for piece in whole):
+        return True
+    if 1 in parts[0].shape or any(_stands_before(pieces, parts[0].place, piece) for piece in read):
+        return False
+    sources = _sources(pieces, parts)
+    return any(not sources.isdisjoint(_sources(pieces, pieces.over(r))) for r in user.reads)
+
+
+def _sources(pieces: Pieces, of: list[Piece]) -> set[Piece]:
+    """Some pieces and all that they are computed from."""
+    found, waiting = set(of), list(of)
+    while waiting:
+        for read in waiting.pop().reads:
+            new = [piece for piece in pieces.over(read) if piece not in found]
+            found.update(new)
+            waiting += new
+    return found
 
 
 def _units(pieces: Pieces) -> Iterator[tuple[list[Piece], Piece, Box]]:
@@ -448,19 +507,6 @@ def _units(pieces: Pieces) -> Iterator[tuple[list[Piece], Piece, Box]]:
                     for part in np.split(lines, np.flatnonzero(np.diff(lines) > 1) + 1):
                         if len(part) and (len(part) > 1 or table.shape[1 - axis] > 1):
                             yield like, table, _lines(table.box, axis, int(part[0]), int(part[-1]))
-
-
-def _twin_in_use(pieces: Pieces, like: list[Piece], table: Piece) -> Piece | None:
-    """A twin of an unread product that others read, if all are, and none comes after another."""
-    own = kinds_of_operands(pieces, table)
-    if not is_number(table.sheet, table.box):
-        return None
-    for twin in like:
-        if kinds_of_operands(pieces, twin) != own:
-            return None
-        if pieces.unused(twin.sheet, twin.box) or follows(table, twin) or follows(twin, table):
-            return None
-    return like[0] if like else None
 
 
 Instead = tuple[Piece, int, Piece | None]
@@ -507,7 +553,7 @@ def _read_instead(pieces: Pieces, like: list[Piece], table: Piece, box: Box) -> 
             return later != (slot == max(s for s, r in enumerate(user.reads) if r.place == read.place))
         return later != ((order[user.sheet.name], user.box) > (order[model.sheet.name], model.box))
 
-    found = [one for one in found if not follows(table, one[0])]
+    found = [one for one in found if table not in one[0].later]
     yield from sorted(found, key=lambda one: (one[2] is not None, out_of_order(one)))
 
 
@@ -577,29 +623,3 @@ def replaced(pieces: Pieces, piece: Piece, slot: int, sheet: SheetCells, box: Bo
         return f"Let it read {written(box, sheet, piece.sheet)}."
     by = box[0] - read.box[0], box[1] - read.box[1]
     return f"Enter {proposed(pieces, piece, read, by=by)}"
-
-
-def shares(pieces: Pieces, piece: Piece) -> bool:
-    """Whether a piece holds exponentials divided by their sum."""
-    if piece.text.startswith("EXP(") and "/SUM" in piece.text:
-        return True
-    if not piece.text.startswith("§/") or not piece.reads:
-        return False
-    return any(other.text.startswith("EXP(") for other in pieces.over(piece.reads[0]))
-
-
-def _passed_by(pieces: Pieces, piece: Piece) -> tuple[Piece, Piece] | None:
-    """A product that reads one of the tables from which attention weights are computed cell by cell."""
-    chain, at = {piece}, piece
-    while at.reads:
-        sources = [
-            p for p in pieces.over(at.reads[0]) if p.block is not None and p.shape == piece.shape
-        ]
-        if len(sources) != 1 or sources[0] in chain:
-            return None
-        at = sources[0]
-        for user, slot in at.users:
-            if user.product and user.reads[slot].place == at.place and user not in chain:
-                return user, at
-        chain.add(at)
-    return None

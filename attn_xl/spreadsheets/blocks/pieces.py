@@ -97,6 +97,18 @@ class Piece:
     def shown(self, frm: SheetCells | None = None) -> str:
         return written(self.box, self.sheet, frm)
 
+    @cached_property
+    def later(self) -> frozenset[Piece]:
+        """What is computed from it, directly or through others."""
+        found: set[Piece] = set()
+        waiting: list[Piece] = [self]
+        while waiting:
+            for user, _ in waiting.pop().users:
+                if user not in found:
+                    found.add(user)
+                    waiting.append(user)
+        return frozenset(found)
+
 
 _COPY = re.compile(r'§(:§)?|IF\([^,]*,"",§\)')
 """A cell repeated as it is, or as a blank until something is entered."""
