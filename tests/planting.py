@@ -171,10 +171,12 @@ class Places:
         _, top, left, rows, columns = whole
         return set(keys_within(top, left, top + rows - 1, left + columns - 1).tolist())
 
-    def numbers(self, area: tuple[str, int, int]) -> list[float]:
-        """The numbers in a named area that begins there."""
-        sheet = self.book.sheets[area[0]]
-        return sheet.numbers[sheet.find(np.array(sorted(self.area(area))))].tolist()
+    def is_copy(self, area: tuple[str, int, int], other: tuple[str, int, int]) -> bool:
+        """Whether what a named area computes is what another holds: no one sees which is read."""
+        at = [self.book.sheets[a[0]].find(np.array(sorted(self.area(a)))) for a in (area, other)]
+        sheets = [self.book.sheets[a[0]] for a in (area, other)]
+        made = any((sheet.formulas[k] >= 0).any() for sheet, k in zip(sheets, at))
+        return made and np.array_equal(*(sheet.numbers[k] for sheet, k in zip(sheets, at)))
 
     @cached_property
     def pieces(self) -> Pieces:
@@ -450,9 +452,7 @@ def _retargeted(
     to: tuple[str, int, int],
     area: tuple[str, int, int],
 ) -> Planted:
-    """A block whose reference to one named area, of other values, leads to another."""
-    if places.numbers(to) == places.numbers(area):
-        raise Nowhere
+    """A block whose reference to one named area leads to another."""
     book = copy(places.book)
     down, right = to[1] - area[1], to[2] - area[2]
     old = f"{quoted(reference.sheet)}!" if reference.sheet else ""
@@ -493,7 +493,7 @@ def _siblings(places: Places, fits: Callable[[str], bool]) -> list[Any]:
                     continue
                 own_number = set(digits) & set(re.findall(r"[0-9]+", own))
                 alike = same_kind and other_name != name and areas[name][3:] == area[3:]
-                if alike and own_number:
+                if alike and own_number and not places.is_copy(area[:3], areas[name][:3]):
                     found.append((block, reference, area[:3], areas[name][:3]))
     return found
 
@@ -549,7 +549,8 @@ def unread(places: Places) -> Planted:
         area = places.areas[name]
         for other_name, there in places.areas.items():
             alike = other_name != name and there[3:] == area[3:] and there[3] * there[4] > 1
-            if alike and not places.depends(there, using[0][0]):
+            same = alike and places.is_copy(there[:3], area[:3])
+            if alike and not same and not places.depends(there, using[0][0]):
                 found.append((*using[0], there[:3], area[:3]))
     return _retargeted(places, *_one(places, found))
 

@@ -14,11 +14,11 @@ import numpy as np
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.addresses import address
 from attn_xl.spreadsheets.blocks.blocks import FormulaBlock
-from attn_xl.spreadsheets.blocks.pieces import Box, Piece, Pieces, Read, written
+from attn_xl.spreadsheets.blocks.pieces import Box, Piece, Pieces, written
 from attn_xl.spreadsheets.blocks.templates import Coordinates, Reference
-from attn_xl.spreadsheets.formulas import WIDTH, SheetCells
+from attn_xl.spreadsheets.formulas import WIDTH
 
-from .coverage import finding, kinds_of_operands, replaced, text_of
+from .coverage import finding, kind_of, kinds_of_operands, replaced, text_of
 
 Place = tuple[str, Box]
 T = TypeVar("T")
@@ -40,8 +40,7 @@ def unlike_twins(pieces: Pieces, known: set[tuple[str, int]]) -> Iterator[Findin
         known: the cells that have a finding already.
     """
     seen = {p for p in pieces.pieces if (p.sheet.name, p.box[0] * WIDTH + p.box[1] - 1) in known}
-    by_turns = chain.from_iterable(_by_turns(pieces, twins) for twins in _classes(pieces))
-    for found, piece in chain(by_turns, _mirrored(pieces), _functions(pieces)):
+    for found, piece in chain(_mirrored(pieces), _functions(pieces)):
         if piece not in seen:
             seen.add(piece)
             yield found
@@ -51,80 +50,18 @@ def unlike_twins(pieces: Pieces, known: set[tuple[str, int]]) -> Iterator[Findin
     yield from _numbers(pieces, seen)
 
 
-def _order(pieces: Pieces) -> dict[str, int]:
-    return {name: number for number, name in enumerate(pieces.book.sheets)}
-
-
 def _classes(pieces: Pieces) -> list[list[Piece]]:
     """Pieces with one text, shape and shapes of operands, in the order of the workbook."""
-    order = _order(pieces)
     classes: dict[tuple[object, ...], list[Piece]] = defaultdict(list)
     for piece in pieces.pieces:
         if piece.reads and piece.text not in ("§", "§:§"):
-            shapes = tuple(read.shape for read in piece.reads)
-            classes[piece.text, piece.shape, shapes].append(piece)
+            classes[kind_of(piece)].append(piece)
     for twins in classes.values():
         sides = sorted((piece.box[1], piece.box[3]) for piece in twins)
         across = all(left > right for (_, right), (left, _) in pairwise(sides))
         side = 1 if across else 0
-        twins.sort(key=lambda p: (order[p.sheet.name], p.box[side], p.box))
+        twins.sort(key=lambda p: (pieces.order(p.sheet, p.box)[0], p.box[side], p.box))
     return [twins for twins in classes.values() if 1 < len(twins) <= MOST_TWINS]
-
-
-def _target(pieces: Pieces, read: Read) -> Piece | None:
-    """The piece or table that an operand reads, if it reads all of it."""
-    found = pieces.table(read.sheet, read.box)
-    return found if found is not None and found.box == read.box else None
-
-
-def _wrong(
-    pieces: Pieces, piece: Piece, slot: int, meant: Place, sheet: SheetCells, why: str
-) -> tuple[Finding, Piece]:
-    do = replaced(pieces, piece, slot, sheet, meant[1])
-    what = f"reads {piece.reads[slot].shown(piece.sheet)}, {why}"
-    return finding(pieces, piece, "twin", what, do), piece
-
-
-def _by_turns(pieces: Pieces, twins: list[Piece]) -> Iterator[tuple[Finding, Piece]]:
-    """An operand as far from each of the twins, or one that they read in turns, as the gates of every
-    step read their weights, except for one of them: and there is such a table where it should be."""
-    for slot in range(len(twins[0].reads)) if len(twins) > 2 else ():
-        reads = {piece: piece.reads[slot] for piece in twins}
-        offsets = [_offset(piece, read) for piece, read in reads.items()]
-        if len({read.place for read in reads.values()}) == 1:
-            continue
-        away = out_of_turn([*zip(twins, offsets)], most=1)
-        if away and reads[away[1]].sheet is not away[1].sheet:
-            away = None
-        turn = out_of_turn([(piece, read.place) for piece, read in reads.items()], 2)
-        if not away and not turn:
-            continue
-        odd, model = away or turn  # type: ignore[misc]
-        sheet, box = reads[model].sheet, reads[model].box
-        if away:
-            down, right = (odd.box[k] - model.box[k] for k in (0, 1))
-            sheet, box = odd.sheet, (box[0] + down, box[1] + right, box[2] + down, box[3] + right)
-        table = pieces.table(sheet, box)
-        usual = {t.text for p in twins if p is not odd and (t := _target(pieces, reads[p]))}
-        if table is None or table is odd or table in odd.later:
-            continue
-        if kinds_of_operands(pieces, odd, slot) not in [
-            kinds_of_operands(pieces, piece, slot) for piece in twins if piece is not odd
-        ]:
-            continue  # a step of another kind
-        if away and (table.box != box or table.text not in usual):
-            continue
-        where = written(box, sheet, odd.sheet)
-        why = f"where {model.shown(odd.sheet)} and others made alike read {where}"
-        if away:
-            why = f"where its {len(twins) - 1} twins read what stands where {where} does"
-        yield _wrong(pieces, odd, slot, (sheet.name, box), sheet, why)
-
-
-def _offset(piece: Piece, read: Read) -> tuple[bool, int, int]:
-    """Whether an operand is on the piece's sheet, and how far from it."""
-    own = read.sheet is piece.sheet
-    return own, read.box[0] - piece.box[0] * own, read.box[1] - piece.box[1] * own
 
 
 # Parts that follow one another
@@ -164,8 +101,7 @@ def _aligned(twins: list[Piece], others: list[Piece]) -> bool:
 
 def _conflicts(pieces: Pieces, pairs: list[tuple[Piece, Piece]]) -> Iterator[tuple[Finding, Piece]]:
     """Operands that lead from one place of a part to two of the next: where fewer lead, one is wrong.
-    Of two, it is the one that stays where it is, though the next part has its own; or, of tables
-    that all parts read, the one in whose part another reads the same."""
+    Of two, it is the one that stays where it is, though the next part has its own."""
     led: dict[Place, dict[Place, list[tuple[Piece, int, Piece]]]] = defaultdict(
         lambda: defaultdict(list)
     )
@@ -180,27 +116,23 @@ def _conflicts(pieces: Pieces, pairs: list[tuple[Piece, Piece]]) -> Iterator[tup
         if len({v[2] for v in to[few]}) > 1:
             continue
         if len({v[2] for v in to[most]}) == 1:
-            if place not in to:
-                continue
-            (other,) = {few, most} - {place}
-            few, most = place, other
-            source, own = (_table(pieces, at) for at in (place, other))
-            if source is None or own is None:
-                continue
-            after = all(own in v[0].later or own is v[0] for votes in to.values() for v in votes)
-            if not after and follow.get(place) != other:
+            few, most = sorted(to, key=lambda t: t != place)
+            own = _table(pieces, most)
+            made = all(own in v[0].later or own is v[0] for votes in to.values() for v in votes)
+            if few != place or own is None or (follow.get(place) != most and not made):
                 continue
         here, slot, odd = to[few][0]
         meant = _table(pieces, most)
         if meant is odd or meant in odd.later:
             continue
-        model = to[most][0][2]
         sheet = pieces.book.sheets[most[0]]
-        yield _wrong(
-            pieces, odd, slot, most, sheet,
-            f"as {here.shown(odd.sheet)} does; {model.shown(odd.sheet)} beside it reads "
-            f"{written(most[1], sheet, odd.sheet)} in that place",
-        )  # fmt: skip
+        what = (
+            f"reads {odd.reads[slot].shown(odd.sheet)}, as {here.shown(odd.sheet)} does; "
+            f"{to[most][0][2].shown(odd.sheet)} beside it reads {written(most[1], sheet, odd.sheet)} "
+            "in that place"
+        )
+        do = replaced(pieces, odd, slot, sheet, most[1])
+        yield finding(pieces, odd, "twin", what, do), odd
 
 
 def _table(pieces: Pieces, place: Place) -> Piece | None:
@@ -249,39 +181,14 @@ def _places(piece: Piece) -> tuple[Place, ...]:
 
 def _differ_by_one(text: str, other: str) -> bool:
     """Whether two formulas, else the same, differ in the name of one function."""
-    return sum(a != b for a, b in zip(_NAME.findall(text), _NAME.findall(other))) == 1
+    names = zip(_NAME.findall(text), _NAME.findall(other))
+    return [own != usual for own, usual in names].count(True) == 1
 
 
 def _only_spread(text: str, other: str) -> bool:
     """Whether two formulas differ only in the kind of variance."""
     plain = [re.sub(r"(VAR|STDEV)(?:PA?|A|\.P|\.S)?\(", r"\1(", t) for t in (text, other)]
     return plain[0] == plain[1]
-
-
-def out_of_turn(
-    items: list[tuple[Piece, T]], least: int = 1, most: int = 1_000
-) -> tuple[Piece, Piece] | None:
-    """The one of a row of pieces whose property breaks the turns in which the others have theirs (A, A,
-    A; or A, B, A, B), row by row or column by column, with another one that has what it should have.
-
-    Args:
-        least, most: the shortest and the longest turn.
-    """
-    found = None
-    for order in (items, sorted(items, key=lambda item: (item[0].box[1], item[0].box[0]))):
-        for period in range(least, min(most, len(items) // 2) + 1):
-            if len(items) % period:
-                continue
-            usual = [
-                Counter(v for _, v in order[k::period]).most_common(1)[0][0] for k in range(period)
-            ]
-            odd = [n for n, (_, value) in enumerate(order) if value != usual[n % period]]
-            if not odd:
-                return None
-            if len(odd) == 1 and len(items) > 2 * period and found is None:
-                turn = [item[0] for item in order[odd[0] % period :: period]]
-                found = order[odd[0]][0], next(p for p in turn if p is not order[odd[0]][0])
-    return found
 
 
 def _numbers(pieces: Pieces, seen: set[Piece]) -> Iterator[Finding]:

@@ -262,6 +262,10 @@ class Pieces:
         for name, grid in self._grids.items():
             grid.mark(boxes[name], shown[name])
 
+    def order(self, sheet: SheetCells, box: Box) -> tuple[int, Box]:
+        """By which tables are sorted as they stand in the workbook."""
+        return [*self.book.sheets].index(sheet.name), box
+
     def readers(self, sheet: SheetCells, box: Box) -> Ints:
         """How many operands go over each filled cell of a box, but for copies that only show it."""
         return self._grids[sheet.name].readers(box)
