@@ -9,7 +9,7 @@ from attn_xl.graph.node import Graph, Node, referred_to
 from attn_xl.graph.operation import operation_of
 from attn_xl.graph.operations.products import Product, Transpose
 from attn_xl.graph.operations.reductions import Width
-from attn_xl.languages import joined_by_and, translate
+from attn_xl.languages import in_a_row, joined_by_and, translate
 
 MOST_STEPS = 12
 """Steps in one formula, at most, so that it stays readable; earlier ones appear by name."""
@@ -52,7 +52,7 @@ def formula_of(graphs: Iterable[Graph]) -> str:
 
 
 def _listed(places: list[str]) -> str:
-    return joined_by_and([", ".join(places[:-1]), places[-1]] if len(places) > 1 else places)
+    return joined_by_and([in_a_row(places[:-1]), places[-1]] if len(places) > 1 else places)
 
 
 def _results(graph: Graph) -> Sequence[tuple[Node, Node]]:
