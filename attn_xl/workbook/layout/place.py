@@ -202,7 +202,7 @@ def _goes_beside(node: Node, before: Block) -> bool:
     """Whether it is attention after learning, or the difference, which is compared with what is before
     it number by number."""
     near = before.place.last_column + 1 < MOST_BESIDE
-    return near and node.is_step(AFTER, MOVED) and node.columns == before.node.columns
+    return near and before.node.is_step(BEFORE, AFTER) and node.is_step(AFTER, MOVED)
 
 
 def _place(node: Node, sheet: str, name: str, blocks: list[Block], live: bool, widest: int) -> Block:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from openpyxl.formatting.rule import ColorScale, FormatObject, Rule
 from openpyxl.styles.colors import Color
-from openpyxl.workbook.defined_name import DefinedName
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.dimensions import ColumnDimension
 from openpyxl.worksheet.hyperlink import Hyperlink
@@ -89,6 +88,16 @@ def add_sheet(
         likes: the sheets that are like another.
     """
     return _SheetWriter(book, page, layout, sheet, styles).rows(live, dynamic, likes or Likes(()))
+
+
+def defined_names(layout: Layout) -> dict[str, str]:
+    """The cells of each matrix by its defined name."""
+    # IronCalc's MATCH and INDEX accept only ranges, even for one cell; a scalar is a single cell
+    return {
+        block.name: block.place.absolute if block.node.scalar else block.place.absolute_range
+        for sheet in layout.all_sheets
+        for block in sheet.blocks
+    }
 
 
 class Likes:
@@ -215,10 +224,6 @@ class _SheetWriter:
         return cell
 
     def _block(self, block: Block) -> None:
-        name = block.name
-        # IronCalc's MATCH and INDEX accept only ranges, even for one cell; a scalar is a single cell
-        means = block.place.absolute if block.node.scalar else block.place.absolute_range
-        self._book.defined_names[name] = DefinedName(name, attr_text=means)
         caption = None if self._extras.canvas else caption_above(block)
         if caption and caption[0] < HEADER_ROW:
             self._text(*caption, block.caption, "attn note")
