@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 
 from attn_xl.checking.blocks.block_cells import copies
-from attn_xl.checking.blocks.words import ADDING
+from attn_xl.checking.blocks.words import ADDING, CAREFUL
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.blocks.pieces import (
     Box,
@@ -245,6 +245,8 @@ def _off(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
     read, block = piece.reads[slot], piece.block
     if block is None or read.reference is None or piece.size < 2 or not block.dense:
         return None
+    if CAREFUL & block.template.functions:
+        return None
     for axis in (0, 1):
         lines = read.shape[axis]
         if lines < 2:
@@ -345,6 +347,13 @@ def _stops_short(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
         if not unread and (piece.size < 2 or max(before, after) * 2 > table.shape[axis]):
             continue
 
+        for at, other in enumerate(piece.reads) if unread and piece.product else ():
+            if other is not read and other.shape == extents(rest) and _overlap(other, read):
+                # a bias taken from the weights
+                name = written(rest, read.sheet, piece.sheet)
+                what = f"reads {other.shown(piece.sheet)} twice; nothing reads {name}"
+                do = replaced(pieces, piece, at, read.sheet, rest)
+                return finding(pieces, piece, "twin", what, do)
         many = count(max(before, after), LINES[axis])
         do = "Include it, if it belongs to them."
         if len(read.references) == 1:
@@ -374,6 +383,12 @@ def _others_read_all(pieces: Pieces, piece: Piece, table: Piece, axis: int, own:
     return every
 
 
+def _overlap(read: Read, other: Read) -> bool:
+    """Whether two operands have a cell in common."""
+    low, high = np.maximum(read.box[:2], other.box[:2]), np.minimum(read.box[2:], other.box[2:])
+    return read.sheet is other.sheet and bool((low <= high).all())
+
+
 def _counts(sheet: SheetCells, box: Box) -> bool:
     """Whether typed numbers only count: years, numbers of rows."""
     steps = np.diff(sheet.numbers[sheet.find(keys_within(*box))])
@@ -398,17 +413,19 @@ def _unread(pieces: Pieces) -> Iterator[Finding]:
 
 
 def _passed_over(pieces: Pieces) -> Iterator[Finding]:
-    """Tables that nothing reads, though a product after them, which computes with the same sources,
-    reads in their place what others read too."""
+    """Tables that nothing reads, though a product or exponentials after them, which have the same
+    sources, read in their place what others read too."""
     users: dict[tuple[int, int], list[tuple[Piece, int]]] = {}
     for piece in pieces.pieces:
-        for slot, read in enumerate(piece.reads) if piece.product else ():
+        multiplies = piece.product or "EXP(" in piece.text
+        for slot, read in enumerate(piece.reads) if multiplies else ():
             users.setdefault(read.shape, []).append((piece, slot))
     unread = [t for t in _unread_tables(pieces) if extents(t[1]) in users]
     results = Counter(kind_of(parts[0]) for _, _, parts in unread)
     for sheet, box, parts in unread:
         if results[kind_of(parts[0])] > 1:
             continue  # results made alike
+        own, found = written(box, sheet, sheet), []
         for user, slot in users[extents(box)]:
             if (
                 _stands_before(pieces, sheet, box, user)
@@ -416,11 +433,16 @@ def _passed_over(pieces: Pieces) -> Iterator[Finding]:
                 and not any(part in user.later for part in parts)
                 and _is_in_place(pieces, parts, user, slot)
             ):
-                own, other = written(box, sheet, sheet), user.reads[slot].shown(sheet)
-                what = f"is read by no formula, while {user.shown(sheet)} reads {other} in its place"
-                do = replaced(pieces, user, slot, sheet, box)
-                yield Finding(sheet.name, own, "unused", f"{own} {what}", do)
-                break
+                found.append((user, slot))
+        if found:
+            found.sort(key=lambda use: pieces.order(use[0].sheet, use[0].box))
+            read = found[0][0].reads[found[0][1]]
+            later = pieces.order(sheet, box) > pieces.order(read.sheet, read.box)
+            user, slot = found[-1 if later else 0]
+            other = user.reads[slot].shown(sheet)
+            what = f"is read by no formula, while {user.shown(sheet)} reads {other} in its place"
+            do = replaced(pieces, user, slot, sheet, box)
+            yield Finding(sheet.name, own, "unused", f"{own} {what}", do)
 
 
 def _unread_tables(pieces: Pieces) -> Iterator[tuple[SheetCells, Box, list[Piece]]]:
@@ -564,7 +586,10 @@ def _is_pair(pieces: Pieces, piece: Piece, other: Piece, slot: int, at: int) -> 
 def replaced(pieces: Pieces, piece: Piece, slot: int, sheet: SheetCells, box: Box) -> str:
     """What to do where an operand is to read another place."""
     read = piece.reads[slot]
-    if read.reference is None or read.sheet is not sheet:
+    again = any(
+        _overlap(read, other) and np.prod(other.shape) < np.prod(read.shape) for other in piece.reads
+    )
+    if read.reference is None or read.sheet is not sheet or again:
         return f"Let it read {written(box, sheet, piece.sheet)}."
     by = box[0] - read.box[0], box[1] - read.box[1]
     return f"Enter {proposed(pieces, piece, read, by=by)}"
