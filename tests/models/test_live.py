@@ -75,6 +75,19 @@ def test_one_head_of_every_family(family: str) -> None:
     same(model(text, live_layers="1", live_heads="1", live_network=False), model(text))
 
 
+@alike
+@pytest.mark.parametrize(
+    ("family", "heads"), [("gpt2-untied", "0 2"), ("roberta", "0-1"), ("qwen2", "0 1 3")]
+)
+def test_several_heads_with_biases(family: str, heads: str, tmp_path: Path) -> None:
+    model = attn_xl.load_model(DATA / family)
+    part = model("the cat chased", live_layers="1", live_heads=heads, controls=True)
+    same(part, model("the cat chased", controls=True))
+    attn_xl.write_workbook(part, tmp_path / "m.xlsx")
+    verify(tmp_path / "m.xlsx")
+    same(attn_xl.attend(attn_xl.read_tables(tmp_path / "m.xlsx")), part)
+
+
 def test_stretched_rotary_positions_are_read_back(tmp_path: Path) -> None:
     computation = attn_xl.load_model(DATA / "llama-3")("the cat ran", controls=True)
     (graph,) = computation.values()
