@@ -88,6 +88,24 @@ def test_several_heads_with_biases(family: str, heads: str, tmp_path: Path) -> N
     same(attn_xl.attend(attn_xl.read_tables(tmp_path / "m.xlsx")), part)
 
 
+@pytest.mark.parametrize(
+    ("family", "stack", "options"), [("distilbert", "Enc", {}), ("gpt2", "Dec", {"lens": False})]
+)
+def test_a_layer_is_written_that_no_written_layer_reads(
+    family: str, stack: str, options: dict[str, Any], tmp_path: Path
+) -> None:
+    model = attn_xl.load_model(DATA / family)
+    part = model("the cat chased", live_layers="0", **options)
+    (graph,) = part.values()
+    assert f"{stack}1.Softmax_1" in graph
+    assert f"{stack}1.Sum_2" in graph
+    assert f"{stack}2.Softmax_1" not in graph
+    same(part, model("the cat chased", **options))
+    attn_xl.write_workbook(part, tmp_path / "m.xlsx")
+    verify(tmp_path / "m.xlsx")
+    same(attn_xl.attend(attn_xl.read_tables(tmp_path / "m.xlsx")), part)
+
+
 def test_stretched_rotary_positions_are_read_back(tmp_path: Path) -> None:
     computation = attn_xl.load_model(DATA / "llama-3")("the cat ran", controls=True)
     (graph,) = computation.values()
