@@ -372,7 +372,7 @@ class _SheetWriter:
         """Whether the numbers and charts of a sheet that fits a page are larger on one that stands
         upright; None if they do not fit."""
         one = self._ws.sheet_format.defaultRowHeight or 15
-        across, down = sum(widths) * CHARACTER, last_row * one
+        across, down = sum(widths) * CHARACTER, float(last_row * one)
         for chart in self._extras.charts:
             before = sum(widths[: chart.column - 1]) + 8.4 * max(0, chart.column - 1 - len(widths))
             across = max(across, before * CHARACTER + chart.width * CENTIMETRE)
