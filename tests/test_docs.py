@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import openpyxl
 import pytest
-from conftest import ROOT, SAMPLES
+from conftest import ROOT, SAMPLES, thorough
 from typer.main import get_command
 
 from attn_xl.cli import commands
@@ -134,6 +134,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return make_pictures.sources(tmp_path_factory.mktemp("shown"))
 
 
+@thorough
 def test_pictures_of_workbooks_are_of_what_the_program_writes(shown: dict[str, Path]) -> None:
     assert make_pictures.kept().keys() == make_pictures.PICTURES.keys()
     for name, record in make_pictures.kept().items():

@@ -59,7 +59,7 @@ def test_an_engine_agrees_where_the_page_says_so(
     if not engine.version():
         pytest.skip(f"{name} is not installed")
     places = [(variant, style) for variant in VARIANTS for style in STYLES]
-    every = engine.every if pytestconfig.getoption("--thorough") else 4
+    every = engine.every if pytestconfig.getoption("--thorough") else 10
     cases = [write(*place) for place in places[::every]]  # this goes round the three styles
     says = {(variant, style): cell for variant, style, who, cell in stated() if who == name}
     wrong = []
@@ -91,6 +91,7 @@ def kind(operation: Operation) -> tuple[str, str]:
     return type(operation).__name__, "".join(texts)
 
 
+@thorough
 def test_every_operation_and_every_choice_is_in_some_variant(write: Write) -> None:
     found: set[tuple[str, str]] = set()
     for variant in VARIANTS:
