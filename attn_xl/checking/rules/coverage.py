@@ -441,7 +441,7 @@ def _passed_over(pieces: Pieces) -> Iterator[Finding]:
             user, slot = found[-1 if later else 0]
             read = user.reads[slot]
             what = f"is read by no formula, while {user.shown(sheet)} reads {read.shown(sheet)} instead"
-            do = f"Let it read {own}."
+            do = f"Let it read {written(box, sheet, user.sheet)}."
             if sum(_overlap(read, other) for other in user.reads) == 1:
                 do = replaced(pieces, user, slot, sheet, box)
             yield Finding(sheet.name, own, "unused", f"{own} {what}", do)

@@ -128,7 +128,7 @@ class Slips:
         if not outside.any():
             return True
         if block.flat:
-            whole = block.template.general != "§" and not self._computes_from(block, group)
+            whole = block.template.general != "§"
         else:
             whole = bool(outside.all()) and (
                 (in_row and (columns.min(), columns.max()) == (left, right))
@@ -139,19 +139,12 @@ class Slips:
         return whole
 
     def _is_step(self, block: FormulaBlock, group: Ints) -> bool:
-        """Whether several cells at the end of a line refer to another setting than those before: a
-        growth rate from some year on."""
-        rows, columns = group // WIDTH, group % WIDTH + 1
-        box = block.box
-        for own, along, side in ((rows, columns, 1), (columns, rows, 0)):
-            ends = along.max() >= box[side + 2] or along.min() <= box[side]
-            whole = along.min() <= box[side] and along.max() >= box[side + 2]
-            if len(group) > 1 and (own == own[0]).all() and ends and not whole:
-                values = values_at(self.forms, block.sheet, block.sheet.find(group))
-                odd = (values != np.array(predicted(block, group))).any(axis=0)
-                moves = np.array(self.forms.moves(int(block.sheet.formulas[block.places[0]])))
-                return not moves[odd].any()
-        return False
+        """Whether several cells refer to another setting than the others, and else as the block does:
+        a growth rate from some year on."""
+        values = values_at(self.forms, block.sheet, block.sheet.find(group))
+        odd = (values != np.array(predicted(block, group))).any(axis=0)
+        moves = np.array(self.forms.moves(int(block.sheet.formulas[block.places[0]])))
+        return len(group) > 1 and not moves[odd].any()
 
     def _reads_what_others_do(self, block: FormulaBlock, group: Ints) -> bool:
         """Whether links lead to cells that are computed as those of their block's other links are, and
@@ -349,15 +342,6 @@ class Slips:
         (expected,) = predicted(block, np.array([key]))
         return self._in_line(block, template, values) and not self._in_line(
             block, block.template, expected
-        )
-
-    def _computes_from(self, block: FormulaBlock, group: Ints) -> bool:
-        """Whether formulas of a block's template are computed from the block's cells alone: `C2+C3`
-        below both."""
-        at = block.sheet.find(group)
-        return any(
-            self._in_line(block, block.template, values)
-            for values in values_at(self.forms, block.sheet, at)
         )
 
     def _in_line(self, block: FormulaBlock, template: Template, values: Coordinates) -> bool:
