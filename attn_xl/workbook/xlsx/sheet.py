@@ -62,6 +62,8 @@ MOST_PROMPT_TITLE, MOST_PROMPT = 32, 255
 """UTF-16 units: Excel's limits."""
 PAGE_CHARACTERS = 260
 """Characters across a landscape page that are still readable."""
+LEGIBLE = 8.0
+"""The size, in points, of the smallest numbers on paper where several matrices share a sheet."""
 MOST_SHRUNK = 1.4
 """A text that is this many pages high when it fills the width is printed on one page, smaller."""
 
@@ -135,7 +137,7 @@ class _SheetWriter:
         printed = len(widths)
         if extras.print_to:  # marks beside it are not on paper
             printed = split_address(extras.print_to.rpartition(":")[2])[1]
-        self._page_setup(sum(widths[:printed]), last_row)
+        self._page_setup(widths[:printed], last_row)
         self._add_extras()
         styles = self._styles
         beside = Cell(1, 1, "word", style="attn label", align="right", indent=1)
@@ -330,8 +332,8 @@ class _SheetWriter:
         one = float(self._page.sheet_format.defaultRowHeight or 15)
         return one * lines if lines > 1 else None
 
-    def _page_setup(self, width: float, last_row: int) -> None:
-        page, ws, extras = self._page, self._ws, self._extras
+    def _page_setup(self, widths: Sequence[float], last_row: int) -> None:
+        page, ws, extras, width = self._page, self._ws, self._extras, sum(widths)
         ws.sheet_view.showGridLines = page.sheet_view.showGridLines
         ws.sheet_view.zoomScale = extras.zoom or page.sheet_view.zoomScale
         ws.sheet_format, ws.page_margins = copy(page.sheet_format), page.page_margins
@@ -343,6 +345,8 @@ class _SheetWriter:
         if extras.canvas:
             self._picture_setup(width, last_row)
             return
+        if self._divide(widths):
+            return
         ws.page_setup.fitToWidth = max(1, round(width / PAGE_CHARACTERS))
         ws.page_setup.fitToHeight = int(self._fits_a_page(width, last_row))
         if not self._sheet.blocks:
@@ -353,6 +357,32 @@ class _SheetWriter:
             ws.print_title_cols = f"{letters(LABEL_COLUMN)}:{letters(LABEL_COLUMN)}"
         elif not ws.page_setup.fitToHeight:
             ws.print_title_rows = f"{HEADER_ROW}:{HEADER_ROW}"
+
+    def _divide(self, widths: Sequence[float]) -> bool:
+        """Divide matrices beside each other among pages, each with the row labels, if they are too
+        small to read on one; returns whether they were divided."""
+        ws, room = self._ws, self._room[0] / CHARACTER
+        font = self._styles.named("attn value").font.sz or FONT
+        least = min(1.0, LEGIBLE / font)
+        starts = sorted({block.place.column for block in self._sheet.blocks})
+        if len(starts) < 2 or sum(widths) * least <= room:
+            return False
+        ends = [*(start - 1 for start in starts[1:]), len(widths)]
+        pages, breaks = [sum(widths[: ends[0]])], []
+        for start, end in zip(starts[1:], ends[1:]):
+            here = sum(widths[start - 1 : end])
+            if (pages[-1] + here) * least > room:
+                breaks.append(start - 1)
+                pages.append(sum(widths[:LABEL_COLUMN]))
+            pages[-1] += here
+        if max(pages) * least > room:
+            return False  # a matrix that is too wide by itself
+        ws.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=False)
+        ws.page_setup.scale = int(100 * min(1.0, room / max(pages)))
+        ws.print_title_cols = f"{letters(LABEL_COLUMN)}:{letters(LABEL_COLUMN)}"
+        for column in breaks:
+            ws.col_breaks.append(Break(id=column))
+        return True
 
     def _fits_a_page(self, width: float, last_row: int) -> bool:
         """Whether a sheet that is fitted to the width of its paper is readable on one page."""
