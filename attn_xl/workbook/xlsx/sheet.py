@@ -359,13 +359,13 @@ class _SheetWriter:
             ws.print_title_rows = f"{HEADER_ROW}:{HEADER_ROW}"
 
     def _divide(self, widths: Sequence[float]) -> bool:
-        """Divide matrices beside each other among pages, each with the row labels, if they are too
-        small to read on one; returns whether they were divided."""
+        """Divide the steps that share a sheet beside each other among pages, each with the row labels,
+        if they are too small to read on one; returns whether they were divided."""
         ws, room = self._ws, self._room[0] / CHARACTER
         font = self._styles.named("attn value").font.sz or FONT
         least = min(1.0, LEGIBLE / font)
         starts = sorted({block.place.column for block in self._sheet.blocks})
-        if len(starts) < 2 or sum(widths) * least <= room:
+        if not starts or not self._sheet.main.node.sheet or sum(widths) * least <= room:
             return False
         ends = [*(start - 1 for start in starts[1:]), len(widths)]
         pages, breaks = [sum(widths[: ends[0]])], []
