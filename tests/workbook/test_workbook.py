@@ -368,10 +368,10 @@ def test_long_words_widen_their_own_column_only(write: Write, make: Write) -> No
     assert sheet["C4"].alignment.wrap_text
 
 
-def test_models_that_are_compared_print_legibly(tmp_path: Path) -> None:
+def test_models_that_are_compared_print_legibly(make: Write, tmp_path: Path) -> None:
     """Each page has the labels of the rows, each model is whole, and no number is below 8 points."""
-    path, out = SAMPLES / "mouse.xlsx", str(tmp_path / "out.xlsx")
-    models = "cnn rnn lstm gru attention encoder"
+    path = make({"s": table(np.eye(4, 1), [f"Dampfschiff {n}" for n in range(4)])})
+    out, models = str(tmp_path / "out.xlsx"), "cnn rnn attention gru"
     with pytest.raises(SystemExit):
         main(["compare", str(path), "--models", models, "--random-weights", "1", "-o", out])
     sheet = openpyxl.load_workbook(out)["Influences"]
