@@ -60,8 +60,8 @@ from attn_xl.graph.operations.switches import When
 from attn_xl.languages import message
 from attn_xl.text import OFF, ON
 
+from .extent import HIDES
 from .matrix import Matrix, constant, made
-from .node import HIDES
 
 
 def option(

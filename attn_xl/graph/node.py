@@ -23,6 +23,7 @@ from attn_xl.labelled import Labelled, first_and_last
 from attn_xl.languages import ENGLISH, Message, current_language, shown_all, translate
 from attn_xl.text import clean
 
+from .extent import HIDES, Extent, extent_of
 from .step import WHOLE, Part, Role, Scope, Step
 
 if TYPE_CHECKING:
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 Numbers = NDArray[np.float64]
 N = TypeVar("N", bound="Node")
 
-HIDES = -1e8
-"""A mask hides scores at or below this number."""
 LONGEST_OPERAND = 60
 """Characters of an unnamed step's words, at most, to include in the words of the next step."""
 _made = itertools.count()
@@ -188,26 +187,32 @@ class Node(Labelled):
         changes."""
         return self.step is not None and self.step.hides
 
-    def needs_exponent(self, decimals: int, seen: Numbers | None = None) -> bool:
-        """Whether, with `decimals` digits after the point, it would show only zeros, or more digits
-        than a column holds; hidden numbers do not count. With `seen`, only these numbers count, without
-        NaN."""
-        values = self.values if seen is None else seen
-        counted = values[values > HIDES] if self.may_hide else values[~np.isnan(values)]
-        largest = float(np.abs(counted).max(initial=0.0))
-        return largest >= 1e7 or 0 < largest < 10.0 ** (1 - decimals) / 2
+    def extent(self, seen: Numbers | None = None) -> Extent:
+        """How far its numbers reach, or those of `seen` in their place."""
+        if seen is None or seen is self.values:
+            return self._extent
+        return extent_of(seen, hides=self.may_hide)
 
-    def is_whole(self, seen: Numbers | None = None) -> bool:
-        """Whether all of its numbers, or all of `seen`, are whole."""
-        values = self.values if seen is None else seen
-        return not self.texts and all(np.array_equal(row, np.rint(row)) for row in values)
+    @cached_property
+    def _extent(self) -> Extent:
+        return extent_of(self.values, hides=self.may_hide)
 
     @property
     def words(self) -> str:
         """How it was computed, in the symbols of a textbook: `Q × Kᵀ`."""
-        if self.description or self.operation is None:
-            return translate(self.description)
-        return self.operation.words(*(parent.as_operand for parent in self.parents))
+        language = current_language()
+        if language not in self._words:
+            if self.description or self.operation is None:
+                words = translate(self.description)
+            else:
+                words = self.operation.words(*(parent.as_operand for parent in self.parents))
+            self._words[language] = words
+        return self._words[language]
+
+    @cached_property
+    def _words(self) -> dict[str, str]:
+        """How it was computed, by language."""
+        return {}
 
     @property
     def as_operand(self) -> str:

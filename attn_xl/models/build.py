@@ -12,10 +12,11 @@ from typing import cast
 import numpy as np
 
 from attn_xl.errors import CallError, InputError, MissingWeightsError, NotFinite, nearest
+from attn_xl.graph.extent import HIDES
 from attn_xl.graph.functions import concat, option, switch
 from attn_xl.graph.loops import loops_in
 from attn_xl.graph.matrix import Matrix, foreseeing, given_step, shapes_only
-from attn_xl.graph.node import HIDES, Graph, inside, walk
+from attn_xl.graph.node import Graph, inside, walk
 from attn_xl.graph.step import WHOLE, Part, Scope
 from attn_xl.languages import joined, message
 from attn_xl.settings import (
@@ -583,11 +584,11 @@ class Run:
         many = len(self.given)
         heads = max(self.settings.heads or 1, heads_told(self.tables.weights)[0])
         if many < heads:
-            a = self.settings.attention
+            its = self.settings.attention
             raise CallError(
                 f"--attention: there are {heads} heads, but attention weights for {many}. Give those "
-                f"of every head, {a}_1 to {a}_{heads}, each as a sheet or a range: "
-                f'--range "{a}_{heads}=Sheet!B3:F9".'
+                f"of every head, {its}_1 to {its}_{heads}, each as a sheet or a range: "
+                f'--range "{its}_{heads}=Sheet!B3:F9".'
             )
         mixes = many > 1 or steps.W_O.symbol in self.weights
         names = (steps.W_V.symbol, WHOLE.of_head(1).name(steps.W_V.symbol))

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from attn_xl.errors import CallError, InputError, nearest
+from attn_xl.graph.extent import HIDES
 from attn_xl.graph.functions import option, switch
 from attn_xl.graph.matrix import Matrix, given_step
-from attn_xl.graph.node import HIDES
 from attn_xl.graph.step import Part, Step
 from attn_xl.languages import message
 from attn_xl.settings import CELLS, CONTROLS, OPTIONS, Normalize, Settings

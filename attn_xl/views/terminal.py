@@ -16,8 +16,9 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
+from attn_xl.graph.extent import HIDES
 from attn_xl.graph.matrix import Matrix
-from attn_xl.graph.node import HIDES, Graph, Node
+from attn_xl.graph.node import Graph, Node
 from attn_xl.models.computation import Computation, as_computation
 from attn_xl.text import forward
 
@@ -310,7 +311,7 @@ def _cell(one: SelectedMatrix, value: float, form: str) -> Text:
 
 def _form(node: Node, decimals: int) -> str:
     """The format of all its numbers, found once: this takes as long as formatting many of them."""
-    return f".{decimals}{'e' if node.needs_exponent(decimals) else 'f'}"
+    return f".{decimals}{'e' if node.extent().needs_exponent(decimals) else 'f'}"
 
 
 def _number(node: Node, value: float, form: str) -> str:

@@ -21,7 +21,7 @@ from judges import Editable
 
 import attn_xl
 from attn_xl import attend, read_tables
-from attn_xl.graph.node import HIDES
+from attn_xl.graph.extent import HIDES
 from attn_xl.graph.recompute import Entered, recompute
 from attn_xl.models.computation import Computation
 from attn_xl.models.explorer import AXES, AXES_APART, DIRECTIONS_STAY, choices

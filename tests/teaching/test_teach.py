@@ -17,7 +17,8 @@ from conftest import SAMPLES, Part, alike, by_libreoffice, make_input, table, ve
 from judges import Editable, stored_formulas
 
 from attn_xl import CallError, InputError, attend, read_tables
-from attn_xl.graph.node import HIDES, Node, walk
+from attn_xl.graph.extent import HIDES
+from attn_xl.graph.node import Node, walk
 from attn_xl.graph.recompute import Entered, recompute
 from attn_xl.settings import Activation, Model, Settings
 from attn_xl.spreadsheets.addresses import address

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from attn_xl.errors import CallError, nearest
-from attn_xl.graph.node import HIDES, Node
+from attn_xl.graph.extent import HIDES
+from attn_xl.graph.node import Node
 from attn_xl.graph.recompute import Entered, follows, recompute
 from attn_xl.models import recipes
 from attn_xl.models.computation import Computation

@@ -27,7 +27,7 @@ from attn_xl.workbook.layout.placed import Block
 from .alike import Likeness, Part, share_widths
 from .drawing import Drawing
 from .measures import FIRST_ROW, Figures
-from .picture import best, by_layer, layer_title
+from .picture import best, by_layer, layer_of, layer_title
 from .picture_cells import extras_of
 
 NOTE = message(
@@ -46,7 +46,15 @@ MOST_IN_LAYERS = 60_000
 
 def matrices(layout: Layout) -> list[Sheet]:
     """The sheets of a layout that show one matrix each."""
-    return [sheet for sheet in layout.sheets if sheet.blocks and not sheet.main.node.sheet]
+    return [sheet for sheet in layout.sheets if _shows_one(sheet)]
+
+
+def _others(layout: Layout) -> list[Sheet]:
+    return [sheet for sheet in layout.sheets if not _shows_one(sheet)]
+
+
+def _shows_one(sheet: Sheet) -> bool:
+    return bool(sheet.blocks) and not sheet.main.node.sheet
 
 
 def prefers_layers(layout: Layout) -> bool:
@@ -76,7 +84,7 @@ def draw_layers(layout: Layout, decimals: int | None = None) -> Layout:
     sheets = matrices(layout)
     layered = any(sheet.main.node.part.layer for sheet in sheets)
     taken = {name.casefold() for name in (OVERVIEW, SETTINGS, COMPARE)}
-    taken |= {sheet.name.casefold() for sheet in layout.sheets if sheet not in sheets}
+    taken |= {sheet.name.casefold() for sheet in _others(layout)}
     parts = []
     figures = Figures(layout, sheets, decimals)
     groups = groupby(sheets, lambda sheet: sheet.group)
@@ -116,7 +124,7 @@ def _draw_parts(
 ) -> Layout:
     """Draw each part, (name, title, sheets), on a sheet of its own."""
     drawn = matrices(layout)
-    kept = [sheet for sheet in layout.sheets if sheet not in drawn]
+    kept = _others(layout)
     old = {block.node: block for sheet in drawn for block in sheet.blocks}
     others = {block.node: block for sheet in kept for block in sheet.blocks}
     blocks: dict[Node, Block] = {}
@@ -161,7 +169,9 @@ def _draw_parts(
             else extras_of(figures, picture, blocks, layout, name=name)
         )
         own = tuple(blocks[node] for node in here)
-        canvases.append(Sheet(name, name, "", part.title, translate(NOTE), own, extras[part]))
+        layer = next(filter(None, map(layer_of, part.sheets)), None)
+        shown = replace(extras[part], again=layer is not None and layer.again)
+        canvases.append(Sheet(name, name, "", part.title, translate(NOTE), own, shown))
     moved = {
         sheet: replace(sheet, blocks=tuple(blocks[block.node] for block in sheet.blocks))
         for sheet in drawn

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from attn_xl.graph.loops import loops_in
 from attn_xl.graph.node import Node, walk
 from attn_xl.text import text_width
@@ -68,16 +66,13 @@ class Figures:
             if node.texts:
                 shown = max(map(text_width, node.texts), default=0)
             else:
-                values = self.layout.seen(node)
-                values = values[np.isfinite(values) & ~((values <= -1e8) & node.may_hide)]
-                ends = (values.min(), values.max()) if values.size else (0.0,)
+                extent = node.extent(self.layout.seen(node))
                 decimals = 3 if self.decimals is None else self.decimals
-                if node.needs_exponent(decimals, values):
+                if extent.needs_exponent(decimals):
                     shown = decimals + 8
                 else:
-                    whole = self.decimals is None and values.size and node.is_whole(values[None])
-                    decimals = 0 if whole else decimals
-                    shown = max([len(f"{end:.{decimals}f}") for end in ends] + [6] * node.may_hide)
+                    decimals = 0 if extent.whole and self.decimals is None else decimals
+                    shown = extent.width(decimals, 6 * node.may_hide)
             self._widths[node] = shown + NUMBER_ROOM
         return self._widths[node]
 

@@ -25,6 +25,7 @@ class Panel:
         runs: an arrow for each matrix whose rows are computed one after the other.
         breaks: the number of broken lines. A break within a row of steps on the same matrix counts
             three times, a break before a softmax or a norm does not count.
+        full: whether any line was too short for a step: in longer lines, the steps stand elsewhere.
     """
 
     limit: int
@@ -34,6 +35,7 @@ class Panel:
     needs: Callable[[Node], Sequence[float]]
     runs: Mapping[Node, str] = field(default_factory=dict)
     breaks: int = 0
+    full: bool = False
     _done: list[Drawing] = field(default_factory=list)
     _made: set[Node] = field(default_factory=set)
     _grid: Grid = field(init=False)
@@ -78,6 +80,7 @@ class Panel:
         if not self._band.empty:
             tried = self._band.copy()
             tried.add(pieces)
+            self.full = self.full or tried.width > self.limit
             return tried
         above = self._line_above
         starts = [drawn.column for drawn in above.matrices if drawn.node is pieces[0].node]
@@ -86,6 +89,7 @@ class Panel:
             tried.add(pieces)
             if tried.width <= self.limit:
                 break
+            self.full = True
         tried.draw_arrows()
         return tried
 

@@ -22,6 +22,8 @@ ACROSS = 60
 """Columns: anything wider prints too small."""
 BREAK = 0.82
 """The factor on a picture's worth for each line that is broken before its end."""
+MANY_STEPS = 60
+"""Steps on one picture from which only every third width is tried."""
 MANY = 4_000
 """Numbers from which only one arrangement is tried, to save time."""
 
@@ -65,6 +67,8 @@ def best(figures: Figures, sheets: list[Sheet]) -> tuple[Drawing, Spread]:
     limits = [limit for limit in LIMITS if limit >= widest + 2] or [2 * widest + 6]
     if numbers > MANY:
         limits = limits[-1:]
+    elif len(sheets) > MANY_STEPS:
+        limits = limits[::3]
     across = sorted({min(heads, most) for most in HEADS})
     layer = next(filter(None, map(layer_of, sheets)), None)
     stack = (layer.symbol if layer else "", heads, widest)
@@ -79,13 +83,14 @@ def best(figures: Figures, sheets: list[Sheet]) -> tuple[Drawing, Spread]:
             picture = _Picture(figures, sheets, limit, heads_across)
             drawing = picture.drawing()
             before, places = places, [(drawn.row, drawn.column) for drawn in drawing.matrices]
-            if places == before:
-                continue
-            pages = spread_of(figures, drawing)
-            worth = pages.whole, pages.worth * BREAK**picture.breaks
-            if best is None or worth > best[0]:
-                best = worth, drawing, pages
-                figures.chosen[stack] = heads_across, limit
+            if places != before:
+                pages = spread_of(figures, drawing)
+                worth = pages.whole, pages.worth * BREAK**picture.breaks
+                if best is None or worth > best[0]:
+                    best = worth, drawing, pages
+                    figures.chosen[stack] = heads_across, limit
+            if not picture.full:  # longer lines look the same
+                break
     assert best is not None
     return best[1], best[2]
 
@@ -100,6 +105,8 @@ class _Picture:
         self._there = set(figures.there)
         self.breaks = 0
         """The most lines that a panel broke before their end."""
+        self.full = False
+        """Whether any line was too short for a step."""
 
     def drawing(self) -> Drawing:
         groups = [list(members) for _, members in groupby(self._sheets, lambda sheet: sheet.group)]
@@ -154,7 +161,7 @@ class _Picture:
         )
         for sheet in sheets:
             panel.add(self._figures.figures[sheet])
-        self.breaks = max(self.breaks, panel.breaks)
+        self.breaks, self.full = max(self.breaks, panel.breaks), self.full or panel.full
         return panel.strips()
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+from functools import lru_cache
+from itertools import count
 from typing import Any
 
 from openpyxl.chart import BarChart, LineChart, Reference, ScatterChart
@@ -22,10 +26,12 @@ from openpyxl.chart.series import DataPoint, SeriesLabel
 from openpyxl.chart.shapes import GraphicalProperties
 from openpyxl.drawing.line import LineEndProperties, LineProperties
 from openpyxl.drawing.text import CharacterProperties, ParagraphProperties
+from openpyxl.xml.functions import tostring
 
 from attn_xl.spreadsheets.addresses import address
 from attn_xl.workbook.layout.page import Chart, Series, Side
 
+from .package import WrittenChart
 from .rows import spreadsheet_text
 
 COLOURS = ("0072B2", "E69F00", "009E73", "CC79A7", "56B4E9", "D55E00", "8C8C3A", "666666")
@@ -36,8 +42,40 @@ BY_LABEL = {"bars": BarChart, "line": LineChart}
 MARKS = ("circle", "square", "diamond", "triangle")
 
 
+_MARK = "\ufdd0"  # a noncharacter of Unicode, which no text has
+_HOLE = re.compile(f"{_MARK}([0-9]+){_MARK}".encode())
+
+
 def add_chart(ws: Any, chart: Chart) -> None:
     """Add a chart to a sheet."""
+    numbers: list[float] = []
+    places = count()
+
+    def hole(content: Any) -> Any:
+        if not isinstance(content, float):
+            return content
+        numbers.append(content)
+        return float(next(places))
+
+    series = tuple(
+        replace(one, numbers=tuple(map(hole, one.numbers)), names=tuple(map(hole, one.names)))
+        for one in chart.series
+    )
+    texts = _template(replace(chart, series=series))
+    written = [repr(numbers[int(text)]).encode() if at % 2 else text for at, text in enumerate(texts)]
+    ws.add_chart(
+        WrittenChart(b"".join(written), chart.width, chart.height), address(chart.row, chart.column)
+    )
+
+
+@lru_cache(maxsize=64)
+def _template(chart: Chart) -> list[bytes]:
+    """The XML of a chart of places in a list of numbers: text, place, text, and so on. The workbooks of
+    a class have the same charts with other numbers."""
+    return _HOLE.split(tostring(_made(chart)._write()))
+
+
+def _made(chart: Chart) -> Any:
     excel_chart: Any = BY_LABEL.get(chart.kind, ScatterChart)()
     excel_chart.title, excel_chart.width, excel_chart.height = chart.title, chart.width, chart.height
     excel_chart.title.overlay = False
@@ -67,7 +105,7 @@ def add_chart(ws: Any, chart: Chart) -> None:
         excel_chart.x_axis.tickLblPos = excel_chart.y_axis.tickLblPos = "low"
     for number, series in enumerate(chart.series):
         excel_chart.series.append(_series(chart, series, number))
-    ws.add_chart(excel_chart, address(chart.row, chart.column))
+    return excel_chart
 
 
 def _series(chart: Chart, series: Series, number: int) -> Any:
@@ -143,5 +181,5 @@ def _number_cache(numbers: tuple[float | None, ...]) -> NumData:
 
 def _point(index: int, number: float) -> Any:
     point: Any = NumVal(idx=index, v=number)
-    point.__dict__["v"] = repr(number)  # openpyxl would write only 16 digits
+    point.__dict__["v"] = f"{_MARK}{int(number)}{_MARK}"
     return point

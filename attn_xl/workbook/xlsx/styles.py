@@ -11,7 +11,8 @@ from openpyxl.cell.cell import Cell
 from openpyxl.styles import Alignment, Border, Protection, Side
 from openpyxl.styles.differential import DifferentialStyle
 
-from attn_xl.graph.node import HIDES, Node, Numbers
+from attn_xl.graph.extent import HIDES
+from attn_xl.graph.node import Node, Numbers
 from attn_xl.settings import Settings
 from attn_xl.spreadsheets.addresses import MAX_TEXT, cut
 from attn_xl.text import text_width
@@ -37,13 +38,14 @@ class Styles:
         self._numbers: dict[Any, int] = {}
         self._formats: dict[tuple[Node, bool], str] = {}
         self._shown: dict[Node, int] = {}
+        self._named = {named.name: named for named in book._named_styles}
+        self._differential: dict[str, Any] = {}
 
     def named(self, name: str) -> Any:
         """A style of the template, or its stand-in if the template lacks it."""
-        by_name = {named.name: named for named in self._book._named_styles}
-        while name not in by_name:
+        while name not in self._named:
             name = STAND_INS[name]
-        return by_name[name]
+        return self._named[name]
 
     def fill(self, name: str) -> Any:
         """The fill colour of a style, from the theme or its own; None for no fill."""
@@ -51,7 +53,12 @@ class Styles:
         return fill.fgColor if fill.patternType == "solid" else None
 
     def differential(self, name: str) -> Any:
-        """A style for conditional formatting."""
+        """A style for conditional formatting, made once."""
+        if name not in self._differential:
+            self._differential[name] = self._made_differential(name)
+        return self._differential[name]
+
+    def _made_differential(self, name: str) -> Any:
         named = self.named(name)
         font = named.font.__copy__()
         font.name = font.sz = font.scheme = font.family = font.charset = None
@@ -131,21 +138,19 @@ class Styles:
     def _format(self, node: Node, *, blank: bool) -> str:
         """The number format of a matrix: the template's or that of --decimals, with an exponent where
         the numbers need one. Cells to fill in, of which no number may be seen, show what is typed."""
-        decimals = self._settings.decimals
+        decimals, extent = self._settings.decimals, node.extent(self._seen(node))
         own = str(self.named(f"attn {node.role}").number_format)
         if node.texts or (node.scalar and node.operation is None):
             return "General"
         plain = set(own) <= set("0.#,")
         if decimals is None:
             decimals = len(own.partition(".")[2]) if plain else 3
-            seen = self._seen(node)
-            known = seen[np.isfinite(seen)]
-            hidden = blank and not known.size and not node.may_hide
-            if plain and (hidden or (known.size and node.is_whole(known[None]))):
+            hidden = blank and not node.may_hide and not np.isfinite(self._seen(node)).any()
+            if plain and (hidden or extent.whole):
                 own = "0" if node.may_hide else "General"
         else:
             own = f"0.{'0' * decimals}" if decimals else "0"
-        if node.needs_exponent(decimals, self._seen(node)):
+        if extent.needs_exponent(decimals):
             own = f"0.{'0' * max(decimals, 1)}E+00"
         return hiding(own, self._hidden_text(node)) if node.may_hide else own
 
@@ -171,14 +176,10 @@ class Styles:
             )
         number_format = self.number_format(node).rpartition(";")[2]
         decimals = len(number_format.partition("E")[0].partition(".")[2])
-        seen = values[np.isfinite(values) & ~((values <= HIDES) & node.may_hide)]
-        ends = (float(seen.min()), float(seen.max())) if seen.size else (0.0,)
         if "E" in number_format:
             return decimals + 8
-        return max(
-            [len(f"{value:.{decimals}f}") for value in ends]
-            + [len(self._hidden_text(node))] * node.may_hide
-        )
+        hidden = len(self._hidden_text(node)) if node.may_hide else 0
+        return node.extent(values).width(decimals, hidden)
 
 
 def hiding(own: str, hidden: str) -> str:

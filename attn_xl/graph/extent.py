@@ -1,0 +1,61 @@
+"""How far the numbers of a matrix reach: what their format and the width of its columns depend on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+HIDES = -1e8
+"""A mask hides scores at or below this number."""
+
+
+class Extent(NamedTuple):
+    """How far some numbers reach.
+
+    Attributes:
+        low, high: the ends of those that are finite and not hidden; 0 if there are none.
+        largest: the largest absolute value of those that are not hidden, which may be infinite.
+        whole: whether there are finite numbers, and all of them are whole.
+    """
+
+    low: float
+    high: float
+    largest: float
+    whole: bool
+
+    def needs_exponent(self, decimals: int) -> bool:
+        """Whether, with `decimals` digits after the point, they would show only zeros, or more digits
+        than a column holds."""
+        return self.largest >= 1e7 or 0 < self.largest < 10.0 ** (1 - decimals) / 2
+
+    def width(self, decimals: int, least: int = 0) -> int:
+        """The characters of the longest of them, at least `least`."""
+        return max(len(f"{self.low:.{decimals}f}"), len(f"{self.high:.{decimals}f}"), least)
+
+
+def extent_of(values: NDArray[np.float64], *, hides: bool = False) -> Extent:
+    """The extent of some numbers; NaN does not count.
+
+    Args:
+        hides: low numbers hide words.
+    """
+    low, high = float(values.min(initial=np.inf)), float(values.max(initial=-np.inf))
+    least = HIDES if hides else -np.inf
+    if values.size and least < low and high < np.inf:  # nearly always: all count
+        whole = low.is_integer() and high.is_integer() and _are_whole(values)
+        return Extent(low, high, max(high, -low), whole)
+    known = values[np.isfinite(values)]
+    shown = known[known > HIDES] if hides else known
+    counted = values[values > HIDES] if hides else values[~np.isnan(values)]
+    return Extent(
+        float(shown.min()) if shown.size else 0.0,
+        float(shown.max()) if shown.size else 0.0,
+        float(np.abs(counted).max(initial=0.0)),
+        bool(known.size) and _are_whole(known[None]),
+    )
+
+
+def _are_whole(values: NDArray[np.float64]) -> bool:
+    return all(np.array_equal(row, np.rint(row)) for row in values)
