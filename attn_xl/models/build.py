@@ -588,11 +588,11 @@ class Run:
         many = len(self.given)
         heads = max(self.settings.heads or 1, heads_told(self.tables.weights)[0])
         if many < heads:
-            a = self.settings.attention
+            its = self.settings.attention
             raise CallError(
                 f"--attention: there are {heads} heads, but attention weights for {many}. Give those "
-                f"of every head, {a}_1 to {a}_{heads}, each as a sheet or a range: "
-                f'--range "{a}_{heads}=Sheet!B3:F9".'
+                f"of every head, {its}_1 to {its}_{heads}, each as a sheet or a range: "
+                f'--range "{its}_{heads}=Sheet!B3:F9".'
             )
         mixes = many > 1 or steps.W_O.symbol in self.weights
         names = (steps.W_V.symbol, WHOLE.of_head(1).name(steps.W_V.symbol))
