@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from attn_xl.errors import CallError, InputError
+from attn_xl.errors import InputError
 from attn_xl.languages import message, translate
 from attn_xl.outputs import SPREADSHEETS, writing
 
@@ -30,8 +30,10 @@ ASK = {
 """What is wrong with formats in which lessons are often handed in."""
 _JUNK = re.compile(r"^(\.(?!~lock)|__MACOSX$|Thumbs\.db$|desktop\.ini$)")
 _MOODLE = re.compile(r"^(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)(?:_|$)")
-_CANVAS = re.compile(r"^(?P<name>[^\W_]+)(?:_LATE)?_(?P<number>\d+)_\d+_.")
-_GOOGLE = re.compile(r"^(?P<name>[^-_]+?) - .")
+_CANVAS = re.compile(r"^(?P<name>[^_]*[^\W\d_][^_]*?)(?:_LATE)?_(?P<number>\d+)_\d+_.")
+_COPY = r"(?:copy|kopie|copie|copia|cópia|副本|コピー|複本)"
+_GOOGLE = re.compile(rf"^(?P<name>[^_]*?[^\W\d_][^_]*?) - (?!{_COPY}(?: ?\(?\d+\)?)?$).", re.IGNORECASE)
+"""`Name - lesson`, but not the copy that a file manager makes: `lesson - Copy (2)`."""
 
 
 @dataclass(frozen=True)
@@ -150,15 +152,18 @@ def _safe(part: str) -> str:
 
 
 def write_zip(path: Path, copies: Sequence[tuple[str, Path]]) -> None:
-    """Write files to a .zip under the names given; the same files give the same bytes.
+    """Write files to a .zip under the names given; the same files give the same bytes. Of several
+    files with one name, the later ones get a number.
 
     Raises:
-        CallError: if two files would have one name.
         OutputError: if it cannot be written.
     """
-    names = [name for name, _ in copies]
-    if len({*names}) < len(names):
-        raise CallError(f"{path}: two submissions have the same name. Mark them one after the other.")
+    taken: set[str] = set()
     with writing(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED) as archive:
-        for name, copy in copies:
+        for wanted, copy in copies:
+            stem, number, name = wanted.removesuffix(".xlsx"), 1, wanted
+            while name.casefold() in taken:
+                number += 1
+                name = f"{stem} ({number}).xlsx"
+            taken.add(name.casefold())
             archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), copy.read_bytes())
