@@ -8,7 +8,7 @@ reads it, until `translate` gets it where it is shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -112,6 +112,26 @@ def shown(value: Any) -> Any:
 def shown_all(labels: tuple[str, ...]) -> tuple[str, ...]:
     """Labels as they are shown: messages in the current language, the input's own words unchanged."""
     return labels if _language.get() == ENGLISH else tuple(map(shown, labels))
+
+
+COMMA = message(", ")
+"""What stands between the items of a list in English."""
+
+
+def in_a_row(texts: Iterable[str]) -> str:
+    """`a, b, c`, with the comma of the current language."""
+    return translate(COMMA).join(texts)
+
+
+def first_of(texts: Sequence[str], most: int, between: str = "") -> str:
+    """The first `most` texts and the number of the rest: `a, b and 3 more`, in the current language.
+
+    Args:
+        between: what stands between them; "" for the language's comma.
+    """
+    shown, rest = texts[:most], len(texts) - most
+    items = between.join(shown) if between else in_a_row(shown)
+    return translate("{items} and {number} more", items=items, number=rest) if rest > 0 else items
 
 
 def joined_by_and(texts: Sequence[str]) -> str:

@@ -17,7 +17,6 @@ from attn_xl.checking.blocks.block_cells import text_at
 from attn_xl.checking.blocks.words import ADDING, CAREFUL
 from attn_xl.checking.check import look_over
 from attn_xl.checking.findings import Finding
-from attn_xl.checking.rules.coverage import follows
 from attn_xl.spreadsheets.addresses import parse_area, quoted, split_address
 from attn_xl.spreadsheets.blocks.blocks import FormulaBlock, blocks
 from attn_xl.spreadsheets.blocks.pieces import Pieces, Read
@@ -172,6 +171,13 @@ class Places:
         _, top, left, rows, columns = whole
         return set(keys_within(top, left, top + rows - 1, left + columns - 1).tolist())
 
+    def is_copy(self, area: tuple[str, int, int], other: tuple[str, int, int]) -> bool:
+        """Whether what a named area computes is what another holds: no one sees which is read."""
+        at = [self.book.sheets[a[0]].find(np.array(sorted(self.area(a)))) for a in (area, other)]
+        sheets = [self.book.sheets[a[0]] for a in (area, other)]
+        made = any((sheet.formulas[k] >= 0).any() for sheet, k in zip(sheets, at))
+        return made and np.array_equal(*(sheet.numbers[k] for sheet, k in zip(sheets, at)))
+
     @cached_property
     def pieces(self) -> Pieces:
         return Pieces(self.book, self.forms, self.lookup)
@@ -182,7 +188,7 @@ class Places:
         box = top, left, top + rows - 1, left + columns - 1
         own = next(p for p in self.pieces.pieces if p.place == (block.sheet.name, block.box))
         there = self.pieces.over(Read(self.book.sheets[name], box, None))
-        return any(p is own or follows(p, own) for p in there)
+        return any(p is own or p in own.later for p in there)
 
     def name_read(self, block: FormulaBlock, reference: Reference) -> str:
         """The name of exactly the area, or of the one around the area, that a reference goes over."""
@@ -487,7 +493,7 @@ def _siblings(places: Places, fits: Callable[[str], bool]) -> list[Any]:
                     continue
                 own_number = set(digits) & set(re.findall(r"[0-9]+", own))
                 alike = same_kind and other_name != name and areas[name][3:] == area[3:]
-                if alike and own_number:
+                if alike and own_number and not places.is_copy(area[:3], areas[name][:3]):
                     found.append((block, reference, area[:3], areas[name][:3]))
     return found
 
@@ -543,7 +549,8 @@ def unread(places: Places) -> Planted:
         area = places.areas[name]
         for other_name, there in places.areas.items():
             alike = other_name != name and there[3:] == area[3:] and there[3] * there[4] > 1
-            if alike and not places.depends(there, using[0][0]):
+            same = alike and places.is_copy(there[:3], area[:3])
+            if alike and not same and not places.depends(there, using[0][0]):
                 found.append((*using[0], there[:3], area[:3]))
     return _retargeted(places, *_one(places, found))
 

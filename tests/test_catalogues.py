@@ -11,7 +11,7 @@ from functools import cache
 import pytest
 from conftest import ROOT, thorough
 
-from attn_xl.languages import CATALOGUES, ENGLISH, LANGUAGES
+from attn_xl.languages import CATALOGUES, ENGLISH, LANGUAGES, first_of, in_a_row, speaking
 
 pytest.importorskip("babel", reason="catalogues are read with Babel")
 sys.path.insert(0, str(ROOT / "docs"))
@@ -101,3 +101,19 @@ def test_making_the_catalogues_again_changes_nothing() -> None:
         pot = make_catalogue.template()
         made = make_catalogue.as_po(make_catalogue.updated(language, pot))
         assert made == make_catalogue.path_of(language).read_bytes(), MADE_AGAIN
+
+
+@pytest.mark.parametrize(
+    ("language", "row", "first"),
+    [
+        ("en", "a, b", "a, b and 2 more"),
+        ("de", "a, b", "a, b und 2 weitere"),
+        ("ja", "a、b", "a、b、ほか 2 件"),
+    ],
+)
+def test_lists_are_written_as_in_their_language(language: str, row: str, first: str) -> None:
+    with speaking(language):
+        assert in_a_row("ab") == row
+        assert first_of("abcd", 2) == first
+        assert first_of("ab", 2) == row
+        assert first_of("ab", 2, "; ") == "a; b"

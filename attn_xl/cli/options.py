@@ -252,6 +252,8 @@ def compute_file(
     from attn_xl.models.build import attend, foresee
     from attn_xl.views.selection import has_steps
 
+    if options.get("attention"):
+        reading = {**reading, "attention": options["attention"]}
     tables = read_file_tables(file, reading, sheet)
     if steps:
         plain = Settings.resolve(options, tables.settings, f"{file}, sheet 'Settings'")

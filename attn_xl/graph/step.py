@@ -101,6 +101,8 @@ class Scope(NamedTuple):
     """the number of the layer, from 1; 0 for the whole scope"""
     unit: str = "layer"
     """what is numbered, in text; "" where the scope itself is, such as an expert"""
+    again: bool = False
+    """whether it has the steps of an earlier part once more, with other numbers"""
 
     @property
     def name(self) -> str:

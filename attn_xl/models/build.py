@@ -314,7 +314,7 @@ class Run:
             raise CallError(
                 f"--attention: there is no table {name!r} beside the sentence. Give it a sheet with "
                 f'this name, or its range: --range "{name}=Sheet!B3:F9"; of several heads, one each: '
-                f"{name}_1, {name}_2. {nearest(name, known)}"
+                f"{name}_1, {name}_2. {nearest(name, [n for n in known if n != name])}"
             )
         self.weights.used.add(name)
         return [tables_of_words.pop(name, None) or self.tables.weights[name]]
@@ -449,7 +449,8 @@ class Run:
     def replaced(self) -> set[str]:
         """The weights that given attention weights stand in for."""
         kinds = (steps.W_Q, steps.W_K, steps.BIASES[steps.W_Q], steps.BIASES[steps.W_K])
-        return {kind.symbol for kind in kinds} if self.given else set()
+        parts = WHOLE, *(WHOLE.of_head(h) for h in range(1, len(self.given) + 1))
+        return {part.name(kind.symbol) for kind in kinds for part in parts if self.given}
 
     def title(self, sentences: Iterable[str]) -> str:
         """The title: what is computed, and for which sentences."""
@@ -581,6 +582,14 @@ class Run:
         """Attention with given weights: V and A of each head and their product, mixed by W_O if it is
         given or there are several heads."""
         many = len(self.given)
+        heads = max(self.settings.heads or 1, heads_told(self.tables.weights)[0])
+        if many < heads:
+            a = self.settings.attention
+            raise CallError(
+                f"--attention: there are {heads} heads, but attention weights for {many}. Give those "
+                f"of every head, {a}_1 to {a}_{heads}, each as a sheet or a range: "
+                f'--range "{a}_{heads}=Sheet!B3:F9".'
+            )
         mixes = many > 1 or steps.W_O.symbol in self.weights
         names = (steps.W_V.symbol, WHOLE.of_head(1).name(steps.W_V.symbol))
         values, generated = None, self.settings.random_weights is not None

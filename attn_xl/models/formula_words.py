@@ -9,7 +9,7 @@ from attn_xl.graph.node import Graph, Node, referred_to
 from attn_xl.graph.operation import operation_of
 from attn_xl.graph.operations.products import Product, Transpose
 from attn_xl.graph.operations.reductions import Width
-from attn_xl.languages import joined_by_and, translate
+from attn_xl.languages import in_a_row, joined_by_and, translate
 
 MOST_STEPS = 12
 """Steps in one formula, at most, so that it stays readable; earlier ones appear by name."""
@@ -52,7 +52,7 @@ def formula_of(graphs: Iterable[Graph]) -> str:
 
 
 def _listed(places: list[str]) -> str:
-    return joined_by_and([", ".join(places[:-1]), places[-1]] if len(places) > 1 else places)
+    return joined_by_and([in_a_row(places[:-1]), places[-1]] if len(places) > 1 else places)
 
 
 def _results(graph: Graph) -> Sequence[tuple[Node, Node]]:
@@ -60,13 +60,14 @@ def _results(graph: Graph) -> Sequence[tuple[Node, Node]]:
     nodes = [node for node in graph.values() if not node.helper and not node.scalar]
     found = []
     for number, weights in enumerate(nodes, 1):
-        if weights.role != "attention" or not all(scope.unit for scope in weights.part.scopes):
+        if weights.role != "attention" or any(scope.again for scope in weights.part.scopes):
             continue  # each new word repeats the formula of the words before it
         result = weights
         for node in nodes[number:]:  # in the order they were computed
             if _is_product(result):
                 break
-            if next(referred_to(node), None) is result and not node.texts:
+            follows = next(referred_to(node), None) is result and not node.texts
+            if follows and (node.role == result.role or _is_product(node)):
                 result = node
         if _is_product(result):
             found.append((result, weights))

@@ -167,8 +167,10 @@ def learned(
     if curve[-1] > curve[0] and not foresees():
         grows = f"The loss grows from {curve[0]:.4g} to {curve[-1]:.4g}."
         remarks = (*remarks, f"{grows} {run.smaller_rate()}")
+    once = message("Learning, one step: {title}", title=title)
+    often = message("Learning, {steps} steps: {title}", steps=settings.steps, title=title)
     return Computation(
-        message("Learning, {steps} steps: {title}", steps=settings.steps, title=title),
+        once if settings.steps == 1 else often,
         {name: Graph(*results)},
         {},
         remarks=remarks,
@@ -513,7 +515,7 @@ def _report(number: int, count: int) -> None:
 
 
 def _scope(number: int) -> Scope:
-    return steps.STEP._replace(layer=number)
+    return steps.STEP._replace(layer=number, again=number > 1)
 
 
 def _given(values: Numbers, like: Matrix) -> Matrix:

@@ -76,7 +76,7 @@ CERTAINTY = replace(
 
 
 PLUS, MINUS = (
-    Scope(symbol, words, -1, unit="")
+    Scope(symbol, words, -1, unit="", again=True)
     for symbol, words in (
         ("Plus", message("one weight nudged up")),
         ("Minus", message("one weight nudged down")),

@@ -922,7 +922,7 @@ FEED_FORWARD = Step(
 EXPERT = Scope("Expert", message("expert"), unit="")
 SHARED = Scope("Shared", message("shared expert"))
 DRAWING = Scope("Drawing", message("drawing"))
-NEW = Scope("New", message("new word"), unit="")
+NEW = Scope("New", message("new word"), unit="", again=True)
 ROUTER = Step(
     "Router",
     note="How well each expert (column) fits each word. Look for the largest numbers in a row.",

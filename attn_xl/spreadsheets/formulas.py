@@ -161,6 +161,7 @@ def _read(path: Path, archive: zipfile.ZipFile) -> FormulaBook:
     return book
 
 
+MOST_MISSING = 100_000  # cells of an array formula without a value
 _KINDS = {"n": NUMBER, "b": BOOLEAN, "e": ERROR}
 
 
@@ -174,6 +175,7 @@ class _Cells:
         self.texts: dict[int, str] = {}
         self.places: list[int] = []
         self.arrays: list[tuple[int, Formula]] = []
+        self.incomplete: list[Formula] = []
         self.formulas = formulas
         self.shared: dict[str, int] = {}
         self.row = self.column = 0
@@ -254,6 +256,8 @@ def _sheet(name: str, xml: bytes, formulas: list[Formula], package: Package) -> 
             cells.texts[len(keys)] = value
         elif place >= 0 and value:
             cells.texts[len(keys)] = package.shared_texts[int(value)]
+        if kind == MISSING and cells.arrays and cells.arrays[-1][0] == place:
+            cells.incomplete.append(cells.arrays[-1][1])
         keys.append(row * WIDTH + column - 1)
         kinds.append(kind)
         numbers.append(number)
@@ -275,7 +279,22 @@ def _check_place(row: int, column: int) -> None:
         raise Malformed("it has cells outside the limits of a sheet")
 
 
+def _add_missing(cells: _Cells) -> None:
+    """The cells that array formulas without a value fill: programs that compute nothing leave them out.
+    Those that are there stay, since the first of equal keys does."""
+    for formula in cells.incomplete:
+        if formula.rows * formula.columns <= MOST_MISSING:
+            rows = np.arange(formula.row, formula.row + formula.rows) * WIDTH
+            columns = np.arange(formula.columns) + formula.column - 1
+            keys = np.add.outer(rows, columns).ravel().tolist()
+            cells.keys += keys
+            cells.kinds += [MISSING] * len(keys)
+            cells.numbers += [float("nan")] * len(keys)
+            cells.places += [-1] * len(keys)
+
+
 def _sorted_cells(name: str, cells: _Cells) -> SheetCells:
+    _add_missing(cells)
     keys = np.array(cells.keys, dtype=np.int64)
     order = np.arange(len(keys))
     texts = cells.texts

@@ -20,7 +20,13 @@ _BODY = re.compile(
     )(?P<exponent>(?:[eE][+-]?\d+)?)""",
     re.ASCII | re.VERBOSE,
 )
-_MINUS = str.maketrans("\u2212\u2013\u2012\ufe63\uff0d", "-----")
+_PLAINER = str.maketrans(
+    {
+        **dict.fromkeys("\u2212\u2013\u2012\ufe63", "-"),
+        **{chr(c + 0xFEE0): chr(c) for c in range(33, 127)},
+    }
+)
+"""Minus signs, and the full-width forms of Chinese and Japanese, as ASCII."""
 _DOUBTFUL = re.compile(r"[1-9]\d{0,2},\d{3}", re.ASCII)
 MOST_CHARACTERS = 40
 
@@ -64,9 +70,9 @@ def as_text(value: object) -> str:
 def numeral(text: str, comma: bool | None = None) -> float | None:
     """The number written in a text, or None if it is not a number.
 
-    Accepts a sign, a currency, a percent sign (50 % is 0.5), and spaces or apostrophes between
-    thousands, and the apostrophe with which a spreadsheet marks text. A comma is a decimal comma
-    unless it can separate thousands.
+    Accepts a sign, a currency, a percent sign (50 % is 0.5), spaces or apostrophes between thousands,
+    full-width digits, and the apostrophe with which a spreadsheet marks text. A comma is a decimal
+    comma unless it can separate thousands. `(3)` is none: an accountant's -3, or a third label.
 
     Args:
         comma: whether the comma is the decimal separator; None if unknown. It decides only what is
@@ -76,7 +82,7 @@ def numeral(text: str, comma: bool | None = None) -> float | None:
         return float(text)
     if len(text) > MOST_CHARACTERS:
         return None
-    text = text.strip().strip("'").translate(_MINUS)
+    text = text.strip().strip("'").translate(_PLAINER)
     bare = _CURRENCY.sub("", text, count=1).strip()
     percent = bare.endswith("%")
     if percent:

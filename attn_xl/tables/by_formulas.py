@@ -48,6 +48,19 @@ class ByFormulas:
         """Whether formulas compute numbers of a table."""
         return bool(self.tracing and self.tracing.blocks.at(span_of(sheet, f)))
 
+    def leads_on(self, sheet: str, f: Found) -> bool:
+        """Whether a typed table is read on the way to an attention, or in a step after it."""
+        if self.tracing is None or self.has_formulas(sheet, f):
+            return False
+        span, outputs = (
+            span_of(sheet, f),
+            [h.output.block for one in self.attentions for h in one.heads],
+        )
+        readers = self.tracing.readers(span)
+        return any(self.tracing.reads(block.span, outputs) for block in readers) or any(
+            self.tracing.reads(block.span, readers) for block in outputs
+        )
+
     def is_result(self, sheet: str, f: Found) -> bool:
         """Whether a table's numbers are all formulas that compute something from other cells."""
         if not f.computed or self.tracing is None:
@@ -195,14 +208,19 @@ def _check(one: Attention) -> tuple[str, ...]:
         return ()
     where = one.heads[0].weights[0]
     if not one.agrees:
+        use = f'; --range "A={where}" --attention A uses them as they are'
         return (
             f"the attention weights in {where} are not those of these tables: the formulas do "
-            "something else between the scores and the weights",
+            "something else between the scores and the weights" + (use if len(one.heads) == 1 else ""),
         )
+    divisor = one.settings.get("temperature")
+    unscaled = "the scores are not divided by the square root of d_k (--scale divides them)"
+    if divisor:
+        unscaled = f"the scores are divided by {divisor:.6g} in place of the square root of d_k"
     extra = [
         text
         for name, text in (
-            ("scale", "the scores are not divided by the square root of d_k (--scale divides them)"),
+            ("scale", unscaled),
             ("causal", "later words are hidden (--no-causal shows them)"),
         )
         if name in one.settings
@@ -214,7 +232,11 @@ def labels_of(book: Book, span: Span) -> tuple[tuple[str, ...], tuple[str, ...]]
     """The labels above cells and to their left; () where there are none."""
     grid = book.grids.get(span.sheet, [])
     above = _labels(grid, [(span.top - 1, c) for c in range(span.left, span.right + 1)])
-    return above, _labels(grid, [(r, span.left - 1) for r in range(span.top, span.bottom + 1)])
+    lines = [[(r, span.left - n) for r in range(span.top, span.bottom + 1)] for n in (1, 2)]
+    beside, further = (_labels(grid, cells) for cells in lines)
+    if further and _are_whole(grid, lines[0]):  # a word, its number in the vocabulary, its vector
+        beside = further
+    return above, beside
 
 
 def further_labels(book: Book, tracing: Tracing, span: Span) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -265,11 +287,21 @@ def found_at(
     )
 
 
+def _are_whole(grid: Grid, cells: Sequence[tuple[int, int]]) -> bool:
+    values = [_value(grid, cell) for cell in cells]
+    return all(is_number(value) and float(value).is_integer() for value in values)
+
+
+def _value(grid: Grid, cell: tuple[int, int]) -> Any:
+    row, column = cell
+    return (
+        grid[row - 1][column - 1] if 0 < row <= len(grid) and 0 < column <= len(grid[row - 1]) else ""
+    )
+
+
 def _labels(grid: Grid, cells: Sequence[tuple[int, int]]) -> tuple[Any, ...]:
     """The texts, or consecutive whole numbers, in cells; () if they are not the labels of a line."""
-    values = [
-        grid[r - 1][c - 1] if 0 < r <= len(grid) and 0 < c <= len(grid[r - 1]) else "" for r, c in cells
-    ]
+    values = [_value(grid, cell) for cell in cells]
     if any(is_blank(value) for value in values):
         return ()
     texts = [isinstance(v, (str, NumberText)) for v in values]

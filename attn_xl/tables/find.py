@@ -3,6 +3,7 @@ the ranges given with --range."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -34,11 +35,13 @@ class Asked:
         text: the text as given.
         name: the part before the `=`, or "".
         area: the sheet and the corners.
+        weights: the name of the weights that it gives; "" for a sentence.
     """
 
     text: str
     name: str
     area: Area
+    weights: str = ""
 
 
 @dataclass
@@ -58,11 +61,20 @@ class SheetFound:
     trouble: InputError | None = None
 
 
-def asked_ranges(book: Book, texts: Sequence[str], sheets: Mapping[str, str]) -> list[Asked]:
+def is_given(text: str, attention: str) -> bool:
+    """Whether a text names the given attention weights `attention`, or those of one head, `A_2`."""
+    name, _, number = text.rpartition("_")
+    return bool(attention) and (text == attention or (name == attention and number.isdecimal()))
+
+
+def asked_ranges(
+    book: Book, texts: Sequence[str], sheets: Mapping[str, str], attention: str = ""
+) -> list[Asked]:
     """Parse the ranges given with --range: addresses, defined names, or tables of the file.
 
     Args:
         sheets: the original name of each sheet, by its name without control characters.
+        attention: the name of given attention weights.
 
     Raises:
         CallError: if a range, a name or a sheet does not exist.
@@ -83,7 +95,9 @@ def asked_ranges(book: Book, texts: Sequence[str], sheets: Mapping[str, str]) ->
                     f"--range is {text!r}; give a range such as 'Sheet!B3:F9' or a defined name.{hint}"
                 )
             area = (_sheet_of(parsed[0], text, sheets), *parsed[1])
-        asked.append(Asked(text, name.strip(), area))
+        name = name.strip()
+        given = name if is_given(name, attention) else weight_label(name) if name else None
+        asked.append(Asked(text, name, area, given or ""))
     return asked
 
 
@@ -122,6 +136,7 @@ def tables_of_sheet(
     roles: Sequence[Found] | None,
     *,
     wanted: bool = False,
+    attention: str = "",
 ) -> SheetFound:
     """The tables of a sheet and what they are for; PyTorch parameters keep their own names.
 
@@ -132,6 +147,7 @@ def tables_of_sheet(
         roles: the tables that formulas name; None if they compute no attention.
         wanted: whether --sheet names the sheet, so that a table on it may be a sentence even if its
             name looks like that of weights.
+        attention: the name of given attention weights.
     """
     sheet = SheetFound(plain)
     grid = book.grids[original]
@@ -142,7 +158,12 @@ def tables_of_sheet(
     regions, tables = _every_table(book, original, plain, said)
     found = [_titled(f, regions, plain) for f in found]
     others = [f for f in tables if not _overlaps(f.place, taken)]
+    found += [one for f in others if (one := _named_attention(f, attention)) is not None]
+    others = [f for f in others if _named_attention(f, attention) is None]
     if roles is not None:
+        if is_given(plain, attention) and len(others) == 1 and not found:
+            why = f"its sheet is called {plain!r}"
+            found, others = [replace(others[0], use="weights", name=plain, why=why)], []
         others = [
             replace(f, why=RESULT if said.has_formulas(original, f) else NOT_READ) for f in others
         ]
@@ -222,6 +243,25 @@ def _titled(f: Found, regions: Sequence[Region], sheet: str) -> Found:
     return replace(f, title=clean(own[0].title)) if own else f
 
 
+def add_labelled(sheets: Mapping[str, SheetFound], book: Book, said: ByFormulas) -> None:
+    """Take the weights that a label names and that formulas read before or after the attention that
+    they compute: an output projection, a feed-forward layer, layer norms. A name that occurs twice
+    tells nothing; whether a mask is added to the scores, the formulas say.
+
+    Args:
+        sheets: the sheets by their original name; updated.
+    """
+    named: dict[str, list[tuple[str, int, Found]]] = {}
+    for original, sheet in sheets.items():
+        for i, f in enumerate(sheet.found):
+            one = _named(f, book, original, sheet.name) if f.why == NOT_READ else f
+            if one.use == "weights" and (f.use or one.name != "Mask"):
+                named.setdefault(one.name, []).append((original, i, one))
+    for (original, i, f), *others in named.values():
+        if not others and not sheets[original].found[i].use and said.leads_on(original, f):
+            sheets[original].found[i] = f
+
+
 def _unless_result(f: Found, result: bool) -> Found:
     """A table whose label names weights, unless its numbers are the result of formulas."""
     if not result or f.use != "weights":
@@ -288,11 +328,26 @@ def _undecided(book: Book, sheet: str, found: Sequence[Found], name: str = "") -
     left = sentence_candidates(found)
     shown = [f"{f.range} ({f.size}{', ' + repr(f.title) if f.title else ''})" for f in left]
     first = f"{name}={left[0].where}" if name else left[0].where
+    given = [f for f in left if f.title and _are_shares(f)]
+    hint = (
+        f"If {given[0].range} has the attention weights to use in place of a softmax, give --attention "
+        f"{shlex.quote(given[0].title)}. "
+        if given and not name
+        else ""
+    )
     return InputError(
         f"{book.path}, sheet {sheet!r}: {len(left)} tables may be {name or 'the sentence'}: "
-        f"{listed(shown)}. If they are one table, delete the empty rows or columns between them; if "
-        f'not, choose one with --range "{first}". (attn-xl inspect shows them all.)'
+        f"{listed(shown)}. {hint}If they are one table, delete the empty rows or columns between them; "
+        f'if not, choose one with --range "{first}". (attn-xl inspect shows them all.)'
     )
+
+
+def _are_shares(f: Found) -> bool:
+    """Whether a square table has rows that sum to 1, as attention weights do."""
+    if f.table is None or f.shape[0] != f.shape[1]:
+        return False
+    values = f.table.values
+    return bool((values >= 0).all() and np.allclose(values.sum(axis=1), 1))
 
 
 def _asked_tables(book: Book, grid: Grid, plain: str, asked: Sequence[Asked]) -> Iterator[Found]:
@@ -317,10 +372,9 @@ def _asked_tables(book: Book, grid: Grid, plain: str, asked: Sequence[Asked]) ->
         found = _found(book, part, regions[0], plain, None)
         if found is None:
             raise InputError(f"{book.path}: the range {where} holds labels without a table.")
-        weights = weight_label(ask.name) if ask.name else None
         why = f"--range {ask.text}"
-        if weights:
-            yield replace(found, use="weights", name=weights, why=why)
+        if ask.weights:
+            yield replace(found, use="weights", name=ask.weights, why=why)
         else:
             yield replace(found, use="sentence", name=ask.name, why=why)
 
@@ -430,6 +484,17 @@ def _named(f: Found, book: Book, original: str, plain: str) -> Found:
     if f.names and is_title_of_parameter(f.names[0][0]):
         return replace(f, why=UNKNOWN)
     return f
+
+
+def _named_attention(f: Found, attention: str) -> Found | None:
+    """A table as the given attention weights, if its label says so; it may be a result."""
+    for text, at in f.names:
+        name = text.rstrip(" :=")
+        if is_given(name, attention):
+            return replace(f, use="weights", name=name, why=f"{text!r} is {at}")
+        if weight_label(text):
+            break
+    return None
 
 
 def _is_at(area: Area, f: Found) -> bool:

@@ -3,7 +3,7 @@ whom tells which cells are the words, W_Q, W_K, W_V, W_O, the biases and the hea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product as every
 from typing import Any
@@ -18,6 +18,10 @@ MOST_STEPS = 200
 """Blocks between two products: the steps of a softmax, masks, copies."""
 MOST_BLOCKS = 20_000
 """Blocks of a workbook in which attention is looked for."""
+LEAST, MASKED = 1e-12, -1e3
+"""Attention weights, and masks of the scores, from which the scale of the scores can be told."""
+JOINING = {"TRANSPOSE", "HSTACK", "VSTACK", "CHOOSE", "INDEX", "OFFSET", "ROUND", "("}
+"""Functions through which the outputs of heads reach W_O as they are."""
 
 
 @dataclass(frozen=True)
@@ -216,6 +220,15 @@ class Tracing:
                     left += {reference.span: None for reference in block.references}
         return False
 
+    def readers(self, span: Span) -> list[Block]:
+        """The blocks that refer to some of the cells."""
+        return [
+            block
+            for blocks in self.blocks.on.values()
+            for block in blocks
+            if any(reference.span.overlaps(span) for reference in block.references)
+        ]
+
     def computes(self, span: Span) -> bool:
         """Whether all of the cells are formulas that compute something from other cells: a result."""
         covered = 0
@@ -266,7 +279,14 @@ def find_attention(book: FormulaBook) -> tuple[list[Attention], Tracing]:
             head.q.words, ends[0] = head.k.words, ends[1]  # one of the words, among all of them
         weights = tuple(one.weights and one.weights.span for one in (head.q, head.k, head.v))
         groups.setdefault((ends[0], ends[1]), {}).setdefault(weights, head)
-    return [_attention(tracing, [*group.values()]) for group in groups.values()], tracing
+    projecting = {
+        one.weights.span
+        for head in heads
+        for one in (head.q, head.k, head.v)
+        if one.weights is not None
+    }
+    found = [_attention(tracing, [*group.values()], projecting) for group in groups.values()]
+    return found, tracing
 
 
 def _head(tracing: Tracing, product: Product) -> Head | None:
@@ -375,11 +395,12 @@ def _bias(one: _Behind, axis: Axis) -> Role | None:
     return None
 
 
-def _attention(tracing: Tracing, heads: Sequence[Head]) -> Attention:
-    """One attention of all heads that attend from the same words to the same words."""
+def _attention(tracing: Tracing, heads: Sequence[Head], projecting: Container[Span]) -> Attention:
+    """One attention of all heads that attend from the same words to the same words; `projecting` are
+    the weights of queries, keys and values of the whole workbook."""
     first = heads[0]
     same = _same(tracing, first.q.words, first.k.words)
-    mixed = _mixed(tracing, heads) if len(heads) > 1 else None
+    mixed = _mixed(tracing, heads, projecting)
     if mixed is not None:
         heads = mixed[1]
     words, memory = (_original(tracing, one.words) for one in (first.q, first.k))
@@ -406,11 +427,13 @@ def _original(tracing: Tracing, role: Role) -> Role:
 
 
 def _mixed(
-    tracing: Tracing, heads: Sequence[Head]
+    tracing: Tracing, heads: Sequence[Head], projecting: Container[Span]
 ) -> tuple[Role, list[Head], Span, Role | None] | None:
     """W_O and its bias, the heads in the order in which it takes them, and the result; None if no
-    product takes the outputs of all heads."""
+    product takes the outputs of all heads. The output of one head has the width of the words again:
+    another product may lead to classes or to a feed-forward layer."""
     outputs = {head.output: head for head in heads}
+    width = _width(heads[0].q.words)
     for product in tracing.products:
         for joined, weights in ((product.rows, product.columns), (product.columns, product.rows)):
             if joined.cells is None or weights.cells is None:
@@ -419,6 +442,9 @@ def _mixed(
             order = _joined(tracing, span, axis)
             if len(order) == len(heads) and {*order} == {*outputs}:
                 where, turned = weights.cells
+                role = Role(where, turned == "columns", "")
+                if where in projecting or (len(heads) == 1 and _width(role) != width):
+                    continue
                 why = f"{product.block.span} multiplies it by the heads' outputs, {span}"
                 role = Role(where, turned == "columns", why)
                 along = "columns" if weights is product.columns else "rows"
@@ -427,13 +453,19 @@ def _mixed(
     return None
 
 
+def _width(role: Role) -> int:
+    return role.span.shape[0 if role.turned else 1]
+
+
 def _joined(tracing: Tracing, span: Span, axis: Axis) -> list[Product]:
-    """The products whose results stand side by side in a factor, in order."""
+    """The products whose results stand side by side in a factor as they are, in order."""
     found: dict[Product, int] = {}
     for block in tracing.blocks.at(span):
         part = _common(span, block.span)
         at = part.left if axis == "columns" else part.top
         for one in tracing.behind_cells((part, axis)):
+            if one.added or one.functions - one.product.block.functions - JOINING:
+                return []
             found.setdefault(one.product, at)
     return sorted(found, key=lambda product: found[product])
 
@@ -446,7 +478,7 @@ Values = Callable[[Span], "np.ndarray | None"]
 
 def settle(attention: Attention, values: Values) -> None:
     """Find the settings with which attn-xl computes the attention weights that the workbook stores:
-    whether scores are scaled, whether later words are hidden, and whether a table masks them."""
+    by what scores are divided, whether later words are hidden, and whether a table masks them."""
     head = attention.heads[0]
     if len(attention.heads) > 1:
         attention.settings["heads"] = len(attention.heads)
@@ -458,23 +490,39 @@ def settle(attention: Attention, values: Values) -> None:
     added = head.mask and _turned(head.mask, values)
     if stored.shape != (len(q), len(k)) or q.shape[1] != k.shape[1]:
         return
-    for mask, causal, scale in every(
-        (added, None) if added is not None else (None,), (False, True), (True, False)
-    ):
-        scores = q @ k.T / (np.sqrt(k.shape[1]) if scale else 1)
-        if mask is not None and mask.shape == scores.shape:
-            scores = scores + mask
+    plain = q @ k.T
+    own = np.sqrt(k.shape[1])
+    masks = (added, None) if added is not None and added.shape == plain.shape else (None,)
+    for given, mask, causal in every((own, 1.0, None), masks, (False, True)):
+        hidden = np.zeros(plain.shape) if mask is None else mask
         if causal:
-            scores = np.where(np.triu(np.ones(scores.shape), 1) > 0, -np.inf, scores)
+            hidden = np.where(np.triu(np.ones(plain.shape), 1) > 0, -np.inf, hidden)
+        divisor = given or _divisor(plain, hidden, stored)
+        if not divisor:
+            continue
+        scores = plain / divisor + hidden
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))
         if np.allclose(powers / powers.sum(axis=1, keepdims=True), stored, rtol=1e-4, atol=1e-6):
             attention.agrees = True
-            attention.settings |= {} if scale else {"scale": False}
+            attention.settings |= {} if given == own else {"scale": False}
+            attention.settings |= {} if given else {"temperature": divisor}
             attention.settings |= {"causal": True} if causal else {}
             if mask is not None and head.mask is not None:
                 attention.weights["Mask"] = head.mask
             return
     attention.agrees = False
+
+
+def _divisor(scores: np.ndarray, mask: np.ndarray, stored: np.ndarray) -> float:
+    """The number that divides scores (n, m) whose softmax is stored; 0 if they do not tell: in a row,
+    logarithms of attention weights differ as the scaled scores do."""
+    seen = (stored > LEAST) & (mask > MASKED)
+    above = below = 0.0
+    for here, s, a, m in zip(seen, scores, stored, mask):
+        if here.sum() > 1:
+            s, a = s[here] - s[here].mean(), np.log(a[here]) - m[here]
+            above, below = above + float(s @ s), below + float(s @ (a - a.mean()))
+    return float(f"{above / below:.10g}") if below > 0 else 0.0
 
 
 def _turned(role: Role, values: Values) -> np.ndarray | None:

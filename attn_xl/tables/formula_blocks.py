@@ -165,7 +165,9 @@ class Block:
 
     @cached_property
     def added(self) -> list[Span]:
-        """What its formula adds as a last step."""
+        """What its formula adds as a last step; a copy adds nothing."""
+        if self.is_copy:
+            return []
         terms = _terms(self.tree)
         return [self.references[t[1]].span for t in map(_bare, terms) if t[0] == "ref"]
 
@@ -403,8 +405,10 @@ def _carried(
         for one in tree[2]:
             yield from _carried(block, one, inner)
     elif tree[0] == "do":
-        yield from _carried(block, tree[2], flip)
-        yield from _carried(block, tree[3], flip)
+        left = list(_carried(block, tree[2], flip))
+        yield from left
+        if tree[1] != "/" or not left:  # what is divided goes on, not the sum that divides it
+            yield from _carried(block, tree[3], flip)
 
 
 def _is_carrier(block: Block, ref: Reference, flip: bool) -> bool:

@@ -31,6 +31,7 @@ def read_tables(
     words_in: WordsIn | None = None,
     sheet: str | Sequence[str] = (),
     without: str | Sequence[str] = (),
+    attention: str | None = None,
     encoding: str | None = None,
     text: str | Sequence[str] = (),
     weights: str | os.PathLike[str] | None = None,
@@ -56,6 +57,8 @@ def read_tables(
         sheet: read only the sentences and weights of these sheets, and sheets named as weights.
         without: weights to leave out, by name: `W_1`, `layers.1.linear1.weight`, or all weights of a
             layer, `Enc2`; or sheets.
+        attention: the name of a table with attention weights to use in place of the softmax; of
+            several heads, `A_1`, `A_2`, ...
         encoding: the encoding of a text file, such as "windows-1251" or "gbk"; detected if None.
         text: one or more texts for a trained model, whose folder `path` is: each becomes a sentence
             with one token per row.
@@ -80,6 +83,7 @@ def read_tables(
         words_in=words_in,
         sheet=sheet,
         without=without,
+        attention=attention,
         encoding=encoding,
         text=text,
         weights=weights,
@@ -97,6 +101,7 @@ def survey(
     words_in: WordsIn | None = None,
     sheet: str | Sequence[str] = (),
     without: str | Sequence[str] = (),
+    attention: str | None = None,
     encoding: str | None = None,
     text: str | Sequence[str] = (),
     weights: str | os.PathLike[str] | None = None,
@@ -122,7 +127,9 @@ def survey(
         raise CallError("--text needs the folder of a trained model, not a file.")
     else:
         book = _book_of(path, encoding)
-        made = survey_of(book, range=range, words_in=words_in, sheet=sheet, without=without)
+        made = survey_of(
+            book, range=range, words_in=words_in, sheet=sheet, without=without, attention=attention
+        )
     if weights is not None and made.tables is not None:
         made = replace(made, tables=_with_stored(made.tables, Path(weights)))
     return made
@@ -135,10 +142,13 @@ def survey_of(
     words_in: WordsIn | None = None,
     sheet: str | Sequence[str] = (),
     without: str | Sequence[str] = (),
+    attention: str | None = None,
 ) -> Survey:
     """`survey` of a book that has been read."""
     if range or words_in or read_record(book.grids) is None:
-        return survey_book(book, range=range, words_in=words_in, sheet=sheet, without=without)
+        return survey_book(
+            book, range=range, words_in=words_in, sheet=sheet, without=without, attention=attention
+        )
     tables = _tables(book, sheet, without)
     read = {table.sheet: name for name, table in (*tables.weights.items(), *tables.sentences.items())}
     sheets = [

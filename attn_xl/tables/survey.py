@@ -28,7 +28,14 @@ from .by_formulas import (
     memory_name,
     read_by_formulas,
 )
-from .find import UNKNOWN, SheetFound, asked_ranges, known_sheet, tables_of_sheet
+from .find import (
+    UNKNOWN,
+    SheetFound,
+    add_labelled,
+    asked_ranges,
+    known_sheet,
+    tables_of_sheet,
+)
 from .formula_attention import Attention
 from .formula_blocks import Span
 from .labels import Table, described
@@ -108,6 +115,7 @@ def survey_book(
     words_in: WordsIn | None = None,
     sheet: str | Sequence[str] = (),
     without: str | Sequence[str] = (),
+    attention: str | None = None,
 ) -> Survey:
     """Find all tables of a book and what each is for; arguments as for `read_tables`.
 
@@ -134,19 +142,20 @@ def survey_book(
     for original in book.grids:
         names[unique(clean(original), {name.casefold() for name in names})] = original
     ranges = [range] if isinstance(range, str) else list(range)
-    asked = asked_ranges(book, ranges, names)
-    only = {known_sheet(s, names, "--sheet") for s in ([sheet] if isinstance(sheet, str) else sheet)}
-    if any(not weight_label(a.name) for a in asked) and not only:
-        only = {a.area[0] for a in asked}
     settings: dict[str, Any] = {}
     labels: dict[str, tuple[str, ...]] = {}
     for plain, original in names.items():
         if plain.casefold() == SETTINGS.casefold():
             settings = _read_settings(book.grids[original], f"{book.path}, sheet {plain!r}")
+    given = str(attention or settings.get("attention") or "")
+    asked = asked_ranges(book, ranges, names, given)
+    only = {known_sheet(s, names, "--sheet") for s in ([sheet] if isinstance(sheet, str) else sheet)}
+    if any(not a.weights for a in asked) and not only:
+        only = {a.area[0] for a in asked}
     leave_out = LeftOut([*without_option(without), *without_setting(settings)])
     said = ByFormulas() if _names_model(settings) else read_by_formulas(book)
     plain_of = {original: plain for plain, original in names.items()}
-    words = [Span(*a.area) for a in asked if not weight_label(a.name)]
+    words = [Span(*a.area) for a in asked if not a.weights]
     attentions = attentions_to_compute(said, only, words, book.hidden)
     survey.trouble = conflict(book, attentions, plain_of)
     roles = by_sheet(book, said, attentions, plain_of)
@@ -169,10 +178,13 @@ def survey_book(
         else:
             one = tables_of_sheet(
                 book, original, plain, here, said,
-                roles.get(original, []) if attentions else None, wanted=original in only,
+                roles.get(original, []) if attentions else None,
+                wanted=original in only, attention=given,
             )  # fmt: skip
             _note_hidden(one, book, original)
             survey.sheets.append(one)
+    if attentions:
+        add_labelled({names[one.name]: one for one in survey.sheets}, book, said)
     _name_parameters(survey)
     leave_out.tables(survey.sheets)
     for found in survey.sheets:

@@ -91,21 +91,40 @@ class CellNames:
             self._labels[labels] = unambiguous(labels)
         return self._labels[labels]
 
-    def find(self, text: str) -> Element:
-        """The cell that a name or an address refers to.
+    def find(self, text: str) -> list[Element]:
+        """The cells that a name or an address may refer to, in the order of the computation: several
+        where the same labels stand in several sentences, layers or heads.
 
         Raises:
-            CallError: if there is none, or more than one.
+            CallError: if there is none.
         """
         text = text.strip()
         place = parse_place(text)
         if place and place.rows == place.columns == 1 and not self._split(text):
-            return self._at(text, place)
+            return [self._at(text, place)]
         parts = self._split(text)
         if not parts:
             raise self._unknown(text)
         name, inside = parts
-        return self._within(self._one(name), name, inside)
+        ones, found = self._steps.find(name), []
+        refusals: list[CallError] = []
+        for one in ones:
+            try:
+                found.append(self._within(one, name if len(ones) == 1 else one.title, inside))
+            except CallError as refusal:
+                refusals.append(refusal)
+        if found:
+            return found
+        if len(ones) == 1:
+            raise refusals[0]
+        titles = ", ".join(one.title for one in ones[:MOST_TITLES])
+        more = f", ... ({len(ones)})" if len(ones) > MOST_TITLES else ""
+        sentences = len({one.sheet for one in ones}) > 1
+        several = "in several sentences" if sentences else "the name of several steps"
+        raise CallError(
+            f"{text} is {several if inside is None else 'in none of these'}: {titles}{more}. "
+            f"{refusals[0]}"
+        )
 
     def _split(self, text: str) -> tuple[str, str | None] | None:
         """A known step's name and the text in the brackets after it; None for an unknown step."""
@@ -127,20 +146,6 @@ class CellNames:
                 f"{name.strip()}[{inside.strip().removesuffix(')')}]."
             )
         return self._steps.unknown(text.partition("[")[0].strip())
-
-    def _one(self, name: str) -> SelectedMatrix:
-        """The step of that name."""
-        ones = self._steps.find(name)
-        if len(ones) > 1:
-            titles = ", ".join(one.title for one in ones[:MOST_TITLES])
-            more = f", ... ({len(ones)})" if len(ones) > MOST_TITLES else ""
-            sentences = len({one.sheet for one in ones}) > 1
-            raise CallError(
-                f"{name} is {'in several sentences' if sentences else 'the name of several steps'}: "
-                f"{titles}{more}. Write one of these names"
-                + (", or choose a sentence with --sheet NAME." if sentences else ".")
-            )
-        return ones[0]
 
     def _within(self, one: SelectedMatrix, name: str, inside: str | None) -> Element:
         node = one.node

@@ -41,6 +41,7 @@ class Explanation:
         note: the note of the step.
         step: the step it belongs to, `pets.Softmax`.
         sources: the named numbers it was computed from, in order.
+        others: the names of other numbers that the name asked for may mean, as in other sentences.
         ends: why its calculation and `sources` are missing: it is `given`, it was explained `above`,
             or the `depth` or the `limit` of cells is reached. "" if they are not missing.
     """
@@ -55,6 +56,7 @@ class Explanation:
     step: str
     sources: tuple[Explanation, ...] = ()
     ends: Ends = ""
+    others: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         calculation = "".join(f" = {text}" for text in (self.words, self.numbers) if text)
@@ -282,10 +284,11 @@ def explain(
 
     Returns:
         The number's explanation, whose `sources` explain the numbers it was computed from. Each number
-        is explained once, and the explanation stops at 2,000 numbers.
+        is explained once, and the explanation stops at 2,000 numbers. Where several sentences, layers
+        or heads have a number of that name, the first is explained, and `others` names the rest.
 
     Raises:
-        CallError: for an unknown cell, an ambiguous name, or a depth below 1.
+        CallError: for an unknown cell, a label that is there twice, or a depth below 1.
 
     Example:
         >>> import attn_xl
@@ -303,7 +306,9 @@ def explain(
         raise wrong_type("cell", cell, "the name of one number: 'Softmax[mouse, cat]'")
     layout = _layout_of(computation)
     names = CellNames(computation, layout, sheet)
-    return _Explaining(layout, names, depth, decimals, most).of(names.find(cell))
+    found, *others = names.find(cell)
+    explanation = _Explaining(layout, names, depth, decimals, most).of(found)
+    return replace(explanation, others=tuple(map(names.name, others)))
 
 
 def _layout_of(computation: Computation) -> Layout:

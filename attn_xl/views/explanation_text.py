@@ -20,6 +20,8 @@ from .explanation import MOST_CELLS, Explanation, figure
 MOST_LEAVES = 12
 """Consecutive sources without a calculation that are all shown."""
 _FIRST, _LAST = 6, 2
+MOST_OTHERS = 12
+"""Other numbers of the same name that are listed."""
 INDENT = 2
 MOST_LEVELS = 16
 """Levels: deeper ones are not indented further."""
@@ -38,7 +40,8 @@ class _Line(NamedTuple):
 
 
 def to_json(explanation: Explanation, *, decimals: int | None = None) -> str:
-    """A JSON object: `cell`, the name of the number; `cut`, whether the limit of cells was reached; and
+    """A JSON object: `cell`, the name of the number; `others`, those of other numbers that the name
+    asked for may mean; `cut`, whether the limit of cells was reached; and
     `cells`, each once by its name: `address`, `formula`, `value`, `words`,
     `numbers`, `note`, `ends` and the names of its `sources`."""
     cells: dict[str, dict[str, Any]] = {}
@@ -47,7 +50,7 @@ def to_json(explanation: Explanation, *, decimals: int | None = None) -> str:
         cut |= one.ends == "limit"
         if one.name not in cells or (not one.ends and cells[one.name]["ends"]):
             cells[one.name] = _fields(one, decimals)
-    result = {"cell": explanation.name, "cut": cut, "cells": cells}
+    result = {"cell": explanation.name, "others": [*explanation.others], "cut": cut, "cells": cells}
     return as_json(result)
 
 
@@ -127,6 +130,10 @@ def _lines(explanation: Explanation, decimals: int) -> Iterator[_Line]:
         if not one.ends or not level:
             yield from _calculation(one, indent + INDENT, decimals, noted)
         waiting.extend((level + 1, source) for source in reversed(_shortened(one.sources)))
+    if others := explanation.others:
+        more = f", ... ({len(others)})" if len(others) > MOST_OTHERS else ""
+        names = ", ".join(others[:MOST_OTHERS])
+        yield _Line(0, f"Of the same name: {names}{more}. Write its name to explain another.", "italic")
     if cut:
         yield _Line(
             0,

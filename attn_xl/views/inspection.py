@@ -88,7 +88,7 @@ def _fails(made: Survey, reading: Given, settings: Given) -> str:
         again = made  # a trained model has no book
         if made.book is not None:
             chosen = {k: v for k, v in reading.items() if k not in ("encoding", "weights")}
-            again = survey_of(made.book, **chosen)
+            again = survey_of(made.book, **chosen, attention=settings.get("attention"))
             if "weights" in reading:
                 again.tables = made.tables
         if again.trouble is not None or again.tables is None:

@@ -26,7 +26,7 @@ from attn_xl.workbook.layout.layout import OVERVIEW, Layout, Sheet
 from attn_xl.workbook.layout.settings_sheet import with_record
 from attn_xl.workbook.xlsx.package import Rows, save
 from attn_xl.workbook.xlsx.rows import spreadsheet_text
-from attn_xl.workbook.xlsx.sheet import Likes, add_sheet
+from attn_xl.workbook.xlsx.sheet import Likes, add_sheet, defined_names
 from attn_xl.workbook.xlsx.styles import Styles, set_text
 
 from .arrange import arrange
@@ -39,6 +39,8 @@ CALCULATION_ID = 191029
 ask to save."""
 
 
+MOST_ROWS = 60
+"""Rows of an Overview that is printed on one page."""
 MOST_LINES = 100
 """An Overview of more lines is folded: it shows its headings, and their steps once unfolded."""
 
@@ -104,7 +106,8 @@ def write_layouts(
         for layout, temporary in zip(layouts.values(), temporaries):
             book = load_template(find_template(template))
             rows = _Writer(book, layout, settings, source).prepare()
-            save(book, temporary, rows, dynamic=settings.formulas is Formulas.dynamic)
+            dynamic = settings.formulas is Formulas.dynamic
+            save(book, temporary, rows, defined_names(layout), dynamic=dynamic)
 
 
 class _Writer:
@@ -199,8 +202,8 @@ class _Writer:
         letter = letters(start.column)
         names = [text_width(sheet.name) + 2 for sheet in self._listed]
         ws.column_dimensions[letter].width = max(ws.column_dimensions[letter].width, *names)
-        lines = list(self._step_rows())
-        if folds := len(lines) > MOST_LINES:
+        lines = [] if len(self._listed) > MOST_LINES else list(self._step_rows())
+        if folds := not lines or len(lines) > MOST_LINES:
             lines = list(self._step_rows(brief=True))
         if current_language() != ENGLISH:  # the template's width is for English
             words = letters(start.column + 1)
@@ -229,6 +232,9 @@ class _Writer:
             else:
                 ws.cell(row, start.column).style = "attn label"
             row += 1
+        hidden = sum(bool(level) for *_, level in lines) if folds else 0
+        if row - hidden <= MOST_ROWS:
+            ws.page_setup.fitToHeight = 1
 
     def _step_rows(
         self, *, brief: bool = False

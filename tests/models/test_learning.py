@@ -307,6 +307,16 @@ def test_a_step_that_does_not_exist_is_said_with_those_that_do(tmp_path: Path) -
         attn_xl.explain(run.computation, "Step1.dScores")
 
 
+def test_a_gradient_is_explained_without_its_sentence() -> None:
+    run = attn_xl.learn(attn_xl.read_tables(SAMPLE, sheet=["pets", "desk"]), steps=1).computation
+    assert run.title.startswith("Learning, one step: ")
+    only = attn_xl.explain(run, "Step1.dScores[mouse, cat]")
+    assert (only.name, only.others) == ("Step1.pets.dScores[mouse, cat]", ())
+    first = attn_xl.explain(run, "Step1.dScores[mouse, are]")
+    assert first.name == "Step1.desk.dScores[mouse, are]"
+    assert first.others == ("Step1.pets.dScores[mouse, are]",)
+
+
 def test_labels_in_python() -> None:
     x = {
         name: attn_xl.given([[1, 0], [0, number]], [name, "sat"], ["x", "y"], name)
@@ -518,3 +528,30 @@ def test_a_rate_that_is_too_large_is_told_with_one_that_was_tried() -> None:
     better = attn_xl.learn(SAMPLES / "learning.xlsx", rate=rate, optimizer="sgd", live=2, steps=12)
     assert better.losses[-1] < better.losses[0]
     assert not any("loss grows" in one for one in better.computation.remarks)
+
+
+def test_what_is_printed_of_a_run(tmp_path: Path) -> None:
+    """The first step whole, of every other the page with its weights, and one page of each summary."""
+    run = attn_xl.learn(SAMPLE, steps=3, optimizer="adam")
+    attn_xl.write_workbook(run.computation, tmp_path / "run.xlsx", settings=run.computation.settings)
+    book = openpyxl.load_workbook(tmp_path / "run.xlsx")
+    assert not book["Step1"].print_area
+    assert book["Step1"].row_breaks.brk
+    for name in ("Step2", "Step3", "Step4"):
+        first, last = book[name].print_area.replace("$", "").rpartition("!")[2].split(":")
+        places = [book.defined_names[f"{name}.{w}"].attr_text for w in ("W_Q", "W_K", "W_V")]
+        rows = [int(place.rpartition("$")[2]) for place in places]
+        assert first == "A1"
+        assert max(rows) <= int(re.sub("[A-Z]", "", last)) < 60
+        assert not book[name].row_breaks.brk
+    for name in ("Overview", "Controls", "Loss", "Compare", "Gradient check"):
+        setup = book[name].page_setup
+        assert (setup.fitToHeight, book[name].sheet_properties.pageSetUpPr.fitToPage) == (1, True), name
+    assert book["Loss"].page_setup.orientation == "portrait"
+    for name in ("pets", "kitchen"):  # the maps side by side, below those of other sentences
+        maps = [f"Compare.{name}.Softmax.{end}" for end in ("Before", "After", "Difference")]
+        cells = [book.defined_names[one].attr_text.split("!")[1].split("$")[1:3] for one in maps]
+        assert [column for column, _ in cells] == ["B", "I", "P"]
+        assert len({row for _, row in cells}) == 1
+    formula = str(book["Overview"]["A2"].value)
+    assert formula.startswith("Attention(Q, K, V) = softmax(Q × Kᵀ / Divisor) × V, where")

@@ -349,7 +349,8 @@ X_WIDE = x_(np.random.default_rng(1).normal(size=(60, 60)), "W")
 
 
 REFUSALS = [
-    ("Softmax[mouse, cat]", "in several sentences: pets.Softmax, desk.Softmax."),
+    ("Softmax[mouse, dog]", "is in none of these: pets.Softmax, desk.Softmax. pets.Softmax has no"),
+    ("Softmax", "in several sentences: pets.Softmax, desk.Softmax. pets.Softmax has 5 x 5 numbers."),
     (
         "pets.Softmax",
         "pets.Softmax has 5 x 5 numbers. Name one of them, as in pets.Softmax[mouse, mouse].",
@@ -631,7 +632,7 @@ def test_long_sums_and_long_rows_of_sources_are_shortened(
             "there is no sheet 'dog' with a sentence. There are: pets",
         ),
         ([MOUSE, "pets.d_k", "--sheet", "desk"], 2, "there is no step 'pets.d_k'."),
-        ([MOUSE, "d_k"], 2, "d_k is in several sentences: pets.d_k, desk.d_k."),
+        ([MOUSE, "Scores"], 2, "Scores is in several sentences: pets.Scores, desk.Scores."),
     ],
 )
 def test_refusals_of_the_command(
@@ -669,3 +670,14 @@ def test_on_a_terminal_lines_are_folded_under_each_other(monkeypatch: pytest.Mon
     folded = lines.index("    the sum of the exponentials") + 1
     assert lines[folded].startswith("    = Softmax.Exponentials[mouse, mouse] +")
     assert lines[folded + 1].startswith("      Softmax.Exponentials[mouse, and] +")
+
+
+def test_a_name_in_one_sentence_means_that_one(run: Callable[..., Run]) -> None:
+    done = run(MOUSE, "Softmax[mouse, cat]")
+    assert (done.status, done.err) == (0, "")
+    assert done.out.startswith("pets.Softmax[mouse, cat] = ")
+    assert "Of the same name" not in done.out
+    done = run(MOUSE, "Softmax[mouse, are]")
+    assert done.out.startswith("pets.Softmax[mouse, are] = ")
+    last = done.out.splitlines()[-1]
+    assert last == "Of the same name: desk.Softmax[mouse, are]. Write its name to explain another."

@@ -19,6 +19,7 @@ from rich.cells import cell_len
 import attn_xl
 from attn_xl import CallError, attend, explain, read_tables
 from attn_xl.cli.main import main
+from attn_xl.graph.extent import Extent
 from attn_xl.graph.matrix import given_step
 from attn_xl.models.computation import as_computation
 from attn_xl.models.steps import MASKED
@@ -165,13 +166,13 @@ def test_a_long_sentence_is_printed_at_once(
 ) -> None:
     """How numbers are written is asked of a matrix, not of each number."""
     asked: list[int] = []
-    exponent = attn_xl.Matrix.needs_exponent
+    needs_exponent = Extent.needs_exponent
 
-    def needs_exponent(self: attn_xl.Matrix, *rest: int) -> bool:
+    def asking(self: Extent, decimals: int) -> bool:
         asked.append(1)
-        return exponent(self, *rest)
+        return needs_exponent(self, decimals)
 
-    monkeypatch.setattr(attn_xl.Matrix, "needs_exponent", needs_exponent)
+    monkeypatch.setattr(Extent, "needs_exponent", asking)
     monkeypatch.setattr(terminal, "Table", None)  # Rich measures every cell
     x = attn_xl.given(np.eye(60), [f"w{i}" for i in range(60)], [f"d{i}" for i in range(60)], "Input")
     text = piped(x)
@@ -384,11 +385,12 @@ def encoder() -> attn_xl.Computation:
 def test_a_step_without_its_head_is_that_of_all_heads(step: str, meant: list[str]) -> None:
     computation = encoder()
     assert [one.title for one in select(computation, step)] == meant
-    if len(meant) == 1:
-        assert explain(computation, f"{step}[1, 1]").step == meant[0]
-    else:
+    explanation = explain(computation, f"{step}[1, 1]")
+    assert explanation.step == meant[0]
+    assert [other.partition("[")[0] for other in explanation.others] == meant[1:]
+    if len(meant) > 1:
         with pytest.raises(CallError, match="is the name of several steps: " + ", ".join(meant)):
-            explain(computation, f"{step}[1, 1]")
+            explain(computation, step)
 
 
 def test_a_full_name_is_that_of_one_step() -> None:

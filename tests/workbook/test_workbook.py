@@ -22,6 +22,7 @@ from test_tables import rewrite
 
 import attn_xl
 from attn_xl import Formulas, attend, read_tables
+from attn_xl.spreadsheets.addresses import letters
 from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 from attn_xl.workbook.templates import shipped
 from attn_xl.workbook.write import write_workbook
@@ -515,3 +516,15 @@ def test_names_of_sentences_in_other_scripts_are_readable(
     path = write(make({"日本": rows, "Zürich": rows, "кот": rows}))
     names = set(openpyxl.load_workbook(path).defined_names)
     assert {"Sentence1.Softmax", "Zurich.Softmax", "Sentence3.Softmax"} <= names
+
+
+def test_weights_are_compressed_by_their_markup_not_by_their_digits() -> None:
+    numbers = np.random.default_rng(1).normal(size=20_000).astype(np.float32).astype(float) * 0.02
+    cells = [
+        f'<c r="K{letters(1 + i % 384)}{i // 384}" s="14"><v>{x!r}</v></c>'
+        for i, x in enumerate(numbers)
+    ]
+    xml, compressor = "".join(cells).encode(), SteadyCompressor()
+    compressed = compressor.compress(xml) + compressor.flush()
+    assert zlib.decompress(compressed, -15) == xml
+    assert len(compressed) < 0.95 * len(zlib.compress(xml, 9))

@@ -9,7 +9,7 @@ import numpy as np
 
 from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import Operand, Operation, Said, Term
-from attn_xl.languages import joined_by_and, translate
+from attn_xl.languages import in_a_row, joined_by_and, translate
 
 from .switches import ON
 
@@ -69,7 +69,7 @@ class Mask(Operation):
     def words(self, *operands: str) -> str:
         later = translate("later words, if Causal is on" if self.switched else "later words")
         kinds = [later] * (self.causal or self.switched)
-        kinds += [", ".join(self.padding)] * bool(self.padding)
+        kinds += [in_a_row(self.padding)] * bool(self.padding)
         kinds += [translate("words {width} or more away", width=operands[-2])] if self.window else []
         hidden = f"{HIDDEN:.0e}".replace("e+0", "e")
         return translate("{number} hides {what}", number=hidden, what=joined_by_and(kinds))

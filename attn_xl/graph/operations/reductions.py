@@ -14,7 +14,7 @@ from attn_xl.graph.node import Node, Numbers
 from attn_xl.graph.operation import ATOM, Operand, Operation, Reads, Said, Term
 from attn_xl.graph.operations.selection import Columns
 from attn_xl.graph.step import Recipe
-from attn_xl.languages import joined_by_and, message, translate
+from attn_xl.languages import in_a_row, joined_by_and, message, translate
 
 if TYPE_CHECKING:
     from attn_xl.graph.matrix import Matrix
@@ -268,8 +268,8 @@ class BlockNorms(Operation):
 
     def words(self, *operands: str) -> str:
         shown = operands[:2] if len(operands) > 3 else operands
-        more = ", ..." if len(operands) > 3 else ""
-        return translate("the norms of the rows of {x}", x=f"{', '.join(shown)}{more}")
+        more = ["..."] if len(operands) > 3 else []
+        return translate("the norms of the rows of {x}", x=in_a_row([*shown, *more]))
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         blocks = terms[row * self.each : (row + 1) * self.each]

@@ -11,7 +11,7 @@ import numpy as np
 from attn_xl.graph.loops import Loop, Looping
 from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import Cells, Operand, Operation, Reads, Said, Term
-from attn_xl.languages import joined_by_and, message, translate
+from attn_xl.languages import in_a_row, joined_by_and, message, translate
 
 if TYPE_CHECKING:
     from attn_xl.graph.matrix import Matrix
@@ -220,9 +220,8 @@ class Placed(Operation):
         return operands[place[0]].cell(place[1]) if place else "0"
 
     def words(self, *operands: str) -> str:
-        listed = ", ".join(operands)
         text = "{x} side by side" if len(operands) > 1 else "{x} in its columns, else 0"
-        return translate(text, x=listed)
+        return translate(text, x=in_a_row(operands))
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         place = self._place(column, [term.shape[1] for term in terms])
@@ -281,7 +280,7 @@ class Concat(Operation):
         raise IndexError(column)
 
     def words(self, *operands: str) -> str:
-        return translate("{x} side by side", x=", ".join(operands))
+        return translate("{x} side by side", x=in_a_row(operands))
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         for term in terms:

@@ -97,6 +97,18 @@ class Piece:
     def shown(self, frm: SheetCells | None = None) -> str:
         return written(self.box, self.sheet, frm)
 
+    @cached_property
+    def later(self) -> frozenset[Piece]:
+        """What is computed from it, directly or through others."""
+        found: set[Piece] = set()
+        waiting: list[Piece] = [self]
+        while waiting:
+            for user, _ in waiting.pop().users:
+                if user not in found:
+                    found.add(user)
+                    waiting.append(user)
+        return frozenset(found)
+
 
 _COPY = re.compile(r'§(:§)?|IF\([^,]*,"",§\)')
 """A cell repeated as it is, or as a blank until something is entered."""
@@ -249,6 +261,10 @@ class Pieces:
                         boxes[target.name] += [tuple(line) for line in box.tolist()]
         for name, grid in self._grids.items():
             grid.mark(boxes[name], shown[name])
+
+    def order(self, sheet: SheetCells, box: Box) -> tuple[int, Box]:
+        """By which tables are sorted as they stand in the workbook."""
+        return [*self.book.sheets].index(sheet.name), box
 
     def readers(self, sheet: SheetCells, box: Box) -> Ints:
         """How many operands go over each filled cell of a box, but for copies that only show it."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from attn_xl.errors import InputError
 from attn_xl.graph.node import Node
-from attn_xl.languages import translate, translate_count
+from attn_xl.languages import first_of, in_a_row, translate, translate_count
 from attn_xl.models.build import attend
 from attn_xl.models.computation import Computation
 from attn_xl.settings import SETTINGS, Settings
@@ -22,7 +22,7 @@ from attn_xl.tables.written.reopen import Reopened, recorded_settings
 from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.teaching.answer_key import CHECKS, Key, Keys, key_tables
 from attn_xl.teaching.lessons.lesson import BLANK, LESSON, TABLE, check_of
-from attn_xl.text import listed, shortened
+from attn_xl.text import shortened
 from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.layout.place import lay_out
 from attn_xl.workbook.layout.placed import Block
@@ -192,7 +192,7 @@ def changed_inputs(book: WrittenBook, assignment: Assignment) -> list[str]:
             remarks.append(
                 translate(
                     "Given numbers were changed: {cells}. Marked with the original numbers.",
-                    cells=listed(changed, MOST_LISTED, "; "),
+                    cells=first_of(changed, MOST_LISTED, "; "),
                 )
             )
     return remarks
@@ -225,7 +225,7 @@ def changed_since(opened: Reopened, assignment: Assignment) -> list[str]:
         translate(
             "GIVEN NUMBERS OR WORDS WERE CHANGED in {tables}: marked with the changed ones. Only an "
             "answer key (--answers) has the originals.",
-            tables=", ".join(names),
+            tables=in_a_row(names),
         )
     ]
 
@@ -262,7 +262,7 @@ def edited_record(lines: Sequence[tuple[str, object, str]]) -> list[str]:
         edited.append(translate_count("a line is missing", "{number} lines are missing", gone))
     if not edited:
         return []
-    lines_edited = listed(edited, MOST_LISTED, "; ")
+    lines_edited = first_of(edited, MOST_LISTED, "; ")
     return [
         translate("The sheet {sheet} was edited: {lines}.", sheet=repr(SETTINGS), lines=lines_edited)
     ]

@@ -11,13 +11,12 @@ import numpy as np
 
 from attn_xl.choices import Language
 from attn_xl.graph.recompute import follows
-from attn_xl.languages import current_language, translate, translate_count
+from attn_xl.languages import current_language, first_of, translate, translate_count
 from attn_xl.settings import Settings
 from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.teaching.lessons.blanks import results_of
 from attn_xl.teaching.lessons.pages import COVER, MARK_WIDTH, row_height
-from attn_xl.text import listed
 from attn_xl.views.explanation import figure
 from attn_xl.workbook.layout.controls_sheet import with_controls
 from attn_xl.workbook.layout.layout import Blanks, Layout, Sheet
@@ -193,7 +192,7 @@ def _mistakes(
     for number, alike in enumerate(mistakes[:MOST_ROWS], row + 1):
         one = alike[0]
         guess = sentence(one.guess) or one.differs
-        rest = listed([other.cell.rpartition("!")[2] for other in alike[1:]], MOST_LISTED)
+        rest = first_of([other.cell.rpartition("!")[2] for other in alike[1:]], MOST_LISTED)
         guess = f"{guess} {translate('Also in {cells}.', cells=rest)}".strip() if rest else guess
         entered: float | str = one.entered if one.number is None else one.number
         link = places.get(one.step, one.step)

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from attn_xl.errors import CallError, OutputError
-from attn_xl.languages import current_language, translate, translate_count
+from attn_xl.languages import current_language, in_a_row, translate, translate_count
 from attn_xl.outputs import check_output
 from attn_xl.parallel import in_parallel
 from attn_xl.spreadsheets.addresses import unique
@@ -174,7 +174,7 @@ def together(found: Sequence[Graded], keys: Keys | None) -> list[Graded]:
         if len(own) > 1:
             best = max(own, key=lambda other: other.share or 0.0)
             others = [other.file for other in own if other is not one]
-            also = translate("The same lesson was also handed in as {files}.", files=", ".join(others))
+            also = translate("The same lesson was also handed in as {files}.", files=in_a_row(others))
             if best is one:
                 counts = translate("The best one counts: this one.")
             else:
@@ -182,7 +182,7 @@ def together(found: Sequence[Graded], keys: Keys | None) -> list[Graded]:
             remarks.insert(0, f"{also} {counts}")
             status = status if best is one else Status.repeated
         if one.path in copies:
-            files_alike = ", ".join(copies[one.path])
+            files_alike = in_a_row(copies[one.path])
             remarks.insert(0, translate("Identical, byte for byte, to {files}.", files=files_alike))
         named = named_after(one.path, students) if one.path and one.id else None
         if named and named.id != one.id:

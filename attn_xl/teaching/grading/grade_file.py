@@ -12,7 +12,16 @@ import numpy as np
 
 from attn_xl.errors import AttnXlError, InputError, unforeseen
 from attn_xl.graph.node import Node, Numbers, walk
-from attn_xl.languages import ENGLISH, LANGUAGES, current_language, message, speaking, translate
+from attn_xl.languages import (
+    ENGLISH,
+    LANGUAGES,
+    current_language,
+    first_of,
+    in_a_row,
+    message,
+    speaking,
+    translate,
+)
 from attn_xl.settings import Settings
 from attn_xl.spreadsheets.numerals import as_text, is_number
 from attn_xl.tables.written.record import read_record
@@ -24,7 +33,7 @@ from attn_xl.teaching.lessons.pages import COVER, name_of
 from attn_xl.teaching.lessons.predictions import came_out
 from attn_xl.teaching.lessons.ramp import KIND, LANGUAGE, RAMP, SEED
 from attn_xl.teaching.roster import Student, file_name
-from attn_xl.text import clean, listed, shortened
+from attn_xl.text import clean, shortened
 from attn_xl.views.cell_names import CellNames, Element
 from attn_xl.views.explanation import figure, worked_with
 from attn_xl.workbook.templates import DEFAULT
@@ -368,7 +377,7 @@ def _entries(book: WrittenBook, assignment: Assignment) -> tuple[dict[Node, Entr
                 odd.setdefault(_kind(entry), []).append(f"{one.cell(row, column)}: {entry.remark}")
     return found, [
         *_sheet_remarks(sheets),
-        *(translate(kind, cells=listed(cells, MOST_LISTED, "; ")) for kind, cells in odd.items()),
+        *(translate(kind, cells=first_of(cells, MOST_LISTED, "; ")) for kind, cells in odd.items()),
     ]
 
 
@@ -392,7 +401,7 @@ def _kind(entry: Entry) -> str:
 
 
 def _sheet_remarks(sheets: dict[str, list[str]]) -> list[str]:
-    found = {kind: ", ".join(dict.fromkeys(names)) for kind, names in sheets.items()}
+    found = {kind: in_a_row(dict.fromkeys(names)) for kind, names in sheets.items()}
     remarks = []
     if gone := found["gone"]:
         remarks.append(translate("Missing sheets, whose cells count as blank: {sheets}.", sheets=gone))

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from attn_xl.languages import speaking, translate
+from attn_xl.languages import in_a_row, speaking, translate
 from attn_xl.spreadsheets.addresses import address
 from attn_xl.spreadsheets.engines import IronCalc
 from attn_xl.spreadsheets.numerals import ErrorValue
@@ -80,7 +80,7 @@ def mark_ramp(book: WrittenBook, seed: int, student: str, language: str) -> Ramp
     remarks = []
     if gone:
         remarks.append(
-            translate("Missing sheets, whose cells count as blank: {sheets}.", sheets=", ".join(gone))
+            translate("Missing sheets, whose cells count as blank: {sheets}.", sheets=in_a_row(gone))
         )
     marked = tuple(_with_marks(sheet, computed) for sheet in sheets)
     return RampMarks(steps, tuple(wrong), tuple(remarks), marked)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from attn_xl.graph.node import Node, referred_to
 from attn_xl.graph.operation import operation_of
 from attn_xl.graph.step import ARITHMETIC, Step
-from attn_xl.languages import current_language, translate
+from attn_xl.languages import current_language, in_a_row, translate
 from attn_xl.text import capitalized, clean, shortened
 
 from .function_names import figure_in, formulas_in
@@ -182,12 +182,12 @@ def _alternatives(words: Sequence[str]) -> str:
     """`cat, dog or mouse`; as many as fit."""
     shown: list[str] = []
     for word in map(_short, dict.fromkeys(words)):
-        if len(", ".join([*shown, word])) > LONGEST_LIST and shown:
-            return translate("{words} or another", words=", ".join(shown))
+        if len(in_a_row([*shown, word])) > LONGEST_LIST and shown:
+            return translate("{words} or another", words=in_a_row(shown))
         shown.append(word)
     if len(shown) < 2:
         return "".join(shown)
-    return translate("{words} or {last}", words=", ".join(shown[:-1]), last=shown[-1])
+    return translate("{words} or {last}", words=in_a_row(shown[:-1]), last=shown[-1])
 
 
 def _quoted(words: Sequence[str]) -> str:

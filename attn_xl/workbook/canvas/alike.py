@@ -64,7 +64,8 @@ class Part:
 
     def drawn(self, there: set[Node]) -> Hashable:
         """The kind, and which matrices are drawn already: all that its picture depends on."""
-        return self.kind, tuple(node in there for node in self.nodes)
+        first = (node in there or (is_drawn_at_first_use(node),) for node in self.nodes)
+        return self.kind, tuple(first)
 
     def reads(self, blocks: Blocks) -> Hashable:
         """Where its formulas read matrices of other sheets: where this is equal, formulas of the same
@@ -112,10 +113,10 @@ class _Reader:
 
     def _made(self, node: Node) -> Hashable:
         """A matrix with its formula."""
-        seen = self._seen(node)
+        seen, block = self._seen(node), self._blocks[node]
         self._text(node.words)
         self._text(node.note if node.helper else "")
-        return seen, self._formula(node)
+        return seen, block.live, block.unlocked, self._formula(node)
 
     def _seen(self, node: Node) -> Hashable:
         """A matrix as others read it: its number, once it is known."""
@@ -123,11 +124,10 @@ class _Reader:
             return self.numbers[node]
         self.numbers[node] = len(self.numbers)
         block = self._blocks.get(node)
-        placed = block and (block.live, block.unlocked, block.name.rpartition(".")[2] * node.scalar)
         facts = (
             node.rows, node.columns, node.role, node.helper, node.scalar, bool(node.texts),
-            bool(node.sheet), node.may_hide, placed, self._figures.runs.get(node),
-            is_drawn_at_first_use(node),
+            bool(node.sheet), node.may_hide, block and block.name.rpartition(".")[2] * node.scalar,
+            self._figures.runs.get(node),
         )  # fmt: skip
         if node.name:
             return facts

@@ -27,7 +27,7 @@ from attn_xl.workbook.layout.placed import Block
 from .alike import Likeness, Part, share_widths
 from .drawing import Drawing
 from .measures import FIRST_ROW, Figures
-from .picture import best, by_layer, layer_title
+from .picture import best, by_layer, layer_of, layer_title
 from .picture_cells import extras_of
 
 NOTE = message(
@@ -169,7 +169,9 @@ def _draw_parts(
             else extras_of(figures, picture, blocks, layout, name=name)
         )
         own = tuple(blocks[node] for node in here)
-        canvases.append(Sheet(name, name, "", part.title, translate(NOTE), own, extras[part]))
+        layer = next(filter(None, map(layer_of, part.sheets)), None)
+        shown = replace(extras[part], again=layer is not None and layer.again)
+        canvases.append(Sheet(name, name, "", part.title, translate(NOTE), own, shown))
     moved = {
         sheet: replace(sheet, blocks=tuple(blocks[block.node] for block in sheet.blocks))
         for sheet in drawn

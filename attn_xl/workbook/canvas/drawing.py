@@ -3,6 +3,7 @@ count from 0."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -239,10 +240,11 @@ class Grid:
 
     def added(self, node: Node, column: int) -> float:
         """The total width that a matrix at `column` would add."""
-        return sum(
-            max(0.0, need - self._widths.get(at, 0.0))
-            for at, need in enumerate(self._needs(node), column)
-        )
+        widths, total = self._widths, 0.0
+        for at, need in enumerate(self._needs(node), column):
+            if need > (there := widths.get(at, 0.0)):
+                total += need - there
+        return total
 
 
 class Band:
@@ -297,7 +299,7 @@ class Band:
         if piece.above or piece.scalars:
             column = max(column, self._above_end)
         if not (self.empty and self._start):
-            column = min(range(column, column + SHIFT + 1), key=lambda at: self._cost(piece, at))
+            column = self._cheapest(piece, column)
         add = self.drawing.texts.append
         rows, columns = piece.node.shape
         if piece.before and (begins or not self.empty):
@@ -322,13 +324,20 @@ class Band:
             self._end += 1
         self.last = piece.node
 
-    def _cost(self, piece: Piece, column: int) -> float:
-        """The cost, in characters of width, of a piece at a column; lower where a repeated matrix would
-        stand right below its original."""
+    def _cheapest(self, piece: Piece, first: int) -> int:
+        """The column, from `first`, that adds least to the width of the picture; better still if a
+        repeated matrix stands right below its original."""
         repeated = {above.node for above in piece.above if above.repeated}
-        below = any(drawn.node in repeated and drawn.column == column for drawn in self._above.matrices)
-        aside = column - self._end
-        return self._grid.added(piece.node, column) + PUSHED * aside - ALIGNED * below
+        below = {drawn.column for drawn in self._above.matrices if drawn.node in repeated}
+        least, cheapest = math.inf, first
+        for aside in range(SHIFT + 1):
+            cost = self._grid.added(piece.node, first + aside) + PUSHED * aside
+            cost -= ALIGNED * (first + aside in below)
+            if cost < least:
+                least, cheapest = cost, first + aside
+            if not cost and not below:  # none is cheaper
+                break
+        return cheapest
 
     def carry_on(self) -> None:
         """Draw an arrow from the last matrix to the line below."""

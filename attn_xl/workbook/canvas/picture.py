@@ -22,6 +22,8 @@ ACROSS = 60
 """Columns: anything wider prints too small."""
 BREAK = 0.82
 """The factor on a picture's worth for each line that is broken before its end."""
+MANY_STEPS = 60
+"""Steps on one picture from which only every third width is tried."""
 MANY = 4_000
 """Numbers from which only one arrangement is tried, to save time."""
 
@@ -65,6 +67,8 @@ def best(figures: Figures, sheets: list[Sheet]) -> tuple[Drawing, Spread]:
     limits = [limit for limit in LIMITS if limit >= widest + 2] or [2 * widest + 6]
     if numbers > MANY:
         limits = limits[-1:]
+    elif len(sheets) > MANY_STEPS:
+        limits = limits[::3]
     across = sorted({min(heads, most) for most in HEADS})
     layer = next(filter(None, map(layer_of, sheets)), None)
     stack = (layer.symbol if layer else "", heads, widest)

@@ -156,6 +156,8 @@ class Extras:
         print_to: the print area, `A1:F20`; all cells if "".
         freeze: the first cell that scrolls, `D5`.
         hidden: the sheet is neither shown nor printed.
+        again: the picture has the steps of an earlier one once more; if it needs many pages, only the
+            first is printed.
     """
 
     cells: Sequence[Cell] = ()
@@ -174,3 +176,4 @@ class Extras:
     print_to: str = ""
     freeze: str = ""
     hidden: bool = False
+    again: bool = False

@@ -11,7 +11,7 @@ from attn_xl.models import steps
 from attn_xl.models.computation import Computation, sentence_of
 from attn_xl.models.formula_words import formula_of
 from attn_xl.models.influence import JACOBIAN, JACOBIAN_NOTE
-from attn_xl.models.learning_steps import BEFORE, LEARNED_NOTE
+from attn_xl.models.learning_steps import AFTER, BEFORE, LEARNED_NOTE, MOVED
 from attn_xl.models.parts import chosen_parts
 from attn_xl.settings import COMPARE, CONTROLS
 from attn_xl.spreadsheets.addresses import (
@@ -40,6 +40,8 @@ from .layout import (
 )
 from .placed import Block
 
+MOST_BESIDE = 26
+"""Columns of matrices side by side on a shared sheet, so that they can be printed."""
 MOST_CAPTION = 50
 """Characters of a note that stands as the caption of a matrix on a shared sheet."""
 CONTROLS_NOTE = message("Turn a switch or choose a word, and watch every formula recalculate.")
@@ -101,12 +103,13 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
         places = {node: number for number, (node, _) in enumerate(members)}
         # Each matrix is followed by its helpers, as they were made.
         members.sort(key=lambda member: (places[step_of.get(member[0], member[0])], member[0].helper))
+        widest = max(node.shape[1] for node in places)
         blocks: list[Block] = []
         for node, full_name in dict(members).items():
             whose = f"{spelled.get(prefix, prefix)}." if prefix else ""
             defined = _claim(defined_name(whose + full_name), names)
             live = node.operation is not None and _is_complete(node, there)
-            blocks.append(_place(node, name, defined, blocks, live))
+            blocks.append(_place(node, name, defined, blocks, live, widest))
         main = blocks[0].node
         alone = not main.sheet
         sheets.append(
@@ -195,9 +198,16 @@ def _claim(name: str, taken: set[str], longest: int = MAX_NAME) -> str:
     return name
 
 
-def _place(node: Node, sheet: str, name: str, blocks: list[Block], live: bool) -> Block:
-    """Place a helper to the right of its step and of earlier helpers, others below all blocks.
-    A helper has no row labels where they would repeat those of its step."""
+def _goes_beside(node: Node, before: Block) -> bool:
+    """Whether it is attention after learning, or the difference, which is compared with what is before
+    it number by number."""
+    near = before.place.last_column + 1 < MOST_BESIDE
+    return near and before.node.is_step(BEFORE, AFTER) and node.is_step(AFTER, MOVED)
+
+
+def _place(node: Node, sheet: str, name: str, blocks: list[Block], live: bool, widest: int) -> Block:
+    """Place a helper to the right of its step and of earlier helpers, others below all blocks, of up to
+    `widest` columns. A helper has no row labels where they would repeat those of its step."""
     before = blocks[-1] if blocks else None
     line = [block for block in blocks if before and block.place.row == before.place.row]
     labelled = not node.helper or not line or (not node.scalar and node.rows != line[0].node.rows)
@@ -205,6 +215,9 @@ def _place(node: Node, sheet: str, name: str, blocks: list[Block], live: bool) -
     if before is not None and node.helper:
         row = before.place.row
         column = before.place.last_column + 2 + labelled
+    elif before is not None and _goes_beside(node, before):
+        row = before.place.row
+        column = before.place.column + widest + 2
     elif before is not None:
         # A matrix computed from the one above, number under number, needs no labels of its own; nor
         # does an option below another option.

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from openpyxl.formatting.rule import ColorScale, FormatObject, Rule
 from openpyxl.styles.colors import Color
-from openpyxl.workbook.defined_name import DefinedName
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.dimensions import ColumnDimension
 from openpyxl.worksheet.hyperlink import Hyperlink
@@ -29,7 +28,7 @@ from attn_xl.spreadsheets.addresses import (
 )
 from attn_xl.text import text_width
 from attn_xl.workbook.canvas.measures import NUMBER_ROOM
-from attn_xl.workbook.canvas.paging import A4, CHARACTER, FONT, PAPERS, spread
+from attn_xl.workbook.canvas.paging import A4, CHARACTER, FONT, LEAST, PAPERS, spread
 from attn_xl.workbook.layout.copied_cells import CopiedCells
 from attn_xl.workbook.layout.layout import (
     FIRST_COLUMN,
@@ -62,6 +61,10 @@ MOST_PROMPT_TITLE, MOST_PROMPT = 32, 255
 """UTF-16 units: Excel's limits."""
 PAGE_CHARACTERS = 260
 """Characters across a landscape page that are still readable."""
+MOST_PAGES = 4
+"""Pages: of a picture with the steps of an earlier one that needs more, the first is printed."""
+CENTIMETRE = 72 / 2.54
+"""Points."""
 MOST_SHRUNK = 1.4
 """A text that is this many pages high when it fills the width is printed on one page, smaller."""
 
@@ -85,6 +88,16 @@ def add_sheet(
         likes: the sheets that are like another.
     """
     return _SheetWriter(book, page, layout, sheet, styles).rows(live, dynamic, likes or Likes(()))
+
+
+def defined_names(layout: Layout) -> dict[str, str]:
+    """The cells of each matrix by its defined name."""
+    # IronCalc's MATCH and INDEX accept only ranges, even for one cell; a scalar is a single cell
+    return {
+        block.name: block.place.absolute if block.node.scalar else block.place.absolute_range
+        for sheet in layout.all_sheets
+        for block in sheet.blocks
+    }
 
 
 class Likes:
@@ -135,7 +148,7 @@ class _SheetWriter:
         printed = len(widths)
         if extras.print_to:  # marks beside it are not on paper
             printed = split_address(extras.print_to.rpartition(":")[2])[1]
-        self._page_setup(sum(widths[:printed]), last_row)
+        self._page_setup(widths[:printed], last_row)
         self._add_extras()
         styles = self._styles
         beside = Cell(1, 1, "word", style="attn label", align="right", indent=1)
@@ -211,10 +224,6 @@ class _SheetWriter:
         return cell
 
     def _block(self, block: Block) -> None:
-        name = block.name
-        # IronCalc's MATCH and INDEX accept only ranges, even for one cell; a scalar is a single cell
-        means = block.place.absolute if block.node.scalar else block.place.absolute_range
-        self._book.defined_names[name] = DefinedName(name, attr_text=means)
         caption = None if self._extras.canvas else caption_above(block)
         if caption and caption[0] < HEADER_ROW:
             self._text(*caption, block.caption, "attn note")
@@ -330,7 +339,8 @@ class _SheetWriter:
         one = float(self._page.sheet_format.defaultRowHeight or 15)
         return one * lines if lines > 1 else None
 
-    def _page_setup(self, width: float, last_row: int) -> None:
+    def _page_setup(self, widths: list[float], last_row: int) -> None:
+        width = sum(widths)
         page, ws, extras = self._page, self._ws, self._extras
         ws.sheet_view.showGridLines = page.sheet_view.showGridLines
         ws.sheet_view.zoomScale = extras.zoom or page.sheet_view.zoomScale
@@ -341,7 +351,11 @@ class _SheetWriter:
         ws.page_setup.paperSize = page.page_setup.paperSize
         ws.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
         if extras.canvas:
-            self._picture_setup(width, last_row)
+            self._picture_setup(width, last_row, len(widths))
+            return
+        if self._sheet.shared and (upright := self._fits_upright(widths, last_row)) is not None:
+            ws.page_setup.orientation = "portrait" if upright else "landscape"
+            ws.page_setup.fitToWidth = ws.page_setup.fitToHeight = 1
             return
         ws.page_setup.fitToWidth = max(1, round(width / PAGE_CHARACTERS))
         ws.page_setup.fitToHeight = int(self._fits_a_page(width, last_row))
@@ -354,30 +368,50 @@ class _SheetWriter:
         elif not ws.page_setup.fitToHeight:
             ws.print_title_rows = f"{HEADER_ROW}:{HEADER_ROW}"
 
+    def _fits_upright(self, widths: list[float], last_row: int) -> bool | None:
+        """Whether the numbers and charts of a sheet that fits a page are larger on one that stands
+        upright; None if they do not fit."""
+        one = self._ws.sheet_format.defaultRowHeight or 15
+        across, down = sum(widths) * CHARACTER, last_row * one
+        for chart in self._extras.charts:
+            before = sum(widths[: chart.column - 1]) + 8.4 * max(0, chart.column - 1 - len(widths))
+            across = max(across, before * CHARACTER + chart.width * CENTIMETRE)
+            down = max(down, (chart.row - 1) * one + chart.height * CENTIMETRE)
+        rooms = self._room(), self._room("portrait")
+        lying, upright = (min(1.0, wide / across, high / down) for wide, high in rooms)
+        font = self._styles.named("attn value").font.sz or FONT
+        return upright > lying if max(lying, upright) * font >= LEAST else None
+
     def _fits_a_page(self, width: float, last_row: int) -> bool:
         """Whether a sheet that is fitted to the width of its paper is readable on one page."""
         if not self._extras.heights:
             return last_row <= 60
         one = self._ws.sheet_format.defaultRowHeight or 15
         height = sum(self._extras.heights.get(row, one) for row in range(1, last_row + 1))
-        across, down = self._room
+        across, down = self._room()
         return bool(height * across / (width * CHARACTER) <= MOST_SHRUNK * down)
 
-    @property
-    def _room(self) -> tuple[float, float]:
-        """The width and height, in points, that a landscape page leaves for cells."""
+    def _room(self, orientation: str = "landscape") -> tuple[float, float]:
+        """The width and height, in points, that a page leaves for cells."""
         paper, margins = self._ws.page_setup.paperSize, self._page.page_margins
-        down, across = PAPERS.get(int(paper or A4), PAPERS[A4])
+        across, down = PAPERS.get(int(paper or A4), PAPERS[A4])
+        if orientation == "landscape":
+            across, down = down, across
         return across - 72 * (margins.left + margins.right), down - 72 * (margins.top + margins.bottom)
 
-    def _picture_setup(self, width: float, last_row: int) -> None:
-        """Print a picture on one page, or on several that end between steps."""
+    def _picture_setup(self, width: float, last_row: int, last_column: int) -> None:
+        """Print a picture on one page, or on several that end between steps; of one that repeats the
+        steps of an earlier one on many pages, the first."""
         ws, extras = self._ws, self._extras
         ws.page_setup.orientation = "landscape"
         heights = [extras.heights.get(row, extras.row_height) for row in range(1, last_row + 1)]
         font = self._styles.named("attn value").font.sz or FONT
-        pages = spread(width * CHARACTER, heights, extras.starts, extras.sections, self._room, font)
+        pages = spread(width * CHARACTER, heights, extras.starts, extras.sections, self._room(), font)
         if not pages.breaks and pages.whole:
+            ws.page_setup.fitToWidth = ws.page_setup.fitToHeight = 1
+            return
+        if extras.again and len(pages.breaks) >= MOST_PAGES:
+            ws.print_area = f"A1:{address(pages.breaks[0] - 1, last_column)}"
             ws.page_setup.fitToWidth = ws.page_setup.fitToHeight = 1
             return
         # Programs ignore page breaks on a sheet that is fitted to pages.
