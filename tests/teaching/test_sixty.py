@@ -20,7 +20,7 @@ from attn_xl.errors import CallError, InputError
 from attn_xl.teaching.grading.feedback import by_cause
 from attn_xl.teaching.grading.grade_class import grade_class
 from attn_xl.teaching.grading.grade_sheets import grades_layout
-from attn_xl.teaching.grading.grade_text import canvas_csv, moodle_csv
+from attn_xl.teaching.grading.grade_text import canvas_csv, moodle_csv, without_id
 from attn_xl.teaching.grading.handed_in import owner_of
 from attn_xl.teaching.grading.results import Graded, Status
 from attn_xl.teaching.lessons.blanks import Lesson
@@ -247,6 +247,9 @@ def test_gradebooks_can_be_imported(graded: dict[str, Graded]) -> None:
     assert [row["Email address"] for row in moodle] == [*(one.id for one in found), "9"]
     assert moodle[0]["Grade"] == "100.00"
     assert (moodle[-1]["Grade"], moodle[-1]["Full name"]) == ("", "'=Nobody")
+    nobody = Graded(Path("x.xlsx"), Status.marked, "", "Jean", {"Q": (1, 2)})
+    assert without_id([*found, nobody]) == ["Jean"]
+    assert moodle_csv([*found, nobody]) == moodle_csv(found)  # Moodle would import nothing
     canvas = list(csv.reader(canvas_csv(found, "SIS Login ID").splitlines()))
     assert canvas[0] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Lesson"]
     assert canvas[1][0].strip() == "Points Possible"
@@ -289,6 +292,7 @@ def test_predictions_are_collected(graded: dict[str, Graded], tmp_path: Path) ->
         ("x/मोहन राव - lesson (1).xlsx", "मोहन राव", ""),
         ("x/Ada Lovelace - lesson - Copy.xlsx", "Ada Lovelace", ""),
         ("x/lesson - Copy (2).xlsx", "", ""),
+        ("Ada Lovelace_123_assignsubmission_file_/my/work/lesson (1).xlsx", "Ada Lovelace", "123"),
         ("x/2026-11-22 - lesson.xlsx", "", ""),
     ],
 )

@@ -16,6 +16,8 @@ from attn_xl.outputs import SPREADSHEETS, writing
 
 MOST_FILES, MOST_BYTES = 5_000, 100_000_000
 """Files in a .zip, and bytes of each once it is unpacked."""
+MOST_FOLDERS = 6
+"""Parts of a name that are kept when it is unpacked: the owner's folder may be further up."""
 ASK = {
     ".csv": message("a .csv file holds a single sheet without its formulas"),
     ".pdf": message("a .pdf file holds pages, not cells"),
@@ -60,9 +62,16 @@ class Owner:
 
 
 def owner_of(path: Path) -> Owner:
-    """The student in the name of an exported file or of its folder; an empty one if it names none."""
-    for pattern in (_MOODLE, _CANVAS, _GOOGLE):
-        for text in (path.parent.name, path.stem if pattern is not _CANVAS else path.name):
+    """The student in the name of an exported file or of its folder, for Moodle also of a folder further
+    up; an empty one if none is named."""
+    folders = [parent.name for parent in path.parents]
+    places = (
+        (_MOODLE, (*folders[:1], path.stem, *folders[1:])),
+        (_CANVAS, (*folders[:1], path.name)),
+        (_GOOGLE, (*folders[:1], path.stem)),
+    )
+    for pattern, texts in places:
+        for text in texts:
             if found := pattern.match(text):
                 return Owner(found["name"].strip(), found.groupdict().get("number") or "")
     return Owner()
@@ -138,7 +147,7 @@ def _unpacked(path: Path, into: Path) -> Iterator[HandedIn]:
                         f"{path}: {info.filename!r} is larger than {MOST_BYTES // 1_000_000} MB."
                     )
                 # A folder of its own each, since names may differ in case alone.
-                target = into.joinpath(str(number), *[_safe(part) for part in parts[-2:]])
+                target = into.joinpath(str(number), *[_safe(part) for part in parts[-MOST_FOLDERS:]])
                 target.parent.mkdir(parents=True)
                 with archive.open(info) as member:
                     target.write_bytes(member.read(MOST_BYTES))
