@@ -22,7 +22,7 @@ ACROSS = 60
 """Columns: anything wider prints too small."""
 BREAK = 0.82
 """The factor on a picture's worth for each line that is broken before its end."""
-MANY_STEPS = 60
+MANY_STEPS = 100
 """Steps on one picture from which only every third width is tried."""
 MANY = 4_000
 """Numbers from which only one arrangement is tried, to save time."""
