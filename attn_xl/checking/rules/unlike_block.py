@@ -139,12 +139,19 @@ class Slips:
         return whole
 
     def _is_step(self, block: FormulaBlock, group: Ints) -> bool:
-        """Whether several cells refer to another setting than the others, and else as the block does:
-        a growth rate from some year on."""
-        values = values_at(self.forms, block.sheet, block.sheet.find(group))
-        odd = (values != np.array(predicted(block, group))).any(axis=0)
-        moves = np.array(self.forms.moves(int(block.sheet.formulas[block.places[0]])))
-        return len(group) > 1 and not moves[odd].any()
+        """Whether several cells at the end of a line refer to another setting than those before: a
+        growth rate from some year on."""
+        rows, columns = group // WIDTH, group % WIDTH + 1
+        box = block.box
+        for own, along, side in ((rows, columns, 1), (columns, rows, 0)):
+            ends = along.max() >= box[side + 2] or along.min() <= box[side]
+            whole = along.min() <= box[side] and along.max() >= box[side + 2]
+            if len(group) > 1 and (own == own[0]).all() and ends and not whole:
+                values = values_at(self.forms, block.sheet, block.sheet.find(group))
+                odd = (values != np.array(predicted(block, group))).any(axis=0)
+                moves = np.array(self.forms.moves(int(block.sheet.formulas[block.places[0]])))
+                return not moves[odd].any()
+        return False
 
     def _reads_what_others_do(self, block: FormulaBlock, group: Ints) -> bool:
         """Whether links lead to cells that are computed as those of their block's other links are, and
