@@ -342,6 +342,27 @@ def test_files_of_one_name_all_go_back(handed: Path, tmp_path: Path) -> None:
         ]
 
 
+@pytest.mark.parametrize(
+    ("step", "slip"),
+    [
+        ("Scores", lambda w: X @ X.T),
+        ("Q", lambda w: -(X @ W_Q)[:, [2, 1, 0, 3]]),
+        ("Output", lambda w: w["Softmax"] @ X),
+        ("Softmax", lambda w: causal({"Scaled": w["Scaled"].T}).T),
+    ],
+)
+def test_what_explains_the_lesser_part_is_not_named(
+    handed: Path, tmp_path: Path, step: str, slip: Callable[[Work], np.ndarray]
+) -> None:
+    """Slips that are not known, some of whose numbers a known one gives by chance."""
+    filled(handed / "lesson.xlsx", tmp_path / "one.xlsx", worked(step, slip))
+    (one,) = grade_class([tmp_path / "one.xlsx"], answers=handed / "key.xlsx", jobs=1)
+    wrong = [cell for cell in one.cells if cell.step == step and cell.verdict.credit == 0]
+    assert wrong
+    assert not any(cell.guess for cell in wrong)
+    assert all(cell.differs or step == "Softmax" for cell in wrong)
+
+
 def test_a_damaged_zip_is_an_error(tmp_path: Path) -> None:
     bad = tmp_path / "bad.zip"
     with zipfile.ZipFile(bad, "w") as archive:

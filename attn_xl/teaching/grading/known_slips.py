@@ -33,7 +33,8 @@ Place = tuple[int, int]
 """A cell of a matrix by row and column, from 0."""
 Wrong = tuple[float, Mapping[Node, Numbers]]
 MOST_DECIMALS = 6
-LEAST_SHARE = 1 / 4  # of the wrong numbers of a matrix: a slip that explains fewer is a coincidence
+LEAST_SHARE, FEW_WRONG = 1 / 2, 4
+"""Of more than a few wrong numbers of a matrix, a slip that explains a smaller share is chance."""
 
 
 def slips(node: Node, entered: Mapping[Place, Wrong]) -> dict[Place, str]:
@@ -53,6 +54,7 @@ def slips(node: Node, entered: Mapping[Place, Wrong]) -> dict[Place, str]:
     """
     found_slips = dict.fromkeys(entered, "")
     support = dict.fromkeys(entered, 0)
+    least = LEAST_SHARE * len(entered) if len(entered) > FEW_WRONG else 1
     within: dict[int, list[tuple[str, Numbers]]] = {}
 
     def operations(
@@ -80,7 +82,7 @@ def slips(node: Node, entered: Mapping[Place, Wrong]) -> dict[Place, str]:
         cells = Counter(slip for found in fitting.values() for slip in set(found))
         for cell, found in fitting.items():
             best = max((cells[slip] for slip in found), default=0)
-            if best > support[cell] and best >= LEAST_SHARE * len(entered):
+            if best > support[cell] and best >= least:
                 rivals = {slip for slip in found if cells[slip] == best}
                 found_slips[cell] = rivals.pop() if len(rivals) == 1 else ""
                 support[cell] = best
