@@ -144,7 +144,9 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
     for name, x in run.inputs.items():
         try:
             with run.within(name):
+                run.after_layers.clear()
                 *output, end = run.output(name, x)
+                output += run.after_layers
                 if settings.loss or settings.steps:
                     output.append(run.answers.loss(name, output[0], run.scoring.padding(x.rows)))
         except MissingWeightsError as error:
@@ -289,6 +291,8 @@ class Run:
         self._vocabulary = Vocabulary(
             tables, self.weights, settings.vocabulary, self._logit_cap, predicting
         )
+        self.after_layers: list[Matrix] = []
+        """What layers of the present sentence give, if the next one may not be written."""
         self._head_switches: dict[Part, Matrix] = {}
         self.cache: Cache | None = None
 
@@ -656,6 +660,7 @@ class Run:
             dropout=self.scoring.residual,
             activation=s.activation,
             live=self.live,
+            after_layer=None if self.live.whole else lambda y, _: self.after_layers.append(y),
         )
 
     def generated(self, x: Matrix, logits: Matrix) -> list[Matrix]:

@@ -189,6 +189,7 @@ class PerHead:
         self._rows, self._generated, self._chosen = rows, generated, [*chosen]
         self._heads = len(chosen)
         self._whole: Matrix | None = None
+        self._kept_biases: Matrix | None = None
         if part.of_head(chosen[0]).name(step.symbol) not in weights:
             heads = heads if cut else len(chosen)
             self._whole = weights.matrix(step, part, rows, heads * generated)
@@ -226,7 +227,7 @@ class PerHead:
         labels = self._labels if self._whole is not None else self.of(head).columns
         whole = self._weights.row(step, self._part, labels)
         if whole is not None and self._whole is not None and self._cut:
-            whole = self._only(whole, step)
+            self._kept_biases = whole = self._kept_biases or self._only(whole, step)
         if whole is None or self._heads == 1 or self._whole is None:
             return whole
         return self._block(whole, step, head)

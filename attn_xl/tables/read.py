@@ -190,7 +190,7 @@ def _with_stored(tables: Tables, path: Path) -> Tables:
         return replace(
             tables,
             weights=stored.weights.of_length(longest),
-            settings={**stored.settings, **tables.settings},
+            settings={**stored.settings_of_length(longest), **tables.settings},
             optional=stored.weights.optional,
             longer=lambda more: stored.longer(longest, more),
         )

@@ -121,6 +121,20 @@ MODELS: dict[str, tuple[type, Any, torch.dtype]] = {
         ),
         torch.float32,
     ),
+    "gpt2-untied": (
+        GPT2LMHeadModel,
+        GPT2Config(
+            vocab_size=len(WORDS), n_embd=6, n_layer=2, n_head=3, n_positions=16, n_inner=7,
+            activation_function="relu", scale_attn_weights=False, tie_word_embeddings=False,
+        ),
+        torch.float32,
+    ),
+    "mistral-window": (MistralForCausalLM, MistralConfig(**_NEW, sliding_window=3), torch.float16),
+    "gpt_neox-no-bias": (
+        GPTNeoXForCausalLM,
+        GPTNeoXConfig(**_OLD, rotary_pct=0.5, attention_bias=False, tie_word_embeddings=True),
+        torch.float16,
+    ),
     "phi": (PhiForCausalLM, PhiConfig(**_OLD), torch.float32),
     "llama-linear": (
         LlamaForCausalLM,

@@ -445,3 +445,50 @@ def test_only_what_is_used_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     Checkpoint(TINY)
     assert set(read) == {"model.embed_tokens.weight"}
+
+
+# Windows and tokens
+
+
+def test_a_window_is_computed_once_a_text_is_longer_than_it(make: Callable[..., Path]) -> None:
+    folder = DATA / "mistral-window"
+    assert attn_xl.read_tables(folder, text="the cat ran").settings.get("window") is None
+    assert attn_xl.read_tables(folder, text="the cat ran on").settings["window"] == 3
+    with pytest.raises(CallError, match=r"generate: gives 4 tokens.* last 3"):
+        attn_xl.attend(attn_xl.read_tables(folder, text="the cat"), generate=2)
+    whole = "the cat ran on the mat"
+    kept, full = (
+        attn_xl.attend(attn_xl.read_tables(folder, text=text), **options)[folder.name]
+        for text, options in (("the cat ran on", {"generate": 2}), (whole, {}))
+    )
+    assert np.abs(kept["Logits"].values - full["Logits"].values[:4]).max() < 1e-12
+    x = attn_xl.read_tables(folder, text=whole).sentences[folder.name]
+    rows = [["", *x.columns], *([word, *line] for word, line in zip(x.rows, x.values.tolist()))]
+    read = attn_xl.read_tables(make({"s": rows}), weights=folder)
+    assert np.abs(attn_xl.attend(read)["s"]["Logits"].values - full["Logits"].values).max() < 1e-9
+
+
+@pytest.mark.parametrize("window", [0, -1, 2.5, "4", True])
+def test_a_window_is_a_whole_number(window: object, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(DATA / "mistral-window", tmp_path / "m"))
+    change_json(folder / "config.json", lambda c: c.update(sliding_window=window))
+    refused(folder, "sliding_window is .*; it takes a whole number of at least 1")
+
+
+def test_tokens_are_shown_as_people_read_them() -> None:
+    library = pytest.importorskip("tokenizers")
+    made = library.Tokenizer(library.models.BPE())
+    made.decoder = library.decoders.ByteLevel()
+    shown = {
+        "Ġcat": "cat",
+        "Ġ": "␣",
+        "ĠĠ": "␣␣",
+        "Ċ": "\\n",
+        "ðŁĲŃ": "🐭",
+        "ĠðŁ": "\\xf0\\x9f",
+        "naÃ": "na\\xc3",
+    }
+    made.add_tokens(list(shown))
+    assert {
+        token: tokenizer._readable(made, made.token_to_id(token), token) for token in shown
+    } == shown

@@ -74,6 +74,7 @@ class Checkpoint:
         for head in heads:
             family = replace(family, tensors={**family.tensors, **head.tensors})
         self.settings = _settings(family, self._config, file)
+        self._window = _window(family, self._config, file)
         self._remarks: tuple[str, ...] = ()
         if (folder / MODULES).is_file() and family.stack == "Enc":
             self._read_modules(folder)
@@ -164,11 +165,15 @@ class Checkpoint:
             self.folder,
             sentences,
             weights,
-            self.settings,
+            self.settings_of_length(longest),
             tuple(remarks),
             optional=self.weights.optional,
             longer=lambda more: self.longer(longest, more),
         )
+
+    def settings_of_length(self, longest: int) -> dict[str, Any]:
+        """The settings for a text of this many tokens: with the window, if it hides some of them."""
+        return self.settings | ({"window": self._window} if longest > self._window else {})
 
     def longer(self, words: int, more: int) -> StoredWeights:
         """The weights for a text of this many tokens that goes on for some more.
@@ -178,6 +183,12 @@ class Checkpoint:
                 its length, so that kept keys would be wrong.
         """
         _check_length(words + more, self._config, self.folder, "--generate")
+        if words <= self._window < words + more:
+            raise CallError(
+                f"--generate: gives {words + more} tokens, and this model only attends to the last "
+                f"{self._window} (sliding_window). Generate fewer words, or use a text of more than "
+                f"{self._window} tokens."
+            )
         made = self.weights.of_length(words + more)
         if made.stretched_unlike(self.weights.of_length(words)):
             raise CallError(
@@ -258,6 +269,18 @@ def _settings(family: Family, config: Mapping[str, Any], file: Path) -> dict[str
     if settings.get("rotary_share") == 1:
         del settings["rotary_share"]
     return settings
+
+
+def _window(family: Family, config: Mapping[str, Any], file: Path) -> float:
+    """How many tokens each token attends to; infinite without a window."""
+    window = config.get("sliding_window", family.window) if family.window else None
+    if window is None:
+        return math.inf
+    if type(window) is not int or window < 1:
+        raise InputError(
+            f"{file}: sliding_window is {window!r}; it takes a whole number of at least 1."
+        )
+    return window
 
 
 def _rotary(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -359,7 +382,7 @@ def _encoded(tokenizer: Tokenizer, text: str) -> list[int]:
 
 
 def _check_length(length: int, config: Mapping[str, Any], folder: Path, option: str = "--text") -> None:
-    for key in ("max_position_embeddings", "n_positions", "sliding_window"):
+    for key in ("max_position_embeddings", "n_positions"):
         most = config.get(key)
         scaling = _rotary(config)
         if scaling["rope_type"] == "dynamic" and type(most) is int and key.startswith("max"):
@@ -406,7 +429,8 @@ class StoredWeights(Mapping[str, Table]):
             self._places[SEGMENT] = _Place(f"{self._prefix}{family.segments}.weight")
         if family.positions:
             self._places["W_P"] = _Place(f"{self._prefix}{family.positions}.weight")
-        self._require(int(settings["layers"]), tied)
+        unbiased = [part for key, part in family.unbiased.items() if config.get(key) is False]
+        self._require(int(settings["layers"]), tied, unbiased)
         self._check_shapes(settings)
 
     def stretch(self, config: Mapping[str, Any], settings: Mapping[str, Any], file: Path) -> None:
@@ -489,7 +513,11 @@ class StoredWeights(Mapping[str, Table]):
             values = self._part(values, place)
         if values.ndim == 1:
             return values.reshape(1, -1)
-        return values.T if self._family.turned else values
+        return values.T if self._turned(weight) else values
+
+    def _turned(self, weight: str) -> bool:
+        """Whether a matrix is stored out x in; the output matrix is in every family."""
+        return self._family.turned or weight == "W_U"
 
     def _part(self, values: Array, place: _Place) -> Array:
         """One of several stacked weights."""
@@ -530,7 +558,7 @@ class StoredWeights(Mapping[str, Table]):
             )
         return dict(sorted(found.items(), key=lambda item: _order(item[0])))
 
-    def _require(self, layers: int, tied: bool) -> None:
+    def _require(self, layers: int, tied: bool, unbiased: Sequence[str]) -> None:
         """Refuse a checkpoint that lacks a tensor: one that its family always has, or that another
         layer has.
 
@@ -547,7 +575,9 @@ class StoredWeights(Mapping[str, Table]):
                     f"{self._prefix}{path.replace(ALL, str(layer))}.{kind}" in self._tensors
                     for layer in range(layers if ALL in path else 1)
                 ]
-                always = kind == "weight" or family.biased
+                always = kind == "weight" or (
+                    family.biased and not any(part in path for part in unbiased)
+                )
                 if head:
                     always = not tied if kind == "weight" else family.biased_words
                 if always or (any(there) and not head):
@@ -615,7 +645,7 @@ class StoredWeights(Mapping[str, Table]):
             return (rows, shape[1]) if len(shape) == 2 else shape
         if len(shape) == 1:
             return 1, shape[0] // place.parts
-        rows, columns = shape[::-1] if self._family.turned else shape
+        rows, columns = shape[::-1] if self._turned(weight) else shape
         return rows, columns // place.parts
 
 

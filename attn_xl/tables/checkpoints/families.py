@@ -67,6 +67,9 @@ class Family:
         words: the tensor with the embeddings; `segments`: the one whose first row is added to each.
         positions: the tensor with learned positions; `first_position`: the row of the first word.
         biased: every matrix and every norm has a bias; `biased_words`: the output matrix has one.
+        unbiased: parts of the names of matrices that have no bias if this key of the config is false.
+        window: how many tokens each token attends to if `sliding_window` is missing from the config; 0
+            if the family always attends to all.
         tied: the output matrix is that of the embeddings, unless `tie_word_embeddings` decides.
         ignored: parts of the names of tensors that the hidden states do not need: buffers, other heads.
     """
@@ -86,6 +89,8 @@ class Family:
     heads: tuple[Head, ...] = ()
     biased: bool = True
     biased_words: bool = False
+    unbiased: Mapping[str, str] = field(default_factory=dict)
+    window: int = 0
     tied: bool = True
     ignored: tuple[str, ...] = ()
 
@@ -250,7 +255,7 @@ GPT2 = Family(
     ignored=(".attn.bias", ".attn.masked_bias"),
 )
 LLAMA = Family(
-    types=("llama", "mistral", "qwen2"),
+    types=("llama", "qwen2"),
     stack="Dec",
     prefixes=("", "model."),
     settings={
@@ -285,6 +290,7 @@ LLAMA = Family(
     tied=False,
     ignored=(".rotary_emb.inv_freq",),
 )
+MISTRAL = replace(LLAMA, types=("mistral",), window=4096)
 QWEN3 = replace(
     LLAMA,
     types=("qwen3",),
@@ -325,6 +331,7 @@ GPT_NEOX = Family(
         "embed_out": "W_U",
     },
     split="heads",
+    unbiased={"attention_bias": ".attention."},
     tied=False,
     ignored=(".rotary_emb.inv_freq", ".attention.bias", ".attention.masked_bias"),
 )
@@ -396,7 +403,7 @@ PHI = Family(
     tied=False,
     ignored=(".rotary_emb.inv_freq",),
 )
-FAMILIES = (BERT, ROBERTA, DISTILBERT, GPT2, LLAMA, QWEN3, GPT_NEOX, GPTJ, PHI)
+FAMILIES = (BERT, ROBERTA, DISTILBERT, GPT2, LLAMA, MISTRAL, QWEN3, GPT_NEOX, GPTJ, PHI)
 NOT_COMPUTED = {
     "deepseek_v2": "latent attention with its own file layout and groups of experts",
     "deepseek_v3": "a router with sigmoid scores, a correction bias and groups of experts",

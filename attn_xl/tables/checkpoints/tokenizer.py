@@ -22,6 +22,12 @@ _SPLIT = {"Whitespace": r"\w+|[^\w\s]+", "WhitespaceSplit": r"\S+"}
 _SPACES = ("Ġ", "▁")
 """How tokens spell the space before a word: byte-level ones and those of SentencePiece."""
 
+_PRINTED = [*range(33, 127), *range(161, 173), *range(174, 256)]
+_BYTES = {chr(byte): byte for byte in _PRINTED} | {
+    chr(256 + i): byte for i, byte in enumerate(sorted({*range(256)} - {*_PRINTED}))
+}
+"""The byte that each character of a byte-level token stands for (`bytes_to_unicode` of GPT-2)."""
+
 
 @dataclass(frozen=True)
 class Tokenizer:
@@ -110,12 +116,22 @@ def _vocabulary(file: Path, numbers: Any) -> list[str]:
 
 
 def _readable(tokenizer: Any, number: int, token: str) -> str:
-    """A token without the sign for the space before it: `cat` for `Ġcat`."""
+    """A token without the sign for the space before it: `cat` for `Ġcat`; spaces alone are `␣`, other
+    white space and bytes that are only a part of a character are escaped: `\\n`, `\\xf0\\x9f`."""
     bare = token.lstrip("".join(_SPACES))
-    if bare.isascii():
-        return clean(bare) or token
-    text = str(tokenizer.decode([number], skip_special_tokens=False)).strip()
-    return token if not text or "\ufffd" in text else clean(text)
+    if not bare:
+        return "␣" * len(token)
+    text = bare
+    if not bare.isascii():
+        text = str(tokenizer.decode([number], skip_special_tokens=False))
+    if "\ufffd" in text and all(character in _BYTES for character in token):
+        text = bytes(_BYTES[character] for character in token).decode(errors="backslashreplace")
+    if not text or "\ufffd" in text:
+        return token
+    shown = text.strip()
+    if not shown or min(shown) < " ":
+        return text.encode("unicode_escape").decode()
+    return clean(shown)
 
 
 def distinct(words: Sequence[str]) -> tuple[str, ...]:

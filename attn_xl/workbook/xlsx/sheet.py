@@ -378,11 +378,9 @@ class _SheetWriter:
         ws, room = self._ws, self._room()[0] / CHARACTER
         font = self._styles.named("attn value").font.sz or FONT
         least = min(1.0, LEGIBLE / font)
+        if self._extras.charts or not self._sheet.shared or sum(widths) * least <= room:
+            return False
         starts = sorted({block.place.column for block in self._sheet.blocks})
-        if self._extras.charts or not starts or not self._sheet.main.node.sheet:
-            return False
-        if sum(widths) * least <= room:
-            return False
         ends = [*(start - 1 for start in starts[1:]), len(widths)]
         pages, breaks = [sum(widths[: ends[0]])], []
         for start, end in zip(starts[1:], ends[1:]):
