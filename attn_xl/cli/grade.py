@@ -10,7 +10,7 @@ import typer
 from attn_xl.errors import CallError, InputError
 from attn_xl.languages import ENGLISH, current_language, speaking
 from attn_xl.settings import Language, Settings
-from attn_xl.text import say
+from attn_xl.text import listed, say
 
 from .options import Force, Template
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from attn_xl.teaching.grading.results import Graded
+
+MOST_LISTED = 8
 
 
 def grade(
@@ -84,7 +86,7 @@ def grade(
 ) -> int:
     from attn_xl.outputs import check_ending, check_output
     from attn_xl.teaching.grading.grade_class import grade_class, submitted, summary
-    from attn_xl.teaching.grading.grade_text import canvas_csv, moodle_csv, print_grades
+    from attn_xl.teaching.grading.grade_text import canvas_csv, moodle_csv, print_grades, without_id
     from attn_xl.teaching.grading.results import Status
     from attn_xl.workbook.templates import find_template
 
@@ -120,6 +122,8 @@ def grade(
                 _write(graded, target, template_path)
     for target in targets:
         say(f"{target}: {summary(graded)}")
+    if moodle is not None and (nameless := without_id(graded)):
+        say(f"{moodle}: without {listed(nameless, MOST_LISTED)}: no id. Enter these marks by hand.")
     if feedback is not None:
         copies = sum(bool(one.feedback) for one in graded)
         say(f"{feedback}: {copies} marked {'copy' if copies == 1 else 'copies'}")

@@ -69,10 +69,12 @@ def learn(
         computation, path, template=template_path, settings=settings, source=source, record=True
     )
     if weights_out is not None:
+        from attn_xl.tables.written.record import model_lines
         from attn_xl.workbook.write_input import write_tables
 
         weights = {**not_learned(computation), **tables.weights, **trained(computation)}
-        write_tables(replace(tables, weights=weights), weights_out)
+        own = {**model_lines(settings), **tables.settings}
+        write_tables(replace(tables, weights=weights, settings=own), weights_out)
     for line in computation.remarks:
         say(line, file=sys.stderr)
     say(f"{path}: {layout.summary(settings)}")

@@ -261,7 +261,15 @@ def compute_file(
             for option in ("controls", "influence"):
                 changed: dict[str, Any] = {option: True}
                 other = replace(plain, **changed)
-                if not other.why_idle(option) and has_steps(foresee(tables, other), steps, sheet):
+                try:
+                    found = not other.why_idle(option) and has_steps(
+                        foresee(tables, other), steps, sheet
+                    )
+                except InputError:  # too large, and it may have no such step either
+                    if any(option in step.casefold() for step in steps):
+                        raise
+                    continue
+                if found:
                     options = {**options, option: True}
                     break
     settings = Settings.resolve(options, tables.settings, f"{file}, sheet 'Settings'")

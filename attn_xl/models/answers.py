@@ -194,6 +194,8 @@ class Answers:
             raise InputError(
                 f"{self._tables.path}: the sheet {TARGET} is missing: {n} x {m}, the numbers that "
                 f"{result.name} should have. With several sentences, name it {own} for this one."
+                + " To learn the classes of the sheet Labels, add --model classify."
+                * bool(self._tables.labels)
             )
         if table.shape != result.shape:
             raise InputError(

@@ -144,7 +144,9 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
     for name, x in run.inputs.items():
         try:
             with run.within(name):
+                run.after_layers.clear()
                 *output, end = run.output(name, x)
+                output += run.after_layers
                 if settings.loss or settings.steps:
                     output.append(run.answers.loss(name, output[0], run.scoring.padding(x.rows)))
         except MissingWeightsError as error:
@@ -289,6 +291,8 @@ class Run:
         self._vocabulary = Vocabulary(
             tables, self.weights, settings.vocabulary, self._logit_cap, predicting
         )
+        self.after_layers: list[Matrix] = []
+        """What layers of the present sentence give, if the next one may not be written."""
         self._head_switches: dict[Part, Matrix] = {}
         self.cache: Cache | None = None
 
@@ -584,11 +588,11 @@ class Run:
         many = len(self.given)
         heads = max(self.settings.heads or 1, heads_told(self.tables.weights)[0])
         if many < heads:
-            a = self.settings.attention
+            its = self.settings.attention
             raise CallError(
                 f"--attention: there are {heads} heads, but attention weights for {many}. Give those "
-                f"of every head, {a}_1 to {a}_{heads}, each as a sheet or a range: "
-                f'--range "{a}_{heads}=Sheet!B3:F9".'
+                f"of every head, {its}_1 to {its}_{heads}, each as a sheet or a range: "
+                f'--range "{its}_{heads}=Sheet!B3:F9".'
             )
         mixes = many > 1 or steps.W_O.symbol in self.weights
         names = (steps.W_V.symbol, WHOLE.of_head(1).name(steps.W_V.symbol))
@@ -656,6 +660,7 @@ class Run:
             dropout=self.scoring.residual,
             activation=s.activation,
             live=self.live,
+            after_layer=None if self.live.whole else lambda y, _: self.after_layers.append(y),
         )
 
     def generated(self, x: Matrix, logits: Matrix) -> list[Matrix]:

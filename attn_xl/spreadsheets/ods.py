@@ -31,8 +31,11 @@ def ods_formulas(content: bytes, path: Path) -> FormulaBook | None:
     book = FormulaBook(path)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            tables = fromstring(archive.read("content.xml")).iter(f"{_TABLE}table")
-        for table in tables:
+            content_xml = fromstring(archive.read("content.xml"))
+        for named in content_xml.iter(f"{_TABLE}named-range"):
+            cells = as_in_excel(f"[{named.get(f'{_TABLE}cell-range-address', '')}]")
+            book.names.setdefault(named.get(f"{_TABLE}name", ""), cells)
+        for table in content_xml.iter(f"{_TABLE}table"):
             name = table.get(f"{_TABLE}name", "")
             book.sheets[name] = _sheet(name, table, book.formulas)
     except UNREADABLE:

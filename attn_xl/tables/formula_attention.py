@@ -285,8 +285,8 @@ def find_attention(book: FormulaBook) -> tuple[list[Attention], Tracing]:
         for one in (head.q, head.k, head.v)
         if one.weights is not None
     }
-    found = [_attention(tracing, [*group.values()], projecting) for group in groups.values()]
-    return found, tracing
+    made = [_attention(tracing, [*group.values()], projecting) for group in groups.values()]
+    return made, tracing
 
 
 def _head(tracing: Tracing, product: Product) -> Head | None:
@@ -487,7 +487,7 @@ def settle(attention: Attention, values: Values) -> None:
     if stored is None or head.weights is None or q is None or k is None:
         return
     stored = stored if head.weights[1] == "columns" else stored.T
-    added = head.mask and _turned(head.mask, values)
+    added = _turned(head.mask, values) if head.mask is not None else None
     if stored.shape != (len(q), len(k)) or q.shape[1] != k.shape[1]:
         return
     plain = q @ k.T

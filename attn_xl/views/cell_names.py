@@ -58,6 +58,8 @@ class CellNames:
         self._sheet = sheet
         controls = [SelectedMatrix("", name, node) for name, node in computation.controls.items()]
         self._selected = {one.node: one for one in (*select(computation), *controls)}
+        scopes = (scope for node in self._selected for scope in node.part.scopes)
+        self._ranks = {scope: rank for rank, scope in enumerate(dict.fromkeys(scopes))}
         self._labels: dict[tuple[str, ...], list[str]] = {}
         self._steps = Steps((*select(computation, (), sheet), *controls), computation)
 
@@ -106,7 +108,7 @@ class CellNames:
         if not parts:
             raise self._unknown(text)
         name, inside = parts
-        ones, found = self._steps.find(name), []
+        ones, found = sorted(self._steps.find(name), key=self._rank), []
         refusals: list[CallError] = []
         for one in ones:
             try:
@@ -125,6 +127,10 @@ class CellNames:
             f"{text} is {several if inside is None else 'in none of these'}: {titles}{more}. "
             f"{refusals[0]}"
         )
+
+    def _rank(self, one: SelectedMatrix) -> list[int]:
+        """The place of its layer or sentence among those of the computation."""
+        return [self._ranks[scope] for scope in one.node.part.scopes]
 
     def _split(self, text: str) -> tuple[str, str | None] | None:
         """A known step's name and the text in the brackets after it; None for an unknown step."""

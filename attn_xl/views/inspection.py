@@ -20,6 +20,8 @@ from attn_xl.text import count, listed, shortened
 MOST_LABELS = 6
 MOST_OTHERS = 30
 """Tables that are not used which a report for people lists, over all sheets; at least two per sheet."""
+MOST_LINES = 60
+"""Lines after which further sheets take one line each."""
 MOST_TRIED = 12
 _OPTION = re.compile(r"""--([a-z][a-z-]*) ("[^"]+"|'[^']+'|[^\s"',;]+(?:,[^\s"',;]+)*)""")
 Given = Mapping[str, Any]
@@ -127,6 +129,10 @@ def as_text(file: str, made: Survey, given: Mapping[str, Any]) -> str:
         lines += ["", f"Sheet {sheet.name!r}" + (f": {sheet.passed}" if sheet.passed else "")]
         used = [f for f in sheet.found if f.use]
         over = [f for f in sheet.found if not f.use]
+        if len(lines) > MOST_LINES and not sheet.passed:
+            names = listed([f.name if f.use == "weights" else f.range for f in used], MOST_LABELS)
+            lines[-2:] = [f"{lines[-1]}: {names or 'nothing used'}; {count(len(over), 'other table')}"]
+            continue
         more = len(over) - most
         over = by_likelihood(over)[:most] if more > 1 else over
         for f in used:

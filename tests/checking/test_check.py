@@ -15,6 +15,7 @@ import numpy as np
 import openpyxl
 import pytest
 from conftest import ROOT, SAMPLES, alike, by_libreoffice
+from exercises import heads_side_by_side, masked, words_in_columns
 from imitations import imitated, names
 from make_slips import key, slips
 from networks import cases
@@ -137,6 +138,29 @@ def test_no_false_alarm_on_published_workbooks(path: Path) -> None:
     alarms = [finding for finding in report.findings if finding.severity != "note"]
     assert {(f"'{f.sheet}'", f.cells) for f in alarms} <= REAL
     assert report.checked >= report.formulas > 0
+
+
+@pytest.mark.parametrize(
+    ("exercise", "slip", "found", "do"),
+    [
+        (words_in_columns, "", "", ""),
+        (words_in_columns, "sum", "R26", "=SUM(R22:R25)"),
+        (words_in_columns, "values", "I20:L22", "=MMULT(I20:L22,P28:S31)"),
+        (heads_side_by_side, "", "", ""),
+        (heads_side_by_side, "head", "O21:Q23", "=SUMPRODUCT($O16:$P16,$S$16:$T$16)/SQRT(2)"),
+        (heads_side_by_side, "bias", "B37:E39", "+H$35"),
+        (masked, "", "", ""),
+        (masked, "mask", "F9:I12", "F9:I12"),
+    ],
+)
+def test_exercises_made_by_hand(exercise: Any, slip: str, found: str, do: str, tmp_path: Path) -> None:
+    """Nothing, or the one slip and what to enter."""
+    book = openpyxl.Workbook()
+    exercise(book, slip)
+    book.save(tmp_path / "in.xlsx")
+    findings = [f for f in check_workbook(tmp_path / "in.xlsx").findings if f.kind != "no value"]
+    assert [f.cells for f in findings] == [found] * bool(found)
+    assert all(do in f.do for f in findings)
 
 
 @alike

@@ -7,9 +7,10 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, by_libreoffice, thorough, verify
+from conftest import SAMPLES, by_libreoffice, make_input, table, thorough, verify
 from judges import differences_libreoffice
 
 from attn_xl.cli.main import main
@@ -155,3 +156,12 @@ def test_mistakes_in_the_call(call: tuple[str, ...], says: str, run: Run) -> Non
 
 def test_a_folder_that_does_not_exist(run: Run, tmp_path: Path) -> None:
     assert "no such file" in run("model", tmp_path / "none", "--text", TEXT, status=1)
+
+
+def test_a_step_that_is_nowhere_is_said_also_where_influence_is_too_large(
+    run: Run, tmp_path: Path
+) -> None:
+    x = np.random.default_rng(0).normal(size=(30, 200)).round(2)
+    wide = make_input(tmp_path / "wide.xlsx", {"s": table(x)})
+    assert "there is no step 'Nowhere'" in run("show", wide, "--step", "Nowhere", status=2)
+    assert "more than 4,000,000" in run("show", wide, "--step", "Influence", status=1)

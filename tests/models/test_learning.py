@@ -280,7 +280,7 @@ def test_trained_weights_are_an_input_like_any_other(
     assert np.mean([loss.values for loss in after]) == pytest.approx(losses[-1], rel=1e-12)
     ran("convert", learned, *model, "--loss", "-o", again)
     ran("teach", learned, *model, "--loss", "-o", lesson)
-    assert "Loss" in ran("show", learned, *model, "--loss")
+    assert "Loss" in ran("show", learned, "--loss")  # its model is written with it
 
 
 def test_weights_that_are_missing_are_drawn_as_xavier_uniform() -> None:
@@ -303,7 +303,7 @@ def test_a_step_that_does_not_exist_is_said_with_those_that_do(tmp_path: Path) -
         attn_xl.explain(run.computation, "Step1.pets.dProbabilities")
     assert ", d_k, " in str(found.value)
     assert "ScaledStep1" not in str(found.value)
-    with pytest.raises(CallError, match=r"several steps: Step1\.desk\.dScores, Step1\.pets\.dScores"):
+    with pytest.raises(CallError, match=r"several steps: Step1\.pets\.dScores, Step1\.desk\.dScores"):
         attn_xl.explain(run.computation, "Step1.dScores")
 
 
@@ -313,8 +313,8 @@ def test_a_gradient_is_explained_without_its_sentence() -> None:
     only = attn_xl.explain(run, "Step1.dScores[mouse, cat]")
     assert (only.name, only.others) == ("Step1.pets.dScores[mouse, cat]", ())
     first = attn_xl.explain(run, "Step1.dScores[mouse, are]")
-    assert first.name == "Step1.desk.dScores[mouse, are]"
-    assert first.others == ("Step1.pets.dScores[mouse, are]",)
+    assert first.name == "Step1.pets.dScores[mouse, are]"
+    assert first.others == ("Step1.desk.dScores[mouse, are]",)
 
 
 def test_labels_in_python() -> None:

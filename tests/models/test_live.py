@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT, SAMPLES, alike, verify
-from judges import Editable
+from conftest import CANCELLED, ROOT, SAMPLES, alike, verify
+from judges import Editable, differences_ironcalc
 
 import attn_xl
 from attn_xl.errors import CallError
@@ -85,6 +85,25 @@ def test_several_heads_with_biases(family: str, heads: str, tmp_path: Path) -> N
     same(part, model("the cat chased", controls=True))
     attn_xl.write_workbook(part, tmp_path / "m.xlsx")
     verify(tmp_path / "m.xlsx")
+    same(attn_xl.attend(attn_xl.read_tables(tmp_path / "m.xlsx")), part)
+
+
+@pytest.mark.parametrize(
+    ("family", "stack", "options"), [("distilbert", "Enc", {}), ("gpt2", "Dec", {"lens": False})]
+)
+def test_a_layer_is_written_that_no_written_layer_reads(
+    family: str, stack: str, options: dict[str, Any], tmp_path: Path
+) -> None:
+    model = attn_xl.load_model(DATA / family)
+    part = model("the cat chased", live_layers="0", **options)
+    (graph,) = part.values()
+    assert f"{stack}1.Softmax_1" in graph
+    assert f"{stack}1.Sum_2" in graph
+    assert f"{stack}2.Softmax_1" not in graph
+    same(part, model("the cat chased", **options))
+    attn_xl.write_workbook(part, tmp_path / "m.xlsx")
+    found = differences_ironcalc(tmp_path / "m.xlsx", 1e-8, CANCELLED)
+    assert not found  # its NORMSDIST has ten digits
     same(attn_xl.attend(attn_xl.read_tables(tmp_path / "m.xlsx")), part)
 
 

@@ -588,7 +588,86 @@ def two_layers(path: Path) -> np.ndarray:
     return first.o
 
 
+def divided_by_a_cell(path: Path) -> np.ndarray:
+    """Scores divided by the square root of a number in a cell, which is not d_k; a column of numbers of
+    the vocabulary between words and vectors; W_O and its bias, afterwards."""
+    hand, x, s = Hand(), numbers(160, 3, 3), "Übung"
+    w, w_o, b_o = [numbers(n, 3, 3) for n in (161, 162, 163)], numbers(164, 3, 3), numbers(165, 1, 3)
+    h = Head(x * np.sqrt(np.sqrt(3 / 8)), w)
+    scores = (x @ w[0]) @ (x @ w[1]).T / np.sqrt(8)
+    a, v = softmax(scores), x @ w[2]
+    hand.given(s, 1, 1, [["Teiler", 8]])
+    hand.given(s, 2, 1, [[word, 10 + n] for n, word in enumerate(("der", "Hund", "bellt"))])
+    hand.given(s, 2, 3, x)
+    for n, m in enumerate((x @ w[0], x @ w[1], v)):
+        hand.given(s, 2, 8 + 4 * n, w[n])
+        hand.array(s, 7, 8 + 4 * n, m, f"MMULT($C$2:$E$4,{area(2, 8 + 4 * n, w[n])})")
+    np.testing.assert_allclose(h.a, a)
+    hand.array(s, 12, 1, scores, "MMULT(H7:J9,TRANSPOSE(L7:N9))/SQRT($B$1)")
+    hand.array(s, 12, 6, a, "EXP(A12:C14)/MMULT(EXP(A12:C14),TRANSPOSE(COLUMN(A12:C14)^0))")
+    hand.array(s, 17, 1, a @ v, "MMULT(F12:H14,P7:R9)")
+    hand.given(s, 17, 8, w_o)
+    hand.given(s, 21, 8, b_o)
+    hand.array(s, 17, 13, a @ v @ w_o + b_o, "MMULT(A17:C19,H17:J19)+H21:J21")
+    hand.save(path)
+    return np.asarray(a @ v @ w_o + b_o)
+
+
+def encoder_block(path: Path) -> np.ndarray:
+    """An encoder block of one head: W_O found by its product, the other weights told by labels."""
+    hand, x, s = Hand(), numbers(170, 3, 2), "block"
+    w, w_o = [numbers(n, 2, 2) for n in (171, 172, 173)], numbers(174, 2, 2)
+    w_1, b_1, w_2, b_2 = (
+        numbers(n, *size) for n, size in enumerate(((2, 4), (1, 4), (4, 2), (1, 2)), 175)
+    )
+    h = Head(x, w)
+    hand.given(s, 2, 1, [["the"], ["cat"], ["sat"]])
+    hand.given(s, 2, 2, x)
+    for n, m in enumerate((h.q, h.k, h.v)):
+        hand.given(s, 2, 6 + 3 * n, w[n])
+        hand.array(s, 6, 6 + 3 * n, m, f"MMULT($B$2:$C$4,{area(2, 6 + 3 * n, w[n])})")
+    hand.array(s, 11, 1, h.a, "SOFTMAX(MMULT(F6:G8,TRANSPOSE(I6:J8))/SQRT(2))")
+    hand.array(s, 11, 6, h.o, "MMULT(A11:C13,L6:M8)")
+    hand.given(s, 11, 9, w_o)
+    mixed = hand.array(s, 16, 1, h.o @ w_o, "MMULT(F11:G13,I11:J12)")
+
+    def norm(top: int, before: np.ndarray, seed: int) -> np.ndarray:
+        gamma, beta = numbers(seed, 1, 2) + 5, numbers(seed + 1, 1, 2)
+        centred = before - before.mean(axis=1, keepdims=True)
+        after = centred / np.sqrt(before.var(axis=1, keepdims=True) + 1e-5) * gamma + beta
+        for column, name, row in ((9, f"gamma_{seed // 90}", gamma), (12, f"beta_{seed // 90}", beta)):
+            hand.given(s, top, column, [[name]])
+            hand.given(s, top + 1, column, row)
+        return hand.cells(
+            s, top + 1, 5, after,
+            lambda r, c: f"({address(r, c - 4)}-AVERAGE($A{r}:$B{r}))/SQRT(VARP($A{r}:$B{r})+0.00001)"
+            f"*{address(top + 1, c + 4)[:-2]}${top + 1}+{address(top + 1, c + 7)[:-2]}${top + 1}",
+        )  # fmt: skip
+
+    added = hand.array(s, 21, 1, mixed + x, "A16:B18+B2:C4")
+    first = norm(20, added, 90)
+    for row, column, name, m in (
+        (26, 9, "W_1", w_1),
+        (26, 14, "b_1", b_1),
+        (31, 9, "W_2", w_2),
+        (31, 14, "b_2", b_2),
+    ):
+        hand.given(s, row, column, [[name]])
+        hand.given(s, row + 1, column, m)
+    hidden = np.maximum(first @ w_1 + b_1, 0)
+    hand.cells(
+        s, 27, 1, hidden,
+        lambda r, c: f"MAX(0,$E{r - 6}*{address(27, c + 8)}+$F{r - 6}*{address(28, c + 8)}+{address(27, c + 13)})",
+    )  # fmt: skip
+    hand.array(s, 32, 1, hidden @ w_2 + b_2, "MMULT(A27:D29,I32:J35)+N32:O32")
+    last = hand.array(s, 42, 1, hidden @ w_2 + b_2 + first, "A32:B34+E21:F23")
+    end = norm(41, last, 180)
+    hand.save(path)
+    return end
+
+
 WORKBOOKS = [
+    divided_by_a_cell,
     row_arrays,
     columns_from_the_left,
     written_out_over_sheets,

@@ -9,6 +9,7 @@ from time import process_time
 from typing import Any
 
 import numpy as np
+import openpyxl
 import pytest
 from conftest import ROOT, alike, thorough
 from made_by_hand import (
@@ -16,6 +17,8 @@ from made_by_hand import (
     Hand,
     Head,
     area,
+    encoder_block,
+    heads_on_sheets,
     large_canvas,
     no_intermediate_step,
     numbers,
@@ -207,6 +210,84 @@ def test_a_large_canvas_is_read_in_one_pass(
     before = process_time()
     assert run("convert", str(path), "-o", str(tmp_path / "out.xlsx")) == (0 if attention else 1)
     assert process_time() - before < max(1.0, 3 * formulas / 8_744)
+
+
+def test_labels_tell_the_weights_after_the_attention_that_formulas_compute(
+    tmp_path: Path, capsys: Any
+) -> None:
+    """The one option to add is named, and with it the block is that of the workbook."""
+    end = encoder_block(tmp_path / "theirs.xlsx")
+    ((*_, option, value),) = proposed(tmp_path / "theirs.xlsx", capsys)
+    assert (option, value) == ("--model", "encoder")
+    (graph,) = attn_xl.attend(attn_xl.read_tables(tmp_path / "theirs.xlsx"), model="encoder").values()
+    np.testing.assert_allclose(graph["Enc1.Norm_2"].values, end, rtol=1e-9)
+
+
+def test_a_label_that_occurs_twice_or_that_nothing_reads_tells_nothing(tmp_path: Path) -> None:
+    for rows in ((40,), (16, 40)):  # W_1 that nothing reads, and W_2 a second time
+        encoder_block(path := tmp_path / f"{len(rows)}.xlsx")
+        book = openpyxl.load_workbook(path)
+        book["block"]["I26"] = None
+        for name in ("W_2",) * (len(rows) - 1) + ("W_1",):
+            row = rows[0] + 10 * (name == "W_1")
+            book["block"].cell(row, 20, name)
+            for n in range(4):
+                book["block"].cell(row + 1 + n // 2, 20 + n % 2, n)
+        book.save(path)
+        found = {f.name for s in survey(path).sheets for f in s.found if f.use == "weights"}
+        assert "b_1" in found
+        assert "W_1" not in found
+        assert ("W_2" in found) is (len(rows) == 1)
+
+
+def given(path: Path) -> None:
+    """Attention weights of 0 and 1, typed, and W_V; the result is typed, too."""
+    hand, x, a, w = Hand(), numbers(1, 3, 3), [[1, 0, 0], [0, 1, 0], [0, 1, 0]], numbers(2, 3, 2)
+    hand.given("s", 2, 1, [[word, *row] for word, row in zip(("the", "cat", "sat"), x)])
+    hand.given("s", 1, 6, [["A"]])
+    hand.given("s", 2, 6, a)
+    hand.given("s", 1, 10, [["W_V"]])
+    hand.given("s", 2, 10, w)
+    hand.array("s", 8, 1, a @ x @ w, "MMULT(F2:H4,MMULT(B2:D4,J2:K3))")
+    hand.save(path)
+
+
+def test_attention_is_given_by_its_label_a_range_or_a_sheet(tmp_path: Path, capsys: Any) -> None:
+    given(path := tmp_path / "given.xlsx")
+    ((*_, option, value),) = proposed(path, capsys)
+    assert (option, value) == ("--attention", "A")
+    for more in ({}, {"range": "A=s!F2:H4"}, {"range": ["s!A2:D4", "A=s!F2:H4"]}):
+        tables = attn_xl.read_tables(path, attention="A", **more)
+        (graph,) = attn_xl.attend(tables, attention="A").values()
+        np.testing.assert_array_equal(graph["Output"].values[2], graph["Output"].values[1])
+        assert tables.weights.keys() == {"A", "W_V"}
+    heads_on_sheets(path := tmp_path / "heads.xlsx")
+    out = str(tmp_path / "out.xlsx")
+    ranges = [f.where for s in survey(path).sheets for f in s.found if f.shape == (4, 4)]
+    assert run("convert", str(path), "--range", f"A_1={ranges[0]}", "--attention", "A", "-o", out) == 2
+    assert (
+        "heads, but attention weights for 1. Give those of every head, A_1 to A_"
+        in capsys.readouterr().err
+    )
+
+
+def test_thirty_sheets_are_a_page(tmp_path: Path, capsys: Any) -> None:
+    hand = Hand()
+    for n in range(30):
+        s, x = f"Week {n + 1}", numbers(n, 3, 2)
+        w = [numbers(n + i, 2, 2) for i in (31, 62, 93)]
+        h = Head(x, w)
+        hand.given(s, 1, 1, x)
+        for i, m in enumerate((h.q, h.k, h.v)):
+            hand.given(s, 1, 5 + 3 * i, w[i])
+            hand.array(s, 6, 5 + 3 * i, m, f"MMULT(A1:B3,{area(1, 5 + 3 * i, w[i])})")
+        hand.array(s, 11, 1, h.a, "SOFTMAX(MMULT(E6:F8,TRANSPOSE(H6:I8))/SQRT(2))")
+        hand.array(s, 11, 5, h.o, "MMULT(A11:C13,K6:L8)")
+    hand.save(tmp_path / "course.xlsx")
+    assert run("inspect", str(tmp_path / "course.xlsx")) == 0
+    lines = capsys.readouterr().out.split("\n")
+    assert "Sheet 'Week 30': A1:B3, W_Q, W_K, W_V; 5 other tables" in lines
+    assert len(lines) < 130
 
 
 def test_formulas_that_read_each_other_again_and_again_end(tmp_path: Path) -> None:

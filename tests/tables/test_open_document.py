@@ -16,7 +16,7 @@ from made_by_hand import columns_from_the_left, row_arrays, three_heads
 from attn_xl.cli.main import main
 from attn_xl.spreadsheets.book import read_book
 from attn_xl.spreadsheets.formulas import NUMBER, TEXT, WIDTH, read_formulas
-from attn_xl.spreadsheets.ods import as_in_excel
+from attn_xl.spreadsheets.ods import as_in_excel, ods_formulas
 from attn_xl.tables.read import read_tables
 
 NAMES = " ".join(
@@ -103,3 +103,21 @@ def test_formats_whose_formulas_cannot_be_read_say_so(capsys: pytest.CaptureFixt
         with suppress(SystemExit):
             main(["inspect", str(ROOT / "tests" / "data" / "inputs" / name)])
         assert ("save it as .xlsx" in capsys.readouterr().out) == expected
+
+
+def test_names_of_ranges_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "named.ods"
+    where = "$'my data'.$B$2:.$E$6"
+    content = (
+        f"<office:document-content {NAMES}><office:body><office:spreadsheet>"
+        '<table:table table:name="my data"><table:table-row><table:table-cell/></table:table-row>'
+        "</table:table><table:named-expressions>"
+        f'<table:named-range table:name="X" table:cell-range-address={quoteattr(where)}/>'
+        "</table:named-expressions></office:spreadsheet></office:body></office:document-content>"
+    )
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("content.xml", content)
+    book = ods_formulas(path.read_bytes(), path)
+    assert book is not None
+    assert book.names == {"X": "'my data'!$B$2:$E$6"}

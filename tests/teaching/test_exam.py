@@ -332,3 +332,16 @@ def test_an_exam_says_no_more_than_it_must(tmp_path: Path) -> None:
                           "xl/theme/theme1.xml",
                           "xl/_rels/workbook.xml.rels"}  # fmt: skip
     assert book.properties.title == "Self-attention: pets, desk"
+
+
+def test_a_symmetric_score_is_blank_both_ways(tmp_path: Path) -> None:
+    """Without weights, the score of two words is the same the other way round."""
+    write_lesson(
+        read_tables(SAMPLES / "mouse.xlsx"), tmp_path / "exam.xlsx", lesson=Lesson(1, exam=True)
+    )
+    book = openpyxl.load_workbook(tmp_path / "exam.xlsx")
+    for name in ("pets.Scores", "desk.Scores"):
+        cells = [[cell.value for cell in row] for row in book[name]["B5:F9"]]
+        blank = {(i, j) for i in range(5) for j in range(5) if cells[i][j] is None}
+        assert blank
+        assert blank == {(j, i) for i, j in blank}

@@ -1,7 +1,10 @@
 """Question banks, read back by a parser of their format: structure, answers, tables.
 
-The schemas of Moodle and IMS are not part of the project; the rules that are checked here are written
-after Moodle's documentation of its XML format and IMS's QTI 2.1 information model.
+The schemas of IMS are not part of the project. What they demand of the elements that our items and
+packages have is written out here (`QTI_ITEM`, `QTI_PACKAGE`): children in order, required and permitted
+attributes, and the lexical form of values. Source: imsqti_v2p1.xsd (QTI 2.1, final release of 2012) and
+qtiv2p1_imscpv1p2_v1p0.xsd, its profile of IMS Content Packaging (2014). Moodle publishes no schema of
+its XML format; its rules are written after its documentation.
 """
 
 from __future__ import annotations
@@ -9,22 +12,122 @@ from __future__ import annotations
 import re
 import zipfile
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-from conftest import SAMPLES, make_input
+from conftest import SAMPLES, alike, make_input
 
 import attn_xl
 from attn_xl.cli.main import main
 from attn_xl.errors import CallError
 from attn_xl.settings import Settings
 from attn_xl.teaching.lessons.blanks import Lesson
-from attn_xl.teaching.lessons.question_bank import Question, questions, write_bank
+from attn_xl.teaching.lessons.question_bank import Question, qti_item, questions, write_bank
 
 QTI = "{http://www.imsglobal.org/xsd/imsqti_v2p1}"
 PACKAGE = "{http://www.imsglobal.org/xsd/imscp_v1p1}"
 ORDER = ["name", "questiontext", "generalfeedback", "defaultgrade", "penalty", "hidden", "answer"]
+
+
+IDENTIFIER = r"[A-Za-z_][\w.-]*"
+NORMALIZED = r"[^\n\r\t]*"
+DOUBLE = r"[+-]?(\d+(\.\d*)?|\.\d+)([Ee][+-]?\d+)?"
+BOOLEAN, FLOAT = r"true|false|0|1", r"float"
+FLOW = r"(p |table |div )*"
+"""What stands in our `div`s, of the block elements that the schema permits there."""
+
+
+class Rule(NamedTuple):
+    """What a schema demands of an element: its children in order, as a pattern over their names, each
+    followed by a space; its required and optional attributes, each with its lexical form; the lexical
+    form of its text; and whether it may have text."""
+
+    children: str = ""
+    required: dict[str, str] = {}  # noqa: RUF012
+    optional: dict[str, str] = {}  # noqa: RUF012
+    text: str = r"\s*"
+
+
+MIXED = r"(?s).*"
+DECLARED = {"identifier": IDENTIFIER, "cardinality": "single|multiple|ordered|record"}
+QTI_ITEM = {
+    "assessmentItem": Rule(
+        "(responseDeclaration )*(outcomeDeclaration )*(templateDeclaration )*(templateProcessing )?"
+        "(stylesheet )*(itemBody )?(responseProcessing )?(modalFeedback )*",
+        {"identifier": NORMALIZED, "title": NORMALIZED, "timeDependent": BOOLEAN},
+        {"adaptive": BOOLEAN},
+    ),
+    "responseDeclaration": Rule(
+        "(defaultValue )?(correctResponse )?(mapping )?(areaMapping )?", DECLARED, {"baseType": FLOAT}
+    ),
+    "outcomeDeclaration": Rule("(defaultValue )?(matchTable )?", DECLARED, {"baseType": FLOAT}),
+    "correctResponse": Rule("(value )+"),
+    "defaultValue": Rule("(value )+"),
+    "value": Rule(text=DOUBLE),
+    "itemBody": Rule(f"({FLOW})"),
+    "div": Rule(f"({FLOW})", text=MIXED),
+    "p": Rule("(strong |textEntryInteraction )*", text=MIXED),
+    "strong": Rule(text=MIXED),
+    "table": Rule("(caption )?(col )*(colgroup )*(thead )?(tfoot )?(tbody )+"),
+    "tbody": Rule("(tr )+"),
+    "tr": Rule("(td |th )+"),
+    "td": Rule(text=MIXED),
+    "th": Rule(text=MIXED),
+    "textEntryInteraction": Rule(
+        "", {"responseIdentifier": IDENTIFIER}, {"expectedLength": r"\d+"}, text=""
+    ),
+    "responseProcessing": Rule("(responseCondition )*"),
+    "responseCondition": Rule("responseIf (responseElseIf )*(responseElse )?"),
+    "responseIf": Rule("equal (setOutcomeValue )*"),
+    "equal": Rule(
+        "(variable |correct ){2}",
+        {},
+        {"toleranceMode": "absolute|exact|relative", "tolerance": f"{DOUBLE}( {DOUBLE})?"},
+    ),
+    "variable": Rule("", {"identifier": IDENTIFIER}),
+    "correct": Rule("", {"identifier": IDENTIFIER}),
+    "setOutcomeValue": Rule("baseValue ", {"identifier": IDENTIFIER}),
+    "baseValue": Rule("", {"baseType": FLOAT}, text=DOUBLE),
+}
+QTI_PACKAGE = {
+    "manifest": Rule("metadata organizations resources ", {"identifier": IDENTIFIER}),
+    "metadata": Rule("schema schemaversion "),
+    "schema": Rule(text=r"QTIv2\.1 Package|QTIv2\.1 Item Bank Package"),
+    "schemaversion": Rule(text=r"1\.0\.0"),
+    "organizations": Rule(),
+    "resources": Rule("(resource )*"),
+    "resource": Rule(
+        "(metadata )?(file )*(dependency )*",
+        {"identifier": IDENTIFIER, "type": "imsqti_item_xmlv2p1"},
+        {"href": r"\S+"},
+    ),
+    "file": Rule("(metadata )?", {"href": r"\S+"}),
+}
+
+
+def broken(root: ET.Element, rules: dict[str, Rule], namespace: str) -> list[str]:
+    """Where a document differs from the rules of its schema."""
+    found = []
+    for element in root.iter():
+        name = element.tag.removeprefix(namespace)
+        rule = rules.get(name)
+        if rule is None:
+            found.append(f"<{name}> is not in the schema's part")
+            continue
+        children = "".join(f"{child.tag.removeprefix(namespace)} " for child in element)
+        if not re.fullmatch(rule.children, children):
+            found.append(f"<{name}> holds {children}")
+        known = rule.required | rule.optional
+        found += [f"<{name}> lacks {one}" for one in rule.required if one not in element.attrib]
+        for attribute, value in element.attrib.items():
+            if not re.fullmatch(known.get(attribute, "(?!)"), value):
+                found.append(f"<{name} {attribute}={value!r}>")
+        text = "".join([element.text or "", *(child.tail or "" for child in element)])
+        if not re.fullmatch(rule.text, text):
+            found.append(f"<{name}> has the text {text!r}")
+    return found
 
 
 def bank(sample: str, **options: int) -> list[Question]:
@@ -61,6 +164,9 @@ def qti(path: Path) -> list[tuple[str, str, float, float]]:
     found = []
     with zipfile.ZipFile(path) as package:
         manifest = ET.fromstring(package.read("imsmanifest.xml"))
+        assert not broken(manifest, QTI_PACKAGE, PACKAGE)
+        names = [one.get("identifier") for one in manifest.iter() if one.get("identifier")]
+        assert len({*names}) == len(names)  # of type ID
         assert [child.tag for child in manifest] == [
             f"{PACKAGE}{tag}" for tag in ("metadata", "organizations", "resources")
         ]
@@ -70,6 +176,7 @@ def qti(path: Path) -> list[tuple[str, str, float, float]]:
             assert resource.get("type") == "imsqti_item_xmlv2p1"
             item = ET.fromstring(package.read(str(resource.get("href"))))
             assert item.tag == f"{QTI}assessmentItem"
+            assert not broken(item, QTI_ITEM, QTI)
             assert item.get("identifier") == resource.get("identifier")
             assert (item.get("adaptive"), item.get("timeDependent")) == ("false", "false")
             assert [child.tag.removeprefix(QTI) for child in item] == [
@@ -147,3 +254,38 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert len(moodle(path)) == 14
     with pytest.raises(CallError, match="--variants is 0"):
         bank("by-hand", variants=0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('identifier="item0001"', ""),
+        ("<tbody>", "<thead>"),
+        ('timeDependent="false"', 'timeDependent="no"'),
+        ('cardinality="single"', 'cardinality="one"'),
+        ('<correct identifier="RESPONSE"/>', ""),
+        ("<value>0</value>", "<value>nil</value>"),
+        ("<itemBody><div>", "<itemBody>text<div>"),
+        (' expectedLength="12"', ' size="12"'),
+    ],
+)
+def test_a_broken_item_is_caught(old: str, new: str) -> None:
+    html = "<p>?</p><table><tbody><tr><td>1</td></tr></tbody></table>"
+    item = qti_item(Question("Q", "Q 1", html, 1.5, 1e-05), "item0001")
+    assert old in item
+    assert not broken(ET.fromstring(item), QTI_ITEM, QTI)
+    other = item.replace(old, new)
+    if old == "<tbody>":
+        other = other.replace("</tbody>", "</thead>")
+    assert broken(ET.fromstring(other), QTI_ITEM, QTI)
+
+
+@alike
+@pytest.mark.parametrize("sample", ["encoder", "learning", "cross", "lstm", "multi-head"])
+@pytest.mark.parametrize("exam", [False, True])
+def test_every_kind_of_lesson_keeps_to_the_schema(sample: str, exam: bool, tmp_path: Path) -> None:
+    tables = attn_xl.read_tables(SAMPLES / f"{sample}.xlsx")
+    settings = Settings.resolve({}, tables.settings, "")
+    made = list(questions(tables, settings, Lesson(level=3, exam=exam), variants=2))
+    write_bank(made, tmp_path / "b.zip", sample)
+    assert len(qti(tmp_path / "b.zip")) == len(made)

@@ -20,7 +20,7 @@ from attn_xl.errors import CallError, InputError
 from attn_xl.teaching.grading.feedback import by_cause
 from attn_xl.teaching.grading.grade_class import grade_class
 from attn_xl.teaching.grading.grade_sheets import grades_layout
-from attn_xl.teaching.grading.grade_text import canvas_csv, moodle_csv
+from attn_xl.teaching.grading.grade_text import canvas_csv, moodle_csv, without_id
 from attn_xl.teaching.grading.handed_in import owner_of
 from attn_xl.teaching.grading.results import Graded, Status
 from attn_xl.teaching.lessons.blanks import Lesson
@@ -247,6 +247,9 @@ def test_gradebooks_can_be_imported(graded: dict[str, Graded]) -> None:
     assert [row["Email address"] for row in moodle] == [*(one.id for one in found), "9"]
     assert moodle[0]["Grade"] == "100.00"
     assert (moodle[-1]["Grade"], moodle[-1]["Full name"]) == ("", "'=Nobody")
+    nobody = Graded(Path("x.xlsx"), Status.marked, "", "Jean", {"Q": (1, 2)})
+    assert without_id([*found, nobody]) == ["Jean"]
+    assert moodle_csv([*found, nobody]) == moodle_csv(found)  # Moodle would import nothing
     canvas = list(csv.reader(canvas_csv(found, "SIS Login ID").splitlines()))
     assert canvas[0] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Lesson"]
     assert canvas[1][0].strip() == "Points Possible"
@@ -282,6 +285,15 @@ def test_predictions_are_collected(graded: dict[str, Graded], tmp_path: Path) ->
         ("x/Ada Lovelace - lesson.xlsx", "Ada Lovelace", ""),
         ("x/lesson.xlsx", "", ""),
         ("x/my_lesson_final.xlsx", "", ""),
+        ("x/smith-jonesmary_LATE_55_77_lesson-2.xlsx", "smith-jonesmary", "55"),
+        ("x/मोहन_55_66_lesson.xlsx", "मोहन", "55"),
+        ("Ana-María Núñez_12_assignsubmission_file/Lección.xlsx", "Ana-María Núñez", "12"),
+        ("x/Jean-Luc Picard - lesson.xlsx", "Jean-Luc Picard", ""),
+        ("x/मोहन राव - lesson (1).xlsx", "मोहन राव", ""),
+        ("x/Ada Lovelace - lesson - Copy.xlsx", "Ada Lovelace", ""),
+        ("x/lesson - Copy (2).xlsx", "", ""),
+        ("Ada Lovelace_123_assignsubmission_file_/my/work/lesson (1).xlsx", "Ada Lovelace", "123"),
+        ("x/2026-11-22 - lesson.xlsx", "", ""),
     ],
 )
 def test_exports_name_the_student(path: str, name: str, number: str) -> None:
@@ -311,6 +323,23 @@ def test_the_key_alone_decides(handed: Path, tmp_path: Path) -> None:
     assert "was edited: lesson tolerance = 0.9" in " ".join(alone.remarks)
     (key,) = grade_class([handed / "key.xlsx"], jobs=1)
     assert key.status is Status.skipped
+
+
+def test_files_of_one_name_all_go_back(handed: Path, tmp_path: Path) -> None:
+    """In one folder of a student, and in exports of two groups."""
+    filled(handed / "lesson.xlsx", tmp_path / "one.xlsx", RIGHT)
+    for group in ("a", "b"):
+        with zipfile.ZipFile(tmp_path / f"{group}.zip", "w") as export:
+            for name in ("lesson.xlsx", "lesson.xlsm"):
+                export.write(tmp_path / "one.xlsx", f"Ada_1_assignsubmission_file_/{name}")
+    exports, back = [tmp_path / "a.zip", tmp_path / "b.zip"], tmp_path / "back.zip"
+    found = grade_class(exports, answers=handed / "key.xlsx", feedback=back, jobs=1)
+    assert sum(bool(one.feedback) for one in found) == 4
+    with zipfile.ZipFile(back) as archive:
+        assert archive.namelist() == [
+            f"Ada_1_assignsubmission_file_/lesson{number}.xlsx"
+            for number in ("", " (2)", " (3)", " (4)")
+        ]
 
 
 def test_a_damaged_zip_is_an_error(tmp_path: Path) -> None:

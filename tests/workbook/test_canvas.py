@@ -396,3 +396,13 @@ def test_weights_above_each_other_have_room_between_them(tmp_path: Path) -> None
     (caption,) = [cell for row in ws for cell in row if cell.value == "U_h"]
     assert all(cell.value is None for cell in ws[caption.row - 1])
     assert ws.cell(caption.row - 2, caption.column).value is not None
+
+
+def test_words_in_capitals_have_room() -> None:
+    """Widths in Carlito Bold, the metrics of Calibri Bold, in digits of 0.507 em."""
+    wide = dict(zip("ABCEKMNOPRSTW[]", (
+        0.606, 0.561, 0.529, 0.488, 0.547, 0.874, 0.659, 0.676, 0.532, 0.563, 0.473, 0.495, 0.906,
+        0.325, 0.325,
+    )))  # fmt: skip
+    for word in ("[MASK]", "WWWW", "MMMM", "SEPARATOR", "BOS", "COMPONENTS"):
+        assert bold(word) >= sum(wide[letter] for letter in word) / 0.507, word

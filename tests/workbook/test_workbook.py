@@ -22,6 +22,7 @@ from test_tables import rewrite
 
 import attn_xl
 from attn_xl import Formulas, attend, read_tables
+from attn_xl.cli.main import main
 from attn_xl.spreadsheets.addresses import letters
 from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 from attn_xl.workbook.templates import shipped
@@ -366,6 +367,21 @@ def test_long_words_widen_their_own_column_only(write: Write, make: Write) -> No
     assert widths[1] < widths[2] <= 14
     assert sheet.row_dimensions[4].height > 2 * 19
     assert sheet["C4"].alignment.wrap_text
+
+
+def test_models_that_are_compared_print_legibly(make: Write, tmp_path: Path) -> None:
+    """Each page has the labels of the rows, each model is whole, and no number is below 8 points."""
+    path = make({"s": table(np.eye(4, 1), [f"Dampfschiff {n}" for n in range(4)])})
+    out, models = str(tmp_path / "out.xlsx"), "cnn rnn attention gru"
+    with pytest.raises(SystemExit):
+        main(["compare", str(path), "--models", models, "--random-weights", "1", "-o", out])
+    sheet = openpyxl.load_workbook(out)["Influences"]
+    assert sheet.page_setup.scale / 100 * sheet["B5"].font.sz >= 8
+    assert not sheet.sheet_properties.pageSetUpPr.fitToPage
+    assert sheet.print_title_cols == "$A:$A"
+    breaks = [b.id for b in sheet.col_breaks.brk]
+    assert breaks
+    assert all(sheet.cell(5, column).value is None for column in breaks)  # between two models
 
 
 def test_the_page_fits(write: Write, make: Write) -> None:

@@ -439,9 +439,11 @@ def _passed_over(pieces: Pieces) -> Iterator[Finding]:
             read = found[0][0].reads[found[0][1]]
             later = pieces.order(sheet, box) > pieces.order(read.sheet, read.box)
             user, slot = found[-1 if later else 0]
-            other = user.reads[slot].shown(sheet)
-            what = f"is read by no formula, while {user.shown(sheet)} reads {other} in its place"
-            do = replaced(pieces, user, slot, sheet, box)
+            read = user.reads[slot]
+            what = f"is read by no formula, while {user.shown(sheet)} reads {read.shown(sheet)} instead"
+            do = f"Let it read {written(box, sheet, user.sheet)}."
+            if sum(_overlap(read, other) for other in user.reads) == 1:
+                do = replaced(pieces, user, slot, sheet, box)
             yield Finding(sheet.name, own, "unused", f"{own} {what}", do)
 
 
@@ -586,10 +588,7 @@ def _is_pair(pieces: Pieces, piece: Piece, other: Piece, slot: int, at: int) -> 
 def replaced(pieces: Pieces, piece: Piece, slot: int, sheet: SheetCells, box: Box) -> str:
     """What to do where an operand is to read another place."""
     read = piece.reads[slot]
-    again = any(
-        _overlap(read, other) and np.prod(other.shape) < np.prod(read.shape) for other in piece.reads
-    )
-    if read.reference is None or read.sheet is not sheet or again:
+    if read.reference is None or read.sheet is not sheet:
         return f"Let it read {written(box, sheet, piece.sheet)}."
     by = box[0] - read.box[0], box[1] - read.box[1]
     return f"Enter {proposed(pieces, piece, read, by=by)}"

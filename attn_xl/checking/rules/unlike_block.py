@@ -15,7 +15,6 @@ from attn_xl.checking.blocks.block_cells import (
     are_in_its_lines,
     beside,
     cannot_compute,
-    copies,
     entered,
     formula_for,
     has_its_line,
@@ -45,7 +44,6 @@ from attn_xl.spreadsheets.ranges import shortened_spans, spans
 MOST_ODD = 1 / 3  # odd cells per fitting cell, at most: one in four is odd
 Overwritten = dict[Finding, list[tuple[int, str]]]
 """For each finding of constants, the keys of the cells and the formulas that belong there."""
-MOST_ADDED = 1_000  # cells of a sum; larger sums are not compared term by term
 MOST_SKIPPING = 4  # lines of links, of which the distance is chance
 FEWEST_IN_LINE, FEWEST_IN_RECTANGLE = 3, 5  # fitting cells that make another one odd
 
@@ -85,8 +83,8 @@ class Slips:
         return len(block.places) >= fewest
 
     def _are_few(self, block: FormulaBlock, odd: Ints) -> bool:
-        """Whether odd cells are few among those of a block, or one line between its others."""
-        return len(odd) <= max(1, MOST_ODD * len(block.places)) or self._is_one_line(block, odd)
+        """Whether odd cells are few among those of a block."""
+        return len(odd) <= max(1, MOST_ODD * len(block.places))
 
     def _odd_formulas(self, block: FormulaBlock) -> Iterator[Finding]:
         """Formulas of the block's template whose references do not follow the block."""
@@ -107,14 +105,6 @@ class Slips:
                 key in beyond for cell in group.tolist() for key in beside(cell)
             ) and self._is_slip(block, group):
                 yield self._odd(block, group)
-
-    def _is_one_line(self, block: FormulaBlock, odd: Ints) -> bool:
-        """Whether odd cells are one line between others, which are copies of each other."""
-        for lines, side in ((odd // WIDTH, 0), (odd % WIDTH + 1, 1)):
-            between = block.box[side] < lines[0] < block.box[side + 2]
-            if between and (lines == lines[0]).all() and min(block.extents) > 1:
-                return copies(self.forms, block)
-        return False
 
     def _is_slip(self, block: FormulaBlock, group: Ints) -> bool:
         rows, columns = group // WIDTH, group % WIDTH + 1
@@ -138,7 +128,7 @@ class Slips:
         if not outside.any():
             return True
         if block.flat:
-            whole = block.template.general != "§" and not self._computes_from(block, group)
+            whole = block.template.general != "§"
         else:
             whole = bool(outside.all()) and (
                 (in_row and (columns.min(), columns.max()) == (left, right))
@@ -149,19 +139,12 @@ class Slips:
         return whole
 
     def _is_step(self, block: FormulaBlock, group: Ints) -> bool:
-        """Whether several cells at the end of a line refer to another setting than those before: a
-        growth rate from some year on."""
-        rows, columns = group // WIDTH, group % WIDTH + 1
-        box = block.box
-        for own, along, side in ((rows, columns, 1), (columns, rows, 0)):
-            ends = along.max() >= box[side + 2] or along.min() <= box[side]
-            whole = along.min() <= box[side] and along.max() >= box[side + 2]
-            if len(group) > 1 and (own == own[0]).all() and ends and not whole:
-                values = values_at(self.forms, block.sheet, block.sheet.find(group))
-                odd = (values != np.array(predicted(block, group))).any(axis=0)
-                moves = np.array(self.forms.moves(int(block.sheet.formulas[block.places[0]])))
-                return not moves[odd].any()
-        return False
+        """Whether several cells refer to another setting than the others, and else as the block does:
+        a growth rate from some year on."""
+        values = values_at(self.forms, block.sheet, block.sheet.find(group))
+        odd = (values != np.array(predicted(block, group))).any(axis=0)
+        moves = np.array(self.forms.moves(int(block.sheet.formulas[block.places[0]])))
+        return len(group) > 1 and not moves[odd].any()
 
     def _reads_what_others_do(self, block: FormulaBlock, group: Ints) -> bool:
         """Whether links lead to cells that are computed as those of their block's other links are, and
@@ -359,15 +342,6 @@ class Slips:
         (expected,) = predicted(block, np.array([key]))
         return self._in_line(block, template, values) and not self._in_line(
             block, block.template, expected
-        )
-
-    def _computes_from(self, block: FormulaBlock, group: Ints) -> bool:
-        """Whether formulas of a block's template are computed from the block's cells alone: `C2+C3`
-        below both."""
-        at = block.sheet.find(group)
-        return any(
-            self._in_line(block, block.template, values)
-            for values in values_at(self.forms, block.sheet, at)
         )
 
     def _in_line(self, block: FormulaBlock, template: Template, values: Coordinates) -> bool:

@@ -247,6 +247,8 @@ class Pieces:
             assert piece.block is not None
             inside[piece.sheet.name].append(piece.block.places)
             for read in piece.reads:
+                if read.reference is not None and read.reference.function in ("ROW", "COLUMN"):
+                    continue  # only its place counts
                 (shown if is_display(piece) else boxes)[read.sheet.name].append(read.box)
         known = {name: np.concatenate(places) for name, places in inside.items()}
         if sum(map(len, known.values())) < sum(

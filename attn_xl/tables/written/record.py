@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any
 
 from attn_xl.languages import message
-from attn_xl.settings import SETTINGS, Settings
+from attn_xl.settings import SETTINGS, Model, Settings
 
 NOTE = message(
     "How this workbook was made. attn-xl reads it back by these lines: leave them as they are."
@@ -46,6 +46,18 @@ def chosen_lines(settings: Settings) -> Iterator[tuple[str, Any]]:
         if isinstance(shown, bool):
             shown = "TRUE" if shown else "FALSE"
         yield choice.name.replace("_", "-"), shown
+
+
+def model_lines(settings: Settings) -> dict[str, Any]:
+    """The settings of the model itself that differ from their defaults: not of its learning, nor of how
+    it is shown."""
+    own = {"model"}
+    for choice in fields(Settings):
+        general = choice.metadata["models"] == tuple(Model)
+        of_learning = choice.name == "steps" or choice.metadata["needs"] == ("steps",)
+        if not general and not of_learning:
+            own.add(choice.name.replace("_", "-"))
+    return {name: value for name, value in chosen_lines(settings) if name in own}
 
 
 def _is_record(grid: list[list[Any]]) -> bool:

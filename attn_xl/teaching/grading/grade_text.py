@@ -51,13 +51,15 @@ MOODLE_ID, CANVAS_ID = "ID number", "SIS User ID"
 
 def moodle_csv(found: Sequence[Graded], id_column: str = "") -> str:
     """The marks in percent as Moodle's gradebook imports them: one row per student, with remarks as
-    feedback. Who handed nothing in has no mark.
+    feedback. Who handed nothing in has no mark. Who has no id is left out, since Moodle imports nothing
+    of a file with a row that names no user.
 
     Source: Moodle documentation, "Grade import": a CSV file with headings, one column of which
     identifies the user.
     """
     rows = [[id_column or MOODLE_ID, "Full name", "Grade", "Feedback"]]
-    rows += [[one.id, one.name, _percent(one), " ".join(one.remarks)] for one in _counted(found)]
+    rows += [[one.id, one.name, _percent(one), " ".join(one.remarks)]
+             for one in _counted(found) if one.id]  # fmt: skip
     return _csv(rows)
 
 
@@ -80,6 +82,11 @@ def canvas_csv(found: Sequence[Graded], id_column: str = "", assignment: str = "
         row[heads.index(column)] = one.id
         rows.append(row)
     return _csv(rows)
+
+
+def without_id(found: Sequence[Graded]) -> list[str]:
+    """Who has a mark but no id, by which a gradebook would know them."""
+    return [_who(one) for one in _counted(found) if not one.id]
 
 
 def _counted(found: Sequence[Graded]) -> list[Graded]:

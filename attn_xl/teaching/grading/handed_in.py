@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from attn_xl.errors import CallError, InputError
+from attn_xl.errors import InputError
 from attn_xl.languages import message, translate
 from attn_xl.outputs import SPREADSHEETS, writing
 
 MOST_FILES, MOST_BYTES = 5_000, 100_000_000
 """Files in a .zip, and bytes of each once it is unpacked."""
+MOST_FOLDERS = 6
+"""Parts of a name that are kept when it is unpacked: the owner's folder may be further up."""
 ASK = {
     ".csv": message("a .csv file holds a single sheet without its formulas"),
     ".pdf": message("a .pdf file holds pages, not cells"),
@@ -30,8 +32,10 @@ ASK = {
 """What is wrong with formats in which lessons are often handed in."""
 _JUNK = re.compile(r"^(\.(?!~lock)|__MACOSX$|Thumbs\.db$|desktop\.ini$)")
 _MOODLE = re.compile(r"^(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)(?:_|$)")
-_CANVAS = re.compile(r"^(?P<name>[^\W_]+)(?:_LATE)?_(?P<number>\d+)_\d+_.")
-_GOOGLE = re.compile(r"^(?P<name>[^-_]+?) - .")
+_CANVAS = re.compile(r"^(?P<name>[^_]*[^\W\d_][^_]*?)(?:_LATE)?_(?P<number>\d+)_\d+_.")
+_COPY = r"(?:copy|kopie|copie|copia|cópia|副本|コピー|複本)"
+_GOOGLE = re.compile(rf"^(?P<name>[^_]*?[^\W\d_][^_]*?) - (?!{_COPY}(?: ?\(?\d+\)?)?$).", re.IGNORECASE)
+"""`Name - lesson`, but not the copy that a file manager makes: `lesson - Copy (2)`."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +62,16 @@ class Owner:
 
 
 def owner_of(path: Path) -> Owner:
-    """The student in the name of an exported file or of its folder; an empty one if it names none."""
-    for pattern in (_MOODLE, _CANVAS, _GOOGLE):
-        for text in (path.parent.name, path.stem if pattern is not _CANVAS else path.name):
+    """The student in the name of an exported file or of its folder, for Moodle also of a folder further
+    up; an empty one if none is named."""
+    folders = [parent.name for parent in path.parents]
+    places = (
+        (_MOODLE, (*folders[:1], path.stem, *folders[1:])),
+        (_CANVAS, (*folders[:1], path.name)),
+        (_GOOGLE, (*folders[:1], path.stem)),
+    )
+    for pattern, texts in places:
+        for text in texts:
             if found := pattern.match(text):
                 return Owner(found["name"].strip(), found.groupdict().get("number") or "")
     return Owner()
@@ -136,7 +147,7 @@ def _unpacked(path: Path, into: Path) -> Iterator[HandedIn]:
                         f"{path}: {info.filename!r} is larger than {MOST_BYTES // 1_000_000} MB."
                     )
                 # A folder of its own each, since names may differ in case alone.
-                target = into.joinpath(str(number), *[_safe(part) for part in parts[-2:]])
+                target = into.joinpath(str(number), *[_safe(part) for part in parts[-MOST_FOLDERS:]])
                 target.parent.mkdir(parents=True)
                 with archive.open(info) as member:
                     target.write_bytes(member.read(MOST_BYTES))
@@ -150,15 +161,18 @@ def _safe(part: str) -> str:
 
 
 def write_zip(path: Path, copies: Sequence[tuple[str, Path]]) -> None:
-    """Write files to a .zip under the names given; the same files give the same bytes.
+    """Write files to a .zip under the names given; the same files give the same bytes. Of several
+    files with one name, the later ones get a number.
 
     Raises:
-        CallError: if two files would have one name.
         OutputError: if it cannot be written.
     """
-    names = [name for name, _ in copies]
-    if len({*names}) < len(names):
-        raise CallError(f"{path}: two submissions have the same name. Mark them one after the other.")
+    taken: set[str] = set()
     with writing(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED) as archive:
-        for name, copy in copies:
+        for wanted, copy in copies:
+            stem, number, name = wanted.removesuffix(".xlsx"), 1, wanted
+            while name.casefold() in taken:
+                number += 1
+                name = f"{stem} ({number}).xlsx"
+            taken.add(name.casefold())
             archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), copy.read_bytes())

@@ -173,8 +173,9 @@ def _few(block: Block, lesson: Lesson) -> np.ndarray:
 
 def _add_equal_cells(found: dict[Node, np.ndarray], nodes: Sequence[Node]) -> None:
     """Add to `found` every cell of `nodes` that holds the number of a blank cell and would reveal it: a
-    cell of the same step for the same words, such as a repeated word's, and any cell with a number of
-    many digits, such as a sum with 0. Elsewhere, numbers of few digits reveal nothing."""
+    cell of the same step for the same words, such as a repeated word's, also the other way round, where
+    scores are symmetric; and any cell with a number of many digits, such as a sum with 0. Elsewhere,
+    numbers of few digits reveal nothing."""
     asked = {key for node, cells in found.items() for key, cell in _keys(node) if cells[cell]}
     for node in nodes:
         alike = np.zeros(node.shape, bool)
@@ -195,10 +196,12 @@ def _add_equal_cells(found: dict[Node, np.ndarray], nodes: Sequence[Node]) -> No
 
 
 def _keys(node: Node) -> Iterable[tuple[tuple[str, str, str, float], tuple[int, int]]]:
-    """What identifies each cell's answer: its step, words and number; and the cell."""
+    """What identifies each cell's answer: its step, its words in any order, and its number; and the
+    cell."""
     for row, column in np.ndindex(*node.shape):
         value = float(f"{node.values[row, column]:.12g}")
-        yield (node.base_name, node.rows[row], node.columns[column], value), (row, column)
+        first, second = sorted((node.rows[row], node.columns[column]))
+        yield (node.base_name, first, second, value), (row, column)
 
 
 def _named(layout: Layout, wanted: Sequence[str]) -> Iterable[Block]:

@@ -4,6 +4,7 @@ count from 0."""
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -168,11 +169,16 @@ def moved(what: Placed, row: int, column: int) -> Placed:
     return changed(what, row=what.row + row, column=what.column + column)
 
 
+_CAPITALS = re.compile("[A-Z]{2,}")
+"""Words in capitals: [MASK], BOS."""
+
+
 @lru_cache(1 << 16)
 def bold(text: str) -> float:
     """The width of a text in bold, in digits."""
     narrow, wide = (sum(map(text.count, letters)) for letters in ("iljtfrI.,'|()[]: ", "mwMW%@"))
-    return 1.1 * text_width(text) - 0.4 * narrow + 0.5 * wide
+    capitals = sum(map(len, _CAPITALS.findall(text)))
+    return 1.1 * text_width(text) - 0.4 * narrow + 0.5 * wide + 0.25 * capitals
 
 
 def columns_for(characters: float) -> int:

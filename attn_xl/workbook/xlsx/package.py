@@ -7,10 +7,12 @@ the same bytes: no clock, no random names.
 from __future__ import annotations
 
 import io
+import pickle
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 from xml.sax.saxutils import escape
@@ -18,15 +20,34 @@ from xml.sax.saxutils import escape
 from isal import isal_zlib
 from openpyxl.chart._chart import ChartBase
 from openpyxl.drawing.spreadsheet_drawing import SpreadsheetDrawing
-from openpyxl.packaging.relationship import RelationshipList
+from openpyxl.packaging.extended import ExtendedProperties
+from openpyxl.packaging.relationship import Relationship, RelationshipList
+from openpyxl.styles.stylesheet import write_stylesheet
+from openpyxl.workbook._writer import WorkbookWriter
 from openpyxl.worksheet._writer import WorksheetWriter
 from openpyxl.worksheet.dimensions import SheetDimension
+from openpyxl.worksheet.hyperlink import HyperlinkList
+from openpyxl.worksheet.merge import MergeCell, MergeCells
+from openpyxl.worksheet.related import Related
 from openpyxl.writer.excel import ExcelWriter
-from openpyxl.xml.constants import ARC_STYLE, ARC_WORKBOOK
+from openpyxl.writer.theme import theme_xml
+from openpyxl.xml.constants import (
+    ARC_APP,
+    ARC_CORE,
+    ARC_CUSTOM,
+    ARC_ROOT_RELS,
+    ARC_STYLE,
+    ARC_THEME,
+    ARC_WORKBOOK,
+    ARC_WORKBOOK_RELS,
+    CPROPS_TYPE,
+    SHEET_MAIN_NS,
+)
 from openpyxl.xml.functions import tostring
 
+from .rows import text_cell
+
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-_END_OF_ROWS = b"</sheetData>"
 _BUFFER = 1 << 20
 _WINDOW = 9
 """The power of two of the distance, in bytes, over which repeated text is searched for. 512 bytes hold
@@ -133,8 +154,6 @@ class _Archive(zipfile.ZipFile):
         return part
 
     def writestr(self, zinfo_or_arcname: Any, data: Any, *_: Any, **__: Any) -> None:
-        if str(zinfo_or_arcname) == ARC_STYLE:
-            data = _order_fonts(data)
         if str(zinfo_or_arcname) == ARC_WORKBOOK:
             data = _with_names(data, self._names)
         if str(zinfo_or_arcname) in self._links:
@@ -155,24 +174,78 @@ class WrittenChart(ChartBase):  # type: ignore[misc]
         self.xml, self.width, self.height = xml, width, height
 
 
-class _ShellWriter(WorksheetWriter):  # type: ignore[misc]
-    """openpyxl's writer of a sheet, with the range of the whole sheet as its dimension."""
+def _alone(part: Any, **without: None) -> Any:
+    """A copy of a part of openpyxl's without some fields, such as that of what it belongs to."""
+    own = object.__new__(type(part))
+    own.__dict__.update(part.__dict__, **without)
+    return own
 
-    def __init__(self, sheet: Any, cells: str) -> None:
-        self._cells = cells
-        links = list(sheet._hyperlinks)  # the links of streamed cells, which openpyxl would drop
-        super().__init__(sheet, io.BytesIO())
-        sheet._hyperlinks = links
 
-    def write_dimensions(self) -> None:
-        self.xf.send(SheetDimension(self._cells).to_tree())
+@lru_cache(maxsize=4096)
+def _xml(pickled: bytes) -> bytes:
+    """A part of openpyxl's, pickled, as XML. The sheets of a class have most parts in common, and
+    pickling takes a tenth of the time of writing."""
+    tree = pickle.loads(pickled).to_tree()
+    return b"" if tree is None else bytes(tostring(tree))
 
-    def write_header(self) -> None:
-        """The header and footer, which all sheets share."""
-        if footer := self.ws.HeaderFooter:
-            if not hasattr(footer, "tree"):
-                footer.tree = footer.to_tree()
-            self.xf.send(footer.tree)
+
+def _written(part: Any) -> bytes:
+    if hasattr(part, "_parent"):  # the sheet, which is not written
+        part = _alone(part, _parent=None)
+    return _xml(pickle.dumps(part, pickle.HIGHEST_PROTOCOL))
+
+
+def _cell(cell: Any) -> str:
+    """A cell of text or, in a table that is written as an input, of a number."""
+    if cell.data_type == "s":
+        return text_cell(cell.coordinate, cell.value, cell.style_id)
+    number = "" if cell.value is None else f"<v>{cell.value}</v>"
+    return f'<c r="{cell.coordinate}" s="{cell.style_id}">{number}</c>'
+
+
+def _shell(ws: Any, cells: str) -> tuple[bytes, bytes, RelationshipList]:
+    """A sheet without the streamed rows: the XML before and after them, and its relationships.
+
+    The sheet has only cells of text and numbers, and links within the workbook.
+
+    Args:
+        cells: the range of the whole sheet.
+    """
+    columns = ws.column_dimensions.to_tree()
+    rows: dict[int, list[Any]] = {}
+    for (row, _), cell in sorted(ws._cells.items()):
+        rows.setdefault(row, []).append(cell)
+    above = ""
+    for row, own in rows.items():
+        above += f'<row r="{row}">{"".join(map(_cell, own))}</row>'
+    before = [
+        f'<worksheet xmlns="{SHEET_MAIN_NS}">'.encode(),
+        *map(_written, (ws.sheet_properties, SheetDimension(cells), ws.views, ws.sheet_format)),
+        b"" if columns is None else bytes(tostring(columns)),
+        b"<sheetData>",
+        above.encode(),
+    ]
+    for formatting in ws.conditional_formatting:
+        for rule in formatting.rules:
+            if rule.dxf:
+                rule.dxfId = ws.parent._differential_styles.add(rule.dxf)
+    links = [*ws._hyperlinks, *(one.hyperlink for own in rows.values() for one in own if one.hyperlink)]
+    merged = [MergeCell(str(ref)) for ref in ws.merged_cells]
+    relations, drawing = RelationshipList(), b""
+    if ws._charts or ws._images:
+        relation = Relationship(type="drawing", Target="")
+        relations.append(relation)
+        drawing = bytes(tostring(Related(id=relation.id).to_tree("drawing")))
+    after = [
+        ws.protection,
+        MergeCells(mergeCell=merged) if merged else None,
+        *ws.conditional_formatting,
+        ws.data_validations,
+        HyperlinkList(links) if links else None,
+        ws.print_options, ws.page_margins, ws.page_setup, ws.HeaderFooter, ws.row_breaks, ws.col_breaks,
+    ]  # fmt: skip
+    tail = [b"</sheetData>", *(_written(part) for part in after if part), drawing, b"</worksheet>"]
+    return b"".join(before), b"".join(tail), relations
 
 
 def _order_fonts(styles: bytes) -> bytes:
@@ -183,6 +256,32 @@ def _order_fonts(styles: bytes) -> bytes:
         return b"<font>%b</font>" % b"".join(part[0] for part in parts)
 
     return _FONT.sub(ordered, styles)
+
+
+class _Styles:
+    """What openpyxl's stylesheet is made of."""
+
+    def __init__(self, book: Any) -> None:
+        for name in (
+            "_fonts", "_fills", "_borders", "_differential_styles", "_colors", "_number_formats",
+            "_cell_styles", "_alignments", "_protections", "_table_styles",
+        ):  # fmt: skip
+            setattr(self, name, getattr(book, name))
+        self._named_styles: list[Any] = []
+        for named in book._named_styles:
+            self._named_styles.append(_alone(named, _wb=None))
+
+
+@lru_cache(maxsize=64)
+def _styles(pickled: bytes) -> bytes:
+    """`xl/styles.xml`. Most workbooks of a class have the same one."""
+    return _order_fonts(tostring(write_stylesheet(pickle.loads(pickled))))
+
+
+class _Custom:
+    """The entry of a template's own document properties in the manifest."""
+
+    path, mime_type = f"/{ARC_CUSTOM}", CPROPS_TYPE
 
 
 def _with_names(workbook: bytes, names: Mapping[str, str]) -> bytes:
@@ -203,6 +302,26 @@ class _Writer(ExcelWriter):  # type: ignore[misc]
         super().__init__(workbook, archive)
         self._rows = rows
 
+    def write_data(self) -> None:
+        """Write all parts, as openpyxl does, but those that our workbooks never have."""
+        archive, book = self._archive, self.workbook
+        archive.writestr(ARC_APP, _written(ExtendedProperties()))
+        archive.writestr(ARC_CORE, _written(book.properties))
+        archive.writestr(ARC_THEME, book.loaded_theme or theme_xml)
+        if len(book.custom_doc_props):
+            archive.writestr(ARC_CUSTOM, tostring(book.custom_doc_props.to_tree()))
+            self.manifest.append(_Custom)
+        self._write_worksheets()
+        self._write_chartsheets()
+        self._write_images()
+        self._write_charts()
+        archive.writestr(ARC_STYLE, _styles(pickle.dumps(_Styles(book), pickle.HIGHEST_PROTOCOL)))
+        writer = WorkbookWriter(book)
+        archive.writestr(ARC_ROOT_RELS, writer.write_root_rels())
+        archive.writestr(ARC_WORKBOOK, writer.write())
+        archive.writestr(ARC_WORKBOOK_RELS, writer.write_rels())
+        self.manifest._write(archive, book)
+
     def _write_charts(self) -> None:
         for chart in self._charts:
             xml = chart.xml if isinstance(chart, WrittenChart) else tostring(chart._write())
@@ -215,17 +334,18 @@ class _Writer(ExcelWriter):  # type: ignore[misc]
         if ws._charts or ws._images:
             ws._drawing = SpreadsheetDrawing()
             ws._drawing.charts, ws._drawing.images = ws._charts, ws._images
-        # In memory: openpyxl's temporary file would remain after a killed run.
-        writer = _ShellWriter(ws, rows.range) if rows else WorksheetWriter(ws, io.BytesIO())
-        writer.write()
-        ws._rels = writer._rels or RelationshipList()
-        head, end, tail = writer.read().partition(_END_OF_ROWS)
-        assert end, "openpyxl wrote no rows to put the matrix after"
+        if rows is None:
+            # In memory: openpyxl's temporary file would remain after a killed run.
+            writer = WorksheetWriter(ws, io.BytesIO())
+            writer.write()
+            before, after, ws._rels = writer.read(), b"", writer._rels or RelationshipList()
+        else:
+            before, after, ws._rels = _shell(ws, rows.range)
         with self._archive.part(ws.path[1:]) as part:
-            part.write(head)
+            part.write(before)
             for piece in rows.xml if rows else ():
                 part.write(piece)
-            part.write(end + tail)
+            part.write(after)
         self.manifest.append(ws)
 
 

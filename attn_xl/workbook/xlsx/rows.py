@@ -73,9 +73,13 @@ def escaped(text: str) -> str:
 
 def _text_cell(cell: str, text: str, style: int | str) -> str:
     """A cell of type text, even if the text looks like a number or a formula."""
+    return text_cell(cell, spreadsheet_text(text), style)
+
+
+def text_cell(cell: str, text: str, style: int | str) -> str:
+    """A cell of type text, from what `spreadsheet_text` gives."""
     space = ' xml:space="preserve"' if text != text.strip() else ""
-    text = escaped(spreadsheet_text(text))
-    return f'<c r="{cell}" s="{style}" t="inlineStr"><is><t{space}>{text}</t></is></c>'
+    return f'<c r="{cell}" s="{style}" t="inlineStr"><is><t{space}>{escaped(text)}</t></is></c>'
 
 
 def sheet_rows(

@@ -61,6 +61,8 @@ MOST_PROMPT_TITLE, MOST_PROMPT = 32, 255
 """UTF-16 units: Excel's limits."""
 PAGE_CHARACTERS = 260
 """Characters across a landscape page that are still readable."""
+LEGIBLE = 8.0
+"""The size, in points, of the smallest numbers on paper where steps share a sheet."""
 MOST_PAGES = 4
 """Pages: of a picture with the steps of an earlier one that needs more, the first is printed."""
 CENTIMETRE = 72 / 2.54
@@ -353,6 +355,8 @@ class _SheetWriter:
         if extras.canvas:
             self._picture_setup(width, last_row, len(widths))
             return
+        if self._divide(widths):
+            return
         if self._sheet.shared and (upright := self._fits_upright(widths, last_row)) is not None:
             ws.page_setup.orientation = "portrait" if upright else "landscape"
             ws.page_setup.fitToWidth = ws.page_setup.fitToHeight = 1
@@ -368,11 +372,37 @@ class _SheetWriter:
         elif not ws.page_setup.fitToHeight:
             ws.print_title_rows = f"{HEADER_ROW}:{HEADER_ROW}"
 
+    def _divide(self, widths: Sequence[float]) -> bool:
+        """Divide the steps that share a sheet beside each other among pages, each with the row labels,
+        if they are too small to read on one; returns whether they were divided."""
+        ws, room = self._ws, self._room()[0] / CHARACTER
+        font = self._styles.named("attn value").font.sz or FONT
+        least = min(1.0, LEGIBLE / font)
+        if self._extras.charts or not self._sheet.shared or sum(widths) * least <= room:
+            return False
+        starts = sorted({block.place.column for block in self._sheet.blocks})
+        ends = [*(start - 1 for start in starts[1:]), len(widths)]
+        pages, breaks = [sum(widths[: ends[0]])], []
+        for start, end in zip(starts[1:], ends[1:]):
+            here = sum(widths[start - 1 : end])
+            if (pages[-1] + here) * least > room:
+                breaks.append(start - 1)
+                pages.append(sum(widths[:LABEL_COLUMN]))
+            pages[-1] += here
+        if max(pages) * least > room:
+            return False  # a matrix that is too wide by itself
+        ws.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=False)
+        ws.page_setup.scale = int(100 * min(1.0, room / max(pages)))
+        ws.print_title_cols = f"{letters(LABEL_COLUMN)}:{letters(LABEL_COLUMN)}"
+        for column in breaks:
+            ws.col_breaks.append(Break(id=column))
+        return True
+
     def _fits_upright(self, widths: list[float], last_row: int) -> bool | None:
         """Whether the numbers and charts of a sheet that fits a page are larger on one that stands
         upright; None if they do not fit."""
         one = self._ws.sheet_format.defaultRowHeight or 15
-        across, down = sum(widths) * CHARACTER, last_row * one
+        across, down = sum(widths) * CHARACTER, float(last_row * one)
         for chart in self._extras.charts:
             before = sum(widths[: chart.column - 1]) + 8.4 * max(0, chart.column - 1 - len(widths))
             across = max(across, before * CHARACTER + chart.width * CENTIMETRE)
