@@ -328,7 +328,10 @@ def refused(folder: Path, says: str, text: str = "the cat") -> None:
             r"layers\.1\..* not part of a llama model with 1 layer",
         ),
         (lambda c: c.update(num_hidden_layers=3), r"layers\.2\..* missing"),
-        (lambda c: c.update(num_attention_heads=3), "32 columns, which do not split into the 3 heads"),
+        (
+            lambda c: c.update(num_attention_heads=3, num_key_value_heads=1),
+            "32 columns, which do not split into the 3 heads",
+        ),
         (lambda c: c.update(tie_word_embeddings=False), "lm_head.weight is missing"),
         (lambda c: c.update(num_key_value_heads=4), "queries of 8 dimensions, but keys of 4"),
     ],
@@ -492,3 +495,30 @@ def test_tokens_are_shown_as_people_read_them() -> None:
     assert {
         token: tokenizer._readable(made, made.token_to_id(token), token) for token in shown
     } == shown
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("num_attention_heads", 0, "num_attention_heads is 0; it takes a whole number"),
+        ("num_attention_heads", "six", "num_attention_heads is 'six'"),
+        ("num_attention_heads", True, "num_attention_heads is True"),
+        ("num_key_value_heads", 3, "num_key_value_heads is 3, which does not divide the 4 heads"),
+        ("num_hidden_layers", 2.5, "num_hidden_layers is 2.5"),
+        ("num_hidden_layers", 10**9, "describes 1,000,000,000 layers, but the weights have only"),
+        ("rms_norm_eps", -1, "rms_norm_eps is -1; it takes a number above 0"),
+        ("rms_norm_eps", [1], "rms_norm_eps is"),
+        ("rope_theta", "1e4", "rope_theta is '1e4'"),
+        ("hidden_act", ["silu"], "hidden_act is"),
+        ("rope_scaling", "linear", "rope_scaling is 'linear'; it takes an object"),
+    ],
+)
+def test_a_number_that_no_model_has_is_refused(name: str, value: object, says: str, tiny: Path) -> None:
+    change_json(tiny / "config.json", lambda c: c.update({name: value}))
+    refused(tiny, says)
+
+
+@pytest.mark.parametrize("part", ["model", "pre_tokenizer", "normalizer"])
+def test_a_part_of_a_tokenizer_is_an_object(part: str, tiny: Path) -> None:
+    change_json(tiny / "tokenizer.json", lambda c: c.update({part: "x"}))
+    refused(tiny, f"{part} is not an object")

@@ -75,6 +75,11 @@ class Checkpoint:
             family = replace(family, tensors={**family.tensors, **head.tensors})
         self.settings = _settings(family, self._config, file)
         self._window = _window(family, self._config, file)
+        if self.settings["layers"] > len(tensors):
+            raise InputError(
+                f"{file}: describes {self.settings['layers']:,} layers, but the weights have only "
+                f"{count(len(tensors), 'tensor')}. Use the config that belongs to the weights."
+            )
         self._remarks: tuple[str, ...] = ()
         if (folder / MODULES).is_file() and family.stack == "Enc":
             self._read_modules(folder)
@@ -233,10 +238,13 @@ def _settings(family: Family, config: Mapping[str, Any], file: Path) -> dict[str
     Raises:
         InputError: for a missing key, or a value that attn-xl does not compute.
     """
+    for name in ("rope_scaling", "rope_parameters"):
+        if not isinstance(config.get(name), (dict, type(None))):
+            raise InputError(f"{file}: {name} is {config[name]!r}; it takes an object with rope_type.")
     there = {**_rotary(config), **config}
     for name, values in family.must.items():
         value = there.get(name, values[0])
-        if value not in values:
+        if value not in [*values]:
             raise InputError(
                 f"{file}: {name} is {value!r}, which attn-xl does not compute; it computes "
                 f"{listed([repr(one) for one in values], len(values))}."
@@ -249,13 +257,19 @@ def _settings(family: Family, config: Mapping[str, Any], file: Path) -> dict[str
             value = found[0] if found else key.default
             if value is REQUIRED:
                 raise InputError(f"{file}: {key.names[0]} is missing.")
-            if key.values and value not in key.values:
+            if key.values and (type(value) not in (str, bool) or value not in key.values):
                 raise InputError(
                     f"{file}: {key.names[0]} is {value!r}; attn-xl computes "
                     f"{', '.join(map(str, key.values))}."
                 )
             value = key.values.get(value, value) if key.values else value
+            _check_value(name, value, f"{file}: {key.names[0]}")
         settings[name] = value
+    if settings["heads"] % settings.get("kv_heads", 1):
+        raise InputError(
+            f"{file}: num_key_value_heads is {settings['kv_heads']}, which does not divide the "
+            f"{settings['heads']} heads."
+        )
     dims = settings.pop("rotary_dims", None)
     if dims is not None:
         width = config.get("n_embd", config.get("hidden_size"))
@@ -269,6 +283,21 @@ def _settings(family: Family, config: Mapping[str, Any], file: Path) -> dict[str
     if settings.get("rotary_share") == 1:
         del settings["rotary_share"]
     return settings
+
+
+_WHOLE = ("heads", "kv_heads", "layers")
+_NUMBERS = ("epsilon", "rotary_base", "rotary_share")
+"""Settings from a config that are whole numbers of at least 1, and numbers above 0."""
+
+
+def _check_value(name: str, value: Any, where: str) -> None:
+    """Refuse a number in a config that no model can have."""
+    if name in _WHOLE and (type(value) is not int or value < 1):
+        raise InputError(f"{where} is {value!r}; it takes a whole number of at least 1.")
+    if name in _NUMBERS and (type(value) not in (int, float) or not 0 < value < math.inf):
+        raise InputError(f"{where} is {value!r}; it takes a number above 0.")
+    if name == "rotary_share" and value > 1:
+        raise InputError(f"{where} is {value!r}; it takes a share of at most 1.")
 
 
 def _window(family: Family, config: Mapping[str, Any], file: Path) -> float:

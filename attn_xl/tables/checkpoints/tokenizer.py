@@ -55,6 +55,9 @@ def read_tokenizer(folder: Path) -> Tokenizer:
     """
     file = folder / FILE
     content = read_json(file)
+    for part in ("model", "pre_tokenizer", "normalizer"):
+        if not isinstance(content.get(part), (dict, type(None))):
+            raise InputError(f"{file}: {part} is not an object. Download it again.")
     return _word_level(file, content) or _of_library(file, content)
 
 
