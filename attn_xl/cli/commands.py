@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from .words import LayersCommand, ModelsCommand, SentencesCommand, WordsCommand
+from .words import LayersCommand, ModelsCommand, SentencesCommand, WeightsCommand, WordsCommand
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 
@@ -44,6 +44,7 @@ COMMANDS = {
     "learn": Entry(
         "Write every step of learning as live formulas: forward, loss, gradients and new weights.",
         "samples/learning.xlsx --steps 20 --rate 1",
+        kind=WeightsCommand,
     ),
     "model": Entry(
         "Write a trained model and a text as a workbook of live formulas.",

@@ -26,12 +26,16 @@ from .options import (
 from .progress import progress_bar
 
 
-@with_settings("controls", "loss")
+@with_settings("controls", "loss", "train")
 def learn(
     file: File,
     options: dict[str, Any],
     reading: dict[str, Any],
     output: Output = None,
+    train: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WEIGHT ...", help="Learn only these weights: W_Q W_K. Default: all."),
+    ] = None,
     weights_out: Annotated[
         Path | None,
         typer.Option("--weights-out", help="Also write an input workbook with the trained weights."),
@@ -48,7 +52,7 @@ def learn(
         check_ending(target, ".xlsx")
     if weights_out is not None and weights_out.absolute() == path.absolute():
         raise CallError(f"--weights-out: {path} is the workbook of the run. Name another file.")
-    options = {**options, "controls": not plain}
+    options = {**options, "controls": not plain, "train": " ".join(train) if train else None}
     Settings.check_call(options)
     from attn_xl.models.learning import followed_by, losses, not_learned, trained
     from attn_xl.workbook.arrange import check_sizes

@@ -43,6 +43,12 @@ class LayersCommand(WordsCommand):
     several = ("--layers", "--heads")
 
 
+class WeightsCommand(WordsCommand):
+    """A command whose `--train` takes several weights."""
+
+    several = ("--train",)
+
+
 class SentencesCommand(WordsCommand):
     """A command whose `--words` takes several words as one sentence."""
 

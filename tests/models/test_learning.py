@@ -416,6 +416,15 @@ def test_what_cannot_be_learned_is_said(options: Any, error: type[Exception], me
         attn_xl.learn(SAMPLE, **options)
 
 
+@pytest.mark.parametrize("chosen", ["W_Q W_C", "W_Q,W_C", "W_Q --train W_C"])
+def test_weights_to_learn_are_listed(chosen: str, tmp_path: Path) -> None:
+    out = tmp_path / "out.xlsx"
+    call = ["learn", str(SAMPLE), "-o", str(out), "--steps", "1", "--train", *chosen.split()]
+    assert CliRunner().invoke(app, call).exit_code == 0
+    names = openpyxl.load_workbook(out).defined_names
+    assert {name for name in names if name.startswith("Step1.dW_")} == {"Step1.dW_Q", "Step1.dW_C"}
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
