@@ -44,9 +44,7 @@ from openpyxl.xml.constants import (
 )
 from openpyxl.xml.functions import tostring
 
-from .rows import escaped
-
-from .rows import text_cell
+from .rows import escaped, text_cell
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _BUFFER = 1 << 20
