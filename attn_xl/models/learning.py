@@ -351,7 +351,10 @@ class _Learning:
                 made = (now + by if sign == 1 else now - by).as_step(step, w.part.around(scope))
                 nudged[w] = replace(made, name=f"{scope.name}.{w.name}")
             losses.append(copied(self._curves[:1], nudged, scope)[self._curves[0]])
-        parts = [column_sum(row_dot(mark, self._first[d])) for mark, d in zip(marks, self._gradients)]
+        parts = [
+            column_sum(row_dot(mark, self._first[d]).described(f"{steps.PLACE.symbol} · {d.name}"))
+            for mark, d in zip(marks, self._gradients)
+        ]
         gradient = sum(parts[1:], parts[0]).described(
             message("the gradient in step 1 of the chosen weight")
         )

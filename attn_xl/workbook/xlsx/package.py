@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
-from xml.sax.saxutils import escape
 
 from isal import isal_zlib
 from openpyxl.chart._chart import ChartBase
@@ -45,7 +44,7 @@ from openpyxl.xml.constants import (
 )
 from openpyxl.xml.functions import tostring
 
-from .rows import text_cell
+from .rows import escaped, text_cell
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _BUFFER = 1 << 20
@@ -287,7 +286,7 @@ class _Custom:
 def _with_names(workbook: bytes, names: Mapping[str, str]) -> bytes:
     """`xl/workbook.xml`, as openpyxl writes it, with these defined names before those of its sheets."""
     defined = "".join(
-        f'<definedName name="{name}">{escape(cells)}</definedName>' for name, cells in names.items()
+        f'<definedName name="{name}">{escaped(cells)}</definedName>' for name, cells in names.items()
     ).encode()
     if not defined:
         return workbook

@@ -355,11 +355,11 @@ class _SheetWriter:
         if extras.canvas:
             self._picture_setup(width, last_row, len(widths))
             return
-        if self._divide(widths):
-            return
         if self._sheet.shared and (upright := self._fits_upright(widths, last_row)) is not None:
             ws.page_setup.orientation = "portrait" if upright else "landscape"
             ws.page_setup.fitToWidth = ws.page_setup.fitToHeight = 1
+            return
+        if self._divide(widths):
             return
         ws.page_setup.fitToWidth = max(1, round(width / PAGE_CHARACTERS))
         ws.page_setup.fitToHeight = int(self._fits_a_page(width, last_row))
@@ -380,7 +380,8 @@ class _SheetWriter:
         least = min(1.0, LEGIBLE / font)
         if self._extras.charts or not self._sheet.shared or sum(widths) * least <= room:
             return False
-        starts = sorted({block.place.column for block in self._sheet.blocks})
+        firsts = {block.place.column - block.labelled for block in self._sheet.blocks}
+        starts = sorted(max(first, LABEL_COLUMN + 1) for first in firsts)
         ends = [*(start - 1 for start in starts[1:]), len(widths)]
         pages, breaks = [sum(widths[: ends[0]])], []
         for start, end in zip(starts[1:], ends[1:]):
