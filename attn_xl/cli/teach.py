@@ -106,7 +106,11 @@ def teach(
     if file is None:
         if not ramp:
             raise CallError("give the FILE to make a lesson of, or --ramp for pages that need none.")
-        _teach_ramp(output, options["seed"] or 0, roster, answers, exam, template, force)
+        from attn_xl.languages import ENGLISH, speaking
+
+        language = options["language"]
+        with speaking(language.value if language else ENGLISH):
+            _teach_ramp(output, options["seed"] or 0, roster, answers, exam, template, force)
         return
     shows_controls = not plain and not exam  # switches invite to change numbers
     options = {**options, "controls": shows_controls, "formulas": Formulas.cell}

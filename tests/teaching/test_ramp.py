@@ -6,10 +6,12 @@ from pathlib import Path
 
 import openpyxl
 import pytest
-from conftest import SAMPLES, verify
+from conftest import SAMPLES, alike, verify
 
 from attn_xl.cli.main import main
+from attn_xl.languages import speaking
 from attn_xl.teaching.lessons.ramp import PAGES, ramp_layout
+from attn_xl.text import text_width
 from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.write import write_layout
 
@@ -117,3 +119,23 @@ def test_a_column_is_free_between_what_is_given_and_what_to_fill_in() -> None:
         answers = {(cell.row, cell.column) for cell in sheet.extras.cells if cell.open}
         beside = {(row, column - 1) for row, column in answers} - answers
         assert not beside & filled, sheet.name
+
+
+def test_a_ramp_of_its_own_is_in_the_language_chosen(tmp_path: Path) -> None:
+    path = tmp_path / "ramp.xlsx"
+    with pytest.raises(SystemExit):
+        main(["teach", "--ramp", "--language", "de", "-o", str(path)])
+    book = openpyxl.load_workbook(path)
+    assert book["Dot product"]["A1"].value == "Skalarprodukt"
+    assert ("language", "de") in list(book["Settings"].iter_rows(max_col=2, values_only=True))
+
+
+@alike
+@pytest.mark.parametrize("language", ["ja", "fr", "de", "en"])
+def test_long_questions_have_a_second_line(language: str) -> None:
+    with speaking(language):
+        for sheet in ramp_layout().sheets[:-1]:
+            for cell in sheet.extras.cells:
+                if cell.across > 1 and (wide := text_width(str(cell.value))) > 90:
+                    assert cell.wrap
+                    assert sheet.extras.heights[cell.row] >= 15 * -(-wide // 90)
