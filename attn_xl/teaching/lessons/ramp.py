@@ -18,12 +18,11 @@ import numpy as np
 from attn_xl.languages import ENGLISH, current_language, message, translate, translate_count
 from attn_xl.settings import SETTINGS
 from attn_xl.spreadsheets.addresses import Place, address
-from attn_xl.text import text_width
 from attn_xl.workbook.layout.layout import Layout, Sheet
 from attn_xl.workbook.layout.page import Cell, Extras, Tint
 
 from .function_names import figure_in, formulas_in
-from .pages import RIGHT, WRONG, row_height
+from .pages import RIGHT, WRONG
 from .sentences import format_of_text, held
 
 KIND, SEED, STUDENT, NAME = "lesson kind", "lesson ramp", "lesson student", "lesson name"
@@ -75,7 +74,6 @@ class Page:
     problems: int = 0
     cells: list[Cell] = field(default_factory=list)
     tints: list[Tint] = field(default_factory=list)
-    heights: dict[int, float] = field(default_factory=dict)
     asked: list[Answer] = field(default_factory=list)
 
     def whole(self, *shape: int, low: int = 0, high: int = 4) -> Any:
@@ -95,11 +93,8 @@ class Page:
         self.row += 1
         self.cells.append(Cell(self.row, 1, f"{self.problems}.", style="attn label"))
         text = formulas_in(current_language(), text)
-        across = MARKS - FIRST
-        self.cells.append(Cell(self.row, FIRST, text, style="attn text", across=across, wrap=True))
-        room = 0.9 * sum(WIDTHS[FIRST + i] for i in range(across))  # Japanese glyphs are wider than 2
-        if text_width(text) > room:
-            self.heights[self.row] = row_height(text, room)
+        across = MARKS + 6 - FIRST  # no mark stands in this row
+        self.cells.append(Cell(self.row, FIRST, text, style="attn text", across=across))
         self.row += 1
 
     def table(
@@ -161,8 +156,7 @@ class Page:
             count = Cell(4, FIRST, score, f'COUNTIF({marks},"{RIGHT}")', "attn step",
                          number_format=format_of_text(text, "right"), align="left")  # fmt: skip
             self.cells += [Cell(4, 1, "✓", style="attn label"), count]
-        extras = Extras(tuple(self.cells), tints=tuple(self.tints), widths=WIDTHS,
-                        heights=self.heights, zoom=100,
+        extras = Extras(tuple(self.cells), tints=tuple(self.tints), widths=WIDTHS, zoom=100,
                         print_to=f"A1:{address(self.row + 1, MARKS + 5)}")  # fmt: skip
         note = translate(
             "Fill in the marked cells: a number, a word, or your own formula. ✓ is right, ✗ is not yet."
