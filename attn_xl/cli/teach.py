@@ -10,7 +10,7 @@ import typer
 
 from attn_xl.errors import CallError
 from attn_xl.settings import Arrangement, Formulas, Settings
-from attn_xl.text import say
+from attn_xl.text import count, say
 
 from .options import FILE_HELP, Force, Plain, Template, output_beside, read_file_tables, with_settings
 
@@ -141,7 +141,7 @@ def teach(
     )
     steps_open = layout.blanks.open
     cells = sum(int(mask.sum()) for mask in steps_open.values())
-    say(f"{path}: {len(steps_open)} steps, {cells} cells to fill in")
+    say(f"{path}: {count(len(steps_open), 'step')}, {count(cells, 'cell')} to fill in")
     if answers is not None:
         say(f"{answers}: the answers")
 
@@ -201,7 +201,7 @@ def _teach_ramp(
             path.parent.mkdir(parents=True, exist_ok=True)
     write_layouts(layouts, template=look)
     for path in [output or Path("ramp")] if roster else layouts:
-        say(f"{path}: {f'{len(students)} ramps' if roster else '45 problems'}")
+        say(f"{path}: {count(len(students), 'ramp') if roster else '45 problems'}")
 
 
 def _settings(file: Path, tables: Tables, options: dict[str, Any]) -> Settings:

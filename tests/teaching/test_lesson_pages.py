@@ -14,8 +14,10 @@ from test_sixty import RIGHT, TABLES
 
 from attn_xl import read_tables
 from attn_xl.settings import Arrangement, Language, Settings
+from attn_xl.teaching.grading.results import Prediction
 from attn_xl.teaching.lessons.blanks import Lesson
 from attn_xl.teaching.lessons.lesson import write_lesson
+from attn_xl.teaching.lessons.predictions import came_out
 from attn_xl.workbook.layout.layout import Layout
 
 CANVAS = Settings(layout=Arrangement.layers)
@@ -142,3 +144,52 @@ def test_the_sample_prints_on_five_pages(language: str, tmp_path: Path) -> None:
     characters = sum(cover.column_dimensions[letter].width for letter in "ABCDEFG")
     points = (cover["B6"].font.sz or 11) * 745 / (characters * 5.25)  # of 745 points across A4
     assert points > 6
+
+
+def test_words_that_tie_are_all_right(tmp_path: Path) -> None:
+    """Two words with equal numbers tie for the best match: the lesson names both, either is right."""
+    from ironcalc import load_from_xlsx
+
+    table = tmp_path / "tie.csv"
+    table.write_text("word,a,b\nfox,1,0\ncat,3,2\ndog,3,2\n")
+    settings = Settings(layout=Arrangement.layers, random_weights=3)
+    path, key = tmp_path / "l.xlsx", tmp_path / "key.xlsx"
+    layout = write_lesson(read_tables(table), path, settings=settings, answers=key)
+    nodes = {node.name: node for node in layout.blanks.open}
+    solved = openpyxl.load_workbook(key, data_only=True)
+    book = openpyxl.load_workbook(path)
+    for node in nodes.values():
+        place = layout.blocks[node].place
+        for cell in (c for row in book[place.sheet][place.range.replace("$", "")] for c in row):
+            cell.value = solved[place.sheet][cell.coordinate].value
+    book.save(path)
+    model = load_from_xlsx(str(path), "en", "UTC", "en")
+    model.evaluate()
+    said = model.get_formatted_cell_value(0, FIRST + STEPS.index("Softmax"), 9)
+    tied = came_out(nodes["Softmax"])
+    assert len(tied) == 2
+    assert said.startswith(f"At “{tied[0]}” / “{tied[1]}”, with ")
+
+
+@pytest.mark.parametrize(
+    ("expected", "outcome"),
+    [
+        ("no", "as it came out"),
+        ("No, since equal rows give equal queries", "as it came out"),
+        ("yes: the words differ", "otherwise"),
+        ("not that I know", "in words"),
+        ("nobody", "in words"),
+        ("", "no prediction"),
+    ],
+)
+def test_a_prediction_may_be_followed_by_its_reason(expected: str, outcome: str) -> None:
+    assert Prediction(expected, ("no",), ("no", "yes")).outcome == outcome
+
+
+def test_of_choices_that_begin_alike_the_longest_counts() -> None:
+    given = Prediction(
+        "same order; smaller differences",
+        ("same order",),
+        ("same order", "same order; smaller differences"),
+    )
+    assert given.outcome == "otherwise"

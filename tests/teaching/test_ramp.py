@@ -101,3 +101,19 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     exam = openpyxl.load_workbook("exam.xlsx")
     assert not any(str(c.value).startswith("=") for s in exam for row in s for c in row)
     assert call() == 2
+
+
+def test_settings_are_hidden_and_not_printed_except_in_an_exam() -> None:
+    for exam in (False, True):
+        assert [sheet.extras.hidden for sheet in ramp_layout(exam=exam).sheets] == [
+            *[False] * len(PAGES),
+            not exam,
+        ]
+
+
+def test_a_column_is_free_between_what_is_given_and_what_to_fill_in() -> None:
+    for sheet in ramp_layout().sheets:
+        filled = {(cell.row, cell.column) for cell in sheet.extras.cells if cell.value is not None}
+        answers = {(cell.row, cell.column) for cell in sheet.extras.cells if cell.open}
+        beside = {(row, column - 1) for row, column in answers} - answers
+        assert not beside & filled, sheet.name

@@ -30,7 +30,7 @@ from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.teaching.answer_key import Keys, is_key, is_solved, read_keys
 from attn_xl.teaching.lessons.blanks import results_of
 from attn_xl.teaching.lessons.pages import COVER, name_of
-from attn_xl.teaching.lessons.predictions import came_out
+from attn_xl.teaching.lessons.predictions import came_out, choices_of
 from attn_xl.teaching.lessons.ramp import KIND, LANGUAGE, RAMP, SEED
 from attn_xl.teaching.roster import Student, file_name
 from attn_xl.text import clean, shortened
@@ -308,11 +308,14 @@ def _predictions(book: WrittenBook, assignment: Assignment) -> dict[str, Predict
     owners = {block.node: sheet for sheet in assignment.layout.sheets for block in sheet.blocks}
     names = {name_of(owners[one.block.node], one.block.node): one.block for one in assignment.exercises}
     with speaking(assignment.settings.language.value):  # the choices are in the lesson's
-        right = {name: came_out(block.node) for name, block in names.items()}
-    return {
-        name: Prediction(shortened(written.get(name, ""), LONGEST_PREDICTION), right[name])
-        for name in names
-    }
+        return {
+            name: Prediction(
+                shortened(written.get(name, ""), LONGEST_PREDICTION),
+                came_out(block.node),
+                choices_of(block.node),
+            )
+            for name, block in names.items()
+        }
 
 
 def _switches(book: WrittenBook, settings: Settings) -> list[str]:

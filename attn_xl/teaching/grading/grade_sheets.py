@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from attn_xl.languages import message, translate, translate_count
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address
 from attn_xl.teaching.lessons.pages import row_height
+from attn_xl.teaching.lessons.predictions import BETWEEN
 from attn_xl.teaching.lessons.sentences import literal
 from attn_xl.workbook.layout.layout import Layout, Sheet
 from attn_xl.workbook.layout.page import Cell, Chart, Extras, Series, Tint
@@ -303,8 +304,12 @@ def _predictions(found: Sequence[Graded]) -> Iterator[Sheet]:
     cells += [Cell(head, column, text, style="attn heading", align="left")
               for column, text in enumerate(texts, 1)]  # fmt: skip
     for row, one in enumerate(marked, head + 1):
-        each = [one.predictions.get(step, Prediction("", "")) for step in steps]
-        line = [one.id, one.name or one.file, *(t for p in each for t in (p.expected, p.came_out))]
+        each = [one.predictions.get(step, Prediction("")) for step in steps]
+        line = [
+            one.id,
+            one.name or one.file,
+            *(t for p in each for t in (p.expected, BETWEEN.join(p.came_out))),
+        ]
         cells += [
             Cell(row, column, text, style="attn text", wrap=True)
             for column, text in enumerate(line, 1)

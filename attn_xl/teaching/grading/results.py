@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -82,20 +83,29 @@ class Prediction:
 
     Attributes:
         expected: the student's words or choice; "" for none.
-        came_out: the choice that came out; "" for a question without choices.
+        came_out: the choices that came out, several where numbers tie; () for a question without
+            choices.
+        choices: all choices.
     """
 
     expected: str
-    came_out: str
+    came_out: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> str:
         """How the prediction compares with what came out: a heading of the summary."""
         if not self.expected:
             return PREDICTED[3]
-        if not self.came_out:
+        begun = [choice for choice in self.choices if _begins(self.expected, choice)]
+        if not begun:
             return PREDICTED[2]
-        return PREDICTED[self.expected.casefold() != self.came_out.casefold()]
+        return PREDICTED[max(begun, key=len) not in self.came_out]
+
+
+def _begins(text: str, choice: str) -> bool:
+    """Whether a text is a choice, or a choice with a reason after it."""
+    return bool(re.match(rf"{re.escape(choice.casefold())}(?!\w)", text.casefold()))
 
 
 PREDICTED = (

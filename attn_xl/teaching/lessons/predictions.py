@@ -8,7 +8,7 @@ import numpy as np
 
 from attn_xl.graph.node import Node, referred_to
 from attn_xl.languages import shown_all, translate
-from attn_xl.spreadsheets.addresses import Place, quoted
+from attn_xl.spreadsheets.addresses import Place, address, quoted
 from attn_xl.text import clean, shortened
 from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.layout.placed import Block
@@ -18,6 +18,8 @@ from .sentences import formula_of_text, held, literal
 
 MOST_CHOICES, MOST_LIST = 40, 255
 """Words of a drop-down list, and its characters: Excel's limit."""
+BETWEEN, TIE = " / ", 6
+"""What stands between words that tie, and the decimals to which their numbers are equal."""
 WORDS, LOOKED_AT = "{top}", "{look}"
 """A choice of any column of the matrix, and of any of the matrix before it."""
 _NUMBERS = ("top", "look", "most", "span", "before")
@@ -34,15 +36,18 @@ def choices_of(node: Node) -> tuple[str, ...]:
     return tuple(sorted(labels)) if fits else ()
 
 
-def came_out(node: Node) -> str:
-    """The right choice for a step's prediction; "" where there are no choices."""
+def came_out(node: Node) -> tuple[str, ...]:
+    """The right choices for a step's prediction, several where numbers tie; () where there are no
+    choices."""
     step = node.step or UNKNOWN
     if not choices_of(node):
-        return ""
+        return ()
     if step.choices in ((WORDS,), (LOOKED_AT,)):
         asked = _asked(node)
-        return _label(shown_all(asked.columns)[int(np.argmax(asked.values[0]))])
-    return _label(translate(step.choices[0]))
+        tied = np.round(asked.values[0].max() - asked.values[0], TIE) == 0
+        words = shown_all(asked.columns)
+        return tuple(dict.fromkeys(_label(words[i]) for i in np.flatnonzero(tied)))
+    return (_label(translate(step.choices[0])),)
 
 
 def outcome(layout: Layout, block: Block, word: str, complete: str) -> str:
@@ -75,10 +80,18 @@ def outcome(layout: Layout, block: Block, word: str, complete: str) -> str:
 
 def _number(name: str, block: Block) -> str:
     """The formula of a number, or of a word, in the first row of a matrix."""
-    row = f"{quoted(block.place.sheet)}!{_first_row(block.place).range}"
+    sheet, first = quoted(block.place.sheet), _first_row(block.place)
+    row = f"{sheet}!{first.range}"
     if name in ("top", "look"):
-        words = ",".join(literal(f"“{_label(word)}”") for word in shown_all(block.node.columns))
-        return f"CHOOSE(MATCH(MAX({row}),{row},0),{words})"
+        equal: dict[str, list[str]] = {}
+        for i, word in enumerate(shown_all(block.node.columns)):
+            cell = f"{sheet}!{address(first.row, first.column + i)}"
+            equal.setdefault(_label(word), []).append(f"ROUND(MAX({row})-{cell},{TIE})=0")
+        tied = "&".join(
+            f'IF(OR({",".join(conditions)}),{literal(f"{BETWEEN}“{label}”")},"")'
+            for label, conditions in equal.items()
+        )
+        return f"MID({tied},{len(BETWEEN) + 1},{MOST_LIST})"
     value = f"MAX({row})" if name == "most" else f"MAX({row})-MIN({row})"
     return f"ROUND({value},2)"
 

@@ -409,7 +409,7 @@ def one_word(page: Page) -> None:
         translate("A word's query q, and the keys K of three words. Its scores, q times each row of K:")
     )
     a = page.table("q", q)
-    keys = page.table("K", k, FIRST + 4)
+    keys = page.table("K", k, FIRST + 3)
     at = FIRST + 7
     scores = page.answer(k @ q, at, lambda i, j: near(address(a.row, at + j),
                                                     products(a, 0, keys, j, turned=True)))  # fmt: skip
@@ -534,12 +534,12 @@ def ramp_layout(
     sheets = tuple(ramp_sheets(seed, student, solved=solved, exam=exam))
     title = translate("From a dot product to attention")
     if not solved:
-        sheets = (*sheets, _record(seed, student, name))
+        sheets = (*sheets, _record(seed, student, name, hidden=not exam))
     return Layout(title, {}, sheets, overview=False, protected=not solved)
 
 
-def _record(seed: int, student: str, name: str) -> Sheet:
-    """The sheet from which grading knows whose pages these are."""
+def _record(seed: int, student: str, name: str, *, hidden: bool) -> Sheet:
+    """The sheet from which grading knows whose pages these are; an exam hides nothing."""
     lines: list[tuple[str, float | str]] = [(KIND, RAMP), (SEED, float(seed))]
     if student:
         lines += [(STUDENT, student), (NAME, name)]
@@ -551,6 +551,5 @@ def _record(seed: int, student: str, name: str) -> Sheet:
         for column, (value, style) in enumerate(zip(line, ("attn label", "attn text")), 1)
     ]
     note = translate("How this workbook was made. attn-xl grade goes by it.")
-    return Sheet(
-        SETTINGS, SETTINGS, "", SETTINGS, note, (), Extras(tuple(cells), widths={1: 30, 2: 30})
-    )
+    extras = Extras(tuple(cells), widths={1: 30, 2: 30}, hidden=hidden)
+    return Sheet(SETTINGS, SETTINGS, "", SETTINGS, note, (), extras)
