@@ -177,10 +177,11 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
         return Computation(
             title, graphs, batch, remarks=(*tables.remarks, *run.unused()), settings=settings
         )
-    comparable, remarks = _comparable(ends)
+    chosen = run.live.rows is not None  # of the other words there is nothing to compare with
+    comparable, remarks = ({}, ()) if chosen else _comparable(ends)
     compared, no_comparison = _unless_too_large("the comparison of sentences", compare, comparable)
     controls, plane, no_plane = _explorers(graphs, ends, settings), list[Matrix](), ""
-    if settings.controls:
+    if settings.controls and comparable:
         plane, no_plane = _unless_too_large("the chart of where words move", moves, comparable)
     left_out = [remark for remark in (no_comparison, no_plane) if remark]
     return Computation(
