@@ -131,6 +131,7 @@ class Options(TypedDict, total=False):
     train: str | None
     live_layers: str | None
     live_heads: str | None
+    live_rows: str | None
     live_network: bool
     vocabulary: str
     lens: bool

@@ -513,6 +513,13 @@ class Settings:
         str,
         models=STACKS,
     )
+    live_rows: str | None = _choice(
+        None,
+        "Words whose rows to write as formulas, counted from 0, from the scores on: 0,3-5. What layers "
+        "give of all words enters as values.",
+        str,
+        models=(Model.encoder, Model.decoder_only, Model.masked),
+    )
     live_network: bool = _choice(
         True,
         "Write feed-forward networks as formulas; otherwise what they give enters as values.",

@@ -50,6 +50,14 @@ def model(
             "networks give enters as values. Default: all.",
         ),
     ] = None,
+    rows: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="N ...",
+            help="Words whose rows to write as formulas, counted from 0, from the scores on. What "
+            "layers give of all words enters as values. Default: all.",
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -67,6 +75,7 @@ def model(
         "controls": not plain,
         "live_layers": " ".join(layers) if layers else None,
         "live_heads": " ".join(heads) if heads else None,
+        "live_rows": " ".join(rows) if rows else None,
     }
     if heads and options["live_network"] is None:
         options["live_network"] = False

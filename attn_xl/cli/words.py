@@ -38,9 +38,9 @@ class ModelsCommand(WordsCommand):
 
 
 class LayersCommand(WordsCommand):
-    """A command whose `--layers` and `--heads` take several numbers."""
+    """A command whose `--layers`, `--heads` and `--rows` take several numbers."""
 
-    several = ("--layers", "--heads")
+    several = ("--layers", "--heads", "--rows")
 
 
 class WeightsCommand(WordsCommand):

@@ -162,7 +162,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
             found, remark = influence(_enters(x, end), end)
             output, by_row = [*output, found], [*by_row, *[f"{name}: {remark}"] * bool(remark)]
         outputs[name] = output
-        ends[name] = x, end
+        ends[name] = run.live.of_words(x), end
     run.check_hidden()
     if settings.model.kind not in WEIGHTLESS:
         refuse_unused(tables, settings, run.weights.used | run.replaced, _used_with)
@@ -170,17 +170,18 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
     if settings.steps:
         remarks = (*tables.remarks, *run.unused())
         return learned(title, outputs, settings, run.scoring.sheet, str(tables.path), remarks)
-    graphs = {name: Graph(ends[name][0], *output) for name, output in outputs.items()}
+    graphs = {name: Graph(run.inputs[name], *output) for name, output in outputs.items()}
     batch = _batch(graphs)
     by_row += _row_by_row(graphs, settings)
     if settings.model.kind in (*BLOCKS, Model.similarity):
         return Computation(
             title, graphs, batch, remarks=(*tables.remarks, *run.unused()), settings=settings
         )
-    comparable, remarks = _comparable(ends)
+    chosen = run.live.rows is not None  # of the other words there is nothing to compare with
+    comparable, remarks = ({}, ()) if chosen else _comparable(ends)
     compared, no_comparison = _unless_too_large("the comparison of sentences", compare, comparable)
     controls, plane, no_plane = _explorers(graphs, ends, settings), list[Matrix](), ""
-    if settings.controls:
+    if settings.controls and comparable:
         plane, no_plane = _unless_too_large("the chart of where words move", moves, comparable)
     left_out = [remark for remark in (no_comparison, no_plane) if remark]
     return Computation(
@@ -225,7 +226,9 @@ def _about(tables: Tables, settings: Settings, graphs: Mapping[str, Graph]) -> s
         return ""
     whole: int | None = None
     with suppress(InputError):  # a written workbook does not have the other weights
-        changed = replace(settings, live_layers=None, live_heads=None, live_network=True)
+        changed = replace(
+            settings, live_layers=None, live_heads=None, live_rows=None, live_network=True
+        )
         whole = _size(foresee(tables, changed).graphs)
     return described(settings, _size(graphs), whole)
 
@@ -756,9 +759,10 @@ class Run:
         return x
 
     def encoded(self, name: str, x: Matrix) -> tuple[Matrix, ...]:
-        """The words' vectors (n, d) of an encoder, preceded by the sentence's if it is wanted."""
+        """The words' vectors (n, d) of an encoder, preceded by the sentence's if it is wanted; that
+        needs all words."""
         words = encoder(x, self.architecture)
-        if self.settings.pooling is None:
+        if self.settings.pooling is None or self.live.rows is not None:
             return words, words
         vector = self._pooled(name, words, self.settings.pooling)
         return unit(vector) if self.settings.unit_length else vector, words, words

@@ -8,11 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from attn_xl.errors import CallError
+from attn_xl.graph.functions import gather
 from attn_xl.graph.matrix import Matrix, given_step
 from attn_xl.graph.step import Part, Step
 from attn_xl.languages import joined, message
 from attn_xl.settings import Settings
 
+MOST_ROWS = 10_000
+"""Words of a text whose rows can be chosen."""
 _NUMBERS = re.compile(r"(\d{1,4})(?:-(\d{1,4}))?")
 
 
@@ -24,11 +27,13 @@ class Live:
         layers: the numbers of the layers, from 1; None for all.
         heads: the numbers of the heads, from 1; None for all.
         network: whether feed-forward networks belong to it.
+        rows: the words whose rows are computed from the scores on, from 0; None for all.
     """
 
     layers: frozenset[int] | None = None
     heads: tuple[int, ...] | None = None
     network: bool = True
+    rows: tuple[int, ...] | None = None
 
     @classmethod
     def of(cls, settings: Settings) -> Live:
@@ -47,20 +52,48 @@ class Live:
             )
         if heads is not None and len(heads) == s.heads:
             heads = None
-        return cls(None if layers is None else frozenset(layers), heads, s.live_network)
+        rows = None
+        if s.live_rows:
+            if s.latent is not None:
+                raise CallError("--live-rows does not work with --latent. Leave out --live-rows.")
+            if s.generate is not None:
+                raise CallError(
+                    "--rows does not work with --generate, whose new words look at all others. Leave "
+                    "out --rows."
+                )
+            rows = tuple(number - 1 for number in numbers(s.live_rows, MOST_ROWS, "row"))
+        return cls(None if layers is None else frozenset(layers), heads, s.live_network, rows)
 
     @property
     def whole(self) -> bool:
         """Whether all of the model becomes formulas."""
-        return self.layers is None and self.heads is None and self.network
+        return self.layers is None and self.heads is None and self.network and self.rows is None
 
     def has(self, layer: int) -> bool:
         """Whether a layer becomes formulas."""
         return self.layers is None or layer in self.layers
 
+    def of_words(self, x: Matrix) -> Matrix:
+        """The rows of the chosen words, of a matrix with a row for each word.
+
+        Raises:
+            CallError: for a row that it does not have.
+        """
+        if self.rows is None:
+            return x
+        if self.rows[-1] >= len(x.rows):
+            raise CallError(
+                f"--rows {self.rows[-1]}: the text has rows 0 to {len(x.rows) - 1}, one for each word."
+            )
+        return gather([(x, row) for row in self.rows], [x.rows[row] for row in self.rows])
+
     def after(self, layer: int, last: int) -> int:
         """The next layer that becomes formulas; 0 if there is none up to the last one."""
         return next((n for n in range(layer + 1, last + 1) if self.has(n)), 0)
+
+
+ALL = Live()
+"""All of a model."""
 
 
 def numbers(text: str, count: int, what: str) -> tuple[int, ...]:
@@ -125,6 +158,10 @@ def described(settings: Settings, now: int, whole: int | None) -> str:
         if text:
             found = " ".join(text.replace(",", " ").split())
             what.append(message(one if found.isdecimal() else many, numbers=found, count=count))
+    if s.live_rows:
+        chosen = " ".join(s.live_rows.replace(",", " ").split())
+        one, many = message("row {numbers}", numbers=chosen), message("rows {numbers}", numbers=chosen)
+        what.append(one if chosen.isdecimal() else many)
     if not s.live_network:
         what.append(message("no feed-forward network"))
     line = message(

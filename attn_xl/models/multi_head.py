@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from attn_xl.errors import InputError
 from attn_xl.graph.functions import columns, concat
@@ -11,7 +12,7 @@ from attn_xl.graph.step import WHOLE, Part, Step
 
 from . import recipes, steps
 from .attention import Attending, Weights, projected, scaled_dot_product_attention
-from .live import enter
+from .live import ALL, Live, enter
 
 
 def multi_head_attention(
@@ -24,7 +25,7 @@ def multi_head_attention(
     attending: Attending | None = None,
     part: Part = WHOLE,
     result: Step = steps.ATTENTION,
-    live: Sequence[int] | None = None,
+    live: Live = ALL,
 ) -> Matrix:
     """Several attentions side by side, each with its own projections; W_O mixes their outputs.
 
@@ -40,10 +41,11 @@ def multi_head_attention(
         attending: how scores become weights.
         part: the layer that the steps belong to.
         result: the step of the result.
-        live: the heads that become formulas, from 1; what the others add enters as values. All if None.
+        live: the heads that become formulas, where what the others add enters as values; and the words
+            that look.
 
     Returns:
-        (n, d).
+        (n, d), or a row for each word that looks.
 
     Raises:
         InputError: if a weight is missing or has the wrong shape.
@@ -54,17 +56,19 @@ def multi_head_attention(
     d, every = len(x.columns), range(1, heads + 1)
 
     def outputs(chosen: Sequence[int], cut: bool) -> list[Matrix]:
-        return _outputs(x, memory, weights, heads, chosen, kv_heads, attending, part, cut)
+        return _outputs(x, memory, weights, heads, chosen, kv_heads, attending, part, cut, live)
 
-    if live is None:
+    if live.heads is None:
         return mixed(outputs(every, False), weights, d, part, result)
     others = weights.entered(steps.OTHER_HEADS, part)
     if others is not None:  # the weights are those of the live heads
-        return mixed(outputs(live, False), weights, d, part, result, others=others)
-    rest = [h for h in every if h not in live]
+        return mixed(outputs(live.heads, False), weights, d, part, result, others=others)
+    rest = [h for h in every if h not in live.heads]
     added = _through_w_o(outputs(rest, True), weights, d, part, (rest, heads))
     others = enter(added, steps.OTHER_HEADS, part)
-    return mixed(outputs(live, True), weights, d, part, result, others=others, cut=(live, heads))
+    return mixed(
+        outputs(live.heads, True), weights, d, part, result, others=others, cut=(live.heads, heads)
+    )
 
 
 def _outputs(
@@ -77,6 +81,7 @@ def _outputs(
     attending: Attending | None,
     part: Part,
     cut: bool,
+    live: Live,
 ) -> list[Matrix]:
     """(n, d_v) for each of the chosen heads; arguments as for `multi_head_attention`.
 
@@ -94,6 +99,8 @@ def _outputs(
         for step in (steps.W_K, steps.W_V)
     )
     how = (attending or Attending()).between(x.rows, memory.rows, part)
+    if live.rows is not None and not callable(how.masks):
+        how = replace(how, masks=[live.of_words(mask) for mask in how.masks])
 
     def keys_and_values(g: int, there: Part) -> tuple[Matrix, Matrix]:
         k = projected(memory, k_w.of(g), k_w.bias(g), steps.KEYS, there)  # (m, d_k)
@@ -108,7 +115,7 @@ def _outputs(
     for h in chosen:
         head = part.of_head(h)
         q = projected(x, q_w.of(h), q_w.bias(h), steps.QUERIES, head)  # (n, d_k)
-        q = how.prepared(q, head)
+        q = live.of_words(how.prepared(q, head))
         k, v = shared[group_of[h]] if shared else keys_and_values(h, head)
         if len(q.columns) != len(k.columns):
             fits, left = divmod(groups * len(k.columns), len(q.columns))

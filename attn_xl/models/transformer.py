@@ -37,7 +37,7 @@ from attn_xl.text import count
 from . import recipes, steps
 from .attention import Attending, Dropout, Weights, capped, dropped, projected
 from .latent import latent_attention
-from .live import Live, enter
+from .live import ALL, Live, enter
 from .multi_head import multi_head_attention
 from .softmax import softmax
 
@@ -101,7 +101,7 @@ class Architecture:
     crossing: Attending | None = None
     causal: Attending | None = None
     dropout: Dropout | None = None
-    live: Live = Live()
+    live: Live = ALL
     after_layer: Callable[[Matrix, Part], object] | None = None
 
 
@@ -300,8 +300,13 @@ def _sublayer(x: Matrix, run: Sublayer, a: Architecture, part: Part, number: int
     here = part.numbered(number)
     made = run(norm(x, a, here, message("Norm before the step")) if a.norm == "pre" else x)
     made = dropped(made, a.dropout, steps.RESIDUAL_MASK, steps.RESIDUAL, here)
-    total = (x + made).as_step(steps.SKIP, here)
+    total = (_beside(x, made, a) + made).as_step(steps.SKIP, here)
     return total if a.norm == "pre" else norm(total, a, here, message("Add and norm"))
+
+
+def _beside(x: Matrix, made: Matrix, a: Architecture) -> Matrix:
+    """The rows of x that stand beside those of a sublayer, which may be of some words only."""
+    return x if len(x.rows) == len(made.rows) else a.live.of_words(x)
 
 
 def _two_sublayers(
@@ -322,8 +327,9 @@ def _two_sublayers(
         message("Norm before both steps") if one_norm else message("Norm before attention"),
     )
     second = first if one_norm else norm(x, a, part.numbered(2), message("Norm before the network"))
-    total = x
-    for number, made in enumerate((attend(first), network(second)), 1):
+    looked = attend(first)
+    total = _beside(x, looked, a)
+    for number, made in enumerate((looked, network(_beside(second, looked, a))), 1):
         here = part.numbered(number)
         total = total + dropped(made, a.dropout, steps.RESIDUAL_MASK, steps.RESIDUAL, here)
     return total.as_step(steps.SKIP.by(recipes.ADD_THREE), part)
@@ -350,7 +356,7 @@ def attention(x: Matrix, memory: Matrix, a: Architecture, how: Attending | None,
         kv_heads=a.kv_heads,
         attending=how,
         part=part,
-        live=a.live.heads,
+        live=a.live,
     )
 
 
@@ -423,14 +429,17 @@ def _layers(
     """
     for number in range(1, count + 1):
         if a.live.has(number):
-            x = layer(x, a, place(number))
+            made = layer(x, a, place(number))
             if a.after_layer is not None and number < count:
-                a.after_layer(x, place(number))
-            continue
+                a.after_layer(made, place(number))
+            if a.live.rows is None or number == count:
+                x = made
+                continue
         after = place(a.live.after(number, count))
         there = a.weights.entered(steps.ENTERED, after)
         if there is None:
-            there = enter(layer(x, replace(a, live=Live()), place(number)), steps.ENTERED, after)
+            made = layer(x, replace(a, live=ALL), place(number))
+            there = enter(a.live.of_words(made) if number == count else made, steps.ENTERED, after)
         x = there
     return x
 

@@ -27,6 +27,8 @@ CHOICES: list[dict[str, Any]] = [
     {"live_heads": "1"},
     {"live_heads": "0 2-3", "live_layers": "1"},
     {"live_network": False},
+    {"live_rows": "1-2"},
+    {"live_rows": "0 2", "live_layers": "1", "live_heads": "1"},
     {"vocabulary": "top:3"},
     {"vocabulary": "used", "live_layers": "1", "live_heads": "1", "live_network": False},
 ]
@@ -105,6 +107,36 @@ def test_a_layer_is_written_that_no_written_layer_reads(
     found = differences_ironcalc(tmp_path / "m.xlsx", 1e-8, CANCELLED)
     assert not found  # its NORMSDIST has ten digits
     same(attn_xl.attend(attn_xl.read_tables(tmp_path / "m.xlsx")), part)
+
+
+FAMILIES = [
+    "roberta", "distilbert-masked", "gpt2", "gpt_neox", "gptj", "llama-yarn", "mistral-window", "qwen3"
+]  # fmt: skip
+
+
+@alike
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("layers", [None, "0", "1"])
+def test_the_rows_of_some_words(family: str, layers: str | None, tmp_path: Path) -> None:
+    """Their numbers are those of the whole model, and of every word the keys and values are there."""
+    model, text, chosen = attn_xl.load_model(DATA / family), "the cat chased the cat", [1, 3]
+    (whole,) = model(text).values()
+    part = model(text, live_rows="1 3", live_layers=layers)
+    (graph,) = part.values()
+    n, compared = whole["Input"].shape[0], 0
+    for name, matrix in graph.items():
+        if matrix.shape[0] == 2 and name in whole and whole[name].shape[0] == n and not matrix.texts:
+            compared += 1
+            assert matrix.shape == (2, whole[name].shape[1]), name
+            assert np.abs(matrix.values - whole[name].values[chosen]).max() < 1e-12, name
+    assert compared > 10
+    assert [name for name in graph if name.endswith(("K_1", ".K")) and graph[name].shape[0] == n]
+    attn_xl.write_workbook(part, tmp_path / "m.xlsx")
+    found = differences_ironcalc(tmp_path / "m.xlsx", 1e-8, CANCELLED)
+    assert not found  # its NORMSDIST has ten digits
+    back = attn_xl.attend(attn_xl.read_tables(tmp_path / "m.xlsx"))
+    same(back, part)
+    assert not [remark for remark in back.remarks if "formula" in remark]
 
 
 def test_stretched_rotary_positions_are_read_back(tmp_path: Path) -> None:
@@ -189,6 +221,8 @@ def test_numbers_count_from_0(text: str, found: tuple[int, ...]) -> None:
     [
         ({"live_layers": "2"}, "the model has layers 0 to 1"),
         ({"live_layers": "one"}, "it takes numbers and ranges, counted from 0"),
+        ({"live_rows": "10"}, "rows 10: the text has rows 0 to 9"),
+        ({"live_rows": "1", "generate": 2}, "does not work with generate"),
         ({"live_layers": " "}, "it takes"),
         ({"live_heads": "1-4"}, "the model has heads 0 to 3"),
         ({"vocabulary": "top"}, "it takes all, used, or top: and a number"),

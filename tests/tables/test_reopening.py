@@ -15,9 +15,9 @@ from conftest import SAMPLES, Part, Sheets, alike, by_libreoffice, make_input, t
 import attn_xl
 from attn_xl.errors import InputError
 from attn_xl.models.computation import Computation
-from attn_xl.settings import Arrangement, Settings
+from attn_xl.settings import CELLS, Arrangement, Settings
 from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
-from attn_xl.tables.written.reopen import Reopened, reopened
+from attn_xl.tables.written.reopen import ENTER, Reopened, reopened
 from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.workbook.layout.settings_sheet import table_digest
 from attn_xl.workbook.write import write_workbook
@@ -340,3 +340,8 @@ def test_refusals(tmp_path: Path) -> None:
         archive.writestr("a", "b")
     with pytest.raises(InputError, match="damaged or not a spreadsheet"):
         read_back(tmp_path / "no.xlsx")
+
+
+def test_every_cell_with_a_number_is_read_as_a_number() -> None:
+    switches = {name for name in CELLS if isinstance(Settings.__dataclass_fields__[name].default, bool)}
+    assert {*ENTER} == {*CELLS} - switches

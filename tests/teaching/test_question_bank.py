@@ -2,7 +2,8 @@
 
 The schemas of IMS are not part of the project. What they demand of the elements that our items and
 packages have is written out here (`QTI_ITEM`, `QTI_PACKAGE`): children in order, required and permitted
-attributes, and the lexical form of values. Source: imsqti_v2p1.xsd (QTI 2.1, final release of 2012) and
+attributes, and the lexical form of values. Sources: the information model of QTI 2.1 (final release of
+2012); imsqti_v2p1.xsd for attributes, tables, comparisons and correct responses; imscp_v1p1.xsd and
 qtiv2p1_imscpv1p2_v1p0.xsd, its profile of IMS Content Packaging (2014). Moodle publishes no schema of
 its XML format; its rules are written after its documentation.
 """
