@@ -11,6 +11,8 @@ from attn_xl.graph.operations.products import Product, Transpose
 from attn_xl.graph.operations.reductions import Width
 from attn_xl.languages import in_a_row, joined_by_and, translate
 
+from .steps import DROPPED
+
 MOST_STEPS = 12
 """Steps in one formula, at most, so that it stays readable; earlier ones appear by name."""
 
@@ -67,7 +69,8 @@ def _results(graph: Graph) -> Sequence[tuple[Node, Node]]:
             if _is_product(result):
                 break
             follows = next(referred_to(node), None) is result and not node.texts
-            if follows and (node.role == result.role or _is_product(node)):
+            attends = node.role == result.role or node.is_step(DROPPED)
+            if follows and (attends or _is_product(node)):
                 result = node
         if _is_product(result):
             found.append((result, weights))

@@ -61,6 +61,7 @@ SHOWN = {
     "heads_as_sheets",
     "live_layers",
     "live_heads",
+    "live_rows",
     "live_network",
     "vocabulary",
     "lens",

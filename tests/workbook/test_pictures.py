@@ -310,6 +310,9 @@ def test_pages_end_between_steps_and_print_no_number_below_6_points(
                 widths.update(dict.fromkeys(range(one.min, one.max + 1), one.width))
             width = CHARACTER * sum(widths.values())
             last = max(ws.max_row, max(sheet.extras.heights, default=0))
+            if ws.print_area:  # of a picture like an earlier one, the first page
+                assert sheet.extras.again
+                last = int(ws.print_area.rpartition("$")[2])
             heights = [sheet.extras.heights.get(r, sheet.extras.row_height) for r in range(1, last + 1)]
             breaks = [one.id for one in ws.row_breaks.brk]
             if ws.sheet_properties.pageSetUpPr.fitToPage:

@@ -7,14 +7,13 @@ nothing reads while another of its size is read in its place.
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from collections.abc import Iterator
-from itertools import combinations
 
 import numpy as np
 
 from attn_xl.checking.blocks.block_cells import copies
-from attn_xl.checking.blocks.words import ADDING, CAREFUL
+from attn_xl.checking.blocks.words import ADDING
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.blocks.pieces import (
     Box,
@@ -31,12 +30,14 @@ from attn_xl.spreadsheets.blocks.templates import names
 from attn_xl.spreadsheets.formulas import SheetCells
 from attn_xl.text import count
 
-Place = tuple[str, Box]
+MOST_SINGLE = 200  # typed numbers that stand alone; with more, they are data
 LINES = ("row", "column")
 SUMMING = ADDING | {"COUNT", "COUNTA", "LARGE", "SMALL", "RANK", ""}
 MOVING = names("ROW COLUMN ROWS COLUMNS CELL INDIRECT OFFSET SEQUENCE RAND RANDBETWEEN")
 """Functions by which cells with the same operands differ."""
 LOOKING_UP = names("VLOOKUP HLOOKUP XLOOKUP LOOKUP INDEX MATCH XMATCH")
+
+_ACTIVATION = re.compile(r"(?:MAX|TANH|1/\(1\+EXP|IF|RELU|SIGMOID|§\*NORMSDIST)\(")
 
 
 def uncovered(pieces: Pieces) -> Iterator[Finding]:
@@ -185,7 +186,7 @@ def _is_added_again(pieces: Pieces, piece: Piece, slot: int, table: Piece) -> bo
     if not piece.product or piece.reads[slot].ranged:
         return False
     others = (read for n, read in enumerate(piece.reads) if n != slot and read.ranged)
-    return any(p is not piece and p in table.later for read in others for p in pieces.over(read))
+    return any(p is not piece and follows(p, table) for read in others for p in pieces.over(read))
 
 
 def _copies_one_line(pieces: Pieces, piece: Piece) -> Finding | None:
@@ -245,8 +246,6 @@ def _off(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
     read, block = piece.reads[slot], piece.block
     if block is None or read.reference is None or piece.size < 2 or not block.dense:
         return None
-    if CAREFUL & block.template.functions:
-        return None
     for axis in (0, 1):
         lines = read.shape[axis]
         if lines < 2:
@@ -259,7 +258,7 @@ def _off(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
             if not 0 < abs(by) < lines or low < table.box[1 - axis] or high > table.box[3 - axis]:
                 continue
             meant = _lines(read.box, axis, table.box[axis], table.box[axis + 2])
-            if pieces.table(read.sheet, meant) is not table or table in piece.later:
+            if pieces.table(read.sheet, meant) is not table or follows(table, piece):
                 continue
             if piece in pieces.over(read) or _starts_elsewhere(pieces, piece, slot, axis):
                 continue
@@ -307,6 +306,19 @@ def kinds_of_operands(pieces: Pieces, piece: Piece, but: int = -1) -> list[str]:
     return [table.text if table is not None else "" for table in tables]
 
 
+def follows(piece: Piece, other: Piece) -> bool:
+    """Whether a piece is computed from another."""
+    seen, waiting = {other}, [other]
+    while waiting:
+        for user, _ in waiting.pop().users:
+            if user is piece:
+                return True
+            if user not in seen:
+                seen.add(user)
+                waiting.append(user)
+    return False
+
+
 def _stops_short(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
     """A range that stops before its table does, where nothing else reads the rest, or others read the
     whole and none reads the rest alone."""
@@ -347,13 +359,6 @@ def _stops_short(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
         if not unread and (piece.size < 2 or max(before, after) * 2 > table.shape[axis]):
             continue
 
-        for at, other in enumerate(piece.reads) if unread and piece.product else ():
-            if other is not read and other.shape == extents(rest) and _overlap(other, read):
-                # a bias taken from the weights
-                name = written(rest, read.sheet, piece.sheet)
-                what = f"reads {other.shown(piece.sheet)} twice; nothing reads {name}"
-                do = replaced(pieces, piece, at, read.sheet, rest)
-                return finding(pieces, piece, "twin", what, do)
         many = count(max(before, after), LINES[axis])
         do = "Include it, if it belongs to them."
         if len(read.references) == 1:
@@ -383,12 +388,6 @@ def _others_read_all(pieces: Pieces, piece: Piece, table: Piece, axis: int, own:
     return every
 
 
-def _overlap(read: Read, other: Read) -> bool:
-    """Whether two operands have a cell in common."""
-    low, high = np.maximum(read.box[:2], other.box[:2]), np.minimum(read.box[2:], other.box[2:])
-    return read.sheet is other.sheet and bool((low <= high).all())
-
-
 def _counts(sheet: SheetCells, box: Box) -> bool:
     """Whether typed numbers only count: years, numbers of rows."""
     steps = np.diff(sheet.numbers[sheet.find(keys_within(*box))])
@@ -396,134 +395,47 @@ def _counts(sheet: SheetCells, box: Box) -> bool:
 
 
 def _unread(pieces: Pieces) -> Iterator[Finding]:
-    """Tables that nothing reads while another is read in their place."""
+    """Tables that nothing reads while another of their kind is read in their place; attention weights
+    that nothing reads while what they are made of is multiplied."""
     done: set[Piece] = set()
     for like, table, box in _units(pieces):
-        for user, slot, model in _read_instead(pieces, like, table, box):
-            if user in done:
-                break
-            done.add(user)
-            reads, name = user.reads[slot].shown(user.sheet), written(box, table.sheet, user.sheet)
-            twice = f"as {model.shown(user.sheet)} does" if model is not None else "twice"
-            what = f"reads {reads}, {twice}; nothing reads {name}"
-            do = replaced(pieces, user, slot, table.sheet, box)
-            yield finding(pieces, user, "twin", what, do)
-            break
-    yield from _passed_over(pieces)
-
-
-def _passed_over(pieces: Pieces) -> Iterator[Finding]:
-    """Tables that nothing reads, though a product or exponentials after them, which have the same
-    sources, read in their place what others read too."""
-    users: dict[tuple[int, int], list[tuple[Piece, int]]] = {}
+        found = next(_read_instead(pieces, like, table, box), None)
+        if found is not None and found[0] not in done:
+            done.add(found[0])
+            yield _instead(pieces, *found, table.sheet, box)
+        elif found is None and table.product and (twin := _twin_in_use(pieces, like, table)):
+            yield finding(
+                pieces,
+                table,
+                "unused",
+                f"is read by no formula, while {twin.shown(table.sheet)}, made alike, is",
+                "Let the next step read it, or delete it.",
+            )
     for piece in pieces.pieces:
-        multiplies = piece.product or "EXP(" in piece.text
-        for slot, read in enumerate(piece.reads) if multiplies else ():
-            users.setdefault(read.shape, []).append((piece, slot))
-    unread = [t for t in _unread_tables(pieces) if extents(t[1]) in users]
-    results = Counter(kind_of(parts[0]) for _, _, parts in unread)
-    for sheet, box, parts in unread:
-        if results[kind_of(parts[0])] > 1:
-            continue  # results made alike
-        own, found = written(box, sheet, sheet), []
-        for user, slot in users[extents(box)]:
-            if (
-                _stands_before(pieces, sheet, box, user)
-                and user not in parts
-                and not any(part in user.later for part in parts)
-                and _is_in_place(pieces, parts, user, slot)
-            ):
-                found.append((user, slot))
-        if found:
-            found.sort(key=lambda use: pieces.order(use[0].sheet, use[0].box))
-            read = found[0][0].reads[found[0][1]]
-            later = pieces.order(sheet, box) > pieces.order(read.sheet, read.box)
-            user, slot = found[-1 if later else 0]
-            read = user.reads[slot]
-            what = f"is read by no formula, while {user.shown(sheet)} reads {read.shown(sheet)} instead"
-            do = f"Let it read {written(box, sheet, user.sheet)}."
-            if sum(_overlap(read, other) for other in user.reads) == 1:
-                do = replaced(pieces, user, slot, sheet, box)
-            yield Finding(sheet.name, own, "unused", f"{own} {what}", do)
-
-
-def _unread_tables(pieces: Pieces) -> Iterator[tuple[SheetCells, Box, list[Piece]]]:
-    """Tables of numbers that nothing reads, which are no mere copies and no products of two results;
-    and copies side by side, which make up one table."""
-    for piece in (*pieces.pieces, *pieces.tables):
-        if (
-            piece.size > 1
-            and (piece.block is not None or 1 not in piece.shape)
-            and not is_display(piece)
-            and pieces.unused(piece.sheet, piece.box)
-            and is_number(piece.sheet, piece.box)
-            and not (piece.product and all(kinds_of_operands(pieces, piece)))
-        ):
-            yield piece.sheet, piece.box, [piece]
-    copies = [p for p in pieces.pieces if p.text == "§" and not p.users]
-    for first in copies:
-        parts = [first]
-        for piece in copies:
-            last = parts[-1]
-            if piece.sheet is last.sheet and (*piece.box[::2], piece.box[1]) == (
-                *last.box[::2],
-                last.box[3] + 1,
-            ):
-                parts.append(piece)
-        if len(parts) > 1:
-            yield first.sheet, (*first.box[:3], parts[-1].box[3]), parts
-
-
-def kind_of(piece: Piece) -> tuple[object, ...]:
-    """What pieces made alike have in common: the formula, the shape and those of the operands."""
-    return piece.text, piece.shape, tuple(read.shape for read in piece.reads)
-
-
-def _stands_before(pieces: Pieces, sheet: SheetCells, box: Box, user: Piece) -> bool:
-    if sheet is not user.sheet:
-        return pieces.order(sheet, box) < pieces.order(user.sheet, user.box)
-    return box[2] < user.box[0] or box[3] < user.box[1]
-
-
-def _is_in_place(pieces: Pieces, parts: list[Piece], user: Piece, slot: int) -> bool:
-    """Whether an operand reads what should be read elsewhere only, while nothing reads a table: others
-    read the same, and the table is computed from what the product is; or, if it is typed, the
-    product is a part of a chain that multiplies by the same twice."""
-    read = pieces.over(user.reads[slot])
-    readers = [r for piece in read for r in piece.users if r != (user, slot) and not is_display(r[0])]
-    if not readers or any(r is not user and kind_of(r) == kind_of(user) for r, _ in readers):
-        return False
-    if parts[0].block is None:
-        return any(r.product and (r in user.later or user in r.later) for r, _ in readers)
-    whole = [piece for piece in read if piece.box == user.reads[slot].box]
-    if any(part in piece.later or kind_of(part) == kind_of(piece) for part in parts for piece in whole):
-        return True
-    if 1 in parts[0].shape or any(
-        _stands_before(pieces, parts[0].sheet, parts[0].box, piece) for piece in read
-    ):
-        return False
-    sources = _sources(pieces, parts)
-    return any(not sources.isdisjoint(_sources(pieces, pieces.over(r))) for r in user.reads)
-
-
-def _sources(pieces: Pieces, of: list[Piece]) -> set[Piece]:
-    """Some pieces and all that they are computed from."""
-    found, waiting = set(of), list(of)
-    while waiting:
-        for read in waiting.pop().reads:
-            new = [piece for piece in pieces.over(read) if piece not in found]
-            found.update(new)
-            waiting += new
-    return found
+        weights = shares(pieces, piece)
+        summed = weights and all(u.text == "SUM(§:§)" and not u.users for u, _ in piece.users)
+        if is_display(piece) or not (summed or pieces.unused(piece.sheet, piece.box)):
+            continue
+        passed = _passed_by(pieces, piece) if weights or _ACTIVATION.match(piece.text) else None
+        if passed is not None:
+            yield finding(
+                pieces,
+                piece,
+                "unused",
+                f"is read by no formula; {passed[0].shown(piece.sheet)} multiplies "
+                f"{passed[1].shown(piece.sheet)}, from which it is computed",
+                f"Multiply {'the attention weights' if weights else piece.shown()}.",
+            )
 
 
 def _units(pieces: Pieces) -> Iterator[tuple[list[Piece], Piece, Box]]:
     """Tables, and rows and columns of tables, that nothing reads, with the tables of their kind."""
     kinds: dict[tuple[object, ...], list[Piece]] = {}
     for piece in (*pieces.tables, *pieces.pieces):
-        kinds.setdefault(kind_of(piece), []).append(piece)
+        key = piece.text, piece.shape, tuple(read.shape for read in piece.reads)
+        kinds.setdefault(key, []).append(piece)
     for like in kinds.values():
-        for table in like if like[0].size > 1 else ():
+        for table in like if like[0].size > 1 or len(like) <= MOST_SINGLE else ():
             readers = pieces.readers(table.sheet, table.box)
             if readers.all() or len(readers) != table.size:
                 continue
@@ -538,51 +450,124 @@ def _units(pieces: Pieces) -> Iterator[tuple[list[Piece], Piece, Box]]:
                             yield like, table, _lines(table.box, axis, int(part[0]), int(part[-1]))
 
 
-def _read_instead(
-    pieces: Pieces, like: list[Piece], table: Piece, box: Box
-) -> Iterator[tuple[Piece, int, Piece | None]]:
-    """What reads a second time a table of this shape and kind, and what rightly reads it: one formula
-    in two operands, or two blocks made alike. The later reads the later table."""
-    readers: dict[Place, list[tuple[Piece, int]]] = {}
-    for user, slot in (user for other in like for user in other.users):
-        read = user.reads[slot]
-        if extents(read.box) == extents(box) and not is_display(user) and table not in user.later:
-            readers.setdefault(read.place, []).append((user, slot))
-    found: list[tuple[Piece, int, Piece | None]] = []
-    for place, users in readers.items():
-        for (one, slot), (two, at) in combinations(users, 2):
-            if one is table or two is table:
+def _twin_in_use(pieces: Pieces, like: list[Piece], table: Piece) -> Piece | None:
+    """A twin of an unread product that others read, if all are, and none comes after another."""
+    own = kinds_of_operands(pieces, table)
+    if not is_number(table.sheet, table.box):
+        return None
+    for twin in like:
+        if kinds_of_operands(pieces, twin) != own:
+            return None
+        if pieces.unused(twin.sheet, twin.box) or follows(table, twin) or follows(twin, table):
+            return None
+    return like[0] if like else None
+
+
+Instead = tuple[Piece, int, Piece | None]
+"""A piece, the operand that reads what another does, and the piece that rightly reads it."""
+
+
+def _read_instead(pieces: Pieces, like: list[Piece], table: Piece, box: Box) -> Iterator[Instead]:
+    """What reads twice a table of this shape and kind that should be read once: one formula in two
+    operands, or two blocks made alike."""
+    found: list[Instead] = []
+    for other in like:
+        by_place: dict[Box, list[tuple[Piece, int]]] = {}
+        for user, slot in other.users:
+            read = user.reads[slot]
+            if is_display(user) or user is table:
                 continue
-            if _is_pair(pieces, one, two, slot, at) if one is not two else _alike(one, slot, at):
-                after = pieces.order(table.sheet, box) > pieces.order(
-                    pieces.book.sheets[place[0]], place[1]
-                )
-                pair = sorted(
-                    [(one, slot), (two, at)], key=lambda u: (pieces.order(u[0].sheet, u[0].box), u[1])
-                )
-                (user, k), (model, _) = pair[::-1] if after else pair
-                found.append((user, k, None if one is two else model))
-    yield from sorted(found, key=lambda one: one[2] is not None)
+            if extents(read.box) == extents(box):
+                by_place.setdefault(read.box, []).append((user, slot))
+        for users in by_place.values():
+            for n, (user, slot) in enumerate(users):
+                for model, model_slot in users[n + 1 :]:
+                    whole = box == table.box or not (user.product and user.reads[slot].ranged)
+                    if (
+                        user is model
+                        and extents(box) != (1, 1)
+                        and slot != model_slot
+                        and whole
+                        and _alike(user, slot, model_slot)
+                    ):
+                        found += [(user, slot, None), (user, model_slot, None)]
+                    elif user is not model and slot == model_slot:
+                        for one, two in ((user, model), (model, user)):
+                            far = _as_far(pieces, (table.sheet.name, box), one, two, slot)
+                            if _is_pair(pieces, one, two, slot, far, extents(box) == (1, 1)):
+                                found.append((one, slot, two))
+    order = {name: number for number, name in enumerate(pieces.book.sheets)}
+
+    def out_of_order(one: Instead) -> bool:
+        """Of two, the later one has to read the later table."""
+        user, slot, model = one
+        read = user.reads[slot]
+        later = (order[table.sheet.name], box) > (order[read.sheet.name], read.box)
+        if model is None:
+            return later != (slot == max(s for s, r in enumerate(user.reads) if r.place == read.place))
+        return later != ((order[user.sheet.name], user.box) > (order[model.sheet.name], model.box))
+
+    found = [one for one in found if not follows(table, one[0])]
+    yield from sorted(found, key=lambda one: (one[2] is not None, out_of_order(one)))
 
 
 def _alike(piece: Piece, slot: int, other: int) -> bool:
     """Whether two operands of a formula play the same part, and it does not look up or count."""
     functions = piece.block.template.functions if piece.block else frozenset()
     parts = [[(r.function, r.cells) for r in piece.reads[k].references[:1]] for k in (slot, other)]
-    looks = LOOKING_UP & functions or any("IF" in f for f in functions)
-    return slot != other and parts[0] == parts[1] and not looks
+    return parts[0] == parts[1] and not LOOKING_UP & functions and not any("IF" in f for f in functions)
 
 
-def _is_pair(pieces: Pieces, piece: Piece, other: Piece, slot: int, at: int) -> bool:
-    """Whether two pieces are made alike, and each of their kind has an operand of its own but they."""
-    if slot != at or kind_of(piece) != kind_of(other):
+def _as_far(pieces: Pieces, place: tuple[str, Box], piece: Piece, other: Piece, slot: int) -> bool:
+    """Whether a place is as far from what an operand reads as two pieces, or two other operands of
+    theirs, are from each other."""
+    order = [*pieces.book.sheets]
+
+    def apart(a: tuple[str, Box], b: tuple[str, Box]) -> tuple[int, int, int]:
+        return order.index(a[0]) - order.index(b[0]), a[1][0] - b[1][0], a[1][1] - b[1][1]
+
+    far = apart(place, piece.reads[slot].place)
+    pairs = [(piece.place, other.place)]
+    pairs += [(a.place, b.place) for n, (a, b) in enumerate(zip(piece.reads, other.reads)) if n != slot]
+    return any(apart(a, b) == far for a, b in pairs)
+
+
+def _is_pair(pieces: Pieces, piece: Piece, other: Piece, slot: int, far: bool, single: bool) -> bool:
+    """Whether two pieces are made alike, and each of their kind has an operand of its own but they.
+
+    Args:
+        far: whether the place that one should read is as far as they are apart; single: whether it is
+            a single cell, which must be.
+    """
+    if piece.text != other.text or piece.shape != other.shape or len(piece.reads) != len(other.reads):
         return False
-    twins = [p for p in pieces.pieces if kind_of(p) == kind_of(piece)]
+    shapes = [read.shape for read in piece.reads]
+    twins = [
+        p
+        for p in pieces.pieces
+        if p.text == piece.text and p.shape == piece.shape and [r.shape for r in p.reads] == shapes
+    ]
     places = [p.reads[slot].place for p in twins]
-    apart = any(
-        a.place != b.place for n, (a, b) in enumerate(zip(piece.reads, other.reads)) if n != slot
+    if places.count(piece.reads[slot].place) > 2 or len(set(places)) != len(places) - 1:
+        return False
+    others = [s for s in range(len(shapes)) if s != slot]
+    apart = any(piece.reads[s].place != other.reads[s].place for s in others)
+    return far or (not single and (len(twins) > 2 or apart))
+
+
+def _instead(
+    pieces: Pieces, piece: Piece, slot: int, model: Piece | None, sheet: SheetCells, box: Box
+) -> Finding:
+    """The finding about an operand that reads what is another's."""
+    name = written(box, sheet, piece.sheet)
+    do = replaced(pieces, piece, slot, sheet, box)
+    reads = piece.reads[slot].shown(piece.sheet)
+    what = (
+        f"reads {reads} twice"
+        if model is None
+        else f"reads {reads}, as {model.shown(piece.sheet)} does"
     )
-    return len(set(places)) == len(places) - 1 and (len(twins) > 2 or apart)
+    return finding(pieces, piece, "twin", f"{what}; nothing reads {name}", do)
 
 
 def replaced(pieces: Pieces, piece: Piece, slot: int, sheet: SheetCells, box: Box) -> str:
@@ -592,3 +577,29 @@ def replaced(pieces: Pieces, piece: Piece, slot: int, sheet: SheetCells, box: Bo
         return f"Let it read {written(box, sheet, piece.sheet)}."
     by = box[0] - read.box[0], box[1] - read.box[1]
     return f"Enter {proposed(pieces, piece, read, by=by)}"
+
+
+def shares(pieces: Pieces, piece: Piece) -> bool:
+    """Whether a piece holds exponentials divided by their sum."""
+    if piece.text.startswith("EXP(") and "/SUM" in piece.text:
+        return True
+    if not piece.text.startswith("§/") or not piece.reads:
+        return False
+    return any(other.text.startswith("EXP(") for other in pieces.over(piece.reads[0]))
+
+
+def _passed_by(pieces: Pieces, piece: Piece) -> tuple[Piece, Piece] | None:
+    """A product that reads one of the tables from which attention weights are computed cell by cell."""
+    chain, at = {piece}, piece
+    while at.reads:
+        sources = [
+            p for p in pieces.over(at.reads[0]) if p.block is not None and p.shape == piece.shape
+        ]
+        if len(sources) != 1 or sources[0] in chain:
+            return None
+        at = sources[0]
+        for user, slot in at.users:
+            if user.product and user.reads[slot].place == at.place and user not in chain:
+                return user, at
+        chain.add(at)
+    return None
