@@ -23,7 +23,7 @@ ACROSS = 60
 BREAK = 0.82
 """The factor on a picture's worth for each line that is broken before its end."""
 MANY_STEPS = 100
-"""Steps on one picture from which only every third width is tried."""
+"""Steps on one picture from which only every third width is tried, if there are no heads."""
 MANY = 4_000
 """Numbers from which only one arrangement is tried, to save time."""
 
@@ -67,7 +67,7 @@ def best(figures: Figures, sheets: list[Sheet]) -> tuple[Drawing, Spread]:
     limits = [limit for limit in LIMITS if limit >= widest + 2] or [2 * widest + 6]
     if numbers > MANY:
         limits = limits[-1:]
-    elif len(sheets) > MANY_STEPS:
+    elif len(sheets) > MANY_STEPS and not heads:
         limits = limits[::3]
     across = sorted({min(heads, most) for most in HEADS})
     layer = next(filter(None, map(layer_of, sheets)), None)
