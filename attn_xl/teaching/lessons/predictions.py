@@ -22,7 +22,7 @@ BETWEEN, TIE = " / ", 6
 """What stands between words that tie, and the decimals to which their numbers are equal."""
 WORDS, LOOKED_AT = "{top}", "{look}"
 """A choice of any column of the matrix, and of any of the matrix before it."""
-_NUMBERS = ("top", "look", "most", "span", "before")
+_WORDS, _NUMBERS = ("top", "look"), ("most", "least", "span", "before")
 
 
 def choices_of(node: Node) -> tuple[str, ...]:
@@ -67,12 +67,12 @@ def outcome(layout: Layout, block: Block, word: str, complete: str) -> str:
         "a": literal(used[0].name if used else ""),
         "b": literal(used[1].name if len(used) > 1 else ""),
     }
-    text = translate(step.answer, **held(*formulas, *_NUMBERS))
-    for name in _NUMBERS:
+    text = translate(step.answer, **held(*formulas, *_WORDS, *_NUMBERS))
+    for name in (*_WORDS, *_NUMBERS):
         if f"{{{name}}}" not in text:
             continue
         source = before if name in ("look", "before") else block
-        if source is None or len(source.node.columns) > MOST_CHOICES:
+        if source is None or (name in _WORDS and len(source.node.columns) > MOST_CHOICES):
             return ""
         formulas[name] = _number(name, source)
     return f'IF({complete},{formula_of_text(text, **formulas)},"")' if text else ""
@@ -82,7 +82,7 @@ def _number(name: str, block: Block) -> str:
     """The formula of a number, or of a word, in the first row of a matrix."""
     sheet, first = quoted(block.place.sheet), _first_row(block.place)
     row = f"{sheet}!{first.range}"
-    if name in ("top", "look"):
+    if name in _WORDS:
         equal: dict[str, list[str]] = {}
         for i, word in enumerate(shown_all(block.node.columns)):
             cell = f"{sheet}!{address(first.row, first.column + i)}"
@@ -92,8 +92,8 @@ def _number(name: str, block: Block) -> str:
             for label, conditions in equal.items()
         )
         return f"MID({tied},{len(BETWEEN) + 1},{MOST_LIST})"
-    value = f"MAX({row})" if name == "most" else f"MAX({row})-MIN({row})"
-    return f"ROUND({value},2)"
+    values = {"most": f"MAX({row})", "least": f"MIN({row})"}
+    return f"ROUND({values.get(name, f'MAX({row})-MIN({row})')},2)"
 
 
 def _first_row(place: Place) -> Place:
