@@ -20,6 +20,8 @@ MOST_CHOICES, MOST_LIST = 40, 255
 """Words of a drop-down list, and its characters: Excel's limit."""
 BETWEEN, TIE = " / ", 6
 """What stands between words that tie, and the decimals to which their numbers are equal."""
+SMALL = 0.01
+"""Numbers below it have more than two decimals in a text, so that they are not shown as 0."""
 WORDS, LOOKED_AT = "{top}", "{look}"
 """A choice of any column of the matrix, and of any of the matrix before it."""
 _WORDS, _NUMBERS = ("top", "look"), ("most", "least", "span", "before")
@@ -93,7 +95,8 @@ def _number(name: str, block: Block) -> str:
         )
         return f"MID({tied},{len(BETWEEN) + 1},{MOST_LIST})"
     values = {"most": f"MAX({row})", "least": f"MIN({row})"}
-    return f"ROUND({values.get(name, f'MAX({row})-MIN({row})')},2)"
+    value = values.get(name, f"MAX({row})-MIN({row})")
+    return f"ROUND({value},IF(ABS({value})<{SMALL},6,2))"
 
 
 def _first_row(place: Place) -> Place:
