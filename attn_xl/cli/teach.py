@@ -160,14 +160,17 @@ def _export(
     force: bool,
 ) -> None:
     """Write a question bank."""
+    from attn_xl.languages import speaking
     from attn_xl.outputs import check_ending, check_output
     from attn_xl.teaching.lessons.question_bank import MOODLE, QTI, questions, write_bank
 
     check_ending(path, MOODLE, QTI)
     check_output(path, force=force, sources=(file,))
     tables = read_file_tables(file, reading)
-    bank = list(questions(tables, _settings(file, tables, options), lesson, variants))
-    write_bank(bank, path, file.stem)
+    settings = _settings(file, tables, options)
+    bank = list(questions(tables, settings, lesson, variants))
+    with speaking(settings.language.value):
+        write_bank(bank, path, file.stem)
     say(f"{path}: {len(bank)} questions")
 
 

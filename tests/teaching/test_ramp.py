@@ -127,7 +127,7 @@ def test_a_ramp_of_its_own_is_in_the_language_chosen(tmp_path: Path) -> None:
     with pytest.raises(SystemExit):
         main(["teach", "--ramp", "--language", "de", "-o", str(path)])
     book = openpyxl.load_workbook(path)
-    assert book["Dot product"]["A1"].value == "Skalarprodukt"
+    assert book.sheetnames[0] == book["Skalarprodukt"]["A1"].value == "Skalarprodukt"
     assert ("language", "de") in list(book["Settings"].iter_rows(max_col=2, values_only=True))
 
 
@@ -138,3 +138,21 @@ def test_questions_fit_on_their_line_in_every_language() -> None:
             for cell in asked:
                 room = sum(WIDTHS[cell.column + i] for i in range(cell.across))
                 assert text_width(str(cell.value)) < room, cell.value
+
+
+def test_pages_are_sheets_in_every_language() -> None:
+    """Their titles are names that a spreadsheet accepts, all different; the numbers are the same."""
+    given = []
+    for language in Language:
+        with speaking(language.value):
+            sheets = ramp_layout(4, "s01").sheets
+        names = [sheet.name.casefold() for sheet in sheets]
+        assert len({*names}) == len(names)
+        for name in names:
+            assert len(name) <= 31
+            assert not {*name} & {*"[]:*?/\\"}
+            assert name.strip("'") == name
+        given.append(
+            [c.value for sheet in sheets[:-1] for c in sheet.extras.cells if c.style == "attn input"]
+        )
+    assert all(numbers == given[0] for numbers in given)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from attn_xl.graph.node import Node, referred_to
 from attn_xl.graph.operation import operation_of
 from attn_xl.graph.step import ARITHMETIC, Step
-from attn_xl.languages import Message, current_language, in_a_row, in_quotes, translate
+from attn_xl.languages import Message, current_language, in_a_row, in_quotes, shown, translate
 from attn_xl.text import capitalized, clean, shortened
 
 from .function_names import figure_in, formulas_in
@@ -169,7 +169,7 @@ def _question(location: str, question: str) -> str:
 
 
 def _short(text: str, longest: int = LONGEST_WORD) -> str:
-    return shortened(clean(text), longest)
+    return shortened(clean(shown(text)), longest)
 
 
 def _sentence(text: str) -> str:
@@ -180,14 +180,14 @@ def _sentence(text: str) -> str:
 
 def _alternatives(words: Sequence[str]) -> str:
     """`cat, dog or mouse`; as many as fit."""
-    shown: list[str] = []
+    listed: list[str] = []
     for word in map(_short, dict.fromkeys(words)):
-        if len(in_a_row([*shown, word])) > LONGEST_LIST and shown:
-            return translate("{words} or another", words=in_a_row(shown))
-        shown.append(word)
-    if len(shown) < 2:
-        return "".join(shown)
-    return translate("{words} or {last}", words=in_a_row(shown[:-1]), last=shown[-1])
+        if len(in_a_row([*listed, word])) > LONGEST_LIST and listed:
+            return translate("{words} or another", words=in_a_row(listed))
+        listed.append(word)
+    if len(listed) < 2:
+        return "".join(listed)
+    return translate("{words} or {last}", words=in_a_row(listed[:-1]), last=listed[-1])
 
 
 def _quoted(words: Sequence[str]) -> Message:
