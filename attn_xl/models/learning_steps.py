@@ -14,10 +14,7 @@ _UPDATE = (
     "Learning itself: every weight takes a small step in the direction in which the loss falls, like a "
     "walker in fog who feels which way is down."
 )
-_QUESTION = (
-    "where all gradients so far are positive, do they push a number of {own} up or down from step to "
-    "step?"
-)
+_QUESTION = "where all gradients so far are positive, do they push a number of {own} up or down?"
 _ANSWER = (
     "Down, since raising it would raise the loss: the rate times the gradient is subtracted, or a mean "
     "of the gradients so far in its place. The row of {word} now reaches from {least} to {most}."
@@ -86,6 +83,10 @@ CERTAINTY = replace(
     "falls.",
     purpose="How much probability the model gives to what is right, step by step.",
     question="can {own} rise while the loss rises too?",
+    answer=(
+        "Yes, with two or more right answers: a loss punishes a very small probability far more than a "
+        "mean does, so one that falls can outweigh others that rise. The mean probability is {most}."
+    ),
 )
 
 

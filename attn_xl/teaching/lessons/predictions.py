@@ -20,6 +20,8 @@ MOST_CHOICES, MOST_LIST = 40, 255
 """Words of a drop-down list, and its characters: Excel's limit."""
 BETWEEN, TIE = " / ", 6
 """What stands between words that tie, and the decimals to which their numbers are equal."""
+SMALL = 0.01
+"""Numbers below it have more than two decimals in a text, so that they are not shown as 0."""
 WORDS, LOOKED_AT = "{top}", "{look}"
 """A choice of any column of the matrix, and of any of the matrix before it."""
 _WORDS = ("top", "look", "other", "nearest")
@@ -116,7 +118,8 @@ def _number(name: str, block: Block) -> str:
         "width": f"COLUMNS({row})",
         "wide": f"COLUMNS({row})",
     }
-    return f"ROUND({numbers.get(name, f'MAX({row})-MIN({row})')},2)"
+    number = numbers.get(name, f"MAX({row})-MIN({row})")
+    return f"ROUND({number},IF(ABS({number})<{SMALL},6,2))"
 
 
 def _first_row(place: Place) -> Place:
