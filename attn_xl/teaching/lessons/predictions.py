@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 import numpy as np
 
 from attn_xl.graph.node import Node, referred_to
-from attn_xl.languages import in_quotes, shown_all, translate
+from attn_xl.languages import in_quotes, shown, shown_all, translate
 from attn_xl.spreadsheets.addresses import Place, address, quoted
 from attn_xl.text import clean, shortened
 from attn_xl.workbook.layout.layout import Layout
@@ -68,7 +69,7 @@ def outcome(layout: Layout, block: Block, word: str, complete: str) -> str:
     before = layout.blocks.get(used[0]) if used else None
     formulas = {
         "own": literal(node.name),
-        "word": literal(translate(in_quotes(shortened(clean(word), LONGEST_WORD)))),
+        "word": literal(translate(in_quotes(shortened(clean(shown(word)), LONGEST_WORD)))),
         "a": literal(used[0].name if used else ""),
         "b": literal(used[1].name if len(used) > 1 else ""),
     }
@@ -89,13 +90,15 @@ def _columns(name: str, block: Block, word: str) -> str:
     """The formula of the columns with the largest number in the first row of a matrix, or the smallest;
     "" where there are none, or too many."""
     sheet, first = quoted(block.place.sheet), _first_row(block.place)
+    every = [f"{sheet}!{address(first.row, first.column + i)}" for i in range(first.columns)]
     cells: dict[str, list[str]] = {}
     for i, column in enumerate(shown_all(block.node.columns)):
-        cells.setdefault(_label(column), []).append(f"{sheet}!{address(first.row, first.column + i)}")
+        cells.setdefault(_label(column), []).append(every[i])
     row = f"{sheet}!{first.range}"
     if name in ("other", "nearest"):
-        cells.pop(_label(word), None)
-        row = ",".join(cell for of_label in cells.values() for cell in of_label)
+        own = cells.pop(_label(word), ())
+        parts = [[*part] for kept, part in groupby(every, lambda cell: cell not in own) if kept]
+        row = ",".join(f"{part[0]}:{part[-1].rpartition('!')[2]}" for part in parts)
     if not cells or len(block.node.columns) > MOST_CHOICES:
         return ""
     extreme = f"{'MIN' if name == 'nearest' else 'MAX'}({row})"
@@ -118,8 +121,10 @@ def _number(name: str, block: Block) -> str:
         "width": f"COLUMNS({row})",
         "wide": f"COLUMNS({row})",
     }
-    number = numbers.get(name, f"MAX({row})-MIN({row})")
-    return f"ROUND({number},IF(ABS({number})<{SMALL},6,2))"
+    value = numbers.get(name, f"MAX({row})-MIN({row})")
+    if name in ("zeros", "below", "width", "wide"):
+        return value
+    return f"ROUND({value},IF(ABS({value})<{SMALL},6,2))"
 
 
 def _first_row(place: Place) -> Place:
