@@ -25,7 +25,7 @@ from .sentences import formula_of_text, held, literal
 COVER, HINTS = "Lesson", "Hints"
 RIGHT, WRONG, WAITS, NO_NUMBER = "✓", "✗", "…", "#"
 BAR = 20
-WIDTHS = {1: 20.0, 2: 70.0, 3: 46.0, 4: 40.0, 5: 9.0, 6: 7.0, 7: 18.0, 8: 2.0, 9: 56.0}
+WIDTHS = {1: 20.0, 2: 70.0, 3: 46.0, 4: 40.0, 5: 9.0, 6: 7.0, 7: 18.0, 8: 2.0, 9: 90.0}
 LINE = 15.5
 """The height of a line of text, in points."""
 MARK_WIDTH = 3.2
