@@ -19,7 +19,7 @@ from attn_xl.workbook.layout.placed import Block
 
 from .blanks import Lesson
 from .guide import Guide, exam_introduction, guide, introduction
-from .predictions import choices_of, outcome
+from .predictions import answer_of, choices_of, outcome
 from .sentences import formula_of_text, held, literal
 
 COVER, HINTS = "Lesson", "Hints"
@@ -207,6 +207,7 @@ def _cover(layout: Layout, steps: Sequence[Step], lesson: Lesson, title: str) ->
     for number, step in enumerate(steps, 1):
         at = first + number
         words = f"{step.guide.what} {step.guide.do}"
+        texts = [(2, words), (3, step.guide.question)]
         cells.append(_link(at, step))
         cells.append(Cell(at, 2, words, style="attn text", wrap=True))
         cells.append(Cell(at, 3, step.guide.question, style="attn text", wrap=True))
@@ -227,14 +228,11 @@ def _cover(layout: Layout, steps: Sequence[Step], lesson: Lesson, title: str) ->
             cells.append(Cell(at, 5, shown, count, "attn text", wrap=True))
         else:
             cells += _counts(step, at, number)
-            node = step.block.node
-            complete = f"E{at}={step.cells}"
-            text = outcome(layout, step.block, node.rows[0] if node.rows else "", complete)
+            text = outcome(layout, step.block, f"E{at}={step.cells}")
             if text:
                 cells.append(Cell(at, 9, "", text, "attn text", wrap=True))
-        heights[at] = max(
-            row_height(words, WIDTHS[2]), row_height(step.guide.question, WIDTHS[3]), 3 * LINE
-        )
+                texts.append((9, answer_of(step.block.node)))
+        heights[at] = max(3 * LINE, *(row_height(text, WIDTHS[column]) for column, text in texts))
     note = translate("Read this page first; then fill in the marked cells, sheet by sheet.")
     widths = {column: WIDTHS[column] for column in WIDTHS if column <= len(heads)}
     # The answers to the predictions, beyond column 7, are for the screen.
