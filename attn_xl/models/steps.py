@@ -1304,8 +1304,28 @@ WHEEL = Step(
     ),
     recipe=recipes.ADD_FROM_LEFT,
 )
-DRAW = Step("Draw", note="where the wheel stops, from 0 to 1", helper=True)
-STATE = Step("State", note="the whole number that the next draw is made of", helper=True)
+DRAW = Step(
+    "Draw",
+    note="where the wheel stops, from 0 to 1",
+    question="can {own} be below 0 or above 1?",
+    choices=("no", "yes"),
+    answer=(
+        "No: {a} is never negative, and always smaller than what it is divided by. Here the wheel "
+        "stops at {most}."
+    ),
+    helper=True,
+)
+STATE = Step(
+    "State",
+    note="the whole number that the next draw is made of",
+    question="does {own} depend on the words of the text?",
+    choices=("no", "yes"),
+    answer=(
+        "No: it depends on Seed and on how many words were drawn, so the same seed draws the same "
+        "numbers. Here it is {most}."
+    ),
+    helper=True,
+)
 BEYOND = Step(
     "Beyond",
     note="1 where the slice of a word ends beyond Draw. Look for the first 1: that word is drawn.",

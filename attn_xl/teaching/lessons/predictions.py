@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 import numpy as np
 
@@ -89,13 +90,15 @@ def _columns(name: str, block: Block, word: str) -> str:
     """The formula of the columns with the largest number in the first row of a matrix, or the smallest;
     "" where there are none, or too many."""
     sheet, first = quoted(block.place.sheet), _first_row(block.place)
+    every = [f"{sheet}!{address(first.row, first.column + i)}" for i in range(first.columns)]
     cells: dict[str, list[str]] = {}
     for i, column in enumerate(shown_all(block.node.columns)):
-        cells.setdefault(_label(column), []).append(f"{sheet}!{address(first.row, first.column + i)}")
+        cells.setdefault(_label(column), []).append(every[i])
     row = f"{sheet}!{first.range}"
     if name in ("other", "nearest"):
-        cells.pop(_label(word), None)
-        row = ",".join(cell for of_label in cells.values() for cell in of_label)
+        own = cells.pop(_label(word), ())
+        parts = [[*part] for kept, part in groupby(every, lambda cell: cell not in own) if kept]
+        row = ",".join(f"{part[0]}:{part[-1].rpartition('!')[2]}" for part in parts)
     if not cells or len(block.node.columns) > MOST_CHOICES:
         return ""
     extreme = f"{'MIN' if name == 'nearest' else 'MAX'}({row})"
