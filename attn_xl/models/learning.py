@@ -25,6 +25,7 @@ from attn_xl.graph.functions import (
     one_in_cell,
     option,
     power,
+    rounded,
     row_dot,
     sqrt,
 )
@@ -325,7 +326,8 @@ class _Learning:
 
     def checked(self, sheet: str) -> list[Matrix]:
         """The gradient of a chosen weight in the first step, and its central difference: the loss with
-        the weight nudged up and down, computed anew. Source: Press et al., "Numerical Recipes", 5.7."""
+        the weight nudged up and down, computed anew. It is rounded, since nearly equal losses are
+        subtracted. Source: Press et al., "Numerical Recipes", 5.7."""
         known = [
             message("{number} is {name}", number=i, name=w.name) for i, w in enumerate(self._weights, 1)
         ]
@@ -358,14 +360,14 @@ class _Learning:
         gradient = sum(parts[1:], parts[0]).described(
             message("the gradient in step 1 of the chosen weight")
         )
-        difference = (losses[0] - losses[1]) / (2 * nudge)
+        difference = rounded((losses[0] - losses[1]) / (2 * nudge))
         results = []
         for step, matrix in (
             (steps.CHECKED_GRADIENT, gradient), (steps.CENTRAL_DIFFERENCE, difference)
         ):  # fmt: skip
             labelled = replace(matrix, rows=(step.symbol,), columns=(message("value"),), scalar=False)
             results.append(labelled.as_step(step, sheet=steps.CHECK_SHEET))
-        gap = replace(results[0] - results[1], rows=(steps.GAP.symbol,))
+        gap = replace(rounded(results[0] - results[1]), rows=(steps.GAP.symbol,))
         return [*results, gap.as_step(steps.GAP, sheet=steps.CHECK_SHEET)]
 
     def compared(self) -> list[Matrix]:
