@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import cast
@@ -184,8 +184,8 @@ COLUMNS = {steps.CURVE.symbol: message("loss"), steps.CERTAINTY.symbol: message(
 """The headings of the curves."""
 MOST_COMPARED = 12
 """Attention matrices that are shown before and after learning, at most."""
-MOST_TRIED, STEPS_TRIED = 6, 20
-"""Rates to try before one is suggested, at most, and the steps with each."""
+TRIED, STEPS_TRIED = (0, 1, 2, 3, 5, 8, 13, 21), 20
+"""How often a rate to try is divided by 10 before one is suggested, and the steps with each."""
 LEARNING = "Learning"
 """The name of the graph of several sentences that are learned together."""
 
@@ -261,7 +261,7 @@ def _trained(loss: Matrix, settings: Settings, where: str) -> list[Matrix]:
     for name in wanted:
         if name.casefold() not in folded:
             raise CallError(f"--train: there are no weights {name!r}. {nearest(name, found)}")
-    return [folded[name.casefold()] for name in wanted]
+    return [folded[name] for name in dict.fromkeys(map(str.casefold, wanted))]
 
 
 class _Learning:
@@ -414,7 +414,7 @@ class _Learning:
     def _copy(
         self, weights: Sequence[Matrix], number: int, results: Sequence[Matrix]
     ) -> dict[Node, Matrix]:
-        with self._finite(number):
+        with self._finite(number) if number > 1 else nullcontext():  # no rate helps before step 1
             return copied(results, dict(zip(self._weights, weights)), _scope(number), self._own)
 
     def _plainly(
@@ -499,7 +499,7 @@ class _Learning:
     def smaller_rate(self) -> str:
         """A sentence that suggests a rate with which the loss falls; it was tried."""
         rate = float(self._update.cells["rate"].values[0, 0])
-        for number in range(MOST_TRIED):
+        for number in TRIED:
             tried = min(rate / 10, 1.0) / 10**number
             cells = {**self._update.cells, "rate": option(tried, CELLS["rate"], "")}
             update = replace(self._update, cells=cells)

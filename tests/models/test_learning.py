@@ -16,7 +16,7 @@ from ooxml import violations
 from typer.testing import CliRunner
 
 import attn_xl
-from attn_xl import CallError, InputError
+from attn_xl import CallError, InputError, OutputError
 from attn_xl.cli.main import app
 from attn_xl.settings import Optimizer
 from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
@@ -434,10 +434,11 @@ def test_what_cannot_be_learned_is_said(options: Any, error: type[Exception], me
         attn_xl.learn(SAMPLE, **options)
 
 
-@pytest.mark.parametrize("chosen", ["W_Q W_C", "W_Q,W_C", "W_Q --train W_C"])
+@pytest.mark.parametrize("chosen", ["W_Q W_C", "W_Q,w_q,W_C", "W_Q --train W_C"])
 def test_weights_to_learn_are_listed(chosen: str, tmp_path: Path) -> None:
     out = tmp_path / "out.xlsx"
-    call = ["learn", str(SAMPLE), "-o", str(out), "--steps", "1", "--train", *chosen.split()]
+    call = ["learn", str(SAMPLE), "-o", str(out), "--steps", "1", "--plain", "--sheet", "pets"]
+    call += ["--sheet", "desk", "--train", *chosen.split()]
     assert CliRunner().invoke(app, call).exit_code == 0
     names = openpyxl.load_workbook(out).defined_names
     assert {name for name in names if name.startswith("Step1.dW_")} == {"Step1.dW_Q", "Step1.dW_C"}
@@ -451,6 +452,11 @@ def test_weights_to_learn_are_listed(chosen: str, tmp_path: Path) -> None:
         (["--train", "W_X"], "--train: there are no weights 'W_X'"),
         (["--live", "0"], "--live is 0; it takes a whole number from 1"),
         (["--rate", "1e300"], "too large in step 2"),
+        (["--weights-out", "{out.parent}/none/w.xlsx"], "w.xlsx: cannot be written"),
+        (
+            ["--weights-out", "{out.parent}/w.xlsx", "-o", "{out.parent}/none/o.xlsx", "--steps", "1"],
+            "o.xlsx: cannot",
+        ),
     ],
 )
 def test_nothing_is_written_of_what_cannot_be_learned(
@@ -459,10 +465,28 @@ def test_nothing_is_written_of_what_cannot_be_learned(
     out = tmp_path / "out.xlsx"
     chosen = [one.format(out=out) for one in arguments]
     result = CliRunner().invoke(app, ["learn", str(SAMPLE), "-o", str(out), *chosen])
-    assert isinstance(result.exception, (CallError, InputError))
+    assert isinstance(result.exception, (CallError, InputError, OutputError))
     assert re.search(message, str(result.exception))
     assert "\n" not in str(result.exception)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [(1e160, "gives (nan|-?inf) .*make them smaller"), (1e5, "with --rate 1e-10 the loss falls")],
+)
+def test_numbers_that_no_usual_rate_fits(size: float, message: str, make: Make, tmp_path: Path) -> None:
+    """Too large before the first step, where no rate helps; and with a rate that is very small."""
+    sheets = {"one": table(size * np.sin(np.arange(6)).reshape(3, 2)), "Target": [[1, 0]] * 3}
+    call = ["learn", str(make(sheets)), "-o", str(tmp_path / "out.xlsx"), "--steps", "40"]
+    result = CliRunner().invoke(app, call)
+    assert re.search(message, f"{result.exception} {result.output}")
+
+
+def test_one_class_is_none_to_tell_apart() -> None:
+    x = {"a": attn_xl.given([[1, 0]], ["mouse"], ["x", "y"], "a")}
+    with pytest.raises(InputError, match="'yes' is the only class"):
+        attn_xl.learn(x, model="classify", labels={"a": "yes"})
 
 
 def test_a_model_without_weights_has_nothing_to_learn(make: Make) -> None:
