@@ -306,8 +306,10 @@ def test_weights_that_are_missing_are_drawn_as_xavier_uniform() -> None:
     x = attn_xl.given(np.eye(30).tolist(), map(str, range(30)), map(str, range(30)), "x")
     drawn = {}
     for seed in (0, 0, 1):
-        run = attn_xl.learn({"x": x}, labels={"x": "yes"}, model="classify", steps=1, seed=seed)
-        weights = run.computation["x"]["Step1.W_Q"].values
+        run = attn_xl.learn(
+            {"x": x, "y": x}, labels={"x": "yes", "y": "no"}, model="classify", steps=1, seed=seed
+        )
+        weights = run.computation["Learning"]["Step1.W_Q"].values
         bound = np.sqrt(6 / 60)
         assert 0.99 * bound < np.abs(weights).max() <= bound
         assert weights.var() == pytest.approx(bound**2 / 3, rel=0.1)
