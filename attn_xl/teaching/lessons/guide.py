@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from attn_xl.graph.node import Node, referred_to
 from attn_xl.graph.operation import operation_of
 from attn_xl.graph.step import ARITHMETIC, Step
-from attn_xl.languages import Message, current_language, in_a_row, in_quotes, translate
+from attn_xl.languages import Message, current_language, in_a_row, in_quotes, message, shown, translate
 from attn_xl.text import capitalized, clean, shortened
 
 from .function_names import figure_in, formulas_in
 
 LONGEST_WORD, LONGEST_LIST, LONGEST_PROMPT = 40, 90, 200
+KEYS = message("In Excel 2019 and earlier, press Ctrl+Shift+Enter to enter a formula with TRANSPOSE.")
+"""The end of a hint with TRANSPOSE, which gives an array only in an array formula there."""
 UNKNOWN = Step("")
 """The texts for a matrix that is not a step of a model."""
 
@@ -140,7 +142,7 @@ def guide(node: Node, *, sentence: Sequence[str], pick: str) -> Guide:
     return Guide(
         what=translate(step.purpose, **given),
         do=by_hand(recipe.do),
-        hint=by_hand(recipe.hint),
+        hint=" ".join(map(by_hand, [recipe.hint, *([KEYS] if "TRANSPOSE(" in recipe.hint else [])])),
         prompt=_short(by_hand(recipe.prompt), LONGEST_PROMPT),
         question=_question(_location(node), translate(step.question, **given)),
     )
@@ -169,7 +171,7 @@ def _question(location: str, question: str) -> str:
 
 
 def _short(text: str, longest: int = LONGEST_WORD) -> str:
-    return shortened(clean(text), longest)
+    return shortened(clean(shown(text)), longest)
 
 
 def _sentence(text: str) -> str:
@@ -180,14 +182,14 @@ def _sentence(text: str) -> str:
 
 def _alternatives(words: Sequence[str]) -> str:
     """`cat, dog or mouse`; as many as fit."""
-    shown: list[str] = []
+    listed: list[str] = []
     for word in map(_short, dict.fromkeys(words)):
-        if len(in_a_row([*shown, word])) > LONGEST_LIST and shown:
-            return translate("{words} or another", words=in_a_row(shown))
-        shown.append(word)
-    if len(shown) < 2:
-        return "".join(shown)
-    return translate("{words} or {last}", words=in_a_row(shown[:-1]), last=shown[-1])
+        if len(in_a_row([*listed, word])) > LONGEST_LIST and listed:
+            return translate("{words} or another", words=in_a_row(listed))
+        listed.append(word)
+    if len(listed) < 2:
+        return "".join(listed)
+    return translate("{words} or {last}", words=in_a_row(listed[:-1]), last=listed[-1])
 
 
 def _quoted(words: Sequence[str]) -> Message:

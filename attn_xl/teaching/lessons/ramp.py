@@ -63,6 +63,7 @@ class Page:
     """A page of problems while it is written.
 
     Attributes:
+        name: its title and its sheet, in the current language.
         row: the next free row; solved: whether the answers are filled in.
     """
 
@@ -161,7 +162,7 @@ class Page:
         note = translate(
             "Fill in the marked cells: a number, a word, or your own formula. ✓ is right, ✗ is not yet."
         )
-        return Sheet(self.name, self.name, "", translate(self.name), note, (), extras)
+        return Sheet(self.name, self.name, "", self.name, note, (), extras)
 
 
 def _plain(value: Any, decimals: int = 12) -> float | str:
@@ -506,13 +507,16 @@ def ramp_pages(
     """The pages of the ramp.
 
     Args:
-        seed, student: what the numbers are drawn from; each student has their own.
+        seed, student: what the numbers are drawn from, in each language the same; each student has
+            their own.
         solved: fill in an answer to each problem.
         exam: leave out the marks.
     """
     for name, write in PAGES:
         digest = hashlib.sha256(f"{seed}\0{student}\0{name}".encode()).digest()
-        page = Page(name, np.random.default_rng(int.from_bytes(digest[:8], "big")), solved, exam)
+        page = Page(
+            translate(name), np.random.default_rng(int.from_bytes(digest[:8], "big")), solved, exam
+        )
         write(page)
         yield page
 
