@@ -230,7 +230,7 @@ def _every_table(
 def _named_tables(
     book: Book, original: str, plain: str, said: ByFormulas, tables: Sequence[Found]
 ) -> list[Found]:
-    """All tables of a sheet, with the weights that labels name; found once for all surveys of a book."""
+    """All tables of a sheet, with the weights that labels name; kept for all surveys of a book."""
     key = "named", original
     if key not in book.kept:
         named = (_named(f, book, original, plain) for f in tables)

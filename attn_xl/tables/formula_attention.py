@@ -403,13 +403,16 @@ def _place(part: Span, whole: Span, axis: Axis) -> tuple[int, int]:
 
 
 def _bias(one: _Behind, axis: Axis) -> Role | None:
-    """The line that is added to each word: as long as the words have dimensions in the result."""
-    _, count = _place(one.span, one.product.block.span, axis)
+    """The line that is added to each word: as long as the words have dimensions in the result, or the
+    part of a line that is added to the whole result, of which they are a part."""
+    whole = one.product.block.span
+    start, count = _place(one.span, whole, axis)
     for span in dict.fromkeys((*one.added, *one.product.block.added)):
-        if max(span.shape) == count and min(span.shape) == 1:
-            return Role(
-                span, span.shape[1] == 1 and count > 1, f"it is added to {one.product.block.span}"
-            )
+        lying: Axis = "rows" if span.shape[1] == 1 and max(span.shape) > 1 else "columns"
+        if min(span.shape) == 1 and max(span.shape) == whole.shape[axis == "columns"]:
+            span = span.part(lying, start, count)
+        if min(span.shape) == 1 and max(span.shape) == count:
+            return Role(span, lying == "rows", f"it is added to {whole}")
     return None
 
 

@@ -170,8 +170,8 @@ class Block:
         """What its formula adds as a last step; a copy adds nothing."""
         if self.is_copy:
             return []
-        terms = _terms(self.tree)
-        return [self.references[t[1]].span for t in map(_bare, terms) if t[0] == "ref"]
+        terms = (_bare(term, also="TRANSPOSE") for term in _terms(self.tree))
+        return [self.references[t[1]].span for t in terms if t[0] == "ref"]
 
     @property
     def is_copy(self) -> bool:
@@ -370,8 +370,9 @@ def _functions(tree: Tree) -> Iterator[str]:
         yield from _functions(tree[3])
 
 
-def _bare(tree: Tree) -> Tree:
-    while tree[0] == "call" and tree[1] in _TRANSPARENT and len(tree[2]) == 1:
+def _bare(tree: Tree, also: str = "") -> Tree:
+    """A formula without what only stands around it."""
+    while tree[0] == "call" and (tree[1] in _TRANSPARENT or tree[1] == also) and len(tree[2]) == 1:
         tree = tree[2][0]
     return tree
 
