@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from attn_xl.graph.node import Node, referred_to
-from attn_xl.languages import shown_all, translate
+from attn_xl.languages import in_quotes, shown_all, translate
 from attn_xl.spreadsheets.addresses import Place, address, quoted
 from attn_xl.text import clean, shortened
 from attn_xl.workbook.layout.layout import Layout
@@ -20,9 +20,11 @@ MOST_CHOICES, MOST_LIST = 40, 255
 """Words of a drop-down list, and its characters: Excel's limit."""
 BETWEEN, TIE = " / ", 6
 """What stands between words that tie, and the decimals to which their numbers are equal."""
+SMALL = 0.01
+"""Numbers below it have more than two decimals in a text, so that they are not shown as 0."""
 WORDS, LOOKED_AT = "{top}", "{look}"
 """A choice of any column of the matrix, and of any of the matrix before it."""
-_NUMBERS = ("top", "look", "most", "span", "before")
+_WORDS, _NUMBERS = ("top", "look"), ("most", "least", "span", "before")
 
 
 def choices_of(node: Node) -> tuple[str, ...]:
@@ -63,16 +65,16 @@ def outcome(layout: Layout, block: Block, word: str, complete: str) -> str:
     before = layout.blocks.get(used[0]) if used else None
     formulas = {
         "own": literal(node.name),
-        "word": literal(f"“{shortened(clean(word), LONGEST_WORD)}”"),
+        "word": literal(translate(in_quotes(shortened(clean(word), LONGEST_WORD)))),
         "a": literal(used[0].name if used else ""),
         "b": literal(used[1].name if len(used) > 1 else ""),
     }
-    text = translate(step.answer, **held(*formulas, *_NUMBERS))
-    for name in _NUMBERS:
+    text = translate(step.answer, **held(*formulas, *_WORDS, *_NUMBERS))
+    for name in (*_WORDS, *_NUMBERS):
         if f"{{{name}}}" not in text:
             continue
         source = before if name in ("look", "before") else block
-        if source is None or len(source.node.columns) > MOST_CHOICES:
+        if source is None or (name in _WORDS and len(source.node.columns) > MOST_CHOICES):
             return ""
         formulas[name] = _number(name, source)
     return f'IF({complete},{formula_of_text(text, **formulas)},"")' if text else ""
@@ -82,18 +84,19 @@ def _number(name: str, block: Block) -> str:
     """The formula of a number, or of a word, in the first row of a matrix."""
     sheet, first = quoted(block.place.sheet), _first_row(block.place)
     row = f"{sheet}!{first.range}"
-    if name in ("top", "look"):
+    if name in _WORDS:
         equal: dict[str, list[str]] = {}
         for i, word in enumerate(shown_all(block.node.columns)):
             cell = f"{sheet}!{address(first.row, first.column + i)}"
             equal.setdefault(_label(word), []).append(f"ROUND(MAX({row})-{cell},{TIE})=0")
         tied = "&".join(
-            f'IF(OR({",".join(conditions)}),{literal(f"{BETWEEN}“{label}”")},"")'
+            f'IF(OR({",".join(conditions)}),{literal(BETWEEN + translate(in_quotes(label)))},"")'
             for label, conditions in equal.items()
         )
         return f"MID({tied},{len(BETWEEN) + 1},{MOST_LIST})"
-    value = f"MAX({row})" if name == "most" else f"MAX({row})-MIN({row})"
-    return f"ROUND({value},2)"
+    values = {"most": f"MAX({row})", "least": f"MIN({row})"}
+    value = values.get(name, f"MAX({row})-MIN({row})")
+    return f"ROUND({value},IF(ABS({value})<{SMALL},6,2))"
 
 
 def _first_row(place: Place) -> Place:
