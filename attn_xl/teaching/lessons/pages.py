@@ -11,6 +11,7 @@ import numpy as np
 from attn_xl.errors import InputError
 from attn_xl.graph.node import Node
 from attn_xl.languages import translate, translate_count
+from attn_xl.settings import COMPARE, CONTROLS
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address, at_row, fixed, quoted
 from attn_xl.text import text_width
 from attn_xl.workbook.layout.layout import Layout, Sheet
@@ -68,7 +69,8 @@ def with_pages(layout: Layout, lesson: Lesson, title: str) -> Layout:
         sheets.append(sheet)
     cover = _cover(layout, steps, lesson, title)
     if not lesson.exam:
-        sheets.append(_hints(steps))
+        printed = [at for at, sheet in enumerate(sheets, 1) if sheet.name not in (CONTROLS, COMPARE)]
+        sheets.insert(printed[-1], _hints(steps))
     return replace(layout, sheets=tuple(sheets), cover=cover, protected=True, overview=False)
 
 
