@@ -124,11 +124,11 @@ def _marked(layout: Layout, sheet: Sheet, steps: Sequence[Step], lesson: Lesson)
     extras = sheet.extras
     cells, tints, choices = list(extras.cells), list(extras.tints), list(extras.choices)
     widths = dict(extras.widths)
-    heats = list(extras.heats)
+    heats, heads = list(extras.heats), list[Cell]()
     for step in () if lesson.exam else steps:
         place, block = step.marks, step.block
         head = translate("marks of {step}", step=step.symbol)
-        cells.append(Cell(place.row - 1, place.column, head, style="attn note"))
+        heads.append(Cell(place.row - 1, place.column, head, style="attn note"))
         for row, column in np.argwhere(layout.blanks.open[block.node]).tolist():
             cells.append(_mark(layout, step, row, column, lesson.tolerance))
         widths.update(dict.fromkeys(range(place.column, place.last_column + 1), MARK_WIDTH))
@@ -142,6 +142,7 @@ def _marked(layout: Layout, sheet: Sheet, steps: Sequence[Step], lesson: Lesson)
         bad = f'OR({mark}="{WRONG}",{mark}="{NO_NUMBER}")'
         tints.append(Tint(block.place.range, bad, "attn wrong"))
         choices.append(Choice(_open_range(layout, block), "", translate("How to"), step.guide.prompt))
+    make_room(heads, widths)
     if not extras.canvas:
         note = translate("To fill in: {how}", how=steps[0].guide.do)
     elif lesson.exam:
@@ -153,7 +154,7 @@ def _marked(layout: Layout, sheet: Sheet, steps: Sequence[Step], lesson: Lesson)
         )
     made = replace(
         extras,
-        cells=tuple(cells),
+        cells=(*cells, *heads),
         tints=tuple(tints),
         choices=tuple(choices),
         widths=widths,
@@ -165,6 +166,18 @@ def _marked(layout: Layout, sheet: Sheet, steps: Sequence[Step], lesson: Lesson)
         bottom = max([place.last_row for place in places] + [cell.row for cell in extras.cells])
         made = replace(made, print_to=f"A1:{address(bottom, last)}")
     return replace(sheet, note=note, extras=made)
+
+
+def make_room(heads: Sequence[Cell], widths: dict[int, float]) -> None:
+    """Widen the column before each heading of marks so far that the heading to its left is not cut
+    off."""
+    for head in heads:
+        columns = [other.column for other in heads if other.row == head.row]
+        following = [column for column in columns if column > head.column]
+        if following:
+            end = min(following)
+            room = sum(widths.setdefault(column, MARK_WIDTH) for column in range(head.column, end))
+            widths[end - 1] += max(0.0, text_width(str(head.value)) + 1 - room)
 
 
 def _open_range(layout: Layout, block: Block) -> str:
@@ -222,7 +235,7 @@ def _cover(layout: Layout, steps: Sequence[Step], lesson: Lesson, title: str) ->
     else:
         heads += [translate("right"), translate("to fix"), "", "", translate("what happens, and why")]
     cells += [
-        Cell(first, column, head, style="attn heading", align="left")
+        Cell(first, column, head or None, style="attn heading", align="left")
         for column, head in enumerate(heads, 1)
     ]
     offered: list[Choice] = []
@@ -232,7 +245,10 @@ def _cover(layout: Layout, steps: Sequence[Step], lesson: Lesson, title: str) ->
         texts = [(2, words), (3, step.guide.question)]
         cells.append(_link(at, step))
         cells.append(Cell(at, 2, words, style="attn text", wrap=True))
-        cells.append(Cell(at, 3, step.guide.question, style="attn text", wrap=True))
+        question = Cell(
+            at, 3, step.guide.question, style="attn text", wrap=True, align="left", indent=1
+        )
+        cells.append(question)
         cells.append(Cell(at, 4, None, style="attn answer", open=True, wrap=True, align="left"))
         words_to_choose = choices_of(step.block.node)
         if words_to_choose:
@@ -254,7 +270,9 @@ def _cover(layout: Layout, steps: Sequence[Step], lesson: Lesson, title: str) ->
             if text:
                 cells.append(Cell(at, 9, "", text, "attn text", wrap=True))
                 texts.append((9, answer_of(step.block.node)))
-        heights[at] = max(3 * LINE, *(row_height(text, WIDTHS[column]) for column, text in texts))
+        heights[at] = max(
+            3 * LINE, *(row_height(text, WIDTHS[column] - 2 * (column == 3)) for column, text in texts)
+        )
     note = translate("Read this page first; then fill in the marked cells, sheet by sheet.")
     widths = {column: WIDTHS[column] for column in WIDTHS if column <= len(heads)}
     widths[1] = min(max([widths[1], *(text_width(step.name) for step in steps)]), MOST_NAME)
