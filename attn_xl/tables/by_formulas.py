@@ -208,10 +208,11 @@ def _check(one: Attention) -> tuple[str, ...]:
         return ()
     where = one.heads[0].weights[0]
     if not one.agrees:
-        use = f'; --range "A={where}" --attention A uses them as they are'
+        given = "".join(f'--range "{name}" ' for name in ranges_of_weights(one))
+        use = f"; {given}--attention A uses them as they are" if given else ""
         return (
             f"the attention weights in {where} are not those of these tables: the formulas do "
-            "something else between the scores and the weights" + (use if len(one.heads) == 1 else ""),
+            f"something else between the scores and the weights{use}",
         )
     divisor = one.settings.get("temperature")
     unscaled = "the scores are not divided by the square root of d_k (--scale divides them)"
@@ -226,6 +227,19 @@ def _check(one: Attention) -> tuple[str, ...]:
         if name in one.settings
     ]
     return (f"the attention weights of attn-xl equal those in {where}", *extra)
+
+
+def ranges_of_weights(one: Attention) -> list[str]:
+    """The attention weights of each head, `A_1=Sheet1!F14:H16`, if attn-xl does not compute them from
+    the other tables and they can be given in place of a softmax; otherwise none."""
+    if one.agrees is not False:
+        return []
+    several = len(one.heads) > 1
+    turned = "rows" if one.words.turned else "columns"
+    spans = [head.weights[0] for head in one.heads if head.weights and head.weights[1] == turned]
+    if len(spans) < len(one.heads):
+        return []
+    return [f"A_{n}={span}" if several else f"A={span}" for n, span in enumerate(spans, 1)]
 
 
 def labels_of(book: Book, span: Span) -> tuple[tuple[str, ...], tuple[str, ...]]:

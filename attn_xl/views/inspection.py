@@ -32,6 +32,10 @@ def commands(file: str, made: Survey, given: Given) -> list[str]:
     each sheet or attention that is unambiguous by itself or, failing that, one with the option that an
     error names or with the likeliest table as the sentence."""
     if not _fails(made, given, {}):
+        ranges = [*_several(given.get("range", ())), *made.instead]
+        instead: tuple[Given, Given] = {**given, "range": ranges}, {"attention": "A"}
+        if made.instead and not _fails(made, *instead):
+            return [_command(file, *instead)]
         return [_command(file, given, {})]
     if "sheet" not in given:
         alone: list[Given] = [{**given, "sheet": [s.name]} for s in made.sheets if s.found]

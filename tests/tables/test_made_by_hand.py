@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -149,6 +150,39 @@ def test_examples_that_share_their_weights_are_sentences(tmp_path: Path, capsys:
     for graph, h in zip(graphs.values(), heads):
         np.testing.assert_allclose(graph["Output"].values, h.o)
     succeed(proposed(tmp_path / "three.xlsx", capsys), tmp_path)
+
+
+def rounded(path: Path, heads: int) -> np.ndarray:
+    """Attention weights rounded to one decimal; returns the outputs side by side."""
+    hand, s, x, outputs = Hand(), "s", numbers(220, 3, 4), []
+    hand.given(s, 2, 1, x)
+    for head in range(heads):
+        w, top = [numbers(221 + 3 * head + n, 4, 2) / 3 for n in range(3)], 2 + 20 * head
+        h = Head(x, w)
+        for n, m in enumerate((h.q, h.k, h.v)):
+            hand.given(s, top, 6 + 3 * n, w[n])
+            hand.array(s, top + 5, 6 + 3 * n, m, f"MMULT($A$2:$D$4,{area(top, 6 + 3 * n, w[n])})")
+        q, k, v = (area(top + 5, 6 + 3 * n, h.q) for n in range(3))
+        a = h.a.round(1)
+        hand.array(s, top + 10, 1, a, f"ROUND(SOFTMAX(MMULT({q},TRANSPOSE({k}))/SQRT(2)),1)")
+        outputs.append(hand.array(s, top + 10, 6, a @ h.v, f"MMULT({area(top + 10, 1, a)},{v})"))
+    hand.save(path)
+    return np.hstack(outputs)
+
+
+@pytest.mark.parametrize("heads", [1, 2])
+def test_attention_weights_that_are_no_softmax_are_proposed_as_they_are(
+    heads: int, tmp_path: Path, capsys: Any
+) -> None:
+    expected = rounded(path := tmp_path / "rounded.xlsx", heads)
+    (command,) = proposed(path, capsys)
+    succeed([command], tmp_path)
+    assert command[-2:] == ["--attention", "A"]
+    ranges = [value for option, value in pairwise(command) if option == "--range"]
+    assert len(ranges) == heads
+    tables = attn_xl.read_tables(path, range=ranges, attention="A")
+    (graph,) = attn_xl.attend(tables, attention="A").values()
+    np.testing.assert_allclose(graph["Output"].values, expected, rtol=1e-9)
 
 
 def test_a_table_of_formulas_is_a_result_whatever_it_is_called(tmp_path: Path) -> None:
