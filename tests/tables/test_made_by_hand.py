@@ -31,6 +31,7 @@ from made_by_hand import (
 
 import attn_xl
 from attn_xl.cli.main import main
+from attn_xl.spreadsheets.addresses import address
 from attn_xl.tables.read import survey
 
 PEERS = [  # beside a checkout, or beside its worktrees
@@ -308,6 +309,26 @@ def given(path: Path) -> None:
     hand.save(path)
 
 
+def test_typed_attention_weights_are_told_by_their_product(tmp_path: Path, capsys: Any) -> None:
+    """A transformer drawn by hand: words in columns, times a matrix A of 0 and 1, then another layer."""
+    hand, x, s = Hand(), numbers(230, 3, 4), "Transformer"
+    a = np.array([[1.0, 0, 0, 1], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]])
+    hand.given(s, 2, 2, [["Features"]])
+    hand.given(s, 4, 7, x)
+    hand.given(s, 2, 12, [["Attention weight matrix"]])
+    hand.given(s, 4, 12, a)
+    hand.array(s, 10, 12, x @ a, "MMULT(G4:J6,L4:O7)")
+    hand.given(s, 16, 7, w := numbers(231, 3, 3))
+    hand.array(s, 16, 12, w @ x @ a, "MMULT(G16:I18,L10:O12)")
+    hand.save(path := tmp_path / "drawn.xlsx")
+    (graph,) = attn_xl.attend(attn_xl.read_tables(path)).values()
+    np.testing.assert_allclose(graph["Output"].values, (x @ a).T)
+    succeed(proposed(path, capsys), tmp_path)
+    hand.given(s, 2, 12, [["Shift matrix"]])
+    hand.save(path)
+    assert "A" not in attn_xl.read_tables(path, range="Transformer!G4:J6").weights
+
+
 def test_attention_is_given_by_its_label_a_range_or_a_sheet(tmp_path: Path, capsys: Any) -> None:
     given(path := tmp_path / "given.xlsx")
     ((*_, option, value),) = proposed(path, capsys)
@@ -363,6 +384,27 @@ def test_formulas_that_read_each_other_again_and_again_end(tmp_path: Path) -> No
     before = process_time()
     survey(tmp_path / "chain.xlsx")
     assert process_time() - before < 1
+
+
+@thorough
+@pytest.mark.parametrize("down", [True, False], ids=["one column", "one row"])
+def test_the_time_grows_with_the_number_of_tables(down: bool, tmp_path: Path) -> None:
+    """Eight times the tables take not 64 times, but about eight times as long."""
+
+    def seconds(tables: int) -> float:
+        hand = Hand()
+        for n in range(tables):
+            row, column = (1 + 4 * n, 1) if down else (1, 1 + 3 * n)
+            hand.given("s", row, column, [["T"]])
+            hand.cells(
+                "s", row + 1, column, np.ones((2, 2)), lambda r, c: f"{address(r + 40, c + 3)}*2"
+            )
+        hand.save(tmp_path / "small.xlsx")
+        before = process_time()
+        survey(tmp_path / "small.xlsx")
+        return process_time() - before
+
+    assert min(seconds(2_000), seconds(2_000)) < 16 * min(seconds(250), seconds(250)) + 0.2
 
 
 def test_a_page_lists_the_likely_inputs_first(tmp_path: Path, capsys: Any) -> None:
