@@ -301,6 +301,16 @@ def test_trained_weights_are_an_input_like_any_other(
     assert "Loss" in ran("show", learned, "--loss")  # its model is written with it
 
 
+def test_trained_weights_keep_the_target(make: Make, tmp_path: Path) -> None:
+    """It is a sentence of its own in an input without a loss."""
+    x, target = table(np.sin(np.arange(8)).reshape(4, 2)), [[0.5, -0.5]]
+    path, weights = make({"pets": x, "Target": target}), tmp_path / "w.xlsx"
+    call = ["learn", str(path), "--model=cnn", "--hidden=2", "--steps=1", f"--weights-out={weights}"]
+    assert CliRunner().invoke(app, [*call, "-o", str(tmp_path / "o.xlsx")]).exit_code == 0
+    (graph,) = attn_xl.attend(weights).values()
+    assert graph["Loss"].values.item() == attn_xl.learn(path, model="cnn", hidden=2, steps=1).losses[-1]
+
+
 def test_weights_that_are_missing_are_drawn_as_xavier_uniform() -> None:
     """Uniform within ±√(6 / (rows + columns)), as torch.nn.init.xavier_uniform_, by the seed."""
     x = attn_xl.given(np.eye(30).tolist(), map(str, range(30)), map(str, range(30)), "x")
