@@ -337,6 +337,12 @@ def test_a_step_that_does_not_exist_is_said_with_those_that_do(tmp_path: Path) -
         attn_xl.explain(run.computation, "Step1.dScores")
 
 
+def test_a_step_that_is_not_there_is_said_in_the_terminal() -> None:
+    """It was looked for among the influences, which a run of learning does not have."""
+    found = CliRunner().invoke(app, ["show", str(SAMPLE), "--steps=1", "--step=dScors"])
+    assert re.search("no step 'dScors'.*dScores", f"{found.exception}"), found.exception
+
+
 def test_a_gradient_is_explained_without_its_sentence() -> None:
     run = attn_xl.learn(attn_xl.read_tables(SAMPLE, sheet=["pets", "desk"]), steps=1).computation
     assert run.title.startswith("Learning, one step: ")
@@ -439,6 +445,7 @@ def test_long_runs_keep_the_same_curve(steps: int, tmp_path: Path) -> None:
         ({"rate": 0}, CallError, "takes a number above 0"),
         ({"momentum": 0.5}, CallError, "has no effect without optimizer momentum"),
         ({"decay": 0.5}, CallError, "has no effect without optimizer adamw"),
+        ({"influence": True}, CallError, "influence has no effect with steps"),
     ],
 )
 def test_what_cannot_be_learned_is_said(options: Any, error: type[Exception], message: str) -> None:
@@ -499,6 +506,18 @@ def test_one_class_is_none_to_tell_apart() -> None:
     x = {"a": attn_xl.given([[1, 0]], ["mouse"], ["x", "y"], "a")}
     with pytest.raises(InputError, match="'yes' is the only class"):
         attn_xl.learn(x, model="classify", labels={"a": "yes"})
+
+
+@pytest.mark.parametrize(
+    ("choice", "value"),
+    [("live_layers", "1"), ("live_heads", "1"), ("live_rows", "1"), ("live_network", False),
+     ("vocabulary", "used")],
+)  # fmt: skip
+def test_what_enters_as_values_cannot_be_learned_from(choice: str, value: Any, make: Make) -> None:
+    """The run was another one: later steps went on with the values of the first."""
+    options = {"steps": 2, "heads": 2, "layers": 2, choice: value}
+    with pytest.raises(CallError, match=f"{choice} does not go with steps"):
+        attn_xl.learn(make(language_model()), **options)  # type: ignore[arg-type]
 
 
 def test_a_model_without_weights_has_nothing_to_learn(make: Make) -> None:
