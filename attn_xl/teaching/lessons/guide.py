@@ -5,7 +5,7 @@ All of them come from the `Step` that a matrix carries.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from attn_xl.graph.node import Node, referred_to
@@ -23,13 +23,19 @@ UNKNOWN = Step("")
 """The texts for a matrix that is not a step of a model."""
 
 
-def introduction(tolerance: float) -> tuple[str, ...]:
-    """The instructions on the cover of a lesson."""
+def introduction(tolerance: float, *, attends: bool = True, small: bool = False) -> tuple[str, ...]:
+    """The instructions on the cover of a lesson.
+
+    Args:
+        attends: whether the model has attention.
+        small: whether there are steps of small numbers only.
+    """
+    about = translate(
+        "Attention lets every word of a sentence look at the others and take from each what "
+        "matters to it: that is how “mouse” comes to mean an animal next to “cat”."
+    )
     return (
-        translate(
-            "Attention lets every word of a sentence look at the others and take from each what "
-            "matters to it: that is how “mouse” comes to mean an animal next to “cat”."
-        ),
+        *([about] if attends else []),
         _fill_in(),
         translate(
             "Before you compute, answer the question for the sheet: a guess that you can justify is "
@@ -41,25 +47,28 @@ def introduction(tolerance: float) -> tuple[str, ...]:
         translate(
             "Later steps use what you entered, so fix the first ✗ first; later ones may disappear."
         ),
-        _accuracy(tolerance),
+        *_accuracy(tolerance, small),
         translate("Click on a cell for a hint. Save the workbook under its current name."),
     )
 
 
-def exam_introduction(tolerance: float) -> tuple[str, ...]:
-    """The instructions on the cover of an exam."""
+def exam_introduction(
+    tolerance: float, *, attends: bool = True, small: bool = False
+) -> tuple[str, ...]:
+    """The instructions on the cover of an exam; the arguments are those of `introduction`."""
+    about = translate(
+        "Attention lets every word of a sentence look at the others and take from each what "
+        "matters to it."
+    )
     return (
-        translate(
-            "Attention lets every word of a sentence look at the others and take from each what "
-            "matters to it."
-        ),
+        *([about] if attends else []),
         _fill_in(),
         translate("No marks are shown while you work."),
         translate(
             "Later steps are marked against the numbers you entered: after a mistake, carry on with "
             "what you have."
         ),
-        _accuracy(tolerance),
+        *_accuracy(tolerance, small),
         translate(
             "Do not rename, move or delete sheets, and do not change the numbers that are given."
         ),
@@ -74,12 +83,17 @@ def _fill_in() -> str:
     )
 
 
-def _accuracy(tolerance: float) -> str:
-    return translate(
+def _accuracy(tolerance: float, small: bool) -> Iterator[str]:
+    yield translate(
         "Keep as many decimals as you can. A number counts as right if it is within {tolerance} of the "
         "correct one.",
         tolerance=figure_in(current_language(), f"{tolerance:g}"),
     )
+    if small:
+        yield translate(
+            "Steps in which all numbers are small, such as gradients, are marked more closely in "
+            "proportion."
+        )
 
 
 @dataclass(frozen=True)

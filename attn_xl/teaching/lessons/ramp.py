@@ -19,7 +19,7 @@ from attn_xl.languages import ENGLISH, current_language, message, translate, tra
 from attn_xl.settings import SETTINGS
 from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.workbook.layout.layout import Layout, Sheet
-from attn_xl.workbook.layout.page import Cell, Extras, Tint
+from attn_xl.workbook.layout.page import NOTHING, Cell, Extras, Tint
 
 from .function_names import figure_in, formulas_in
 from .pages import RIGHT, WRONG
@@ -556,5 +556,5 @@ def _record(seed: int, student: str, name: str, *, hidden: bool) -> Sheet:
         for column, (value, style) in enumerate(zip(line, ("attn label", "attn text")), 1)
     ]
     note = translate("How this workbook was made. attn-xl grade goes by it.")
-    extras = Extras(tuple(cells), widths={1: 30, 2: 30}, hidden=hidden)
+    extras = Extras(tuple(cells), widths={1: 30, 2: 30}, hidden=hidden, print_to=NOTHING)
     return Sheet(SETTINGS, SETTINGS, "", SETTINGS, note, (), extras)
