@@ -25,6 +25,8 @@ from .measures import Figures
 from .picture import layer_of, layer_title
 
 Blocks = Mapping[Node, Block]
+_PLAIN = frozenset({bool, int, float, type(None)})
+"""The types of most fields of operations, which are compared as they are."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -145,6 +147,8 @@ class _Reader:
 
     def _fact(self, value: Any) -> Hashable:
         """A field of an operation."""
+        if type(value) in _PLAIN:
+            return value  # type: ignore[no-any-return]
         if isinstance(value, Loop):
             return value.reverse
         if isinstance(value, np.ndarray):
