@@ -35,7 +35,7 @@ class Extent(NamedTuple):
 
     def width(self, decimals: int, least: int = 0) -> int:
         """The characters of the longest of them, at least `least`."""
-        if decimals and -9.9 < self.low and self.high < 9.9:  # nearly always: one digit and the point
+        if decimals and self.low > -9.9 and self.high < 9.9:  # nearly always: one digit and the point
             return max(2 + decimals + (self.low < 0), least)
         return max(len(f"{self.low:.{decimals}f}"), len(f"{self.high:.{decimals}f}"), least)
 

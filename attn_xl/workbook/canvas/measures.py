@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
 from attn_xl.graph.loops import loops_in
@@ -80,10 +80,10 @@ class Figures:
         """Give some matrices the width of the widest."""
         self._widths |= dict.fromkeys(nodes, max(map(self.width, nodes)))
 
-    def known_widths(self, picture: Drawing, key: Hashable) -> dict[int, float]:
+    def known_widths(self, picture: Callable[[], Drawing], key: Hashable) -> dict[int, float]:
         """`widths_of` a picture, computed once for all pictures with this key."""
         if key not in self._known_widths:
-            self._known_widths[key] = widths_of(self, picture)
+            self._known_widths[key] = widths_of(self, picture())
         return self._known_widths[key]
 
     def need(self, node: Node, heading: str) -> float:

@@ -257,8 +257,9 @@ class _SheetWriter:
 
     def _scaled(self, block: Block) -> bool:
         """Whether it has a colour scale; not where its colours mark right and wrong answers."""
-        marked = any(tint.range == block.place.range for tint in self._extras.tints)
-        return block.node.role == "attention" and not marked
+        return block.node.role == "attention" and not any(
+            tint.range == block.place.range for tint in self._extras.tints
+        )
 
     def _style_of(self, block: Block) -> int:
         node = block.node
