@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -197,22 +197,20 @@ def _mark_frozen(
         return found
     out = []
     for finding in found:
-        cells = overwritten.get(finding, [])
-        sheet = book.sheets.get(finding.sheet)
-        right = bool(cells) and sheet is not None
-        difference = ""
-        places = [(key // WIDTH, key % WIDTH + 1) for key, _ in cells]
+        keys = [key for key, _ in overwritten.get(finding, [])]
+        places = [(key // WIDTH, key % WIDTH + 1) for key in keys]
         computed = model.values(finding.sheet, places) if places else []
-        for (key, _), value in zip(cells, computed):
-            assert sheet is not None
-            if not same(sheet, key, value, tolerance):
-                right = False
-                difference = difference or (
-                    f", which gives {value:.6g}" if isinstance(value, (int, float)) else ""
-                )
-        what = finding.what + (", which currently gives the same" if right else difference)
-        kind = "frozen" if right else finding.kind
-        out.append(Finding(finding.sheet, finding.cells, kind, what, finding.do))
+        other = [
+            value
+            for key, value in zip(keys, computed)
+            if not same(book.sheets[finding.sheet], key, value, tolerance)
+        ]
+        if keys and not other:
+            what = f"{finding.what}, which currently gives the same"
+            finding = replace(finding, kind="frozen", what=what)
+        elif other and isinstance(other[0], (int, float)):
+            finding = replace(finding, what=f"{finding.what}, which gives {other[0]:.6g}")
+        out.append(finding)
     return out
 
 
@@ -232,23 +230,13 @@ def _functions(book: FormulaBook, forms: Forms) -> list[Finding]:
         cells = spans(np.array(keys))
         if function in VOLATILE:
             what = f"{function} is recalculated whenever anything in the workbook changes"
-            out.append(
-                Finding(
-                    name, cells, "volatile", what, "Do not use it for results that must stay the same."
-                )
-            )
+            do = "Do not use it for results that must stay the same."
+            out.append(Finding(name, cells, "volatile", what, do))
         if function in special:
             typed = "A1#" if function == "ANCHORARRAY" else function
             what = f"{typed} is not available in {', '.join(special[function])}"
-            out.append(
-                Finding(
-                    name,
-                    cells,
-                    "function",
-                    what,
-                    "Use another function if the workbook must run there.",
-                )
-            )
+            do = "Use another function if the workbook must run there."
+            out.append(Finding(name, cells, "function", what, do))
     return out
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from attn_xl.checking.blocks.block_cells import values_at
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.addresses import address, quoted
 from attn_xl.spreadsheets.blocks.dependents import cells_with, made_from, using
@@ -211,7 +212,8 @@ def wrong_values(
                 or (value == _CIRCLE and book.repeats)
                 or (
                     engine == "IronCalc"
-                    and _is_lost_in_squares(sheet, place, value, forms, lookup, tolerance)
+                    and not _SPREAD.isdisjoint(forms.templates[forms.template[formula]].functions)
+                    and _is_rounding(sheet, place, value, forms, lookup, tolerance)
                 )
                 for formula, place, value in zip(formulas.tolist(), places.tolist(), values)
             ]
@@ -226,7 +228,7 @@ def wrong_values(
                 key = int(sheet.keys[place])
                 if key in rough[sheet.name] and same(sheet, key, value, max(tolerance, ROUGHLY)):
                     continue
-                if not _is_left_by_cancellation(sheet, place, value, forms, lookup, tolerance):
+                if not _is_rounding(sheet, place, value, forms, lookup, tolerance):
                     found.append(_wrong_value_finding(sheet, place, value, engine))
     return found, checked
 
@@ -277,51 +279,25 @@ def _largest(sheet: SheetCells) -> float:
     return float((finite if len(finite) else sizes).max(initial=0.0))
 
 
-def _is_left_by_cancellation(
+def _is_rounding(
     sheet: SheetCells, place: int, value: Value, forms: Forms, lookup: Lookup, tolerance: float
 ) -> bool:
-    """Whether a difference is within the rounding error that cancellation of the operands can leave."""
-    numbers = _numbers(sheet, place, value)
-    if numbers is None:
-        return False
-    stored, computed = numbers
-    template, values = _formula(sheet, place, forms)
-    sizes = _sizes(sheet, template, values, lookup)
-    largest = float(sizes[sizes < INFINITE].max(initial=0.0))
-    if template.is_product or "*" in template.operators:
-        largest = max(largest, largest * largest)
-    return abs(stored - computed) <= tolerance * LEFT_OVER * largest
-
-
-def _is_lost_in_squares(
-    sheet: SheetCells, place: int, value: Value, forms: Forms, lookup: Lookup, tolerance: float
-) -> bool:
-    """Whether a difference, or that of the squares, is within what sums of squares lose by
-    cancellation."""
-    numbers = _numbers(sheet, place, value)
-    if numbers is None:
-        return False
-    stored, computed = numbers
-    template, values = _formula(sheet, place, forms)
-    if _SPREAD.isdisjoint(template.functions):
-        return False
-    largest = float(_sizes(sheet, template, values, lookup).max(initial=0.0))
-    gap = min(abs(stored - computed), abs(stored * stored - computed * computed))
-    return gap <= tolerance * LEFT_OVER * largest * largest
-
-
-def _numbers(sheet: SheetCells, place: int, value: Value) -> tuple[float, float] | None:
-    """The stored and the computed value of a cell with its own formula, if both are numbers."""
+    """Whether a difference is within the rounding error that cancellation of the operands can leave: of
+    products, that of the products; of a variance, that of sums of squares, also of their roots."""
     stored = sheet.stored(place)
     if type(stored) is not float or type(value) not in (float, int) or sheet.formulas[place] < 0:
-        return None
-    return stored, float(value)  # type: ignore[arg-type]
-
-
-def _formula(sheet: SheetCells, place: int, forms: Forms) -> tuple[Template, Coordinates]:
-    formula, key = sheet.formulas[place : place + 1], sheet.keys[place : place + 1]
-    values = forms.coordinates(formula, key // WIDTH, key % WIDTH + 1)
-    return forms.templates[int(forms.template[formula[0]])], values
+        return False
+    computed = float(value)  # type: ignore[arg-type]
+    template = forms.templates[forms.template[sheet.formulas[place]]]
+    sizes = _sizes(sheet, template, values_at(forms, sheet, np.array([place])), lookup)
+    largest = float(sizes[sizes < INFINITE].max(initial=0.0))
+    gap = abs(stored - computed)
+    if not _SPREAD.isdisjoint(template.functions):
+        largest = float(sizes.max(initial=0.0)) ** 2
+        gap = min(gap, abs(stored * stored - computed * computed))
+    elif template.is_product or "*" in template.operators:
+        largest = max(largest, largest * largest)
+    return gap <= tolerance * LEFT_OVER * largest
 
 
 def _sizes(
