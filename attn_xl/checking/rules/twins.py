@@ -49,13 +49,8 @@ def unlike_twins(pieces: Pieces, known: set[tuple[str, int]]) -> Iterator[Findin
     yield from _numbers(pieces, seen)
 
 
-def _order(pieces: Pieces) -> dict[str, int]:
-    return {name: number for number, name in enumerate(pieces.book.sheets)}
-
-
 def _classes(pieces: Pieces) -> list[list[Piece]]:
     """Pieces with one text, shape and shapes of operands, in the order of the workbook."""
-    order = _order(pieces)
     classes: dict[tuple[object, ...], list[Piece]] = defaultdict(list)
     for piece in pieces.pieces:
         if piece.reads and piece.text not in ("§", "§:§"):
@@ -65,14 +60,8 @@ def _classes(pieces: Pieces) -> list[list[Piece]]:
         sides = sorted((piece.box[1], piece.box[3]) for piece in twins)
         across = all(left > right for (_, right), (left, _) in pairwise(sides))
         side = 1 if across else 0
-        twins.sort(key=lambda p: (order[p.sheet.name], p.box[side], p.box))
+        twins.sort(key=lambda p: (pieces.order(p.sheet, p.box)[0], p.box[side], p.box))
     return [twins for twins in classes.values() if 1 < len(twins) <= MOST_TWINS]
-
-
-def _target(pieces: Pieces, read: Read) -> Piece | None:
-    """The piece or table that an operand reads, if it reads all of it."""
-    found = pieces.table(read.sheet, read.box)
-    return found if found is not None and found.box == read.box else None
 
 
 def _wrong(
@@ -103,8 +92,8 @@ def _by_turns(pieces: Pieces, twins: list[Piece]) -> Iterator[tuple[Finding, Pie
             down, right = (odd.box[k] - model.box[k] for k in (0, 1))
             sheet, box = odd.sheet, (box[0] + down, box[1] + right, box[2] + down, box[3] + right)
         table = pieces.table(sheet, box)
-        usual = {t.text for p in twins if p is not odd and (t := _target(pieces, reads[p]))}
-        if table is None or table is odd or follows(table, odd):
+        usual = {t.text for p in twins if p is not odd and (t := _table(pieces, reads[p].place)) and t.box == reads[p].box}
+        if table is None or table is odd or table in odd.later:
             continue
         if kinds_of_operands(pieces, odd, slot) not in [
             kinds_of_operands(pieces, piece, slot) for piece in twins if piece is not odd
@@ -134,110 +123,68 @@ def _mirrored(pieces: Pieces) -> Iterator[tuple[Finding, Piece]]:
     if len(pieces.pieces) > MOST_PIECES:
         return
     classes = _classes(pieces)
-    before = _ancestors(pieces)
     by_count: dict[int, list[list[Piece]]] = defaultdict(list)
     for twins in classes:
         by_count[len(twins)].append(twins)
-    for many, alike in by_count.items():
+    for parts, alike in by_count.items():
         while alike:
-            group = [alike[0]] + [t for t in alike[1:] if _aligned(alike[0], t, before)]
+            group = [alike[0]] + [t for t in alike[1:] if _aligned(alike[0], t)]
             alike = [t for t in alike if t not in group]
             if len(group) > 1:
-                for i in range(many - 1):
+                for i in range(parts - 1):
                     pairs = [(twins[i], twins[i + 1]) for twins in group]
-                    yield from _conflicts(pieces, pairs, before, True)
-                    yield from _conflicts(pieces, [pair[::-1] for pair in pairs], before, False)
+                    yield from _conflicts(pieces, pairs)
+                    yield from _conflicts(pieces, [pair[::-1] for pair in pairs])
 
 
-def _ancestors(pieces: Pieces) -> list[int]:
-    """For each piece the pieces that it is computed from, as the bits of a number."""
-    direct = [0] * len(pieces.pieces)
-    for piece in pieces.pieces:
-        for user, _ in piece.users:
-            if user is not piece:
-                direct[user.number] |= 1 << piece.number
-    known: dict[int, int] = {}
-
-    def of(start: int) -> int:
-        waiting, found = [start], 0
-        while waiting:
-            bits = direct[waiting.pop()] & ~found
-            found |= bits
-            while bits:
-                low = bits & -bits
-                number = low.bit_length() - 1
-                bits ^= low
-                if number in known:
-                    found |= known[number]
-                else:
-                    waiting.append(number)
-        known[start] = found
-        return found
-
-    return [of(number) for number in range(len(direct))]
-
-
-def _aligned(twins: list[Piece], others: list[Piece], before: list[int]) -> bool:
+def _aligned(twins: list[Piece], others: list[Piece]) -> bool:
     """Whether the i-th of some twins goes with the i-th of others: one is computed from the other, and
-    none from a later one."""
-
-    def on(piece: Piece, other: Piece) -> bool:
-        return bool(before[piece.number] >> other.number & 1)
-
-    down = all(on(b, a) for a, b in zip(twins, others))
-    up = all(on(a, b) for a, b in zip(twins, others))
+    but one of them, which may be wrong, none from a later one."""
+    down = all(b in a.later for a, b in zip(twins, others))
+    up = all(a in b.later for a, b in zip(twins, others))
     if down == up:
         return False
     first, second = (twins, others) if down else (others, twins)
-    return not any(on(second[i], first[j]) for i in range(len(first)) for j in range(i + 1, len(first)))
+    from_later = [any(made in a.later for a in first[i + 1 :]) for i, made in enumerate(second)]
+    return sum(from_later) <= 1
 
 
-def _conflicts(
-    pieces: Pieces, pairs: list[tuple[Piece, Piece]], before: list[int], forward: bool
-) -> Iterator[tuple[Finding, Piece]]:
-    votes: dict[Place, dict[Place, list[tuple[Piece, int, Piece]]]] = defaultdict(
+def _conflicts(pieces: Pieces, pairs: list[tuple[Piece, Piece]]) -> Iterator[tuple[Finding, Piece]]:
+    """Operands that lead from one place of a part to two of the next: where fewer lead, one is wrong.
+    Of two, it is the one that does not read what the part before gives."""
+    led: dict[Place, dict[Place, list[tuple[Piece, int, Piece]]]] = defaultdict(
         lambda: defaultdict(list)
     )
     for here, there in pairs:
         for slot, (read, other) in enumerate(zip(here.reads, there.reads)):
-            votes[read.place][other.place].append((there, slot, here))
-    for _place, led in votes.items():
-        if len(led) != 2:
+            led[read.place][other.place].append((here, slot, there))
+    for to in led.values():
+        if len(to) != 2:
             continue
-        few, most = sorted(led, key=lambda to: len({v[0] for v in led[to]}))
-        if len({p for p, _, _ in led[few]}) != 1:
+        part = {vote[0] for votes in to.values() for vote in votes}
+        sure = [len({vote[2] for vote in votes}) for votes in to.values()]
+        if sure == [1, 1]:
+            tables = [_table(pieces, place) for place in to]
+            sure = [t is not None and all(t is p or t in p.later for p in part) for t in tables]
+        few, most = sorted(to, key=dict(zip(to, sure)).__getitem__)
+        if len(set(sure)) == 1 or len({vote[2] for vote in to[few]}) > 1:
             continue
-        if len(led[few]) == len(led[most]):
-            # Of two, the odd one does not read what the part before gives.
-            after = [
-                to
-                for to in led
-                if _comes_after(pieces, to, [v[2] for to in led for v in led[to]], before)
-            ]
-            if len(after) == 1 and forward:
-                few, most = sorted(led, key=lambda to: to == after[0])
-            else:
-                continue
-        elif len(led[most]) < 2:
+        here, slot, odd = to[few][0]
+        meant = _table(pieces, most)
+        if meant is odd or meant in odd.later:
             continue
-        odd, slot, here = led[few][0]
-        meant = pieces.table(pieces.book.sheets[most[0]], most[1])
-        if meant is odd or (meant is not None and follows(meant, odd)):
-            continue
-        model = led[most][0][0]
-        yield _wrong(
-            pieces, odd, slot, most, pieces.book.sheets[most[0]],
-            f"as {here.shown(odd.sheet)} does; {model.shown(odd.sheet)} beside it reads "
-            f"{written(most[1], pieces.book.sheets[most[0]], odd.sheet)} in that place",
-        )  # fmt: skip
+        sheet = pieces.book.sheets[most[0]]
+        what = (
+            f"reads {odd.reads[slot].shown(odd.sheet)}, as {here.shown(odd.sheet)} does; "
+            f"{to[most][0][2].shown(odd.sheet)} beside it reads {written(most[1], sheet, odd.sheet)} "
+            "in that place"
+        )
+        do = replaced(pieces, odd, slot, sheet, most[1])
+        yield finding(pieces, odd, "twin", what, do), odd
 
 
-def _comes_after(pieces: Pieces, place: Place, part: list[Piece], before: list[int]) -> bool:
-    """Whether a table is computed from all of some pieces."""
-    table = pieces.table(pieces.book.sheets[place[0]], place[1])
-    if table is None or table.block is None:
-        return False
-    return all(before[table.number] >> p.number & 1 or table is p for p in part)
+def _table(pieces: Pieces, place: Place) -> Piece | None:
+    return pieces.table(pieces.book.sheets[place[0]], place[1])
 
 
 # Other functions
