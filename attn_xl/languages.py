@@ -116,6 +116,13 @@ def shown_all(labels: tuple[str, ...]) -> tuple[str, ...]:
 
 COMMA = message(", ")
 """What stands between the items of a list in English."""
+QUOTED = message("“{text}”")
+"""A word of the input, or the name of a sheet, in English quotation marks."""
+
+
+def in_quotes(text: str) -> Message:
+    """A text in the quotation marks of the language that it is shown in."""
+    return message(QUOTED, text=text)
 
 
 def in_a_row(texts: Iterable[str]) -> str:

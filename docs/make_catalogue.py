@@ -31,7 +31,7 @@ from openpyxl import load_workbook
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the program of this checkout, installed or not
 
 from attn_xl.graph.step import Recipe, Step
-from attn_xl.languages import COMMA, ENGLISH, LANGUAGES
+from attn_xl.languages import COMMA, ENGLISH, LANGUAGES, QUOTED
 
 PACKAGE = Path(__file__).parents[1] / "attn_xl"
 LOCALE = PACKAGE / "locale"
@@ -65,8 +65,8 @@ class Found(NamedTuple):
 
 
 def is_message(text: str) -> bool:
-    """Whether a text has letters besides the names in braces, or is the comma of lists."""
-    return text == COMMA or any(letter.isalpha() for letter in PLACEHOLDER.sub("", text))
+    """Whether a text has letters besides the names in braces, or is punctuation of its own."""
+    return text in (COMMA, QUOTED) or any(letter.isalpha() for letter in PLACEHOLDER.sub("", text))
 
 
 def texts_in(node: ast.expr | None, assigned: dict[str, list[ast.expr]]) -> Iterator[str]:

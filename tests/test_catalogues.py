@@ -11,7 +11,17 @@ from functools import cache
 import pytest
 from conftest import ROOT, thorough
 
-from attn_xl.languages import CATALOGUES, ENGLISH, LANGUAGES, first_of, in_a_row, speaking
+from attn_xl.languages import (
+    CATALOGUES,
+    ENGLISH,
+    LANGUAGES,
+    QUOTED,
+    first_of,
+    in_a_row,
+    in_quotes,
+    speaking,
+    translate,
+)
 
 pytest.importorskip("babel", reason="catalogues are read with Babel")
 sys.path.insert(0, str(ROOT / "docs"))
@@ -117,3 +127,43 @@ def test_lists_are_written_as_in_their_language(language: str, row: str, first: 
         assert first_of("abcd", 2) == first
         assert first_of("ab", 2) == row
         assert first_of("ab", 2, "; ") == "a; b"
+
+
+QUOTATIONS = {
+    "en": "“[^“”]*”",
+    "de": "„[^„“”]*“",
+    "es": "«[^«» ][^«»]*»",
+    "fr": "«\u00a0[^«»]*\u00a0»",
+    "pt": "“[^“”]*”",
+    "zh": "“[^“”]*”",
+    "ja": "「[^「」]*」",
+}
+"""A quotation in each language."""
+QUOTES = re.compile(r"""["“”„‟«»‹›「」『』]|(?<!\w)'\w|[{}]'""")
+IN_FORMULA = re.compile(r"=\w+\((?:[^()]|\([^()]*\))*\)")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_quotation_marks_are_those_of_the_language(language: str) -> None:
+    """Except the straight ones of texts in formulas."""
+    for ids, texts in entries(OTHERS[0]) if language == ENGLISH else entries(language):
+        for text in ids if language == ENGLISH else texts:
+            rest = re.sub(QUOTATIONS[language], " ", IN_FORMULA.sub(" ", text))
+            assert not QUOTES.search(rest), text
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_words_are_quoted_once(language: str) -> None:
+    """Only `in_quotes` puts a value in quotation marks, so that no word gets two pairs."""
+    for ids, texts in entries(language):
+        if ids[0] != QUOTED:
+            assert not any(re.search("[„“«「]\\s*{\\w+}", text) for text in texts), texts
+
+
+@pytest.mark.parametrize(
+    ("language", "quoted"), [("en", "“Katze”"), ("de", "„Katze“"), ("fr", "«\u00a0Katze\u00a0»")]
+)
+def test_a_word_is_quoted_as_in_the_language(language: str, quoted: str) -> None:
+    with speaking(language):
+        assert translate(in_quotes("Katze")) == quoted
+        assert translate("the text {text}", text=in_quotes("Katze")).endswith(quoted)

@@ -28,7 +28,7 @@ from attn_xl.graph.functions import (
 )
 from attn_xl.graph.matrix import Matrix, check_matrices
 from attn_xl.graph.step import WHOLE, Part, Scope, Step
-from attn_xl.languages import joined, message
+from attn_xl.languages import in_quotes, joined, message
 from attn_xl.settings import COMPARE
 
 from . import encoder_steps, recipes, steps
@@ -524,7 +524,7 @@ def compare(sentences: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
             )
             difference = later - gather([(vectors, 0) for _ in others], later.rows)
             difference = difference.described(
-                message("difference from {sentence!r}", sentence=labels[0])
+                message("difference from {sentence}", sentence=in_quotes(labels[0]))
             )
             difference = difference.as_step(
                 steps.COMPARED_DIFFERENCE,

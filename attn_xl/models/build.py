@@ -18,7 +18,7 @@ from attn_xl.graph.loops import loops_in
 from attn_xl.graph.matrix import Matrix, foreseeing, given_step, shapes_only
 from attn_xl.graph.node import Graph, inside, walk
 from attn_xl.graph.step import WHOLE, Part, Scope
-from attn_xl.languages import joined, message
+from attn_xl.languages import in_quotes, joined, message
 from attn_xl.settings import (
     ATTENTION,
     BATCH,
@@ -362,7 +362,7 @@ class Run:
                 f"--memory: {name!r} is the only sentence; it needs another one that attends to it."
             )
         step = steps.SOURCE if self.settings.model is Model.encoder_decoder else steps.MEMORY
-        note = message(step.note, sentence=name)
+        note = message(step.note, sentence=in_quotes(name))
         return given_step(table.values, table.rows, table.columns, step, note=note)
 
     def _check(self) -> None:

@@ -35,7 +35,7 @@ INPUT = Step(
 )
 MEMORY = Step(
     "Memory",
-    note="The sentence {sentence!r}, which the others attend to. Change a number and watch.",
+    note="The sentence {sentence}, which the others attend to. Change a number and watch.",
     question=_CHANGED,
     recipe=recipes.GIVEN,
     role="input",

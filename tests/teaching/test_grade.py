@@ -316,10 +316,10 @@ CASES: dict[str, Case] = {
     "text": Case(
         text,
         (8, 9, 9, 11),
-        ("Not numbers: Scores!B5: the text 'twelve'",),
+        ("Not numbers: Scores!B5: the text “twelve”",),
         {"Scores!B5": "not a number", "Output!B5": "not a number"},
     ),
-    "commas": Case(decimal_commas, (9, 9, 9, 12), ("Numbers typed as text: Softmax!B5: the text '0,",)),
+    "commas": Case(decimal_commas, (9, 9, 9, 12), ("Numbers typed as text: Softmax!B5: the text “0,",)),
     "percent": Case(
         percents_and_minus,
         (8, 9, 9, 12),
@@ -346,15 +346,15 @@ CASES: dict[str, Case] = {
         {"Softmax!D7": "blank"},
     ),
     "input deleted": Case(
-        input_deleted, (9, 9, 9, 12), ("The sheet 'Input' with given numbers is missing",)
+        input_deleted, (9, 9, 9, 12), ("The sheet “Input” with given numbers is missing",)
     ),
     "sheet renamed": Case(
-        sheet_renamed, (9, 9, 9, 12), ("Sheets were renamed: 'Scaled' to 'My scaled'.",)
+        sheet_renamed, (9, 9, 9, 12), ("Sheets were renamed: “Scaled” to “My scaled”.",)
     ),
     "renamed, no names": Case(
         sheet_renamed_without_names,
         (9, 0, 9, 12),
-        ("blank: Scaled (perhaps renamed to 'My scaled'; if so, restore its name).",),
+        ("blank: Scaled (perhaps renamed to “My scaled”; if so, restore its name).",),
     ),
     "errors": Case(
         error_values,
@@ -365,12 +365,12 @@ CASES: dict[str, Case] = {
     "record edited": Case(
         record_edited,
         (8, 9, 9, 12),
-        ("The sheet 'Settings' has lesson tolerance = 0.9, the key has 0.01; marked by the key.",),
+        ("The sheet “Settings” has lesson tolerance = 0.9, the key has 0.01; marked by the key.",),
     ),
     "blanks edited": Case(
-        blanks_edited, (9, 0, 0, 0), ("The sheet 'Settings' was edited: 3 lines are missing",)
+        blanks_edited, (9, 0, 0, 0), ("The sheet “Settings” was edited: 3 lines are missing",)
     ),
-    "settings deleted": Case(settings_deleted, (9, 9, 9, 12), ("The sheet 'Settings' is missing",)),
+    "settings deleted": Case(settings_deleted, (9, 9, 9, 12), ("The sheet “Settings” is missing",)),
     "google": Case(like_google, (8, 9, 9, 12), (), GOOGLE),
     "inserted": Case(
         inserted, (9, 9, 9, 12), ("Rows or columns were inserted or deleted on: Output.",)
@@ -795,7 +795,7 @@ def test_a_lesson_of_somebody_who_is_not_in_the_key(school: Path, tmp_path: Path
     roster.write_text("id,name\nx1,Xaver")
     teach(source, "-o", tmp_path / "other", "--roster", roster)
     (other,) = grade_class([tmp_path / "other"], answers=key)[-1:]
-    assert "belongs to 'x1', who is not in the key" in other.remarks[0]
+    assert "belongs to “x1”, who is not in the key" in other.remarks[0]
 
 
 def test_whose_file_it_is_shows_in_its_name_or_its_folder(school: Path, tmp_path: Path) -> None:
@@ -900,8 +900,8 @@ def test_a_blank_stays_blank_whoever_saved_it(tmp_path: Path) -> None:
         ("  \u00a0", None, ""),
         (0.5, 0.5, ""),
         (3, 3.0, ""),
-        ("0,747", 0.747, "the text '0,747', a number with a comma, read as 0.747"),
-        ("0.747", 0.747, "the text '0.747', a number as text, read as 0.747"),
+        ("0,747", 0.747, "the text “0,747”, a number with a comma, read as 0.747"),
+        ("0.747", 0.747, "the text “0.747”, a number as text, read as 0.747"),
         ("1.234,5", 1234.5, "a number with a comma"),
         ("1,234.5", 1234.5, "a number with a comma"),
         ("20,7 %", 0.207, "a percentage and a number with a comma"),
@@ -910,18 +910,18 @@ def test_a_blank_stays_blank_whoever_saved_it(tmp_path: Path) -> None:
         ("1e-3", 0.001, "read as 0.001"),
         ("'2", 2.0, "read as 2"),
         ("1 234", 1234.0, "read as 1234"),
-        ("abc", None, "the text 'abc'"),
-        ("1,2,3", None, "the text '1,2,3'"),
+        ("abc", None, "the text “abc”"),
+        ("1,2,3", None, "the text “1,2,3”"),
         ("1,234,567", 1234567.0, "a number with a comma, read as 1234567"),
         ("-1.234.567,8", -1234567.8, "a number with a comma"),
         ("1,234,567.8", 1234567.8, "a number with a comma"),
         (",5", 0.5, "read as 0.5"),
         ("1,5e3", 1500.0, "read as 1500"),
-        ("12,34.5", None, "the text '12,34.5'"),
-        ("1.5,3.2", None, "the text '1.5,3.2'"),
-        (",", None, "the text ','"),
-        ("1/2", None, "the text '1/2'"),
-        ("1e999", None, "the text '1e999'"),
+        ("12,34.5", None, "the text “12,34.5”"),
+        ("1.5,3.2", None, "the text “1.5,3.2”"),
+        (",", None, "the text “,”"),
+        ("1/2", None, "the text “1/2”"),
+        ("1e999", None, "the text “1e999”"),
         ("x" * 99, None, "…"),
         (True, None, "TRUE instead of a number"),
         (float("inf"), None, "an infinite number"),

@@ -79,7 +79,7 @@ def test_every_matrix_with_its_formula(piped: Callable[..., str]) -> None:
         "pets.Softmax.Sum = the sum of each row of Exponentials",
         "desk.Softmax = softmax(Scaled)",
         "desk.Output = Softmax × V",
-        "Compare.mouse.Output.Difference = difference from 'in pets'",
+        "Compare.mouse.Output.Difference = difference from “in pets”",
     ):
         assert line in text.splitlines(), line
     assert "\x1b" not in text

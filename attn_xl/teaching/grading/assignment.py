@@ -10,7 +10,7 @@ import numpy as np
 
 from attn_xl.errors import InputError
 from attn_xl.graph.node import Node
-from attn_xl.languages import first_of, in_a_row, translate, translate_count
+from attn_xl.languages import first_of, in_a_row, in_quotes, translate, translate_count
 from attn_xl.models.build import attend
 from attn_xl.models.computation import Computation
 from attn_xl.settings import SETTINGS, Settings
@@ -173,7 +173,7 @@ def changed_inputs(book: WrittenBook, assignment: Assignment) -> list[str]:
                 translate(
                     "The sheet {sheet} with given numbers is missing; marked with the numbers in the "
                     "key.",
-                    sheet=repr(place.sheet),
+                    sheet=in_quotes(place.sheet),
                 )
             )
             continue
@@ -237,7 +237,7 @@ def changed_record(lines: Sequence[tuple[str, object, str]], keys: Keys) -> list
     remarks = [
         translate(
             "The sheet {sheet} has {name} = {here}, the key has {there}; marked by the key.",
-            sheet=repr(SETTINGS),
+            sheet=in_quotes(SETTINGS),
             name=name,
             here=here.get(name, translate("nothing")),
             there=in_key.get(name, translate("nothing")),
@@ -264,7 +264,9 @@ def edited_record(lines: Sequence[tuple[str, object, str]]) -> list[str]:
         return []
     lines_edited = first_of(edited, MOST_LISTED, "; ")
     return [
-        translate("The sheet {sheet} was edited: {lines}.", sheet=repr(SETTINGS), lines=lines_edited)
+        translate(
+            "The sheet {sheet} was edited: {lines}.", sheet=in_quotes(SETTINGS), lines=lines_edited
+        )
     ]
 
 

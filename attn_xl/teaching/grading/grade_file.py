@@ -18,6 +18,7 @@ from attn_xl.languages import (
     current_language,
     first_of,
     in_a_row,
+    in_quotes,
     message,
     speaking,
     translate,
@@ -138,7 +139,7 @@ def _graded_book(
     if keys and (owner or keys.solved):
         assignment = _solved(keys.path) if keys.solved else from_key(keys, keys.keys[owner.id])  # type: ignore[union-attr]
         if lines is None:
-            remarks.append(translate("The sheet 'Settings' is missing; marked by the key."))
+            remarks.append(translate("The sheet “Settings” is missing; marked by the key."))
             if not any(one.place.sheet in book.grids for one in assignment.exercises):
                 raise InputError(f"{path}: is not a lesson: it has none of the lesson's sheets.")
         else:
@@ -146,7 +147,7 @@ def _graded_book(
             if owner and not student.id:
                 remarks.append(
                     translate(
-                        "The sheet 'Settings' does not name the student; identified by the file name."
+                        "The sheet “Settings” does not name the student; identified by the file name."
                     )
                 )
         remarks += changed_inputs(book, assignment)
@@ -160,7 +161,7 @@ def _graded_book(
                 remark = translate(
                     "This lesson belongs to {student}, who is not in the key; marked by its own "
                     "record.",
-                    student=repr(student.id),
+                    student=in_quotes(student.id),
                 )
             else:
                 remark = translate(
@@ -365,7 +366,9 @@ def _entries(book: WrittenBook, assignment: Assignment) -> tuple[dict[Node, Entr
             sheets["moved"].append(at.sheet)
         if at.sheet != one.place.sheet:
             sheets["renamed"].append(
-                translate("{sheet} to {name}", sheet=repr(one.place.sheet), name=repr(at.sheet))
+                translate(
+                    "{sheet} to {name}", sheet=in_quotes(one.place.sheet), name=in_quotes(at.sheet)
+                )
             )
         for row, column in np.argwhere(one.cells).tolist():
             where = (
@@ -393,7 +396,7 @@ def _missing_sheet(book: WrittenBook, one: Exercise, assignment: Assignment) -> 
             return translate(
                 "{sheet} (perhaps renamed to {name}; if so, restore its name)",
                 sheet=one.place.sheet,
-                name=repr(name),
+                name=in_quotes(name),
             )
     return one.place.sheet
 

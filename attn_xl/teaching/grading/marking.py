@@ -14,7 +14,7 @@ import numpy as np
 
 from attn_xl.graph.node import Node
 from attn_xl.graph.recompute import Entered, Recomputed, recompute
-from attn_xl.languages import message, translate
+from attn_xl.languages import in_quotes, message, translate
 from attn_xl.spreadsheets.numerals import ErrorValue, numeral
 from attn_xl.text import clean, shortened
 
@@ -62,8 +62,8 @@ def read_entry(value: Any) -> Entry:
     number, why = _read_text(text)
     shown = shortened(text)
     if number is None:
-        return Entry(None, shown, translate("the text {text}", text=repr(shown)))
-    remark = translate(why, text=repr(shown), number=f"{number:.10g}")
+        return Entry(None, shown, translate("the text {text}", text=in_quotes(shown)))
+    remark = translate(why, text=in_quotes(shown), number=f"{number:.10g}")
     return Entry(number, shown, remark)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from attn_xl.graph.node import Node, referred_to
 from attn_xl.graph.operation import operation_of
 from attn_xl.graph.step import ARITHMETIC, Step
-from attn_xl.languages import current_language, in_a_row, translate
+from attn_xl.languages import Message, current_language, in_a_row, in_quotes, translate
 from attn_xl.text import capitalized, clean, shortened
 
 from .function_names import figure_in, formulas_in
@@ -127,7 +127,7 @@ def guide(node: Node, *, sentence: Sequence[str], pick: str) -> Guide:
         "note": _sentence(note),
         "rest": _rest(used[1:]),
         "plus": "".join(translate("+cell of {name}", name=name) for name in used[1:]),
-        "word": f"“{_short(word)}”",
+        "word": in_quotes(_short(word)),
         "words": _alternatives(node.columns),
         "others": others or translate("any"),
         "text": _quoted(sentence if pick in node.rows else node.rows),
@@ -190,5 +190,5 @@ def _alternatives(words: Sequence[str]) -> str:
     return translate("{words} or {last}", words=in_a_row(shown[:-1]), last=shown[-1])
 
 
-def _quoted(words: Sequence[str]) -> str:
-    return f"“{_short(' '.join(map(_short, words)), LONGEST_LIST)}”"
+def _quoted(words: Sequence[str]) -> Message:
+    return in_quotes(_short(" ".join(map(_short, words)), LONGEST_LIST))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from attn_xl.graph.node import Node, referred_to
-from attn_xl.languages import shown_all, translate
+from attn_xl.languages import in_quotes, shown_all, translate
 from attn_xl.spreadsheets.addresses import Place, address, quoted
 from attn_xl.text import clean, shortened
 from attn_xl.workbook.layout.layout import Layout
@@ -63,7 +63,7 @@ def outcome(layout: Layout, block: Block, word: str, complete: str) -> str:
     before = layout.blocks.get(used[0]) if used else None
     formulas = {
         "own": literal(node.name),
-        "word": literal(f"“{shortened(clean(word), LONGEST_WORD)}”"),
+        "word": literal(translate(in_quotes(shortened(clean(word), LONGEST_WORD)))),
         "a": literal(used[0].name if used else ""),
         "b": literal(used[1].name if len(used) > 1 else ""),
     }
@@ -88,7 +88,7 @@ def _number(name: str, block: Block) -> str:
             cell = f"{sheet}!{address(first.row, first.column + i)}"
             equal.setdefault(_label(word), []).append(f"ROUND(MAX({row})-{cell},{TIE})=0")
         tied = "&".join(
-            f'IF(OR({",".join(conditions)}),{literal(f"{BETWEEN}“{label}”")},"")'
+            f'IF(OR({",".join(conditions)}),{literal(BETWEEN + translate(in_quotes(label)))},"")'
             for label, conditions in equal.items()
         )
         return f"MID({tied},{len(BETWEEN) + 1},{MOST_LIST})"

@@ -7,6 +7,7 @@ Sources: Moodle documentation, "Moodle XML format"; IMS Question and Test Intero
 
 from __future__ import annotations
 
+import math
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -81,18 +82,30 @@ def questions(
                 continue
             rng = np.random.default_rng([lesson.seed, number, zlib.crc32(node.name.encode())])
             row, column = rng.choice(np.argwhere(cells)).tolist()
-            right = float(node.values[row, column])
+            right = _tidy(node.values[row, column])
             name = layout.blocks[node].name.lstrip("_")
             with speaking(settings.language.value):
-                text = _html(node, row, column, operands, words.get(node, node.rows))
-            tolerance = lesson.tolerance * max(1.0, abs(right))
+                text = _html(node, row, column, operands, words.get(node, node.rows), lesson.tolerance)
+            tolerance = _tidy(lesson.tolerance * max(1.0, abs(right)))
             yield Question(name, f"{name} {number}", text, right, tolerance)
             asked += 1
     if not asked:
         raise CallError("no step is small enough for a question. Use a shorter sentence.")
 
 
-def _html(node: Node, row: int, column: int, operands: Sequence[Node], words: Sequence[str]) -> str:
+def _tidy(number: float) -> float:
+    """A number without the last digits of floating point: platforms show the right answer."""
+    return round(float(number), 12)
+
+
+def _html(
+    node: Node,
+    row: int,
+    column: int,
+    operands: Sequence[Node],
+    words: Sequence[str],
+    tolerance: float,
+) -> str:
     texts = guide(node, sentence=words, pick=node.rows[row])
     given = {"own": node.name, "made": translate(node.words)}
     if node.rows[row] or node.columns[column]:
@@ -103,17 +116,21 @@ def _html(node: Node, row: int, column: int, operands: Sequence[Node], words: Se
     else:
         question = translate("What is {own} = {made} in its number?", **given)
     parts = [f"<p>{_said(texts.what)} {_said(texts.do)}</p>"]
-    parts += [_table(one) for one in operands]
+    parts += [_table(one, tolerance) for one in operands]
     parts.append(f"<p>{_said(question)}</p>")
     return "".join(parts)
 
 
-def _table(node: Node) -> str:
+def _table(node: Node, tolerance: float) -> str:
+    """A table of numbers with so many decimals that rounding stays well within the tolerance."""
+    largest = float(np.abs(node.values).max(initial=0))
+    finest = min(number for number in (tolerance, largest, 1.0) if number > 0)
+    places = 2 - math.floor(math.log10(finest))
     heads = "".join(f"<th>{_said(shown(head))}</th>" for head in ("", *node.columns))
     lines = [
         "<tr>"
         + f"<th>{_said(shown(label))}</th>"
-        + "".join(f"<td>{number:.6g}</td>" for number in numbers)
+        + "".join(f"<td>{round(number, places) + 0.0:.15g}</td>" for number in numbers)
         + "</tr>"
         for label, numbers in zip(node.rows, node.values.tolist())
     ]
@@ -153,8 +170,18 @@ def _moodle(question: Question) -> str:
 
 
 def qti_item(question: Question, identifier: str) -> str:
-    """A question as a QTI 2.1 item: a text entry that is compared with a tolerance."""
-    off = f"{question.tolerance!r} {question.tolerance!r}"
+    """A question as a QTI 2.1 item: a text entry between two bounds.
+
+    Bounds instead of `equal` with a tolerance, which some players leave out.
+    """
+    response = '<variable identifier="RESPONSE"/>'
+    within = "".join(
+        f'<{one}>{response}<baseValue baseType="float">{_tidy(bound)!r}</baseValue></{one}>'
+        for one, bound in (
+            ("gte", question.answer - question.tolerance),
+            ("lte", question.answer + question.tolerance),
+        )
+    )
     field = '<textEntryInteraction responseIdentifier="RESPONSE" expectedLength="12"/>'
     entry = _said(translate("Answer: {field}", **held("field"))).replace("{field}", field)
     return (
@@ -168,8 +195,7 @@ def qti_item(question: Question, identifier: str) -> str:
         f"<itemBody><div>{question.html}</div>"
         f"<p>{entry}</p>"
         "</itemBody>\n<responseProcessing><responseCondition><responseIf>"
-        f'<equal toleranceMode="absolute" tolerance="{off}"><variable identifier="RESPONSE"/>'
-        '<correct identifier="RESPONSE"/></equal><setOutcomeValue identifier="SCORE">'
+        f'<and>{within}</and><setOutcomeValue identifier="SCORE">'
         '<baseValue baseType="float">1</baseValue></setOutcomeValue></responseIf></responseCondition>'
         "</responseProcessing>\n</assessmentItem>\n"
     )
