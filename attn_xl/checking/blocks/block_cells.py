@@ -3,8 +3,6 @@ of them do not belong to it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from attn_xl.spreadsheets.addresses import address
@@ -85,11 +83,6 @@ def cannot_compute(lookup: Lookup, block: FormulaBlock, key: int, typed: bool = 
 
 
 # Other cells among those of a block
-
-
-def beside(key: int) -> Iterable[int]:
-    """The keys of the four adjacent cells."""
-    return key - 1, key + 1, key - WIDTH, key + WIDTH
 
 
 def other_cells(block: FormulaBlock) -> Ints:

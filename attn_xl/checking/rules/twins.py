@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain, pairwise
 from typing import Any, TypeVar
 
@@ -17,7 +18,7 @@ from attn_xl.spreadsheets.blocks.pieces import Box, Piece, Pieces, Read, written
 from attn_xl.spreadsheets.blocks.templates import Coordinates, Reference
 from attn_xl.spreadsheets.formulas import WIDTH, SheetCells
 
-from .coverage import finding, follows, kinds_of_operands, replaced, text_of
+from .coverage import finding, kinds_of_operands, replaced, text_of
 
 Place = tuple[str, Box]
 T = TypeVar("T")
@@ -26,9 +27,10 @@ Step = tuple[Any, ...]
 MOST_PIECES = 3_000  # of larger workbooks only neighbours are compared
 MOST_TWINS = 60
 FEWEST_TERMS = 3
+_NAME = re.compile(r"[A-Z][A-Z.0-9]*(?=\()")
+"""The name of a function."""
 _SUM = re.compile(r"(?<![§\w:^/!])§(?:\*§)*(?:[+,]§(?:\*§)*){2,}(?![\^:(*])")
 """A sum of cells or of products of cells, or a list of cells."""
-_SIGMOID = re.compile(r"1/\(1\+EXP\(-§\)\)|§/\(§\+EXP\(-§\)\)|SIGMOID")
 
 
 def unlike_twins(pieces: Pieces, known: set[tuple[str, int]]) -> Iterator[Finding]:
@@ -77,35 +79,31 @@ def _by_turns(pieces: Pieces, twins: list[Piece]) -> Iterator[tuple[Finding, Pie
     step read their weights, except for one of them: and there is such a table where it should be."""
     for slot in range(len(twins[0].reads)) if len(twins) > 2 else ():
         reads = {piece: piece.reads[slot] for piece in twins}
-        offsets = [_offset(piece, read) for piece, read in reads.items()]
-        if len({read.place for read in reads.values()}) == 1:
-            continue
-        away = out_of_turn([*zip(twins, offsets)], most=1)
+        away = out_of_turn([(piece, _offset(piece, read)) for piece, read in reads.items()], most=1)
         if away and reads[away[1]].sheet is not away[1].sheet:
             away = None
-        turn = out_of_turn([(piece, read.place) for piece, read in reads.items()], 2)
-        if not away and not turn:
+        found = away or out_of_turn([(piece, read.place) for piece, read in reads.items()], 2)
+        if not found:
             continue
-        odd, model = away or turn  # type: ignore[misc]
+        odd, model = found
         sheet, box = reads[model].sheet, reads[model].box
+        why = f"where {model.shown(odd.sheet)} and others made alike read"
         if away:
             down, right = (odd.box[k] - model.box[k] for k in (0, 1))
+            why = f"where its {len(twins) - 1} twins read what stands where"
             sheet, box = odd.sheet, (box[0] + down, box[1] + right, box[2] + down, box[3] + right)
-        table = pieces.table(sheet, box)
-        usual = {t.text for p in twins if p is not odd and (t := _table(pieces, reads[p].place)) and t.box == reads[p].box}
+        table = _table(pieces, (sheet.name, box))
+        usual = [_table(pieces, read.place) for piece, read in reads.items() if piece is not odd]
         if table is None or table is odd or table in odd.later:
             continue
-        if kinds_of_operands(pieces, odd, slot) not in [
-            kinds_of_operands(pieces, piece, slot) for piece in twins if piece is not odd
-        ]:
+        kinds = {p: kinds_of_operands(pieces, p, slot) for p in twins}
+        if kinds.pop(odd) not in kinds.values():
             continue  # a step of another kind
-        if away and (table.box != box or table.text not in usual):
+        if away and (table.box != box or table.text not in {t.text for t in usual if t}):
             continue
-        where = written(box, sheet, odd.sheet)
-        why = f"where {model.shown(odd.sheet)} and others made alike read {where}"
-        if away:
-            why = f"where its {len(twins) - 1} twins read what stands where {where} does"
-        yield _wrong(pieces, odd, slot, (sheet.name, box), sheet, why)
+        shown, where = reads[odd].shown(odd.sheet), written(box, sheet, odd.sheet)
+        what = f"reads {shown}, {why} {where}" + " does" * bool(away)
+        yield finding(pieces, odd, "twin", what, replaced(pieces, odd, slot, sheet, box)), odd
 
 
 def _offset(piece: Piece, read: Read) -> tuple[bool, int, int]:
@@ -191,63 +189,51 @@ def _table(pieces: Pieces, place: Place) -> Piece | None:
 
 
 def _functions(pieces: Pieces) -> Iterator[tuple[Finding, Piece]]:
-    """A piece that computes another function of its operand, cell by cell, than its twins of theirs."""
-    often = Counter(piece.text for piece in pieces.pieces)
-    for users in _users_of_twins(pieces):
-        if len({piece.text for piece in users}) < 2:
+    """A piece that has another function than others that are used, or made, as it is, if nothing has
+    theirs of its operands, or its own of theirs; or that breaks the turns of functions, as of gates.
+    Of two, it is the one that has the rarer function, or the later one."""
+    often = Counter(name for piece in pieces.pieces for name in _NAME.findall(piece.text))
+    computed = {(piece.text, _places(piece)) for piece in pieces.pieces}
+    frames: dict[object, list[Piece]] = defaultdict(list)
+    for piece in pieces.pieces:
+        if piece.reads and piece.size > 1 and _NAME.search(piece.text):
+            frame = _NAME.sub("", piece.text)
+            uses = frozenset((user.text, slot) for user, slot in piece.users if user is not piece)
+            if uses:
+                frames[frame, uses].append(piece)
+            if len(piece.reads) > 2:
+                frames[frame, tuple(kinds_of_operands(pieces, piece))].append(piece)
+    for alike in frames.values():
+        texts = Counter(piece.text for piece in alike)
+        if len(texts) != 2:
             continue
-        if len(users) == 2:
-            piece, model = sorted(users, key=lambda p: (often[p.text], p is users[0]))
-            if not _used_alike(piece, users) and not _same_but_one(piece.text, model.text):
-                continue
-        else:
-            found = out_of_turn([(piece, piece.text) for piece in users])
-            if found is None:
-                continue
-            piece, model = found
-        both = f"{piece.text} {model.text}"
-        sure = _used_alike(piece, [model]) or _same_but_one(piece.text, model.text)
-        gate = "TANH" in both and bool(_SIGMOID.search(both)) and len(users) <= 4
-        what = f"where {model.shown(piece.sheet)}, made alike, has ={text_of(pieces, model)}"
-        kind = "twin" if sure and not gate and not _only_spread(piece.text, model.text) else "unusual"
-        yield finding(pieces, piece, kind, what, "Use the same function, unless it is meant."), piece
-
-
-def _same_but_one(text: str, other: str) -> bool:
-    """Whether two long formulas differ in the name of one function only."""
-    names = [re.findall(r"[A-Z.]+(?=\()", t) for t in (text, other)]
-    plain = [re.sub(r"[A-Z.]+(?=\()", "", t) for t in (text, other)]
-    odd = sum(a != b for a, b in zip(*names))
-    return plain[0] == plain[1] and odd == 1 and plain[0].count("§") > 3
-
-
-def _only_spread(text: str, other: str) -> bool:
-    """Whether two formulas differ only in the kind of variance."""
-    plain = [re.sub(r"(VAR|STDEV)(?:PA?|A|\.P|\.S)?\(", r"\1(", t) for t in (text, other)]
-    return plain[0] == plain[1]
-
-
-def _users_of_twins(pieces: Pieces) -> Iterator[list[Piece]]:
-    """What is computed from each of some twins, but for what is computed alike from all of them."""
+        rarity = {t: (texts[t], sum(often[name] for name in _NAME.findall(t))) for t in [*texts][::-1]}
+        text, usual = sorted(rarity, key=rarity.__getitem__)
+        odd, models = ([p for p in alike if p.text == t] for t in (text, usual))
+        names = zip(_NAME.findall(text), _NAME.findall(usual))
+        if len(odd) > 1 or [own != other for own, other in names].count(True) > 1:
+            continue
+        if not computed & {(usual, _places(odd[0])), *((text, _places(model)) for model in models)}:
+            either = len(models) == 1 and models[0].sheet is odd[0].sheet
+            yield _other_function(pieces, odd[0], models[0], either), odd[0]
     for twins in _classes(pieces):
-        groups: dict[object, list[list[Piece]]] = defaultdict(list)
-        for piece in twins:
-            users = {
-                user
-                for user, slot in piece.users
-                if user is not piece
-                and slot == 0
-                and user.reads[0].place == piece.place
-                and not user.product
-                and user.text not in ("§", "§:§", "TRANSPOSE(§:§)")
-            }
-            shapes = sorted((user.shape, *(read.shape for read in user.reads)) for user in users)
-            groups[tuple(shapes)].append(sorted(users, key=lambda user: user.text))
-        for found in groups.values():
-            alike = set.intersection(*({user.text for user in users} for users in found))
-            rest = [[user for user in users if user.text not in alike] for users in found]
-            if len(found) > 1 and {len(users) for users in rest} == {1}:
-                yield [users[0] for users in rest]
+        users = [[u for u, _ in p.users if len(u.reads) == 1 and not u.product] for p in twins]
+        found = out_of_turn([(u[0], u[0].text) for u in users if len(u) == 1], 2)
+        if found:
+            yield _other_function(pieces, *found), found[0]
+
+
+def _other_function(pieces: Pieces, piece: Piece, model: Piece, either: bool = False) -> Finding:
+    """The finding about a function unlike that of a model, or that `either` may be wrong."""
+    spread = {re.sub(r"(VAR|STDEV)(?:PA?|A|\.P|\.S)?\(", r"\1(", p.text) for p in (piece, model)}
+    kind = "unusual" if len(spread) == 1 else "twin"
+    what = f"where {model.shown(piece.sheet)}, made alike, has ={text_of(pieces, model)}"
+    found = finding(pieces, piece, kind, what, "Use the same function, unless it is meant.")
+    return replace(found, cells=f"{found.cells}, {model.shown()}") if either else found
+
+
+def _places(piece: Piece) -> tuple[Place, ...]:
+    return tuple(read.place for read in piece.reads)
 
 
 def out_of_turn(
@@ -274,12 +260,6 @@ def out_of_turn(
                 turn = [item[0] for item in order[odd[0] % period :: period]]
                 found = order[odd[0]][0], next(p for p in turn if p is not order[odd[0]][0])
     return found
-
-
-def _used_alike(piece: Piece, twins: list[Piece]) -> bool:
-    """Whether a piece is used as its twins are."""
-    uses = [{(user.text, slot, user.shape) for user, slot in p.users} for p in (piece, *twins)]
-    return bool(uses[0]) and all(other == uses[0] for other in uses if other)
 
 
 def _numbers(pieces: Pieces, seen: set[Piece]) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 typed constant or blank.
 
 Limits: in a line of fewer than four cells, or a rectangle of fewer than six, the odd cell cannot be
-identified; nor can it if a quarter of a block or more is odd.
+identified; nor can it if more than a third of a block is odd.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ import numpy as np
 
 from attn_xl.checking.blocks.block_cells import (
     are_in_its_lines,
-    beside,
     cannot_compute,
-    copies,
     entered,
     formula_for,
     has_its_line,
@@ -42,10 +40,9 @@ from attn_xl.spreadsheets.blocks.templates import Coordinates, Forms, Template
 from attn_xl.spreadsheets.formulas import NUMBER, TEXT, WIDTH, Ints, SheetCells
 from attn_xl.spreadsheets.ranges import shortened_spans, spans
 
-MOST_ODD = 1 / 3  # odd cells per fitting cell, at most: one in four is odd
+MOST_ODD = 1 / 2  # odd cells per fitting cell, at most: one line of three is odd
 Overwritten = dict[Finding, list[tuple[int, str]]]
 """For each finding of constants, the keys of the cells and the formulas that belong there."""
-MOST_ADDED = 1_000  # cells of a sum; larger sums are not compared term by term
 MOST_SKIPPING = 4  # lines of links, of which the distance is chance
 FEWEST_IN_LINE, FEWEST_IN_RECTANGLE = 3, 5  # fitting cells that make another one odd
 
@@ -85,8 +82,8 @@ class Slips:
         return len(block.places) >= fewest
 
     def _are_few(self, block: FormulaBlock, odd: Ints) -> bool:
-        """Whether odd cells are few among those of a block, or one line between its others."""
-        return len(odd) <= max(1, MOST_ODD * len(block.places)) or self._is_one_line(block, odd)
+        """Whether odd cells are few among those of a block."""
+        return len(odd) <= max(1, MOST_ODD * len(block.places))
 
     def _odd_formulas(self, block: FormulaBlock) -> Iterator[Finding]:
         """Formulas of the block's template whose references do not follow the block."""
@@ -101,20 +98,9 @@ class Slips:
         within = odd[near]
         if not self._are_few(block, within):
             return
-        beyond = set(odd[~near].tolist())
         for group in groups(within):
-            if not any(
-                key in beyond for cell in group.tolist() for key in beside(cell)
-            ) and self._is_slip(block, group):
+            if self._is_slip(block, group):
                 yield self._odd(block, group)
-
-    def _is_one_line(self, block: FormulaBlock, odd: Ints) -> bool:
-        """Whether odd cells are one line between others, which are copies of each other."""
-        for lines, side in ((odd // WIDTH, 0), (odd % WIDTH + 1, 1)):
-            between = block.box[side] < lines[0] < block.box[side + 2]
-            if between and (lines == lines[0]).all() and min(block.extents) > 1:
-                return copies(self.forms, block)
-        return False
 
     def _is_slip(self, block: FormulaBlock, group: Ints) -> bool:
         rows, columns = group // WIDTH, group % WIDTH + 1
@@ -127,10 +113,7 @@ class Slips:
         ):
             return False
         if block.flat:
-            rows_or_columns = (top, rows, bottom) if block.extents[1] > 1 else (left, columns, right)
-            low, place, high = rows_or_columns
-            along = low <= int(place[0]) <= high
-            if len(group) > 1 or not along:
+            if len(group) > 1:
                 return False
         elif not (in_row or in_column):
             return False
@@ -138,7 +121,7 @@ class Slips:
         if not outside.any():
             return True
         if block.flat:
-            whole = block.template.general != "§" and not self._computes_from(block, group)
+            whole = block.template.general != "§"
         else:
             whole = bool(outside.all()) and (
                 (in_row and (columns.min(), columns.max()) == (left, right))
@@ -249,11 +232,8 @@ class Slips:
                 -1, 2
             )
             before, own, after = self.lines.of(target, cells).tolist()
-            if own == NO_NUMBER or before != own or (target is block.sheet and key in cells):
+            if own == NO_NUMBER or before != own:
                 return False
-            source, typed = target.find(cells[1:2])[0], block.sheet.find(np.array([key]))[0]
-            if block.flat and abs(target.numbers[source] - block.sheet.numbers[typed]) in (0, 1):
-                return False  # years above two columns
             ends.append(after != own)
         return any(ends)
 
@@ -359,15 +339,6 @@ class Slips:
         (expected,) = predicted(block, np.array([key]))
         return self._in_line(block, template, values) and not self._in_line(
             block, block.template, expected
-        )
-
-    def _computes_from(self, block: FormulaBlock, group: Ints) -> bool:
-        """Whether formulas of a block's template are computed from the block's cells alone: `C2+C3`
-        below both."""
-        at = block.sheet.find(group)
-        return any(
-            self._in_line(block, block.template, values)
-            for values in values_at(self.forms, block.sheet, at)
         )
 
     def _in_line(self, block: FormulaBlock, template: Template, values: Coordinates) -> bool:
