@@ -26,6 +26,7 @@ from conftest import ROOT
 
 from attn_xl import languages
 from attn_xl.settings import Settings
+from attn_xl.teaching.lessons.function_names import NAMES
 
 PSEUDO = "de"
 """The language whose catalogue is replaced: any but English."""
@@ -50,7 +51,7 @@ def other_letters(text: str) -> str:
 
 
 def _word(word: str) -> str:
-    return "ж" * (len(word) + 1 + len(word) // 4)
+    return TRANSLATED * (len(word) + 1 + len(word) // 4)
 
 
 @cache
@@ -99,15 +100,25 @@ class Text(NamedTuple):
 
 
 def texts_of(path: Path) -> Iterator[Text]:
-    """Every text of a workbook that a reader sees: cells, comments, prompts, charts."""
+    """Every text of a workbook that a reader sees: titles, tabs, headers and footers, cells, texts in
+    formulas and number formats, comments, prompts, charts."""
     book = openpyxl.load_workbook(path, data_only=True)
+    for name in ("title", "subject", "description", "keywords", "category"):
+        if text := getattr(book.properties, name):
+            yield Text(f"the document's {name}", text)
     for sheet in book.worksheets:
+        yield Text(f"{sheet.title}, tab", sheet.title)
+        for page in (sheet.oddHeader, sheet.oddFooter):
+            for part in (page.left, page.center, page.right):
+                yield Text(f"{sheet.title}, header or footer", re.sub("&[A-Z]", " ", part.text or ""))
         for row in sheet.iter_rows():
             for cell in row:
                 if isinstance(cell.value, str):
                     yield Text(f"{sheet.title}!{cell.coordinate}", cell.value)
                 if cell.comment:
                     yield Text(f"{sheet.title}!{cell.coordinate}, comment", cell.comment.text)
+                for text in LITERAL.findall(cell.number_format):
+                    yield Text(f"{sheet.title}!{cell.coordinate}, format", text)
         for rule in sheet.data_validations.dataValidation:
             for text in (rule.promptTitle, rule.prompt, rule.errorTitle, rule.error):
                 if text:
@@ -118,42 +129,76 @@ def texts_of(path: Path) -> Iterator[Text]:
                 xml = parts.read(name).decode()
                 for text in re.findall(r"<(?:a:)?t>([^<]*)<|<(?:c:)?v>([^<]*)<", xml):
                     yield Text(name, unescape("".join(text)))
+            if re.fullmatch(r"xl/worksheets/sheet\d+\.xml", name):
+                xml = parts.read(name).decode()
+                for formula in {*re.findall(r"<f[^>]*>([^<]*)<", xml)}:
+                    # What shows is one text, whatever its formula puts together.
+                    found = LITERAL.findall(unescape(formula))
+                    yield Text(f"{name}, a formula", " ".join(found))
+
+
+LITERAL = re.compile(r'"((?:[^"]|"")*)"')
+"""A text in a formula or a number format."""
+SHEETS = {
+    *("Overview", "Settings", "Controls", "Compare", "Canvas", "Gallery", "Diagram", "Text"),
+    *("Lesson", "Hints", "Feedback", "Grades", "Cells", "Predictions", "Answers", "Inputs"),
+    *("Options", "Heads", "Jacobian", "Distances", "Gradient", "check", "Kept"),
+}
+"""Sheets by which programs know what a workbook holds: named the same in every language."""
 
 
 def names_of(path: Path) -> set[str]:
-    """The names that stay the same in every language: sheets, matrices, settings and their values."""
-    book = openpyxl.load_workbook(path, data_only=True)
-    names = {*book.sheetnames, *book.defined_names, *SYMBOLS}
+    """The names that stay the same in every language: matrices, settings and their values."""
+    names = matrices_of(path)
     for setting in fields(Settings):
         names |= {setting.name, setting.name.replace("_", "-"), str(setting.metadata["cell"])}
         if isinstance(kind := setting.metadata["kind"], type) and issubclass(kind, Enum):
             names |= {value.value for value in kind}
-    if "Settings" in book.sheetnames:  # the record: names and addresses in three columns
-        for row in book["Settings"].iter_rows(min_row=5, values_only=True):
-            names |= {part for value in row if isinstance(value, str) for part in value.split()}
-    return {word for name in names for word in WORD.findall(name)}
+    names |= {name for own in (NAMES[PSEUDO], NAMES[PSEUDO].values()) for name in own}
+    return {word for name in names for word in WORD.findall(name)} | SHEETS
+
+
+def matrices_of(path: Path) -> set[str]:
+    """The names of matrices, which are those of ranges."""
+    book = openpyxl.load_workbook(path, read_only=True)
+    return {word for name in (*book.defined_names, *SYMBOLS) for word in WORD.findall(name)}
 
 
 def left_in_english(
-    path: Path, own: Iterable[str] = (), texts: Iterable[Text] | None = None
+    path: Path,
+    own: Iterable[str] = (),
+    texts: Iterable[Text] | None = None,
+    record: str = "Settings",
 ) -> list[Text]:
     """The texts of a workbook with words that are neither in the language of tests nor names.
+
+    A text without a word in the language of tests has to consist of names of matrices: names of
+    settings and their values, which are English words, count within a sentence only.
 
     Args:
         own: texts of the input: sentences, words, dimensions, the name of its file.
         texts: the texts to look at, such as those of a page; those of the workbook if None.
+        record: the sheet whose lines are names, values and addresses, for programs.
     """
-    known = names_of(path)
+    recorded = re.compile(rf"{record}!\w+?(?:[5-9]|\d\d+)$")
+    known, matrices = names_of(path), matrices_of(path) | SHEETS
     phrases = sorted({str(text) for text in own if text}, key=len, reverse=True)
     found = []
     for text in texts_of(path) if texts is None else texts:
+        if recorded.match(text.where):
+            continue
         rest = text.text
+        rest = re.sub(r"\b[0-9a-f]{16}\b", " ", rest)  # a digest
         for phrase in phrases:
             rest = re.sub(rf"(?<!\w){re.escape(phrase)}(?!\w)", " ", rest)
         rest = re.sub(r"\b(?:[a-z]\d+|\d+[ab]|dim \d+|[A-Z]{1,3}\d+)\b", " ", rest)  # labels, cells
-        if left := [word for word in WORD.findall(rest) if word not in known]:
+        names = known if TRANSLATED in rest else matrices
+        if left := [word for word in WORD.findall(rest) if word not in names]:
             found.append(Text(text.where, f"{' '.join(left)} <- {text.text}"))
     return found
+
+
+TRANSLATED = "ж"
 
 
 def own_texts(tables: Any) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -44,7 +45,7 @@ def learn(
     plain: Plain = False,
     force: Force = False,
 ) -> None:
-    from attn_xl.outputs import check_ending, check_output
+    from attn_xl.outputs import check_ending, check_output, writing
     from attn_xl.settings import Settings
 
     path = output or output_beside(file, "learning.xlsx")
@@ -69,16 +70,17 @@ def learn(
         computation, settings = compute_file(file, options, reading, fits=check_sizes)
     curve = losses(computation)
     source = "standard input" if str(file) == "-" else file.name
-    layout = write_workbook(
-        computation, path, template=template_path, settings=settings, source=source, record=True
-    )
-    if weights_out is not None:
-        from attn_xl.tables.written.record import model_lines
-        from attn_xl.workbook.write_input import write_tables
+    with writing(weights_out) if weights_out else nullcontext() as temporary:  # both files or none
+        if temporary is not None:
+            from attn_xl.tables.written.record import model_lines
+            from attn_xl.workbook.write_input import write_tables
 
-        weights = {**not_learned(computation), **tables.weights, **trained(computation)}
-        own = {**model_lines(settings), **tables.settings}
-        write_tables(replace(tables, weights=weights, settings=own), weights_out)
+            weights = {**not_learned(computation), **tables.weights, **trained(computation)}
+            own = {**model_lines(settings), **tables.settings}
+            write_tables(replace(tables, weights=weights, settings=own), temporary)
+        layout = write_workbook(
+            computation, path, template=template_path, settings=settings, source=source, record=True
+        )
     for line in computation.remarks:
         say(line, file=sys.stderr)
     say(f"{path}: {layout.summary(settings)}")

@@ -12,17 +12,31 @@ from attn_xl.errors import CallError
 from attn_xl.settings import Arrangement, Formulas, Settings
 from attn_xl.text import count, say
 
-from .options import FILE_HELP, Force, Plain, Template, output_beside, read_file_tables, with_settings
+from .options import (
+    FILE_HELP,
+    Force,
+    Plain,
+    Template,
+    given_options,
+    output_beside,
+    read_file_tables,
+    with_settings,
+)
 
 if TYPE_CHECKING:
     from attn_xl.tables.survey import Tables
     from attn_xl.teaching.lessons.blanks import Lesson
 
+OF_RAMP = ("ramp", "output", "seed", "roster", "answers", "exam", "template", "language", "force")
+"""Parameters that matter for the pages of a ramp without a lesson."""
+NOT_IN_BANKS = ("output", "exam", "ramp", "answers", "roster", "jobs", "template", "plain")
+"""Parameters of lessons that questions for export do not have."""
 OptionalFile = Annotated[Path | None, typer.Argument(metavar="FILE", help=FILE_HELP)]
 
 
 @with_settings("controls", "formulas", "canvas")
 def teach(
+    context: typer.Context,
     options: dict[str, Any],
     reading: dict[str, Any],
     file: OptionalFile = None,
@@ -103,9 +117,22 @@ def teach(
             "--jobs has no effect without --roster: it sets how many lessons of a class are written in "
             "parallel."
         )
+    given = given_options(context)
+    if export is not None:
+        for name in given:
+            if name in NOT_IN_BANKS:
+                raise CallError(f"{given[name]} has no effect with --export, which writes no lesson.")
+    elif "variants" in given:
+        raise CallError("--variants has no effect without --export. Leave it out.")
     if file is None:
         if not ramp:
             raise CallError("give the FILE to make a lesson of, or --ramp for pages that need none.")
+        for name in given:
+            if name not in OF_RAMP:
+                raise CallError(
+                    f"{given[name]} has no effect on the pages of --ramp alone. Leave it out, or give "
+                    "a FILE to write a lesson after these pages."
+                )
         from attn_xl.languages import ENGLISH, speaking
 
         language = options["language"]
@@ -117,9 +144,6 @@ def teach(
     Settings.check_call(options)
     lesson = Lesson(level, steps, tolerance, exam, options["seed"] or 0, ramp=ramp)
     if export is not None:
-        for other, given in (("-o", output), ("--roster", roster), ("--answers", answers)):
-            if given is not None:
-                raise CallError(f"{other} has no effect with --export, which writes no lesson.")
         _export(file, export, options, reading, lesson, variants, force)
         return
     if roster is not None:
@@ -160,14 +184,17 @@ def _export(
     force: bool,
 ) -> None:
     """Write a question bank."""
+    from attn_xl.languages import speaking
     from attn_xl.outputs import check_ending, check_output
     from attn_xl.teaching.lessons.question_bank import MOODLE, QTI, questions, write_bank
 
     check_ending(path, MOODLE, QTI)
     check_output(path, force=force, sources=(file,))
     tables = read_file_tables(file, reading)
-    bank = list(questions(tables, _settings(file, tables, options), lesson, variants))
-    write_bank(bank, path, file.stem)
+    settings = _settings(file, tables, options)
+    bank = list(questions(tables, settings, lesson, variants))
+    with speaking(settings.language.value):
+        write_bank(bank, path, file.stem)
     say(f"{path}: {len(bank)} questions")
 
 
@@ -187,6 +214,8 @@ def _teach_ramp(
     from attn_xl.workbook.templates import find_template
     from attn_xl.workbook.write import write_layouts
 
+    if answers and output and answers.resolve() == output.resolve():
+        raise CallError(f"{output}: the ramp and its answers cannot be the same file.")
     students = read_roster(roster) if roster else [Student("", "", "ramp.xlsx")]
     if roster and answers:
         raise CallError("--answers has no effect with --ramp --roster: a ramp marks itself.")

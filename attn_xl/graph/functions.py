@@ -29,7 +29,7 @@ from attn_xl.graph.operations.catalogue import (
     TANH,
     VARIANCE,
 )
-from attn_xl.graph.operations.elementwise import AtMost, Copy, Power
+from attn_xl.graph.operations.elementwise import AtMost, Copy, Power, Round
 from attn_xl.graph.operations.masks import HIDDEN, Mask
 from attn_xl.graph.operations.positions import Angle, Count, Distance, QuarterTurn, Sinusoid
 from attn_xl.graph.operations.products import Dot
@@ -387,6 +387,11 @@ def row_squares(x: Matrix) -> Matrix:
 def angle(x: Matrix) -> Matrix:
     """The angle, in degrees, whose cosine each number is."""
     return made(ACOS, (x,), x.rows, x.columns)
+
+
+def rounded(x: Matrix) -> Matrix:
+    """Each number to seven decimals."""
+    return made(Round(), (x,), x.rows, x.columns)
 
 
 ACTIVATIONS = {"relu": RELU, "gelu": GELU, "gelu-tanh": GELU_TANH, "silu": SILU}

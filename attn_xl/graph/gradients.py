@@ -246,6 +246,34 @@ def _named(d: Matrix, node: Node) -> Matrix:
     return d.as_step(step, node.part) if node.step else d.named(f"d{node.name}", step.note)
 
 
+_OF_VALUES = Step(
+    "",
+    question="where a gradient in {own} is negative, must its number go up or down to lower the loss?",
+    choices=("up", "down"),
+    answer=(
+        "Up: where a gradient is negative, the loss falls when the number that it belongs to rises. In "
+        "the row of {word}, the gradients reach from {least} to {most}."
+    ),
+)
+_OF_WEIGHTS = Step(
+    "",
+    question="which gradient in {own} belongs to the weight that changes the loss most when nudged?",
+    choices=("the one furthest from 0", "the largest", "the smallest"),
+    answer=(
+        "The one furthest from 0: its size tells how fast the loss changes with the weight, and its "
+        "sign in which direction. In the row of {word}, the gradients reach from {least} to {most}."
+    ),
+)
+_PASSED = Step(
+    "",
+    question="does the gradient grow or shrink in {own} on its way from word to word?",
+    answer=(
+        "Each word on the way multiplies it once more: small factors let it vanish, large ones let it "
+        "explode. In the row of {word}, the gradients reach from {least} to {most}."
+    ),
+)
+
+
 def passed_step(state: Node) -> Step:
     """The step that passes the gradient of a state of a recurrence from each row to the row before."""
     step = gradient_step(state)
@@ -258,27 +286,25 @@ def passed_step(state: Node) -> Step:
             "it. Where it shrinks from row to row the gradient vanishes; where it grows it explodes.",
             symbol=symbol,
         ),
+        question=_PASSED.question,
+        choices=_PASSED.choices,
+        answer=_PASSED.answer,
     )
 
 
 def gradient_step(node: Node) -> Step:
     """The step that is the gradient of a named matrix."""
     symbol = node.step.symbol if node.step else node.name
-    return Step(
-        f"d{symbol}",
-        message(
+    asked = _OF_WEIGHTS if node.role == "weight" else _OF_VALUES
+    return replace(
+        asked,
+        symbol=f"d{symbol}",
+        note=message(
             "How the loss changes with {symbol}: where a number is positive, raising that number of "
             "{symbol} a little raises the loss; learning lowers it.",
             symbol=symbol,
         ),
         purpose=message(
             "It says how to change {symbol} so that the loss becomes smaller.", symbol=symbol
-        ),
-        question=message(
-            "before you fill in {own} = {made}: which number of {symbol} would you change to lower "
-            "the loss, and in which direction?",
-            own="{own}",
-            made="{made}",
-            symbol=symbol,
         ),
     )

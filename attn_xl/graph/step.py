@@ -57,8 +57,11 @@ class Step:
         choices: the answers to choose from, the right one first; `{top}` for any column, `{look}` for
             any of the matrix before; none for an answer in one's own words.
         answer: what happens and why, once the step is computed. `{top}` is the column of the largest
-            number in the row of `{word}`, `{most}` that number, `{span}` the largest difference in that
-            row, `{look}` and `{before}` the same of the matrix before.
+            number in the row of `{word}`, `{most}` that number, `{least}` the smallest, `{span}`
+            their difference, `{zeros}` how many are 0, `{width}` how many there are; `{look}`,
+            `{before}` and `{wide}` are the column, the difference and how many there are in the matrix
+            before, `{below}` how many are negative there. `{other}` is the column of the largest number
+            beside the word's own, `{nearest}` that of the smallest.
         recipe: how a cell is computed by hand; if None, as its operation says.
         role: what it is to the reader.
         helper: whether it is shown beside the step that uses it (a row's maximum beside the softmax).

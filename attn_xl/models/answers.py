@@ -147,6 +147,11 @@ class Answers:
         """Cross-entropy with the class of the sentence."""
         if self._classes is None:
             labels = [self._class(one, probabilities.columns) for one in self._inputs]
+            if len(probabilities.columns) == 1:
+                raise InputError(
+                    f"{self._where}: {labels[0]!r} is the only class, so there is nothing to tell "
+                    "apart. Label a sentence with another class."
+                )
             missing = [column for column in probabilities.columns if column not in labels]
             if missing:
                 raise InputError(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import cast
@@ -25,6 +25,7 @@ from attn_xl.graph.functions import (
     one_in_cell,
     option,
     power,
+    rounded,
     row_dot,
     sqrt,
 )
@@ -38,7 +39,7 @@ from attn_xl.tables.survey import Table
 
 from . import learning_steps as steps
 from .computation import Computation
-from .loss_steps import RIGHT
+from .loss_steps import LOSS, RIGHT
 from .losses import mean_loss
 from .parts import COMPARISON
 from .steps import SHARES, SOFTMAX
@@ -183,8 +184,8 @@ COLUMNS = {steps.CURVE.symbol: message("loss"), steps.CERTAINTY.symbol: message(
 """The headings of the curves."""
 MOST_COMPARED = 12
 """Attention matrices that are shown before and after learning, at most."""
-MOST_TRIED, STEPS_TRIED = 6, 20
-"""Rates to try before one is suggested, at most, and the steps with each."""
+TRIED, STEPS_TRIED = (0, 1, 2, 3, 5, 8, 13, 21), 20
+"""How often a rate to try is divided by 10 before one is suggested, and the steps with each."""
 LEARNING = "Learning"
 """The name of the graph of several sentences that are learned together."""
 
@@ -260,7 +261,7 @@ def _trained(loss: Matrix, settings: Settings, where: str) -> list[Matrix]:
     for name in wanted:
         if name.casefold() not in folded:
             raise CallError(f"--train: there are no weights {name!r}. {nearest(name, found)}")
-    return [folded[name.casefold()] for name in wanted]
+    return [folded[name] for name in dict.fromkeys(map(str.casefold, wanted))]
 
 
 class _Learning:
@@ -325,7 +326,8 @@ class _Learning:
 
     def checked(self, sheet: str) -> list[Matrix]:
         """The gradient of a chosen weight in the first step, and its central difference: the loss with
-        the weight nudged up and down, computed anew. Source: Press et al., "Numerical Recipes", 5.7."""
+        the weight nudged up and down, computed anew. It is rounded, since nearly equal losses are
+        subtracted. Source: Press et al., "Numerical Recipes", 5.7."""
         known = [
             message("{number} is {name}", number=i, name=w.name) for i, w in enumerate(self._weights, 1)
         ]
@@ -358,14 +360,14 @@ class _Learning:
         gradient = sum(parts[1:], parts[0]).described(
             message("the gradient in step 1 of the chosen weight")
         )
-        difference = (losses[0] - losses[1]) / (2 * nudge)
+        difference = rounded((losses[0] - losses[1]) / (2 * nudge))
         results = []
         for step, matrix in (
             (steps.CHECKED_GRADIENT, gradient), (steps.CENTRAL_DIFFERENCE, difference)
         ):  # fmt: skip
             labelled = replace(matrix, rows=(step.symbol,), columns=(message("value"),), scalar=False)
             results.append(labelled.as_step(step, sheet=steps.CHECK_SHEET))
-        gap = replace(results[0] - results[1], rows=(steps.GAP.symbol,))
+        gap = replace(rounded(results[0] - results[1]), rows=(steps.GAP.symbol,))
         return [*results, gap.as_step(steps.GAP, sheet=steps.CHECK_SHEET)]
 
     def compared(self) -> list[Matrix]:
@@ -412,7 +414,7 @@ class _Learning:
     def _copy(
         self, weights: Sequence[Matrix], number: int, results: Sequence[Matrix]
     ) -> dict[Node, Matrix]:
-        with self._finite(number):
+        with self._finite(number) if number > 1 else nullcontext():  # no rate helps before step 1
             return copied(results, dict(zip(self._weights, weights)), _scope(number), self._own)
 
     def _plainly(
@@ -497,7 +499,7 @@ class _Learning:
     def smaller_rate(self) -> str:
         """A sentence that suggests a rate with which the loss falls; it was tried."""
         rate = float(self._update.cells["rate"].values[0, 0])
-        for number in range(MOST_TRIED):
+        for number in TRIED:
             tried = min(rate / 10, 1.0) / 10**number
             cells = {**self._update.cells, "rate": option(tried, CELLS["rate"], "")}
             update = replace(self._update, cells=cells)
@@ -557,4 +559,4 @@ def _certainty(loss: Matrix) -> list[Matrix]:
     """The mean probability of the right answers, (1, 1), if the loss is of probabilities."""
     rights = [node for node in walk([loss]) if node.is_step(RIGHT) and isinstance(node, Matrix)]
     mean = [replace(column_mean(rights), columns=(COLUMNS[steps.CERTAINTY.symbol],))] if rights else []
-    return [one.as_step(steps.CERTAINTY) for one in mean]
+    return [one.as_step(steps.CERTAINTY.by(LOSS.recipe)) for one in mean]

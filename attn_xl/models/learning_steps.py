@@ -14,9 +14,10 @@ _UPDATE = (
     "Learning itself: every weight takes a small step in the direction in which the loss falls, like a "
     "walker in fog who feels which way is down."
 )
-_QUESTION = (
-    "will the first number of {own} be larger or smaller than in the step before, and which sign "
-    "tells you?"
+_QUESTION = "where all gradients so far are positive, do they push a number of {own} up or down?"
+_ANSWER = (
+    "Down, since raising it would raise the loss: the rate times the gradient is subtracted, or a mean "
+    "of the gradients so far in its place. The row of {word} now reaches from {least} to {most}."
 )
 _COMPUTE = Recipe(
     do="Compute {made}, cell by cell, from the numbers in the same row and column.",
@@ -30,6 +31,8 @@ UPDATED = Step(
     "number move?",
     purpose=_UPDATE,
     question=_QUESTION,
+    choices=("down", "up"),
+    answer=_ANSWER,
     recipe=_COMPUTE,
     role="weight",
 )
@@ -39,6 +42,10 @@ FIRST_MOMENT = Step(
     "more slowly.",
     purpose="A mean over this and earlier gradients, so that the steps do not zigzag.",
     question="where does {own} differ in sign from the gradient, and what does that say about it?",
+    answer=(
+        "Where earlier gradients had the other sign and still outweigh the new one; in the first step, "
+        "nowhere. In the row of {word}, the numbers reach from {least} to {most}."
+    ),
     recipe=_COMPUTE,
 )
 SECOND_MOMENT = Step(
@@ -49,6 +56,10 @@ SECOND_MOMENT = Step(
     "alike.",
     question="can a number of {own} be negative?",
     choices=("no", "yes"),
+    answer=(
+        "No: it is a mean of squares, and no square is negative. In the row of {word}, the numbers "
+        "reach from {least} to {most}."
+    ),
     recipe=_COMPUTE,
 )
 CURVE = Step(
@@ -72,6 +83,10 @@ CERTAINTY = replace(
     "falls.",
     purpose="How much probability the model gives to what is right, step by step.",
     question="can {own} rise while the loss rises too?",
+    answer=(
+        "Yes, with two or more right answers: a loss punishes a very small probability far more than a "
+        "mean does, so one that falls can outweigh others that rise. The mean probability is {most}."
+    ),
 )
 
 

@@ -291,7 +291,8 @@ def mixture(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
     total = total.described(
         message("shares × experts + shared expert") if a.shared_expert else message("shares × experts")
     )
-    return total.as_step(steps.MIXTURE, part)
+    mixed = steps.MIXTURE_AND_SHARED if a.shared_expert else steps.MIXTURE
+    return total.as_step(mixed, part)
 
 
 def _sublayer(x: Matrix, run: Sublayer, a: Architecture, part: Part, number: int) -> Matrix:

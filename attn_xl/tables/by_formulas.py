@@ -147,7 +147,7 @@ def by_sheet(
     book: Book, said: ByFormulas, attentions: Sequence[Attention], plain: Mapping[str, str]
 ) -> dict[str, list[Found]]:
     """The tables that the attentions are computed from, by sheet."""
-    made: dict[tuple[str, Role], Found] = {}
+    made: dict[tuple[str, Span], Found] = {}
     tracing = said.tracing
     if tracing is None:
         return {}
@@ -158,7 +158,7 @@ def by_sheet(
             ("sentence", "memory", one.memory),
             *(("weights", name, role) for name, role in one.weights.items()),
         ):
-            if role is None or (name, role) in made or role.span.sheet not in plain:
+            if role is None or (name, role.span) in made or role.span.sheet not in plain:
                 continue
             further = further_labels(book, tracing, role.span) if use == "sentence" else ((), ())
             f = found_at(book, role, plain[role.span.sheet], further)
@@ -168,10 +168,10 @@ def by_sheet(
                 f = replace(f, use="sentence", name=name, why_words=_why_words(f, role), notes=notes)
             else:
                 f = replace(f, use="weights", name=name)
-            made[name, role] = f
+            made[name, role.span] = f
     sheets: dict[str, list[Found]] = {}
-    for (_, role), f in made.items():
-        sheets.setdefault(role.span.sheet, []).append(f)
+    for (_, span), f in made.items():
+        sheets.setdefault(span.sheet, []).append(f)
     return sheets
 
 
@@ -234,7 +234,8 @@ def labels_of(book: Book, span: Span) -> tuple[tuple[str, ...], tuple[str, ...]]
     above = _labels(grid, [(span.top - 1, c) for c in range(span.left, span.right + 1)])
     lines = [[(r, span.left - n) for r in range(span.top, span.bottom + 1)] for n in (1, 2)]
     beside, further = (_labels(grid, cells) for cells in lines)
-    if further and _are_whole(grid, lines[0]):  # a word, its number in the vocabulary, its vector
+    empty = all(is_blank(_value(grid, cell)) for cell in lines[0])
+    if further and (empty or _are_whole(grid, lines[0])):  # a word, its number in the vocabulary
         beside = further
     return above, beside
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product as every
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from attn_xl.spreadsheets.book import Book
 from attn_xl.spreadsheets.metadata import Area, Cells
 from attn_xl.text import clean, listed, shortened
 
-from .boxes import Grid
+from .boxes import Box, Grid, Places
 from .by_formulas import NOT_READ, RESULT, ByFormulas
 from .labels import LabelsOnlyError, Table, described, numbers_in, read_region
 from .pytorch import is_title_of_parameter, may_be_cut, parameter_of, whole_name
@@ -155,11 +156,15 @@ def tables_of_sheet(
     if roles is not None:
         found = _with_roles(found, roles)
     taken = [f.place for f in found]
-    regions, tables = _every_table(book, original, plain, said)
-    found = [_titled(f, regions, plain) for f in found]
-    others = [f for f in tables if not _overlaps(f.place, taken)]
-    found += [one for f in others if (one := _named_attention(f, attention)) is not None]
-    others = [f for f in others if _named_attention(f, attention) is None]
+    titles, crops, tables = _every_table(book, original, plain, said)
+    found = [_titled(f, titles, crops) for f in found]
+    places = Places([_box(place) for place in taken])
+    left = [n for n, f in enumerate(tables) if not places.at(_box(f.place))]
+    if attention:
+        given = {n: one for n in left if (one := _named_attention(tables[n], attention)) is not None}
+        found += given.values()
+        left = [n for n in left if n not in given]
+    others = [tables[n] for n in left]
     if roles is not None:
         if is_given(plain, attention) and len(others) == 1 and not found:
             why = f"its sheet is called {plain!r}"
@@ -170,8 +175,8 @@ def tables_of_sheet(
         sheet.found = sorted([*found, *others], key=lambda f: (f.place.row, f.place.column))
         sheet.passed = "" if sheet.found else "no numbers"
         return sheet
-    others = [_named(f, book, original, plain) for f in others]
-    others = [_unless_result(f, said.is_result(original, f)) for f in others]
+    named = _named_tables(book, original, plain, said, tables)
+    others = [named[n] for n in left]
     labelled = [f for f in others if f.use == "weights"]
     rest = [f for f in others if not f.use and (f.why != UNKNOWN or wanted)]
     unknown = [f for f in others if not f.use and f.why == UNKNOWN and not wanted]
@@ -202,25 +207,36 @@ def tables_of_sheet(
 
 def _every_table(
     book: Book, original: str, plain: str, said: ByFormulas
-) -> tuple[list[Region], list[Found]]:
-    """All tables of a sheet, by position; found once for all surveys of a book."""
+) -> tuple[list[str], Places, list[Found]]:
+    """The titles and areas of all regions of a sheet, and the tables, by position; found once for all
+    surveys of a book."""
     key = "tables", original
     if key not in book.kept:
         grid, formulas = book.grids[original], book.marks.formulas(original)
         regions = find_regions(grid, _is_matrix_name)
         tables = [f for r in regions if (f := _found(book, grid, r, plain, formulas)) is not None]
-        corners = np.array([span[1:] for span in said.factors(original)]).reshape(-1, 4)
-        book.kept[key] = regions, [replace(f, factor=_is_factor(f, corners)) for f in tables]
-    regions, tables = book.kept[key]
-    return regions, tables
+        corners = (span[1:] for span in said.factors(original))
+        factors = Places([(a - 1, b - 1, c - 1, d - 1) for a, b, c, d in corners])
+        tables = [
+            replace(f, factor=True) if not f.computed and factors.at(_box(f.place)) else f
+            for f in tables
+        ]
+        titles = [clean(region.title) for region in regions]
+        book.kept[key] = titles, Places([region.crop for region in regions]), tables
+    titles, crops, tables = book.kept[key]
+    return titles, crops, tables
 
 
-def _is_factor(f: Found, factors: np.ndarray) -> bool:
-    """Whether matrix products multiply a table that is not computed; `factors` are areas, (n, 4)."""
-    top, left, bottom, right = factors.T
-    place = f.place
-    there = (top <= place.last_row) & (left <= place.last_column)
-    return not f.computed and bool((there & (bottom >= place.row) & (right >= place.column)).any())
+def _named_tables(
+    book: Book, original: str, plain: str, said: ByFormulas, tables: Sequence[Found]
+) -> list[Found]:
+    """All tables of a sheet, with the weights that labels name; kept for all surveys of a book."""
+    key = "named", original
+    if key not in book.kept:
+        named = (_named(f, book, original, plain) for f in tables)
+        book.kept[key] = [_unless_result(f, original, said) for f in named]
+    found: list[Found] = book.kept[key]
+    return found
 
 
 def _with_roles(asked: Sequence[Found], roles: Sequence[Found]) -> list[Found]:
@@ -237,10 +253,14 @@ def _with_roles(asked: Sequence[Found], roles: Sequence[Found]) -> list[Found]:
     return [*found, *(r for r in roles if r.name not in names and not _overlaps(r.place, places))]
 
 
-def _titled(f: Found, regions: Sequence[Region], sheet: str) -> Found:
-    """A table named by formulas, with the title beside it."""
-    own = [r for r in regions if f.certain and not f.title and _overlaps(r.place(sheet), [f.place])]
-    return replace(f, title=clean(own[0].title)) if own else f
+def _titled(f: Found, titles: Sequence[str], crops: Places) -> Found:
+    """A table named by formulas, with the title of the region that it is in."""
+    own = crops.at(_box(f.place)) if f.certain and not f.title else []
+    return replace(f, title=titles[own[0]]) if own else f
+
+
+def _box(place: Place) -> Box:
+    return place.row - 1, place.column - 1, place.last_row - 1, place.last_column - 1
 
 
 def add_labelled(sheets: Mapping[str, SheetFound], book: Book, said: ByFormulas) -> None:
@@ -262,9 +282,9 @@ def add_labelled(sheets: Mapping[str, SheetFound], book: Book, said: ByFormulas)
             sheets[original].found[i] = f
 
 
-def _unless_result(f: Found, result: bool) -> Found:
+def _unless_result(f: Found, sheet: str, said: ByFormulas) -> Found:
     """A table whose label names weights, unless its numbers are the result of formulas."""
-    if not result or f.use != "weights":
+    if f.use != "weights" or not said.is_result(sheet, f):
         return f
     return replace(f, use="", name="", parameter="", why=RESULT)
 
@@ -353,10 +373,9 @@ def _are_shares(f: Found) -> bool:
 def _asked_tables(book: Book, grid: Grid, plain: str, asked: Sequence[Asked]) -> Iterator[Found]:
     for ask in asked:
         _, top, left, bottom, right = ask.area
-        part = [
-            [v if left <= c <= right else "" for c, v in enumerate(row[:right], 1)] if top <= r else []
-            for r, row in enumerate(grid[:bottom], 1)
-        ]
+        first = left - 1
+        part: Grid = [[] for _ in grid[: top - 1]]
+        part += [[""] * len(row[:first]) + row[first:right] for row in grid[top - 1 : bottom]]
         regions = find_regions(part, _is_matrix_name)
         where = f"{plain}!{address(top, left)}:{address(bottom, right)}"
         if not regions:
@@ -446,12 +465,16 @@ def _sums(table: Table, formulas: Cells) -> Iterator[str]:
     """Notes about last rows and columns that alone consist of formulas, as sums and means do."""
     rows, columns = table.shape
     computed = np.zeros(table.shape, dtype=bool)
-    for r, c in np.ndindex(*table.shape) if table.values.size < len(formulas) else ():
-        computed[r, c] = (table.row + r, table.column + c) in formulas
-    for row, column in formulas if table.values.size >= len(formulas) else ():
-        r, c = row - table.row, column - table.column
-        if 0 <= r < rows and 0 <= c < columns:
-            computed[r, c] = True
+    if table.values.size < len(formulas):
+        for r, c in every(range(rows), range(columns)):
+            computed[r, c] = (table.row + r, table.column + c) in formulas
+    else:
+        for row, column in formulas:
+            r, c = row - table.row, column - table.column
+            if 0 <= r < rows and 0 <= c < columns:
+                computed[r, c] = True
+    if computed.all() or not computed.any():
+        return
     for what, grid, labels in (("row", computed, table.rows), ("column", computed.T, table.columns)):
         whole: np.ndarray = np.all(grid, axis=1)
         given = len(labels) - int(whole[::-1].cumprod().sum())

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product as every
 from typing import Any
 
@@ -116,6 +117,9 @@ class _Behind:
     added: tuple[Span, ...]
 
 
+Mixing = tuple[Product, tuple[Span, Axis], Span, list[Product]]
+
+
 class Tracing:
     """Follows the references of a workbook's formulas."""
 
@@ -140,6 +144,20 @@ class Tracing:
             if operand.cells is not None
         ]
         return list(dict.fromkeys(cells))
+
+    @cached_property
+    def mixing(self) -> dict[frozenset[Product], list[Mixing]]:
+        """The products that multiply results of other products as they are, by these; of each, the
+        weights, the cells with the results, and the products in the order in which they stand there."""
+        found: dict[frozenset[Product], list[Mixing]] = {}
+        for product in self.products:
+            rows, columns = product.rows, product.columns
+            for joined, weights in ((rows, columns), (columns, rows)):
+                if joined.cells is not None and weights.cells is not None:
+                    order = _joined(self, *joined.cells)
+                    mixing = product, weights.cells, joined.cells[0], order
+                    found.setdefault(frozenset(order), []).append(mixing)
+        return found
 
     def behind(self, operand: Operand) -> list[_Behind]:
         """The nearest products that a factor is computed from; `axis` belongs to the axis along which
@@ -385,13 +403,16 @@ def _place(part: Span, whole: Span, axis: Axis) -> tuple[int, int]:
 
 
 def _bias(one: _Behind, axis: Axis) -> Role | None:
-    """The line that is added to each word: as long as the words have dimensions in the result."""
-    _, count = _place(one.span, one.product.block.span, axis)
+    """The line that is added to each word: as long as the words have dimensions in the result, or the
+    part of a line that is added to the whole result, of which they are a part."""
+    whole = one.product.block.span
+    start, count = _place(one.span, whole, axis)
     for span in dict.fromkeys((*one.added, *one.product.block.added)):
-        if max(span.shape) == count and min(span.shape) == 1:
-            return Role(
-                span, span.shape[1] == 1 and count > 1, f"it is added to {one.product.block.span}"
-            )
+        lying: Axis = "rows" if span.shape[1] == 1 and max(span.shape) > 1 else "columns"
+        if min(span.shape) == 1 and max(span.shape) == whole.shape[axis == "columns"]:
+            span = span.part(lying, start, count)
+        if min(span.shape) == 1 and max(span.shape) == count:
+            return Role(span, lying == "rows", f"it is added to {whole}")
     return None
 
 
@@ -434,22 +455,16 @@ def _mixed(
     another product may lead to classes or to a feed-forward layer."""
     outputs = {head.output: head for head in heads}
     width = _width(heads[0].q.words)
-    for product in tracing.products:
-        for joined, weights in ((product.rows, product.columns), (product.columns, product.rows)):
-            if joined.cells is None or weights.cells is None:
-                continue
-            span, axis = joined.cells
-            order = _joined(tracing, span, axis)
-            if len(order) == len(heads) and {*order} == {*outputs}:
-                where, turned = weights.cells
-                role = Role(where, turned == "columns", "")
-                if where in projecting or (len(heads) == 1 and _width(role) != width):
-                    continue
-                why = f"{product.block.span} multiplies it by the heads' outputs, {span}"
-                role = Role(where, turned == "columns", why)
-                along = "columns" if weights is product.columns else "rows"
-                bias = _bias(_Behind(product, "rows", product.block.span, frozenset(), ()), along)  # type: ignore[arg-type]
-                return role, [outputs[one] for one in order], product.block.span, bias
+    for product, weights, span, order in tracing.mixing.get(frozenset(outputs), ()):
+        where, turned = weights
+        role = Role(where, turned == "columns", "")
+        if where in projecting or (len(heads) == 1 and _width(role) != width):
+            continue
+        why = f"{product.block.span} multiplies it by the heads' outputs, {span}"
+        role = Role(where, turned == "columns", why)
+        along: Axis = "columns" if product.columns.cells == weights else "rows"
+        bias = _bias(_Behind(product, "rows", product.block.span, frozenset(), ()), along)
+        return role, [outputs[one] for one in order], product.block.span, bias
     return None
 
 

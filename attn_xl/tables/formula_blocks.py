@@ -19,6 +19,8 @@ from attn_xl.spreadsheets.blocks.templates import Forms, Template
 from attn_xl.spreadsheets.formulas import FormulaBook, SheetCells
 from attn_xl.spreadsheets.ranges import rectangles
 
+from .boxes import Places
+
 Axis = Literal["rows", "columns"]
 Corners = tuple[int, int, int, int]
 """First row, first column, last row, last column, from 1."""
@@ -168,8 +170,8 @@ class Block:
         """What its formula adds as a last step; a copy adds nothing."""
         if self.is_copy:
             return []
-        terms = _terms(self.tree)
-        return [self.references[t[1]].span for t in map(_bare, terms) if t[0] == "ref"]
+        terms = (_bare(term, also="TRANSPOSE") for term in _terms(self.tree))
+        return [self.references[t[1]].span for t in terms if t[0] == "ref"]
 
     @property
     def is_copy(self) -> bool:
@@ -185,7 +187,7 @@ class Blocks:
     def __init__(self, book: FormulaBook) -> None:
         self._pieces = Pieces(book, Forms(book.formulas), Lookup(book), readers=False)
         self._trees: dict[tuple[str, str], tuple[Tree, list[Span]]] = {}
-        self._corners: dict[str, np.ndarray] = {}
+        self._places: dict[str, Places] = {}
         self.on: dict[str, list[Block]] = {name: [] for name in book.sheets}
         for block in self._pieces.blocks:
             formula = book.formulas[int(block.sheet.formulas[block.places[0]])]
@@ -264,18 +266,16 @@ class Blocks:
     def at(self, span: Span) -> list[Block]:
         """The blocks that cover some of the cells."""
         blocks = self.on.get(span.sheet, [])
-        if span.sheet not in self._corners:
-            corners = np.array([block.span[1:] for block in blocks], dtype=np.int64)
-            self._corners[span.sheet] = corners.reshape(-1, 4)
-        top, left, bottom, right = self._corners[span.sheet].T
-        there = (
-            (top <= span.bottom) & (left <= span.right) & (bottom >= span.top) & (right >= span.left)
-        )
-        return [blocks[number] for number in np.flatnonzero(there).tolist()]
+        if span.sheet not in self._places:
+            self._places[span.sheet] = Places([block.span[1:] for block in blocks])
+        return [blocks[number] for number in self._places[span.sheet].at(span[1:])]
 
 
 def _copied(block: FormulaBlock, item: tuple[int, int]) -> Iterator[Box]:
     """The rectangles of a block in which every coordinate stays, or goes on as the cells do."""
+    if len(block.keys) == 1:
+        yield block.box
+        return
     jumps = [not np.isin(block.slopes[:, axis] * item[axis], (0, 1, *item)).all() for axis in (0, 1)]
     for top, left, bottom, right in rectangles(block.keys):
         for row in range(top, bottom + 1) if jumps[0] else (top,):
@@ -370,8 +370,9 @@ def _functions(tree: Tree) -> Iterator[str]:
         yield from _functions(tree[3])
 
 
-def _bare(tree: Tree) -> Tree:
-    while tree[0] == "call" and tree[1] in _TRANSPARENT and len(tree[2]) == 1:
+def _bare(tree: Tree, also: str = "") -> Tree:
+    """A formula without what only stands around it."""
+    while tree[0] == "call" and (tree[1] in _TRANSPARENT or tree[1] == also) and len(tree[2]) == 1:
         tree = tree[2][0]
     return tree
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, isnan
 from typing import Any
@@ -77,6 +77,10 @@ class Table(Labelled):
         )
 
 
+Lines = Mapping[int, list[Any]]
+"""Rows of cells by number, from 0."""
+
+
 class LabelsOnlyError(InputError):
     """The region contains labels but no numbers of a table."""
 
@@ -99,41 +103,41 @@ def read_region(grid: Grid, region: Region, file: str, sheet: str) -> tuple[Tabl
         InputError: if a cell is not a finite number or a label is missing; the message names the cell.
     """
     where = f"{file}, sheet {sheet!r}"
-    grid, texts = _cropped(grid, region)
+    lines, texts = _cropped(grid, region)
     edge = region.crop[1]
     run = [
-        r for r in range(region.crop[0], region.crop[2] + 1) if not all(map(is_blank, grid[r][edge:]))
+        r for r in range(region.crop[0], region.crop[2] + 1) if not all(map(is_blank, lines[r][edge:]))
     ]
-    numbers = [row for row in run if any(map(is_number, grid[row][edge:]))]
+    numbers = [row for row in run if any(map(is_number, lines[row][edge:]))]
     if not numbers:
         raise LabelsOnlyError(f"{where}: {region.place(sheet).range} holds no numbers.")
-    left = min(_first_filled(grid[row], edge) for row in numbers)
-    first = next((row for row in numbers if _has_numbers(grid[row], left)), numbers[0])
-    numeric = [column for column, value in enumerate(grid[first][left:], left) if is_number(value)]
+    left = min(_first_filled(lines[row], edge) for row in numbers)
+    first = next((row for row in numbers if _has_numbers(lines[row], left)), numbers[0])
+    numeric = [column for column, value in enumerate(lines[first][left:], left) if is_number(value)]
     above = [row for row in run if row < first]
     header = next(
-        (row for row in reversed(above) if any(not is_blank(_at(grid, row, c)) for c in numeric)), None
+        (row for row in reversed(above) if any(not is_blank(_at(lines, row, c)) for c in numeric)), None
     )
-    if header is None and is_blank(_at(grid, first, left)):
+    if header is None and is_blank(_at(lines, first, left)):
         header = first  # the labels of the columns are numbers: 0, 1, 2, ...
-    if header is None and len(numbers) > 1 and _heads_words(_at(grid, first, left)):
-        header = first if _counts(grid[first][left + 1 :]) else None
+    if header is None and len(numbers) > 1 and _heads_words(_at(lines, first, left)):
+        header = first if _counts(lines[first][left + 1 :]) else None
     body = [row for row in run if row > header] if header is not None else run[run.index(first) :]
     if not body:
         raise LabelsOnlyError(f"{where}: {region.place(sheet).range} holds labels without a table.")
     if header is not None:
-        left = min(left, _first_filled(grid[header], edge))
-    _check_above(grid, run, body[0] if header is None else header, left, where)
+        left = min(left, _first_filled(lines[header], edge))
+    _check_above(lines, run, body[0] if header is None else header, left, where)
 
-    labelled = _has_row_labels(grid, header, body, left, where)
+    labelled = _has_row_labels(lines, header, body, left, where)
     start = left + 1 if labelled else left
     stop = start
     used = body if header is None else [header, *body]
-    while any(not is_blank(_at(grid, row, stop)) for row in used):
+    while any(not is_blank(_at(lines, row, stop)) for row in used):
         stop += 1
     for row in body:
-        for column in range(stop, len(grid[row])):
-            if is_number(grid[row][column]):
+        for column in range(stop, len(lines[row])):
+            if is_number(lines[row][column]):
                 raise InputError(
                     f"{where}, cell {address(row + 1, column + 1)}: a number beside the table, after "
                     "an empty column. Move it to another sheet, or close the gap."
@@ -143,9 +147,9 @@ def read_region(grid: Grid, region: Region, file: str, sheet: str) -> tuple[Tabl
     columns = [(header, column) for column in range(start, stop)]
     table = Table(
         name="",
-        columns=tuple(_labels(columns, grid, "dim", header is not None, where)),
-        rows=tuple(_labels([(row, left) for row in body], grid, "word", labelled, where)),
-        values=_values(grid, body, start, stop, where),
+        columns=tuple(_labels(columns, lines, "dim", header is not None, where)),
+        rows=tuple(_labels([(row, left) for row in body], lines, "word", labelled, where)),
+        values=_values(lines, body, start, stop, where),
         labelled=(labelled, header is not None),
         file=file,
         sheet=sheet,
@@ -173,7 +177,7 @@ def table_at(
         InputError: if a cell is not a finite number; the message names the cell.
     """
     top, left, bottom, right = corners
-    lines = [*grid, *([] for _ in range(bottom - len(grid)))]
+    lines = {row: grid[row] if row < len(grid) else [] for row in range(top - 1, bottom)}
     where = f"{file}, sheet {sheet!r}"
     return Table(
         name="",
@@ -193,22 +197,20 @@ def table_at(
     )
 
 
-def _cropped(grid: Grid, region: Region) -> tuple[Grid, int]:
-    """The cells of a region at their positions, without arrows and with numeric text converted to
+def _cropped(grid: Grid, region: Region) -> tuple[Lines, int]:
+    """The rows of a region at their positions, without arrows and with numeric text converted to
     numbers; and the count of converted cells."""
     top, left, bottom, right = region.crop
-    rows: Grid = [[] for _ in range(top)]
-    if left == 0 and not region.odd and all(len(row) <= right + 1 for row in grid[top : bottom + 1]):
-        rows += grid[top : bottom + 1]
-        return rows, 0
-    for row in grid[top : bottom + 1]:
-        cells = row[left : right + 1]
-        rows.append([""] * left + cells if left else cells)
+    inside = grid[top : bottom + 1]
+    if left == 0 and not region.odd and all(len(row) <= right + 1 for row in inside):
+        return dict(enumerate(inside, top)), 0
+    before: list[Any] = [""] * left
+    rows = {n: before + row[left : right + 1] for n, row in enumerate(inside, top)}
     if not region.odd:
         return rows, 0
     first = _first_of_numbers(rows, region)
     count = 0
-    for number, row in enumerate(rows[top:], top):
+    for number, row in rows.items():
         for column, value in enumerate(row):
             if type(value) is not str or not value:
                 continue
@@ -221,11 +223,12 @@ def _cropped(grid: Grid, region: Region) -> tuple[Grid, int]:
     return rows, count
 
 
-def _first_of_numbers(rows: Grid, region: Region) -> tuple[int, int]:
+def _first_of_numbers(rows: Lines, region: Region) -> tuple[int, int]:
     """The first row and column in which text may be a number: a row or column of texts beside real
     numbers contains labels, even if they look like numbers."""
     top, left, bottom, right = region.box
-    real = any(is_number(v) for row in rows[top : bottom + 1] for v in row[left : right + 1])
+    inside = [rows[row][left : right + 1] for row in range(top, bottom + 1)]
+    real = any(is_number(value) for row in inside for value in row)
     if not real:
         return top, left
     beyond = rows[top][left : right + 1]
@@ -244,7 +247,7 @@ def _has_numbers(values: list[Any], left: int) -> bool:
     return bool(numbers) and not (numbers == [left] and headings)
 
 
-def _at(grid: Grid, row: int, column: int) -> Any:
+def _at(grid: Lines, row: int, column: int) -> Any:
     return grid[row][column] if column < len(grid[row]) else ""
 
 
@@ -252,7 +255,7 @@ def _first_filled(values: list[Any], start: int) -> int:
     return next(column for column, value in enumerate(values[start:], start) if not is_blank(value))
 
 
-def _check_above(grid: Grid, run: list[int], top: int, left: int, where: str) -> None:
+def _check_above(grid: Lines, run: list[int], top: int, left: int, where: str) -> None:
     """Check that only titles in the first column are directly above a table: text elsewhere may be a
     mistyped number and must not be dropped."""
     for row in run:
@@ -266,14 +269,14 @@ def _check_above(grid: Grid, run: list[int], top: int, left: int, where: str) ->
                     )
 
 
-def _text_column(grid: Grid, row: int, left: int) -> int:
+def _text_column(grid: Lines, row: int, left: int) -> int:
     for column in range(left + 1, len(grid[row])):
         if not is_blank(grid[row][column]):
             return column
     return left
 
 
-def _has_row_labels(grid: Grid, header: int | None, body: list[int], left: int, where: str) -> bool:
+def _has_row_labels(grid: Lines, header: int | None, body: list[int], left: int, where: str) -> bool:
     cells = [_at(grid, row, left) for row in body]
     texts = [row for row, value in zip(body, cells) if _is_heading(value)]
     if header is not None:
@@ -311,7 +314,7 @@ def _counts(values: list[Any]) -> bool:
 
 
 def _labels(
-    cells: list[tuple[Any, int]], grid: Grid, kind: str, labelled: bool, where: str
+    cells: list[tuple[Any, int]], grid: Lines, kind: str, labelled: bool, where: str
 ) -> Iterator[str]:
     for number, (row, column) in enumerate(cells, 1):
         if not labelled:
@@ -333,7 +336,7 @@ def _labels(
         yield clean(text)
 
 
-def _values(grid: Grid, body: list[int], start: int, stop: int, where: str) -> NDArray[np.float64]:
+def _values(grid: Lines, body: list[int], start: int, stop: int, where: str) -> NDArray[np.float64]:
     rows = [grid[row][start:stop] for row in body]
     if all(len(row) == stop - start and {*map(type, row)} <= {float, NumberText} for row in rows):
         values = np.array(rows, dtype=np.float64)
@@ -345,7 +348,7 @@ def _values(grid: Grid, body: list[int], start: int, stop: int, where: str) -> N
     return np.array(slow, dtype=np.float64)
 
 
-def _number(grid: Grid, row: int, column: int, where: str) -> float:
+def _number(grid: Lines, row: int, column: int, where: str) -> float:
     value = _at(grid, row, column)
     if is_number(value) and isfinite(value):
         return float(value)
@@ -354,7 +357,7 @@ def _number(grid: Grid, row: int, column: int, where: str) -> float:
     )
 
 
-def _check_columns_of_text(grid: Grid, body: list[int], start: int, stop: int, where: str) -> None:
+def _check_columns_of_text(grid: Lines, body: list[int], start: int, stop: int, where: str) -> None:
     """Report columns of text between the first column and the numbers: they are other labels."""
     texts = []
     for column in range(start, stop - 1):

@@ -18,6 +18,7 @@ from .boxes import (
     TEXT,
     Box,
     Grid,
+    Places,
     boxes,
     kinds,
     merged,
@@ -30,7 +31,6 @@ TURNED_HEADINGS = {"dim", "dims", "dimension", "dimensions", "feature", "feature
 _SIGNS = re.compile(r"[-=+/*×·:|–—−÷^⋅∗…. ]{1,4}")
 _SHAPE = re.compile(r"(?:torch\.Size)?[(\[]*\d+(?:\s*[,x×]\s*\d*)*[)\]]*")
 """The shape of a tensor, which may be beside its title."""
-_MOST_JOINED = 300
 
 
 @dataclass(frozen=True)
@@ -76,12 +76,10 @@ def find_regions(grid: Grid, names: Callable[[str], bool]) -> list[Region]:
     return _Sheet(grid, cells, names).regions()
 
 
-def _absorbed(region: Region, crops: np.ndarray) -> bool:
-    """Whether the numbers of a region belong to another one of the given regions, (n, 4)."""
-    top, left, bottom, right = region.box
-    around = (crops[:, 0] <= top) & (crops[:, 1] <= left)
-    around &= (crops[:, 2] >= bottom) & (crops[:, 3] >= right)
-    return bool((crops[around] != region.crop).any())
+def _absorbed(region: Region, crops: Places) -> bool:
+    """Whether the numbers of a region belong to another of the given regions."""
+    found = (crops.boxes[number] for number in crops.at(region.box))
+    return any(union(crop, region.box) == crop != region.crop for crop in found)
 
 
 def _texts(kinds: np.ndarray) -> np.ndarray:
@@ -107,7 +105,7 @@ class _Sheet:
             self._own()
         found = [self._region(box) for box in self.boxes if self._has_numbers(box)]
         found = list(dict.fromkeys(found))  # headings without a gap turn two regions into one
-        crops = np.array([region.crop for region in found]).reshape(-1, 4)
+        crops = Places([region.crop for region in found])
         return [region for region in found if not _absorbed(region, crops)]
 
     def text(self, row: int, column: int) -> str:
@@ -138,18 +136,24 @@ class _Sheet:
     # Boxes that belong together although they do not touch
 
     def _join(self) -> bool:
-        """Join two boxes that are separated only by labelled rows with text instead of numbers."""
+        """Join boxes that are separated only by labelled rows with text instead of numbers, each with
+        at most one other; returns whether there were any."""
         from_row: dict[int, list[int]] = {}
         for number, box in enumerate(self.boxes):
             from_row.setdefault(box[0], []).append(number)
-        for i, upper in enumerate(self.boxes[:_MOST_JOINED]):
+        gone: set[int] = set()
+        made: list[Box] = []
+        for i, upper in enumerate(self.boxes):
+            if i in gone:
+                continue
             for j in sorted(j for gap in (2, 3, 4) for j in from_row.get(upper[2] + gap, ())):
-                lower = self.boxes[j]
-                if self._parted_by_text(upper, lower):
-                    self.boxes[i] = union(upper, lower)
-                    del self.boxes[j]
-                    return True
-        return False
+                if j not in gone and self._parted_by_text(upper, self.boxes[j]):
+                    upper = union(upper, self.boxes[j])
+                    gone.add(j)
+                    break
+            made.append(upper)
+        self.boxes = made
+        return bool(gone)
 
     def _parted_by_text(self, upper: Box, lower: Box) -> bool:
         first, last = upper[2] + 1, lower[0] - 1

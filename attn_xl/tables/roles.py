@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 from attn_xl.spreadsheets.addresses import Place, quoted
@@ -135,6 +136,7 @@ def weight_name(sheet: str) -> str | None:
     return f"{stack.title()}{part.title()}{base}{norm}{other.title()}{gate}{number}"
 
 
+@lru_cache(maxsize=20_000)
 def weight_label(text: str) -> str | None:
     """The weights that a label names: `W_Q` for `Wq`, `W^Q`, `W_{Q}:` and `Query weights`; `W_Q_2` for
     `Query weights, head 2`; None if it names none."""

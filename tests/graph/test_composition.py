@@ -100,6 +100,7 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Power": (lambda: f.power(X, 3), True),
     "Sqrt": (lambda: f.sqrt(X + 3), True),
     "Acos": (lambda: f.angle(X / 4), False),
+    "Round": (lambda: f.rounded(X / 7), False),
     "Relu": (lambda: f.activation(X, "relu"), True),
     "Gelu": (lambda: f.activation(X, "gelu"), False),
     "GeluTanh": (lambda: f.activation(X, "gelu-tanh"), True),
@@ -466,11 +467,11 @@ def test_random_expressions_are_written_explained_and_taught(folder: Path, data:
 
 
 def test_the_random_expressions_have_every_operation() -> None:
-    """All but those that need words: `Find`, `OneHot`, and `Best`, whose result is words. Those
-    made for gradients only are reached in test_gradients.py."""
+    """All but those that need words: `Find`, `OneHot`, and `Best`, whose result is words; and `Round`,
+    which leaps. Those made for gradients only are reached in test_gradients.py."""
     reached = {type(operation_of(node)) for node in _all_steps() if node.operation is not None}
     missing = {type(operation).__name__ for operation in PRIMITIVES} - {k.__name__ for k in reached}
-    assert missing == {"Find", "OneHot", "Best", *OF_GRADIENTS}
+    assert missing == {"Find", "OneHot", "Best", "Round", *OF_GRADIENTS}
 
 
 def _all_steps() -> list[Any]:

@@ -40,6 +40,7 @@ WITHOUT = {
     "Distance",
     "NextDraw",
     "Count",
+    "Round",
 }
 """Operations whose results follow no operand smoothly."""
 

@@ -16,7 +16,7 @@ from ooxml import violations
 from typer.testing import CliRunner
 
 import attn_xl
-from attn_xl import CallError, InputError
+from attn_xl import CallError, InputError, OutputError
 from attn_xl.cli.main import app
 from attn_xl.settings import Optimizer
 from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
@@ -144,8 +144,7 @@ def test_a_run_recalculates_also_after_changes(run: str, tmp_path: Path) -> None
     """In IronCalc, compared with the program run on the changed input."""
     case = Changed(run, 2, tmp_path)
     assert not violations(case.path)
-    found = differences_ironcalc(case.path, 1e-9, CANCELLED)
-    assert not [one for one in found if one.sheet != "Gradient check"]  # nearly equal losses subtracted
+    assert not differences_ironcalc(case.path, 1e-9, CANCELLED)  # also the gradient check
     engine = Editable(case.path)
     engine.enter(case.entries)
     case.check(engine.value)
@@ -159,6 +158,25 @@ def test_libreoffice_recalculates_whole_runs_after_changes(tmp_path: Path) -> No
     for case, path in zip(cases, books):
         book = openpyxl.load_workbook(path, data_only=True)
         case.check(lambda sheet, row, column, book=book: book[sheet].cell(row, column).value)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "width", "optimizer"),
+    [((4, 3, 2), 4, "momentum"), ((1, 1), 2, "sgd")],
+    ids=["arrows", "single words"],
+)
+def test_nothing_in_a_run_stands_on_anything_else(
+    lengths: tuple[int, ...], width: int, optimizer: str, make: Make, tmp_path: Path
+) -> None:
+    """An arrow was drawn through a matrix, and the map of a single word over the one above it: two
+    cells with one address, which Excel repairs."""
+    rng = np.random.default_rng(1)
+    sheets = {s: table(rng.normal(size=(n, width)), WORDS[:n]) for s, n in zip("abc", lengths)}
+    sheets["Labels"] = [["a", "yes"], ["b", "no"], ["c", "yes"]][: len(lengths)]
+    run = attn_xl.learn(make(sheets), model="classify", steps=1, optimizer=optimizer)  # type: ignore[arg-type]
+    path = tmp_path / "run.xlsx"
+    attn_xl.write_workbook(run.computation, path)
+    assert not violations(path)
 
 
 def language_model() -> dict[str, Any]:
@@ -288,8 +306,10 @@ def test_weights_that_are_missing_are_drawn_as_xavier_uniform() -> None:
     x = attn_xl.given(np.eye(30).tolist(), map(str, range(30)), map(str, range(30)), "x")
     drawn = {}
     for seed in (0, 0, 1):
-        run = attn_xl.learn({"x": x}, labels={"x": "yes"}, model="classify", steps=1, seed=seed)
-        weights = run.computation["x"]["Step1.W_Q"].values
+        run = attn_xl.learn(
+            {"x": x, "y": x}, labels={"x": "yes", "y": "no"}, model="classify", steps=1, seed=seed
+        )
+        weights = run.computation["Learning"]["Step1.W_Q"].values
         bound = np.sqrt(6 / 60)
         assert 0.99 * bound < np.abs(weights).max() <= bound
         assert weights.var() == pytest.approx(bound**2 / 3, rel=0.1)
@@ -416,10 +436,11 @@ def test_what_cannot_be_learned_is_said(options: Any, error: type[Exception], me
         attn_xl.learn(SAMPLE, **options)
 
 
-@pytest.mark.parametrize("chosen", ["W_Q W_C", "W_Q,W_C", "W_Q --train W_C"])
+@pytest.mark.parametrize("chosen", ["W_Q W_C", "W_Q,w_q,W_C", "W_Q --train W_C"])
 def test_weights_to_learn_are_listed(chosen: str, tmp_path: Path) -> None:
     out = tmp_path / "out.xlsx"
-    call = ["learn", str(SAMPLE), "-o", str(out), "--steps", "1", "--train", *chosen.split()]
+    call = ["learn", str(SAMPLE), "-o", str(out), "--steps", "1", "--plain", "--sheet", "pets"]
+    call += ["--sheet", "desk", "--train", *chosen.split()]
     assert CliRunner().invoke(app, call).exit_code == 0
     names = openpyxl.load_workbook(out).defined_names
     assert {name for name in names if name.startswith("Step1.dW_")} == {"Step1.dW_Q", "Step1.dW_C"}
@@ -433,6 +454,11 @@ def test_weights_to_learn_are_listed(chosen: str, tmp_path: Path) -> None:
         (["--train", "W_X"], "--train: there are no weights 'W_X'"),
         (["--live", "0"], "--live is 0; it takes a whole number from 1"),
         (["--rate", "1e300"], "too large in step 2"),
+        (["--weights-out", "{out.parent}/none/w.xlsx"], "w.xlsx: cannot be written"),
+        (
+            ["--weights-out", "{out.parent}/w.xlsx", "-o", "{out.parent}/none/o.xlsx", "--steps", "1"],
+            "o.xlsx: cannot",
+        ),
     ],
 )
 def test_nothing_is_written_of_what_cannot_be_learned(
@@ -441,10 +467,28 @@ def test_nothing_is_written_of_what_cannot_be_learned(
     out = tmp_path / "out.xlsx"
     chosen = [one.format(out=out) for one in arguments]
     result = CliRunner().invoke(app, ["learn", str(SAMPLE), "-o", str(out), *chosen])
-    assert isinstance(result.exception, (CallError, InputError))
+    assert isinstance(result.exception, (CallError, InputError, OutputError))
     assert re.search(message, str(result.exception))
     assert "\n" not in str(result.exception)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [(1e160, "gives (nan|-?inf) .*make them smaller"), (1e5, "with --rate 1e-10 the loss falls")],
+)
+def test_numbers_that_no_usual_rate_fits(size: float, message: str, make: Make, tmp_path: Path) -> None:
+    """Too large before the first step, where no rate helps; and with a rate that is very small."""
+    sheets = {"one": table(size * np.sin(np.arange(6)).reshape(3, 2)), "Target": [[1, 0]] * 3}
+    call = ["learn", str(make(sheets)), "-o", str(tmp_path / "out.xlsx"), "--steps", "40"]
+    result = CliRunner().invoke(app, call)
+    assert re.search(message, f"{result.exception} {result.output}")
+
+
+def test_one_class_is_none_to_tell_apart() -> None:
+    x = {"a": attn_xl.given([[1, 0]], ["mouse"], ["x", "y"], "a")}
+    with pytest.raises(InputError, match="'yes' is the only class"):
+        attn_xl.learn(x, model="classify", labels={"a": "yes"})
 
 
 def test_a_model_without_weights_has_nothing_to_learn(make: Make) -> None:
@@ -475,10 +519,10 @@ def test_any_gradient_can_be_checked_by_nudging_its_weight(
     engine.enter((*where, value) for where, value in cells.items())
     name = ["W_Q", "W_K", "W_V", "W_C"][matrix - 1]
     expected = graph[f"Step1.d{name}"].values[row - 1, column - 1]
-    for step, tolerance in (("Gradient", 1e-12), ("CentralDifference", 1e-6)):
+    for step, tolerance in (("Gradient", 1e-12), ("CentralDifference", 1e-7)):  # it is rounded
         place = layout.blocks[graph[step]].place
         found = engine.value(place.sheet, place.row, place.column)
-        assert found == pytest.approx(expected, rel=tolerance), step
+        assert found == pytest.approx(expected, abs=tolerance), step
 
 
 def test_attention_before_and_after_is_compared() -> None:

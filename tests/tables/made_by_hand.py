@@ -666,7 +666,64 @@ def encoder_block(path: Path) -> np.ndarray:
     return end
 
 
+def one_matrix_with_its_bias(path: Path) -> np.ndarray:
+    """GPT-2 as a spreadsheet: one matrix and one bias for the queries, keys and values of both heads;
+    a blank column between the words and their vectors."""
+    hand, x, s = Hand(), numbers(190, 3, 4), "Block 0"
+    fused, bias = numbers(191, 4, 12) / 2, numbers(192, 1, 12)
+    mix, b_o = numbers(193, 4, 4), numbers(194, 1, 4)
+    hand.given(s, 2, 1, [["Mike"], ["is"], ["quick"]])
+    hand.given(s, 2, 3, x)
+    hand.given("c_attn.weight", 1, 1, fused)
+    hand.given("c_attn.bias", 1, 1, bias)
+    qkv = x @ fused + bias
+    hand.array(s, 8, 3, qkv, "MMULT(C2:F4,c_attn.weight!A1:L4)+c_attn.bias!A1:L1")
+    outputs = []
+    for n in (0, 1):
+        top, parts = 14 + 10 * n, [slice(2 * n + first, 2 * n + first + 2) for first in (0, 4, 8)]
+        q, k, v = (qkv[:, part] for part in parts)
+        at = [area(8, 3 + part.start, q) for part in parts]
+        scores = hand.array(
+            s, top, 3, q @ k.T / np.sqrt(2), f"MMULT({at[0]},TRANSPOSE({at[1]}))/SQRT(2)"
+        )
+        powers = hand.cells(
+            s, top, 7, np.tril(np.exp(scores)),
+            lambda r, c, top=top: f"IF(ROW()-{top}<COLUMN()-7,0,EXP({address(r, c - 4)}))",
+        )  # type: ignore[misc]  # fmt: skip
+        a = powers / powers.sum(axis=1, keepdims=True)
+        hand.cells(s, top, 11, a, lambda r, c: f"{address(r, c - 4)}/SUM($G{r}:$I{r})")
+        outputs.append(hand.array(s, top, 15, a @ v, f"MMULT({area(top, 11, a)},{at[2]})"))
+        hand.cells(s, 34, 3 + 2 * n, a @ v, lambda r, c, n=n: address(r - 20 + 10 * n, c + 12 - 2 * n))  # type: ignore[misc]
+    hand.given("c_proj.weight", 1, 1, mix)
+    hand.given("c_proj.bias", 1, 1, b_o)
+    out = np.hstack(outputs) @ mix + b_o
+    hand.array(s, 40, 3, out, "MMULT(C34:F36,c_proj.weight!A1:D4)+c_proj.bias!A1:D1")
+    hand.save(path)
+    return np.asarray(out)
+
+
+def weights_and_biases_of_pytorch(path: Path) -> np.ndarray:
+    """Weights as PyTorch stores them, (out, in), and biases in columns: x times the transpose of both."""
+    hand, x, s = Hand(), numbers(200, 4, 3), "torch"
+    w, b = [numbers(n, 3, 2) for n in (201, 202, 203)], [numbers(n, 1, 2) for n in (204, 205, 206)]
+    h = Head(x, w, b)
+    hand.given(s, 2, 1, x)
+    for n, m in enumerate((h.q, h.k, h.v)):
+        top = 8 + 6 * n
+        hand.given(s, top, 1, w[n].T)
+        hand.given(s, top, 5, b[n].T)
+        weights, bias = area(top, 1, w[n].T), area(top, 5, b[n].T)
+        hand.array(s, top, 8, m, f"MMULT($A$2:$C$5,TRANSPOSE({weights}))+TRANSPOSE({bias})")
+    hand.array(s, 8, 12, h.s, "MMULT(H8:I11,TRANSPOSE(H14:I17))")
+    hand.array(s, 14, 12, h.a, "EXP(L8:O11/2^0.5)/MMULT(EXP(L8:O11/2^0.5),TRANSPOSE(COLUMN(L8:O8)^0))")
+    hand.array(s, 20, 12, h.o, "MMULT(L14:O17,H20:I23)")
+    hand.save(path)
+    return h.o
+
+
 WORKBOOKS = [
+    one_matrix_with_its_bias,
+    weights_and_biases_of_pytorch,
     divided_by_a_cell,
     row_arrays,
     columns_from_the_left,

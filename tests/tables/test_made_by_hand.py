@@ -129,6 +129,28 @@ def test_an_attention_is_chosen_by_its_words(tmp_path: Path, capsys: Any) -> Non
     assert attn_xl.read_tables(path, sheet="b").weights["W_Q"].sheet == "b"
 
 
+def test_examples_that_share_their_weights_are_sentences(tmp_path: Path, capsys: Any) -> None:
+    hand, s, w = Hand(), "Examples", [numbers(n, 2, 2) for n in (1, 2, 3)]
+    heads = [Head(numbers(n, 3, 2), w) for n in (4, 5, 6)]
+    for n, m in enumerate(w):
+        hand.given(s, 1, 1 + 4 * n, m)
+    for number, h in enumerate(heads):
+        top = 5 + 12 * number
+        hand.given(s, top, 1, numbers(number + 4, 3, 2))
+        for n, m in enumerate((h.q, h.k, h.v)):
+            source = area(1, 1 + 4 * n, w[n])
+            hand.array(s, top, 4 + 3 * n, m, f"MMULT({area(top, 1, m)},{source})")
+        q, k, v = (area(top, 4 + 3 * n, h.q) for n in range(3))
+        hand.array(s, top + 5, 1, h.a, f"SOFTMAX(MMULT({q},TRANSPOSE({k}))/SQRT(2))")
+        hand.array(s, top + 5, 5, h.o, f"MMULT({area(top + 5, 1, h.a)},{v})")
+    hand.save(tmp_path / "three.xlsx")
+    graphs = attn_xl.attend(attn_xl.read_tables(tmp_path / "three.xlsx"))
+    assert [*graphs] == ["Examples A5", "Examples A17", "Examples A29"]
+    for graph, h in zip(graphs.values(), heads):
+        np.testing.assert_allclose(graph["Output"].values, h.o)
+    succeed(proposed(tmp_path / "three.xlsx", capsys), tmp_path)
+
+
 def test_a_table_of_formulas_is_a_result_whatever_it_is_called(tmp_path: Path) -> None:
     hand, x, w = Hand(), numbers(1, 4, 3), numbers(2, 3, 3)
     hand.given("s", 1, 1, [["Input", "", ""]])

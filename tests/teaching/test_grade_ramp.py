@@ -7,6 +7,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 from conftest import SAMPLES, verify
+from pseudo import PSEUDO, pseudo_language
 
 import attn_xl
 from attn_xl.choices import Language
@@ -139,19 +140,13 @@ def test_a_lesson_with_a_ramp(tmp_path: Path) -> None:
     verify(tmp_path / "back" / "lesson.xlsx")
 
 
-def test_words_of_a_ramp_are_those_of_its_language(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from test_marks_of_language import Bracketed
-
-    from attn_xl import languages
-
-    monkeypatch.setattr(languages, "_catalogue", lambda language: Bracketed())
+def test_words_of_a_ramp_are_those_of_its_language(tmp_path: Path) -> None:
     path = tmp_path / "r.xlsx"
-    with speaking("de"):
-        layout = ramp_layout(7, "s01")
-        asked = {page.name: page.asked for page in ramp_pages(7, "s01")}
-    write_layout(layout, path, settings=attn_xl.Settings(language=Language.de))
-    assert str(asked["One word's attention"][-4].solution).startswith("⟦")
-    fill_in(path, asked, {})
-    assert graded(path).share == 1.0
+    with pseudo_language():
+        with speaking(PSEUDO):
+            layout = ramp_layout(7, "s01")
+            asked = {page.name: page.asked for page in ramp_pages(7, "s01")}
+        write_layout(layout, path, settings=attn_xl.Settings(language=Language(PSEUDO)))
+        assert str([*asked.values()][-2][-4].solution).startswith("ж")
+        fill_in(path, asked, {})
+        assert graded(path).share == 1.0

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import openpyxl
 import pytest
-from conftest import SAMPLES
+from conftest import SAMPLES, by_libreoffice
 from test_notes import FILES
 
 import attn_xl
@@ -16,10 +17,12 @@ from attn_xl.graph.functions import activation, exp, sqrt
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.node import Node
 from attn_xl.graph.step import Recipe, Step
+from attn_xl.languages import speaking
 from attn_xl.models import recipes
 from attn_xl.models import steps as declared
 from attn_xl.models.computation import Computation, sentence_of
 from attn_xl.settings import Model
+from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 from attn_xl.teaching.lessons.guide import (
     LONGEST_PROMPT,
     LONGEST_WORD,
@@ -88,7 +91,8 @@ def check(words: Guide) -> None:
         assert "None" not in text
         assert "  " not in text
         assert text[0] not in "=+-@", text
-    assert max(len(words.what), len(words.do), len(words.hint), len(words.question)) <= 400
+    assert max(len(words.what), len(words.do), len(words.question)) <= 400
+    assert len(words.hint) <= 450
     assert len(words.prompt) <= LONGEST_PROMPT
     assert "?" in words.question
     assert words.question[0] == words.question[0].upper()
@@ -160,6 +164,32 @@ def steps(sample: str, **options: object) -> attn_xl.Graph:
 
 def about(node: Node, pick: str, sentence: Sequence[str] = ()) -> Guide:
     return guide(node, sentence=sentence or node.rows, pick=pick)
+
+
+@pytest.mark.parametrize(("sample", "needed"), [("projections", {"Q", "K", "V", "Output"}),
+                                               ("politics", {"Output"})])  # fmt: skip
+def test_hints_say_which_keys_a_formula_needs(sample: str, needed: set[str]) -> None:
+    """TRANSPOSE is an array formula before Excel 2021; each other hint works with Enter."""
+    said = {name: about(node, node.rows[0]).hint for name, node in steps(sample).items()}
+    assert {name for name, hint in said.items() if "Ctrl+Shift+Enter" in hint} == needed
+    assert {name for name, hint in said.items() if "TRANSPOSE(" in hint} == needed
+    with speaking("de"):
+        assert "Ctrl+Shift+Enter" not in about(steps("politics")["Scores"], "texas").hint
+
+
+@by_libreoffice
+def test_a_hint_typed_as_it_is_gives_the_number(tmp_path: Path) -> None:
+    """`=SUMPRODUCT(row, TRANSPOSE(column))` and the sum of products, entered as ordinary formulas."""
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for row in ([1, 2, 3, "", 7], ["", "", "", "", 8], ["", "", "", "", 9]):
+        sheet.append([None if value == "" else value for value in row])
+    sheet["A5"] = "=SUMPRODUCT(A1:C1,TRANSPOSE(E1:E3))"
+    sheet["A6"] = "=A1*E1+B1*E2+C1*E3"
+    book.save(tmp_path / "typed.xlsx")
+    (path,) = recalculated_by_libreoffice([tmp_path / "typed.xlsx"], tmp_path / "out")
+    made = openpyxl.load_workbook(path, data_only=True).active
+    assert made["A5"].value == made["A6"].value == 50
 
 
 def test_the_words_follow_how_a_step_was_made() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
@@ -9,16 +10,18 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, alike, verify
+from conftest import SAMPLES, alike, by_libreoffice, verify
 from test_sixty import RIGHT, TABLES
 
 from attn_xl import read_tables
 from attn_xl.settings import Arrangement, Language, Settings
+from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 from attn_xl.teaching.grading.results import Prediction
 from attn_xl.teaching.lessons.blanks import Lesson
 from attn_xl.teaching.lessons.lesson import write_lesson
 from attn_xl.teaching.lessons.predictions import came_out
 from attn_xl.workbook.layout.layout import Layout
+from attn_xl.workbook.layout.page import NOTHING
 
 CANVAS = Settings(layout=Arrangement.layers)
 STEPS = ["Q", "K", "V", "Scores", "Scaled", "Softmax", "Output"]
@@ -121,22 +124,50 @@ def test_a_lesson_prints_on_few_pages(tmp_path: Path) -> None:
     write_lesson(TABLES, path, settings=CANVAS)
     book = openpyxl.load_workbook(path)
     assert book.sheetnames == ["Lesson", "Canvas", "Hints", "Settings"]
-    for sheet in book:
-        assert sheet.page_setup.fitToHeight == 1, sheet.title
+    for title in ("Lesson", "Canvas", "Hints"):
+        assert book[title].page_setup.fitToHeight == 1, title
     assert [sheet.title for sheet in book if sheet.sheet_state != "visible"] == ["Settings"]
 
 
+def lessons(folder: Path) -> list[Path]:
+    """A lesson and an exam with the sheets Controls and Compare."""
+    tables, paths = read_tables(SAMPLES / "mouse.xlsx"), []
+    for exam in (False, True):
+        paths.append(folder / f"{'exam' if exam else 'lesson'}.xlsx")
+        settings = Settings(layout=Arrangement.layers, controls=not exam)
+        write_lesson(tables, paths[-1], settings=settings, lesson=Lesson(exam=exam))
+    return paths
+
+
+def test_what_waits_for_numbers_and_the_record_are_not_printed(tmp_path: Path) -> None:
+    """Their print areas are a blank cell, and no titles repeat; what is printed stands before them."""
+    for path in lessons(tmp_path):
+        sheets = openpyxl.load_workbook(path).worksheets
+        unprinted = [s.title for s in sheets if s.print_area.endswith(f"${NOTHING[1:]}")]
+        assert unprinted == [s.title for s in sheets][-len(unprinted) :]
+        assert [*unprinted] == ["Controls", "Compare", "Settings"][path.stem == "exam" :]
+        assert not any(s.print_title_rows or s.print_title_cols for s in sheets[-len(unprinted) :])
+
+
+@by_libreoffice
+def test_pages_that_libreoffice_prints(tmp_path: Path) -> None:
+    """The cover, two sentences and the hints of a lesson; an exam has no hints."""
+    printed = recalculated_by_libreoffice(lessons(tmp_path), tmp_path / "out", to="pdf")
+    assert [len(re.findall(rb"/Type */Page\b", path.read_bytes())) for path in printed] == [4, 3]
+
+
 @pytest.mark.parametrize("language", ["en", "de"])
-def test_the_sample_prints_on_five_pages(language: str, tmp_path: Path) -> None:
-    """Each sheet on one; `Settings` on none; the answers to the predictions on none either, so that the
-    first page fills its paper with letters of more than 6 points."""
+def test_the_sample_prints_on_three_pages(language: str, tmp_path: Path) -> None:
+    """Each sheet on one; `Settings` and what waits for numbers on none; the answers to the predictions
+    on none either, so that the first page fills its paper with letters of more than 6 points."""
     path = tmp_path / "l.xlsx"
     settings = Settings(layout=Arrangement.layers, controls=True, language=Language(language))
     write_lesson(TABLES, path, settings=settings)
     verify(path)
     book = openpyxl.load_workbook(path)
-    printed = [sheet for sheet in book if sheet.sheet_state == "visible"]
-    assert len(printed) == 5
+    printed = [sheet for sheet in book if not sheet.print_area.endswith(f"${NOTHING[1:]}")]
+    assert [sheet.title for sheet in printed][::2] == ["Lesson", "Hints"]
+    assert len(printed) == 3
     assert all((sheet.page_setup.fitToWidth or 1) == 1 for sheet in printed)
     assert all(sheet.page_setup.fitToHeight == 1 for sheet in printed)
     cover = printed[0]

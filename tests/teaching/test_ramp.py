@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pytest
-from conftest import SAMPLES, verify
+import typer.main
+from conftest import SAMPLES, alike, verify
 
 from attn_xl.choices import Language
-from attn_xl.cli.main import main
+from attn_xl.cli.main import app, main
 from attn_xl.languages import speaking
 from attn_xl.teaching.lessons.ramp import PAGES, WIDTHS, ramp_layout
 from attn_xl.text import text_width
@@ -127,7 +129,7 @@ def test_a_ramp_of_its_own_is_in_the_language_chosen(tmp_path: Path) -> None:
     with pytest.raises(SystemExit):
         main(["teach", "--ramp", "--language", "de", "-o", str(path)])
     book = openpyxl.load_workbook(path)
-    assert book["Dot product"]["A1"].value == "Skalarprodukt"
+    assert book.sheetnames[0] == book["Skalarprodukt"]["A1"].value == "Skalarprodukt"
     assert ("language", "de") in list(book["Settings"].iter_rows(max_col=2, values_only=True))
 
 
@@ -138,3 +140,70 @@ def test_questions_fit_on_their_line_in_every_language() -> None:
             for cell in asked:
                 room = sum(WIDTHS[cell.column + i] for i in range(cell.across))
                 assert text_width(str(cell.value)) < room, cell.value
+
+
+def test_pages_are_sheets_in_every_language() -> None:
+    """Their titles are names that a spreadsheet accepts, all different; the numbers are the same."""
+    given = []
+    for language in Language:
+        with speaking(language.value):
+            sheets = ramp_layout(4, "s01").sheets
+        names = [sheet.name.casefold() for sheet in sheets]
+        assert len({*names}) == len(names)
+        for name in names:
+            assert len(name) <= 31
+            assert not {*name} & {*"[]:*?/\\"}
+            assert name.strip("'") == name
+        given.append(
+            [c.value for sheet in sheets[:-1] for c in sheet.extras.cells if c.style == "attn input"]
+        )
+    assert all(numbers == given[0] for numbers in given)
+
+
+USED = {
+    *("output", "roster", "answers", "exam", "ramp", "template", "force", "seed", "language"),
+    *("help", "file"),
+}
+COMMAND = typer.main.get_command(app).get_command(None, "teach")  # type: ignore[attr-defined,arg-type]
+OTHERS = [option for option in COMMAND.params if option.name not in USED]
+
+
+@alike
+@pytest.mark.parametrize("option", OTHERS, ids=lambda option: option.name)
+def test_an_option_of_lessons_is_refused_for_pages_alone(
+    option: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also with its default, and before anything is written."""
+    monkeypatch.chdir(tmp_path)
+    kind = option.type
+    values = {"integer": "2", "float": "0.01", "choice": (getattr(kind, "choices", None) or ["x"])[0]}
+    value = [] if option.is_flag else [values.get(kind.name, "x.xml")]
+    roster = ["--roster", SAMPLES / "class.csv"] if option.name == "jobs" else []
+    for spelled in (option.opts[0], *option.secondary_opts[:1]):
+        with pytest.raises(SystemExit) as ended:
+            main([str(part) for part in ("teach", "--ramp", spelled, *value, *roster)])
+        said = capsys.readouterr().err
+        assert ended.value.code == 2
+        assert said.startswith(f"attn-xl: {spelled} has no effect"), said
+        assert not [*tmp_path.iterdir()]
+
+
+def test_options_of_pages_alone_have_an_effect(tmp_path: Path) -> None:
+    def made(*more: object) -> bytes:
+        out = tmp_path / "ramp.xlsx"
+        with pytest.raises(SystemExit) as ended:
+            main([str(part) for part in ("teach", "--ramp", "-o", out, "--force", *more)])
+        assert not ended.value.code
+        return out.read_bytes()
+
+    options = [(), ("--seed", 3), ("--exam",), ("--language", "fr"), ("--template", "print")]
+    assert len({made(*some) for some in options}) == len(options)
+
+
+def test_a_ramp_and_its_answers_are_two_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = str(tmp_path / "ramp.xlsx")
+    with pytest.raises(SystemExit):
+        main(["teach", "--ramp", "-o", out, "--answers", out])
+    assert "cannot be the same file" in capsys.readouterr().err

@@ -239,8 +239,8 @@ class Function(Operation):
 
 
 def _binds_in(template: str) -> int:
-    """How tightly the substituted operand must bind: not at all as the only argument."""
-    return 0 if re.fullmatch(r"-?\w+\(\{x\}\)", template) else ATOM
+    """How tightly the substituted operand must bind: not at all as an argument."""
+    return 0 if re.fullmatch(r"-?\w+\(\{x\}(,\d+)?\)", template) else ATOM
 
 
 class Exp(Function):
@@ -371,6 +371,18 @@ class Acos(Function):
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         x = operands[0]
         return d * (-180 / math.pi) / Sqrt().of(1 - x * x)
+
+
+class Round(Function):
+    """Each number to seven decimals: what cancelling leaves behind them differs between programs."""
+
+    noun: ClassVar[str] = "Rounded"
+    in_cell = "ROUND({x},7)"
+    in_words = in_full = "round({x}, 7)"
+
+    @staticmethod
+    def of_one(x: float) -> float:
+        return round(x, 7)
 
 
 class Relu(Function):

@@ -400,7 +400,7 @@ class ColumnMean(Operation):
         return f"AVERAGE({','.join(operand.column(column) for operand in operands)})"
 
     def words(self, *operands: str) -> str:
-        return translate("the mean of each column of {x}", x=joined_by_and(operands))
+        return translate("the mean of each column of {x}", x=joined_by_and([*dict.fromkeys(operands)]))
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         places = [(term, i) for term in terms for i in range(term.shape[0])]

@@ -25,6 +25,7 @@ from attn_xl.graph.operations.catalogue import (
     VARIANCE,
 )
 from attn_xl.languages import shown, translate
+from attn_xl.teaching.lessons.blanks import unit_of
 
 from .formula_slips import formula_slips
 
@@ -86,7 +87,11 @@ def slips(node: Node, entered: Mapping[Place, Wrong]) -> dict[Place, str]:
                 rivals = {slip for slip in found if cells[slip] == best}
                 found_slips[cell] = rivals.pop() if len(rivals) == 1 else ""
                 support[cell] = best
-    return found_slips | _exchanged(node, entered)
+    exchanged = _exchanged(node, entered)
+    rivals = {found_slips[cell] for cell in exchanged}
+    if len(rivals) == 1 and rivals != {""}:  # columns of opposite numbers: exchanged, or the sign?
+        exchanged = dict.fromkeys(exchanged, "")
+    return found_slips | exchanged
 
 
 def _exchanged(node: Node, entered: Mapping[Place, Wrong]) -> dict[Place, str]:
@@ -100,6 +105,7 @@ def _exchanged(node: Node, entered: Mapping[Place, Wrong]) -> dict[Place, str]:
     with np.errstate(all="ignore"):
         should = np.asarray(operation_of(node).numbers(*(numbers[parent] for parent in node.parents)))
     now = np.where(np.isnan(wrong), should, wrong)
+    unit = unit_of(node)
     found: dict[Place, str] = {}
     for labels, turned in ((node.columns, True), (node.rows, False)):
         a, b = (now.T, should.T) if turned else (now, should)
@@ -107,7 +113,7 @@ def _exchanged(node: Node, entered: Mapping[Place, Wrong]) -> dict[Place, str]:
         for i, j in combinations(sorted(lines), 2):
             with np.errstate(all="ignore"):
                 off = np.abs(a[[i, j]] - b[[j, i]]) - 1e-5 * np.abs(b[[j, i]])
-            if (off <= 0.005).all():
+            if (off <= 0.005 * unit).all():
                 cells = [cell for cell in entered if cell[int(turned)] in (i, j)]
                 if len(cells) > 1:
                     first, second = shown(labels[i]), shown(labels[j])

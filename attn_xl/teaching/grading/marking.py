@@ -16,6 +16,7 @@ from attn_xl.graph.node import Node
 from attn_xl.graph.recompute import Entered, Recomputed, recompute
 from attn_xl.languages import in_quotes, message, translate
 from attn_xl.spreadsheets.numerals import ErrorValue, numeral
+from attn_xl.teaching.lessons.blanks import unit_of
 from attn_xl.text import clean, shortened
 
 
@@ -157,9 +158,10 @@ def mark(
 ) -> Marking:
     """Mark a student's entries.
 
-    A cell is `right` if |entered − right| ≤ tolerance · max(1, |right|), the rule of the live marks in
-    a lesson. Otherwise it `followed` if it is that close to what its operation gives for the
-    student's own earlier numbers. If one of those is blank, only the right number counts.
+    A cell is `right` if |entered − right| ≤ tolerance · max(u, |right|), the rule of the live marks in
+    a lesson; u is `unit_of` the matrix, 1 unless all of its numbers are small. Otherwise it `followed`
+    if it is that close to what its operation gives for the student's own earlier numbers. If one of
+    those is blank, only the right number counts.
 
     Args:
         results: the matrices of a computation.
@@ -192,6 +194,7 @@ def mark(
                     float(node.values[row, column]),
                     float(found.expected[node][row, column]),
                     tolerance,
+                    unit_of(node),
                 )
                 if cells[row, column]
                 else None
@@ -204,17 +207,17 @@ def mark(
     return Marking(opened, entries, verdicts, found)
 
 
-def near(entered: float, right: float, tolerance: float) -> bool:
+def near(entered: float, right: float, tolerance: float, unit: float = 1.0) -> bool:
     """Whether a number is within the tolerance of the right one, by the rule of the live marks."""
-    return round(abs(entered - right) - tolerance * max(1.0, abs(right)), 12) <= 0
+    return round(abs(entered - right) - tolerance * max(unit, abs(right)), 12) <= 0
 
 
-def _verdict(entry: Entry, right: float, follows: float, tolerance: float) -> Verdict:
+def _verdict(entry: Entry, right: float, follows: float, tolerance: float, unit: float) -> Verdict:
     if entry.number is None:
         return Verdict.blank if entry.blank else Verdict.not_a_number
-    if near(entry.number, right, tolerance):
+    if near(entry.number, right, tolerance, unit):
         return Verdict.right
-    return Verdict.followed if near(entry.number, follows, tolerance) else Verdict.wrong
+    return Verdict.followed if near(entry.number, follows, tolerance, unit) else Verdict.wrong
 
 
 def no_entries(node: Node) -> Entries:

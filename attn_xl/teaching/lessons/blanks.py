@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ import numpy as np
 
 from attn_xl.errors import CallError, nearest
 from attn_xl.graph.extent import HIDES
-from attn_xl.graph.node import Node
+from attn_xl.graph.node import Node, referred_to
 from attn_xl.graph.recompute import Entered, follows, recompute
 from attn_xl.models import recipes
 from attn_xl.models.computation import Computation
@@ -21,6 +22,8 @@ from attn_xl.workbook.layout.placed import Block
 CELLS_A_STEP = 3
 """Blank cells of each step at level 1."""
 TOLERANCE = 0.01
+SMALLEST_UNIT = -9
+"""The power of ten of the smallest unit of a tolerance."""
 FEW_DIGITS = 3
 """Significant digits; a number with no more reveals nothing, since many cells share it."""
 
@@ -32,7 +35,8 @@ class Lesson:
     Attributes:
         level: 1 for a few cells of each step, 2 for whole matrices, 3 for everything after the input.
         blank: the steps to leave blank, instead of a level: `Scores`, `Softmax.Sum`.
-        tolerance: largest error of a correct number; relative for numbers above 1, else absolute.
+        tolerance: largest error of a correct number; relative for numbers above 1, else absolute, or
+            a share of `unit_of` a matrix of small numbers.
         exam: whether to leave out marks, hints and every answer.
         seed: random seed for the cells of level 1.
         ramp: whether pages of small problems come first.
@@ -58,6 +62,15 @@ class Lesson:
             raise CallError(f"--tolerance is {self.tolerance}; use a number above 0 and below 1.")
         if self.seed < 0:
             raise CallError(f"--seed is {self.seed}; use 0 or a larger number.")
+
+
+def unit_of(node: Node) -> float:
+    """What the tolerance of a matrix is a share of: 1, or the power of ten that its numbers stay below
+    where all of them are below 0.1, as gradients may be: 0 must not count as right for each."""
+    largest = float(np.abs(node.values).max(initial=0))
+    if not 0 < largest < 0.1:
+        return 1.0
+    return float(f"1e{max(SMALLEST_UNIT, math.floor(math.log10(largest)) + 1)}")
 
 
 def with_blanks(layout: Layout, computation: Computation, lesson: Lesson) -> Layout:
@@ -126,7 +139,7 @@ def chosen_cells(layout: Layout, lesson: Lesson) -> dict[Node, np.ndarray]:
         return found
     found = {}
     for sheet in layout.sheets:
-        for block in sheet.blocks:
+        for block in () if sheet.shared else sheet.blocks:
             node = block.node
             if not _computed(block) or not _worth_doing(node):
                 continue
@@ -146,11 +159,15 @@ def _computed(block: Block) -> bool:
 
 
 def _worth_doing(node: Node) -> bool:
-    """Whether its cells are computed, not read off: a mask, columns of given weights, a word; and not
-    the model once more, with a weight nudged."""
+    """Whether its cells are computed, not read off: a mask, columns of given weights, a word, the 1
+    that gradients start from; and not the model once more, with a weight nudged."""
     if node.part.scopes and node.part.scopes[0] in (PLUS, MINUS):
         return False
-    if node.texts or (node.step is not None and node.step.is_read_off):
+    if (
+        node.texts
+        or (node.step is not None and node.step.is_read_off)
+        or not any(True for _ in referred_to(node))
+    ):
         return False
     masks = [one for one in node.parents if one.may_hide and one.step and one.step.is_read_off]
     return not masks or any(mask.hides for mask in masks)

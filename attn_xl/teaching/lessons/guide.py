@@ -5,29 +5,37 @@ All of them come from the `Step` that a matrix carries.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from attn_xl.graph.node import Node, referred_to
 from attn_xl.graph.operation import operation_of
 from attn_xl.graph.step import ARITHMETIC, Step
-from attn_xl.languages import Message, current_language, in_a_row, in_quotes, translate
+from attn_xl.languages import Message, current_language, in_a_row, in_quotes, message, shown, translate
 from attn_xl.text import capitalized, clean, shortened
 
 from .function_names import figure_in, formulas_in
 
 LONGEST_WORD, LONGEST_LIST, LONGEST_PROMPT = 40, 90, 200
+KEYS = message("In Excel 2019 and earlier, press Ctrl+Shift+Enter to enter a formula with TRANSPOSE.")
+"""The end of a hint with TRANSPOSE, which gives an array only in an array formula there."""
 UNKNOWN = Step("")
 """The texts for a matrix that is not a step of a model."""
 
 
-def introduction(tolerance: float) -> tuple[str, ...]:
-    """The instructions on the cover of a lesson."""
+def introduction(tolerance: float, *, attends: bool = True, small: bool = False) -> tuple[str, ...]:
+    """The instructions on the cover of a lesson.
+
+    Args:
+        attends: whether the model has attention.
+        small: whether there are steps of small numbers only.
+    """
+    about = translate(
+        "Attention lets every word of a sentence look at the others and take from each what "
+        "matters to it: that is how “mouse” comes to mean an animal next to “cat”."
+    )
     return (
-        translate(
-            "Attention lets every word of a sentence look at the others and take from each what "
-            "matters to it: that is how “mouse” comes to mean an animal next to “cat”."
-        ),
+        *([about] if attends else []),
         _fill_in(),
         translate(
             "Before you compute, answer the question for the sheet: a guess that you can justify is "
@@ -39,25 +47,28 @@ def introduction(tolerance: float) -> tuple[str, ...]:
         translate(
             "Later steps use what you entered, so fix the first ✗ first; later ones may disappear."
         ),
-        _accuracy(tolerance),
+        *_accuracy(tolerance, small),
         translate("Click on a cell for a hint. Save the workbook under its current name."),
     )
 
 
-def exam_introduction(tolerance: float) -> tuple[str, ...]:
-    """The instructions on the cover of an exam."""
+def exam_introduction(
+    tolerance: float, *, attends: bool = True, small: bool = False
+) -> tuple[str, ...]:
+    """The instructions on the cover of an exam; the arguments are those of `introduction`."""
+    about = translate(
+        "Attention lets every word of a sentence look at the others and take from each what "
+        "matters to it."
+    )
     return (
-        translate(
-            "Attention lets every word of a sentence look at the others and take from each what "
-            "matters to it."
-        ),
+        *([about] if attends else []),
         _fill_in(),
         translate("No marks are shown while you work."),
         translate(
             "Later steps are marked against the numbers you entered: after a mistake, carry on with "
             "what you have."
         ),
-        _accuracy(tolerance),
+        *_accuracy(tolerance, small),
         translate(
             "Do not rename, move or delete sheets, and do not change the numbers that are given."
         ),
@@ -72,12 +83,17 @@ def _fill_in() -> str:
     )
 
 
-def _accuracy(tolerance: float) -> str:
-    return translate(
+def _accuracy(tolerance: float, small: bool) -> Iterator[str]:
+    yield translate(
         "Keep as many decimals as you can. A number counts as right if it is within {tolerance} of the "
         "correct one.",
         tolerance=figure_in(current_language(), f"{tolerance:g}"),
     )
+    if small:
+        yield translate(
+            "Steps in which all numbers are small, such as gradients, are marked more closely in "
+            "proportion."
+        )
 
 
 @dataclass(frozen=True)
@@ -140,7 +156,7 @@ def guide(node: Node, *, sentence: Sequence[str], pick: str) -> Guide:
     return Guide(
         what=translate(step.purpose, **given),
         do=by_hand(recipe.do),
-        hint=by_hand(recipe.hint),
+        hint=" ".join(map(by_hand, [recipe.hint, *([KEYS] if "TRANSPOSE(" in recipe.hint else [])])),
         prompt=_short(by_hand(recipe.prompt), LONGEST_PROMPT),
         question=_question(_location(node), translate(step.question, **given)),
     )
@@ -169,7 +185,7 @@ def _question(location: str, question: str) -> str:
 
 
 def _short(text: str, longest: int = LONGEST_WORD) -> str:
-    return shortened(clean(text), longest)
+    return shortened(clean(shown(text)), longest)
 
 
 def _sentence(text: str) -> str:
@@ -180,14 +196,14 @@ def _sentence(text: str) -> str:
 
 def _alternatives(words: Sequence[str]) -> str:
     """`cat, dog or mouse`; as many as fit."""
-    shown: list[str] = []
+    listed: list[str] = []
     for word in map(_short, dict.fromkeys(words)):
-        if len(in_a_row([*shown, word])) > LONGEST_LIST and shown:
-            return translate("{words} or another", words=in_a_row(shown))
-        shown.append(word)
-    if len(shown) < 2:
-        return "".join(shown)
-    return translate("{words} or {last}", words=in_a_row(shown[:-1]), last=shown[-1])
+        if len(in_a_row([*listed, word])) > LONGEST_LIST and listed:
+            return translate("{words} or another", words=in_a_row(listed))
+        listed.append(word)
+    if len(listed) < 2:
+        return "".join(listed)
+    return translate("{words} or {last}", words=in_a_row(listed[:-1]), last=listed[-1])
 
 
 def _quoted(words: Sequence[str]) -> Message:

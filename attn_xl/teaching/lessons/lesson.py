@@ -14,12 +14,13 @@ import numpy as np
 from attn_xl.languages import speaking, translate
 from attn_xl.models.build import attend, foresee
 from attn_xl.models.computation import Computation
-from attn_xl.settings import COMPARE, Settings
+from attn_xl.settings import COMPARE, CONTROLS, SETTINGS, Settings
 from attn_xl.spreadsheets.numerals import as_text
 from attn_xl.tables.survey import Tables
 from attn_xl.teaching.answer_key import CHECKS, SOLVED
 from attn_xl.workbook.arrange import arrange, check_sizes
-from attn_xl.workbook.layout.layout import Layout
+from attn_xl.workbook.layout.layout import Layout, Sheet
+from attn_xl.workbook.layout.page import NOTHING
 from attn_xl.workbook.layout.settings_sheet import (
     digest,
     record_lines,
@@ -65,15 +66,16 @@ def _lesson_layout(computation: Computation, settings: Settings, lesson: Lesson)
     lines = [*record(made, computation, settings, lesson)]
     lines.append((CHECKS, _checks(record_lines(made, computation, settings, lines))))
     complete = with_record(made, computation, settings, lines)
-    return complete if lesson.exam else _with_hidden_record(complete)
+    return replace(complete, sheets=tuple(_for_print(sheet, lesson.exam) for sheet in complete.sheets))
 
 
-def _with_hidden_record(layout: Layout) -> Layout:
-    """The layout with its `Settings` hidden: marking reads them; on paper they are a page too many. An
-    exam hides nothing."""
-    *others, settings = layout.sheets
-    hidden = replace(settings, extras=replace(settings.extras, hidden=True))
-    return replace(layout, sheets=(*others, hidden))
+def _for_print(sheet: Sheet, exam: bool) -> Sheet:
+    """A sheet without pages if on paper it would be one too many: tables and charts that wait for the
+    student's numbers, and the record, which marking reads. An exam hides nothing on the screen."""
+    if sheet.name in (CONTROLS, COMPARE, SETTINGS):
+        hidden = sheet.name == SETTINGS and not exam
+        return replace(sheet, extras=replace(sheet.extras, hidden=hidden, print_to=NOTHING))
+    return sheet
 
 
 def _checks(lines: Sequence[tuple[Any, ...]]) -> str:

@@ -11,13 +11,14 @@ import numpy as np
 from attn_xl.errors import InputError
 from attn_xl.graph.node import Node
 from attn_xl.languages import translate, translate_count
+from attn_xl.settings import COMPARE, CONTROLS
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address, at_row, fixed, quoted
 from attn_xl.text import text_width
 from attn_xl.workbook.layout.layout import Layout, Sheet
 from attn_xl.workbook.layout.page import Cell, Choice, Extras, Heat, Tint
 from attn_xl.workbook.layout.placed import Block
 
-from .blanks import Lesson
+from .blanks import Lesson, unit_of
 from .guide import Guide, exam_introduction, guide, introduction
 from .predictions import choices_of, outcome
 from .sentences import formula_of_text, held, literal
@@ -25,7 +26,9 @@ from .sentences import formula_of_text, held, literal
 COVER, HINTS = "Lesson", "Hints"
 RIGHT, WRONG, WAITS, NO_NUMBER = "✓", "✗", "…", "#"
 BAR = 20
-WIDTHS = {1: 20.0, 2: 70.0, 3: 46.0, 4: 40.0, 5: 9.0, 6: 7.0, 7: 18.0, 8: 2.0, 9: 56.0}
+MOST_NAME = 36.0
+"""The widest that the names of steps make their column."""
+WIDTHS = {1: 20.0, 2: 70.0, 3: 46.0, 4: 40.0, 5: 9.0, 6: 7.0, 7: 18.0, 8: 2.0, 9: 90.0}
 LINE = 15.5
 """The height of a line of text, in points."""
 MARK_WIDTH = 3.2
@@ -66,7 +69,8 @@ def with_pages(layout: Layout, lesson: Lesson, title: str) -> Layout:
         sheets.append(sheet)
     cover = _cover(layout, steps, lesson, title)
     if not lesson.exam:
-        sheets.append(_hints(steps))
+        printed = [at for at, sheet in enumerate(sheets, 1) if sheet.name not in (CONTROLS, COMPARE)]
+        sheets.insert(printed[-1], _hints(steps))
     return replace(layout, sheets=tuple(sheets), cover=cover, protected=True, overview=False)
 
 
@@ -82,14 +86,29 @@ def _steps(layout: Layout, sheet: Sheet, opened: list[Block], lesson: Lesson) ->
     owners = {b.node: s for s in (layout.steps or layout.sheets) for b in s.blocks}
     steps = []
     for block in opened:
-        words = layout.sentences.get(owners[block.node].group) or next(iter(layout.sentences.values()))
         node = block.node
+        words = _sentence(layout, owners[node], node)
         pick = node.rows[0] if not node.scalar else words[0]
         cells = int(layout.blanks.open[node].sum())
         marks = replace(block.place, column=block.place.column + last)
         name = name_of(owners[node], node)
         steps.append(Step(name, block, cells, marks, guide(node, sentence=words, pick=pick)))
     return steps
+
+
+def _sentence(layout: Layout, owner: Sheet, node: Node) -> tuple[str, ...]:
+    """The words of the sentence that a step is computed for, also where all are in one graph."""
+    if len(layout.sentences) == 1:
+        scopes = {scope.symbol for scope in node.part.scopes}
+        inputs = (b.node for sheet in layout.sheets for b in sheet.blocks if _is_sentence(b.node))
+        for one in inputs:
+            if one.part.scopes and scopes.issuperset(scope.symbol for scope in one.part.scopes):
+                return one.rows
+    return layout.sentences.get(owner.group) or next(iter(layout.sentences.values()))
+
+
+def _is_sentence(node: Node) -> bool:
+    return node.step is not None and node.step.source == "sentence"
 
 
 def name_of(owner: Sheet, node: Node) -> str:
@@ -163,7 +182,8 @@ def _mark(layout: Layout, step: Step, row: int, column: int, tolerance: float) -
     here = address(place.row + row, place.column + column)
     formula, missing = layout.needs(block, row, column)
     # Rounded, so that 0.51 is within 0.01 of 0.5 in every program.
-    near = f"ROUND(ABS({here}-({formula}))-{tolerance!r}*MAX(1,ABS({formula})),12)<=0"
+    unit = np.format_float_positional(unit_of(block.node), trim="-")
+    near = f"ROUND(ABS({here}-({formula}))-{tolerance!r}*MAX({unit},ABS({formula})),12)<=0"
     judged = f'IFERROR(IF({near},"{RIGHT}","{WRONG}"),"{WAITS}")'  # an error comes from an earlier step
     marked = f'IF(ISNUMBER({here}),{judged},"{NO_NUMBER}")'
     if missing:
@@ -183,7 +203,9 @@ def _cover(layout: Layout, steps: Sequence[Step], lesson: Lesson, title: str) ->
                  else Cell(row, 2, None, style="attn answer", open=True, align="left"))  # fmt: skip
     row += 2
     lines = exam_introduction if lesson.exam else introduction
-    for number, text in enumerate(lines(lesson.tolerance), 1):
+    attends = any(b.node.role == "attention" for sheet in layout.sheets for b in sheet.blocks)
+    small = any(unit_of(step.block.node) < 1 for step in steps)
+    for number, text in enumerate(lines(lesson.tolerance, attends=attends, small=small), 1):
         numeral = Cell(row, 1, float(number), align="right", number_format="0", wrap=True)
         cells.append(numeral)
         cells.append(Cell(row, 2, text, style="attn text", wrap=True, across=3))
@@ -237,6 +259,7 @@ def _cover(layout: Layout, steps: Sequence[Step], lesson: Lesson, title: str) ->
         )
     note = translate("Read this page first; then fill in the marked cells, sheet by sheet.")
     widths = {column: WIDTHS[column] for column in WIDTHS if column <= len(heads)}
+    widths[1] = min(max([widths[1], *(text_width(step.name) for step in steps)]), MOST_NAME)
     # The answers to the predictions, beyond column 7, are for the screen.
     extras = Extras(
         tuple(cells),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 import numpy as np
 
 from attn_xl.graph.node import Node, referred_to
-from attn_xl.languages import in_quotes, shown_all, translate
+from attn_xl.languages import in_quotes, shown, shown_all, translate
 from attn_xl.spreadsheets.addresses import Place, address, quoted
 from attn_xl.text import clean, shortened
 from attn_xl.workbook.layout.layout import Layout
@@ -20,9 +21,14 @@ MOST_CHOICES, MOST_LIST = 40, 255
 """Words of a drop-down list, and its characters: Excel's limit."""
 BETWEEN, TIE = " / ", 6
 """What stands between words that tie, and the decimals to which their numbers are equal."""
+SMALL = 0.01
+"""Numbers below it have more than two decimals in a text, so that they are not shown as 0."""
 WORDS, LOOKED_AT = "{top}", "{look}"
 """A choice of any column of the matrix, and of any of the matrix before it."""
-_NUMBERS = ("top", "look", "most", "span", "before")
+_WORDS = ("top", "look", "other", "nearest")
+_NUMBERS = ("most", "least", "span", "before", "zeros", "below", "width", "wide")
+_OF_BEFORE = ("look", "before", "below", "wide")
+"""What an answer may name: columns and numbers, some of the matrix before."""
 
 
 def choices_of(node: Node) -> tuple[str, ...]:
@@ -63,37 +69,62 @@ def outcome(layout: Layout, block: Block, word: str, complete: str) -> str:
     before = layout.blocks.get(used[0]) if used else None
     formulas = {
         "own": literal(node.name),
-        "word": literal(translate(in_quotes(shortened(clean(word), LONGEST_WORD)))),
+        "word": literal(translate(in_quotes(shortened(clean(shown(word)), LONGEST_WORD)))),
         "a": literal(used[0].name if used else ""),
         "b": literal(used[1].name if len(used) > 1 else ""),
     }
-    text = translate(step.answer, **held(*formulas, *_NUMBERS))
-    for name in _NUMBERS:
+    text = translate(step.answer, **held(*formulas, *_WORDS, *_NUMBERS))
+    for name in (*_WORDS, *_NUMBERS):
         if f"{{{name}}}" not in text:
             continue
-        source = before if name in ("look", "before") else block
-        if source is None or len(source.node.columns) > MOST_CHOICES:
+        source = before if name in _OF_BEFORE else block
+        if source is None:
             return ""
-        formulas[name] = _number(name, source)
+        formulas[name] = _columns(name, source, word) if name in _WORDS else _number(name, source)
+        if not formulas[name]:
+            return ""
     return f'IF({complete},{formula_of_text(text, **formulas)},"")' if text else ""
 
 
-def _number(name: str, block: Block) -> str:
-    """The formula of a number, or of a word, in the first row of a matrix."""
+def _columns(name: str, block: Block, word: str) -> str:
+    """The formula of the columns with the largest number in the first row of a matrix, or the smallest;
+    "" where there are none, or too many."""
     sheet, first = quoted(block.place.sheet), _first_row(block.place)
+    every = [f"{sheet}!{address(first.row, first.column + i)}" for i in range(first.columns)]
+    cells: dict[str, list[str]] = {}
+    for i, column in enumerate(shown_all(block.node.columns)):
+        cells.setdefault(_label(column), []).append(every[i])
     row = f"{sheet}!{first.range}"
-    if name in ("top", "look"):
-        equal: dict[str, list[str]] = {}
-        for i, word in enumerate(shown_all(block.node.columns)):
-            cell = f"{sheet}!{address(first.row, first.column + i)}"
-            equal.setdefault(_label(word), []).append(f"ROUND(MAX({row})-{cell},{TIE})=0")
-        tied = "&".join(
-            f'IF(OR({",".join(conditions)}),{literal(BETWEEN + translate(in_quotes(label)))},"")'
-            for label, conditions in equal.items()
-        )
-        return f"MID({tied},{len(BETWEEN) + 1},{MOST_LIST})"
-    value = f"MAX({row})" if name == "most" else f"MAX({row})-MIN({row})"
-    return f"ROUND({value},2)"
+    if name in ("other", "nearest"):
+        own = cells.pop(_label(word), ())
+        parts = [[*part] for kept, part in groupby(every, lambda cell: cell not in own) if kept]
+        row = ",".join(f"{part[0]}:{part[-1].rpartition('!')[2]}" for part in parts)
+    if not cells or len(block.node.columns) > MOST_CHOICES:
+        return ""
+    extreme = f"{'MIN' if name == 'nearest' else 'MAX'}({row})"
+    tied = "&".join(
+        f"IF(OR({','.join(f'ROUND({extreme}-{cell},{TIE})=0' for cell in of_label)}),"
+        f'{literal(BETWEEN + translate(in_quotes(label)))},"")'
+        for label, of_label in cells.items()
+    )
+    return f"MID({tied},{len(BETWEEN) + 1},{MOST_LIST})"
+
+
+def _number(name: str, block: Block) -> str:
+    """The formula of a number in the first row of a matrix."""
+    row = f"{quoted(block.place.sheet)}!{_first_row(block.place).range}"
+    numbers = {
+        "most": f"MAX({row})",
+        "least": f"MIN({row})",
+        "zeros": f"COUNTIF({row},0)",
+        "below": f'COUNTIF({row},"<0")',
+        "width": f"COLUMNS({row})",
+        "wide": f"COLUMNS({row})",
+    }
+    value = numbers.get(name, f"MAX({row})-MIN({row})")
+    if name in ("zeros", "below", "width", "wide"):
+        return value
+    return f"ROUND({value},IF(ABS({value})<{SMALL},6,2))"
 
 
 def _first_row(place: Place) -> Place:

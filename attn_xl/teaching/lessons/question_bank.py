@@ -27,7 +27,7 @@ from attn_xl.settings import Settings
 from attn_xl.tables.survey import Tables
 from attn_xl.text import clean
 
-from .blanks import Lesson, chosen_cells
+from .blanks import Lesson, chosen_cells, unit_of
 from .guide import guide
 from .sentences import held
 from .variants import varied
@@ -86,7 +86,7 @@ def questions(
             name = layout.blocks[node].name.lstrip("_")
             with speaking(settings.language.value):
                 text = _html(node, row, column, operands, words.get(node, node.rows), lesson.tolerance)
-            tolerance = _tidy(lesson.tolerance * max(1.0, abs(right)))
+            tolerance = _tidy(lesson.tolerance * max(unit_of(node), abs(right)))
             yield Question(name, f"{name} {number}", text, right, tolerance)
             asked += 1
     if not asked:

@@ -19,7 +19,7 @@ from attn_xl.languages import ENGLISH, current_language, message, translate, tra
 from attn_xl.settings import SETTINGS
 from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.workbook.layout.layout import Layout, Sheet
-from attn_xl.workbook.layout.page import Cell, Extras, Tint
+from attn_xl.workbook.layout.page import NOTHING, Cell, Extras, Tint
 
 from .function_names import figure_in, formulas_in
 from .pages import RIGHT, WRONG
@@ -63,6 +63,7 @@ class Page:
     """A page of problems while it is written.
 
     Attributes:
+        name: its title and its sheet, in the current language.
         row: the next free row; solved: whether the answers are filled in.
     """
 
@@ -161,7 +162,7 @@ class Page:
         note = translate(
             "Fill in the marked cells: a number, a word, or your own formula. ✓ is right, ✗ is not yet."
         )
-        return Sheet(self.name, self.name, "", translate(self.name), note, (), extras)
+        return Sheet(self.name, self.name, "", self.name, note, (), extras)
 
 
 def _plain(value: Any, decimals: int = 12) -> float | str:
@@ -506,13 +507,16 @@ def ramp_pages(
     """The pages of the ramp.
 
     Args:
-        seed, student: what the numbers are drawn from; each student has their own.
+        seed, student: what the numbers are drawn from, in each language the same; each student has
+            their own.
         solved: fill in an answer to each problem.
         exam: leave out the marks.
     """
     for name, write in PAGES:
         digest = hashlib.sha256(f"{seed}\0{student}\0{name}".encode()).digest()
-        page = Page(name, np.random.default_rng(int.from_bytes(digest[:8], "big")), solved, exam)
+        page = Page(
+            translate(name), np.random.default_rng(int.from_bytes(digest[:8], "big")), solved, exam
+        )
         write(page)
         yield page
 
@@ -552,5 +556,5 @@ def _record(seed: int, student: str, name: str, *, hidden: bool) -> Sheet:
         for column, (value, style) in enumerate(zip(line, ("attn label", "attn text")), 1)
     ]
     note = translate("How this workbook was made. attn-xl grade goes by it.")
-    extras = Extras(tuple(cells), widths={1: 30, 2: 30}, hidden=hidden)
+    extras = Extras(tuple(cells), widths={1: 30, 2: 30}, hidden=hidden, print_to=NOTHING)
     return Sheet(SETTINGS, SETTINGS, "", SETTINGS, note, (), extras)

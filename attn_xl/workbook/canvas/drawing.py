@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, TypeVar
@@ -58,6 +58,13 @@ class Drawn:
     @property
     def headings(self) -> tuple[str, ...]:
         return self.node.row_labels if self.turned else self.node.column_labels
+
+    def cells(self) -> Iterator[tuple[int, int]]:
+        """The cells of its numbers and labels, by row and column."""
+        rows, columns = self.shape
+        for row in range(self.row - self.headed, self.row + rows):
+            for column in range(self.column - self.labelled, self.column + columns):
+                yield row, column
 
 
 @dataclass(frozen=True)
@@ -355,7 +362,7 @@ class Band:
         places = {drawn.node: drawn.column for drawn in self._above.matrices}
         top = self.drawing.top
         captions = {(text.node, text.column): text.row for text in self.drawing.texts if text.node}
-        taken = {(text.row, text.column) for text in self.drawing.texts}
+        taken: set[tuple[int, int]] = set()
         for drawn in self.drawing.matrices:
             column = drawn.column
             end = captions.get((drawn.node, column))
@@ -363,9 +370,13 @@ class Band:
                 continue
             column += (drawn.shape[1] - 1) // 2
             rows = range(min(top, end) - 1, end)
+            if not taken:
+                taken = {(text.row, text.column) for text in self.drawing.texts}
+                taken.update(*(other.cells() for other in self.drawing.matrices))
             if not any((row, column) in taken for row in rows):
                 for row in rows:
                     self.drawing.texts.append(sign(row, column, "↓" if row == end - 1 else "│"))
+                    taken.add((row, column))
 
     def _stack(self, piece: Piece, column: int) -> None:
         """Place the matrices above a piece, from bottom to top."""

@@ -140,6 +140,10 @@ class Chart:
     legend: bool = True
 
 
+NOTHING = "A1048576"
+"""The print area of a sheet for the screen: a blank cell, for which no program prints a page."""
+
+
 @dataclass(frozen=True)
 class Extras:
     """Everything on a sheet but its matrices.
@@ -153,7 +157,7 @@ class Extras:
         starts: the rows before which a page break is allowed; sections: those that begin a layer or a
             sentence.
         zoom: in percent; 0 for the template's own.
-        print_to: the print area, `A1:F20`; all cells if "".
+        print_to: the print area, `A1:F20`; all cells if "", no page if `NOTHING`.
         freeze: the first cell that scrolls, `D5`.
         hidden: the sheet is neither shown nor printed.
         again: the picture has the steps of an earlier one once more; if it needs many pages, only the

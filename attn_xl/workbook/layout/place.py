@@ -224,6 +224,7 @@ def _place(node: Node, sheet: str, name: str, blocks: list[Block], live: bool, w
         above = line[0].node
         computed_from_it = above in referred_to(node) and above.rows != node.rows
         next_row = above.step is not None and node.is_step(above.step) and len(node.rows) == 1
+        next_row = next_row and not node.is_step(BEFORE)  # a map of its own, if only of one word
         follows = computed_from_it or next_row or (node.scalar and above.scalar)
         headed = not follows or above.columns != node.columns
         row = max(block.place.last_row for block in blocks) + (3 if headed else 1)

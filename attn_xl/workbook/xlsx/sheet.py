@@ -41,7 +41,7 @@ from attn_xl.workbook.layout.layout import (
     Layout,
     Sheet,
 )
-from attn_xl.workbook.layout.page import Cell, changed
+from attn_xl.workbook.layout.page import NOTHING, Cell, changed
 from attn_xl.workbook.layout.placed import Block
 
 from .mould import Look, Mould
@@ -352,6 +352,8 @@ class _SheetWriter:
         ws.page_setup.orientation = page.page_setup.orientation
         ws.page_setup.paperSize = page.page_setup.paperSize
         ws.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
+        if extras.print_to == NOTHING:  # not even the titles of pages
+            return
         if extras.canvas:
             self._picture_setup(width, last_row, len(widths))
             return
