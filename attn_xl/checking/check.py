@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from attn_xl.checking.blocks.number_lines import NumberLines
 from attn_xl.checking.blocks.words import asked_about
 from attn_xl.checking.function_support import VOLATILE, lacking
 from attn_xl.checking.rules.blank_operands import computed_with_nothing
@@ -29,7 +28,7 @@ from attn_xl.checking.rules.stored_values import (
     wrong_values,
 )
 from attn_xl.checking.rules.twins import unlike_twins
-from attn_xl.checking.rules.unlike_block import Holes, Overwritten, Slips
+from attn_xl.checking.rules.unlike_block import Overwritten, Slips
 from attn_xl.errors import AttnXlError, CallError, InputError, Interrupted, unforeseen
 from attn_xl.parallel import in_parallel
 from attn_xl.settings import Engine
@@ -130,14 +129,10 @@ def look_over(
             accepted deviation of sums.
     """
     pieces = Pieces(book, forms, lookup)
-    all_blocks = pieces.blocks
     asked = asked_about(book, forms, lookup)
-    lines = NumberLines(all_blocks, lookup)
-    slips = Slips(forms, lookup, lines)
+    slips = Slips(pieces, asked)
     found = list(slips.all())
-    holes = list(Holes(forms, lookup, lines, asked, pieces.readers).all())
-    found += holes
-    asked |= cells_of(holes)  # one cause, one finding
+    asked |= cells_of([f for f in found if f.kind == "hole"])  # one cause, one finding
     partly = list(uncovered(pieces))
     twins = list(unlike_twins(pieces, cells_of(partly)))
     meant = {f.sheet: f"{f.what} {f.do}" for f in twins}
@@ -145,7 +140,7 @@ def look_over(
     found += [*partly, *twins]
     found += gone(book, forms)
     found += not_one(pieces, tolerance, cells_of(found))
-    found += computed_with_nothing(book, forms, lookup, all_blocks, asked)
+    found += computed_with_nothing(book, forms, lookup, pieces.blocks, asked)
     return [*found, *_functions(book, forms)], slips.overwritten
 
 
