@@ -140,7 +140,7 @@ def look_over(
     found += [*partly, *twins]
     found += gone(book, forms)
     found += not_one(pieces, tolerance, cells_of(found))
-    found += computed_with_nothing(book, forms, lookup, pieces.blocks, asked)
+    found += computed_with_nothing(pieces, asked)
     return [*found, *_functions(book, forms)], slips.overwritten
 
 
