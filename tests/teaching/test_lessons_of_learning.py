@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, alike, table, verify
+from conftest import SAMPLES, alike, table, thorough, verify
 from typer.testing import CliRunner
 
 import attn_xl
 from attn_xl.cli.main import app
+from attn_xl.graph.gradients import gradient_step, passed_step
+from attn_xl.graph.step import Step
+from attn_xl.models import (
+    encoder_steps,
+    influence,
+    learning_steps,
+    loss_steps,
+    recipes,
+    recurrent_steps,
+)
 from attn_xl.teaching.grading.grade_file import Submission, grade_one
 
 WORDS = ["mouse", "and", "cat"]
@@ -49,6 +59,20 @@ LESSONS: dict[str, tuple[Any, dict[str, Any], set[str]]] = {
 }
 
 
+def before_and_after(path: Path, asked: dict[str, Any]) -> Iterator[tuple[str, bool]]:
+    """For each prediction, the answer before anything is filled in, and whether there is one after."""
+    from ironcalc import load_from_xlsx
+
+    model = load_from_xlsx(str(path), "en", "UTC", "en")
+    empty = openpyxl.load_workbook(path, data_only=True)["Lesson"]
+    model.evaluate()
+    for row in asked.values():
+        at = row[0].row
+        text = model.get_formatted_cell_value(0, at, 9)
+        whole = text.endswith(".") and "#" not in text and "{" not in text
+        yield empty.cell(at, 9).value or "", whole
+
+
 @alike
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_backward_steps_are_filled_in_and_marked(
@@ -75,6 +99,15 @@ def test_backward_steps_are_filled_in_and_marked(
             if rows[i][j].value is None:
                 rows[i][j].value = float(value)
                 filled += 1
+    book.save(path)
+    asked = {row[0].value: row for row in book["Lesson"].iter_rows() if row[0].hyperlink}
+    assert "Step1.dLoss" not in asked  # it is 1
+    texts = [cell.value for row in book["Lesson"].iter_rows() for cell in row]
+    attends = any(str(text).startswith("Attention lets every word") for text in texts)
+    assert attends == any("Softmax" in name for name in asked)
+    if lesson == "sample":
+        assert "“mouse or keyboard are useful”" in asked["Step1.desk.Logits"][2].value
+    assert {*before_and_after(path, asked)} == {("", True)}
     backward = {f"Step1.{name}" for name in backward}
     spoiled = min(backward)
     sheet, _, cells = book.defined_names[spoiled].attr_text.replace("'", "").partition("!")
@@ -86,3 +119,70 @@ def test_backward_steps_are_filled_in_and_marked(
     lost = {name for name, (points, most) in graded.steps.items() if points < most}
     assert graded.most == filled
     assert lost == {spoiled}
+
+
+WORDS_OR_ON_OTHER_SHEETS = {
+    *("CLASS", "FILLED", "LABELS", "TARGET_WORDS"),
+    *("CURVE", "CHECKED_GRADIENT", "CENTRAL_DIFFERENCE", "GAP", "BEFORE", "AFTER", "MOVED"),
+}
+"""Steps that can never be blank, besides those that are given."""
+MODULES = (encoder_steps, loss_steps, learning_steps, recurrent_steps, influence)
+
+
+def test_every_prediction_is_answered() -> None:
+    steps = {
+        f"{module.__name__.rpartition('.')[2]}.{name}": step
+        for module in MODULES
+        for name, step in vars(module).items()
+        if isinstance(step, Step) and name not in WORDS_OR_ON_OTHER_SHEETS
+    }
+    open_ones = {
+        name: step
+        for name, step in steps.items()
+        if step.recipe not in (None, recipes.GIVEN) and not step.source and not step.is_read_off
+    }
+    assert len(open_ones) > 35
+    assert [name for name, step in open_ones.items() if not step.answer] == []
+    (graph,) = attn_xl.attend(attn_xl.read_tables(SAMPLES / "by-hand.xlsx")).values()
+    for node in graph.values():
+        assert gradient_step(node).answer
+        assert passed_step(node).answer
+
+
+@pytest.mark.parametrize("entered", [0.0, 1.0])
+def test_small_numbers_are_marked_in_proportion(
+    make: Callable[..., Path], tmp_path: Path, entered: float
+) -> None:
+    """Where all scores are below 0.001, 0 is wrong, and so is a number that is 1 % of 0.001 away."""
+    source = make({"pets": table(np.array([[0.01, 0.02], [0.015, 0.01], [-0.02, 0.01]]), WORDS)})
+    path = tmp_path / "lesson.xlsx"
+    arguments = ["teach", str(source), "--blank", "Scores", "--layout", "layers", "-o", str(path)]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    (graph,) = attn_xl.attend(attn_xl.read_tables(source)).values()
+    right = graph["Scores"].values
+    assert 0 < abs(right).max() < 0.001
+    book = openpyxl.load_workbook(path)
+    sheet, _, cells = book.defined_names["Scores"].attr_text.replace("'", "").partition("!")
+    for row, numbers in zip(book[sheet][cells.replace("$", "")], right + 0.9e-5):
+        for cell, number in zip(row, numbers):
+            cell.value = entered * float(number)
+    book.save(path)
+    from ironcalc import load_from_xlsx
+
+    model = load_from_xlsx(str(path), "en", "UTC", "en")
+    model.evaluate()
+    (at,) = (row[0].row for row in book["Lesson"].iter_rows() if row[0].value == "Scores")
+    marked = int(model.get_formatted_cell_value(0, at, 5).partition("/")[0])
+    points, most = grade_one(Submission(path)).steps["Scores"]
+    assert marked == points == (most if entered else np.count_nonzero(abs(right) < 1e-5))
+
+
+@thorough
+def test_the_check_of_a_gradient_is_never_asked(make: Callable[..., Path], tmp_path: Path) -> None:
+    sheets, _, _ = LESSONS["rnn"]
+    path = tmp_path / "lesson.xlsx"
+    arguments = ["teach", str(make(sheets)), "--steps", "1", "--level", "3", "-o", str(path)]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    names = [row[0].value for row in openpyxl.load_workbook(path)["Lesson"] if row[0].hyperlink]
+    assert "Step1.dHidden" in names
+    assert not [name for name in names if name.startswith("Gradient check")]
