@@ -93,6 +93,8 @@ INFLUENCES = "Influences"
 VOCABULARIES = re.compile(r"all|used|top:[1-9]\d{0,4}")
 
 
+_AS_VALUES = "live_layers", "live_heads", "live_rows", "live_network", "vocabulary"
+"""Settings by which some of the model enters as values."""
 _OF_SCORES = (
     "heads", "heads_as_sheets", "padding", "causal", "normalize", "scale", "temperature", "switches"
 )  # fmt: skip
@@ -768,6 +770,10 @@ class Settings:
             return "has no effect with --attention: the weights are given, and no scores are computed."
         if name == "causal" and not self.causal and self.model.always_causal:
             return f"is off, but --model {self.model} always hides later words."
+        if self.steps and name == "influence":
+            return "has no effect with --steps."
+        if self.steps and name in _AS_VALUES:
+            return "does not go with --steps: what enters as values would not follow the weights."
         if self.steps and self.optimizer not in READ_BY.get(name, tuple(Optimizer)):
             return f"has no effect without --optimizer {_either(READ_BY[name])}."
         needs: tuple[str, ...] = choice.metadata["needs"]

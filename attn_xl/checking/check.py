@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from operator import attrgetter
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from attn_xl.checking.blocks.number_lines import NumberLines
 from attn_xl.checking.blocks.words import asked_about
 from attn_xl.checking.function_support import VOLATILE, lacking
 from attn_xl.checking.rules.blank_operands import computed_with_nothing
@@ -30,10 +28,11 @@ from attn_xl.checking.rules.stored_values import (
     wrong_values,
 )
 from attn_xl.checking.rules.twins import unlike_twins
-from attn_xl.checking.rules.unlike_block import Holes, Overwritten, Slips
+from attn_xl.checking.rules.unlike_block import Overwritten, Slips
 from attn_xl.errors import AttnXlError, CallError, InputError, Interrupted, unforeseen
 from attn_xl.parallel import in_parallel
 from attn_xl.settings import Engine
+from attn_xl.spreadsheets.blocks.dependents import cells_with
 from attn_xl.spreadsheets.blocks.pieces import Pieces
 from attn_xl.spreadsheets.blocks.references import Lookup
 from attn_xl.spreadsheets.blocks.templates import Forms
@@ -45,8 +44,6 @@ from attn_xl.spreadsheets.recalculate import Recalculated
 from .findings import KINDS, Finding, cells_of
 
 TOLERANCE = 1e-9
-
-
 _ENGINE_NAMES = {Engine.ironcalc: "IronCalc", Engine.libreoffice: "LibreOffice"}
 
 
@@ -132,14 +129,10 @@ def look_over(
             accepted deviation of sums.
     """
     pieces = Pieces(book, forms, lookup)
-    all_blocks = pieces.blocks
     asked = asked_about(book, forms, lookup)
-    lines = NumberLines(all_blocks, lookup)
-    slips = Slips(forms, lookup, lines)
+    slips = Slips(pieces, asked)
     found = list(slips.all())
-    holes = list(Holes(forms, lookup, lines, asked, pieces.readers).all())
-    found += holes
-    asked |= cells_of(holes)  # one cause, one finding
+    asked |= cells_of([f for f in found if f.kind == "hole"])  # one cause, one finding
     partly = list(uncovered(pieces))
     twins = list(unlike_twins(pieces, cells_of(partly)))
     meant = {f.sheet: f"{f.what} {f.do}" for f in twins}
@@ -147,8 +140,8 @@ def look_over(
     found += [*partly, *twins]
     found += gone(book, forms)
     found += not_one(pieces, tolerance, cells_of(found))
-    found += computed_with_nothing(book, forms, lookup, all_blocks, asked)
-    return found + _functions(book, forms), slips.overwritten
+    found += computed_with_nothing(pieces, asked)
+    return [*found, *_functions(book, forms)], slips.overwritten
 
 
 def _engine(
@@ -197,59 +190,38 @@ def _mark_frozen(
         return found
     out = []
     for finding in found:
-        cells = overwritten.get(finding, [])
-        sheet = book.sheets.get(finding.sheet)
-        right = bool(cells) and sheet is not None
-        difference = ""
-        places = [(key // WIDTH, key % WIDTH + 1) for key, _ in cells]
+        keys = [key for key, _ in overwritten.get(finding, [])]
+        places = [(key // WIDTH, key % WIDTH + 1) for key in keys]
         computed = model.values(finding.sheet, places) if places else []
-        for (key, _), value in zip(cells, computed):
-            assert sheet is not None
-            if not same(sheet, key, value, tolerance):
-                right = False
-                difference = difference or (
-                    f", which gives {value:.6g}" if isinstance(value, (int, float)) else ""
-                )
-        what = finding.what + (", which currently gives the same" if right else difference)
-        kind = "frozen" if right else finding.kind
-        out.append(Finding(finding.sheet, finding.cells, kind, what, finding.do))
+        other = [
+            value
+            for key, value in zip(keys, computed)
+            if not same(book.sheets[finding.sheet], key, value, tolerance)
+        ]
+        if keys and not other:
+            what = f"{finding.what}, which currently gives the same"
+            finding = replace(finding, kind="frozen", what=what)
+        elif other and isinstance(other[0], (int, float)):
+            finding = replace(finding, what=f"{finding.what}, which gives {other[0]:.6g}")
+        out.append(finding)
     return out
 
 
-def _functions(book: FormulaBook, forms: Forms) -> list[Finding]:
+def _functions(book: FormulaBook, forms: Forms) -> Iterator[Finding]:
     """Findings on volatile functions and on functions that some programs lack."""
-    used: dict[tuple[str, str], list[int]] = defaultdict(list)
-    special = lacking(f for t in forms.templates for f in t.functions)
-    wanted = [sorted(t.functions & (VOLATILE | special.keys())) for t in forms.templates]
-    for sheet in book.sheets.values():
-        where = np.flatnonzero(sheet.formulas >= 0)
-        kinds = forms.template[sheet.formulas[where]]
-        for kind in np.unique(kinds).tolist():
-            for function in wanted[kind]:
-                used[sheet.name, function] += sheet.keys[where[kinds == kind]].tolist()
-    out = []
-    for (name, function), keys in used.items():
-        cells = spans(np.array(keys))
-        if function in VOLATILE:
-            what = f"{function} is recalculated whenever anything in the workbook changes"
-            out.append(
-                Finding(
-                    name, cells, "volatile", what, "Do not use it for results that must stay the same."
-                )
-            )
-        if function in special:
-            typed = "A1#" if function == "ANCHORARRAY" else function
-            what = f"{typed} is not available in {', '.join(special[function])}"
-            out.append(
-                Finding(
-                    name,
-                    cells,
-                    "function",
-                    what,
-                    "Use another function if the workbook must run there.",
-                )
-            )
-    return out
+    used = frozenset[str]().union(*(template.functions for template in forms.templates))
+    special = lacking(used)
+    for function in sorted(used & VOLATILE | special.keys()):
+        for name, keys in cells_with(book, forms, frozenset([function])).items():
+            if keys and function in VOLATILE:
+                what = f"{function} is recalculated whenever anything in the workbook changes"
+                do = "Do not use it for results that must stay the same."
+                yield Finding(name, spans(np.array(keys)), "volatile", what, do)
+            if keys and function in special:
+                typed = "A1#" if function == "ANCHORARRAY" else function
+                what = f"{typed} is not available in {', '.join(special[function])}"
+                do = "Use another function if the workbook must run there."
+                yield Finding(name, spans(np.array(keys)), "function", what, do)
 
 
 def _sorted(book: FormulaBook, found: list[Finding]) -> list[Finding]:
@@ -268,13 +240,6 @@ def _sorted(book: FormulaBook, found: list[Finding]) -> list[Finding]:
     )
 
 
-@dataclass(frozen=True)
-class _Task:
-    file: Path
-    engine: Engine
-    tolerance: float
-
-
 def check_files(
     files: Sequence[Path], *, engine: Engine, tolerance: float, jobs: int | None
 ) -> list[Report]:
@@ -283,19 +248,17 @@ def check_files(
     Raises:
         CallError: if the tolerance or `jobs` is out of range.
     """
-    tasks = [_Task(file, engine, tolerance) for file in files]
-    done = dict(
-        in_parallel(_check_file, tasks, jobs=jobs, label="Checking", file_of=attrgetter("file"))
-    )
-    return [done[number] for number in range(len(tasks))]
+    check = partial(_check_file, engine=engine, tolerance=tolerance)
+    done = dict(in_parallel(check, files, jobs=jobs, label="Checking"))
+    return [done[number] for number in range(len(files))]
 
 
-def _check_file(task: _Task) -> Report:
+def _check_file(file: Path, engine: Engine, tolerance: float) -> Report:
     try:
-        return check_workbook(task.file, engine=task.engine, tolerance=task.tolerance)
+        return check_workbook(file, engine=engine, tolerance=tolerance)
     except (Interrupted, CallError):
         raise
     except AttnXlError as error:
-        return Report(task.file, error=str(error))
+        return Report(file, error=str(error))
     except Exception as error:  # one file must not stop the others
-        return Report(task.file, error=f"{task.file}: cannot be checked ({unforeseen(error)}).")
+        return Report(file, error=f"{file}: cannot be checked ({unforeseen(error)}).")

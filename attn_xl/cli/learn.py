@@ -72,11 +72,14 @@ def learn(
     source = "standard input" if str(file) == "-" else file.name
     with writing(weights_out) if weights_out else nullcontext() as temporary:  # both files or none
         if temporary is not None:
+            from attn_xl.models.answers import take_target
             from attn_xl.tables.written.record import model_lines
             from attn_xl.workbook.write_input import write_tables
 
             weights = {**not_learned(computation), **tables.weights, **trained(computation)}
             own = {**model_lines(settings), **tables.settings}
+            if take_target(dict(tables.sentences)) is not None:
+                own = {"loss": True, **own}  # without a loss, Target is a sentence
             write_tables(replace(tables, weights=weights, settings=own), temporary)
         layout = write_workbook(
             computation, path, template=template_path, settings=settings, source=source, record=True

@@ -200,33 +200,30 @@ class Node(Labelled):
     @property
     def words(self) -> str:
         """How it was computed, in the symbols of a textbook: `Q × Kᵀ`."""
-        language = current_language()
-        if language not in self._words:
+        key = "words", current_language()
+        if key not in self._said:
             if self.description or self.operation is None:
                 words = translate(self.description)
             else:
-                words = self.operation.words(*(parent.as_operand for parent in self.parents))
-            self._words[language] = words
-        return self._words[language]
+                words = self.operation.words(*[parent.as_operand for parent in self.parents])
+            self._said[key] = words
+        return self._said[key]
 
     @cached_property
-    def _words(self) -> dict[str, str]:
-        """How it was computed, by language."""
+    def _said(self) -> dict[tuple[str, str], str]:
+        """Its words, and the text for it as an operand, by language."""
         return {}
 
     @property
     def as_operand(self) -> str:
         """The text for it in the words of a step that reads it: its name, or its own words."""
-        language = current_language()
-        if language not in self._as_operand:
-            named = self.name and not (self.unnamed and 0 < len(self.words) <= LONGEST_OPERAND)
-            self._as_operand[language] = self.name if named else self.words
-        return self._as_operand[language]
-
-    @cached_property
-    def _as_operand(self) -> dict[str, str]:
-        """The texts for it, by language."""
-        return {}
+        if self.name and not self.unnamed:
+            return self.name
+        key = "operand", current_language()
+        if key not in self._said:
+            named = self.name and not 0 < len(self.words) <= LONGEST_OPERAND
+            self._said[key] = self.name if named else self.words
+        return self._said[key]
 
     @property
     def row_labels(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 from .node import MadeBy, Node, Numbers
 from .step import ARITHMETIC, Recipe
@@ -285,8 +285,8 @@ class Operation(MadeBy, ABC):
 
 def operation_of(node: Node) -> Operation:
     """The operation that produced a computed matrix."""
-    assert isinstance(node.operation, Operation)
-    return node.operation
+    assert node.operation is not None
+    return cast(Operation, node.operation)
 
 
 def formula_size(node: Node) -> int:

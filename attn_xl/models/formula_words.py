@@ -60,19 +60,26 @@ def _listed(places: list[str]) -> str:
 def _results(graph: Graph) -> Sequence[tuple[Node, Node]]:
     """The result and the weights of each attention; without attention, the last step twice."""
     nodes = [node for node in graph.values() if not node.helper and not node.scalar]
+    readers: dict[Node, list[Node]] = {}
+    """By the matrix that they read first, in the order they were computed."""
+    for node in nodes:
+        if not node.texts and (first := next(referred_to(node), None)) is not None:
+            readers.setdefault(first, []).append(node)
     found = []
-    for number, weights in enumerate(nodes, 1):
+    for weights in nodes:
         if weights.role != "attention" or any(scope.again for scope in weights.part.scopes):
             continue  # each new word repeats the formula of the words before it
-        result = weights
-        for node in nodes[number:]:  # in the order they were computed
-            if _is_product(result):
-                break
-            follows = next(referred_to(node), None) is result and not node.texts
-            attends = node.role == result.role or node.is_step(DROPPED)
-            if follows and (attends or _is_product(node)):
-                result = node
-        if _is_product(result):
+        result: Node | None = weights
+        while result is not None and not _is_product(result):
+            result = next(
+                (
+                    node
+                    for node in readers.get(result, ())
+                    if node.role == result.role or node.is_step(DROPPED) or _is_product(node)
+                ),
+                None,
+            )
+        if result is not None:
             found.append((result, weights))
     made = [node for node in nodes if node.operation is not None]
     return found or [(node, node) for node in made[-1:]]

@@ -28,6 +28,8 @@ CODE_LIKE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
 """The start of a character escape in Open XML text: `_x0041_` is read as `A`."""
 _LONGEST_ADDRESS = 20
 _NOT_IN_NAME = re.compile(r"[^A-Za-z0-9_.]")
+_PLAIN_NAME = re.compile(r"[A-Za-z]{4}[A-Za-z0-9.]*(_[A-Z0-9][A-Za-z0-9.]*)?")
+"""Nearly all names: nothing in them has to be changed."""
 
 
 @cache
@@ -123,6 +125,8 @@ def defined_name(text: str) -> str:
 
     Accents are removed, and letters of other scripts become `_`, because some engines reject them.
     """
+    if _PLAIN_NAME.fullmatch(text):
+        return text
     plain = unicodedata.normalize("NFKD", text)
     name = _NOT_IN_NAME.sub("_", "".join(c for c in plain if not unicodedata.combining(c)))
     name = CODE_LIKE.sub(".", name)

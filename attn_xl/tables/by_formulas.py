@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,13 +18,14 @@ from attn_xl.spreadsheets.ods import ods_formulas
 from attn_xl.text import clean, count, listed
 
 from .boxes import DECORATION, Grid, is_blank, kind_of
-from .formula_attention import Attention, Role, Tracing, find_attention, settle
+from .formula_attention import Attention, Role, Tracing, find_attention, given_attention, settle
 from .formula_blocks import MOST_FORMULAS, Span
 from .labels import Table, table_at
 from .roles import Found
 
 NOT_READ = "the attention that the formulas compute does not read it"
 RESULT = "computed by formulas"
+_ATTENTION = re.compile(r"\battention\b|^\s*A\s*[:=]?\s*$", re.IGNORECASE)
 
 
 @dataclass
@@ -95,11 +97,21 @@ def _read(book: Book) -> ByFormulas:
     if formulas is None:
         return ByFormulas()
     found, tracing = find_attention(formulas)
+    found = found or given_attention(tracing, lambda span: _says_attention(book, span))
     outputs = [head.output.block for one in found for head in one.heads]
     first = [one for one in found if not tracing.reads(one.words.span, outputs)]
     for one in first:
         settle(one, lambda span: numbers_at(book.grids.get(span.sheet, []), span))
     return ByFormulas(first, len(found) - len(first), tracing)
+
+
+def _says_attention(book: Book, span: Span) -> bool:
+    """Whether a label at most two cells above or left of cells says that they are attention weights."""
+    grid = book.grids.get(span.sheet, [])
+    above = [(span.top - n, c) for n in (1, 2) for c in range(span.left - 1, span.right + 1)]
+    beside = [(r, span.left - n) for n in (1, 2) for r in range(span.top, span.bottom + 1)]
+    texts = (_value(grid, cell) for cell in above + beside)
+    return any(isinstance(text, str) and _ATTENTION.search(text) for text in texts)
 
 
 def numbers_at(grid: Grid, span: Span) -> np.ndarray | None:
@@ -208,10 +220,11 @@ def _check(one: Attention) -> tuple[str, ...]:
         return ()
     where = one.heads[0].weights[0]
     if not one.agrees:
-        use = f'; --range "A={where}" --attention A uses them as they are'
+        given = "".join(f'--range "{name}" ' for name in ranges_of_weights(one))
+        use = f"; {given}--attention A uses them as they are" if given else ""
         return (
             f"the attention weights in {where} are not those of these tables: the formulas do "
-            "something else between the scores and the weights" + (use if len(one.heads) == 1 else ""),
+            f"something else between the scores and the weights{use}",
         )
     divisor = one.settings.get("temperature")
     unscaled = "the scores are not divided by the square root of d_k (--scale divides them)"
@@ -226,6 +239,19 @@ def _check(one: Attention) -> tuple[str, ...]:
         if name in one.settings
     ]
     return (f"the attention weights of attn-xl equal those in {where}", *extra)
+
+
+def ranges_of_weights(one: Attention) -> list[str]:
+    """The attention weights of each head, `A_1=Sheet1!F14:H16`, if attn-xl does not compute them from
+    the other tables and they can be given in place of a softmax; otherwise none."""
+    if one.agrees is not False:
+        return []
+    several = len(one.heads) > 1
+    turned = "rows" if one.words.turned else "columns"
+    spans = [head.weights[0] for head in one.heads if head.weights and head.weights[1] == turned]
+    if len(spans) < len(one.heads):
+        return []
+    return [f"A_{n}={span}" if several else f"A={span}" for n, span in enumerate(spans, 1)]
 
 
 def labels_of(book: Book, span: Span) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -4,7 +4,7 @@ whom tells which cells are the words, W_Q, W_K, W_V, W_O, the biases and the hea
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product as every
 from typing import Any
@@ -307,6 +307,36 @@ def find_attention(book: FormulaBook) -> tuple[list[Attention], Tracing]:
     return made, tracing
 
 
+def given_attention(tracing: Tracing, named: Callable[[Span], bool]) -> list[Attention]:
+    """The attentions whose weights are typed: products of a square table with words, or with values
+    that are computed from words.
+
+    Args:
+        named: whether a label beside cells says that they are attention weights.
+    """
+    found = []
+    for product in tracing.products:
+        for given, values in ((product.rows, product.columns), (product.columns, product.rows)):
+            if given.cells is None or values.cells is None or len({*given.cells[0].shape}) > 1:
+                continue
+            (span, axis), where = given.cells, product.block.span
+            if tracing.blocks.at(span) or span.shape == (1, 1) or not named(span):
+                continue
+            v = _projection(tracing, values, by_words=True)
+            if v is None:
+                continue
+            why = f"{where} multiplies its words by {span}"
+            words = _original(tracing, v.words if v.weights else replace(v.words, why=why))
+            one = Attention(words, None, [], output=where, settings={"attention": "A"})
+            if v.weights is not None:
+                one.weights["W_V"] = v.weights
+            if v.bias is not None:
+                one.weights["b_V"] = v.bias
+            one.weights["A"] = Role(span, axis == "rows", f"{where} multiplies it by {values.cells[0]}")
+            found.append(one)
+    return found
+
+
 def _head(tracing: Tracing, product: Product) -> Head | None:
     """The attention whose output a product is; None if it is another product."""
     for weights, values in ((product.rows, product.columns), (product.columns, product.rows)):
@@ -494,6 +524,8 @@ Values = Callable[[Span], "np.ndarray | None"]
 def settle(attention: Attention, values: Values) -> None:
     """Find the settings with which attn-xl computes the attention weights that the workbook stores:
     by what scores are divided, whether later words are hidden, and whether a table masks them."""
+    if not attention.heads:
+        return
     head = attention.heads[0]
     if len(attention.heads) > 1:
         attention.settings["heads"] = len(attention.heads)

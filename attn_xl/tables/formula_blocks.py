@@ -25,7 +25,8 @@ Axis = Literal["rows", "columns"]
 Corners = tuple[int, int, int, int]
 """First row, first column, last row, last column, from 1."""
 Tree = tuple[Any, ...]
-"""`("ref", number)`, `("call", name, arguments)`, `("do", operator, left, right)`, or `("other",)`."""
+"""`("ref", number)`, `("number", place among the coordinates or -1)`, `("call", name, arguments)`,
+`("do", operator, left, right)`, or `("other",)`."""
 Piece = tuple["Product | Span", Axis]
 
 MOST_FORMULAS = 400_000
@@ -34,10 +35,14 @@ DEEPEST = 400
 """Operations within each other in a formula that is followed: the terms of a sum, for example."""
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _WORD = re.compile(r"[^\W\d][\w.]*(?!\w*[(!\[])")
-_TOKENS = re.compile(r"\x01(\d+)|([^\W\d][\w.]*)\(|(\d+\.?\d*(?:E[+-]?\d+)?|\.\d+)|(\S)", re.IGNORECASE)
+_TOKENS = re.compile(
+    r"\x01(\d+)|([^\W\d][\w.]*)\(|(\d+\.?\d*(?:E[+-]?\d+)?|\.\d+)|(?!\x02)(\S)|\x02(\d+)", re.IGNORECASE
+)
 _PREFIX = re.compile(r"^(?:_XLFN\.|_XLWS\.|_XLUDF\.|_XLPM\.)+")
 _TRANSPARENT = ("ANCHORARRAY", "SINGLE", "ARRAYFORMULA", "N", "(")
-_BINDING = {"=": 1, "<": 1, ">": 1, "&": 2, "+": 3, "-": 3, "*": 4, "/": 4, "^": 5}
+_BINDING = {"=": 1, "<": 1, ">": 1, "&": 2, "+": 3, "-": 3, "*": 4, "/": 4, "^": 5, ":": 6}
+_PARTS = ("CHOOSECOLS", "CHOOSEROWS", "TAKE", "DROP", "OFFSET", "INDEX")
+"""Functions that return some rows and columns of a range."""
 
 
 def other(axis: Axis) -> Axis:
@@ -140,6 +145,7 @@ class Block:
         item: rows and columns of one formula: 1 x 1, or those of an array formula.
         steps: how many formulas it has below each other and beside each other.
         tree: the formula; references: what its references are.
+        numbers: the coordinates of its first formula, the numbers in it among them.
     """
 
     span: Span
@@ -148,6 +154,7 @@ class Block:
     tree: Tree
     references: list[Reference]
     functions: frozenset[str] = frozenset()
+    numbers: tuple[float, ...] = ()
 
     @cached_property
     def products(self) -> list[tuple[Product, bool]]:
@@ -175,10 +182,7 @@ class Block:
 
     @property
     def is_copy(self) -> bool:
-        tree = self.tree
-        while tree[0] == "call" and tree[1] in (*_TRANSPARENT, "TRANSPOSE"):
-            tree = tree[2][0] if tree[2] else ("other",)
-        return bool(tree[0] == "ref")
+        return _part(self, _bare(self.tree, also="TRANSPOSE")) is not None
 
 
 class Blocks:
@@ -225,7 +229,8 @@ class Blocks:
             references.append(_reference(name, (spilled, right, down), steps))
         references += [_reference(a.sheet, (a[1:], (0,) * 4, (0,) * 4), (1, 1)) for a in named]
         span = Span(own.name, *box[:2], box[2] + item[0] - 1, box[3] + item[1] - 1)
-        return Block(span, item, steps, tree, references, frozenset(_functions(tree)))
+        functions, numbers = frozenset(_functions(tree)), tuple(first.tolist())
+        return Block(span, item, steps, tree, references, functions, numbers)
 
     def _read(self, template: Template, own: SheetCells) -> tuple[Tree, list[Span]]:
         """The tree of a template, whose last references are defined names, and what these mean."""
@@ -235,10 +240,10 @@ class Blocks:
         text, place, part = parts[0], 0, 1
         for number, reference in enumerate(template.references):
             while place < reference.at and part < len(parts):
-                text, place, part = f"{text} 1 {parts[part]}", place + 1, part + 1
+                text, place, part = f"{text} \x02{place} {parts[part]}", place + 1, part + 1
             place, part = place + 2 * reference.cells, part + reference.cells
             text += f"\x01{number} " + "".join(parts[part - 1 : part])
-        text += "".join(f" 1 {rest}" for rest in parts[part:])
+        text += "".join(f" \x02{n} {rest}" for n, rest in enumerate(parts[part:], place))
         named: list[Span] = []
 
         def replaced(word: re.Match[str]) -> str:
@@ -310,12 +315,15 @@ def _parsed(text: str) -> Tree:
         if token[1] is not None:
             return ("ref", int(token[1]))
         if token[3] is not None:
-            return ("number", float(token[3]))
+            return ("number", -1)
+        if token[5] is not None:
+            return ("number", int(token[5]))
         if token[2] is not None or token[4] == "(":
             name = _PREFIX.sub("", token[2].upper()) if token[2] else "("
             arguments: list[Tree] = []
             while at < len(tokens) and peek() != ")":
-                arguments.append(expression(0))
+                empty = peek() in (",", ";")
+                arguments.append(("other",) if empty else expression(0))
                 at += peek() != ")"  # a separator
             at += 1
             return ("call", name, tuple(arguments))
@@ -388,6 +396,70 @@ def _terms(tree: Tree) -> list[Tree]:
     return [tree]
 
 
+def _part(block: Block, tree: Tree) -> Reference | None:
+    """The cells that a formula stands for: a reference, or rows and columns of one that functions cut
+    out, as `CHOOSECOLS(A1#,1,2)`, `OFFSET(A1,0,2,3,2)`; None if it is something else."""
+    tree = _bare(tree)
+    if tree[0] == "ref":
+        return block.references[tree[1]]
+    if tree[:2] == ("do", ":"):
+        ends = _part(block, tree[2]), _part(block, tree[3])
+        return _joined([end for end in ends if end is not None]) if None not in ends else None
+    if tree[0] != "call" or tree[1] not in _PARTS or not tree[2]:
+        return None
+    inner = _part(block, tree[2][0])
+    if inner is None or any((*inner.right, *inner.down)):
+        return None
+    given = [_number(block, one) for one in tree[2][1:]]
+    box = _cut(tree[1], inner.size, given) if None not in given else None
+    if box is None:
+        return None
+    (down, rows), (right, columns) = box
+    top, left = inner.corners[0] + down, inner.corners[1] + right
+    corners = top, left, top + rows - 1, left + columns - 1
+    return Reference(corners, inner.right, inner.down, Span(inner.span.sheet, *corners))
+
+
+def _number(block: Block, tree: Tree) -> int | None:
+    """A whole number in a formula, 0 for an argument left out; None for anything else."""
+    if tree == ("other",):
+        return 0
+    if tree[:2] == ("call", "-"):
+        inner = _number(block, tree[2][0])
+        return None if inner is None else -inner
+    if tree[0] != "number" or tree[1] < 0 or not block.numbers[tree[1]].is_integer():
+        return None
+    return int(block.numbers[tree[1]])
+
+
+def _cut(
+    name: str, size: tuple[int, int], given: Sequence[int | None]
+) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """Where the rows and columns that a function cuts out of a range begin, from 0, and how many there
+    are; None if they are not adjacent."""
+    numbers = [one or 0 for one in given]
+    ways = [(0, size[0]), (0, size[1])]
+    if name in ("CHOOSECOLS", "CHOOSEROWS"):
+        first = numbers[0] if numbers else 0
+        if numbers != [*range(first, first + len(numbers))] or first < 1:
+            return None
+        ways[name == "CHOOSECOLS"] = first - 1, len(numbers)
+    elif name == "OFFSET":
+        rows, columns, high, wide = [*numbers, 0, 0, 0, 0][:4]
+        ways = [(rows, high or size[0]), (columns, wide or size[1])]
+    elif name == "INDEX":
+        ways = [(n - 1, 1) if n else way for n, way in zip([*numbers, 0, 0], ways)]
+    else:
+        for axis, n in enumerate(numbers[:2]):
+            first, count = (0, n) if n > 0 else (size[axis] + n, -n)
+            if name == "DROP":
+                first, count = (count, size[axis] - count) if n > 0 else (0, first)
+            ways[axis] = (first, count) if n else ways[axis]
+    if any(count < 1 for _, count in ways):
+        return None
+    return ways[0], ways[1]
+
+
 def _carried(
     block: Block, tree: Tree, flip: bool = False
 ) -> Iterator[tuple[Product | Reference, bool]]:
@@ -399,8 +471,9 @@ def _carried(
             if _bare(term)[0] == "ref":
                 yield block.references[_bare(term)[1]], flip
         return
-    if tree[0] == "ref":
-        yield block.references[tree[1]], flip
+    part = _part(block, tree)
+    if part is not None:
+        yield part, flip
     elif tree[0] == "call":
         inner = flip != (tree[1] == "TRANSPOSE")
         for one in tree[2]:
@@ -494,9 +567,8 @@ def _line(block: Block, tree: Tree) -> Factor | None:
     tree = _bare(tree)
     while tree[0] == "call" and tree[1] == "TRANSPOSE":
         tree = _bare(tree[2][0])
-    if tree[0] != "ref":
-        return None
-    return _along(block.references[tree[1]])
+    part = _part(block, tree)
+    return None if part is None else _along(part)
 
 
 def _along(ref: Reference) -> Factor | None:

@@ -26,6 +26,7 @@ from .by_formulas import (
     by_sheet,
     conflict,
     memory_name,
+    ranges_of_weights,
     read_by_formulas,
 )
 from .find import (
@@ -98,6 +99,8 @@ class Survey:
         trouble: why they cannot be determined, or None.
         book: the file's contents.
         joined: whether its formulas leave the outputs of several heads side by side, without W_O.
+        instead: the ranges to give with --attention A, where attn-xl does not compute the attention
+            weights of the formulas.
     """
 
     path: Path
@@ -106,6 +109,7 @@ class Survey:
     trouble: InputError | None = None
     book: Book | None = field(default=None, repr=False)
     joined: bool = False
+    instead: Sequence[str] = ()
 
 
 def survey_book(
@@ -161,6 +165,7 @@ def survey_book(
     roles = by_sheet(book, said, attentions, plain_of)
     if attentions and survey.trouble is None:
         settings = {**_settings_of(attentions[0], roles), **settings}
+        survey.instead = ranges_of_weights(attentions[0])
         survey.joined = len(attentions[0].heads) > 1 and "W_O" not in attentions[0].weights
     for plain, original in names.items():
         here = [a for a in asked if a.area[0] == original]

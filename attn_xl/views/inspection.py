@@ -31,7 +31,12 @@ def commands(file: str, made: Survey, given: Given) -> list[str]:
     """The commands that convert a file, each tried: one if the file is unambiguous; otherwise one for
     each sheet or attention that is unambiguous by itself or, failing that, one with the option that an
     error names or with the likeliest table as the sentence."""
-    if not _fails(made, given, {}):
+    error = _fails_alone(made, {})
+    if not error:
+        ranges = [*_several(given.get("range", ())), *made.instead]
+        instead: tuple[Given, Given] = {**given, "range": ranges}, {"attention": "A"}
+        if made.instead and not _fails(made, *instead):
+            return [_command(file, *instead)]
         return [_command(file, given, {})]
     if "sheet" not in given:
         alone: list[Given] = [{**given, "sheet": [s.name]} for s in made.sheets if s.found]
@@ -42,7 +47,8 @@ def commands(file: str, made: Survey, given: Given) -> list[str]:
     for reading, settings in tried:
         if len(tried) > MOST_TRIED:
             break
-        for more in _named_options(_fails(made, reading, settings)):
+        error = error if reading is given and not settings else _fails(made, reading, settings)
+        for more in _named_options(error):
             option = {**reading, **more[0]}, {**settings, **more[1]}
             if option in tried:
                 continue
@@ -84,8 +90,6 @@ def _command(file: str, reading: Given, settings: Given) -> str:
 
 def _fails(made: Survey, reading: Given, settings: Given) -> str:
     """The error of a conversion with these options; "" if it succeeds."""
-    from attn_xl.models.build import foresee
-
     try:
         again = made  # a trained model has no book
         if made.book is not None:
@@ -93,10 +97,20 @@ def _fails(made: Survey, reading: Given, settings: Given) -> str:
             again = survey_of(made.book, **chosen, attention=settings.get("attention"))
             if "weights" in reading:
                 again.tables = made.tables
-        if again.trouble is not None or again.tables is None:
-            return str(again.trouble)
+    except AttnXlError as error:
+        return str(error)
+    return _fails_alone(again, settings)
+
+
+def _fails_alone(made: Survey, settings: Given) -> str:
+    """The error of a conversion of what was found; "" if it succeeds."""
+    from attn_xl.models.build import foresee
+
+    if made.trouble is not None or made.tables is None:
+        return str(made.trouble)
+    try:
         where = f"{made.path}, sheet 'Settings'"
-        foresee(again.tables, Settings.resolve(settings, again.tables.settings, where))
+        foresee(made.tables, Settings.resolve(settings, made.tables.settings, where))
     except AttnXlError as error:
         return str(error)
     return ""

@@ -132,6 +132,9 @@ def test_quoting(sheet: str, text: str) -> None:
     [
         ("pets.Scores", "pets.Scores"),
         ("W_Q", "W_Q"),
+        ("Step12.pets.W_Q.m", "Step12.pets.W_Q.m"),
+        ("Step1_x0041_", "Step1.x0041_"),
+        ("ABC1234", "_ABC1234"),
         ("Q1", "_Q1"),
         ("R", "_R"),
         ("a b", "a_b"),

@@ -301,6 +301,16 @@ def test_trained_weights_are_an_input_like_any_other(
     assert "Loss" in ran("show", learned, "--loss")  # its model is written with it
 
 
+def test_trained_weights_keep_the_target(make: Make, tmp_path: Path) -> None:
+    """It is a sentence of its own in an input without a loss."""
+    x, target = table(np.sin(np.arange(8)).reshape(4, 2)), [[0.5, -0.5]]
+    path, weights = make({"pets": x, "Target": target}), tmp_path / "w.xlsx"
+    call = ["learn", str(path), "--model=cnn", "--hidden=2", "--steps=1", f"--weights-out={weights}"]
+    assert CliRunner().invoke(app, [*call, "-o", str(tmp_path / "o.xlsx")]).exit_code == 0
+    (graph,) = attn_xl.attend(weights).values()
+    assert graph["Loss"].values.item() == attn_xl.learn(path, model="cnn", hidden=2, steps=1).losses[-1]
+
+
 def test_weights_that_are_missing_are_drawn_as_xavier_uniform() -> None:
     """Uniform within ±√(6 / (rows + columns)), as torch.nn.init.xavier_uniform_, by the seed."""
     x = attn_xl.given(np.eye(30).tolist(), map(str, range(30)), map(str, range(30)), "x")
@@ -325,6 +335,12 @@ def test_a_step_that_does_not_exist_is_said_with_those_that_do(tmp_path: Path) -
     assert "ScaledStep1" not in str(found.value)
     with pytest.raises(CallError, match=r"several steps: Step1\.pets\.dScores, Step1\.desk\.dScores"):
         attn_xl.explain(run.computation, "Step1.dScores")
+
+
+def test_a_step_that_is_not_there_is_said_in_the_terminal() -> None:
+    """It was looked for among the influences, which a run of learning does not have."""
+    found = CliRunner().invoke(app, ["show", str(SAMPLE), "--steps=1", "--step=dScors"])
+    assert re.search("no step 'dScors'.*dScores", f"{found.exception}"), found.exception
 
 
 def test_a_gradient_is_explained_without_its_sentence() -> None:
@@ -429,6 +445,7 @@ def test_long_runs_keep_the_same_curve(steps: int, tmp_path: Path) -> None:
         ({"rate": 0}, CallError, "takes a number above 0"),
         ({"momentum": 0.5}, CallError, "has no effect without optimizer momentum"),
         ({"decay": 0.5}, CallError, "has no effect without optimizer adamw"),
+        ({"influence": True}, CallError, "influence has no effect with steps"),
     ],
 )
 def test_what_cannot_be_learned_is_said(options: Any, error: type[Exception], message: str) -> None:
@@ -489,6 +506,18 @@ def test_one_class_is_none_to_tell_apart() -> None:
     x = {"a": attn_xl.given([[1, 0]], ["mouse"], ["x", "y"], "a")}
     with pytest.raises(InputError, match="'yes' is the only class"):
         attn_xl.learn(x, model="classify", labels={"a": "yes"})
+
+
+@pytest.mark.parametrize(
+    ("choice", "value"),
+    [("live_layers", "1"), ("live_heads", "1"), ("live_rows", "1"), ("live_network", False),
+     ("vocabulary", "used")],
+)  # fmt: skip
+def test_what_enters_as_values_cannot_be_learned_from(choice: str, value: Any, make: Make) -> None:
+    """The run was another one: later steps went on with the values of the first."""
+    options = {"steps": 2, "heads": 2, "layers": 2, choice: value}
+    with pytest.raises(CallError, match=f"{choice} does not go with steps"):
+        attn_xl.learn(make(language_model()), **options)  # type: ignore[arg-type]
 
 
 def test_a_model_without_weights_has_nothing_to_learn(make: Make) -> None:

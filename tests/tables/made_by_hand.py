@@ -721,7 +721,43 @@ def weights_and_biases_of_pytorch(path: Path) -> np.ndarray:
     return h.o
 
 
+def parts_of_arrays(path: Path) -> np.ndarray:
+    """Queries, keys and values of both heads in one array each; each head takes its columns by another
+    function."""
+    hand, x, s = Hand(), numbers(210, 3, 4), "mh"
+    w, mix = [numbers(n, 4, 4) / 2 for n in (211, 212, 213)], numbers(214, 4, 4)
+    hand.given(s, 2, 1, x)
+    full = []
+    for n, m in enumerate(w):
+        hand.given(s, 2, 8 + 5 * n, m)
+        full.append(hand.array(s, 8, 8 + 5 * n, x @ m, f"MMULT($A$2:$D$4,{area(2, 8 + 5 * n, m)})"))
+    anchors = [f"_xlfn.ANCHORARRAY({at})" for at in ("H8", "M8", "R8")]
+    taken = [
+        (f"_xlfn.CHOOSECOLS({anchors[0]},1,2)", "OFFSET(M8,0,0,3,2)", f"_xlfn.TAKE({anchors[2]},,2)"),
+        (
+            f"_xlfn.DROP({anchors[0]},,2)",
+            "INDEX(M8:P10,0,3):INDEX(M8:P10,0,4)",
+            f"_xlfn.TAKE({anchors[2]},,-2)",
+        ),
+    ]
+    outputs = []
+    for n, (q, k, v) in enumerate(taken):
+        top, part = 14 + 6 * n, slice(2 * n, 2 * n + 2)
+        a = softmax(full[0][:, part] @ full[1][:, part].T / np.sqrt(2))
+        hand.array(s, top, 1, a, f"SOFTMAX(MMULT({q},TRANSPOSE({k}))/SQRT(2))")
+        outputs.append(hand.array(s, top, 6, a @ full[2][:, part], f"MMULT({area(top, 1, a)},{v})"))
+        hand.cells(
+            s, 30, 1 + 2 * n, outputs[n], lambda r, c, n=n: address(r - 16 + 6 * n, c + 5 - 2 * n)
+        )  # type: ignore[misc]
+    hand.given(s, 30, 8, mix)
+    out = np.hstack(outputs) @ mix
+    hand.array(s, 36, 1, out, "MMULT(A30:D32,H30:K33)")
+    hand.save(path)
+    return np.asarray(out)
+
+
 WORKBOOKS = [
+    parts_of_arrays,
     one_matrix_with_its_bias,
     weights_and_biases_of_pytorch,
     divided_by_a_cell,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -30,6 +31,7 @@ from made_by_hand import (
 
 import attn_xl
 from attn_xl.cli.main import main
+from attn_xl.spreadsheets.addresses import address
 from attn_xl.tables.read import survey
 
 PEERS = [  # beside a checkout, or beside its worktrees
@@ -149,6 +151,39 @@ def test_examples_that_share_their_weights_are_sentences(tmp_path: Path, capsys:
     for graph, h in zip(graphs.values(), heads):
         np.testing.assert_allclose(graph["Output"].values, h.o)
     succeed(proposed(tmp_path / "three.xlsx", capsys), tmp_path)
+
+
+def rounded(path: Path, heads: int) -> np.ndarray:
+    """Attention weights rounded to one decimal; returns the outputs side by side."""
+    hand, s, x, outputs = Hand(), "s", numbers(220, 3, 4), []
+    hand.given(s, 2, 1, x)
+    for head in range(heads):
+        w, top = [numbers(221 + 3 * head + n, 4, 2) / 3 for n in range(3)], 2 + 20 * head
+        h = Head(x, w)
+        for n, m in enumerate((h.q, h.k, h.v)):
+            hand.given(s, top, 6 + 3 * n, w[n])
+            hand.array(s, top + 5, 6 + 3 * n, m, f"MMULT($A$2:$D$4,{area(top, 6 + 3 * n, w[n])})")
+        q, k, v = (area(top + 5, 6 + 3 * n, h.q) for n in range(3))
+        a = h.a.round(1)
+        hand.array(s, top + 10, 1, a, f"ROUND(SOFTMAX(MMULT({q},TRANSPOSE({k}))/SQRT(2)),1)")
+        outputs.append(hand.array(s, top + 10, 6, a @ h.v, f"MMULT({area(top + 10, 1, a)},{v})"))
+    hand.save(path)
+    return np.hstack(outputs)
+
+
+@pytest.mark.parametrize("heads", [1, 2])
+def test_attention_weights_that_are_no_softmax_are_proposed_as_they_are(
+    heads: int, tmp_path: Path, capsys: Any
+) -> None:
+    expected = rounded(path := tmp_path / "rounded.xlsx", heads)
+    (command,) = proposed(path, capsys)
+    succeed([command], tmp_path)
+    assert command[-2:] == ["--attention", "A"]
+    ranges = [value for option, value in pairwise(command) if option == "--range"]
+    assert len(ranges) == heads
+    tables = attn_xl.read_tables(path, range=ranges, attention="A")
+    (graph,) = attn_xl.attend(tables, attention="A").values()
+    np.testing.assert_allclose(graph["Output"].values, expected, rtol=1e-9)
 
 
 def test_a_table_of_formulas_is_a_result_whatever_it_is_called(tmp_path: Path) -> None:
@@ -274,6 +309,26 @@ def given(path: Path) -> None:
     hand.save(path)
 
 
+def test_typed_attention_weights_are_told_by_their_product(tmp_path: Path, capsys: Any) -> None:
+    """A transformer drawn by hand: words in columns, times a matrix of 0 and 1."""
+    hand, x, s = Hand(), numbers(230, 3, 4), "Transformer"
+    a = np.array([[1.0, 0, 0, 1], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]])
+    hand.given(s, 2, 2, [["Features"]])
+    hand.given(s, 4, 7, x)
+    hand.given(s, 2, 12, [["Attention weight matrix"]])
+    hand.given(s, 4, 12, a)
+    hand.array(s, 10, 12, x @ a, "MMULT(G4:J6,L4:O7)")
+    hand.given(s, 16, 7, w := numbers(231, 3, 3))
+    hand.array(s, 16, 12, w @ x @ a, "MMULT(G16:I18,L10:O12)")
+    hand.save(path := tmp_path / "drawn.xlsx")
+    (graph,) = attn_xl.attend(attn_xl.read_tables(path)).values()
+    np.testing.assert_allclose(graph["Output"].values, (x @ a).T)
+    succeed(proposed(path, capsys), tmp_path)
+    hand.given(s, 2, 12, [["Shift matrix"]])
+    hand.save(path)
+    assert "A" not in attn_xl.read_tables(path, range="Transformer!G4:J6").weights
+
+
 def test_attention_is_given_by_its_label_a_range_or_a_sheet(tmp_path: Path, capsys: Any) -> None:
     given(path := tmp_path / "given.xlsx")
     ((*_, option, value),) = proposed(path, capsys)
@@ -329,6 +384,27 @@ def test_formulas_that_read_each_other_again_and_again_end(tmp_path: Path) -> No
     before = process_time()
     survey(tmp_path / "chain.xlsx")
     assert process_time() - before < 1
+
+
+@thorough
+@pytest.mark.parametrize("down", [True, False], ids=["one column", "one row"])
+def test_the_time_grows_with_the_number_of_tables(down: bool, tmp_path: Path) -> None:
+    """Eight times the tables take not 64 times, but about eight times as long."""
+
+    def seconds(tables: int) -> float:
+        hand = Hand()
+        for n in range(tables):
+            row, column = (1 + 4 * n, 1) if down else (1, 1 + 3 * n)
+            hand.given("s", row, column, [["T"]])
+            hand.cells(
+                "s", row + 1, column, np.ones((2, 2)), lambda r, c: f"{address(r + 40, c + 3)}*2"
+            )
+        hand.save(tmp_path / "small.xlsx")
+        before = process_time()
+        survey(tmp_path / "small.xlsx")
+        return process_time() - before
+
+    assert seconds(2_000) < 16 * min(seconds(250), seconds(250)) + 0.2
 
 
 def test_a_page_lists_the_likely_inputs_first(tmp_path: Path, capsys: Any) -> None:

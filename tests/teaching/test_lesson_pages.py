@@ -11,17 +11,22 @@ import numpy as np
 import openpyxl
 import pytest
 from conftest import SAMPLES, alike, by_libreoffice, verify
+from test_languages import cut_off
 from test_sixty import RIGHT, TABLES
 
 from attn_xl import read_tables
 from attn_xl.settings import Arrangement, Language, Settings
 from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
-from attn_xl.teaching.grading.results import Prediction
+from attn_xl.teaching.grading.grade_class import grade_class
+from attn_xl.teaching.grading.grade_sheets import grades_layout
+from attn_xl.teaching.grading.results import Graded, Prediction, Status
 from attn_xl.teaching.lessons.blanks import Lesson
 from attn_xl.teaching.lessons.lesson import write_lesson
+from attn_xl.teaching.lessons.pages import LINE
 from attn_xl.teaching.lessons.predictions import came_out
 from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.layout.page import NOTHING
+from attn_xl.workbook.write import write_layout
 
 CANVAS = Settings(layout=Arrangement.layers)
 STEPS = ["Q", "K", "V", "Scores", "Scaled", "Softmax", "Output"]
@@ -224,3 +229,30 @@ def test_of_choices_that_begin_alike_the_longest_counts() -> None:
         ("same order", "same order; smaller differences"),
     )
     assert given.outcome == "otherwise"
+
+
+@alike
+@pytest.mark.parametrize("language", Language)
+@pytest.mark.parametrize("layout", [Arrangement.layers, Arrangement.sheets])
+def test_no_text_is_cut_off_in_a_lesson_and_its_feedback(
+    layout: Arrangement, language: Language, tmp_path: Path
+) -> None:
+    """Headings of marks stand beside each other, over columns that are narrow."""
+    path, back = tmp_path / "lesson.xlsx", tmp_path / "back"
+    settings = Settings(layout=layout, language=language, controls=True)
+    write_lesson(read_tables(SAMPLES / "by-hand.xlsx"), path, settings=settings, lesson=Lesson(level=3))
+    assert cut_off(path) == set()
+    grade_class([path], feedback=back, jobs=1)
+    assert cut_off(back / "lesson.xlsx") == set()
+
+
+def test_rows_of_predictions_hold_their_lines(tmp_path: Path) -> None:
+    """An answer that takes several lines does not run into the next student's."""
+    long = "each word by itself, and each of them as much as all the others"
+    one = Graded(Path("one.xlsx"), Status.marked, predictions={"Q": Prediction(long, ("no",))})
+    short = replace(one, predictions={"Q": Prediction("no", ("no",))})
+    write_layout(grades_layout([one, short]), tmp_path / "grades.xlsx")
+    sheet = openpyxl.load_workbook(tmp_path / "grades.xlsx")["Predictions"]
+    (row,) = [cell.row for line in sheet for cell in line if cell.value == long]
+    assert sheet.row_dimensions[row].height > 3 * LINE
+    assert sheet.row_dimensions[row + 1].height < 2 * LINE

@@ -3,15 +3,14 @@ of them do not belong to it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
-from attn_xl.spreadsheets.addresses import address
+from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.blocks.blocks import FormulaBlock, Mask
 from attn_xl.spreadsheets.blocks.references import Lookup, rectangles_of
 from attn_xl.spreadsheets.blocks.templates import Coordinates, Forms
 from attn_xl.spreadsheets.formulas import WIDTH, Ints, SheetCells
+from attn_xl.spreadsheets.ranges import shortened_spans, spans
 
 
 def values_at(forms: Forms, sheet: SheetCells, places: Ints) -> Coordinates:
@@ -31,6 +30,17 @@ def predicted(block: FormulaBlock, keys: Ints) -> list[Coordinates]:
     return [block.predicted(key // WIDTH, key % WIDTH + 1) for key in keys.tolist()]
 
 
+def fitting(forms: Forms, block: FormulaBlock, places: Ints) -> Mask:
+    """Which cells have the formula that a block has there."""
+    formulas = block.sheet.formulas[places]
+    own = forms.template[block.sheet.formulas[block.places[0]]]
+    fits = (formulas >= 0) & (forms.template[formulas] == own)
+    if fits.any():
+        values = values_at(forms, block.sheet, places[fits])
+        fits[fits] = (values == np.array(predicted(block, block.sheet.keys[places[fits]]))).all(axis=1)
+    return np.asarray(fits)
+
+
 def formula_for(forms: Forms, block: FormulaBlock, key: int) -> str:
     """The formula that a block's pattern predicts for a cell."""
     nearest = int(block.places[np.argmin(np.abs(block.keys - key))])
@@ -46,14 +56,14 @@ def copies(forms: Forms, block: FormulaBlock) -> bool:
     return bool((said[:, sides] == block.slopes[:, sides]).all())
 
 
-def entered(forms: Forms, block: FormulaBlock, group: Ints, formula: str) -> str:
-    """What to do with cells that should have a block's formula."""
-    if len(group) == 1:
-        return f"Enter ={formula}."
-    cell = address(int(group[0]) // WIDTH, int(group[0]) % WIDTH + 1)
-    if copies(forms, block):
-        return f"Enter ={formula} in {cell} and copy it to the others."
-    return f"Enter ={formula} in {cell}, and the like in the others."
+def unlike(forms: Forms, block: FormulaBlock, group: Ints, kind: str, what: str) -> Finding:
+    """The finding about cells that should have a block's formula."""
+    formula, others = formula_for(forms, block, int(group[0])), ""
+    if len(group) > 1:
+        again = " and copy it to" if copies(forms, block) else ", and the like in"
+        others = f" in {spans(group[:1])}{again} the others"
+    what = f"{what} {shortened_spans(block.spans)}; their formula here is ={formula}"
+    return Finding(block.sheet.name, spans(group), kind, what, f"Enter ={formula}{others}.")
 
 
 def cannot_compute(lookup: Lookup, block: FormulaBlock, key: int, typed: bool = False) -> bool:
@@ -85,11 +95,6 @@ def cannot_compute(lookup: Lookup, block: FormulaBlock, key: int, typed: bool = 
 
 
 # Other cells among those of a block
-
-
-def beside(key: int) -> Iterable[int]:
-    """The keys of the four adjacent cells."""
-    return key - 1, key + 1, key - WIDTH, key + WIDTH
 
 
 def other_cells(block: FormulaBlock) -> Ints:

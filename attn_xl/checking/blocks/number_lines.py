@@ -24,12 +24,6 @@ class NumberLines:
     def __init__(self, found: list[FormulaBlock], lookup: Lookup) -> None:
         self.blocks, self.lookup = found, lookup
         self._known: dict[str, Ints] = {}
-        self._used: dict[str, tuple[Ints, Ints]] = {}
-        self._numbers = {id(block): number for number, block in enumerate(found)}
-
-    def number(self, block: FormulaBlock) -> int:
-        """The number of a block."""
-        return self._numbers[id(block)]
 
     def of(self, sheet: SheetCells, keys: Ints) -> Ints:
         """For each cell the number of its block, or array formula; that of all constants; that of what

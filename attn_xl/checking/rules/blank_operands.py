@@ -9,19 +9,21 @@ operand reads, are not.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from attn_xl.checking.blocks.block_cells import values_at
 from attn_xl.checking.blocks.words import ADDING, CAREFUL
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.addresses import address
 from attn_xl.spreadsheets.blocks.blocks import FormulaBlock
-from attn_xl.spreadsheets.blocks.references import Lookup, Rectangles, keys_within, rectangles_of, uses
-from attn_xl.spreadsheets.blocks.templates import Forms, Reference, Template, names
-from attn_xl.spreadsheets.formulas import TEXT, WIDTH, FormulaBook, Ints, SheetCells
+from attn_xl.spreadsheets.blocks.pieces import Pieces
+from attn_xl.spreadsheets.blocks.references import Lookup, Rectangles, keys_within, rectangles_of
+from attn_xl.spreadsheets.blocks.templates import Reference, names
+from attn_xl.spreadsheets.formulas import TEXT, WIDTH, Ints, SheetCells
 from attn_xl.spreadsheets.ranges import shortened_spans, spans
 from attn_xl.text import count
 
@@ -51,90 +53,68 @@ class _Read:
         return np.asarray(self.corners[0] * WIDTH + self.corners[1] - 1)
 
 
-def computed_with_nothing(
-    book: FormulaBook,
-    forms: Forms,
-    lookup: Lookup,
-    blocks: Sequence[FormulaBlock],
-    asked: set[tuple[str, int]],
-) -> list[Finding]:
+def computed_with_nothing(pieces: Pieces, asked: set[tuple[str, int]]) -> Iterator[Finding]:
     """Formulas that compute with blank cells or with text.
 
     Blank cells that some formula tests (ISBLANK, COUNT) are there to be filled in, and formulas with a
     test (IF, COUNT, ...) are assumed to handle blanks; both are left out.
     """
     found: list[_Use] = []
-    meant: dict[tuple[str, str, int], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-    block_of = {name: np.full(len(sheet.keys), -1) for name, sheet in book.sheets.items()}
+    meant: dict[tuple[int, str], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    lookup, blocks = pieces.lookup, pieces.blocks
     for number, block in enumerate(blocks):
-        block_of[block.sheet.name][block.places] = number
-    for order, (sheet, places, template, values) in enumerate(uses(book, forms)):
-        if template.functions & CAREFUL:
-            continue
-        reads = list(_reads(lookup, sheet, template, values))
+        reads = [] if block.template.functions & CAREFUL else _reads(pieces, block)
         if not any((read.blank | read.text).any() for read in reads):
             continue
-        mine = block_of[sheet.name][places]
-        by_block = {n: np.flatnonzero(mine == n) for n in np.unique(mine[mine >= 0]).tolist()}
-        free = [np.zeros(len(places), dtype=np.bool_) for _ in reads]
-        for number, members in by_block.items():
-            for mask, part in zip(free, _free(lookup, blocks[number], places, reads, members)):
-                mask[members] = part
-        for read, mask in zip(reads, free):
-            of_many = np.isin(mine, [n for n, members in by_block.items() if len(members) > 2])
+        for read, free in zip(reads, _free(lookup, block, reads)):
             skips = read.reference.function in SKIPPING and not read.reference.operand
-            mask |= skips & (read.numbers >= np.where(of_many, 1, 2))
+            free |= skips & (read.numbers >= (1 if len(block.places) > 2 else 2))
             for kind, bad in (("blank", read.blank), ("text", read.text)):
                 for place in np.flatnonzero(bad).tolist():
-                    box = [int(x[place]) for x in read.corners]
                     if kind == "blank" and (read.target.name, int(read.keys[place])) in asked:
                         continue
+                    box = [int(x[place]) for x in read.corners]
                     said, made = _in_words(read.target, box, kind, asked)
-                    at = "" if read.target is sheet else f" of {read.target.name!r}"
-                    key = int(sheet.keys[places[place]])
-                    if said and mask[place] and (made or kind == "blank"):
-                        group = int(mine[place]) if mine[place] >= 0 else -order - 1
-                        meant[sheet.name, kind, group][said + at].append(key)
+                    at = "" if read.target is block.sheet else f" of {read.target.name!r}"
+                    key = int(block.keys[place])
+                    if said and free[place] and (made or kind == "blank"):
+                        meant[number, kind][said + at].append(key)
                     elif said:
-                        group = int(mine[place]) if mine[place] >= 0 else -order - 1
-                        computes = template.general not in ("§", "§:§")
-                        found.append((kind, said + at, sheet.name, group, key, computes))
-    out = [_cause(uses) for uses in _by_cause(found)]
-    for (name, kind, _), cells in meant.items():
+                        found.append((kind, said + at, number, key))
+    yield from (_cause(blocks, uses) for uses in _by_cause(found))
+    for (number, kind), cells in meant.items():
         said = shortened_spans(", ".join(cells))
         what = f"uses the blank {said} in a sparsely filled table"
         if kind == "text":
             what = f"skips {said}, where formulas give text"
         where = spans(np.unique([key for keys in cells.values() for key in keys]))
-        out.append(Finding(name, where, "sparse", what, "Nothing, if intended."))
-    return out
+        yield Finding(blocks[number].sheet.name, where, "sparse", what, "Nothing, if intended.")
 
 
-_Use = tuple[str, str, str, int, int, bool]
-"""The kind, the blank cells or the texts in words; the sheet, the block and the key that use them, and
-whether it computes with them."""
+_Use = tuple[str, str, int, int]
+"""The kind, the blank cells or the texts in words; the block and the key that use them."""
 
 
 def _by_cause(found: list[_Use]) -> list[list[_Use]]:
     """The uses of one cell, or by one block, together."""
-    group_of: dict[tuple[str, str] | tuple[str, str, int], list[_Use]] = {}
+    group_of: dict[tuple[str, str | int], list[_Use]] = {}
     for use in found:
-        said, block = use[:2], (use[0], use[2], use[3])
-        one, other = group_of.get(said, []), group_of.get(block, [])
+        one, other = group_of.get(use[:2], []), group_of.get(use[::2], [])
         merged = one if one is other else one + other
         merged.append(use)
-        for kind, what, sheet, group, *_ in merged:
-            group_of[kind, what] = group_of[kind, sheet, group] = merged
+        for kind, what, number, _ in merged:
+            group_of[kind, what] = group_of[kind, number] = merged
     return list({id(group): group for group in group_of.values()}.values())
 
 
-def _cause(uses: list[_Use]) -> Finding:
+def _cause(blocks: list[FormulaBlock], uses: list[_Use]) -> Finding:
     kind = uses[0][0]
-    computing = [use for use in uses if use[5]] or uses
-    name = Counter(use[2] for use in computing).most_common(1)[0][0]
-    said = shortened_spans(", ".join(dict.fromkeys(what for _, what, *_ in uses)))
-    keys = np.unique([use[4] for use in uses if use[2] == name])
-    others = len({(use[2], use[4]) for use in uses if use[2] != name})
+    computing = [use for use in uses if blocks[use[2]].template.general not in ("§", "§:§")] or uses
+    name = Counter(blocks[use[2]].sheet.name for use in computing).most_common(1)[0][0]
+    said = shortened_spans(", ".join(dict.fromkeys(use[1] for use in uses)))
+    cells = {(blocks[number].sheet.name, key) for *_, number, key in uses}
+    keys = np.array([key for sheet, key in cells if sheet == name])
+    others = len(cells) - len(keys)
     many = f", as do {count(others, 'cell')} of other sheets" if others else ""
     if kind == "blank":
         what, do = f"uses the blank {said}{many}", "Fill it in or remove it from the formula."
@@ -143,14 +123,14 @@ def _cause(uses: list[_Use]) -> Finding:
     return Finding(name, spans(keys), kind, what, do)
 
 
-def _reads(
-    lookup: Lookup, sheet: SheetCells, template: Template, values: NDArray[np.float64]
-) -> list[_Read]:
-    """The references of a template that take part in computing."""
+def _reads(pieces: Pieces, block: FormulaBlock) -> list[_Read]:
+    """The references of a block's formulas that take part in computing."""
     out = []
+    template, lookup = block.template, pieces.lookup
+    values = values_at(pieces.forms, block.sheet, block.places)
     copied = template.general in ("§", "§:§")
     for reference in template.references:
-        target = lookup.sheet(reference.sheet, sheet)
+        target = lookup.sheet(reference.sheet, block.sheet)
         if target is None or not (reference.operand or reference.function in ADDING or copied):
             continue
         corners = rectangles_of(reference, values)
@@ -164,28 +144,25 @@ def _reads(
     return out
 
 
-def _free(
-    lookup: Lookup, block: FormulaBlock, places: Ints, reads: list[_Read], members: Ints
-) -> list[Mask]:
+def _free(lookup: Lookup, block: FormulaBlock, reads: list[_Read]) -> list[Mask]:
     """For each reference, which formulas of a block read a cell that is intentionally blank."""
     sheet = block.sheet
-    rows, columns = sheet.keys[places[members]] // WIDTH, sheet.keys[places[members]] % WIDTH + 1
-    out = [np.zeros(len(members), dtype=np.bool_) for _ in reads]
+    rows, columns = block.keys // WIDTH, block.keys % WIDTH + 1
+    out = [np.zeros(len(rows), dtype=np.bool_) for _ in reads]
     own = []
     for mask, read in zip(out, reads):
         if read.reference.cells == 2:
             continue
-        y, x = read.corners[0][members], read.corners[1][members]
-        blank = read.blank[members]
+        y, x, blank = read.corners[0], read.corners[1], read.blank
         own_row, own_column = bool((y == rows).all()), bool((x == columns).all())
         if read.target is sheet and own_row != own_column:
             own.append((mask, blank, x if own_row else y, y if own_row else x, own_row))
         height, width = block.extents
-        of_itself = np.isin(read.keys[members][~blank], block.keys)
+        of_itself = np.isin(read.keys[~blank], block.keys)
         if read.target is sheet and len(block.places) < height * width and of_itself.any():
             mask |= blank & (2 * of_itself.sum() > len(of_itself))  # the edge of a triangle
     blanks = sum(int(blank.sum()) for _, blank, *_ in own)
-    here_and_there = blanks > 1 and blanks >= FREE * len(members)
+    here_and_there = blanks > 1 and blanks >= FREE * len(rows)
     of_its_line = bool(own) and len(own) == sum(read.reference.cells == 1 for read in reads)
     every = np.all([blank for _, blank, *_ in own], axis=0) if of_its_line else None
     labelled: dict[bool, Mask] = {}
@@ -200,7 +177,7 @@ def _free(
                 mask[at] |= blank[at]
         if every is not None:
             if own_row not in labelled:
-                ones = np.ones(len(members), dtype=np.int64)
+                ones = np.ones(len(rows), dtype=np.int64)
                 corners = (rows, ones, rows, columns) if own_row else (ones, columns, rows, columns)
                 labelled[own_row] = lookup.filled(sheet).texts(corners) > 0
             mask |= every & labelled[own_row] & ((~blank).sum() > 1)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from attn_xl.checking.blocks.block_cells import values_at
 from attn_xl.checking.findings import Finding
-from attn_xl.spreadsheets.addresses import address, quoted
+from attn_xl.spreadsheets.addresses import quoted
 from attn_xl.spreadsheets.blocks.dependents import cells_with, made_from, using
 from attn_xl.spreadsheets.blocks.references import Lookup, keys_within, rectangles_of, uses
 from attn_xl.spreadsheets.blocks.templates import Coordinates, Forms, Template, as_typed, names
@@ -67,10 +68,8 @@ def ironcalc_values(engine: Recalculated) -> Compute:
     """A function that returns what IronCalc computes."""
 
     def compute(sheet: str, keys: Ints) -> list[Value]:
-        if sheet not in engine.sheets:
-            return [None] * len(keys)
-        rows, columns = (keys // WIDTH).tolist(), (keys % WIDTH + 1).tolist()
-        return engine.values(sheet, [*zip(rows, columns)])
+        places = zip((keys // WIDTH).tolist(), (keys % WIDTH + 1).tolist())
+        return engine.values(sheet, [*places]) if sheet in engine.sheets else [None] * len(keys)
 
     return compute
 
@@ -78,15 +77,13 @@ def ironcalc_values(engine: Recalculated) -> Compute:
 def frozen_cells(book: FormulaBook, forms: Forms) -> list[tuple[str, int, int, str]]:
     """The cells whose value differs from one calculation to the next (RAND, NOW), by sheet, row and
     column, with their stored number: while they keep it, the rest can be compared."""
-    unsteady = [not UNSTEADY.isdisjoint(template.functions) for template in forms.templates]
-    volatile = np.flatnonzero(np.array(unsteady, dtype=np.bool_)[forms.template])
     found = []
-    for sheet in book.sheets.values() if len(volatile) else ():
-        own = np.isin(np.maximum(sheet.formulas, sheet.spilled), volatile) & (sheet.kinds == NUMBER)
-        for place in np.flatnonzero(own).tolist():
-            key = int(sheet.keys[place])
-            number = f"{float(sheet.numbers[place])!r}"
-            found.append((sheet.name, key // WIDTH, key % WIDTH + 1, number))
+    for name, keys in cells_with(book, forms, UNSTEADY).items():
+        sheet = book.sheets[name]
+        for key, place in zip(keys, sheet.find(np.array(keys, dtype=np.int64)).tolist()):
+            if sheet.kinds[place] == NUMBER:
+                number = f"{float(sheet.numbers[place])!r}"
+                found.append((name, key // WIDTH, key % WIDTH + 1, number))
     return found
 
 
@@ -187,7 +184,8 @@ def wrong_values(
             its operands.
         engine: the name of the engine.
     """
-    found, checked = [], 0
+    found: list[Finding] = []
+    checked = 0
     origins = origins_of_errors(book, forms, lookup)
     suspects: list[tuple[SheetCells, Ints, list[Value]]] = []
     seeds: dict[str, list[int]] = defaultdict(list)
@@ -211,7 +209,8 @@ def wrong_values(
                 or (value == _CIRCLE and book.repeats)
                 or (
                     engine == "IronCalc"
-                    and _is_lost_in_squares(sheet, place, value, forms, lookup, tolerance)
+                    and not _SPREAD.isdisjoint(forms.templates[forms.template[formula]].functions)
+                    and _is_rounding(sheet, place, value, forms, lookup, tolerance)
                 )
                 for formula, place, value in zip(formulas.tolist(), places.tolist(), values)
             ]
@@ -226,25 +225,21 @@ def wrong_values(
                 key = int(sheet.keys[place])
                 if key in rough[sheet.name] and same(sheet, key, value, max(tolerance, ROUGHLY)):
                     continue
-                if not _is_left_by_cancellation(sheet, place, value, forms, lookup, tolerance):
+                if not _is_rounding(sheet, place, value, forms, lookup, tolerance):
                     found.append(_wrong_value_finding(sheet, place, value, engine))
     return found, checked
 
 
-def _stored_findings(sheet: SheetCells, origins: dict[str, Ints]) -> list[Finding]:
+def _stored_findings(sheet: SheetCells, origins: dict[str, Ints]) -> Iterator[Finding]:
     """Findings on error values."""
-    out = []
     errors: dict[str, list[int]] = defaultdict(list)
     for place in np.flatnonzero(sheet.kinds == ERROR).tolist():
         errors[sheet.texts.get(place, "#ERROR!")].append(int(sheet.keys[place]))
     for text, keys in errors.items():
         what = _error_text(sheet, text, keys, origins)
-        out.append(
-            Finding(
-                sheet.name, spans(np.array(keys)), "error", what, "Fix the cells it is computed from."
-            )
+        yield Finding(
+            sheet.name, spans(np.array(keys)), "error", what, "Fix the cells it is computed from."
         )
-    return out
 
 
 def _differing(sheet: SheetCells, places: Ints, computed: Sequence[Value], tolerance: float) -> Ints:
@@ -277,51 +272,25 @@ def _largest(sheet: SheetCells) -> float:
     return float((finite if len(finite) else sizes).max(initial=0.0))
 
 
-def _is_left_by_cancellation(
+def _is_rounding(
     sheet: SheetCells, place: int, value: Value, forms: Forms, lookup: Lookup, tolerance: float
 ) -> bool:
-    """Whether a difference is within the rounding error that cancellation of the operands can leave."""
-    numbers = _numbers(sheet, place, value)
-    if numbers is None:
-        return False
-    stored, computed = numbers
-    template, values = _formula(sheet, place, forms)
-    sizes = _sizes(sheet, template, values, lookup)
-    largest = float(sizes[sizes < INFINITE].max(initial=0.0))
-    if template.is_product or "*" in template.operators:
-        largest = max(largest, largest * largest)
-    return abs(stored - computed) <= tolerance * LEFT_OVER * largest
-
-
-def _is_lost_in_squares(
-    sheet: SheetCells, place: int, value: Value, forms: Forms, lookup: Lookup, tolerance: float
-) -> bool:
-    """Whether a difference, or that of the squares, is within what sums of squares lose by
-    cancellation."""
-    numbers = _numbers(sheet, place, value)
-    if numbers is None:
-        return False
-    stored, computed = numbers
-    template, values = _formula(sheet, place, forms)
-    if _SPREAD.isdisjoint(template.functions):
-        return False
-    largest = float(_sizes(sheet, template, values, lookup).max(initial=0.0))
-    gap = min(abs(stored - computed), abs(stored * stored - computed * computed))
-    return gap <= tolerance * LEFT_OVER * largest * largest
-
-
-def _numbers(sheet: SheetCells, place: int, value: Value) -> tuple[float, float] | None:
-    """The stored and the computed value of a cell with its own formula, if both are numbers."""
+    """Whether a difference is within the rounding error that cancellation of the operands can leave: of
+    products, that of the products; of a variance, that of sums of squares, also of their roots."""
     stored = sheet.stored(place)
     if type(stored) is not float or type(value) not in (float, int) or sheet.formulas[place] < 0:
-        return None
-    return stored, float(value)  # type: ignore[arg-type]
-
-
-def _formula(sheet: SheetCells, place: int, forms: Forms) -> tuple[Template, Coordinates]:
-    formula, key = sheet.formulas[place : place + 1], sheet.keys[place : place + 1]
-    values = forms.coordinates(formula, key // WIDTH, key % WIDTH + 1)
-    return forms.templates[int(forms.template[formula[0]])], values
+        return False
+    computed = float(value)  # type: ignore[arg-type]
+    template = forms.templates[forms.template[sheet.formulas[place]]]
+    sizes = _sizes(sheet, template, values_at(forms, sheet, np.array([place])), lookup)
+    largest = float(sizes[sizes < INFINITE].max(initial=0.0))
+    gap = abs(stored - computed)
+    if not _SPREAD.isdisjoint(template.functions):
+        largest = float(sizes.max(initial=0.0)) ** 2
+        gap = min(gap, abs(stored * stored - computed * computed))
+    elif template.is_product or "*" in template.operators:
+        largest = max(largest, largest * largest)
+    return gap <= tolerance * LEFT_OVER * largest
 
 
 def _sizes(
@@ -347,19 +316,13 @@ def same(sheet: SheetCells, key: int, computed: Value, tolerance: float) -> bool
 
 
 def _wrong_value_finding(sheet: SheetCells, place: int, value: Value, engine: str) -> Finding:
-    key = int(sheet.keys[place])
-    cell = address(key // WIDTH, key % WIDTH + 1)
-    stored = sheet.stored(place)
+    cell = spans(sheet.keys[[place]])
     if value == _CIRCLE:
         what = "circular reference: depends on itself, or on a cell that does"
         return Finding(sheet.name, cell, "error", what, "Remove the cell from its own operands.")
-    return Finding(
-        sheet.name,
-        cell,
-        "value",
-        f"stored {_shown(stored)}, {engine} computes {_shown(value)}",
-        "Recalculate the workbook (F9, in Excel Ctrl+Alt+F9) and save it.",
-    )
+    what = f"stored {_shown(sheet.stored(place))}, {engine} computes {_shown(value)}"
+    do = "Recalculate the workbook (F9, in Excel Ctrl+Alt+F9) and save it."
+    return Finding(sheet.name, cell, "value", what, do)
 
 
 def _shown(value: Value) -> str:
@@ -373,34 +336,22 @@ def _shown(value: Value) -> str:
 def _error_text(sheet: SheetCells, text: str, keys: list[int], origins: dict[str, Ints]) -> str:
     """An error value and, unless it arises in all of the cells, where it begins."""
     here = np.intersect1d(origins[sheet.name], np.array(keys))
-    if len(here):
-        return (
-            text
-            if len(here) == len(keys)
-            else f"{text}, which begins in {shortened_spans(spans(here))}"
-        )
-    for name, cells in origins.items():
-        if len(cells):
-            return f"{text}, which begins in {quoted(name)}!{shortened_spans(spans(cells))}"
+    begins = {"": here} if len(here) else {f"{quoted(n)}!": o for n, o in origins.items() if len(o)}
+    for name, cells in begins.items() if len(here) < len(keys) else ():
+        return f"{text}, which begins in {name}{shortened_spans(spans(cells))}"
     return text
 
 
 def _unchecked_findings(
     sheet: SheetCells, doubts: list[frozenset[str]], places: Ints, engine: str
-) -> list[Finding]:
+) -> Iterator[Finding]:
     if not len(places):
-        return []
+        return
     formulas = np.maximum(sheet.formulas[places], sheet.spilled[places])
     functions = sorted(frozenset[str]().union(*(doubts[formula] for formula in formulas.tolist())))
-    named = f" ({listed(functions, 6)})" if functions else ""
-    many = f"{len(places)} value{'s' * (len(places) > 1)}"
-    cells = spans(sheet.keys[places])
+    why, do = f"{engine} does not compute this, or not as other programs do", "Use the other --engine."
     if functions and UNSTEADY.issuperset(functions):
-        what = f"{many} not checked: different at each calculation{named}"
-        return [
-            Finding(
-                sheet.name, cells, "unchecked", what, "Paste results that must not change as values."
-            )
-        ]
-    what = f"{many} not checked: {engine} does not compute this, or not as other programs do{named}"
-    return [Finding(sheet.name, cells, "unchecked", what, "Use the other --engine.")]
+        why, do = "different at each calculation", "Paste results that must not change as values."
+    named = f" ({listed(functions, 6)})" if functions else ""
+    what = f"{count(len(places), 'value')} not checked: {why}{named}"
+    yield Finding(sheet.name, spans(sheet.keys[places]), "unchecked", what, do)

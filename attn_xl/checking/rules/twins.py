@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain, pairwise
 from typing import Any, TypeVar
 
@@ -17,7 +18,7 @@ from attn_xl.spreadsheets.blocks.pieces import Box, Piece, Pieces, Read, written
 from attn_xl.spreadsheets.blocks.templates import Coordinates, Reference
 from attn_xl.spreadsheets.formulas import WIDTH, SheetCells
 
-from .coverage import finding, follows, kinds_of_operands, replaced, text_of
+from .coverage import finding, kinds_of_operands, replaced, text_of
 
 Place = tuple[str, Box]
 T = TypeVar("T")
@@ -26,9 +27,10 @@ Step = tuple[Any, ...]
 MOST_PIECES = 3_000  # of larger workbooks only neighbours are compared
 MOST_TWINS = 60
 FEWEST_TERMS = 3
+_NAME = re.compile(r"[A-Z][A-Z.0-9]*(?=\()")
+"""The name of a function."""
 _SUM = re.compile(r"(?<![§\w:^/!])§(?:\*§)*(?:[+,]§(?:\*§)*){2,}(?![\^:(*])")
 """A sum of cells or of products of cells, or a list of cells."""
-_SIGMOID = re.compile(r"1/\(1\+EXP\(-§\)\)|§/\(§\+EXP\(-§\)\)|SIGMOID")
 
 
 def unlike_twins(pieces: Pieces, known: set[tuple[str, int]]) -> Iterator[Finding]:
@@ -49,13 +51,8 @@ def unlike_twins(pieces: Pieces, known: set[tuple[str, int]]) -> Iterator[Findin
     yield from _numbers(pieces, seen)
 
 
-def _order(pieces: Pieces) -> dict[str, int]:
-    return {name: number for number, name in enumerate(pieces.book.sheets)}
-
-
 def _classes(pieces: Pieces) -> list[list[Piece]]:
     """Pieces with one text, shape and shapes of operands, in the order of the workbook."""
-    order = _order(pieces)
     classes: dict[tuple[object, ...], list[Piece]] = defaultdict(list)
     for piece in pieces.pieces:
         if piece.reads and piece.text not in ("§", "§:§"):
@@ -65,14 +62,8 @@ def _classes(pieces: Pieces) -> list[list[Piece]]:
         sides = sorted((piece.box[1], piece.box[3]) for piece in twins)
         across = all(left > right for (_, right), (left, _) in pairwise(sides))
         side = 1 if across else 0
-        twins.sort(key=lambda p: (order[p.sheet.name], p.box[side], p.box))
+        twins.sort(key=lambda p: (pieces.order(p.sheet, p.box)[0], p.box[side], p.box))
     return [twins for twins in classes.values() if 1 < len(twins) <= MOST_TWINS]
-
-
-def _target(pieces: Pieces, read: Read) -> Piece | None:
-    """The piece or table that an operand reads, if it reads all of it."""
-    found = pieces.table(read.sheet, read.box)
-    return found if found is not None and found.box == read.box else None
 
 
 def _wrong(
@@ -88,35 +79,31 @@ def _by_turns(pieces: Pieces, twins: list[Piece]) -> Iterator[tuple[Finding, Pie
     step read their weights, except for one of them: and there is such a table where it should be."""
     for slot in range(len(twins[0].reads)) if len(twins) > 2 else ():
         reads = {piece: piece.reads[slot] for piece in twins}
-        offsets = [_offset(piece, read) for piece, read in reads.items()]
-        if len({read.place for read in reads.values()}) == 1:
-            continue
-        away = out_of_turn([*zip(twins, offsets)], most=1)
+        away = out_of_turn([(piece, _offset(piece, read)) for piece, read in reads.items()], most=1)
         if away and reads[away[1]].sheet is not away[1].sheet:
             away = None
-        turn = out_of_turn([(piece, read.place) for piece, read in reads.items()], 2)
-        if not away and not turn:
+        found = away or out_of_turn([(piece, read.place) for piece, read in reads.items()], 2)
+        if not found:
             continue
-        odd, model = away or turn  # type: ignore[misc]
+        odd, model = found
         sheet, box = reads[model].sheet, reads[model].box
+        why = f"where {model.shown(odd.sheet)} and others made alike read"
         if away:
             down, right = (odd.box[k] - model.box[k] for k in (0, 1))
+            why = f"where its {len(twins) - 1} twins read what stands where"
             sheet, box = odd.sheet, (box[0] + down, box[1] + right, box[2] + down, box[3] + right)
-        table = pieces.table(sheet, box)
-        usual = {t.text for p in twins if p is not odd and (t := _target(pieces, reads[p]))}
-        if table is None or table is odd or follows(table, odd):
+        table = _table(pieces, (sheet.name, box))
+        usual = [_table(pieces, read.place) for piece, read in reads.items() if piece is not odd]
+        if table is None or table is odd or table in odd.later:
             continue
-        if kinds_of_operands(pieces, odd, slot) not in [
-            kinds_of_operands(pieces, piece, slot) for piece in twins if piece is not odd
-        ]:
+        kinds = {p: kinds_of_operands(pieces, p, slot) for p in twins}
+        if kinds.pop(odd) not in kinds.values():
             continue  # a step of another kind
-        if away and (table.box != box or table.text not in usual):
+        if away and (table.box != box or table.text not in {t.text for t in usual if t}):
             continue
-        where = written(box, sheet, odd.sheet)
-        why = f"where {model.shown(odd.sheet)} and others made alike read {where}"
-        if away:
-            why = f"where its {len(twins) - 1} twins read what stands where {where} does"
-        yield _wrong(pieces, odd, slot, (sheet.name, box), sheet, why)
+        shown, where = reads[odd].shown(odd.sheet), written(box, sheet, odd.sheet)
+        what = f"reads {shown}, {why} {where}" + " does" * bool(away)
+        yield finding(pieces, odd, "twin", what, replaced(pieces, odd, slot, sheet, box)), odd
 
 
 def _offset(piece: Piece, read: Read) -> tuple[bool, int, int]:
@@ -134,173 +121,119 @@ def _mirrored(pieces: Pieces) -> Iterator[tuple[Finding, Piece]]:
     if len(pieces.pieces) > MOST_PIECES:
         return
     classes = _classes(pieces)
-    before = _ancestors(pieces)
     by_count: dict[int, list[list[Piece]]] = defaultdict(list)
     for twins in classes:
         by_count[len(twins)].append(twins)
-    for many, alike in by_count.items():
+    for parts, alike in by_count.items():
         while alike:
-            group = [alike[0]] + [t for t in alike[1:] if _aligned(alike[0], t, before)]
+            group = [alike[0]] + [t for t in alike[1:] if _aligned(alike[0], t)]
             alike = [t for t in alike if t not in group]
             if len(group) > 1:
-                for i in range(many - 1):
+                for i in range(parts - 1):
                     pairs = [(twins[i], twins[i + 1]) for twins in group]
-                    yield from _conflicts(pieces, pairs, before, True)
-                    yield from _conflicts(pieces, [pair[::-1] for pair in pairs], before, False)
+                    yield from _conflicts(pieces, pairs)
+                    yield from _conflicts(pieces, [pair[::-1] for pair in pairs])
 
 
-def _ancestors(pieces: Pieces) -> list[int]:
-    """For each piece the pieces that it is computed from, as the bits of a number."""
-    direct = [0] * len(pieces.pieces)
-    for piece in pieces.pieces:
-        for user, _ in piece.users:
-            if user is not piece:
-                direct[user.number] |= 1 << piece.number
-    known: dict[int, int] = {}
-
-    def of(start: int) -> int:
-        waiting, found = [start], 0
-        while waiting:
-            bits = direct[waiting.pop()] & ~found
-            found |= bits
-            while bits:
-                low = bits & -bits
-                number = low.bit_length() - 1
-                bits ^= low
-                if number in known:
-                    found |= known[number]
-                else:
-                    waiting.append(number)
-        known[start] = found
-        return found
-
-    return [of(number) for number in range(len(direct))]
-
-
-def _aligned(twins: list[Piece], others: list[Piece], before: list[int]) -> bool:
+def _aligned(twins: list[Piece], others: list[Piece]) -> bool:
     """Whether the i-th of some twins goes with the i-th of others: one is computed from the other, and
-    none from a later one."""
-
-    def on(piece: Piece, other: Piece) -> bool:
-        return bool(before[piece.number] >> other.number & 1)
-
-    down = all(on(b, a) for a, b in zip(twins, others))
-    up = all(on(a, b) for a, b in zip(twins, others))
+    but one of them, which may be wrong, none from a later one."""
+    down = all(b in a.later for a, b in zip(twins, others))
+    up = all(a in b.later for a, b in zip(twins, others))
     if down == up:
         return False
     first, second = (twins, others) if down else (others, twins)
-    return not any(on(second[i], first[j]) for i in range(len(first)) for j in range(i + 1, len(first)))
+    from_later = [any(made in a.later for a in first[i + 1 :]) for i, made in enumerate(second)]
+    return sum(from_later) <= 1
 
 
-def _conflicts(
-    pieces: Pieces, pairs: list[tuple[Piece, Piece]], before: list[int], forward: bool
-) -> Iterator[tuple[Finding, Piece]]:
-    votes: dict[Place, dict[Place, list[tuple[Piece, int, Piece]]]] = defaultdict(
+def _conflicts(pieces: Pieces, pairs: list[tuple[Piece, Piece]]) -> Iterator[tuple[Finding, Piece]]:
+    """Operands that lead from one place of a part to two of the next: where fewer lead, one is wrong.
+    Of two, it is the one that does not read what the part before gives."""
+    led: dict[Place, dict[Place, list[tuple[Piece, int, Piece]]]] = defaultdict(
         lambda: defaultdict(list)
     )
     for here, there in pairs:
         for slot, (read, other) in enumerate(zip(here.reads, there.reads)):
-            votes[read.place][other.place].append((there, slot, here))
-    for _place, led in votes.items():
-        if len(led) != 2:
+            led[read.place][other.place].append((here, slot, there))
+    for to in led.values():
+        if len(to) != 2:
             continue
-        few, most = sorted(led, key=lambda to: len({v[0] for v in led[to]}))
-        if len({p for p, _, _ in led[few]}) != 1:
+        part = {vote[0] for votes in to.values() for vote in votes}
+        sure = [len({vote[2] for vote in votes}) for votes in to.values()]
+        if sure == [1, 1]:
+            tables = [_table(pieces, place) for place in to]
+            sure = [t is not None and all(t is p or t in p.later for p in part) for t in tables]
+        few, most = sorted(to, key=dict(zip(to, sure)).__getitem__)
+        if len(set(sure)) == 1 or len({vote[2] for vote in to[few]}) > 1:
             continue
-        if len(led[few]) == len(led[most]):
-            # Of two, the odd one does not read what the part before gives.
-            after = [
-                to
-                for to in led
-                if _comes_after(pieces, to, [v[2] for to in led for v in led[to]], before)
-            ]
-            if len(after) == 1 and forward:
-                few, most = sorted(led, key=lambda to: to == after[0])
-            else:
-                continue
-        elif len(led[most]) < 2:
+        here, slot, odd = to[few][0]
+        meant = _table(pieces, most)
+        if meant is odd or meant in odd.later:
             continue
-        odd, slot, here = led[few][0]
-        meant = pieces.table(pieces.book.sheets[most[0]], most[1])
-        if meant is odd or (meant is not None and follows(meant, odd)):
-            continue
-        model = led[most][0][0]
-        yield _wrong(
-            pieces, odd, slot, most, pieces.book.sheets[most[0]],
-            f"as {here.shown(odd.sheet)} does; {model.shown(odd.sheet)} beside it reads "
-            f"{written(most[1], pieces.book.sheets[most[0]], odd.sheet)} in that place",
-        )  # fmt: skip
+        sheet = pieces.book.sheets[most[0]]
+        what = (
+            f"reads {odd.reads[slot].shown(odd.sheet)}, as {here.shown(odd.sheet)} does; "
+            f"{to[most][0][2].shown(odd.sheet)} beside it reads {written(most[1], sheet, odd.sheet)} "
+            "in that place"
+        )
+        do = replaced(pieces, odd, slot, sheet, most[1])
+        yield finding(pieces, odd, "twin", what, do), odd
 
 
-def _comes_after(pieces: Pieces, place: Place, part: list[Piece], before: list[int]) -> bool:
-    """Whether a table is computed from all of some pieces."""
-    table = pieces.table(pieces.book.sheets[place[0]], place[1])
-    if table is None or table.block is None:
-        return False
-    return all(before[table.number] >> p.number & 1 or table is p for p in part)
+def _table(pieces: Pieces, place: Place) -> Piece | None:
+    return pieces.table(pieces.book.sheets[place[0]], place[1])
 
 
 # Other functions
 
 
 def _functions(pieces: Pieces) -> Iterator[tuple[Finding, Piece]]:
-    """A piece that computes another function of its operand, cell by cell, than its twins of theirs."""
-    often = Counter(piece.text for piece in pieces.pieces)
-    for users in _users_of_twins(pieces):
-        if len({piece.text for piece in users}) < 2:
+    """A piece that has another function than others that are used, or made, as it is, if nothing has
+    theirs of its operands, or its own of theirs; or that breaks the turns of functions, as of gates.
+    Of two, it is the one that has the rarer function, or the later one."""
+    often = Counter(name for piece in pieces.pieces for name in _NAME.findall(piece.text))
+    computed = {(piece.text, _places(piece)) for piece in pieces.pieces}
+    frames: dict[object, list[Piece]] = defaultdict(list)
+    for piece in pieces.pieces:
+        if piece.reads and piece.size > 1 and _NAME.search(piece.text):
+            frame = _NAME.sub("", piece.text)
+            uses = frozenset((user.text, slot) for user, slot in piece.users if user is not piece)
+            if uses:
+                frames[frame, uses].append(piece)
+            if len(piece.reads) > 2:
+                frames[frame, tuple(kinds_of_operands(pieces, piece))].append(piece)
+    for alike in frames.values():
+        texts = Counter(piece.text for piece in alike)
+        if len(texts) != 2:
             continue
-        if len(users) == 2:
-            piece, model = sorted(users, key=lambda p: (often[p.text], p is users[0]))
-            if not _used_alike(piece, users) and not _same_but_one(piece.text, model.text):
-                continue
-        else:
-            found = out_of_turn([(piece, piece.text) for piece in users])
-            if found is None:
-                continue
-            piece, model = found
-        both = f"{piece.text} {model.text}"
-        sure = _used_alike(piece, [model]) or _same_but_one(piece.text, model.text)
-        gate = "TANH" in both and bool(_SIGMOID.search(both)) and len(users) <= 4
-        what = f"where {model.shown(piece.sheet)}, made alike, has ={text_of(pieces, model)}"
-        kind = "twin" if sure and not gate and not _only_spread(piece.text, model.text) else "unusual"
-        yield finding(pieces, piece, kind, what, "Use the same function, unless it is meant."), piece
-
-
-def _same_but_one(text: str, other: str) -> bool:
-    """Whether two long formulas differ in the name of one function only."""
-    names = [re.findall(r"[A-Z.]+(?=\()", t) for t in (text, other)]
-    plain = [re.sub(r"[A-Z.]+(?=\()", "", t) for t in (text, other)]
-    odd = sum(a != b for a, b in zip(*names))
-    return plain[0] == plain[1] and odd == 1 and plain[0].count("§") > 3
-
-
-def _only_spread(text: str, other: str) -> bool:
-    """Whether two formulas differ only in the kind of variance."""
-    plain = [re.sub(r"(VAR|STDEV)(?:PA?|A|\.P|\.S)?\(", r"\1(", t) for t in (text, other)]
-    return plain[0] == plain[1]
-
-
-def _users_of_twins(pieces: Pieces) -> Iterator[list[Piece]]:
-    """What is computed from each of some twins, but for what is computed alike from all of them."""
+        rarity = {t: (texts[t], sum(often[name] for name in _NAME.findall(t))) for t in [*texts][::-1]}
+        text, usual = sorted(rarity, key=rarity.__getitem__)
+        odd, models = ([p for p in alike if p.text == t] for t in (text, usual))
+        names = zip(_NAME.findall(text), _NAME.findall(usual))
+        if len(odd) > 1 or [own != other for own, other in names].count(True) > 1:
+            continue
+        if not computed & {(usual, _places(odd[0])), *((text, _places(model)) for model in models)}:
+            either = len(models) == 1 and models[0].sheet is odd[0].sheet
+            yield _other_function(pieces, odd[0], models[0], either), odd[0]
     for twins in _classes(pieces):
-        groups: dict[object, list[list[Piece]]] = defaultdict(list)
-        for piece in twins:
-            users = {
-                user
-                for user, slot in piece.users
-                if user is not piece
-                and slot == 0
-                and user.reads[0].place == piece.place
-                and not user.product
-                and user.text not in ("§", "§:§", "TRANSPOSE(§:§)")
-            }
-            shapes = sorted((user.shape, *(read.shape for read in user.reads)) for user in users)
-            groups[tuple(shapes)].append(sorted(users, key=lambda user: user.text))
-        for found in groups.values():
-            alike = set.intersection(*({user.text for user in users} for users in found))
-            rest = [[user for user in users if user.text not in alike] for users in found]
-            if len(found) > 1 and {len(users) for users in rest} == {1}:
-                yield [users[0] for users in rest]
+        users = [[u for u, _ in p.users if len(u.reads) == 1 and not u.product] for p in twins]
+        found = out_of_turn([(u[0], u[0].text) for u in users if len(u) == 1], 2)
+        if found:
+            yield _other_function(pieces, *found), found[0]
+
+
+def _other_function(pieces: Pieces, piece: Piece, model: Piece, either: bool = False) -> Finding:
+    """The finding about a function unlike that of a model, or that `either` may be wrong."""
+    spread = {re.sub(r"(VAR|STDEV)(?:PA?|A|\.P|\.S)?\(", r"\1(", p.text) for p in (piece, model)}
+    kind = "unusual" if len(spread) == 1 else "twin"
+    what = f"where {model.shown(piece.sheet)}, made alike, has ={text_of(pieces, model)}"
+    found = finding(pieces, piece, kind, what, "Use the same function, unless it is meant.")
+    return replace(found, cells=f"{found.cells}, {model.shown()}") if either else found
+
+
+def _places(piece: Piece) -> tuple[Place, ...]:
+    return tuple(read.place for read in piece.reads)
 
 
 def out_of_turn(
@@ -327,12 +260,6 @@ def out_of_turn(
                 turn = [item[0] for item in order[odd[0] % period :: period]]
                 found = order[odd[0]][0], next(p for p in turn if p is not order[odd[0]][0])
     return found
-
-
-def _used_alike(piece: Piece, twins: list[Piece]) -> bool:
-    """Whether a piece is used as its twins are."""
-    uses = [{(user.text, slot, user.shape) for user, slot in p.users} for p in (piece, *twins)]
-    return bool(uses[0]) and all(other == uses[0] for other in uses if other)
 
 
 def _numbers(pieces: Pieces, seen: set[Piece]) -> Iterator[Finding]:

@@ -2,27 +2,26 @@
 typed constant or blank.
 
 Limits: in a line of fewer than four cells, or a rectangle of fewer than six, the odd cell cannot be
-identified; nor can it if a quarter of a block or more is odd.
+identified; nor can it if more than a third of a block is odd.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from attn_xl.checking.blocks.block_cells import (
     are_in_its_lines,
-    beside,
     cannot_compute,
-    copies,
-    entered,
+    fitting,
     formula_for,
     has_its_line,
     is_diagonal,
     other_cells,
     predicted,
     text_at,
+    unlike,
     values_at,
 )
 from attn_xl.checking.blocks.number_lines import (
@@ -36,57 +35,54 @@ from attn_xl.checking.blocks.number_lines import (
 )
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.blocks.blocks import FormulaBlock, groups
-from attn_xl.spreadsheets.blocks.pieces import Box
-from attn_xl.spreadsheets.blocks.references import Lookup
-from attn_xl.spreadsheets.blocks.templates import Coordinates, Forms, Template
-from attn_xl.spreadsheets.formulas import NUMBER, TEXT, WIDTH, Ints, SheetCells
-from attn_xl.spreadsheets.ranges import shortened_spans, spans
+from attn_xl.spreadsheets.blocks.pieces import Pieces
+from attn_xl.spreadsheets.blocks.templates import Coordinates, Template
+from attn_xl.spreadsheets.formulas import NUMBER, TEXT, WIDTH, Ints
 
-MOST_ODD = 1 / 3  # odd cells per fitting cell, at most: one in four is odd
+MOST_ODD = 1 / 2  # odd cells per fitting cell, at most: one line of three is odd
 Overwritten = dict[Finding, list[tuple[int, str]]]
 """For each finding of constants, the keys of the cells and the formulas that belong there."""
-MOST_ADDED = 1_000  # cells of a sum; larger sums are not compared term by term
 MOST_SKIPPING = 4  # lines of links, of which the distance is chance
 FEWEST_IN_LINE, FEWEST_IN_RECTANGLE = 3, 5  # fitting cells that make another one odd
+MOST_BLANK = 1 / 3  # blank cells per formula; with more, the blanks look intended
+FEWEST_AROUND_HOLE = 4  # formulas of a line
 
 
 class Slips:
-    """Finds the cells of a workbook that differ from their neighbours.
+    """Finds the cells of a workbook that differ from their neighbours: formulas and constants unlike
+    those of their block, and blank cells that its formula could compute.
 
     Args:
-        forms: the formulas of a workbook as templates; lookup: its sheets; lines: its numbers and
-            blocks.
+        pieces: the blocks of a workbook; asked: the cells (sheet and key) that formulas test for being
+            blank, which are no holes.
 
     Attributes:
         overwritten: for each finding of constants, the cells and the formulas that belong there.
     """
 
-    def __init__(
-        self,
-        forms: Forms,
-        lookup: Lookup,
-        lines: NumberLines,
-    ) -> None:
-        self.forms, self.lookup, self.lines = forms, lookup, lines
-        self.blocks = lines.blocks
+    def __init__(self, pieces: Pieces, asked: set[tuple[str, int]]) -> None:
+        self.forms, self.lookup, self.readers = pieces.forms, pieces.lookup, pieces.readers
+        self.lines, self.blocks = NumberLines(pieces.blocks, pieces.lookup), pieces.blocks
+        self.asked = asked
         self.overwritten: Overwritten = {}
 
     def all(self) -> Iterator[Finding]:
         """All findings."""
         for block in self.blocks:
-            if self._is_evidence(block):
+            if len(block.places) >= (FEWEST_IN_LINE if block.flat else FEWEST_IN_RECTANGLE):
                 yield from self._odd_formulas(block)
                 yield from self._other_cells(block)
                 for line in self._typed_lines(block):
                     yield self._constant(block, line)
-
-    def _is_evidence(self, block: FormulaBlock) -> bool:
-        fewest = FEWEST_IN_LINE if block.flat else FEWEST_IN_RECTANGLE
-        return len(block.places) >= fewest
+            if len(block.places) >= (FEWEST_AROUND_HOLE if block.flat else FEWEST_IN_RECTANGLE):
+                yield from self._holes_within(block)
+            if block.flat and len(block.places) > 1:
+                yield from self._hole_after(block)
+                yield from self._hole_that_is_read(block)
 
     def _are_few(self, block: FormulaBlock, odd: Ints) -> bool:
-        """Whether odd cells are few among those of a block, or one line between its others."""
-        return len(odd) <= max(1, MOST_ODD * len(block.places)) or self._is_one_line(block, odd)
+        """Whether odd cells are few among those of a block."""
+        return len(odd) <= max(1, MOST_ODD * len(block.places))
 
     def _odd_formulas(self, block: FormulaBlock) -> Iterator[Finding]:
         """Formulas of the block's template whose references do not follow the block."""
@@ -101,52 +97,32 @@ class Slips:
         within = odd[near]
         if not self._are_few(block, within):
             return
-        beyond = set(odd[~near].tolist())
         for group in groups(within):
-            if not any(
-                key in beyond for cell in group.tolist() for key in beside(cell)
-            ) and self._is_slip(block, group):
+            if self._is_slip(block, group):
                 yield self._odd(block, group)
-
-    def _is_one_line(self, block: FormulaBlock, odd: Ints) -> bool:
-        """Whether odd cells are one line between others, which are copies of each other."""
-        for lines, side in ((odd // WIDTH, 0), (odd % WIDTH + 1, 1)):
-            between = block.box[side] < lines[0] < block.box[side + 2]
-            if between and (lines == lines[0]).all() and min(block.extents) > 1:
-                return copies(self.forms, block)
-        return False
 
     def _is_slip(self, block: FormulaBlock, group: Ints) -> bool:
         rows, columns = group // WIDTH, group % WIDTH + 1
         top, left, bottom, right = block.box
-        in_row, in_column = len(set(rows.tolist())) == 1, len(set(columns.tolist())) == 1
         if (
             self._counts_in_text(block, group)
             or self._is_step(block, group)
             or self._reads_what_others_do(block, group)
         ):
             return False
-        if block.flat:
-            rows_or_columns = (top, rows, bottom) if block.extents[1] > 1 else (left, columns, right)
-            low, place, high = rows_or_columns
-            along = low <= int(place[0]) <= high
-            if len(group) > 1 or not along:
-                return False
-        elif not (in_row or in_column):
+        in_row, in_column = bool((rows == rows[0]).all()), bool((columns == columns[0]).all())
+        if (len(group) > 1) if block.flat else not (in_row or in_column):
             return False
         outside = (rows < top) | (rows > bottom) | (columns < left) | (columns > right)
         if not outside.any():
             return True
-        if block.flat:
-            whole = block.template.general != "§" and not self._computes_from(block, group)
-        else:
-            whole = bool(outside.all()) and (
-                (in_row and (columns.min(), columns.max()) == (left, right))
-                or (in_column and (rows.min(), rows.max()) == (top, bottom))
-            )
         if all(cannot_compute(self.lookup, block, key) for key in group.tolist()):
             return False  # the operands of the block end where it does
-        return whole
+        if block.flat:
+            return block.template.general != "§"
+        whole_row = in_row and (columns.min(), columns.max()) == (left, right)
+        whole_column = in_column and (rows.min(), rows.max()) == (top, bottom)
+        return bool(outside.all()) and (whole_row or whole_column)
 
     def _is_step(self, block: FormulaBlock, group: Ints) -> bool:
         """Whether several cells at the end of a line refer to another setting than those before: a
@@ -165,8 +141,8 @@ class Slips:
 
     def _reads_what_others_do(self, block: FormulaBlock, group: Ints) -> bool:
         """Whether links lead to cells that are computed as those of their block's other links are, and
-        the block's pattern would not: losses that stand almost as far from each other. Of a few links
-        that skip lines it is not known how many they skip."""
+        the block's pattern would not: losses that stand almost as far from each other; or to what the
+        cells meant copy. Of a few links that skip lines it is not known how many they skip."""
         if block.template.general != "§":
             return False
         (reference,) = block.template.references
@@ -191,23 +167,11 @@ class Slips:
         usual = computed(at(values_at(self.forms, block.sheet, block.places)))
         own = at(values_at(self.forms, block.sheet, block.sheet.find(group)))
         meant = at(np.array(predicted(block, group)))
-        if (linked := self._linked(target, meant)) is not None and (linked == own).all():
+        copied = (target.formulas[meant] >= 0) & (target.numbers[meant] == target.numbers[own])
+        if (copied & (own >= 0) & (meant >= 0)).all():
             return True
         alike = usual[0] >= 0 and (usual == usual[0]).all() and (computed(own) == usual[0]).all()
         return bool(alike and (computed(meant) != usual[0]).all())
-
-    def _linked(self, sheet: SheetCells, places: Ints) -> Ints | None:
-        """The places of the cells of a sheet to which other cells of it are links, if all are."""
-        formulas = np.where(places < 0, -1, sheet.formulas[places])
-        kinds = set(self.forms.template[formulas].tolist()) if (formulas >= 0).all() else set()
-        if len(kinds) != 1:
-            return None
-        template = self.forms.templates[kinds.pop()]
-        if template.general != "§" or template.references[0].sheet:
-            return None
-        start = template.references[0].at
-        ends = values_at(self.forms, sheet, places)[:, start : start + 2].astype(np.int64)
-        return sheet.find(ends[:, 0] * WIDTH + ends[:, 1] - 1)
 
     def _typed_lines(self, block: FormulaBlock) -> Iterator[Ints]:
         """Whole lines of numbers beside a block, where it would go on as long as what it is computed
@@ -249,11 +213,8 @@ class Slips:
                 -1, 2
             )
             before, own, after = self.lines.of(target, cells).tolist()
-            if own == NO_NUMBER or before != own or (target is block.sheet and key in cells):
+            if own == NO_NUMBER or before != own:
                 return False
-            source, typed = target.find(cells[1:2])[0], block.sheet.find(np.array([key]))[0]
-            if block.flat and abs(target.numbers[source] - block.sheet.numbers[typed]) in (0, 1):
-                return False  # years above two columns
             ends.append(after != own)
         return any(ends)
 
@@ -271,21 +232,13 @@ class Slips:
         )
 
     def _odd(self, block: FormulaBlock, group: Ints) -> Finding:
-        cells = spans(group)
-        expected = formula_for(self.forms, block, int(group[0]))
-        place = block.sheet.find(group[:1])[0]
-        return Finding(
-            block.sheet.name,
-            cells,
-            "pattern",
-            f"={text_at(self.forms, block.sheet, int(place))} breaks the pattern of "
-            f"{shortened_spans(block.spans)}; their formula here is ={expected}",
-            entered(self.forms, block, group, expected),
-        )
+        text = text_at(self.forms, block.sheet, int(block.sheet.find(group[:1])[0]))
+        return unlike(self.forms, block, group, "pattern", f"={text} breaks the pattern of")
 
     def _other_cells(self, block: FormulaBlock) -> Iterator[Finding]:
         """Constants and formulas of another kind among those of the block."""
-        strange = self._unlike_block(block, other_cells(block))
+        strange = other_cells(block)
+        strange = strange[~fitting(self.forms, block, strange)]
         sheet = block.sheet
         given = [
             int(sheet.keys[place])
@@ -308,13 +261,10 @@ class Slips:
             numbers[:] = False
         texts = ~formulas & (sheet.kinds[strange] == TEXT)
         for group in groups(sheet.keys[strange[numbers]]):
-            if block.flat or len(group) <= max(block.extents):
-                yield self._constant(block, group)
+            yield self._constant(block, group)
         for mask, kind in ((formulas, "pattern"), (texts, "constant")):
             for group in groups(sheet.keys[strange[mask]]):
-                if has_its_line(block, group):
-                    continue  # a line of its own
-                if self.lines.crosses(block, int(group[0])) or self._summarizes(block, int(group[0])):
+                if has_its_line(block, group) or self._summarizes(block, int(group[0])):
                     continue
                 if kind == "constant" and block.extents[0] == 1:
                     continue  # a label of the formulas to its right
@@ -333,20 +283,6 @@ class Slips:
                     return True
         return False
 
-    def _unlike_block(self, block: FormulaBlock, places: Ints) -> Ints:
-        """The cells whose formula differs from the one that the block has there."""
-        sheet, forms = block.sheet, self.forms
-        alike = np.zeros(len(places), dtype=np.bool_)
-        for i, place in enumerate(places.tolist()):
-            formula = int(sheet.formulas[place])
-            if formula < 0:
-                continue
-            template = forms.templates[int(forms.template[formula])]
-            (values,) = values_at(forms, sheet, places[i : i + 1])
-            (expected,) = predicted(block, sheet.keys[places[i : i + 1]])
-            alike[i] = template is block.template and np.array_equal(values, expected)
-        return places[~alike]
-
     def _summarizes(self, block: FormulaBlock, key: int) -> bool:
         """Whether a formula in a line is computed from other cells of the line, while those are not: a
         mean price among totals."""
@@ -359,15 +295,6 @@ class Slips:
         (expected,) = predicted(block, np.array([key]))
         return self._in_line(block, template, values) and not self._in_line(
             block, block.template, expected
-        )
-
-    def _computes_from(self, block: FormulaBlock, group: Ints) -> bool:
-        """Whether formulas of a block's template are computed from the block's cells alone: `C2+C3`
-        below both."""
-        at = block.sheet.find(group)
-        return any(
-            self._in_line(block, block.template, values)
-            for values in values_at(self.forms, block.sheet, at)
         )
 
     def _in_line(self, block: FormulaBlock, template: Template, values: Coordinates) -> bool:
@@ -383,112 +310,58 @@ class Slips:
         copied = block.template.text == "§" and self._in_line(
             block, block.template, predicted(block, group)[0]
         )
-        finding = Finding(
-            block.sheet.name,
-            spans(group),
-            "restart" if copied else "constant",
-            f"{many} among the formulas of {shortened_spans(block.spans)}; their formula here is "
-            f"={formula_for(self.forms, block, int(group[0]))}",
-            entered(self.forms, block, group, formula_for(self.forms, block, int(group[0]))),
-        )
+        kind = "restart" if copied else "constant"
+        finding = unlike(self.forms, block, group, kind, f"{many} among the formulas of")
         self.overwritten[finding] = [
             (key, formula_for(self.forms, block, key)) for key in group.tolist()
         ]
         return finding
 
+    # Blank cells
 
-# Blank cells
-
-MOST_BLANK = 1 / 3  # blank cells per formula; with more, the blanks look intended
-FEWEST_AROUND_HOLE = 4  # formulas of a line
-
-
-class Holes:
-    """Finds blank cells that a block's formula could compute and that no formula tests for blanks.
-
-    Args:
-        forms: the formulas of a workbook as templates; lookup: its sheets; lines: its numbers and
-            blocks; asked: the cells (sheet and key) that formulas test before they use them; read: how
-            many operands go over each cell of a box.
-    """
-
-    def __init__(
-        self,
-        forms: Forms,
-        lookup: Lookup,
-        lines: NumberLines,
-        asked: set[tuple[str, int]],
-        read: Callable[[SheetCells, Box], Ints],
-    ) -> None:
-        self.forms, self.lookup, self.lines, self.asked = forms, lookup, lines, asked
-        self.read = read
-
-    def all(self) -> Iterator[Finding]:
-        """All findings."""
-        for block in self.lines.blocks:
-            if len(block.places) >= (FEWEST_AROUND_HOLE if block.flat else FEWEST_IN_RECTANGLE):
-                yield from self._in_rectangle(block)
-            yield from self._after(block)
-            numbers = bool((block.sheet.kinds[block.places] == NUMBER).all())
-            if numbers and block.flat and 1 < len(block.places) < FEWEST_AROUND_HOLE:
-                yield from self._that_is_read(block)
-
-    def _that_is_read(self, block: FormulaBlock) -> Iterator[Finding]:
-        """A blank cell at an end of a short line, which other formulas read."""
+    def _hole_that_is_read(self, block: FormulaBlock) -> Iterator[Finding]:
+        """A blank cell at an end of a short line of numbers, which other formulas read."""
+        numbers = (block.sheet.kinds[block.places] == NUMBER).all()
+        if not numbers or len(block.places) >= FEWEST_AROUND_HOLE:
+            return
         step = STEPS[ROW if block.extents[ROW] > 1 else COLUMN]
         for key in (int(block.keys.min()) - step, int(block.keys.max()) + step):
             row, column = key // WIDTH, key % WIDTH + 1
             blank = row > 0 and block.sheet.find(np.array([key]))[0] < 0
-            read = self.read(block.sheet, (row, column, row, column)).any()
-            if blank and read and not self._is_asked(block, np.array([key])):
-                yield from self._hole(block, np.array([key]), block.keys)
+            if blank and self.readers(block.sheet, (row, column, row, column)).any():
+                yield from self._hole(block, np.array([key]))
 
-    def _in_rectangle(self, block: FormulaBlock) -> Iterator[Finding]:
+    def _holes_within(self, block: FormulaBlock) -> Iterator[Finding]:
         # Lines of another kind may stand between its lines.
         rows, columns = np.unique(block.keys // WIDTH), np.unique(block.keys % WIDTH)
         missing = len(rows) * len(columns) - len(block.places)
         if not 0 < missing <= MOST_BLANK * len(block.places):
             return
         keys = np.add.outer(rows * WIDTH, columns).ravel()
-        blank = keys[block.sheet.find(keys) < 0]
-        if not self._is_asked(block, blank):
-            for group in groups(blank):
+        blank = groups(keys[block.sheet.find(keys) < 0])
+        if not any(self._is_asked(block, group) for group in blank):
+            for group in blank:
                 if len(group) < max(block.extents):
-                    yield from self._hole(block, group, block.keys)
+                    yield from self._hole(block, group)
 
-    def _after(self, block: FormulaBlock) -> Iterator[Finding]:
+    def _hole_after(self, block: FormulaBlock) -> Iterator[Finding]:
         """A blank cell after a line that goes on behind it."""
-        if not block.flat or len(block.places) < 2:
-            return
         sheet, step = block.sheet, STEPS[ROW if block.extents[ROW] > 1 else COLUMN]
         gap = int(block.keys.max()) + step
         line = gap + step * np.arange(FEWEST_AROUND_HOLE)
         at = sheet.find(line)
         follows = at[1 : 1 + max(1, FEWEST_AROUND_HOLE - len(block.places))]
-        if at[0] >= 0 or (follows < 0).any() or (sheet.formulas[follows] < 0).any():
+        if at[0] >= 0 or (follows < 0).any() or not fitting(self.forms, block, follows).all():
             return
         before = int(block.keys.min()) - step
-        if sheet.find(np.array([before]))[0] < 0 and not cannot_compute(self.lookup, block, before):
-            return  # sections, each without its first
-        for place in follows:
-            template = self.forms.templates[int(self.forms.template[sheet.formulas[place]])]
-            (values,) = values_at(self.forms, sheet, np.array([place]))
-            (expected,) = predicted(block, sheet.keys[[place]])
-            if template is not block.template or not np.array_equal(values, expected):
-                return
-        if not self._is_asked(block, np.array([gap])):
-            yield from self._hole(block, np.array([gap]), block.keys)
+        # Sections, each without its first, are none.
+        if sheet.find(np.array([before]))[0] >= 0 or cannot_compute(self.lookup, block, before):
+            yield from self._hole(block, np.array([gap]))
 
     def _is_asked(self, block: FormulaBlock, keys: Ints) -> bool:
         return any((block.sheet.name, key) in self.asked for key in keys.tolist())
 
-    def _hole(self, block: FormulaBlock, group: Ints, among: Ints) -> Iterator[Finding]:
-        if not any(cannot_compute(self.lookup, block, key) for key in group.tolist()):
-            yield Finding(
-                block.sheet.name,
-                spans(group),
-                "hole",
-                f"blank among the formulas of {shortened_spans(spans(among))}; their formula here is "
-                f"={formula_for(self.forms, block, int(group[0]))}",
-                entered(self.forms, block, group, formula_for(self.forms, block, int(group[0]))),
-            )
+    def _hole(self, block: FormulaBlock, group: Ints) -> Iterator[Finding]:
+        blank = any(cannot_compute(self.lookup, block, key) for key in group.tolist())
+        if not blank and not self._is_asked(block, group):
+            yield unlike(self.forms, block, group, "hole", "blank among the formulas of")

@@ -117,7 +117,7 @@ class Elementwise(Operation):
 
 def in_parentheses(words: str, signs: Iterable[str]) -> str:
     """The words, in parentheses if they contain one of these signs outside parentheses."""
-    outside, inner = words, None
+    outside, inner = words, None if "(" in words else words
     while inner != outside:
         inner, outside = outside, re.sub(r"\([^()]*\)", "", outside)
     found = any(sign in outside for sign in signs) or (" if " in signs and _is_choice(outside))

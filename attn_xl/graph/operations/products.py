@@ -5,7 +5,6 @@ Sums run from left to right, as in spreadsheet programs, so that the numbers agr
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -152,4 +151,4 @@ class Transpose(Operation):
         return d.T
 
     def cells(self, of: Cells) -> Cells:
-        return replace(of, shape=of.shape[::-1], turned=not of.turned)
+        return Cells(of.node, of.shape[::-1], of.row, of.column, not of.turned)

@@ -16,6 +16,7 @@ from attn_xl.spreadsheets.formulas import TEXT, WIDTH, FormulaBook, Ints, SheetC
 from .templates import Coordinates, Forms, Reference, Template
 
 HEIGHT = MAX_ROWS + 1
+FEW = 16  # rectangles that are counted one by one, equal or not
 Rectangles = tuple[Ints, Ints, Ints, Ints]
 
 
@@ -45,7 +46,9 @@ class Filled:
     def _count(keys: tuple[Ints, Ints], rectangles: Rectangles) -> Ints:
         """Line by line, along the longer side of each rectangle."""
         whole = np.stack(rectangles, axis=1)
-        once, which = np.unique(whole, axis=0, return_inverse=True)
+        once, which = whole, np.arange(len(whole))
+        if len(whole) > FEW:
+            once, which = np.unique(whole, axis=0, return_inverse=True)
         top, left, bottom, right = once.T
         height, width = bottom - top + 1, right - left + 1
         counts = np.zeros(len(once), dtype=np.int64)

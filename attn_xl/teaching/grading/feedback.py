@@ -16,7 +16,7 @@ from attn_xl.settings import Settings
 from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.teaching.lessons.blanks import results_of
-from attn_xl.teaching.lessons.pages import COVER, MARK_WIDTH, row_height
+from attn_xl.teaching.lessons.pages import COVER, MARK_WIDTH, make_room, row_height
 from attn_xl.views.explanation import figure
 from attn_xl.workbook.layout.controls_sheet import with_controls
 from attn_xl.workbook.layout.layout import Blanks, Layout, Sheet
@@ -95,16 +95,17 @@ def _marked(sheet: Sheet, marking: Marking) -> Sheet:
     last = max([last, *(cell.column + cell.across - 1 for cell in sheet.extras.cells)])
     cells, tints = list(sheet.extras.cells), list(sheet.extras.tints)
     widths = dict(sheet.extras.widths)
-    headed: set[tuple[int, int]] = set()
+    heads: dict[tuple[int, int], Cell] = {}
     for block in blocks:
         marks = replace(block.place, column=block.place.column + last)
-        if (marks.row, marks.column) not in headed:
-            cells.append(Cell(marks.row - 1, marks.column, translate("marks")))
-        headed.add((marks.row, marks.column))
+        head = marks.row - 1, marks.column
+        heads[head] = Cell(*head, translate("marks"))
         cells += _marks(block, marks, marking)
         tints += _tints(block, marks)
         widths.update(dict.fromkeys(range(marks.column, marks.last_column + 1), MARK_WIDTH + 1))
-    extras = replace(sheet.extras, cells=tuple(cells), tints=tuple(tints), widths=widths)
+    make_room([*heads.values()], widths)
+    made = (*cells, *heads.values())
+    extras = replace(sheet.extras, cells=made, tints=tuple(tints), widths=widths)
     return replace(sheet, extras=extras)
 
 

@@ -18,7 +18,7 @@ from .feedback import number_format
 from .results import CELLS, GRADES, PREDICTED, Graded, Prediction, Status
 
 PREDICTIONS = "Predictions"
-ROWS_OF_CHART = 16
+ROWS_OF_CHART, WIDTH_OF_ANSWER = 16, 18.0
 
 HEADS = (
     message("id"), message("name"), message("file"), message("status"), message("total"),
@@ -303,6 +303,7 @@ def _predictions(found: Sequence[Graded]) -> Iterator[Sheet]:
     texts += [text for step in steps for text in (step, came_out)]
     cells += [Cell(head, column, text, style="attn heading", align="left")
               for column, text in enumerate(texts, 1)]  # fmt: skip
+    heights = {}
     for row, one in enumerate(marked, head + 1):
         each = [one.predictions.get(step, Prediction("")) for step in steps]
         line = [
@@ -315,7 +316,8 @@ def _predictions(found: Sequence[Graded]) -> Iterator[Sheet]:
             for column, text in enumerate(line, 1)
             if text
         ]
-    widths = {1: 18.0, 2: 18.0} | dict.fromkeys(range(3, len(texts) + 1), 18.0)
-    extras = Extras(tuple(cells), (chart,), widths=widths, zoom=100)
+        heights[row] = max(row_height(text, WIDTH_OF_ANSWER) for text in line)
+    widths = dict.fromkeys(range(1, len(texts) + 1), WIDTH_OF_ANSWER)
+    extras = Extras(tuple(cells), (chart,), widths=widths, heights=heights, zoom=100)
     note = translate("What each student expected of a step, and what came out.")
     yield Sheet(PREDICTIONS, PREDICTIONS, "", translate("Predictions"), note, (), extras)

@@ -20,7 +20,7 @@ from attn_xl.workbook.layout.placed import Block
 
 from .blanks import Lesson, unit_of
 from .guide import Guide, exam_introduction, guide, introduction
-from .predictions import choices_of, outcome
+from .predictions import answer_of, choices_of, outcome
 from .sentences import formula_of_text, held, literal
 
 COVER, HINTS = "Lesson", "Hints"
@@ -124,11 +124,11 @@ def _marked(layout: Layout, sheet: Sheet, steps: Sequence[Step], lesson: Lesson)
     extras = sheet.extras
     cells, tints, choices = list(extras.cells), list(extras.tints), list(extras.choices)
     widths = dict(extras.widths)
-    heats = list(extras.heats)
+    heats, heads = list(extras.heats), list[Cell]()
     for step in () if lesson.exam else steps:
         place, block = step.marks, step.block
         head = translate("marks of {step}", step=step.symbol)
-        cells.append(Cell(place.row - 1, place.column, head, style="attn note"))
+        heads.append(Cell(place.row - 1, place.column, head, style="attn note"))
         for row, column in np.argwhere(layout.blanks.open[block.node]).tolist():
             cells.append(_mark(layout, step, row, column, lesson.tolerance))
         widths.update(dict.fromkeys(range(place.column, place.last_column + 1), MARK_WIDTH))
@@ -142,6 +142,7 @@ def _marked(layout: Layout, sheet: Sheet, steps: Sequence[Step], lesson: Lesson)
         bad = f'OR({mark}="{WRONG}",{mark}="{NO_NUMBER}")'
         tints.append(Tint(block.place.range, bad, "attn wrong"))
         choices.append(Choice(_open_range(layout, block), "", translate("How to"), step.guide.prompt))
+    make_room(heads, widths)
     if not extras.canvas:
         note = translate("To fill in: {how}", how=steps[0].guide.do)
     elif lesson.exam:
@@ -153,7 +154,7 @@ def _marked(layout: Layout, sheet: Sheet, steps: Sequence[Step], lesson: Lesson)
         )
     made = replace(
         extras,
-        cells=tuple(cells),
+        cells=(*cells, *heads),
         tints=tuple(tints),
         choices=tuple(choices),
         widths=widths,
@@ -165,6 +166,18 @@ def _marked(layout: Layout, sheet: Sheet, steps: Sequence[Step], lesson: Lesson)
         bottom = max([place.last_row for place in places] + [cell.row for cell in extras.cells])
         made = replace(made, print_to=f"A1:{address(bottom, last)}")
     return replace(sheet, note=note, extras=made)
+
+
+def make_room(heads: Sequence[Cell], widths: dict[int, float]) -> None:
+    """Widen the column before each heading of marks so far that the heading to its left is not cut
+    off."""
+    for head in heads:
+        columns = [other.column for other in heads if other.row == head.row]
+        following = [column for column in columns if column > head.column]
+        if following:
+            end = min(following)
+            room = sum(widths.setdefault(column, MARK_WIDTH) for column in range(head.column, end))
+            widths[end - 1] += max(0.0, text_width(str(head.value)) + 1 - room)
 
 
 def _open_range(layout: Layout, block: Block) -> str:
@@ -222,16 +235,20 @@ def _cover(layout: Layout, steps: Sequence[Step], lesson: Lesson, title: str) ->
     else:
         heads += [translate("right"), translate("to fix"), "", "", translate("what happens, and why")]
     cells += [
-        Cell(first, column, head, style="attn heading", align="left")
+        Cell(first, column, head or None, style="attn heading", align="left")
         for column, head in enumerate(heads, 1)
     ]
     offered: list[Choice] = []
     for number, step in enumerate(steps, 1):
         at = first + number
         words = f"{step.guide.what} {step.guide.do}"
+        texts = [(2, words), (3, step.guide.question)]
         cells.append(_link(at, step))
         cells.append(Cell(at, 2, words, style="attn text", wrap=True))
-        cells.append(Cell(at, 3, step.guide.question, style="attn text", wrap=True))
+        question = Cell(
+            at, 3, step.guide.question, style="attn text", wrap=True, align="left", indent=1
+        )
+        cells.append(question)
         cells.append(Cell(at, 4, None, style="attn answer", open=True, wrap=True, align="left"))
         words_to_choose = choices_of(step.block.node)
         if words_to_choose:
@@ -249,13 +266,12 @@ def _cover(layout: Layout, steps: Sequence[Step], lesson: Lesson, title: str) ->
             cells.append(Cell(at, 5, shown, count, "attn text", wrap=True))
         else:
             cells += _counts(step, at, number)
-            node = step.block.node
-            complete = f"E{at}={step.cells}"
-            text = outcome(layout, step.block, node.rows[0] if node.rows else "", complete)
+            text = outcome(layout, step.block, f"E{at}={step.cells}")
             if text:
                 cells.append(Cell(at, 9, "", text, "attn text", wrap=True))
+                texts.append((9, answer_of(step.block.node)))
         heights[at] = max(
-            row_height(words, WIDTHS[2]), row_height(step.guide.question, WIDTHS[3]), 3 * LINE
+            3 * LINE, *(row_height(text, WIDTHS[column] - 2 * (column == 3)) for column, text in texts)
         )
     note = translate("Read this page first; then fill in the marked cells, sheet by sheet.")
     widths = {column: WIDTHS[column] for column in WIDTHS if column <= len(heads)}

@@ -56,7 +56,13 @@ def came_out(node: Node) -> tuple[str, ...]:
     return (_label(translate(step.choices[0])),)
 
 
-def outcome(layout: Layout, block: Block, word: str, complete: str) -> str:
+def answer_of(node: Node) -> str:
+    """What happens and why, with names in braces for what is read from the workbook; "" if a step has
+    no such text."""
+    return translate((node.step or UNKNOWN).answer, **_names(node), **held(*_WORDS, *_NUMBERS))
+
+
+def outcome(layout: Layout, block: Block, complete: str) -> str:
     """The formula of what happens and why, from the numbers in the workbook, without the equals sign;
     "" where the step has no such text.
 
@@ -64,29 +70,39 @@ def outcome(layout: Layout, block: Block, word: str, complete: str) -> str:
         complete: a condition that is true once the step is right; until then the text is empty.
     """
     node = block.node
-    step = node.step or UNKNOWN
     used = list(referred_to(node))
     before = layout.blocks.get(used[0]) if used else None
-    formulas = {
-        "own": literal(node.name),
-        "word": literal(translate(in_quotes(shortened(clean(shown(word)), LONGEST_WORD)))),
-        "a": literal(used[0].name if used else ""),
-        "b": literal(used[1].name if len(used) > 1 else ""),
-    }
-    text = translate(step.answer, **held(*formulas, *_WORDS, *_NUMBERS))
+    formulas = {name: literal(text) for name, text in _names(node).items()}
+    text = translate((node.step or UNKNOWN).answer, **held(*formulas, *_WORDS, *_NUMBERS))
     for name in (*_WORDS, *_NUMBERS):
         if f"{{{name}}}" not in text:
             continue
         source = before if name in _OF_BEFORE else block
         if source is None:
             return ""
-        formulas[name] = _columns(name, source, word) if name in _WORDS else _number(name, source)
+        formulas[name] = _columns(name, source) if name in _WORDS else _number(name, source)
         if not formulas[name]:
             return ""
     return f'IF({complete},{formula_of_text(text, **formulas)},"")' if text else ""
 
 
-def _columns(name: str, block: Block, word: str) -> str:
+def _names(node: Node) -> dict[str, str]:
+    """What an answer names whatever the numbers are: the step, its word, what it is computed from."""
+    used = [one.name for one in referred_to(node)]
+    return {
+        "own": node.name,
+        "word": translate(in_quotes(shortened(clean(_word(node)), LONGEST_WORD))),
+        "a": used[0] if used else "",
+        "b": used[1] if len(used) > 1 else "",
+    }
+
+
+def _word(node: Node) -> str:
+    """The word of the first row, which an answer tells of."""
+    return str(shown(node.rows[0])) if node.rows else ""
+
+
+def _columns(name: str, block: Block) -> str:
     """The formula of the columns with the largest number in the first row of a matrix, or the smallest;
     "" where there are none, or too many."""
     sheet, first = quoted(block.place.sheet), _first_row(block.place)
@@ -96,7 +112,7 @@ def _columns(name: str, block: Block, word: str) -> str:
         cells.setdefault(_label(column), []).append(every[i])
     row = f"{sheet}!{first.range}"
     if name in ("other", "nearest"):
-        own = cells.pop(_label(word), ())
+        own = cells.pop(_label(_word(block.node)), ())
         parts = [[*part] for kept, part in groupby(every, lambda cell: cell not in own) if kept]
         row = ",".join(f"{part[0]}:{part[-1].rpartition('!')[2]}" for part in parts)
     if not cells or len(block.node.columns) > MOST_CHOICES:

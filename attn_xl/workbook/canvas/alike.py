@@ -4,8 +4,9 @@ same cells, and it is drawn once."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ from .measures import Figures
 from .picture import layer_of, layer_title
 
 Blocks = Mapping[Node, Block]
+_PLAIN = frozenset({bool, int, float, type(None)})
+"""The types of most fields of operations, which are compared as they are."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -145,6 +148,8 @@ class _Reader:
 
     def _fact(self, value: Any) -> Hashable:
         """A field of an operation."""
+        if type(value) in _PLAIN:
+            return value  # type: ignore[no-any-return]
         if isinstance(value, Loop):
             return value.reverse
         if isinstance(value, np.ndarray):
@@ -183,12 +188,12 @@ def share_widths(figures: Figures, parts: Sequence[Part]) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Likeness:
-    """How a part differs from one that is drawn already."""
+    """How a part differs from one that is drawn already, or from itself."""
 
     part: Part
     original: Part
 
-    @property
+    @cached_property
     def nodes(self) -> dict[Node, Node]:
         """Its matrices, by those of the other."""
         return dict(zip(self.original.nodes, self.part.nodes))
@@ -202,6 +207,8 @@ class Likeness:
 
     def drawing(self, drawing: Drawing) -> Drawing:
         """Its picture, from that of the other."""
+        if self.part is self.original:
+            return drawing
         nodes, captions = self.nodes, self._captions
         return Drawing(
             [
@@ -218,7 +225,9 @@ class Likeness:
             drawing.thin,
         )
 
-    def extras(self, extras: Extras, figures: Figures, picture: Drawing, blocks: Blocks) -> Extras:
+    def extras(
+        self, extras: Extras, figures: Figures, picture: Callable[[], Drawing], blocks: Blocks
+    ) -> Extras:
         """The cells of its picture, from those of the other."""
         assert isinstance(extras.cells, tuple)
         nodes, captions = self.nodes, self._captions

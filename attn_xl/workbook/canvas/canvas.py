@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 
 from attn_xl.errors import InputError
@@ -126,7 +127,7 @@ def _draw_parts(
     drawn = matrices(layout)
     kept = _others(layout)
     old = {block.node: block for sheet in drawn for block in sheet.blocks}
-    others = {block.node: block for sheet in kept for block in sheet.blocks}
+    placed = {block.node: block for sheet in kept for block in sheet.blocks}
     blocks: dict[Node, Block] = {}
     known = [Part.of(figures, *part) for part in parts]
     share_widths(figures, known)
@@ -135,45 +136,45 @@ def _draw_parts(
     pictures = []
     for part in known:
         look = part.drawn(figures.there)
-        if look in drawings and not layout.blanks.open:
-            original, drawing = drawings[look]
-            picture = Likeness(part, original).drawing(drawing)
-        else:
-            picture = best(figures, part.sheets)[0]
-            drawings[look] = part, picture
-        key = look, part.reads({**others, **blocks})
+        if look not in drawings or layout.blanks.open:
+            drawings[look] = part, best(figures, part.sheets)[0]
+        original, drawing = drawings[look]
+        picture = Likeness(part, original)
+        nodes = picture.nodes if original is not part else {}
+        key = look, part.reads(placed)
         original = first.setdefault(key, part)
         like = Likeness(part, original) if original is not part and not layout.blanks.open else None
         here = []
-        for matrix in picture.matrices:
-            figures.there.add(matrix.node)
+        for matrix in drawing.matrices:
+            node = nodes.get(matrix.node, matrix.node)
+            figures.there.add(node)
             if not matrix.repeated:
-                place = Place(part.name, FIRST_ROW + matrix.row, 1 + matrix.column, *matrix.node.shape)
+                place = Place(part.name, FIRST_ROW + matrix.row, 1 + matrix.column, *node.shape)
                 _check(place)
-                blocks[matrix.node] = changed(
-                    old[matrix.node],
+                blocks[node] = placed[node] = changed(
+                    old[node],
                     place=place,
                     caption="",
                     labelled=matrix.labelled,
                     headed=matrix.headed,
                 )
-                here.append(matrix.node)
-        pictures.append((part, here, picture, like))
+                here.append(node)
+        pictures.append((part, here, partial(picture.drawing, drawing), like))
     canvases = []
     extras: dict[Part, Extras] = {}
-    for part, here, picture, like in pictures:
+    for part, here, drawn_here, like in pictures:
         name = part.name
         extras[part] = (
-            like.extras(extras[like.original], figures, picture, {**others, **blocks})
+            like.extras(extras[like.original], figures, drawn_here, placed)
             if like
-            else extras_of(figures, picture, blocks, layout, name=name)
+            else extras_of(figures, drawn_here(), blocks, layout, name=name)
         )
         own = tuple(blocks[node] for node in here)
         layer = next(filter(None, map(layer_of, part.sheets)), None)
         shown = replace(extras[part], again=layer is not None and layer.again)
         canvases.append(Sheet(name, name, "", part.title, translate(NOTE), own, shown))
     moved = {
-        sheet: replace(sheet, blocks=tuple(blocks[block.node] for block in sheet.blocks))
+        sheet: changed(sheet, blocks=tuple(blocks[block.node] for block in sheet.blocks))
         for sheet in drawn
     }
     steps = tuple(moved.get(sheet, sheet) for sheet in layout.sheets)

@@ -100,7 +100,7 @@ def sign(row: int, column: int, text: str) -> Text:
     return Text(row, column, text, align="center", large=True)
 
 
-@dataclass
+@dataclass(eq=False)
 class Drawing:
     """Matrices and texts; rows may be negative until it is `settled`.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
 from attn_xl.graph.loops import loops_in
@@ -80,15 +80,19 @@ class Figures:
         """Give some matrices the width of the widest."""
         self._widths |= dict.fromkeys(nodes, max(map(self.width, nodes)))
 
-    def known_widths(self, picture: Drawing, key: Hashable) -> dict[int, float]:
+    def widths(self, picture: Drawing) -> dict[int, float]:
+        """`widths_of` a finished picture, computed once."""
+        return self.known_widths(lambda: picture, picture)
+
+    def known_widths(self, picture: Callable[[], Drawing], key: Hashable) -> dict[int, float]:
         """`widths_of` a picture, computed once for all pictures with this key."""
         if key not in self._known_widths:
-            self._known_widths[key] = widths_of(self, picture)
+            self._known_widths[key] = widths_of(self, picture())
         return self._known_widths[key]
 
     def need(self, node: Node, heading: str) -> float:
         """The width of a column of a matrix with its heading."""
-        return max(self.width(node), min(bold(heading) + 1.5, LONG_HEADING) if heading else 0.0)
+        return max(self.width(node), heading_width(heading))
 
     def needs(self, node: Node) -> Sequence[float]:
         """The widths of all columns of a matrix."""
@@ -103,11 +107,16 @@ class Figures:
         return drawn.headings
 
 
+def heading_width(heading: str) -> float:
+    """The width of the label of a column, in characters; a longer one takes several lines."""
+    return min(bold(heading) + 1.5, LONG_HEADING) if heading else 0.0
+
+
 def spread_of(figures: Figures, drawing: Drawing) -> Spread:
     heights = heights_of(figures, drawing)
     rows = [heights.get(row, LINE) for row in range(1, FIRST_ROW + drawing.height)]
     starts, sections = starts_of(drawing)
-    return spread(sum(widths_of(figures, drawing).values()) * CHARACTER, rows, starts, sections)
+    return spread(sum(figures.widths(drawing).values()) * CHARACTER, rows, starts, sections)
 
 
 def starts_of(drawing: Drawing) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -126,11 +135,11 @@ def widths_of(figures: Figures, picture: Drawing) -> dict[int, float]:
     for drawn in picture.matrices:
         headings = figures.headings(drawn) if drawn.headed else ()
         rows, columns = drawn.shape
-        for column in range(1 + drawn.column, 1 + drawn.column + columns):
-            need = figures.need(drawn.node, headings[column - 1 - drawn.column] if headings else "")
-            widths[column] = max(widths.get(column, GAP), need)
+        number, first = figures.width(drawn.node), 1 + drawn.column
+        for column, heading in enumerate(headings or [""] * columns, first):
+            widths[column] = max(widths.get(column, GAP), number, heading_width(heading))
         for row in range(drawn.row - drawn.headed, drawn.row + rows):
-            used.setdefault(row, set()).update(range(1 + drawn.column, 1 + drawn.column + columns))
+            used.setdefault(row, set()).update(range(first, first + columns))
     beside = [
         (drawn.row + i, drawn.column, label)
         for drawn in picture.matrices

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import ceil
 
 LEAST = 6.0
@@ -71,22 +72,24 @@ def spread(
         return Spread(one)
     widest = max(least, min(1.0, across / width))
     spreads = []
+    top = [0.0, *accumulate(heights)]
     for number in range(STEPS + 1):
         scale = least + (widest - least) * number / STEPS
-        breaks, whole = _breaks(heights, sorted(starts), sections, down / scale)
+        breaks, whole = _breaks(top, sorted(starts), sections, down / scale)
         spreads.append(Spread(scale, breaks, whole and across / width >= least))
     return max(spreads, key=lambda spread: spread.worth)
 
 
 def _breaks(
-    heights: Sequence[float], starts: Sequence[int], sections: Collection[int], room: float
+    top: Sequence[float], starts: Sequence[int], sections: Collection[int], room: float
 ) -> tuple[tuple[int, ...], bool]:
-    """The rows that begin a page, and whether every step fits on one page."""
-    top = [0.0]
-    for height in heights:
-        top.append(top[-1] + height)
-    ends = [*starts[1:], len(heights) + 1]
-    section_ends = [*(row for row in starts if row in sections), len(heights) + 1]
+    """The rows that begin a page, and whether every step fits on one page.
+
+    Args:
+        top: the height of all rows before each row and, last, of all rows.
+    """
+    ends = [*starts[1:], len(top)]
+    section_ends = [*(row for row in starts if row in sections), len(top)]
     breaks: list[int] = []
     begun, whole = 0.0, True
     for start, end in zip(starts, ends):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import overload
 
 from attn_xl.graph.node import Node
 
 from .page import Cell, changed
 
-_NAME_IN_TEXT = re.compile(r"[\w.]+(?:\^\d+)?")
+_NAME_IN_TEXT = re.compile(r"([\w.]+(?:\^\d+)?)")
 _NAME_IN_FORMULA = re.compile(r"\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*'!|[\w.$\x00]+(?:[!(]|\^\d+)?")
 """A text literal, a quoted sheet name, or a word, with the sign that makes it a sheet or a function and
 with its power: `Beta1^2`."""
@@ -36,11 +36,18 @@ class Names:
         """A caption with the names of the other sheet."""
         if text in self.texts:
             return self.texts[text]
-        return _NAME_IN_TEXT.sub(lambda name: self.words.get(name[0], name[0]), text)
+        pieces = _pieces(text)
+        return "".join(map(self.words.get, pieces, pieces))
 
     def formula(self, formula: str) -> str:
         """A formula, or a pattern of formulas, with the references of the other sheet."""
         return in_formula(formula, lambda name: self.references.get(name, name))
+
+
+@lru_cache(1 << 14)  # the captions of a picture serve all pictures like it
+def _pieces(text: str) -> list[str]:
+    """The words of a text that may be names, and what stands between them."""
+    return _NAME_IN_TEXT.split(text)
 
 
 def in_formula(formula: str, change: Callable[[str], str]) -> str:

@@ -18,6 +18,8 @@ from .placed import Block
 GAP = 2
 """Columns between the numbers and their chart."""
 ROWS_OF_CHART = 18
+CURVES = CURVE, CERTAINTY, DISTANCE
+SYMBOLS = {step.symbol for step in CURVES}
 
 
 def with_curve(layout: Layout) -> Layout:
@@ -28,7 +30,8 @@ def with_curve(layout: Layout) -> Layout:
 
 
 def _is_curve(block: Block) -> bool:
-    return block.node.step in (CURVE, CERTAINTY, DISTANCE) and block.node.shape[0] > 1
+    step = block.node.step
+    return step is not None and step.symbol in SYMBOLS and step in CURVES and len(block.node) > 1
 
 
 def _with_charts(sheet: Sheet, layout: Layout) -> Sheet:

@@ -112,12 +112,13 @@ def sheet_rows(
     begins: dict[int, list[Block]] = {}
     for block in sheet.blocks:
         begins.setdefault(block.place.row, []).append(block)
-    ends = {block.place.last_row for block in sheet.blocks}
+    spans = [(block.place.row, block.place.last_row, block) for block in sheet.blocks]
+    ends = {last for _, last, _ in spans}
     here: list[Block] = []
     for row in range(min(rows), max(rows) + 1):
         headed = [block for block in begins.get(row + 1, ()) if block.headed]
         if row in begins or row - 1 in ends:
-            here = [block for block in sheet.blocks if block.place.row <= row <= block.place.last_row]
+            here = [block for first, last, block in spans if first <= row <= last]
         free = cells.get(row, ())
         height = cell_styles.heights.get(row) or (cell_styles.heading_height if headed else None)
         if here and not headed and not free and not height:

@@ -89,7 +89,8 @@ def add_sheet(
         dynamic: write array formulas that spill.
         likes: the sheets that are like another.
     """
-    return _SheetWriter(book, page, layout, sheet, styles).rows(live, dynamic, likes or Likes(()))
+    likes = likes or Likes(())
+    return _SheetWriter(book, page, layout, sheet, styles, likes).rows(live, dynamic)
 
 
 def defined_names(layout: Layout) -> dict[str, str]:
@@ -102,10 +103,27 @@ def defined_names(layout: Layout) -> dict[str, str]:
     }
 
 
+class Outline:
+    """What a sheet has to know of its cells besides the matrices before it writes them.
+
+    Attributes:
+        last_row, last_column: of all of them; 0 if there are none.
+        repeats: the columns with repeated numbers, each with the defined name of their matrix.
+        special: those that are a link or span several columns.
+    """
+
+    def __init__(self, cells: Sequence[Cell]) -> None:
+        self.last_row = max((cell.row for cell in cells), default=0)
+        self.last_column = max((cell.column + cell.across - 1 for cell in cells), default=0)
+        self.repeats = list(dict.fromkeys((cell.column, cell.like) for cell in cells if cell.like))
+        self.special = [cell for cell in cells if cell.link or cell.across > 1]
+
+
 class Likes:
     """Which sheets are like another, and the rows of those others as moulds."""
 
     def __init__(self, sheets: Iterable[Sheet]) -> None:
+        self._outlines: dict[int, Outline] = {}
         self._copies: dict[int, list[CopiedCells]] = {}
         for sheet in sheets:
             if isinstance(cells := sheet.extras.cells, CopiedCells):
@@ -116,6 +134,14 @@ class Likes:
         """The cells of the sheets that are like this one."""
         return self._copies.get(id(sheet.extras.cells), [])
 
+    def outline(self, sheet: Sheet) -> Outline:
+        """The outline of a sheet's cells: that of the sheet that it is like."""
+        cells = sheet.extras.cells
+        original = cells.original if isinstance(cells, CopiedCells) else cells
+        if id(original) not in self._outlines:
+            self._outlines[id(original)] = Outline(original)
+        return self._outlines[id(original)]
+
     def mould(self, sheet: Sheet) -> Mould | None:
         """The rows that serve this sheet, too, once the other one is written."""
         cells = sheet.extras.cells
@@ -123,16 +149,19 @@ class Likes:
 
 
 class _SheetWriter:
-    def __init__(self, book: Any, page: Any, layout: Layout, sheet: Sheet, styles: Styles) -> None:
+    def __init__(
+        self, book: Any, page: Any, layout: Layout, sheet: Sheet, styles: Styles, likes: Likes
+    ) -> None:
         self._book, self._page, self._layout, self._styles = book, page, layout, styles
         self._sheet, self._extras = sheet, sheet.extras
+        self._likes, self._outline = likes, likes.outline(sheet)
         self._ws = book.create_sheet(sheet.name)
 
-    def rows(self, live: bool, dynamic: bool, likes: Likes) -> Rows:
-        sheet, extras, ws = self._sheet, self._extras, self._ws
-        ends = [(block.place.last_row, block.place.last_column) for block in sheet.blocks]
-        ends += [(cell.row, cell.column + cell.across - 1) for cell in self._drawn] or [(1, 1)]
-        last_row, last_column = max(row for row, _ in ends), max(column for _, column in ends)
+    def rows(self, live: bool, dynamic: bool) -> Rows:
+        sheet, extras, ws, likes = self._sheet, self._extras, self._ws, self._likes
+        places = [block.place for block in sheet.blocks]
+        last_row = max(1, self._outline.last_row, *(place.last_row for place in places))
+        last_column = max(1, self._outline.last_column, *(place.last_column for place in places))
         group = f"{sheet.group}: " if sheet.group else ""
         self._text(TITLE_ROW, LABEL_COLUMN, group + sheet.title, "attn title")
         if sheet.note:
@@ -181,13 +210,6 @@ class _SheetWriter:
         free = self._free_cells(look.of_cell)
         return Rows(cells, sheet_rows(sheet, self._layout, cell_styles, live, free))
 
-    @property
-    def _drawn(self) -> Sequence[Cell]:
-        """The cells besides the matrices, or those of the sheet that this one is like, in the same
-        places."""
-        cells = self._extras.cells
-        return cells.original if isinstance(cells, CopiedCells) else cells
-
     def _free_cells(self, style_of: Callable[[Cell], int | str]) -> FreeCells:
         """The cells besides the matrices by row."""
         free: dict[int, list[tuple[Cell, int | str]]] = {}
@@ -235,8 +257,9 @@ class _SheetWriter:
 
     def _scaled(self, block: Block) -> bool:
         """Whether it has a colour scale; not where its colours mark right and wrong answers."""
-        marked = any(tint.range == block.place.range for tint in self._extras.tints)
-        return block.node.role == "attention" and not marked
+        return block.node.role == "attention" and not any(
+            tint.range == block.place.range for tint in self._extras.tints
+        )
 
     def _style_of(self, block: Block) -> int:
         node = block.node
@@ -316,10 +339,9 @@ class _SheetWriter:
                 shown = self._styles.shown_width(block.node)
                 for column in range(block.place.column, block.place.last_column + 1):
                     widen(column, shown + NUMBER_ROOM)
-            for column, like in dict.fromkeys((cell.column, cell.like) for cell in self._drawn):
-                if like:
-                    shown = self._styles.shown_width(self._layout.named[self._name_here(like)])
-                    widen(column, shown + NUMBER_ROOM)
+            for column, like in self._outline.repeats:
+                shown = self._styles.shown_width(self._layout.named[self._name_here(like)])
+                widen(column, shown + NUMBER_ROOM)
         scale = (self._styles.named("attn value").font.sz or 11) / 11
         last = max(widths, default=1)
         wide = [min(WIDEST, widths.get(column, 3.0) * scale) for column in range(1, last + 1)]
@@ -455,9 +477,7 @@ class _SheetWriter:
 
     def _add_extras(self) -> None:
         ws, extras = self._ws, self._extras
-        for cell in self._drawn:
-            if not cell.link and cell.across == 1:
-                continue
+        for cell in self._outline.special:
             if isinstance(extras.cells, CopiedCells):
                 cell = extras.cells.copy_of(cell)
             here = address(cell.row, cell.column)

@@ -142,7 +142,7 @@ class Styles:
         own = str(self.named(f"attn {node.role}").number_format)
         if node.texts or (node.scalar and node.operation is None):
             return "General"
-        plain = set(own) <= set("0.#,")
+        plain = not own.strip("0.#,")
         if decimals is None:
             decimals = len(own.partition(".")[2]) if plain else 3
             hidden = blank and not node.may_hide and not np.isfinite(self._seen(node)).any()
