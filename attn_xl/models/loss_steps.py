@@ -201,6 +201,7 @@ MEAN_OF_ALL = Recipe(
     hint="Use =AVERAGE(column of {a}). Common mistake: adding them up without dividing.",
     prompt="The mean of the column: =AVERAGE(column of {a})",
 )
+MEAN_OF_RIGHT = MEAN_OF_ALL._replace(prompt="The mean of the column: =AVERAGE(column of {a})")
 LOSS = Step(
     "Loss",
     note="The mean of all losses, which learning makes smaller. Compare with the losses one by one.",
