@@ -199,7 +199,7 @@ LOSSES = Step(
 MEAN_OF_ALL = Recipe(
     do="Add up all the numbers of {a} and divide by how many there are.",
     hint="Use =AVERAGE(column of {a}). Common mistake: adding them up without dividing.",
-    prompt="The mean of the column: =AVERAGE(column of {a})",
+    prompt="The mean of all losses: =AVERAGE(column of {a})",
 )
 MEAN_OF_RIGHT = MEAN_OF_ALL._replace(prompt="The mean of the column: =AVERAGE(column of {a})")
 LOSS = Step(
