@@ -196,6 +196,12 @@ LOSSES = Step(
     ),
     recipe=_SURPRISE,
 )
+MEAN_OF_ALL = Recipe(
+    do="Add up all the numbers of {a} and divide by how many there are.",
+    hint="Use =AVERAGE(column of {a}). Common mistake: adding them up without dividing.",
+    prompt="The mean of all losses: =AVERAGE(column of {a})",
+)
+MEAN_OF_RIGHT = MEAN_OF_ALL._replace(prompt="The mean of the column: =AVERAGE(column of {a})")
 LOSS = Step(
     "Loss",
     note="The mean of all losses, which learning makes smaller. Compare with the losses one by one.",
@@ -206,11 +212,7 @@ LOSS = Step(
         "The largest: each number of {a} counts once and is divided by how many there are, so the "
         "largest adds most. Together, they give the mean {most}."
     ),
-    recipe=Recipe(
-        do="Add up all the numbers of {a} and divide by how many there are.",
-        hint="Use =AVERAGE(column of {a}). Common mistake: adding them up without dividing.",
-        prompt="The mean of all losses: =AVERAGE(column of {a})",
-    ),
+    recipe=MEAN_OF_ALL,
 )
 SINGLE_LOSS = replace(
     LOSS,
