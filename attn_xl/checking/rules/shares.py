@@ -121,6 +121,3 @@ def _is_part(pieces: Pieces, piece: Piece, summed: list[Read]) -> bool:
         return False
     others = {p for read in summed for p in pieces.over(read)} - set(pieces.over(above))
     return all(_POWER.fullmatch(p.text) or p.block is None for p in others)
-
-
-__all__ = ["not_one"]

@@ -167,8 +167,8 @@ class Slips:
         usual = computed(at(values_at(self.forms, block.sheet, block.places)))
         own = at(values_at(self.forms, block.sheet, block.sheet.find(group)))
         meant = at(np.array(predicted(block, group)))
-        copied = (target.formulas[meant] >= 0) & (target.numbers[meant] == target.numbers[own])
-        if (copied & (own >= 0) & (meant >= 0)).all():
+        copies = [n >= 0 and self.forms.templates[n].general == "§" for n in computed(meant).tolist()]
+        if all(copies) and (own >= 0).all() and (target.numbers[meant] == target.numbers[own]).all():
             return True
         alike = usual[0] >= 0 and (usual == usual[0]).all() and (computed(own) == usual[0]).all()
         return bool(alike and (computed(meant) != usual[0]).all())
