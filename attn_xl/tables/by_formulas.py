@@ -25,7 +25,7 @@ from .roles import Found
 
 NOT_READ = "the attention that the formulas compute does not read it"
 RESULT = "computed by formulas"
-_ATTENTION = re.compile(r"\battention\b|^\s*A\s*[:=]?\s*$", re.IGNORECASE)
+_ATTENTION = re.compile(r"\battention\b", re.IGNORECASE)
 
 
 @dataclass

@@ -258,6 +258,19 @@ def test_any_input_is_answered(table: str, changes: dict[str, Any], tmp_path: Pa
 
 
 @thorough
+def test_no_formula_is_too_long_for_excel(tmp_path: Path) -> None:
+    """Of 40 long words, `Masked` would name the largest of two rows in 8,200 characters."""
+    path = tmp_path / "t.csv"
+    words = [f"{'w' * 36}{i:03d}" for i in range(40)]
+    path.write_text("word,a,b\n" + "".join(f"{word},{i % 7},1\n" for i, word in enumerate(words)))
+    settings = Settings(causal=True, heads=2, random_weights=1)
+    layout = write_lesson(read_tables(path), path.with_suffix(".xlsx"), settings=settings)
+    assert layout.cover
+    lengths = [len(cell.formula) for cell in layout.cover.extras.cells if cell.formula]
+    assert 4_000 < max(lengths) < 8_192
+
+
+@thorough
 @pytest.mark.parametrize("language", [one for one in LANGUAGES if one != "en"])
 @pytest.mark.parametrize("sample", ["by-hand", "experts"])
 def test_answers_in_every_language_have_room(language: str, sample: str, tmp_path: Path) -> None:

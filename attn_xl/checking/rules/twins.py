@@ -16,7 +16,7 @@ from attn_xl.spreadsheets.addresses import address
 from attn_xl.spreadsheets.blocks.blocks import FormulaBlock
 from attn_xl.spreadsheets.blocks.pieces import Box, Piece, Pieces, Read, written
 from attn_xl.spreadsheets.blocks.templates import Coordinates, Reference
-from attn_xl.spreadsheets.formulas import WIDTH, SheetCells
+from attn_xl.spreadsheets.formulas import TEXT, WIDTH, SheetCells
 
 from .coverage import finding, kinds_of_operands, replaced, text_of
 
@@ -263,9 +263,9 @@ def out_of_turn(
 
 
 def _numbers(pieces: Pieces, seen: set[Piece]) -> Iterator[Finding]:
-    """A number that is the same in all twins but one."""
+    """A number that is the same in all twins but one, unless it is of a text."""
     for twins in _classes(pieces):
-        if len(twins) < 3 or not twins[0].numbers:
+        if len(twins) < 3 or not twins[0].numbers or any(map(_gives_text, twins)):
             continue
         (most, times), *_ = Counter(piece.numbers for piece in twins).most_common()
         odd = [piece for piece in twins if piece.numbers != most]
@@ -277,6 +277,10 @@ def _numbers(pieces: Pieces, seen: set[Piece]) -> Iterator[Finding]:
             f"has {own:.12g} where {model.shown(odd[0].sheet)} and others made alike have {usual:.12g}"
         )
         yield finding(pieces, odd[0], "unusual", what, "Nothing, if it is meant.")
+
+
+def _gives_text(piece: Piece) -> bool:
+    return piece.block is not None and bool((piece.sheet.kinds[piece.block.places] == TEXT).any())
 
 
 # Terms of a sum

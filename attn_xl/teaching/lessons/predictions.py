@@ -19,6 +19,8 @@ from .sentences import formula_of_text, held, literal
 
 MOST_CHOICES, MOST_LIST = 40, 255
 """Words of a drop-down list, and its characters: Excel's limit."""
+LONGEST_FORMULA = 8192
+"""Characters of a formula with its equals sign: Excel's limit."""
 BETWEEN, TIE = " / ", 6
 """What stands between words that tie, and the decimals to which their numbers are equal."""
 SMALL = 0.01
@@ -64,7 +66,7 @@ def answer_of(node: Node) -> str:
 
 def outcome(layout: Layout, block: Block, complete: str) -> str:
     """The formula of what happens and why, from the numbers in the workbook, without the equals sign;
-    "" where the step has no such text.
+    "" where the step has no such text, or too many long words for a formula.
 
     Args:
         complete: a condition that is true once the step is right; until then the text is empty.
@@ -83,7 +85,8 @@ def outcome(layout: Layout, block: Block, complete: str) -> str:
         formulas[name] = _columns(name, source) if name in _WORDS else _number(name, source)
         if not formulas[name]:
             return ""
-    return f'IF({complete},{formula_of_text(text, **formulas)},"")' if text else ""
+    formula = f'IF({complete},{formula_of_text(text, **formulas)},"")'
+    return formula if text and len(formula) < LONGEST_FORMULA else ""
 
 
 def _names(node: Node) -> dict[str, str]:
