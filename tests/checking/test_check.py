@@ -20,6 +20,7 @@ from imitations import imitated, names
 from make_slips import key, slips
 from networks import cases
 from openpyxl.formula.translate import Translator
+from openpyxl.worksheet.formula import ArrayFormula
 from ordinary import ORDINARY, made
 from planting import KINDS, Nowhere, Places, cells_of, clear, copy, looked_over, put, to_file
 
@@ -247,6 +248,20 @@ def test_attention_weights_sum_to_1_within_the_tolerance(
     assert [f.cells for f in looked_over(book) if f.kind == "softmax"] == ["B7:F7"] * found
     to_file(book, tmp_path / "off.xlsx")
     assert "softmax" not in kinds(tmp_path / "off.xlsx", tolerance=0.01)
+
+
+def test_weights_after_dropout_that_nothing_reads_are_found(tmp_path: Path) -> None:
+    path = written(tmp_path, "dropout")
+    assert not kinds(path)
+    book = openpyxl.load_workbook(path)
+    for row in book["Output"].iter_rows():
+        for cell in row:
+            if isinstance(cell.value, ArrayFormula):
+                cell.value.text = cell.value.text.replace("Dropped!", "Scaled!")
+            elif isinstance(cell.value, str) and cell.value.startswith("="):
+                cell.value = cell.value.replace("Dropped!", "Scaled!")
+    book.save(path)
+    assert kinds(path)["unused"] == "B5:F9"
 
 
 def test_the_shares_of_some_need_not_sum_to_1(tmp_path: Path) -> None:

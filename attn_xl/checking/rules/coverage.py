@@ -395,8 +395,8 @@ def _counts(sheet: SheetCells, box: Box) -> bool:
 
 
 def _unread(pieces: Pieces) -> Iterator[Finding]:
-    """Tables that nothing reads while another of their kind is read in their place; attention weights
-    that nothing reads while what they are made of is multiplied."""
+    """Tables that nothing reads while another of their kind is read in their place; attention weights,
+    or what is computed from them, that nothing reads while what they are made of is multiplied."""
     done: set[Piece] = set()
     for like, table, box in _units(pieces):
         found = next(_read_instead(pieces, like, table, box), None)
@@ -416,8 +416,7 @@ def _unread(pieces: Pieces) -> Iterator[Finding]:
         summed = weights and all(u.text == "SUM(§:§)" and not u.users for u, _ in piece.users)
         if is_display(piece) or not (summed or pieces.unused(piece.sheet, piece.box)):
             continue
-        passed = _passed_by(pieces, piece) if weights or _ACTIVATION.match(piece.text) else None
-        if passed is not None:
+        if (passed := _passed_by(pieces, piece)) is not None:
             yield finding(
                 pieces,
                 piece,
@@ -589,8 +588,10 @@ def shares(pieces: Pieces, piece: Piece) -> bool:
 
 
 def _passed_by(pieces: Pieces, piece: Piece) -> tuple[Piece, Piece] | None:
-    """A product that reads one of the tables from which attention weights are computed cell by cell."""
+    """A product that reads one of the tables from which attention weights, or what a function makes of
+    a table, are computed cell by cell."""
     chain, at = {piece}, piece
+    made = bool(_ACTIVATION.match(piece.text)) or shares(pieces, piece)
     while at.reads:
         sources = [
             p for p in pieces.over(at.reads[0]) if p.block is not None and p.shape == piece.shape
@@ -598,8 +599,9 @@ def _passed_by(pieces: Pieces, piece: Piece) -> tuple[Piece, Piece] | None:
         if len(sources) != 1 or sources[0] in chain:
             return None
         at = sources[0]
-        for user, slot in at.users:
+        for user, slot in at.users if made else ():
             if user.product and user.reads[slot].place == at.place and user not in chain:
                 return user, at
         chain.add(at)
+        made = made or shares(pieces, at)
     return None
