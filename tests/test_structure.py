@@ -18,10 +18,10 @@ from attn_xl.graph.step import Step
 PACKAGE = ROOT / "attn_xl"
 GROUND = {
     "errors", "choices", "settings", "text", "languages", "outputs", "parallel", "labels", "labelled",
-    "html",
+    "html", "records",
 }  # fmt: skip
 MAY_IMPORT = {
-    "graph": {"errors", "text", "languages", "labels", "labelled", "html"},
+    "graph": {"errors", "text", "languages", "labels", "labelled", "html", "records"},
     "spreadsheets": GROUND,
     "tables": {"spreadsheets", *GROUND},
     "models": {"graph", "tables", "spreadsheets", *GROUND},

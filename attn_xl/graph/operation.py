@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
+
+from attn_xl.records import record
 
 from .node import MadeBy, Node, Numbers
 from .step import ARITHMETIC, Recipe
@@ -156,7 +157,7 @@ class Reads(Enum):
     table = "table"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Cells:
     """The cells that hold the numbers of a matrix: its own, or some of another matrix's.
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Container, Iterable
-from dataclasses import dataclass
 from functools import cache
+
+from attn_xl.records import record
 
 MAX_ROWS = 1_048_576
 MAX_COLUMNS = 16_384
@@ -198,7 +199,7 @@ def row_offsets(pattern: bytes) -> set[int]:
     return {int(offset) for offset in re.findall(rb"\x00(-?\d+)\x00", pattern)}
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Place:
     """The cells of a matrix's numbers, without labels: sheet, top-left cell, size."""
 

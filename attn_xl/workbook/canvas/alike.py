@@ -14,10 +14,11 @@ import numpy as np
 from attn_xl.graph.loops import Loop
 from attn_xl.graph.node import Node
 from attn_xl.graph.operation import operation_of
+from attn_xl.records import changed
 from attn_xl.spreadsheets.addresses import quoted
 from attn_xl.workbook.layout.copied_cells import CopiedCells, Names
 from attn_xl.workbook.layout.layout import Sheet
-from attn_xl.workbook.layout.page import Extras, changed
+from attn_xl.workbook.layout.page import Extras
 from attn_xl.workbook.layout.placed import Block
 
 from .drawing import Drawing

@@ -11,6 +11,7 @@ from itertools import groupby
 from attn_xl.errors import InputError
 from attn_xl.graph.node import Node
 from attn_xl.languages import message, translate
+from attn_xl.records import changed
 from attn_xl.settings import CANVAS, COMPARE, SETTINGS
 from attn_xl.spreadsheets.addresses import (
     MAX_COLUMNS,
@@ -22,7 +23,7 @@ from attn_xl.spreadsheets.addresses import (
     unique,
 )
 from attn_xl.workbook.layout.layout import OVERVIEW, Layout, Sheet
-from attn_xl.workbook.layout.page import Extras, changed
+from attn_xl.workbook.layout.page import Extras
 from attn_xl.workbook.layout.placed import Block
 
 from .alike import Likeness, Part, share_widths

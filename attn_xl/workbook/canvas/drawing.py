@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import Literal, TypeVar
 
 from attn_xl.graph.node import Node
+from attn_xl.records import changed, record
 from attn_xl.text import text_width
-from attn_xl.workbook.layout.page import changed
 
 COLUMN = 6.5
 """Characters: the assumed width of a column while matrices are placed."""
@@ -26,7 +26,7 @@ FAR = 16
 """Columns: a matrix further than this from the row labels of its line repeats them."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Drawn:
     """A matrix in its place.
 
@@ -67,7 +67,7 @@ class Drawn:
                 yield row, column
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Text:
     """A caption, a sign or a heading.
 
@@ -204,7 +204,7 @@ class Above:
     one_row: bool = False
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Piece:
     """A matrix in a line, with the matrices above it.
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from attn_xl.graph.node import Node
 from attn_xl.graph.operation import cells_of, operation_of, view_of
+from attn_xl.records import record
 from attn_xl.workbook.layout.layout import Sheet
 from attn_xl.workbook.layout.placed import Block
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Operand:
     """A matrix that a step reads.
 
@@ -32,7 +33,7 @@ class Operand:
     beyond: bool = False
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Figure:
     """A step: its result and the operands drawn beside it.
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from attn_xl.graph.node import Node
 from attn_xl.graph.operation import cells_of, operation_of
 from attn_xl.languages import message, translate
+from attn_xl.records import changed
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address, quoted
 from attn_xl.text import text_width
 from attn_xl.workbook.layout.layout import Layout
-from attn_xl.workbook.layout.page import Cell, Choice, Extras, Tint, changed
+from attn_xl.workbook.layout.page import Cell, Choice, Extras, Tint
 from attn_xl.workbook.layout.placed import Block
 
 from .drawing import Drawing, Drawn

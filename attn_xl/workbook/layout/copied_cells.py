@@ -9,8 +9,9 @@ from functools import cached_property, lru_cache
 from typing import overload
 
 from attn_xl.graph.node import Node
+from attn_xl.records import changed
 
-from .page import Cell, changed
+from .page import Cell
 
 _NAME_IN_TEXT = re.compile(r"([\w.]+(?:\^\d+)?)")
 _NAME_IN_FORMULA = re.compile(r"\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*'!|[\w.$\x00]+(?:[!(]|\^\d+)?")

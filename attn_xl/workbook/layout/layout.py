@@ -14,6 +14,7 @@ from attn_xl.graph.loops import loops_in
 from attn_xl.graph.node import Node, Numbers, referred_to, walk
 from attn_xl.graph.operation import NoArray, Operation, Reads, cells_of, operation_of
 from attn_xl.languages import message, translate
+from attn_xl.records import record
 from attn_xl.settings import Formulas, Settings
 from attn_xl.spreadsheets.addresses import (
     at_row,
@@ -60,7 +61,7 @@ class Blanks:
     filled: bool = False
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Sheet:
     """One sheet.
 

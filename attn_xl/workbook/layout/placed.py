@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from attn_xl.graph.node import Node
 from attn_xl.graph.operation import Cells, NoArray, Operand, cells_of, operation_of
+from attn_xl.records import record
 from attn_xl.spreadsheets.addresses import Place, letters, literal, quoted, row_token
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Block:
     """One matrix in its place.
 

@@ -11,9 +11,10 @@ import numpy as np
 import orjson
 
 from attn_xl.graph.node import Node
+from attn_xl.records import changed
 from attn_xl.workbook.layout.copied_cells import CopiedCells, Names, in_formula
 from attn_xl.workbook.layout.layout import Layout, Sheet
-from attn_xl.workbook.layout.page import Cell, changed
+from attn_xl.workbook.layout.page import Cell
 
 from .rows import CellStyles, Contents, FreeCells, escaped, sheet_rows, spreadsheet_text
 

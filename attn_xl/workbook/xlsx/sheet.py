@@ -17,6 +17,7 @@ from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.properties import PageSetupProperties
 
 from attn_xl.languages import ENGLISH, current_language, translate
+from attn_xl.records import changed
 from attn_xl.spreadsheets.addresses import (
     MAX_LITERAL,
     address,
@@ -41,7 +42,7 @@ from attn_xl.workbook.layout.layout import (
     Layout,
     Sheet,
 )
-from attn_xl.workbook.layout.page import NOTHING, Cell, changed
+from attn_xl.workbook.layout.page import NOTHING, Cell
 from attn_xl.workbook.layout.placed import Block
 
 from .mould import Look, Mould
