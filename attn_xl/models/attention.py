@@ -487,7 +487,7 @@ def compare(sentences: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
         >>> tables = attn_xl.read_tables("samples/mouse.xlsx")
         >>> ends = {name: (g["Input"], g["Output"]) for name, g in attn_xl.attend(tables).items()}
         >>> attn_xl.compare(ends)[3]
-        Compare.mouse.Output.Difference = difference from 'in pets', 1 x 3
+        Compare.mouse.Output.Difference = difference from “in pets”, 1 x 3
                            animal   tech  grammar
         in desk − in pets  -0.483  0.507    0.001
     """
