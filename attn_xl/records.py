@@ -23,6 +23,8 @@ else:
 def changed(record: Record, **fields: object) -> Record:
     """A copy of a record with other fields: `dataclasses.replace` at many times its speed, for records
     without `__post_init__`."""
+    values = record.__dict__.copy()
+    values.update(fields)
     copy = object.__new__(type(record))
-    copy.__dict__.update(record.__dict__, **fields)
+    copy.__dict__ = values
     return copy
