@@ -291,3 +291,22 @@ def test_every_kind_of_lesson_keeps_to_the_schema(sample: str, exam: bool, tmp_p
     made = list(questions(tables, settings, Lesson(level=3, exam=exam), variants=2))
     write_bank(made, tmp_path / "b.zip", sample)
     assert len(qti(tmp_path / "b.zip")) == len(made)
+
+
+def test_small_numbers_are_shown_as_closely_as_they_are_asked_for() -> None:
+    tables = attn_xl.read_tables(SAMPLES / "learning.xlsx")
+    settings = Settings.resolve({"steps": 1, "optimizer": "adam"}, tables.settings, "")
+    (asked,) = (
+        question
+        for question in questions(tables, settings, Lesson(level=2), variants=1)
+        if question.step == "Step1.W_C.v"
+    )
+    root = ET.fromstring(f"<div>{asked.html}</div>")
+    beta, gradient = (
+        np.array(
+            [[float(cell.text or "") for cell in row.iter("td")] for row in [*table.iter("tr")][1:]]
+        )
+        for table in root.iter("table")  # the gradient once, though it is multiplied by itself
+    )
+    assert asked.tolerance < 1e-7
+    assert np.isclose((1 - beta) * gradient**2, asked.answer, rtol=0, atol=asked.tolerance / 2).any()

@@ -77,7 +77,7 @@ def questions(
             node: sentence_of(graph) for graph in computation.values() for node in graph.values()
         }
         for node, cells in chosen_cells(layout, replace(lesson, exam=False)).items():
-            operands = [one for one in referred_to(node) if one.name]
+            operands = [*dict.fromkeys(one for one in referred_to(node) if one.name)]
             if sum(one.values.size for one in operands) > MOST_NUMBERS or not operands:
                 continue
             rng = np.random.default_rng([lesson.seed, number, zlib.crc32(node.name.encode())])
@@ -123,8 +123,7 @@ def _html(
 
 def _table(node: Node, tolerance: float) -> str:
     """A table of numbers with so many decimals that rounding stays well within the tolerance."""
-    largest = float(np.abs(node.values).max(initial=0))
-    finest = min(number for number in (tolerance, largest, 1.0) if number > 0)
+    finest = max(min(tolerance, 1.0) * unit_of(node), 1e-12)
     places = 2 - math.floor(math.log10(finest))
     heads = "".join(f"<th>{_said(shown(head))}</th>" for head in ("", *node.columns))
     lines = [
