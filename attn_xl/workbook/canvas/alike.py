@@ -41,7 +41,8 @@ class Part:
         heading: the heading of its layer in the picture.
         nodes: the matrices that its formulas read and make, in the order of reading.
         words: their names as captions write them; "" for a matrix without a name.
-        kind: equal for parts that are alike but for names, numbers and the places of other matrices.
+        kind: the number of its kind: that of all parts that are alike but for names, numbers and the
+            places of other matrices.
     """
 
     name: str
@@ -50,7 +51,7 @@ class Part:
     heading: str
     nodes: tuple[Node, ...]
     words: tuple[str, ...]
-    kind: Hashable
+    kind: int
 
     @classmethod
     def of(cls, figures: Figures, name: str, title: str, sheets: list[Sheet]) -> Part:
@@ -64,7 +65,8 @@ class Part:
         captions = Names(words=known)
         texts = tuple(captions.text(text) for text in reader.texts)
         whole = kind, texts, same, sheets[0].group, layer is None
-        return cls(name, title, sheets, layer_title(layer), nodes, words, whole)
+        number = figures.kinds.setdefault(whole, len(figures.kinds))
+        return cls(name, title, sheets, layer_title(layer), nodes, words, number)
 
     def drawn(self, there: set[Node]) -> Hashable:
         """The kind, and which matrices are drawn already: all that its picture depends on."""
@@ -173,7 +175,7 @@ def suffix_of(node: Node) -> str:
 def share_widths(figures: Figures, parts: Sequence[Part]) -> None:
     """Give the same matrix of all parts that are alike the same width, that of the widest, so that it
     stands in the same cells everywhere."""
-    groups: dict[Hashable, list[Part]] = {}
+    groups: dict[int, list[Part]] = {}
     for part in parts:
         groups.setdefault(part.kind, []).append(part)
     same: dict[Node, list[Node]] = {}

@@ -35,6 +35,7 @@ class Figures:
         runs: an arrow for each matrix whose rows are computed one after the other.
         there: the matrices drawn on earlier pictures.
         decimals: digits shown after the point; None for the template's.
+        kinds: the number of each kind of picture, which is long to compare.
         chosen: the heads side by side and the width of a line, as in the first layer of each stack.
     """
 
@@ -43,6 +44,7 @@ class Figures:
     decimals: int | None
     there: set[Node] = field(default_factory=set)
     chosen: dict[tuple[str, int, int], tuple[int, int]] = field(default_factory=dict)
+    kinds: dict[Hashable, int] = field(default_factory=dict)
     figures: dict[Sheet, Figure] = field(init=False)
     read: set[Node] = field(init=False)
     runs: dict[Node, str] = field(init=False)
