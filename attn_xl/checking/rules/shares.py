@@ -88,7 +88,7 @@ def _lines(piece: Piece) -> list[tuple[Ints, float]]:
         [(keys.ravel(), float(numbers.sum()))],
     ]
     best = min(ways, key=lambda lines: sum(abs(total - 1) > 1e-6 for _, total in lines) / len(lines))
-    if abs(best[0][1] - 1) <= 1e-6 and all(abs(total - 1) <= 1e-6 for _, total in best):
+    if all(abs(total - 1) <= 1e-6 for _, total in best):
         return best
     below = [
         a for read in piece.reads[1:] for r in read.references for a in range(r.at, r.at + 2 * r.cells)

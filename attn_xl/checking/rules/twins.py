@@ -16,7 +16,7 @@ from attn_xl.spreadsheets.addresses import address
 from attn_xl.spreadsheets.blocks.blocks import FormulaBlock
 from attn_xl.spreadsheets.blocks.pieces import Box, Piece, Pieces, Read, written
 from attn_xl.spreadsheets.blocks.templates import Coordinates, Reference
-from attn_xl.spreadsheets.formulas import TEXT, WIDTH, SheetCells
+from attn_xl.spreadsheets.formulas import TEXT, WIDTH
 
 from .coverage import finding, kinds_of_operands, replaced, text_of
 
@@ -26,7 +26,6 @@ Step = tuple[Any, ...]
 """The sheet and the cell of an operand, and how it moves."""
 MOST_PIECES = 3_000  # of larger workbooks only neighbours are compared
 MOST_TWINS = 60
-FEWEST_TERMS = 3
 _NAME = re.compile(r"[A-Z][A-Z.0-9]*(?=\()")
 """The name of a function."""
 _SUM = re.compile(r"(?<![§\w:^/!])§(?:\*§)*(?:[+,]§(?:\*§)*){2,}(?![\^:(*])")
@@ -66,18 +65,10 @@ def _classes(pieces: Pieces) -> list[list[Piece]]:
     return [twins for twins in classes.values() if 1 < len(twins) <= MOST_TWINS]
 
 
-def _wrong(
-    pieces: Pieces, piece: Piece, slot: int, meant: Place, sheet: SheetCells, why: str
-) -> tuple[Finding, Piece]:
-    do = replaced(pieces, piece, slot, sheet, meant[1])
-    what = f"reads {piece.reads[slot].shown(piece.sheet)}, {why}"
-    return finding(pieces, piece, "twin", what, do), piece
-
-
 def _by_turns(pieces: Pieces, twins: list[Piece]) -> Iterator[tuple[Finding, Piece]]:
     """An operand as far from each of the twins, or one that they read in turns, as the gates of every
     step read their weights, except for one of them: and there is such a table where it should be."""
-    for slot in range(len(twins[0].reads)) if len(twins) > 2 else ():
+    for slot in range(len(twins[0].reads)):
         reads = {piece: piece.reads[slot] for piece in twins}
         away = out_of_turn([(piece, _offset(piece, read)) for piece, read in reads.items()], most=1)
         if away and reads[away[1]].sheet is not away[1].sheet:
@@ -136,15 +127,11 @@ def _mirrored(pieces: Pieces) -> Iterator[tuple[Finding, Piece]]:
 
 
 def _aligned(twins: list[Piece], others: list[Piece]) -> bool:
-    """Whether the i-th of some twins goes with the i-th of others: one is computed from the other, and
-    but one of them, which may be wrong, none from a later one."""
+    """Whether the i-th of some twins goes with the i-th of others: each of one is computed from
+    its own of the other."""
     down = all(b in a.later for a, b in zip(twins, others))
     up = all(a in b.later for a, b in zip(twins, others))
-    if down == up:
-        return False
-    first, second = (twins, others) if down else (others, twins)
-    from_later = [any(made in a.later for a in first[i + 1 :]) for i, made in enumerate(second)]
-    return sum(from_later) <= 1
+    return down != up
 
 
 def _conflicts(pieces: Pieces, pairs: list[tuple[Piece, Piece]]) -> Iterator[tuple[Finding, Piece]]:
@@ -267,9 +254,9 @@ def _numbers(pieces: Pieces, seen: set[Piece]) -> Iterator[Finding]:
     for twins in _classes(pieces):
         if len(twins) < 3 or not twins[0].numbers or any(map(_gives_text, twins)):
             continue
-        (most, times), *_ = Counter(piece.numbers for piece in twins).most_common()
+        ((most, _),) = Counter(piece.numbers for piece in twins).most_common(1)
         odd = [piece for piece in twins if piece.numbers != most]
-        if times < len(twins) - 1 or len(odd) != 1 or odd[0] in seen:
+        if len(odd) != 1 or odd[0] in seen:
             continue
         own, usual = next((a, b) for a, b in zip(odd[0].numbers, most) if a != b)
         model = next(piece for piece in twins if piece.numbers == most)
@@ -293,20 +280,12 @@ def _terms(pieces: Pieces, piece: Piece) -> Iterator[Finding]:
     assert block is not None
     references = block.template.references
     values = block.predicted(*block.box[:2])
-    if (
-        piece.text in ("§-§", "§/§")
-        and len(references) == 2
-        and len({_steps(block, values, r) for r in references}) == 1
-    ):
-        yield finding(
-            pieces, piece, "terms", "has the same cell on both sides", "Enter the cell meant."
-        )
+    alike = len(references) == 2 and len({_steps(block, values, r) for r in references}) == 1
+    if alike and piece.text in ("§-§", "§/§"):
+        what, do = "has the same cell on both sides", "Enter the cell meant."
+        yield finding(pieces, piece, "terms", what, do)
     for places in _sums(piece.text):
-        if len(places) < FEWEST_TERMS or any(
-            references[k].cells > 1 for k in places if k < len(references)
-        ):
-            continue
-        if max(places) >= len(references):
+        if max(places) >= len(references) or any(references[k].cells > 1 for k in places):
             continue
         odd = _out_of_step([_steps(block, values, references[k]) for k in places])
         if odd is not None:
@@ -346,8 +325,7 @@ def _steps(block: FormulaBlock, values: Coordinates, reference: Reference) -> St
 
 def _out_of_step(terms: list[Step]) -> tuple[int, Step] | None:
     """The one of some operands that is not where equal steps of one cell lead, and where they lead."""
-    names = {term[0] for term in terms}
-    if len(names) > 1:
+    if len({term[0] for term in terms}) > 1:
         return None
     places = np.array([term[1:] for term in terms], dtype=np.float64)
     for odd in range(len(places)):
