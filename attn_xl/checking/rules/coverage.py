@@ -8,13 +8,17 @@ nothing reads while another of its size is read in its place.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
+from functools import cached_property
+from itertools import chain, combinations
 
 import numpy as np
 
 from attn_xl.checking.blocks.block_cells import copies
 from attn_xl.checking.blocks.words import ADDING
 from attn_xl.checking.findings import Finding
+from attn_xl.spreadsheets.blocks.blocks import FormulaBlock
 from attn_xl.spreadsheets.blocks.pieces import (
     Box,
     Piece,
@@ -40,73 +44,114 @@ LOOKING_UP = names("VLOOKUP HLOOKUP XLOOKUP LOOKUP INDEX MATCH XMATCH")
 _ACTIVATION = re.compile(r"(?:MAX|TANH|1/\(1\+EXP|IF|RELU|SIGMOID|§\*NORMSDIST)\(")
 
 
+class Operand:
+    """One operand of a piece.
+
+    Attributes:
+        block: the formulas of the piece; read: what the operand goes over; corners: where the
+            coordinates of its references' corners begin.
+    """
+
+    def __init__(self, pieces: Pieces, piece: Piece, slot: int) -> None:
+        self.pieces, self.piece, self.slot = pieces, piece, slot
+        self.block, self.read = block_of(piece), piece.reads[slot]
+        self.corners = [at for r in self.read.references for at in range(r.at, r.at + 2 * r.cells, 2)]
+
+    @cached_property
+    def table(self) -> Piece | None:
+        """The other piece, or the typed table, that has all of its cells."""
+        table = self.pieces.table(self.read.sheet, self.read.box)
+        return None if table is self.piece else table
+
+    def slopes(self, side: int, axis: int) -> list[float]:
+        """How its rows (side 0) or columns move along a side of the piece."""
+        return [float(self.block.slopes[at + side, axis]) for at in self.corners]
+
+    def computes(self) -> bool:
+        """Whether it takes part in computing, and is no mere look-up."""
+        reference = self.read.reference
+        if reference is None or LOOKING_UP & self.block.template.functions or reference.compared:
+            return False
+        return reference.operand or reference.function in SUMMING
+
+    def starts(self, axis: int) -> bool:
+        """Whether it is on the first line of a table that has at least as many as the block."""
+        table, box = self.table, self.read.box
+        return (
+            table is not None
+            and box[axis] == box[axis + 2] == table.box[axis]
+            and table.shape[axis] >= self.block.extents[axis]
+        )
+
+    def written(self, box: Box) -> str:
+        """A box of the sheet that it is on, as a person would write it in the piece's formulas."""
+        return written(box, self.read.sheet, self.piece.sheet)
+
+    def proposed(
+        self,
+        *,
+        by: tuple[int, int] = (0, 0),
+        moves: bool = True,
+        side: int | None = None,
+        ends: tuple[int, int] | None = None,
+    ) -> str:
+        """The first formula of the piece with another operand, and how to enter it.
+
+        Args:
+            by: rows and columns by which the operand is moved.
+            side: the coordinate, row 0 or column 1, that `moves` when it is copied, or does not; or
+                that goes from one of the `ends` to the other.
+        """
+        block, forms = self.block, self.pieces.forms
+        formula = int(block.sheet.formulas[block.places[0]])
+        values, notation = block.predicted(*block.box[:2]).copy(), list(forms.moves(formula))
+        for number, at in enumerate(self.corners):
+            values[at : at + 2] += by
+            if side is not None and ends is not None:
+                values[at + side] = ends[number]
+            elif side is not None:
+                notation[at + side] = (1, 2)[side] * moves
+        how = " and copy it" if copies(forms, block) else ", and the like in its other cells"
+        return f"={forms.written(formula, values, notation)}{how * (len(block.places) > 1)}."
+
+    def finding(self, kind: str, what: str, do: str) -> Finding:
+        return finding(self.pieces, self.piece, kind, what, do)
+
+
+def block_of(piece: Piece) -> FormulaBlock:
+    """The formulas of a piece that has some."""
+    assert piece.block is not None
+    return piece.block
+
+
 def uncovered(pieces: Pieces) -> Iterator[Finding]:
     """The findings about tables that are read in part only."""
     for piece in pieces.pieces:
-        found = None
-        for rule in (_stays, _slides, _off, _stops_short):
-            for slot in range(len(piece.reads)):
-                found = found or rule(pieces, piece, slot)
-        found = found or _copies_one_line(pieces, piece)
-        if found:
-            yield found
+        operands = [Operand(pieces, piece, slot) for slot in range(len(piece.reads))]
+        found = (
+            rule(operand, axis)
+            for rule in (_stays, _slides, _off, _stops_short)
+            for operand in operands
+            for axis in (0, 1)
+        )
+        first = next(filter(None, found), None) or _copies_one_line(operands)
+        if first:
+            yield first
     yield from _unread(pieces)
-
-
-def proposed(
-    pieces: Pieces,
-    piece: Piece,
-    read: Read,
-    *,
-    by: tuple[int, int] = (0, 0),
-    moves: bool = True,
-    side: int | None = None,
-    ends: tuple[int, int] | None = None,
-) -> str:
-    """The first formula of a piece with another operand, and how to enter it.
-
-    Args:
-        by: rows and columns by which the operand is moved.
-        side: the coordinate, row 0 or column 1, that `moves` when it is copied, or does not; or that
-            goes from one of the `ends` to the other.
-    """
-    block = piece.block
-    assert block is not None
-    formula = int(block.sheet.formulas[block.places[0]])
-    values, notation = block.predicted(*block.box[:2]).copy(), list(pieces.forms.moves(formula))
-    corners = _corners(read)
-    for number, at in enumerate(corners):
-        values[at : at + 2] += by
-        if side is not None and ends is not None:
-            values[at + side] = ends[number]
-        elif side is not None:
-            notation[at + side] = (1, 2)[side] * moves
-    text = pieces.forms.written(formula, values, notation)
-    if len(block.places) == 1:
-        return f"={text}."
-    copy = " and copy it." if copies(pieces.forms, block) else ", and the like in its other cells."
-    return f"={text}{copy}"
 
 
 def text_of(pieces: Pieces, piece: Piece) -> str:
     """The first formula of a piece as it is typed."""
-    assert piece.block is not None
-    row, column = piece.block.box[:2]
-    return pieces.forms.written(
-        int(piece.block.sheet.formulas[piece.block.places[0]]), piece.block.predicted(row, column)
-    )
+    block = block_of(piece)
+    formula = int(block.sheet.formulas[block.places[0]])
+    return pieces.forms.written(formula, block.predicted(*block.box[:2]))
 
 
 def finding(pieces: Pieces, piece: Piece, kind: str, what: str, do: str) -> Finding:
     """A finding about the whole of a piece."""
-    many = f" ({count(piece.size, 'cell')})" if piece.size > 1 else ""
-    return Finding(
-        piece.sheet.name,
-        piece.shown(),
-        kind,
-        f"={text_of(pieces, piece)}{', ...' if piece.size > 1 else ''} {what}{many}",
-        do,
-    )
+    many, dots = (f" ({count(piece.size, 'cell')})", ", ...") if piece.size > 1 else ("", "")
+    what = f"={text_of(pieces, piece)}{dots} {what}{many}"
+    return Finding(piece.sheet.name, piece.shown(), kind, what, do)
 
 
 def _lines(box: Box, axis: int, first: int, last: int) -> Box:
@@ -116,174 +161,126 @@ def _lines(box: Box, axis: int, first: int, last: int) -> Box:
     return sides[0], sides[1], sides[2], sides[3]
 
 
-def _corners(read: Read) -> list[int]:
-    """Where the coordinates of a reference's corners begin."""
-    return [at for r in read.references for at in range(r.at, r.at + 2 * r.cells, 2)]
+def _beyond(box: Box, other: Box, axis: int) -> Box:
+    """The rows or columns of a box before those of another that begins later, or after the others."""
+    if other[axis] > box[axis]:
+        return _lines(box, axis, box[axis], other[axis] - 1)
+    return _lines(box, axis, other[axis + 2] + 1, box[axis + 2])
 
 
-def _slopes(piece: Piece, read: Read, side: int, axis: int) -> list[float]:
-    """How the rows (side 0) or the columns of a reference's corners move along a side of the piece."""
-    assert piece.block is not None
-    return [float(piece.block.slopes[at + side, axis]) for at in _corners(read)]
-
-
-def _computes(piece: Piece, read: Read) -> bool:
-    """Whether an operand takes part in computing, and is no mere look-up."""
-    assert piece.block is not None
-    reference = read.reference
-    if reference is None or LOOKING_UP & piece.block.template.functions or reference.compared:
-        return False
-    return reference.operand or reference.function in SUMMING
-
-
-def _stays(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
+def _stays(operand: Operand, axis: int) -> Finding | None:
     """An operand that stays on the first line of a table that has one for each line of the block; the
     others nothing reads."""
-    read, block = piece.reads[slot], piece.block
-    if block is None or not _computes(piece, read) or not block.dense:
+    pieces, piece, block, read = operand.pieces, operand.piece, operand.block, operand.read
+    table, lines, first = operand.table, block.extents[axis], read.box[axis]
+    if lines < 2 or any(operand.slopes(axis, axis)) or not operand.computes() or not block.dense:
         return None
-    if MOVING & block.template.functions:
+    if MOVING & block.template.functions or not operand.starts(axis):
         return None
-    for axis in (0, 1):
-        lines, first = block.extents[axis], read.box[axis]
-        if lines < 2 or read.box[axis + 2] != first or any(_slopes(piece, read, axis, axis)):
-            continue
-        table = pieces.table(read.sheet, read.box)
-        if table is None or table is piece or table.shape[axis] != lines or table.box[axis] != first:
-            continue
-        half = all(
-            pieces.forms.moves(int(block.sheet.formulas[block.places[0]]))[at + 1 - axis]
-            for at in _corners(read)
-        )
-        beside = half and read.sheet is piece.sheet and first == block.box[axis]
-        if block.flat and not (lines > 2 and (beside or 1 in table.shape) and piece.text != "§"):
-            continue
-        along = read.ranged and any(
-            other.sheet is read.sheet and other.box[axis::2] == table.box[axis::2] and other is not read
-            for other in piece.reads
-        )
-        rest = _lines(read.box, axis, first + 1, first + lines - 1)
-        whole = _lines(table.box, axis, first + 1, first + lines - 1)
-        unread = pieces.unread(read.sheet, rest)
-        if not (along or unread or _is_added_again(pieces, piece, slot, table)):
-            continue
-        if not (along or beside or piece.product or pieces.unread(read.sheet, whole)):
-            continue
-        return finding(
-            pieces,
-            piece,
-            "fixed",
-            f"uses only {LINES[axis]} 1 of the {lines} of {table.shown(piece.sheet)} in every "
-            f"{LINES[axis]}" + f"; nothing reads {written(rest, read.sheet, piece.sheet)}" * unread,
-            f"If each {LINES[axis]} has its own, enter {proposed(pieces, piece, read, side=axis)}",
-        )
-    return None
+    if table is None or table.shape[axis] != lines:
+        return None
+    moves = pieces.forms.moves(int(block.sheet.formulas[block.places[0]]))
+    half = all(moves[at + 1 - axis] for at in operand.corners)
+    beside = half and read.sheet is piece.sheet and first == block.box[axis]
+    if block.flat and not (lines > 2 and (beside or 1 in table.shape) and piece.text != "§"):
+        return None
+    along = read.ranged and any(
+        other.sheet is read.sheet and other.box[axis::2] == table.box[axis::2] and other is not read
+        for other in piece.reads
+    )
+    rest = _lines(read.box, axis, first + 1, first + lines - 1)
+    whole = _lines(table.box, axis, first + 1, first + lines - 1)
+    unread = pieces.unread(read.sheet, rest)
+    if not (along or unread or _is_added_again(operand, table)):
+        return None
+    if not (along or beside or piece.product or pieces.unread(read.sheet, whole)):
+        return None
+    what = (
+        f"uses only {LINES[axis]} 1 of the {lines} of {table.shown(piece.sheet)} in every "
+        f"{LINES[axis]}" + f"; nothing reads {operand.written(rest)}" * unread
+    )
+    do = f"If each {LINES[axis]} has its own, enter {operand.proposed(side=axis)}"
+    return operand.finding("fixed", what, do)
 
 
-def _is_added_again(pieces: Pieces, piece: Piece, slot: int, table: Piece) -> bool:
+def _is_added_again(operand: Operand, table: Piece) -> bool:
     """Whether a product adds a cell of a table that its factors are computed from, as a skip connection
     does."""
-    if not piece.product or piece.reads[slot].ranged:
+    piece, pieces = operand.piece, operand.pieces
+    if not piece.product or operand.read.ranged:
         return False
-    others = (read for n, read in enumerate(piece.reads) if n != slot and read.ranged)
-    return any(p is not piece and follows(p, table) for read in others for p in pieces.over(read))
+    others = (read for read in piece.reads if read is not operand.read and read.ranged)
+    return any(p is not piece and p in table.later for read in others for p in pieces.over(read))
 
 
-def _copies_one_line(pieces: Pieces, piece: Piece) -> Finding | None:
+def _copies_one_line(operands: list[Operand]) -> Finding | None:
     """A product each of whose rows, or columns, has the same formulas."""
-    block = piece.block
-    looks_up = block is not None and bool(LOOKING_UP & block.template.functions)
-    if block is None or not (piece.product or looks_up) or len(block.places) < 3:
+    if len(operands) < 2:
         return None
-    if MOVING & block.template.functions or len(piece.reads) < 2:
+    piece, block = operands[0].piece, operands[0].block
+    functions = block.template.functions
+    if not (piece.product or LOOKING_UP & functions) or len(block.places) < 3 or MOVING & functions:
         return None
-    for axis in (0, 1):
-        if block.extents[axis] < 2 or block.moving(axis).any():
-            continue
-        line, do = LINES[axis], f"Let the operand that should move with the {LINES[axis]} do so."
-        for read in piece.reads:
-            table = pieces.table(read.sheet, read.box)
-            lines = block.extents[axis]
-            if table is None or read.reference is None or read.shape[axis] > 1:
-                continue
-            if table.shape[axis] >= lines and table.box[axis] == read.box[axis]:
-                do = f"Enter {proposed(pieces, piece, read, side=axis)}"
-                break
-        return finding(pieces, piece, "fixed", f"is the same in every {line}: no operand moves", do)
+    for axis, line in enumerate(LINES):
+        if block.extents[axis] > 1 and not block.moving(axis).any():
+            do = f"Let the operand that should move with the {line} do so."
+            starts = (
+                f"Enter {o.proposed(side=axis)}" for o in operands if o.starts(axis) and o.corners
+            )
+            what = f"is the same in every {line}: no operand moves"
+            return operands[0].finding("fixed", what, next(starts, do))
     return None
 
 
-def _slides(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
+def _slides(operand: Operand, side: int) -> Finding | None:
     """A range that covers a whole table in the first cell of a block and then slides off it."""
-    read, block = piece.reads[slot], piece.block
-    if block is None or read.reference is None or read.reference.cells == 1 or not block.dense:
+    piece, block, read = operand.piece, operand.block, operand.read
+    if read.reference is None or read.reference.cells == 1 or not block.dense:
         return None
     ends = block.predicted(*block.box[:2]).reshape(1, -1)
-    top, left, bottom, right = (int(side[0]) for side in rectangles_of(read.reference, ends))
+    top, left, bottom, right = (int(place[0]) for place in rectangles_of(read.reference, ends))
     first: Box = (top, left, bottom, right)
-    table = pieces.table(read.sheet, first)
+    table = operand.pieces.table(read.sheet, first)
     if table is None or table is piece:
         return None
-    for side in (0, 1):
-        if first[side] == first[side + 2] or first[side::2] != table.box[side::2]:
-            continue
-        for axis in (0, 1):
-            if block.extents[axis] < 2 or any(abs(s) != 1 for s in _slopes(piece, read, side, axis)):
-                continue
-            return finding(
-                pieces,
-                piece,
-                "sliding",
-                f"slides from {written(first, read.sheet, piece.sheet)} out of its table",
-                f"Enter {proposed(pieces, piece, read, side=side, moves=False)}",
-            )
-    return None
-
-
-def _off(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
-    """An operand that reads a table so many lines off: some of it it leaves out, and reads as many
-    cells beside the table."""
-    read, block = piece.reads[slot], piece.block
-    if block is None or read.reference is None or piece.size < 2 or not block.dense:
+    if first[side] == first[side + 2] or first[side::2] != table.box[side::2]:
         return None
     for axis in (0, 1):
-        lines = read.shape[axis]
-        if lines < 2:
-            continue
-        for table in pieces.over(read):
-            if table is piece or table.shape[axis] != lines or table.size < 2:
-                continue
-            by = read.box[axis] - table.box[axis]
-            low, high = read.box[1 - axis], read.box[3 - axis]
-            if not 0 < abs(by) < lines or low < table.box[1 - axis] or high > table.box[3 - axis]:
-                continue
-            meant = _lines(read.box, axis, table.box[axis], table.box[axis + 2])
-            if pieces.table(read.sheet, meant) is not table or follows(table, piece):
-                continue
-            if piece in pieces.over(read) or _starts_elsewhere(pieces, piece, slot, axis):
-                continue
-            if by > 0:
-                left_out = _lines(meant, axis, meant[axis], read.box[axis] - 1)
-                beside = _lines(meant, axis, meant[axis + 2] + 1, read.box[axis + 2])
-            else:
-                left_out = _lines(meant, axis, read.box[axis + 2] + 1, meant[axis + 2])
-                beside = _lines(meant, axis, read.box[axis], meant[axis] - 1)
-            if is_number(read.sheet, beside) and not pieces.unread(read.sheet, left_out):
-                continue
-            return finding(
-                pieces,
-                piece,
-                "off",
-                f"reads {read.shown(piece.sheet)}, {count(abs(by), LINES[axis])} beside "
-                f"{written(meant, read.sheet, piece.sheet)}",
-                f"Enter {proposed(pieces, piece, read, by=(0, -by) if axis else (-by, 0))}",
-            )
+        if block.extents[axis] > 1 and all(abs(s) == 1 for s in operand.slopes(side, axis)):
+            what = f"slides from {operand.written(first)} out of its table"
+            return operand.finding("sliding", what, f"Enter {operand.proposed(side=side, moves=False)}")
     return None
 
 
-def _starts_elsewhere(pieces: Pieces, piece: Piece, slot: int, axis: int) -> bool:
+def _off(operand: Operand, axis: int) -> Finding | None:
+    """An operand that reads a table so many lines off: some of it it leaves out, and reads as many
+    cells beside the table."""
+    pieces, piece, read, lines = operand.pieces, operand.piece, operand.read, operand.read.shape[axis]
+    if read.reference is None or piece.size < 2 or not operand.block.dense or lines < 2:
+        return None
+    tables = pieces.over(read)
+    for table in tables if piece not in tables else ():
+        by = read.box[axis] - table.box[axis]
+        meant = _lines(read.box, axis, table.box[axis], table.box[axis + 2])
+        if table.shape[axis] != lines or table.size < 2 or not 0 < abs(by) < lines:
+            continue
+        if pieces.table(read.sheet, meant) is not table or table in piece.later:
+            continue
+        if _starts_elsewhere(operand, axis):
+            continue
+        left_out, beside = _beyond(meant, read.box, axis), _beyond(read.box, meant, axis)
+        if is_number(read.sheet, beside) and not pieces.unread(read.sheet, left_out):
+            continue
+        what = f"reads {operand.written(read.box)}, {count(abs(by), LINES[axis])} beside "
+        do = f"Enter {operand.proposed(by=(0, -by) if axis else (-by, 0))}"
+        return operand.finding("off", what + operand.written(meant), do)
+    return None
+
+
+def _starts_elsewhere(operand: Operand, axis: int) -> bool:
     """Whether the line beside a piece is computed as it is, but from another table: the first line of
     a recurrence, which reads its start where the others read the line before."""
+    piece, read, slot = operand.piece, operand.read, operand.slot
     box = piece.box
     return any(
         other.text == piece.text
@@ -291,107 +288,65 @@ def _starts_elsewhere(pieces: Pieces, piece: Piece, slot: int, axis: int) -> boo
         and other.box[1 - axis :: 2] == box[1 - axis :: 2]
         and (other.box[axis + 2] == box[axis] - 1 or other.box[axis] == box[axis + 2] + 1)
         and (
-            other.reads[slot].sheet is not piece.reads[slot].sheet
-            or abs(other.reads[slot].box[axis] - piece.reads[slot].box[axis]) > piece.shape[axis]
+            other.reads[slot].sheet is not read.sheet
+            or abs(other.reads[slot].box[axis] - read.box[axis]) > piece.shape[axis]
         )
-        for other in pieces.pieces
+        for other in operand.pieces.pieces
     )
 
 
-def kinds_of_operands(pieces: Pieces, piece: Piece, but: int = -1) -> list[str]:
-    """How each operand of a piece is computed, "" for typed numbers, but for one of them."""
-    tables = [
-        pieces.table(read.sheet, read.box) for slot, read in enumerate(piece.reads) if slot != but
-    ]
-    return [table.text if table is not None else "" for table in tables]
-
-
-def follows(piece: Piece, other: Piece) -> bool:
-    """Whether a piece is computed from another."""
-    seen, waiting = {other}, [other]
-    while waiting:
-        for user, _ in waiting.pop().users:
-            if user is piece:
-                return True
-            if user not in seen:
-                seen.add(user)
-                waiting.append(user)
-    return False
-
-
-def _stops_short(pieces: Pieces, piece: Piece, slot: int) -> Finding | None:
+def _stops_short(operand: Operand, axis: int) -> Finding | None:
     """A range that stops before its table does, where nothing else reads the rest, or others read the
     whole and none reads the rest alone."""
-    read, block = piece.reads[slot], piece.block
-    if block is None or read.reference is None or not _computes(piece, read):
+    pieces, piece, read, table = operand.pieces, operand.piece, operand.read, operand.table
+    if read.shape[axis] < 2 or not read.ranged or not operand.computes() or table is None:
         return None
-    for axis in (0, 1):
-        if read.shape[axis] < 2 or not read.ranged:
-            continue
-        if any(any(_slopes(piece, read, axis, side)) for side in (0, 1) if block.extents[side] > 1):
-            continue  # a window
-        table = pieces.table(read.sheet, read.box)
-        if table is None or table is piece:
-            continue
-        before, after = read.box[axis] - table.box[axis], table.box[axis + 2] - read.box[axis + 2]
-        if bool(before) == bool(after):
-            continue
-        rest = (
-            _lines(read.box, axis, table.box[axis], read.box[axis] - 1)
-            if before
-            else _lines(read.box, axis, read.box[axis + 2] + 1, table.box[axis + 2])
-        )
-        unread = pieces.unread(read.sheet, rest)
-        if not unread and not _others_read_all(pieces, piece, table, axis, read):
-            continue
-        if not piece.product and any(
-            user is not piece and user.reads[at].box[axis::2] == read.box[axis::2]
-            for user, at in table.users
-        ):
-            continue  # others leave out the same
-        if (
-            table.block is None
-            and before
-            and (unread or _counts(read.sheet, rest))
-            and not piece.product
-        ):
-            continue  # years above the numbers, a number of each row
-        if not unread and (piece.size < 2 or max(before, after) * 2 > table.shape[axis]):
-            continue
-
-        many = count(max(before, after), LINES[axis])
-        do = "Include it, if it belongs to them."
-        if len(read.references) == 1:
-            ends = table.box[axis], table.box[axis + 2]
-            do = f"If they belong to it, enter {proposed(pieces, piece, read, side=axis, ends=ends)}"
-        return finding(
-            pieces,
-            piece,
-            "short",
-            f"leaves out {many}, {written(rest, read.sheet, piece.sheet)}, of "
-            f"{table.shown(piece.sheet)}" + (", which nothing reads" if unread else ""),
-            do,
-        )
-    return None
+    if any(any(operand.slopes(axis, side)) for side in (0, 1) if operand.block.extents[side] > 1):
+        return None  # a window
+    before, after = read.box[axis] - table.box[axis], table.box[axis + 2] - read.box[axis + 2]
+    if bool(before) == bool(after):
+        return None
+    rest = _beyond(_lines(read.box, axis, table.box[axis], table.box[axis + 2]), read.box, axis)
+    unread = pieces.unread(read.sheet, rest)
+    if not unread and not _others_read_all(operand, table, axis):
+        return None
+    if not unread and (piece.size < 2 or max(before, after) * 2 > table.shape[axis]):
+        return None
+    others = (user.reads[at].box[axis::2] for user, at in table.users if user is not piece)
+    if not piece.product and read.box[axis::2] in others:
+        return None  # others leave out the same
+    above = table.block is None and before and not piece.product
+    if above and (unread or _counts(read.sheet, rest)):
+        return None  # years above the numbers, a number of each row
+    many = count(max(before, after), LINES[axis])
+    do = "Include it, if it belongs to them."
+    if len(read.references) == 1:
+        ends = table.box[axis], table.box[axis + 2]
+        do = f"If they belong to it, enter {operand.proposed(side=axis, ends=ends)}"
+    what = f"leaves out {many}, {operand.written(rest)}, of {table.shown(piece.sheet)}"
+    return operand.finding("short", what + ", which nothing reads" * unread, do)
 
 
-def _others_read_all(pieces: Pieces, piece: Piece, table: Piece, axis: int, own: Read) -> bool:
+def _others_read_all(operand: Operand, table: Piece, axis: int) -> bool:
     """Whether other ranges go over all of a table, and none over the rest alone."""
-    every = False
-    for user, slot in table.users:
-        read = user.reads[slot]
-        if user is piece and read is own:
-            continue
-        if read.box[axis] > own.box[axis + 2] or read.box[axis + 2] < own.box[axis]:
-            return False
-        every = every or read.box[axis::2] == table.box[axis::2]
-    return every
+    own = operand.read.box
+    boxes = [
+        user.reads[slot].box
+        for user, slot in table.users
+        if (user, slot) != (operand.piece, operand.slot)
+    ]
+    return any(box[axis::2] == table.box[axis::2] for box in boxes) and not any(
+        box[axis] > own[axis + 2] or box[axis + 2] < own[axis] for box in boxes
+    )
 
 
 def _counts(sheet: SheetCells, box: Box) -> bool:
     """Whether typed numbers only count: years, numbers of rows."""
     steps = np.diff(sheet.numbers[sheet.find(keys_within(*box))])
     return 1 in extents(box) and bool(len(steps) and steps[0] != 0 and (steps == steps[0]).all())
+
+
+# Tables that nothing reads
 
 
 def _unread(pieces: Pieces) -> Iterator[Finding]:
@@ -404,35 +359,30 @@ def _unread(pieces: Pieces) -> Iterator[Finding]:
             done.add(found[0])
             yield _instead(pieces, *found, table.sheet, box)
         elif found is None and table.product and (twin := _twin_in_use(pieces, like, table)):
-            yield finding(
-                pieces,
-                table,
-                "unused",
-                f"is read by no formula, while {twin.shown(table.sheet)}, made alike, is",
-                "Let the next step read it, or delete it.",
-            )
+            what = f"is read by no formula, while {twin.shown(table.sheet)}, made alike, is"
+            yield finding(pieces, table, "unused", what, "Let the next step read it, or delete it.")
     for piece in pieces.pieces:
         weights = shares(pieces, piece)
         summed = weights and all(u.text == "SUM(§:§)" and not u.users for u, _ in piece.users)
         if is_display(piece) or not (summed or pieces.unused(piece.sheet, piece.box)):
             continue
         if (passed := _passed_by(pieces, piece)) is not None:
-            yield finding(
-                pieces,
-                piece,
-                "unused",
-                f"is read by no formula; {passed[0].shown(piece.sheet)} multiplies "
-                f"{passed[1].shown(piece.sheet)}, from which it is computed",
-                f"Multiply {'the attention weights' if weights else piece.shown()}.",
-            )
+            user, source = (other.shown(piece.sheet) for other in passed)
+            what = f"is read by no formula; {user} multiplies {source}, from which it is computed"
+            do = f"Multiply {'the attention weights' if weights else piece.shown()}."
+            yield finding(pieces, piece, "unused", what, do)
+
+
+def kind_of(piece: Piece) -> tuple[object, ...]:
+    """What pieces made alike have in common: their formula, their shape and those of their operands."""
+    return piece.text, piece.shape, tuple(read.shape for read in piece.reads)
 
 
 def _units(pieces: Pieces) -> Iterator[tuple[list[Piece], Piece, Box]]:
     """Tables, and rows and columns of tables, that nothing reads, with the tables of their kind."""
-    kinds: dict[tuple[object, ...], list[Piece]] = {}
+    kinds: dict[tuple[object, ...], list[Piece]] = defaultdict(list)
     for piece in (*pieces.tables, *pieces.pieces):
-        key = piece.text, piece.shape, tuple(read.shape for read in piece.reads)
-        kinds.setdefault(key, []).append(piece)
+        kinds[kind_of(piece)].append(piece)
     for like in kinds.values():
         for table in like if like[0].size > 1 or len(like) <= MOST_SINGLE else ():
             readers = pieces.readers(table.sheet, table.box)
@@ -449,15 +399,23 @@ def _units(pieces: Pieces) -> Iterator[tuple[list[Piece], Piece, Box]]:
                             yield like, table, _lines(table.box, axis, int(part[0]), int(part[-1]))
 
 
+def kinds_of_operands(pieces: Pieces, piece: Piece, but: int = -1) -> list[str]:
+    """How each operand of a piece is computed, "" for typed numbers, but for one of them."""
+    tables = [
+        pieces.table(read.sheet, read.box) for slot, read in enumerate(piece.reads) if slot != but
+    ]
+    return [table.text if table is not None else "" for table in tables]
+
+
 def _twin_in_use(pieces: Pieces, like: list[Piece], table: Piece) -> Piece | None:
     """A twin of an unread product that others read, if all are, and none comes after another."""
     own = kinds_of_operands(pieces, table)
     if not is_number(table.sheet, table.box):
         return None
     for twin in like:
-        if kinds_of_operands(pieces, twin) != own:
+        if kinds_of_operands(pieces, twin) != own or pieces.unused(twin.sheet, twin.box):
             return None
-        if pieces.unused(twin.sheet, twin.box) or follows(table, twin) or follows(twin, table):
+        if table in twin.later or twin in table.later:
             return None
     return like[0] if like else None
 
@@ -470,103 +428,74 @@ def _read_instead(pieces: Pieces, like: list[Piece], table: Piece, box: Box) -> 
     """What reads twice a table of this shape and kind that should be read once: one formula in two
     operands, or two blocks made alike."""
     found: list[Instead] = []
-    for other in like:
-        by_place: dict[Box, list[tuple[Piece, int]]] = {}
-        for user, slot in other.users:
-            read = user.reads[slot]
-            if is_display(user) or user is table:
-                continue
-            if extents(read.box) == extents(box):
-                by_place.setdefault(read.box, []).append((user, slot))
-        for users in by_place.values():
-            for n, (user, slot) in enumerate(users):
-                for model, model_slot in users[n + 1 :]:
-                    whole = box == table.box or not (user.product and user.reads[slot].ranged)
-                    if (
-                        user is model
-                        and extents(box) != (1, 1)
-                        and slot != model_slot
-                        and whole
-                        and _alike(user, slot, model_slot)
-                    ):
-                        found += [(user, slot, None), (user, model_slot, None)]
-                    elif user is not model and slot == model_slot:
-                        for one, two in ((user, model), (model, user)):
-                            far = _as_far(pieces, (table.sheet.name, box), one, two, slot)
-                            if _is_pair(pieces, one, two, slot, far, extents(box) == (1, 1)):
-                                found.append((one, slot, two))
-    order = {name: number for number, name in enumerate(pieces.book.sheets)}
+    by_place: dict[tuple[str, Box], list[tuple[Piece, int]]] = defaultdict(list)
+    for user, slot in {use: None for other in like for use in other.users}:
+        read = user.reads[slot]
+        if extents(read.box) == extents(box) and user is not table and not is_display(user):
+            by_place[read.place].append((user, slot))
+    for (user, slot), (model, at) in chain.from_iterable(combinations(u, 2) for u in by_place.values()):
+        if user is not model and slot == at:
+            pairs = ((user, model), (model, user))
+            found += [(a, slot, b) for a, b in pairs if _is_pair(pieces, a, b, slot, table.sheet, box)]
+        elif user is model and _alike(user, slot, at, box == table.box):
+            found += [(user, slot, None), (user, at, None)]
 
     def out_of_order(one: Instead) -> bool:
         """Of two, the later one has to read the later table."""
         user, slot, model = one
         read = user.reads[slot]
-        later = (order[table.sheet.name], box) > (order[read.sheet.name], read.box)
+        later = pieces.order(table.sheet, box) > pieces.order(read.sheet, read.box)
         if model is None:
             return later != (slot == max(s for s, r in enumerate(user.reads) if r.place == read.place))
-        return later != ((order[user.sheet.name], user.box) > (order[model.sheet.name], model.box))
+        return later != (pieces.order(user.sheet, user.box) > pieces.order(model.sheet, model.box))
 
-    found = [one for one in found if not follows(table, one[0])]
+    found = [one for one in found if table not in one[0].later]
     yield from sorted(found, key=lambda one: (one[2] is not None, out_of_order(one)))
 
 
-def _alike(piece: Piece, slot: int, other: int) -> bool:
-    """Whether two operands of a formula play the same part, and it does not look up or count."""
-    functions = piece.block.template.functions if piece.block else frozenset()
+def _alike(piece: Piece, slot: int, other: int, whole: bool) -> bool:
+    """Whether two operands of a formula play the same part, over a whole table or cell by cell, and it
+    does not look up or count."""
+    functions, read = block_of(piece).template.functions, piece.reads[slot]
+    if LOOKING_UP & functions or any("IF" in f for f in functions) or read.shape == (1, 1):
+        return False
     parts = [[(r.function, r.cells) for r in piece.reads[k].references[:1]] for k in (slot, other)]
-    return parts[0] == parts[1] and not LOOKING_UP & functions and not any("IF" in f for f in functions)
+    return parts[0] == parts[1] and (whole or not (piece.product and read.ranged))
 
 
-def _as_far(pieces: Pieces, place: tuple[str, Box], piece: Piece, other: Piece, slot: int) -> bool:
-    """Whether a place is as far from what an operand reads as two pieces, or two other operands of
-    theirs, are from each other."""
-    order = [*pieces.book.sheets]
-
-    def apart(a: tuple[str, Box], b: tuple[str, Box]) -> tuple[int, int, int]:
-        return order.index(a[0]) - order.index(b[0]), a[1][0] - b[1][0], a[1][1] - b[1][1]
-
-    far = apart(place, piece.reads[slot].place)
-    pairs = [(piece.place, other.place)]
-    pairs += [(a.place, b.place) for n, (a, b) in enumerate(zip(piece.reads, other.reads)) if n != slot]
-    return any(apart(a, b) == far for a, b in pairs)
-
-
-def _is_pair(pieces: Pieces, piece: Piece, other: Piece, slot: int, far: bool, single: bool) -> bool:
-    """Whether two pieces are made alike, and each of their kind has an operand of its own but they.
-
-    Args:
-        far: whether the place that one should read is as far as they are apart; single: whether it is
-            a single cell, which must be.
-    """
-    if piece.text != other.text or piece.shape != other.shape or len(piece.reads) != len(other.reads):
+def _is_pair(
+    pieces: Pieces, piece: Piece, other: Piece, slot: int, sheet: SheetCells, box: Box
+) -> bool:
+    """Whether two pieces are made alike, each of their kind has an operand of its own but they, and the
+    box that one should read is as far from what it reads as they, or two other operands of theirs, are
+    from each other; a box of several cells need not be, if they differ otherwise or are several."""
+    kind = kind_of(piece)
+    if kind != kind_of(other):
         return False
-    shapes = [read.shape for read in piece.reads]
-    twins = [
-        p
-        for p in pieces.pieces
-        if p.text == piece.text and p.shape == piece.shape and [r.shape for r in p.reads] == shapes
-    ]
-    places = [p.reads[slot].place for p in twins]
-    if places.count(piece.reads[slot].place) > 2 or len(set(places)) != len(places) - 1:
+    twins = [twin for twin in pieces.pieces if kind_of(twin) == kind]
+    if len({twin.reads[slot].place for twin in twins}) != len(twins) - 1:
         return False
-    others = [s for s in range(len(shapes)) if s != slot]
-    apart = any(piece.reads[s].place != other.reads[s].place for s in others)
-    return far or (not single and (len(twins) > 2 or apart))
+
+    def apart(a: Piece | Read, b: Piece | Read) -> tuple[int, int, int]:
+        (one, start), (another, end) = (pieces.order(place.sheet, place.box) for place in (a, b))
+        return one - another, start[0] - end[0], start[1] - end[1]
+
+    pairs = [(a, b) for n, (a, b) in enumerate(zip(piece.reads, other.reads)) if n != slot]
+    distances = {apart(piece, other), *(apart(a, b) for a, b in pairs)}
+    if apart(Read(sheet, box), piece.reads[slot]) in distances:
+        return True
+    differ = len(twins) > 2 or any(a.place != b.place for a, b in pairs)
+    return differ and extents(box) != (1, 1)
 
 
 def _instead(
     pieces: Pieces, piece: Piece, slot: int, model: Piece | None, sheet: SheetCells, box: Box
 ) -> Finding:
     """The finding about an operand that reads what is another's."""
-    name = written(box, sheet, piece.sheet)
-    do = replaced(pieces, piece, slot, sheet, box)
-    reads = piece.reads[slot].shown(piece.sheet)
-    what = (
-        f"reads {reads} twice"
-        if model is None
-        else f"reads {reads}, as {model.shown(piece.sheet)} does"
-    )
-    return finding(pieces, piece, "twin", f"{what}; nothing reads {name}", do)
+    again = " twice" if model is None else f", as {model.shown(piece.sheet)} does"
+    read, left = piece.reads[slot].shown(piece.sheet), written(box, sheet, piece.sheet)
+    what = f"reads {read}{again}; nothing reads {left}"
+    return finding(pieces, piece, "twin", what, replaced(pieces, piece, slot, sheet, box))
 
 
 def replaced(pieces: Pieces, piece: Piece, slot: int, sheet: SheetCells, box: Box) -> str:
@@ -575,7 +504,7 @@ def replaced(pieces: Pieces, piece: Piece, slot: int, sheet: SheetCells, box: Bo
     if read.reference is None or read.sheet is not sheet:
         return f"Let it read {written(box, sheet, piece.sheet)}."
     by = box[0] - read.box[0], box[1] - read.box[1]
-    return f"Enter {proposed(pieces, piece, read, by=by)}"
+    return f"Enter {Operand(pieces, piece, slot).proposed(by=by)}"
 
 
 def shares(pieces: Pieces, piece: Piece) -> bool:
@@ -590,18 +519,18 @@ def shares(pieces: Pieces, piece: Piece) -> bool:
 def _passed_by(pieces: Pieces, piece: Piece) -> tuple[Piece, Piece] | None:
     """A product that reads one of the tables from which attention weights, or what a function makes of
     a table, are computed cell by cell."""
-    chain, at = {piece}, piece
+    path, at = {piece}, piece
     made = bool(_ACTIVATION.match(piece.text)) or shares(pieces, piece)
     while at.reads:
         sources = [
             p for p in pieces.over(at.reads[0]) if p.block is not None and p.shape == piece.shape
         ]
-        if len(sources) != 1 or sources[0] in chain:
+        if len(sources) != 1 or sources[0] in path:
             return None
         at = sources[0]
         for user, slot in at.users if made else ():
-            if user.product and user.reads[slot].place == at.place and user not in chain:
+            if user.product and user.reads[slot].place == at.place and user not in path:
                 return user, at
-        chain.add(at)
+        path.add(at)
         made = made or shares(pieces, at)
     return None
