@@ -14,11 +14,11 @@ import numpy as np
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.addresses import address
 from attn_xl.spreadsheets.blocks.blocks import FormulaBlock
-from attn_xl.spreadsheets.blocks.pieces import Box, Piece, Pieces, Read, written
+from attn_xl.spreadsheets.blocks.pieces import Box, Piece, Pieces, Read, is_number, written
 from attn_xl.spreadsheets.blocks.templates import Coordinates, Reference
-from attn_xl.spreadsheets.formulas import TEXT, WIDTH
+from attn_xl.spreadsheets.formulas import WIDTH
 
-from .coverage import finding, kinds_of_operands, replaced, text_of
+from .coverage import block_of, finding, kind_of, kinds_of_operands, replaced, text_of
 
 Place = tuple[str, Box]
 T = TypeVar("T")
@@ -55,8 +55,7 @@ def _classes(pieces: Pieces) -> list[list[Piece]]:
     classes: dict[tuple[object, ...], list[Piece]] = defaultdict(list)
     for piece in pieces.pieces:
         if piece.reads and piece.text not in ("§", "§:§"):
-            shapes = tuple(read.shape for read in piece.reads)
-            classes[piece.text, piece.shape, shapes].append(piece)
+            classes[kind_of(piece)].append(piece)
     for twins in classes.values():
         sides = sorted((piece.box[1], piece.box[3]) for piece in twins)
         across = all(left > right for (_, right), (left, _) in pairwise(sides))
@@ -252,22 +251,15 @@ def out_of_turn(
 def _numbers(pieces: Pieces, seen: set[Piece]) -> Iterator[Finding]:
     """A number that is the same in all twins but one, unless it is of a text."""
     for twins in _classes(pieces):
-        if len(twins) < 3 or not twins[0].numbers or any(map(_gives_text, twins)):
+        odd, model = out_of_turn([(piece, piece.numbers) for piece in twins], most=1) or (None, None)
+        if odd is None or model is None or odd in seen:
             continue
-        ((most, _),) = Counter(piece.numbers for piece in twins).most_common(1)
-        odd = [piece for piece in twins if piece.numbers != most]
-        if len(odd) != 1 or odd[0] in seen:
-            continue
-        own, usual = next((a, b) for a, b in zip(odd[0].numbers, most) if a != b)
-        model = next(piece for piece in twins if piece.numbers == most)
-        what = (
-            f"has {own:.12g} where {model.shown(odd[0].sheet)} and others made alike have {usual:.12g}"
-        )
-        yield finding(pieces, odd[0], "unusual", what, "Nothing, if it is meant.")
-
-
-def _gives_text(piece: Piece) -> bool:
-    return piece.block is not None and bool((piece.sheet.kinds[piece.block.places] == TEXT).any())
+        if all(is_number(piece.sheet, piece.box) for piece in twins):
+            own, usual = next((a, b) for a, b in zip(odd.numbers, model.numbers) if a != b)
+            what = (
+                f"has {own:.12g} where {model.shown(odd.sheet)} and others made alike have {usual:.12g}"
+            )
+            yield finding(pieces, odd, "unusual", what, "Nothing, if it is meant.")
 
 
 # Terms of a sum
@@ -276,31 +268,23 @@ def _gives_text(piece: Piece) -> bool:
 def _terms(pieces: Pieces, piece: Piece) -> Iterator[Finding]:
     """A term of a sum that does not go on as the others do: a cell added twice while the next is left
     out, a `$` in one term; or a cell subtracted from itself, or divided by itself."""
-    block = piece.block
-    assert block is not None
-    references = block.template.references
-    values = block.predicted(*block.box[:2])
-    alike = len(references) == 2 and len({_steps(block, values, r) for r in references}) == 1
-    if alike and piece.text in ("§-§", "§/§"):
+    block = block_of(piece)
+    references, values = block.template.references, block.predicted(*block.box[:2])
+    steps = [_step(block, values, reference) for reference in references]
+    if piece.text in ("§-§", "§/§") and len(steps) == 2 and steps[0] == steps[1]:
         what, do = "has the same cell on both sides", "Enter the cell meant."
         yield finding(pieces, piece, "terms", what, do)
     for places in _sums(piece.text):
         if max(places) >= len(references) or any(references[k].cells > 1 for k in places):
             continue
-        odd = _out_of_step([_steps(block, values, references[k]) for k in places])
-        if odd is not None:
-            name, *cell = odd[1]
-            meant = f"{name}!" * bool(name) + address(int(cell[0]), int(cell[1]))
-            shown = pieces.forms.operand(
-                int(block.sheet.formulas[block.places[0]]), references[places[odd[0]]], values
-            )
-            what = f"has {shown} where its other terms lead to {meant}"
-            if any(
-                r.at != references[places[odd[0]]].at and _steps(block, values, r)[:3] == odd[1]
-                for r in references
-            ):
-                continue
-            do = f"Enter {meant} there, with the $ of the other terms, and copy it."
+        odd, meant = _out_of_step([steps[k] for k in places]) or (0, ())
+        if meant and meant not in (step[:3] for n, step in enumerate(steps) if n != places[odd]):
+            name, row, column = meant
+            cell = f"{name}!" * bool(name) + address(int(row), int(column))
+            formula = int(block.sheet.formulas[block.places[0]])
+            shown = pieces.forms.operand(formula, references[places[odd]], values)
+            what = f"has {shown} where its other terms lead to {cell}"
+            do = f"Enter {cell} there, with the $ of the other terms, and copy it."
             yield finding(pieces, piece, "terms", what, do)
             return
 
@@ -308,16 +292,13 @@ def _terms(pieces: Pieces, piece: Piece) -> Iterator[Finding]:
 def _sums(text: str) -> Iterator[list[int]]:
     """The operands, by number, that stand at one place in the terms of each sum of a formula."""
     for found in _SUM.finditer(text):
-        first = text.count("§", 0, found.start())
-        terms = re.split(r"[+,]", found[0])
-        widths = {term.count("§") for term in terms}
-        if len(widths) == 1:
-            (wide,) = widths
-            for k in range(wide):
-                yield [first + k + wide * n for n in range(len(terms))]
+        first, terms = text.count("§", 0, found.start()), re.split(r"[+,]", found[0])
+        wide = terms[0].count("§")
+        if all(term.count("§") == wide for term in terms):
+            yield from (list(range(first + k, first + wide * len(terms), wide)) for k in range(wide))
 
 
-def _steps(block: FormulaBlock, values: Coordinates, reference: Reference) -> Step:
+def _step(block: FormulaBlock, values: Coordinates, reference: Reference) -> Step:
     """The sheet and the cell that an operand is in a block's first formula, and how it moves."""
     at = slice(reference.at, reference.at + 2)
     return (reference.sheet, *values[at].tolist(), *block.slopes[at].ravel().tolist())
