@@ -7,7 +7,7 @@ import numpy as np
 
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.blocks.blocks import FormulaBlock, Mask
-from attn_xl.spreadsheets.blocks.references import Lookup, rectangles_of
+from attn_xl.spreadsheets.blocks.references import Lookup, keys_within, rectangles_of
 from attn_xl.spreadsheets.blocks.templates import Coordinates, Forms
 from attn_xl.spreadsheets.formulas import WIDTH, Ints, SheetCells
 from attn_xl.spreadsheets.ranges import shortened_spans, spans
@@ -99,20 +99,12 @@ def cannot_compute(lookup: Lookup, block: FormulaBlock, key: int, typed: bool = 
 
 def other_cells(block: FormulaBlock) -> Ints:
     """The places of filled cells in a block's rectangle that do not have its template."""
-    top, left, bottom, right = block.box
-    area = block.extents[0] * block.extents[1]
-    if area > 2 * len(block.places) or area == len(block.places):
+    sheet, area = block.sheet, block.extents[0] * block.extents[1]
+    if not len(block.places) < area <= 2 * len(block.places):
         return np.empty(0, dtype=np.int64)
-    starts = np.arange(top, bottom + 1) * WIDTH + left - 1
-    sheet = block.sheet
-    lows = np.searchsorted(sheet.keys, starts)
-    highs = np.searchsorted(sheet.keys, starts + right - left + 1)
-    if int((highs - lows).sum()) == len(block.places):
-        return np.empty(0, dtype=np.int64)
-    inside = np.concatenate([np.arange(low, high) for low, high in zip(lows, highs)])
-    known = np.concatenate([block.places, block.odd])
-    inside = inside[~np.isin(inside, known)]
-    return np.asarray(inside[sheet.spilled[inside] < 0])
+    inside = sheet.find(keys_within(*block.box))
+    known = np.concatenate([block.places, block.odd, [-1]])
+    return np.asarray(inside[~np.isin(inside, known) & (sheet.spilled[inside] < 0)])
 
 
 def has_its_line(block: FormulaBlock, group: Ints) -> bool:

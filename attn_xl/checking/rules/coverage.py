@@ -188,10 +188,13 @@ def _stays(operand: Operand, axis: int) -> Finding | None:
         other.sheet is read.sheet and other.box[axis::2] == table.box[axis::2] and other is not read
         for other in piece.reads
     )
+    # A skip connection adds a cell of a table that the factors are computed from.
+    sources = (p for other in piece.reads for p in pieces.over(other))
+    added_again = piece.product and not read.ranged and any(p in table.later for p in sources)
     rest = _lines(read.box, axis, first + 1, first + lines - 1)
     whole = _lines(table.box, axis, first + 1, first + lines - 1)
     unread = pieces.unread(read.sheet, rest)
-    if not (along or unread or _is_added_again(operand, table)):
+    if not (along or unread or added_again):
         return None
     if not (along or beside or piece.product or pieces.unread(read.sheet, whole)):
         return None
@@ -201,16 +204,6 @@ def _stays(operand: Operand, axis: int) -> Finding | None:
     )
     do = f"If each {LINES[axis]} has its own, enter {operand.proposed(side=axis)}"
     return operand.finding("fixed", what, do)
-
-
-def _is_added_again(operand: Operand, table: Piece) -> bool:
-    """Whether a product adds a cell of a table that its factors are computed from, as a skip connection
-    does."""
-    piece, pieces = operand.piece, operand.pieces
-    if not piece.product or operand.read.ranged:
-        return False
-    others = (read for read in piece.reads if read is not operand.read and read.ranged)
-    return any(p is not piece and p in table.later for read in others for p in pieces.over(read))
 
 
 def _copies_one_line(operands: list[Operand]) -> Finding | None:

@@ -120,9 +120,7 @@ def _mirrored(pieces: Pieces) -> Iterator[tuple[Finding, Piece]]:
             alike = [t for t in alike if t not in group]
             if len(group) > 1:
                 for i in range(parts - 1):
-                    pairs = [(twins[i], twins[i + 1]) for twins in group]
-                    yield from _conflicts(pieces, pairs)
-                    yield from _conflicts(pieces, [pair[::-1] for pair in pairs])
+                    yield from _conflicts(pieces, [(twins[i], twins[i + 1]) for twins in group])
 
 
 def _aligned(twins: list[Piece], others: list[Piece]) -> bool:

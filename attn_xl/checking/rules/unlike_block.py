@@ -24,21 +24,15 @@ from attn_xl.checking.blocks.block_cells import (
     unlike,
     values_at,
 )
-from attn_xl.checking.blocks.number_lines import (
-    COLUMN,
-    CONSTANT,
-    NO_NUMBER,
-    ROW,
-    STEPS,
-    NumberLines,
-    key_of,
-)
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.blocks.blocks import FormulaBlock, groups
-from attn_xl.spreadsheets.blocks.pieces import Pieces
+from attn_xl.spreadsheets.blocks.pieces import NO_NUMBER, Pieces
 from attn_xl.spreadsheets.blocks.templates import Coordinates, Template
-from attn_xl.spreadsheets.formulas import NUMBER, TEXT, WIDTH, Ints
+from attn_xl.spreadsheets.formulas import NUMBER, TEXT, WIDTH, Ints, SheetCells
 
+ROW, COLUMN = 0, 1
+STEPS = (WIDTH, 1)
+"""From a cell's key to that of the one below, and of the one to the right."""
 MOST_ODD = 1 / 2  # odd cells per fitting cell, at most: one line of three is odd
 Overwritten = dict[Finding, list[tuple[int, str]]]
 """For each finding of constants, the keys of the cells and the formulas that belong there."""
@@ -62,7 +56,7 @@ class Slips:
 
     def __init__(self, pieces: Pieces, asked: set[tuple[str, int]]) -> None:
         self.forms, self.lookup, self.readers = pieces.forms, pieces.lookup, pieces.readers
-        self.lines, self.blocks = NumberLines(pieces.blocks, pieces.lookup), pieces.blocks
+        self.pieces, self.blocks = pieces, pieces.blocks
         self.asked = asked
         self.overwritten: Overwritten = {}
 
@@ -77,8 +71,7 @@ class Slips:
             if len(block.places) >= (FEWEST_AROUND_HOLE if block.flat else FEWEST_IN_RECTANGLE):
                 yield from self._holes_within(block)
             if block.flat and len(block.places) > 1:
-                yield from self._hole_after(block)
-                yield from self._hole_that_is_read(block)
+                yield from self._holes_beside(block)
 
     def _are_few(self, block: FormulaBlock, odd: Ints) -> bool:
         """Whether odd cells are few among those of a block."""
@@ -93,13 +86,24 @@ class Slips:
         top, left, bottom, right = block.box
         near = (rows >= top - 1) & (rows <= bottom + 1) & (columns >= left - 1) & (columns <= right + 1)
         # Row totals are not slips among column totals.
-        near &= [not self.lines.crosses(block, key) for key in odd.tolist()]
+        near &= [not self._crosses(block, key) for key in odd.tolist()]
         within = odd[near]
         if not self._are_few(block, within):
             return
         for group in groups(within):
             if self._is_slip(block, group):
                 yield self._odd(block, group)
+
+    def _owner(self, sheet: SheetCells, key: int) -> int:
+        """The number of the piece or the table that has a cell."""
+        row, column = key // WIDTH, key % WIDTH + 1
+        return int([*self.pieces.owners(sheet, (row, column, row, column)), NO_NUMBER][0])
+
+    def _crosses(self, block: FormulaBlock, key: int) -> bool:
+        """Whether a cell in a line of formulas is of another line, which crosses it."""
+        step = STEPS[ROW if block.extents[ROW] == 1 else COLUMN]
+        before, own, after = (self._owner(block.sheet, key + n * step) for n in (-1, 0, 1))
+        return block.flat and 0 <= own < len(self.blocks) and own in (before, after)
 
     def _is_slip(self, block: FormulaBlock, group: Ints) -> bool:
         rows, columns = group // WIDTH, group % WIDTH + 1
@@ -130,9 +134,8 @@ class Slips:
         rows, columns = group // WIDTH, group % WIDTH + 1
         box = block.box
         for own, along, side in ((rows, columns, 1), (columns, rows, 0)):
-            ends = along.max() >= box[side + 2] or along.min() <= box[side]
-            whole = along.min() <= box[side] and along.max() >= box[side + 2]
-            if len(group) > 1 and (own == own[0]).all() and ends and not whole:
+            first, last = along.min() <= box[side], along.max() >= box[side + 2]
+            if len(group) > 1 and (own == own[0]).all() and first != last:
                 values = values_at(self.forms, block.sheet, block.sheet.find(group))
                 odd = (values != np.array(predicted(block, group))).any(axis=0)
                 moves = np.array(self.forms.moves(int(block.sheet.formulas[block.places[0]])))
@@ -156,22 +159,19 @@ class Slips:
         if target is None:
             return False
 
-        def at(values: Coordinates) -> Ints:
+        def linked(values: Coordinates) -> tuple[set[str], Coordinates]:
             ends = values[:, reference.at : reference.at + 2].astype(np.int64)
-            return np.asarray(target.find(ends[:, 0] * WIDTH + ends[:, 1] - 1))
+            keys = ends[:, 0] * WIDTH + ends[:, 1] - 1
+            owners = {self._owner(target, key) for key in keys.tolist()}
+            texts = {self.pieces.by_number(n).text if n != NO_NUMBER else "" for n in owners}
+            return texts, target.numbers[target.find(keys)]
 
-        def computed(places: Ints) -> Ints:
-            formulas = np.where(places < 0, -1, target.formulas[places])
-            return np.where(formulas < 0, -1, self.forms.template[formulas])
-
-        usual = computed(at(values_at(self.forms, block.sheet, block.places)))
-        own = at(values_at(self.forms, block.sheet, block.sheet.find(group)))
-        meant = at(np.array(predicted(block, group)))
-        copies = [n >= 0 and self.forms.templates[n].general == "§" for n in computed(meant).tolist()]
-        if all(copies) and (own >= 0).all() and (target.numbers[meant] == target.numbers[own]).all():
+        usual, _ = linked(values_at(self.forms, block.sheet, block.places))
+        own, numbers = linked(values_at(self.forms, block.sheet, block.sheet.find(group)))
+        meant, copied = linked(np.array(predicted(block, group)))
+        if meant == {"§"} and (copied == numbers).all():
             return True
-        alike = usual[0] >= 0 and (usual == usual[0]).all() and (computed(own) == usual[0]).all()
-        return bool(alike and (computed(meant) != usual[0]).all())
+        return own == usual and len(usual) == 1 and usual != {""} and not usual & meant
 
     def _typed_lines(self, block: FormulaBlock) -> Iterator[Ints]:
         """Whole lines of numbers beside a block, where it would go on as long as what it is computed
@@ -209,10 +209,9 @@ class Slips:
             target = self.lookup.sheet(reference.sheet, block.sheet)
             if target is None or block.slopes[reference.at + axis, axis] != 1:
                 continue
-            cells = key_of(expected[reference.at : reference.at + 2]) + STEPS[axis] * step * np.arange(
-                -1, 2
-            )
-            before, own, after = self.lines.of(target, cells).tolist()
+            row, column = expected[reference.at : reference.at + 2].tolist()
+            key = row * WIDTH + column - 1
+            before, own, after = (self._owner(target, key + STEPS[axis] * step * n) for n in (-1, 0, 1))
             if own == NO_NUMBER or before != own:
                 return False
             ends.append(after != own)
@@ -277,9 +276,9 @@ class Slips:
         for r in block.template.references:
             sheet = self.lookup.sheet(r.sheet, block.sheet)
             if sheet is not None and r.cells == 1 and block.slopes[r.at : r.at + 2].any():
-                cells = [key_of(values[r.at : r.at + 2].astype(np.int64)) for values in (here, there)]
-                own, usual = self.lines.of(sheet, np.array(cells)).tolist()
-                if own == CONSTANT and usual >= 0:
+                keys = (int(v[r.at] * WIDTH + v[r.at + 1]) - 1 for v in (here, there))
+                own, usual = (self._owner(sheet, key) for key in keys)
+                if 0 <= usual < len(self.blocks) <= own:
                     return True
         return False
 
@@ -319,18 +318,6 @@ class Slips:
 
     # Blank cells
 
-    def _hole_that_is_read(self, block: FormulaBlock) -> Iterator[Finding]:
-        """A blank cell at an end of a short line of numbers, which other formulas read."""
-        numbers = (block.sheet.kinds[block.places] == NUMBER).all()
-        if not numbers or len(block.places) >= FEWEST_AROUND_HOLE:
-            return
-        step = STEPS[ROW if block.extents[ROW] > 1 else COLUMN]
-        for key in (int(block.keys.min()) - step, int(block.keys.max()) + step):
-            row, column = key // WIDTH, key % WIDTH + 1
-            blank = row > 0 and block.sheet.find(np.array([key]))[0] < 0
-            if blank and self.readers(block.sheet, (row, column, row, column)).any():
-                yield from self._hole(block, np.array([key]))
-
     def _holes_within(self, block: FormulaBlock) -> Iterator[Finding]:
         # Lines of another kind may stand between its lines.
         rows, columns = np.unique(block.keys // WIDTH), np.unique(block.keys % WIDTH)
@@ -344,19 +331,29 @@ class Slips:
                 if len(group) < max(block.extents):
                     yield from self._hole(block, group)
 
-    def _hole_after(self, block: FormulaBlock) -> Iterator[Finding]:
-        """A blank cell after a line that goes on behind it."""
+    def _holes_beside(self, block: FormulaBlock) -> Iterator[Finding]:
+        """A blank cell at an end of a short line of numbers, which other formulas read, or after a line
+        that goes on behind it."""
         sheet, step = block.sheet, STEPS[ROW if block.extents[ROW] > 1 else COLUMN]
-        gap = int(block.keys.max()) + step
-        line = gap + step * np.arange(FEWEST_AROUND_HOLE)
-        at = sheet.find(line)
-        follows = at[1 : 1 + max(1, FEWEST_AROUND_HOLE - len(block.places))]
-        if at[0] >= 0 or (follows < 0).any() or not fitting(self.forms, block, follows).all():
-            return
-        before = int(block.keys.min()) - step
-        # Sections, each without its first, are none.
-        if sheet.find(np.array([before]))[0] >= 0 or cannot_compute(self.lookup, block, before):
-            yield from self._hole(block, np.array([gap]))
+        short = len(block.places) < FEWEST_AROUND_HOLE and (sheet.kinds[block.places] == NUMBER).all()
+        before, after = int(block.keys.min()) - step, int(block.keys.max()) + step
+        for key in (before, after):
+            row, column = key // WIDTH, key % WIDTH + 1
+            if row > 0 and not self._is_filled(sheet, key):
+                read = short and self.readers(sheet, (row, column, row, column)).any()
+                if read or (key == after and self._goes_on_behind(block, before, after, step)):
+                    yield from self._hole(block, np.array([key]))
+
+    def _goes_on_behind(self, block: FormulaBlock, before: int, gap: int, step: int) -> bool:
+        """Whether a line goes on after a gap; sections, each without its first cell, do not."""
+        behind = gap + step * np.arange(1, 1 + max(1, FEWEST_AROUND_HOLE - len(block.places)))
+        at = block.sheet.find(behind)
+        if (at < 0).any() or not fitting(self.forms, block, at).all():
+            return False
+        return self._is_filled(block.sheet, before) or cannot_compute(self.lookup, block, before)
+
+    def _is_filled(self, sheet: SheetCells, key: int) -> bool:
+        return bool(sheet.find(np.array([key]))[0] >= 0)
 
     def _is_asked(self, block: FormulaBlock, keys: Ints) -> bool:
         return any((block.sheet.name, key) in self.asked for key in keys.tolist())
