@@ -213,15 +213,16 @@ def _functions(book: FormulaBook, forms: Forms) -> Iterator[Finding]:
     special = lacking(used)
     for function in sorted(used & VOLATILE | special.keys()):
         for name, keys in cells_with(book, forms, frozenset([function])).items():
-            if keys and function in VOLATILE:
+            cells = spans(np.array(keys))
+            if function in VOLATILE:
                 what = f"{function} is recalculated whenever anything in the workbook changes"
                 do = "Do not use it for results that must stay the same."
-                yield Finding(name, spans(np.array(keys)), "volatile", what, do)
-            if keys and function in special:
+                yield Finding(name, cells, "volatile", what, do)
+            if function in special:
                 typed = "A1#" if function == "ANCHORARRAY" else function
                 what = f"{typed} is not available in {', '.join(special[function])}"
                 do = "Use another function if the workbook must run there."
-                yield Finding(name, spans(np.array(keys)), "function", what, do)
+                yield Finding(name, cells, "function", what, do)
 
 
 def _sorted(book: FormulaBook, found: list[Finding]) -> list[Finding]:

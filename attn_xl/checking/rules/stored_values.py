@@ -80,7 +80,7 @@ def frozen_cells(book: FormulaBook, forms: Forms) -> list[tuple[str, int, int, s
     found = []
     for name, keys in cells_with(book, forms, UNSTEADY).items():
         sheet = book.sheets[name]
-        for key, place in zip(keys, sheet.find(np.array(keys, dtype=np.int64)).tolist()):
+        for key, place in zip(keys, sheet.find(np.array(keys)).tolist()):
             if sheet.kinds[place] == NUMBER:
                 number = f"{float(sheet.numbers[place])!r}"
                 found.append((name, key // WIDTH, key % WIDTH + 1, number))
@@ -118,19 +118,15 @@ def without_values(missing: dict[str, Ints]) -> list[Finding]:
     return [Finding(name, spans(keys), "no value", what, do)]
 
 
-def gone(book: FormulaBook, forms: Forms) -> list[Finding]:
+def gone(book: FormulaBook, forms: Forms) -> Iterator[Finding]:
     """Findings on formulas with a reference that is gone, whether or not they compute it."""
-    bad = [n for n, template in enumerate(forms.templates) if "#REF!" in template.text]
-    out = []
-    for sheet in book.sheets.values() if bad else ():
-        where = np.flatnonzero(sheet.formulas >= 0)
-        where = where[np.isin(forms.template[sheet.formulas[where]], bad)]
-        if len(where):
-            text = book.formulas[int(sheet.formulas[where[0]])].text
-            what = f"={as_typed(text)} has a reference that is gone ({count(len(where), 'cell')})"
-            do = "Put the cell or the range that is meant in the place of #REF!."
-            out.append(Finding(sheet.name, spans(sheet.keys[where]), "reference", what, do))
-    return out
+    for name, keys in cells_with(book, forms, "#REF!").items():
+        sheet = book.sheets[name]
+        (place,) = sheet.find(np.array(keys[:1]))
+        text = as_typed(book.formulas[max(sheet.formulas[place], sheet.spilled[place])].text)
+        what = f"={text} has a reference that is gone ({count(len(keys), 'cell')})"
+        do = "Put the cell or the range that is meant in the place of #REF!."
+        yield Finding(name, spans(np.array(keys)), "reference", what, do)
 
 
 def libreoffice_values(path: Path) -> Compute:
@@ -184,62 +180,65 @@ def wrong_values(
             its operands.
         engine: the name of the engine.
     """
-    found: list[Finding] = []
-    checked = 0
     origins = origins_of_errors(book, forms, lookup)
-    suspects: list[tuple[SheetCells, Ints, list[Value]]] = []
-    seeds: dict[str, list[int]] = defaultdict(list)
-    for sheet in book.sheets.values():
-        found += _stored_findings(sheet, origins)
-        places = np.flatnonzero((sheet.formulas >= 0) | (sheet.spilled >= 0))
-        places = places[(sheet.kinds[places] != MISSING) & (sheet.kinds[places] != ERROR)]
-        if compute is None or not len(places):
-            continue
-        computed = compute(sheet.name, sheet.keys[places])
+    found = [finding for sheet in book.sheets.values() for finding in _errors(sheet, origins)]
+    suspects: dict[str, dict[int, Value]] = {}
+    checked = 0
+    for sheet in book.sheets.values() if compute else ():
+        computing = (sheet.formulas >= 0) | (sheet.spilled >= 0)
+        places = np.flatnonzero(computing & ~np.isin(sheet.kinds, (MISSING, ERROR)))
+        computed = compute(sheet.name, sheet.keys[places]) if compute else []
         checked += len(places)
-        differ = _differing(sheet, places, computed, tolerance)
-        suspects.append((sheet, places[differ], [computed[i] for i in differ.tolist()]))
-    if any(len(places) for _, places, _ in suspects):
-        doubts = doubts_of(book, forms, engine)
-        for sheet, places, values in suspects:
-            formulas = np.maximum(sheet.formulas[places], sheet.spilled[places])
-            lost = [
-                bool(doubts[formula])
-                or value in _NO_ANSWER
-                or (value == _CIRCLE and book.repeats)
-                or (
-                    engine == "IronCalc"
-                    and not _SPREAD.isdisjoint(forms.templates[forms.template[formula]].functions)
-                    and _is_rounding(sheet, place, value, forms, lookup, tolerance)
-                )
-                for formula, place, value in zip(formulas.tolist(), places.tolist(), values)
-            ]
-            seeds[sheet.name] += sheet.keys[places[np.array(lost, dtype=np.bool_)]].tolist()
-        touched = made_from(book, forms, lookup, seeds)
-        rough = made_from(book, forms, lookup, cells_with(book, forms, _ROUGH.get(engine, frozenset())))
-        for sheet, places, values in suspects:
-            unsure = np.isin(sheet.keys[places], np.array(sorted(touched[sheet.name]), dtype=np.int64))
-            checked -= int(unsure.sum())
-            found += _unchecked_findings(sheet, doubts, places[unsure], engine)
-            for place, value in zip(places[~unsure].tolist(), np.array(values, dtype=object)[~unsure]):
-                key = int(sheet.keys[place])
-                if key in rough[sheet.name] and same(sheet, key, value, max(tolerance, ROUGHLY)):
-                    continue
-                if not _is_rounding(sheet, place, value, forms, lookup, tolerance):
-                    found.append(_wrong_value_finding(sheet, place, value, engine))
+        differ = _differing(sheet, places, computed, tolerance).tolist()
+        suspects[sheet.name] = {int(places[n]): computed[n] for n in differ}
+    if not any(suspects.values()):
+        return found, checked
+    doubts = doubts_of(book, forms, engine)
+
+    def is_lost(sheet: SheetCells, place: int, value: Value) -> bool:
+        formula = max(sheet.formulas[place], sheet.spilled[place])
+        if value in _NO_ANSWER or (value == _CIRCLE and book.repeats) or doubts[formula]:
+            return True
+        spread = engine == "IronCalc" and _SPREAD & forms.templates[forms.template[formula]].functions
+        return bool(spread) and _is_rounding(sheet, place, value, forms, lookup, tolerance)
+
+    seeds = {
+        name: [
+            int(book.sheets[name].keys[place])
+            for place, value in cells.items()
+            if is_lost(book.sheets[name], place, value)
+        ]
+        for name, cells in suspects.items()
+    }
+    touched = made_from(book, forms, lookup, seeds)
+    rough = made_from(book, forms, lookup, cells_with(book, forms, _ROUGH.get(engine, frozenset())))
+    for name, cells in suspects.items():
+        sheet = book.sheets[name]
+        unsure = []
+        for place, value in cells.items():
+            key = int(sheet.keys[place])
+            close = key in rough[name] and same(sheet, key, value, max(tolerance, ROUGHLY))
+            if key in touched[name]:
+                unsure.append(place)
+            elif not close and not _is_rounding(sheet, place, value, forms, lookup, tolerance):
+                found.append(_wrong_value(sheet, place, value, engine))
+        checked -= len(unsure)
+        found += _unchecked(sheet, doubts, np.array(unsure, dtype=np.int64), engine)
     return found, checked
 
 
-def _stored_findings(sheet: SheetCells, origins: dict[str, Ints]) -> Iterator[Finding]:
-    """Findings on error values."""
+def _errors(sheet: SheetCells, origins: dict[str, Ints]) -> Iterator[Finding]:
+    """Findings on error values; where one does not arise in all of its cells, with where it begins."""
     errors: dict[str, list[int]] = defaultdict(list)
     for place in np.flatnonzero(sheet.kinds == ERROR).tolist():
         errors[sheet.texts.get(place, "#ERROR!")].append(int(sheet.keys[place]))
     for text, keys in errors.items():
-        what = _error_text(sheet, text, keys, origins)
-        yield Finding(
-            sheet.name, spans(np.array(keys)), "error", what, "Fix the cells it is computed from."
-        )
+        here, do = np.intersect1d(origins[sheet.name], keys), "Fix the cells it is computed from."
+        begins = {"": here} if len(here) else {f"{quoted(n)}!": o for n, o in origins.items() if len(o)}
+        if begins and len(here) < len(keys):
+            name, cells = next(iter(begins.items()))
+            text = f"{text}, which begins in {name}{shortened_spans(spans(cells))}"
+        yield Finding(sheet.name, spans(np.array(keys)), "error", text, do)
 
 
 def _differing(sheet: SheetCells, places: Ints, computed: Sequence[Value], tolerance: float) -> Ints:
@@ -255,13 +254,11 @@ def _differing(sheet: SheetCells, places: Ints, computed: Sequence[Value], toler
     for place in np.flatnonzero(~same & ~(numeric & ~np.isnan(numbers))).tolist():
         ours, theirs = sheet.stored(int(places[place])), computed[place]
         if isinstance(ours, str) and isinstance(theirs, str):
-            ours, theirs = _DIGITS.sub(_with_nine_digits, ours), _DIGITS.sub(_with_nine_digits, theirs)
+            ours, theirs = (
+                _DIGITS.sub(lambda digits: f"{float(digits[0]):.9g}", text) for text in (ours, theirs)
+            )
         same[place] = ours == theirs or {ours, theirs} <= {"", None}
     return np.flatnonzero(~same)
-
-
-def _with_nine_digits(digits: re.Match[str]) -> str:
-    return f"{float(digits[0]):.9g}"
 
 
 def _largest(sheet: SheetCells) -> float:
@@ -315,7 +312,7 @@ def same(sheet: SheetCells, key: int, computed: Value, tolerance: float) -> bool
     return not len(_differing(sheet, sheet.find(np.array([key])), [computed], tolerance))
 
 
-def _wrong_value_finding(sheet: SheetCells, place: int, value: Value, engine: str) -> Finding:
+def _wrong_value(sheet: SheetCells, place: int, value: Value, engine: str) -> Finding:
     cell = spans(sheet.keys[[place]])
     if value == _CIRCLE:
         what = "circular reference: depends on itself, or on a cell that does"
@@ -333,16 +330,7 @@ def _shown(value: Value) -> str:
     return "nothing" if value in (None, "") else repr(shortened(str(value)))
 
 
-def _error_text(sheet: SheetCells, text: str, keys: list[int], origins: dict[str, Ints]) -> str:
-    """An error value and, unless it arises in all of the cells, where it begins."""
-    here = np.intersect1d(origins[sheet.name], np.array(keys))
-    begins = {"": here} if len(here) else {f"{quoted(n)}!": o for n, o in origins.items() if len(o)}
-    for name, cells in begins.items() if len(here) < len(keys) else ():
-        return f"{text}, which begins in {name}{shortened_spans(spans(cells))}"
-    return text
-
-
-def _unchecked_findings(
+def _unchecked(
     sheet: SheetCells, doubts: list[frozenset[str]], places: Ints, engine: str
 ) -> Iterator[Finding]:
     if not len(places):
