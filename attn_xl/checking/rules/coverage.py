@@ -259,7 +259,7 @@ def _off(operand: Operand, axis: int) -> Finding | None:
             continue
         if pieces.table(read.sheet, meant) is not table or table in piece.later:
             continue
-        if _starts_elsewhere(operand, axis):
+        if _starts_elsewhere(operand, axis, table):
             continue
         left_out, beside = _beyond(meant, read.box, axis), _beyond(read.box, meant, axis)
         if is_number(read.sheet, beside) and not pieces.unread(read.sheet, left_out):
@@ -270,21 +270,16 @@ def _off(operand: Operand, axis: int) -> Finding | None:
     return None
 
 
-def _starts_elsewhere(operand: Operand, axis: int) -> bool:
-    """Whether the line beside a piece is computed as it is, but from another table: the first line of
-    a recurrence, which reads its start where the others read the line before."""
-    piece, read, slot = operand.piece, operand.read, operand.slot
-    box = piece.box
+def _starts_elsewhere(operand: Operand, axis: int, table: Piece) -> bool:
+    """Whether the line beside a piece is computed as it is, but not from a table: the first line of a
+    recurrence, which reads its start where the others read the line before."""
+    piece, slot, pieces = operand.piece, operand.slot, operand.pieces
     return any(
-        other.text == piece.text
+        other.text == piece.text != "§"
         and other.sheet is piece.sheet
-        and other.box[1 - axis :: 2] == box[1 - axis :: 2]
-        and (other.box[axis + 2] == box[axis] - 1 or other.box[axis] == box[axis + 2] + 1)
-        and (
-            other.reads[slot].sheet is not read.sheet
-            or abs(other.reads[slot].box[axis] - read.box[axis]) > piece.shape[axis]
-        )
-        for other in operand.pieces.pieces
+        and 1 in (piece.box[axis] - other.box[axis + 2], other.box[axis] - piece.box[axis + 2])
+        and table not in pieces.over(other.reads[slot])
+        for other in pieces.pieces
     )
 
 
