@@ -146,41 +146,29 @@ def _reads(pieces: Pieces, block: FormulaBlock) -> list[_Read]:
 
 def _free(lookup: Lookup, block: FormulaBlock, reads: list[_Read]) -> list[Mask]:
     """For each reference, which formulas of a block read a cell that is intentionally blank."""
-    sheet = block.sheet
+    sheet, (height, width) = block.sheet, block.extents
     rows, columns = block.keys // WIDTH, block.keys % WIDTH + 1
+    ones = np.ones(len(rows), dtype=np.int64)
     out = [np.zeros(len(rows), dtype=np.bool_) for _ in reads]
     own = []
-    for mask, read in zip(out, reads):
-        if read.reference.cells == 2:
-            continue
-        y, x, blank = read.corners[0], read.corners[1], read.blank
-        own_row, own_column = bool((y == rows).all()), bool((x == columns).all())
-        if read.target is sheet and own_row != own_column:
-            own.append((mask, blank, x if own_row else y, y if own_row else x, own_row))
-        height, width = block.extents
-        of_itself = np.isin(read.keys[~blank], block.keys)
-        if read.target is sheet and len(block.places) < height * width and of_itself.any():
-            mask |= blank & (2 * of_itself.sum() > len(of_itself))  # the edge of a triangle
-    blanks = sum(int(blank.sum()) for _, blank, *_ in own)
-    here_and_there = blanks > 1 and blanks >= FREE * len(rows)
-    of_its_line = bool(own) and len(own) == sum(read.reference.cells == 1 for read in reads)
-    every = np.all([blank for _, blank, *_ in own], axis=0) if of_its_line else None
-    labelled: dict[bool, Mask] = {}
-    for mask, blank, lines, along, own_row in own:
-        for line in np.unique(lines).tolist():
-            at = np.flatnonzero(lines == line)
-            at = at[np.argsort(along[at])]
-            if (~blank[at]).sum() < 2:
-                continue
-            turns = np.count_nonzero(np.diff(blank[at].astype(np.int8)))
-            if here_and_there and turns > 1:
-                mask[at] |= blank[at]
-        if every is not None:
-            if own_row not in labelled:
-                ones = np.ones(len(rows), dtype=np.int64)
-                corners = (rows, ones, rows, columns) if own_row else (ones, columns, rows, columns)
-                labelled[own_row] = lookup.filled(sheet).texts(corners) > 0
-            mask |= every & labelled[own_row] & ((~blank).sum() > 1)
+    for free, read in zip(out, reads):
+        if read.reference.cells == 1 and read.target is sheet:
+            of_itself = np.isin(read.keys[~read.blank], block.keys)
+            if len(block.places) < height * width and 2 * of_itself.sum() > len(of_itself):
+                free |= read.blank  # the edge of a triangle
+            in_row, in_column = ((a == b).all() for a, b in zip(read.corners, (rows, columns)))
+            if in_row != in_column:
+                before = (rows, ones, rows, columns) if in_row else (ones, columns, rows, columns)
+                own.append((free, read.blank, before, read.corners[1 if in_row else 0]))
+    blanks = [blank for _, blank, *_ in own]
+    here_and_there = max(2, FREE * len(rows)) <= sum(int(blank.sum()) for blank in blanks)
+    of_its_line = len(own) == sum(read.reference.cells == 1 for read in reads)
+    for free, blank, before, lines in own:
+        for line in np.unique(lines) if here_and_there else ():
+            at = lines == line
+            free[at] |= blank[at] & (np.count_nonzero(np.diff(blank[at])) > 1)
+        if of_its_line and (~blank).sum() > 1:  # a line with a name, to be filled in
+            free |= np.all(blanks, axis=0) & (lookup.filled(sheet).texts(before) > 0)
     return out
 
 
