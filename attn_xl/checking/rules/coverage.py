@@ -87,29 +87,20 @@ class Operand:
         """A box of the sheet that it is on, as a person would write it in the piece's formulas."""
         return written(box, self.read.sheet, self.piece.sheet)
 
-    def proposed(
-        self,
-        *,
-        by: tuple[int, int] = (0, 0),
-        moves: bool = True,
-        side: int | None = None,
-        ends: tuple[int, int] | None = None,
-    ) -> str:
+    def proposed(self, box: Box | None = None, *, side: int | None = None, moves: bool = True) -> str:
         """The first formula of the piece with another operand, and how to enter it.
 
         Args:
-            by: rows and columns by which the operand is moved.
-            side: the coordinate, row 0 or column 1, that `moves` when it is copied, or does not; or
-                that goes from one of the `ends` to the other.
+            box: what the operand should go over in all cells of the piece, unless that is right.
+            side: the coordinate, row 0 or column 1, that `moves` when it is copied, or does not.
         """
-        block, forms = self.block, self.pieces.forms
+        block, forms, read = self.block, self.pieces.forms, self.read
         formula = int(block.sheet.formulas[block.places[0]])
         values, notation = block.predicted(*block.box[:2]).copy(), list(forms.moves(formula))
+        shifts = np.subtract(box or read.box, read.box).reshape(2, 2)
         for number, at in enumerate(self.corners):
-            values[at : at + 2] += by
-            if side is not None and ends is not None:
-                values[at + side] = ends[number]
-            elif side is not None:
+            values[at : at + 2] += shifts[number % read.references[0].cells]
+            if side is not None:
                 notation[at + side] = (1, 2)[side] * moves
         how = " and copy it" if copies(forms, block) else ", and the like in its other cells"
         return f"={forms.written(formula, values, notation)}{how * (len(block.places) > 1)}."
@@ -265,7 +256,7 @@ def _off(operand: Operand, axis: int) -> Finding | None:
         if is_number(read.sheet, beside) and not pieces.unread(read.sheet, left_out):
             continue
         what = f"reads {operand.written(read.box)}, {count(abs(by), LINES[axis])} beside "
-        do = f"Enter {operand.proposed(by=(0, -by) if axis else (-by, 0))}"
+        do = f"Enter {operand.proposed(meant)}"
         return operand.finding("off", what + operand.written(meant), do)
     return None
 
@@ -294,7 +285,8 @@ def _stops_short(operand: Operand, axis: int) -> Finding | None:
     before, after = read.box[axis] - table.box[axis], table.box[axis + 2] - read.box[axis + 2]
     if bool(before) == bool(after):
         return None
-    rest = _beyond(_lines(read.box, axis, table.box[axis], table.box[axis + 2]), read.box, axis)
+    whole = _lines(read.box, axis, table.box[axis], table.box[axis + 2])
+    rest = _beyond(whole, read.box, axis)
     unread = pieces.unread(read.sheet, rest)
     if not unread and not _others_read_all(operand, table, axis):
         return None
@@ -309,8 +301,7 @@ def _stops_short(operand: Operand, axis: int) -> Finding | None:
     many = count(max(before, after), LINES[axis])
     do = "Include it, if it belongs to them."
     if len(read.references) == 1:
-        ends = table.box[axis], table.box[axis + 2]
-        do = f"If they belong to it, enter {operand.proposed(side=axis, ends=ends)}"
+        do = f"If they belong to it, enter {operand.proposed(whole)}"
     what = f"leaves out {many}, {operand.written(rest)}, of {table.shown(piece.sheet)}"
     return operand.finding("short", what + ", which nothing reads" * unread, do)
 
@@ -331,7 +322,7 @@ def _others_read_all(operand: Operand, table: Piece, axis: int) -> bool:
 def _counts(sheet: SheetCells, box: Box) -> bool:
     """Whether typed numbers only count: years, numbers of rows."""
     steps = np.diff(sheet.numbers[sheet.find(keys_within(*box))])
-    return 1 in extents(box) and bool(len(steps) and steps[0] != 0 and (steps == steps[0]).all())
+    return len(set(steps)) == 1 and bool(steps[0] != 0)
 
 
 # Tables that nothing reads
@@ -491,8 +482,7 @@ def replaced(pieces: Pieces, piece: Piece, slot: int, sheet: SheetCells, box: Bo
     read = piece.reads[slot]
     if read.reference is None or read.sheet is not sheet:
         return f"Let it read {written(box, sheet, piece.sheet)}."
-    by = box[0] - read.box[0], box[1] - read.box[1]
-    return f"Enter {Operand(pieces, piece, slot).proposed(by=by)}"
+    return f"Enter {Operand(pieces, piece, slot).proposed(box)}"
 
 
 def shares(pieces: Pieces, piece: Piece) -> bool:
