@@ -83,9 +83,8 @@ def cannot_compute(lookup: Lookup, block: FormulaBlock, key: int, typed: bool = 
             return True
         cells = lookup.filled(target)
         filled, texts = int(cells.filled(box)[0]), int(cells.texts(box)[0])
-        among = all(low >= lows.min() for low, lows in zip(box[:2], around[:2])) and all(
-            high <= highs.max() for high, highs in zip(box[2:], around[2:])
-        )
+        lows, highs = np.min(around[:2], axis=1), np.max(around[2:], axis=1)
+        among = (np.ravel(box[:2]) >= lows).all() and (np.ravel(box[2:]) <= highs).all()
         if typed and reference.cells == 2 and among:
             if filled == texts:
                 return True
@@ -128,15 +127,9 @@ def are_in_its_lines(block: FormulaBlock, keys: Ints) -> Mask:
     return out
 
 
-def is_diagonal(block: FormulaBlock, sheet: SheetCells, places: Ints) -> bool:
-    """Whether equal numbers form a diagonal from edge to edge, as in a table of distances."""
-    if len(places) < 2 or (sheet.numbers[places] != sheet.numbers[places[0]]).any():
-        return False
-    rows, columns = sheet.keys[places] // WIDTH, sheet.keys[places] % WIDTH + 1
-    top, left, bottom, right = block.box
-    return bool(
-        (np.diff(rows) == 1).all()
-        and (np.diff(columns) == 1).all()
-        and (rows[0] == top or columns[0] == left)
-        and (rows[-1] == bottom or columns[-1] == right)
+def is_diagonal(sheet: SheetCells, places: Ints) -> bool:
+    """Whether equal numbers form a diagonal, as in a table of distances."""
+    keys, numbers = sheet.keys[places], sheet.numbers[places]
+    return len(places) > 1 and bool(
+        (np.diff(keys) == WIDTH + 1).all() and (numbers == numbers[0]).all()
     )

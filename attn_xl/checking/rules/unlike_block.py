@@ -108,11 +108,10 @@ class Slips:
     def _is_slip(self, block: FormulaBlock, group: Ints) -> bool:
         rows, columns = group // WIDTH, group % WIDTH + 1
         top, left, bottom, right = block.box
-        if (
-            self._counts_in_text(block, group)
-            or self._is_step(block, group)
-            or self._reads_what_others_do(block, group)
-        ):
+        texts = (block.sheet.kinds[block.sheet.find(group)] == TEXT).all()
+        if texts and "&" in block.template.text:
+            return False  # ="of "&15, ="of "&20
+        if self._is_step(block, group) or self._reads_what_others_do(block, group):
             return False
         in_row, in_column = bool((rows == rows[0]).all()), bool((columns == columns[0]).all())
         if (len(group) > 1) if block.flat else not (in_row or in_column):
@@ -217,19 +216,6 @@ class Slips:
             ends.append(after != own)
         return any(ends)
 
-    def _counts_in_text(self, block: FormulaBlock, group: Ints) -> bool:
-        """Whether text formulas differ only in the numbers they contain: `of 15`, `of 20`."""
-        places = block.sheet.find(group)
-        if "n" not in block.template.roles or (block.sheet.kinds[places] != TEXT).any():
-            return False
-        cells = np.array([role != "n" for role in block.template.roles])
-        return all(
-            np.array_equal(values[cells], expected[cells])
-            for values, expected in zip(
-                values_at(self.forms, block.sheet, places), predicted(block, group)
-            )
-        )
-
     def _odd(self, block: FormulaBlock, group: Ints) -> Finding:
         text = text_at(self.forms, block.sheet, int(block.sheet.find(group[:1])[0]))
         return unlike(self.forms, block, group, "pattern", f"={text} breaks the pattern of")
@@ -239,24 +225,15 @@ class Slips:
         strange = other_cells(block)
         strange = strange[~fitting(self.forms, block, strange)]
         sheet = block.sheet
-        given = [
-            int(sheet.keys[place])
-            for place in strange[: len(block.places)].tolist()
-            if int(sheet.formulas[place]) < 0
-            and sheet.kinds[place] == NUMBER
-            and (
-                cannot_compute(self.lookup, block, int(sheet.keys[place]), typed=True)
-                or self._is_of_typed(block, int(sheet.keys[place]))
-            )
-        ]
-        strange = strange[~np.isin(sheet.keys[strange], given)]
+        given = [self._is_given(block, place) for place in strange.tolist()]
+        strange = strange[~np.array(given, dtype=np.bool_)]
         if not self._are_few(block, sheet.keys[strange]):
             strange = strange[are_in_its_lines(block, sheet.keys[strange])]
         if not len(strange) or not self._are_few(block, sheet.keys[strange]):
             return
         formulas = sheet.formulas[strange] >= 0
         numbers = ~formulas & (sheet.kinds[strange] == NUMBER)
-        if is_diagonal(block, sheet, strange[numbers]):
+        if is_diagonal(sheet, strange[numbers]):
             numbers[:] = False
         texts = ~formulas & (sheet.kinds[strange] == TEXT)
         for group in groups(sheet.keys[strange[numbers]]):
@@ -269,9 +246,12 @@ class Slips:
                     continue  # a label of the formulas to its right
                 yield self._odd(block, group) if kind == "pattern" else self._constant(block, group)
 
-    def _is_of_typed(self, block: FormulaBlock, key: int) -> bool:
-        """Whether a typed number would be computed from a typed one, unlike the cells of the block: the
-        zeros of a triangle."""
+    def _is_given(self, block: FormulaBlock, place: int) -> bool:
+        """Whether a number is typed since the block's formula cannot compute it, or would compute it
+        from a typed number, unlike the cells of the block: the zeros of a triangle."""
+        key = int(block.sheet.keys[place])
+        if block.sheet.formulas[place] >= 0 or block.sheet.kinds[place] != NUMBER:
+            return False
         here, there = predicted(block, np.array([key, int(block.keys[0])]))
         for r in block.template.references:
             sheet = self.lookup.sheet(r.sheet, block.sheet)
@@ -280,7 +260,7 @@ class Slips:
                 own, usual = (self._owner(sheet, key) for key in keys)
                 if 0 <= usual < len(self.blocks) <= own:
                     return True
-        return False
+        return cannot_compute(self.lookup, block, key, typed=True)
 
     def _summarizes(self, block: FormulaBlock, key: int) -> bool:
         """Whether a formula in a line is computed from other cells of the line, while those are not: a
