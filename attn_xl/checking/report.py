@@ -51,19 +51,15 @@ def show(reports: Sequence[Report], *, file: TextIO | None = None) -> None:
         console.print(Text(_summary(report)))
 
 
-def _shown(report: Report) -> list[tuple[Finding, str]]:
+def _shown(report: Report) -> Iterator[tuple[Finding, str]]:
     """The findings to print, and after the last of a kind how many more there are."""
     of_kind = Counter(finding.kind for finding in report.findings)
     so_far: Counter[str] = Counter()
-    shown = []
     for finding in report.findings:
         so_far[finding.kind] += 1
         if so_far[finding.kind] <= MOST:
-            left = of_kind[finding.kind] - MOST if so_far[finding.kind] == MOST else 0
-            shown.append(
-                (finding, f"and {left} more of this kind; --json lists all" if left > 0 else "")
-            )
-    return shown
+            left = (of_kind[finding.kind] - MOST) * (so_far[finding.kind] == MOST)
+            yield finding, f"and {left} more of this kind; --json lists all" if left > 0 else ""
 
 
 def _where(finding: Finding) -> str:

@@ -27,6 +27,7 @@ from attn_xl.checking.blocks.block_cells import (
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.blocks.blocks import FormulaBlock, groups
 from attn_xl.spreadsheets.blocks.pieces import NO_NUMBER, Pieces
+from attn_xl.spreadsheets.blocks.references import keys_within
 from attn_xl.spreadsheets.blocks.templates import Coordinates, Template
 from attn_xl.spreadsheets.formulas import NUMBER, TEXT, WIDTH, Ints, SheetCells
 
@@ -175,17 +176,16 @@ class Slips:
     def _typed_lines(self, block: FormulaBlock) -> Iterator[Ints]:
         """Whole lines of numbers beside a block, where it would go on as long as what it is computed
         from does."""
-        top, left, bottom, right = block.box
-        if len(block.places) < block.extents[0] * block.extents[1]:
-            return
         sheet = block.sheet
-        for axis, line, step in ((0, top, -1), (0, bottom, 1), (1, left, -1), (1, right, 1)):
-            if block.flat and block.extents[axis] < FEWEST_IN_LINE:
+        whole = len(block.places) == block.extents[0] * block.extents[1]
+        for side, step in ((0, -1), (2, 1), (1, -1), (3, 1)) if whole else ():
+            axis, box = side % 2, list(block.box)
+            box[axis] = box[axis + 2] = box[side] + step
+            if box[axis] < 1 or (block.flat and block.extents[axis] < FEWEST_IN_LINE):
                 continue
-            across = np.arange(left - 1, right) if axis == 0 else np.arange(top, bottom + 1) * WIDTH
-            keys = across + (line + step) * WIDTH if axis == 0 else across + line + step - 1
+            keys = keys_within(*box)
             at = sheet.find(keys)
-            if keys.min() < WIDTH or line + step < 1 or (at < 0).any():
+            if (at < 0).any():
                 continue
             typed = (sheet.formulas[at] < 0) & (sheet.spilled[at] < 0) & (sheet.kinds[at] == NUMBER)
             steps = np.diff(sheet.numbers[at])
