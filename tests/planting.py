@@ -14,9 +14,9 @@ import numpy as np
 import xlsxwriter
 
 from attn_xl.checking.blocks.block_cells import text_at
-from attn_xl.checking.blocks.words import ADDING, CAREFUL
 from attn_xl.checking.check import look_over
 from attn_xl.checking.findings import Finding
+from attn_xl.checking.rules.blank_operands import ADDING, CAREFUL
 from attn_xl.spreadsheets.addresses import parse_area, quoted, split_address
 from attn_xl.spreadsheets.blocks.blocks import FormulaBlock, blocks
 from attn_xl.spreadsheets.blocks.pieces import Pieces, Read

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from attn_xl.checking.blocks.words import asked_about
 from attn_xl.checking.function_support import VOLATILE, lacking
-from attn_xl.checking.rules.blank_operands import computed_with_nothing
+from attn_xl.checking.rules.blank_operands import asked_about, computed_with_nothing
 from attn_xl.checking.rules.coverage import uncovered
 from attn_xl.checking.rules.shares import not_one
 from attn_xl.checking.rules.stored_values import (

@@ -41,8 +41,6 @@ def check(
         raise CallError(
             "check does not read standard input. Save the workbook to a file and give its name."
         )
-    if not 0 <= tolerance < 1:
-        raise CallError(f"--tolerance is {tolerance}; it takes a number of at least 0 and below 1.")
     from attn_xl.checking import report as check_text
     from attn_xl.checking.check import check_files
 

@@ -13,28 +13,35 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attn_xl.checking.blocks.block_cells import values_at
-from attn_xl.checking.blocks.words import ADDING, CAREFUL
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.addresses import address
-from attn_xl.spreadsheets.blocks.blocks import FormulaBlock
+from attn_xl.spreadsheets.blocks.blocks import FormulaBlock, Mask
 from attn_xl.spreadsheets.blocks.pieces import Pieces
-from attn_xl.spreadsheets.blocks.references import Lookup, Rectangles, keys_within, rectangles_of
-from attn_xl.spreadsheets.blocks.templates import Reference, names
-from attn_xl.spreadsheets.formulas import TEXT, WIDTH, Ints, SheetCells
+from attn_xl.spreadsheets.blocks.references import Lookup, Rectangles, keys_within, rectangles_of, uses
+from attn_xl.spreadsheets.blocks.templates import Forms, Reference, names
+from attn_xl.spreadsheets.formulas import TEXT, WIDTH, FormulaBook, Ints, SheetCells
 from attn_xl.spreadsheets.ranges import shortened_spans, spans
 from attn_xl.text import count
 
+ADDING = names("""
+    SUM SUMPRODUCT MMULT AVERAGE MAX MIN PRODUCT SUMSQ VAR VARP VAR.P VAR.S STDEV STDEVP STDEV.P
+    STDEV.S EXP SQRT LN LOG LOG10 POWER SIN COS TANH SUMXMY2 SUMX2MY2 MEDIAN MDETERM MINVERSE
+""")
+"""Functions of numbers, which skip blank cells and text or take them as 0."""
+CAREFUL = names("""
+    IF IFS IFERROR IFNA ISBLANK ISNUMBER ISTEXT ISERROR ISERR ISNA COUNT COUNTA COUNTBLANK COUNTIF
+    COUNTIFS SUMIF SUMIFS AVERAGEIF N T CHOOSE SWITCH AGGREGATE SUBTOTAL LET LAMBDA FILTER
+""")
+"""Functions that can test for a number; a formula with one of them may handle blanks."""
+ASKING = names("ISBLANK ISNUMBER COUNT COUNTA COUNTBLANK")
 SKIPPING = names("""
     SUM AVERAGE MAX MIN MEDIAN PRODUCT SUMSQ STDEV STDEVP STDEV.P STDEV.S VAR VARP VAR.P VAR.S
 """)
 """Functions that skip the non-numeric cells of a range."""
 FREE = 1 / 4  # blanks per line of a block, at least, in a sparsely filled table
 _MOST = 1_000_000  # cells; larger ranges, as whole columns, leave room for future entries
-
-Mask = NDArray[np.bool_]
 
 
 @dataclass
@@ -51,6 +58,19 @@ class _Read:
     @property
     def keys(self) -> Ints:
         return np.asarray(self.corners[0] * WIDTH + self.corners[1] - 1)
+
+
+def asked_about(book: FormulaBook, forms: Forms, lookup: Lookup) -> set[tuple[str, int]]:
+    """The cells, by sheet and key, that some formula tests for being blank (ISBLANK, COUNT): they are
+    there to be filled in."""
+    asked: set[tuple[str, int]] = set()
+    for sheet, _, template, values in uses(book, forms):
+        for reference in template.references:
+            target = lookup.sheet(reference.sheet, sheet)
+            if reference.function in ASKING and target is not None and reference.cells == 1:
+                top, left, _, _ = rectangles_of(reference, values)
+                asked.update((target.name, key) for key in (top * WIDTH + left - 1).tolist())
+    return asked
 
 
 def computed_with_nothing(pieces: Pieces, asked: set[tuple[str, int]]) -> Iterator[Finding]:

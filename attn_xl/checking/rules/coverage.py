@@ -16,7 +16,6 @@ from itertools import chain, combinations
 import numpy as np
 
 from attn_xl.checking.blocks.block_cells import copies
-from attn_xl.checking.blocks.words import ADDING
 from attn_xl.checking.findings import Finding
 from attn_xl.spreadsheets.blocks.blocks import FormulaBlock
 from attn_xl.spreadsheets.blocks.pieces import (
@@ -33,6 +32,9 @@ from attn_xl.spreadsheets.blocks.references import keys_within, rectangles_of
 from attn_xl.spreadsheets.blocks.templates import names
 from attn_xl.spreadsheets.formulas import SheetCells
 from attn_xl.text import count
+
+from .blank_operands import ADDING
+from .shares import summed
 
 MOST_SINGLE = 200  # typed numbers that stand alone; with more, they are data
 LINES = ("row", "column")
@@ -341,9 +343,9 @@ def _unread(pieces: Pieces) -> Iterator[Finding]:
             what = f"is read by no formula, while {twin.shown(table.sheet)}, made alike, is"
             yield finding(pieces, table, "unused", what, "Let the next step read it, or delete it.")
     for piece in pieces.pieces:
-        weights = shares(pieces, piece)
-        summed = weights and all(u.text == "SUM(§:§)" and not u.users for u, _ in piece.users)
-        if is_display(piece) or not (summed or pieces.unused(piece.sheet, piece.box)):
+        weights = summed(pieces, piece) is not None
+        totalled = weights and all(u.text == "SUM(§:§)" and not u.users for u, _ in piece.users)
+        if is_display(piece) or not (totalled or pieces.unused(piece.sheet, piece.box)):
             continue
         if (passed := _passed_by(pieces, piece)) is not None:
             user, source = (other.shown(piece.sheet) for other in passed)
@@ -485,20 +487,11 @@ def replaced(pieces: Pieces, piece: Piece, slot: int, sheet: SheetCells, box: Bo
     return f"Enter {Operand(pieces, piece, slot).proposed(box)}"
 
 
-def shares(pieces: Pieces, piece: Piece) -> bool:
-    """Whether a piece holds exponentials divided by their sum."""
-    if piece.text.startswith("EXP(") and "/SUM" in piece.text:
-        return True
-    if not piece.text.startswith("§/") or not piece.reads:
-        return False
-    return any(other.text.startswith("EXP(") for other in pieces.over(piece.reads[0]))
-
-
 def _passed_by(pieces: Pieces, piece: Piece) -> tuple[Piece, Piece] | None:
     """A product that reads one of the tables from which attention weights, or what a function makes of
     a table, are computed cell by cell."""
     path, at = {piece}, piece
-    made = bool(_ACTIVATION.match(piece.text)) or shares(pieces, piece)
+    made = bool(_ACTIVATION.match(piece.text)) or summed(pieces, piece) is not None
     while at.reads:
         sources = [
             p for p in pieces.over(at.reads[0]) if p.block is not None and p.shape == piece.shape
@@ -510,5 +503,5 @@ def _passed_by(pieces: Pieces, piece: Piece) -> tuple[Piece, Piece] | None:
             if user.product and user.reads[slot].place == at.place and user not in path:
                 return user, at
         path.add(at)
-        made = made or shares(pieces, at)
+        made = made or summed(pieces, at) is not None
     return None

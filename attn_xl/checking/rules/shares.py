@@ -31,20 +31,18 @@ def not_one(pieces: Pieces, tolerance: float, known: set[tuple[str, int]]) -> It
     """
     for piece in pieces.pieces:
         assert piece.block is not None
-        if piece.size < 2 or not _SHARE.match(piece.text) or piece.block.template.roles[:1] == "n":
-            continue
-        summed = _summed(pieces, piece)
-        if summed is None:
+        below = summed(pieces, piece)
+        if below is None or piece.size < 2 or piece.block.template.roles[:1] == "n":
             continue
         added = _added(pieces, piece)
         if added > EPSILON:
             continue
         least = max(tolerance, EPSILON if added else 1e-9)
         wrong = [(keys, total) for keys, total in _lines(piece) if abs(total - 1) > least]
-        if not wrong or _is_part(pieces, piece, summed):
+        if not wrong or _is_part(pieces, piece, below):
             continue
         cells = np.concatenate([keys for keys, _ in wrong])
-        sources = [*piece.reads, *summed]
+        sources = [*piece.reads, *below]
         near = {(read.sheet.name, key) for read in sources for key in keys_within(*read.box).tolist()}
         near |= {(piece.sheet.name, key) for key in cells.tolist()}
         if near & known:
@@ -59,8 +57,10 @@ def not_one(pieces: Pieces, tolerance: float, known: set[tuple[str, int]]) -> It
         )
 
 
-def _summed(pieces: Pieces, piece: Piece) -> list[Read] | None:
+def summed(pieces: Pieces, piece: Piece) -> list[Read] | None:
     """What is summed below exponentials; None if a piece holds no shares of exponentials."""
+    if not _SHARE.match(piece.text):
+        return None
     if piece.text.startswith("EXP("):
         return piece.reads[1:] or piece.reads
     if len(piece.reads) < 2 or not any(_POWER.fullmatch(p.text) for p in pieces.over(piece.reads[0])):

@@ -95,10 +95,8 @@ def fill_in(book: FormulaBook, compute: Compute) -> dict[str, Ints]:
         for place, value in zip(places.tolist(), compute(sheet.name, sheet.keys[places])):
             if type(value) in (int, float):
                 sheet.kinds[place], sheet.numbers[place] = NUMBER, value
-            elif isinstance(value, str) and value in _ERRORS:
-                sheet.kinds[place], sheet.texts[place] = ERROR, value
             elif isinstance(value, str) and value not in _NO_ANSWER:
-                sheet.kinds[place], sheet.texts[place] = TEXT, value
+                sheet.kinds[place], sheet.texts[place] = ERROR if value in _ERRORS else TEXT, value
         if len(places):
             missing[sheet.name] = sheet.keys[places]
     return missing
@@ -298,11 +296,9 @@ def _sizes(
     for reference in template.references:
         target = lookup.sheet(reference.sheet, sheet)
         top, left, bottom, right = (int(x[0]) for x in rectangles_of(reference, values))
-        if target is None or (bottom - top + 1) * (right - left + 1) > 1_000_000:
-            continue
-        cells = keys_within(top, left, bottom, right)
-        at = target.find(cells)
-        sizes.append(np.abs(target.numbers[at[at >= 0]]))
+        if target is not None and (bottom - top + 1) * (right - left + 1) <= 1_000_000:
+            at = target.find(keys_within(top, left, bottom, right))
+            sizes.append(np.abs(target.numbers[at[at >= 0]]))
     numbers = np.concatenate(sizes)
     return np.asarray(numbers[~np.isnan(numbers)])
 
