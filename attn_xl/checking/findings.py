@@ -19,6 +19,7 @@ KINDS: dict[str, tuple[Severity, str]] = {
     "restart": ("warning", "a constant in a line of formulas that copy the previous cell"),
     "hole": ("warning", "a blank cell where its neighbours have formulas"),
     "pattern": ("error", "a formula that breaks the pattern of its block"),
+    "adjusted": ("warning", "a formula that adds a number to that of its neighbours"),
     "fixed": ("error", "one $ too many: a whole block uses the same row or column of an operand"),
     "sliding": ("error", "a missing $: an operand of a product slides out of place"),
     "off": ("error", "an operand that reads a table so many rows or columns off"),

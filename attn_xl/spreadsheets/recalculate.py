@@ -12,7 +12,7 @@ from typing import Any
 from attn_xl.errors import InputError
 
 from .engines import IronCalc, Value
-from .repack import Unreadable, repack, strings_elsewhere
+from .repack import Unreadable, misread, repack
 from .sandbox import Sandbox, SandboxStopped
 
 MOST_CELLS = 3_000_000
@@ -80,7 +80,7 @@ _engine: list[IronCalc] = []
 
 def _open(path: str) -> list[str]:
     """The sheet names; an empty list if IronCalc cannot read the file as it is."""
-    if strings_elsewhere(Path(path)):
+    if misread(Path(path)):
         return []
     try:
         _engine.append(IronCalc(path))

@@ -9,7 +9,9 @@ with cells that have no address.
 from __future__ import annotations
 
 import posixpath
+import re
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -35,18 +37,25 @@ _OF_TABLE = ("id", "name", "displayName", "ref", "totalsRowCount", "headerRowCou
 _EPOCHS = {False: datetime(1899, 12, 30), True: datetime(1904, 1, 1)}
 
 
+_BLANK_NUMBER = re.compile(rb"""<c\b[^<>]*\st=["']n["'][^<>]*(?:/>|>\s*</c>)""")
+
+
 class Unreadable(Exception):
     """The package has no workbook, or its workbook is not valid XML."""
 
 
-def strings_elsewhere(path: Path) -> bool:
-    """Whether IronCalc would read all texts as blank: it knows only one name for shared strings."""
+def misread(path: Path) -> bool:
+    """Whether IronCalc would read a valid package wrongly: it knows only one name for shared strings,
+    without which all texts are blank, and takes a blank cell of type "n" (openpyxl) for 0."""
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
-    except (zipfile.BadZipFile, OSError):
+            if STRINGS not in names and any("strings" in name.lower() for name in names):
+                return True
+            sheets = (name for name in names if "worksheets/" in name and name.endswith(".xml"))
+            return any(_BLANK_NUMBER.search(archive.read(name)) for name in sheets)
+    except (zipfile.BadZipFile, zlib.error, OSError):
         return False
-    return STRINGS not in names and any("strings" in name.lower() for name in names)
 
 
 def repack(path: Path, to: Path) -> None:

@@ -13,6 +13,7 @@ from xml.sax.saxutils import escape
 import openpyxl
 import pytest
 from conftest import ROOT, thorough
+from openpyxl.styles import PatternFill
 from openpyxl.worksheet.table import Table
 
 from attn_xl.checking.check import check_workbook
@@ -155,6 +156,18 @@ def test_a_wrong_value_in_one_is_found(tmp_path: Path) -> None:
     wrong = [[("A1", "s", "", "0"), ("B1", "s", "", "1")], [("A2", "s", "B1", "0")]]
     report = check_workbook(package(tmp_path / "other.xlsx", first=wrong))
     assert [(f.kind, f.cells) for f in report.findings if f.sheet == "First"] == [("value", "A2")]
+
+
+def test_coloured_blanks_of_openpyxl_are_blank(tmp_path: Path) -> None:
+    """openpyxl writes them as `<c r="A2" s="1" t="n"/>`, which IronCalc takes for 0."""
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.append([1])
+    sheet.append([None])
+    sheet.append([3, "=COUNT(A1:A3)", "=AVERAGE(A1:A3)"])
+    sheet["A2"].fill = PatternFill("solid", fgColor="FFF2CC")
+    book.save(tmp_path / "o.xlsx")
+    assert Recalculated(tmp_path / "o.xlsx").values("Sheet", [(3, 2), (3, 3)]) == [2, 2]
 
 
 def test_dates_of_strict_files_are_numbers(tmp_path: Path) -> None:

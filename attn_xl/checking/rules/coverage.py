@@ -292,7 +292,9 @@ def _stops_short(operand: Operand, axis: int) -> Finding | None:
     unread = pieces.unread(read.sheet, rest)
     if not unread and not _others_read_all(operand, table, axis):
         return None
-    if not unread and (piece.size < 2 or max(before, after) * 2 > table.shape[axis]):
+    total = piece.sheet is read.sheet and piece.box[1 - axis :: 2] == read.box[1 - axis :: 2]
+    total = total and piece.box[axis] > table.box[axis + 2] > read.box[axis + 2]  # which it omits
+    if not unread and (not (piece.size > 1 or total) or max(before, after) * 2 > table.shape[axis]):
         return None
     others = (user.reads[at].box[axis::2] for user, at in table.users if user is not piece)
     if not piece.product and read.box[axis::2] in others:
@@ -377,7 +379,9 @@ def _units(pieces: Pieces) -> Iterator[tuple[list[Piece], Piece, Box]]:
                     lines = np.flatnonzero(counts.sum(axis=1 - axis) == 0) + table.box[axis]
                     for part in np.split(lines, np.flatnonzero(np.diff(lines) > 1) + 1):
                         if len(part) and (len(part) > 1 or table.shape[1 - axis] > 1):
-                            yield like, table, _lines(table.box, axis, int(part[0]), int(part[-1]))
+                            box = _lines(table.box, axis, int(part[0]), int(part[-1]))
+                            if not _counts(table.sheet, box):
+                                yield like, table, box
 
 
 def kinds_of_operands(pieces: Pieces, piece: Piece, but: int = -1) -> list[str]:

@@ -68,32 +68,40 @@ def _by_turns(pieces: Pieces, twins: list[Piece]) -> Iterator[tuple[Finding, Pie
     """An operand as far from each of the twins, or one that they read in turns, as the gates of every
     step read their weights, except for one of them: and there is such a table where it should be."""
     for slot in range(len(twins[0].reads)):
-        reads = {piece: piece.reads[slot] for piece in twins}
-        away = out_of_turn([(piece, _offset(piece, read)) for piece, read in reads.items()], most=1)
-        if away and reads[away[1]].sheet is not away[1].sheet:
-            away = None
-        found = away or out_of_turn([(piece, read.place) for piece, read in reads.items()], 2)
-        if not found:
-            continue
-        odd, model = found
-        sheet, box = reads[model].sheet, reads[model].box
-        why = f"where {model.shown(odd.sheet)} and others made alike read"
-        if away:
-            down, right = (odd.box[k] - model.box[k] for k in (0, 1))
-            why = f"where its {len(twins) - 1} twins read what stands where"
-            sheet, box = odd.sheet, (box[0] + down, box[1] + right, box[2] + down, box[3] + right)
-        table = _table(pieces, (sheet.name, box))
-        usual = [_table(pieces, read.place) for piece, read in reads.items() if piece is not odd]
-        if table is None or table is odd or table in odd.later:
-            continue
-        kinds = {p: kinds_of_operands(pieces, p, slot) for p in twins}
-        if kinds.pop(odd) not in kinds.values():
-            continue  # a step of another kind
-        if away and (table.box != box or table.text not in {t.text for t in usual if t}):
-            continue
-        shown, where = reads[odd].shown(odd.sheet), written(box, sheet, odd.sheet)
-        what = f"reads {shown}, {why} {where}" + " does" * bool(away)
-        yield finding(pieces, odd, "twin", what, replaced(pieces, odd, slot, sheet, box)), odd
+        alike: dict[tuple[str, ...], list[Piece]] = defaultdict(list)
+        for piece in twins:
+            alike[tuple(kinds_of_operands(pieces, piece, slot))].append(piece)
+        lone = {some[0] for some in alike.values() if len(some) == 1}  # a step of another kind
+        for some in (twins, *alike.values()):
+            reads = {piece: piece.reads[slot] for piece in some}
+            if (found := _out_of_place(pieces, reads, slot)) and found[1] not in lone:
+                yield found
+
+
+def _out_of_place(pieces: Pieces, reads: dict[Piece, Read], slot: int) -> tuple[Finding, Piece] | None:
+    """The one of some twins whose operand is elsewhere than those of the others."""
+    away = out_of_turn([(piece, _offset(piece, read)) for piece, read in reads.items()], most=1)
+    if away and reads[away[1]].sheet is not away[1].sheet:
+        away = None
+    found = away or out_of_turn([(piece, read.place) for piece, read in reads.items()], 2)
+    if not found:
+        return None
+    odd, model = found
+    sheet, box = reads[model].sheet, reads[model].box
+    why = f"where {model.shown(odd.sheet)} and others made alike read"
+    if away:
+        down, right = (odd.box[k] - model.box[k] for k in (0, 1))
+        why = f"where its {len(reads) - 1} twins read what stands where"
+        sheet, box = odd.sheet, (box[0] + down, box[1] + right, box[2] + down, box[3] + right)
+    table = _table(pieces, (sheet.name, box))
+    usual = [_table(pieces, read.place) for piece, read in reads.items() if piece is not odd]
+    if table is None or table is odd or table in odd.later:
+        return None
+    if away and (table.box != box or table.text not in {t.text for t in usual if t}):
+        return None
+    shown, where = reads[odd].shown(odd.sheet), written(box, sheet, odd.sheet)
+    what = f"reads {shown}, {why} {where}" + " does" * bool(away)
+    return finding(pieces, odd, "twin", what, replaced(pieces, odd, slot, sheet, box)), odd
 
 
 def _offset(piece: Piece, read: Read) -> tuple[bool, int, int]:
@@ -195,6 +203,8 @@ def _functions(pieces: Pieces) -> Iterator[tuple[Finding, Piece]]:
         text, usual = sorted(rarity, key=rarity.__getitem__)
         odd, models = ([p for p in alike if p.text == t] for t in (text, usual))
         names = zip(_NAME.findall(text), _NAME.findall(usual))
+        if odd[0].product and models[0].product:
+            continue  # MMULT, SUMPRODUCT
         if len(odd) > 1 or [own != other for own, other in names].count(True) > 1:
             continue
         if not computed & {(usual, _places(odd[0])), *((text, _places(model)) for model in models)}:

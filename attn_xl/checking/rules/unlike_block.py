@@ -7,6 +7,7 @@ identified; nor can it if more than a third of a block is odd.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -35,6 +36,8 @@ ROW, COLUMN = 0, 1
 STEPS = (WIDTH, 1)
 """From a cell's key to that of the one below, and of the one to the right."""
 MOST_ODD = 1 / 2  # odd cells per fitting cell, at most: one line of three is odd
+_ADJUSTMENT = re.compile(r"[+-][0-9.]+")
+"""A number that somebody adds to a formula once."""
 Overwritten = dict[Finding, list[tuple[int, str]]]
 """For each finding of constants, the keys of the cells and the formulas that belong there."""
 MOST_SKIPPING = 4  # lines of links, of which the distance is chance
@@ -185,7 +188,7 @@ class Slips:
                 continue
             keys = keys_within(*box)
             at = sheet.find(keys)
-            if (at < 0).any():
+            if (at < 0).any() or self._reads(block, box):
                 continue
             typed = (sheet.formulas[at] < 0) & (sheet.spilled[at] < 0) & (sheet.kinds[at] == NUMBER)
             steps = np.diff(sheet.numbers[at])
@@ -198,6 +201,16 @@ class Slips:
                 continue
             if all(self._goes_on(block, key, axis, step) for key in keys.tolist()):
                 yield keys
+
+    def _reads(self, block: FormulaBlock, box: list[int]) -> bool:
+        """Whether a block reads cells of a box on its sheet, so that they are what it is made from."""
+        (piece,) = (piece for piece in self.pieces.pieces if piece.block is block)
+        return any(
+            read.sheet is block.sheet
+            and read.box[0] <= box[2] and read.box[2] >= box[0]
+            and read.box[1] <= box[3] and read.box[3] >= box[1]
+            for read in piece.reads
+        )  # fmt: skip
 
     def _goes_on(self, block: FormulaBlock, key: int, axis: int, step: int) -> bool:
         """Whether the operands that move with a block's lines are, beside it, of the same tables, which
@@ -218,6 +231,10 @@ class Slips:
 
     def _odd(self, block: FormulaBlock, group: Ints) -> Finding:
         text = text_at(self.forms, block.sheet, int(block.sheet.find(group[:1])[0]))
+        if _ADJUSTMENT.fullmatch(text.removeprefix(formula_for(self.forms, block, int(group[0])))):
+            return unlike(
+                self.forms, block, group, "adjusted", f"={text} adds a number to the formulas of"
+            )
         return unlike(self.forms, block, group, "pattern", f"={text} breaks the pattern of")
 
     def _other_cells(self, block: FormulaBlock) -> Iterator[Finding]:

@@ -149,6 +149,9 @@ def _separate_blocks(
             return
         r, c, v = rows[left], columns[left], values[left]
         slopes, start = _fitted(r, c, v, notation)
+        said = _slopes_by_dollar_signs(notation)
+        if len(left) == 2 and _resizes(template, slopes, said):
+            slopes, start = said, v[0] - said @ np.array([r[0], c[0]], dtype=np.float64)
         fits = _agree(r, c, v, slopes, start)
         if template.alone and not fits.all():
             slopes, start, fits = _fitted_in_any_order(template, r, c, v, notation)
@@ -167,6 +170,14 @@ def _separate_blocks(
         odd = left[~fits]
         yield FormulaBlock(sheet, template, places, sheet.keys[places], region[odd], slopes, start, box)
         left = odd
+
+
+def _resizes(template: Template, slopes: Coordinates, said: Coordinates) -> bool:
+    """Whether a range has another size in the second of two formulas than copying the first gives it:
+    through two cells some slope leads always."""
+    off = slopes - said
+    ranges = [r.at for r in template.references if r.cells == 2]
+    return any((off[at : at + 2] != off[at + 2 : at + 4]).any() for at in ranges)
 
 
 def _without_lone(r: Ints, c: Ints, fits: Mask) -> Mask:
