@@ -132,9 +132,10 @@ def look_over(
     slips = Slips(pieces, asked)
     found = list(slips.all())
     asked |= cells_of([f for f in found if f.kind == "hole"])  # one cause, one finding
-    partly = list(uncovered(pieces))
+    partly, known = list(uncovered(pieces)), cells_of(found)
     twins = list(unlike_twins(pieces, cells_of(partly)))
     meant = {f.sheet: f"{f.what} {f.do}" for f in twins}
+    partly = [f for f in partly if not cells_of([f]) <= known]
     partly = [f for f in partly if f.kind != "unused" or f.cells not in meant.get(f.sheet, "")]
     found += [*partly, *twins]
     found += gone(book, forms)

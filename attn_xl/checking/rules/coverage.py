@@ -380,7 +380,7 @@ def _units(pieces: Pieces) -> Iterator[tuple[list[Piece], Piece, Box]]:
                     for part in np.split(lines, np.flatnonzero(np.diff(lines) > 1) + 1):
                         if len(part) and (len(part) > 1 or table.shape[1 - axis] > 1):
                             box = _lines(table.box, axis, int(part[0]), int(part[-1]))
-                            if not _counts(table.sheet, box):
+                            if max(extents(box)) < 3 or not _counts(table.sheet, box):
                                 yield like, table, box
 
 
@@ -469,8 +469,7 @@ def _is_pair(
     distances = {apart(piece, other), *(apart(a, b) for a, b in pairs)}
     if apart(Read(sheet, box), piece.reads[slot]) in distances:
         return True
-    differ = len(twins) > 2 or any(a.place != b.place for a, b in pairs)
-    return differ and extents(box) != (1, 1)
+    return extents(box) != (1, 1)
 
 
 def _instead(

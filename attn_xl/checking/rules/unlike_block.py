@@ -205,12 +205,9 @@ class Slips:
     def _reads(self, block: FormulaBlock, box: list[int]) -> bool:
         """Whether a block reads cells of a box on its sheet, so that they are what it is made from."""
         (piece,) = (piece for piece in self.pieces.pieces if piece.block is block)
-        return any(
-            read.sheet is block.sheet
-            and read.box[0] <= box[2] and read.box[2] >= box[0]
-            and read.box[1] <= box[3] and read.box[3] >= box[1]
-            for read in piece.reads
-        )  # fmt: skip
+        boxes = np.array([read.box for read in piece.reads if read.sheet is block.sheet]).reshape(-1, 4)
+        apart = (boxes[:, :2] > box[2:]) | (boxes[:, 2:] < box[:2])
+        return bool((~apart.any(axis=1)).any())
 
     def _goes_on(self, block: FormulaBlock, key: int, axis: int, step: int) -> bool:
         """Whether the operands that move with a block's lines are, beside it, of the same tables, which

@@ -11,9 +11,7 @@ from attn_xl.spreadsheets.blocks.templates import Coordinates, Forms, Template
 from attn_xl.spreadsheets.formulas import WIDTH, FormulaBook, Ints, SheetCells
 
 
-def cells_with(
-    book: FormulaBook, forms: Forms, wanted: frozenset[str] | str
-) -> dict[str, list[int]]:
+def cells_with(book: FormulaBook, forms: Forms, wanted: frozenset[str] | str) -> dict[str, list[int]]:
     """The cells whose formulas use one of some functions, or contain a text, by sheet."""
     have = np.array(
         [
