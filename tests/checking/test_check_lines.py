@@ -284,3 +284,29 @@ def test_a_hole_in_a_line(line: str, gaps: list[int], found: Found, tmp_path: Pa
             rows[2] = [None if x is None else f"={c}1*{c}2" for c, x in zip(cells, rows[2])]
             found = dict.fromkeys(found, f"{cells[gaps[0] - 1]}3")
         assert kinds(stored(tmp_path / "a.xlsx", rows)) == found
+
+
+@pytest.mark.parametrize(
+    ("formula", "wanted"),
+    [
+        ("=SUM(B1:B4)", {"short": "B7"}),  # C7 sums all six
+        ("=SUM(B1:B6)", {}),
+        ("=SUM(B1:B2)", {}),  # a part of them
+    ],
+)
+def test_a_total_beside_others_that_stops_short(formula: str, wanted: Found, tmp_path: Path) -> None:
+    rows: Rows = [[f"x{r}", *pair, f"=B{r}-C{r}"] for r, pair in enumerate(numbers(6, 2), 1)]
+    assert kinds(stored(tmp_path / "a.xlsx", [*rows, ["total", formula, "=SUM(C1:C6)"]])) == wanted
+
+
+@pytest.mark.parametrize("sign", ["+3", "-0.5"])
+def test_a_number_that_one_formula_adds_is_a_warning(sign: str, tmp_path: Path) -> None:
+    rows: Rows = [[*pair, f"=A{r}*B{r}"] for r, pair in enumerate(numbers(6, 2), 1)]
+    rows[3][2] += sign
+    assert kinds(stored(tmp_path / "a.xlsx", rows)) == {"adjusted": "C4"}
+
+
+def test_a_typed_line_that_the_block_below_reads_is_an_operand(tmp_path: Path) -> None:
+    years, first, second = [1.0, 2.0, 3.0, 4.0], *numbers(2, 4, 5)
+    net: Rows = [[f"={c}{r}*(1-$F$1)" for c in "ABCD"] for r in (2, 3)]
+    assert kinds(stored(tmp_path / "a.xlsx", [[*years, None, 0.2], first, second, *net])) == {}
