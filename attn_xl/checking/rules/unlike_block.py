@@ -40,6 +40,7 @@ _ADJUSTMENT = re.compile(r"[+-][0-9.]+")
 """A number that somebody adds to a formula once."""
 Overwritten = dict[Finding, list[tuple[int, str]]]
 """For each finding of constants, the keys of the cells and the formulas that belong there."""
+MOST_LINKS = 1_000  # of a block that are followed
 MOST_SKIPPING = 4  # lines of links, of which the distance is chance
 FEWEST_IN_LINE, FEWEST_IN_RECTANGLE = 3, 5  # fitting cells that make another one odd
 MOST_BLANK = 1 / 3  # blank cells per formula; with more, the blanks look intended
@@ -105,9 +106,11 @@ class Slips:
 
     def _crosses(self, block: FormulaBlock, key: int) -> bool:
         """Whether a cell in a line of formulas is of another line, which crosses it."""
+        if not block.flat:
+            return False
         step = STEPS[ROW if block.extents[ROW] == 1 else COLUMN]
         before, own, after = (self._owner(block.sheet, key + n * step) for n in (-1, 0, 1))
-        return block.flat and 0 <= own < len(self.blocks) and own in (before, after)
+        return 0 <= own < len(self.blocks) and own in (before, after)
 
     def _is_slip(self, block: FormulaBlock, group: Ints) -> bool:
         rows, columns = group // WIDTH, group % WIDTH + 1
@@ -169,7 +172,7 @@ class Slips:
             texts = {self.pieces.by_number(n).text if n != NO_NUMBER else "" for n in owners}
             return texts, target.numbers[target.find(keys)]
 
-        usual, _ = linked(values_at(self.forms, block.sheet, block.places))
+        usual, _ = linked(values_at(self.forms, block.sheet, block.places[:MOST_LINKS]))
         own, numbers = linked(values_at(self.forms, block.sheet, block.sheet.find(group)))
         meant, copied = linked(np.array(predicted(block, group)))
         if meant == {"§"} and (copied == numbers).all():
