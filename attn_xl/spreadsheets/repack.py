@@ -35,9 +35,8 @@ _THEME = (
 )
 _OF_TABLE = ("id", "name", "displayName", "ref", "totalsRowCount", "headerRowCount")
 _EPOCHS = {False: datetime(1899, 12, 30), True: datetime(1904, 1, 1)}
-
-
 _BLANK_NUMBER = re.compile(rb"""<c\b[^<>]*\st=["']n["'][^<>]*(?:/>|>\s*</c>)""")
+"""A cell of type "n", a number, without a value."""
 
 
 class Unreadable(Exception):
@@ -54,8 +53,8 @@ def misread(path: Path) -> bool:
                 return True
             sheets = (name for name in names if "worksheets/" in name and name.endswith(".xml"))
             return any(_BLANK_NUMBER.search(archive.read(name)) for name in sheets)
-    except (zipfile.BadZipFile, zlib.error, OSError):
-        return False
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError):
+        return False  # IronCalc, or repacking, says what is wrong
 
 
 def repack(path: Path, to: Path) -> None:

@@ -306,6 +306,13 @@ def test_a_number_that_one_formula_adds_is_a_warning(sign: str, tmp_path: Path) 
     assert kinds(stored(tmp_path / "a.xlsx", rows)) == {"adjusted": "C4"}
 
 
+@pytest.mark.parametrize("formula", ["=-5", "=+5"])
+def test_a_number_typed_as_a_formula_is_no_adjustment(formula: str, tmp_path: Path) -> None:
+    rows: Rows = [[*pair, f"=A{r}*B{r}"] for r, pair in enumerate(numbers(6, 2), 1)]
+    rows[3][2] = formula
+    assert kinds(stored(tmp_path / "a.xlsx", rows)) == {"pattern": "C4"}
+
+
 def test_a_typed_line_that_the_block_below_reads_is_an_operand(tmp_path: Path) -> None:
     years, first, second = [1.0, 2.0, 3.0, 4.0], *numbers(2, 4, 5)
     net: Rows = [[f"={c}{r}*(1-$F$1)" for c in "ABCD"] for r in (2, 3)]

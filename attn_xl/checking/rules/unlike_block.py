@@ -231,10 +231,10 @@ class Slips:
 
     def _odd(self, block: FormulaBlock, group: Ints) -> Finding:
         text = text_at(self.forms, block.sheet, int(block.sheet.find(group[:1])[0]))
-        if _ADJUSTMENT.fullmatch(text.removeprefix(formula_for(self.forms, block, int(group[0])))):
-            return unlike(
-                self.forms, block, group, "adjusted", f"={text} adds a number to the formulas of"
-            )
+        usual = formula_for(self.forms, block, int(group[0]))
+        if text.startswith(usual) and _ADJUSTMENT.fullmatch(text.removeprefix(usual)):
+            what = f"={text} adds a number to the formulas of"
+            return unlike(self.forms, block, group, "adjusted", what)
         return unlike(self.forms, block, group, "pattern", f"={text} breaks the pattern of")
 
     def _other_cells(self, block: FormulaBlock) -> Iterator[Finding]:

@@ -149,8 +149,7 @@ def _separate_blocks(
             return
         r, c, v = rows[left], columns[left], values[left]
         slopes, start = _fitted(r, c, v, notation)
-        said = _slopes_by_dollar_signs(notation)
-        if len(left) == 2 and _resizes(template, slopes, said):
+        if len(left) == 2 and _resizes(template, slopes, said := _slopes_by_dollar_signs(notation)):
             slopes, start = said, v[0] - said @ np.array([r[0], c[0]], dtype=np.float64)
         fits = _agree(r, c, v, slopes, start)
         if template.alone and not fits.all():
