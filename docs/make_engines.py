@@ -66,7 +66,7 @@ def text(versions: Mapping[str, str], errors: Mapping[str, Mapping[Any, float]])
 
 
 def main() -> None:
-    sys.path.insert(0, str(HERE.parent / "tests"))
+    sys.path.extend(map(str, (HERE.parent / "tests").glob("**")))
     from engine_cases import STYLES, VARIANTS, workbook
     from engine_matrix import ENGINES, measured
 

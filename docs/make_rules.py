@@ -10,10 +10,10 @@ INTRODUCTION = """\
 # What Excel asks of a workbook
 
 If a file breaks one of these rules, Excel says "We found a problem with some content", or shows less
-than was written. Every workbook that a test writes is checked against all of them (`tests/ooxml.py`),
-and so are all samples with every template, level and style, unusual words, names and shapes. Each rule
-also has tests of its own: copies of a good workbook in which one thing is broken, which that rule must
-notice.
+than was written. Every workbook that a test writes is checked against all of them
+(`tests/validator/ooxml.py`), and so are all samples with every template, level and style,
+unusual words, names and shapes. Each rule also has tests of its own: copies of a good workbook in which
+one thing is broken, which that rule must notice.
 
     pytest tests/workbook/test_ooxml.py -k "caught and cell-style"
 
@@ -21,13 +21,13 @@ Excel itself is not among the programs tried; these rules come from what its mak
 *P1* and *P2* are ECMA-376 part 1 (with its transitional schemas) and part 2. *OI* is Microsoft's
 [MS-OI29500], what Office requires beyond the standard, by the clause of part 1. *limits* is Microsoft's
 list "Excel specifications and limits". `docs/make_rules.py` makes this page from the table in
-`tests/ooxml_rules.py`.
+`tests/validator/ooxml_rules.py`.
 """
 
 
 def text() -> str:
     """The page."""
-    sys.path.insert(0, str(HERE.parent / "tests"))
+    sys.path.extend(map(str, (HERE.parent / "tests").glob("**")))
     from ooxml_broken import BROKEN
     from ooxml_rules import RULES
 

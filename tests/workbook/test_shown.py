@@ -105,7 +105,7 @@ def packaged(
     """What an npm package shows for each number format with a value."""
     given = folder / f"{name}.json"
     given.write_text(json.dumps(pairs))
-    program = ROOT / "tests" / "ssf_numfmt.mjs"
+    program = ROOT / "tests" / "engines" / "ssf_numfmt.mjs"
     environment = {**os.environ, "NODE_PATH": str(packages(name))}
     done = subprocess.run(
         ["node", program, name, given], check=True, capture_output=True, text=True, env=environment

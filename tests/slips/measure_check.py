@@ -1,6 +1,6 @@
 """Measures how many planted slips `check` finds, and how many of its reports are right.
 
-    PYTHONPATH=. python tests/measure_check.py [--each N] [--seed S] [--show]
+    PYTHONPATH=. python tests/slips/measure_check.py [--each N] [--seed S] [--show]
 
 Slips of every kind are planted at random in what `attn-xl` writes for every sample, as sheets and as a
 canvas; the values are recalculated, so that only formulas tell.
@@ -15,7 +15,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.extend(map(str, Path(__file__).parents[1].glob("**")))
 
 import planting
 from conftest import SAMPLES

@@ -1,9 +1,12 @@
-"""Makes `docs/slips.xlsx`, the workbook with slips in the README: `python tests/make_slips.py`."""
+"""Makes `docs/slips.xlsx`, a workbook with slips: `python tests/slips/make_slips.py`."""
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from pathlib import Path
+
+sys.path.extend(map(str, Path(__file__).parents[1].glob("**")))
 
 import numpy as np
 from conftest import ROOT, SAMPLES

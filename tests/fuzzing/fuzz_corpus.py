@@ -16,7 +16,7 @@ import openpyxl
 
 from attn_xl.cli.main import main
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 SMALL = 60_000
 """Files of the repository up to so many bytes are taken."""
 WORDS = "cat 1 0.5 2\nsat -1 0.25 0\nmat 0.5 2 1\n"

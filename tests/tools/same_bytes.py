@@ -1,7 +1,7 @@
 """Whether two versions of the program write the same workbooks, part by part.
 
-    python tests/same_bytes.py write FOLDER                # with the attn_xl that Python imports
-    python tests/same_bytes.py compare BEFORE AFTER        # names every part that differs
+    python tests/tools/same_bytes.py write FOLDER                # with the attn_xl that Python imports
+    python tests/tools/same_bytes.py compare BEFORE AFTER        # names every part that differs
 
 Every sample in every layout, formula style and template; lessons, answers, exams; similarity; learning;
 a checkpoint.
@@ -16,7 +16,7 @@ from io import StringIO
 from itertools import product
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 STYLES, LAYOUTS, TEMPLATES = ("cell", "array", "dynamic"), ("sheets", "canvas"), ("article", "print")
 
 

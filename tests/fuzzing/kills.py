@@ -1,7 +1,7 @@
 """Kills the program at random moments while it writes: every output is then the old one or the new one,
 whole, and the next run leaves nothing of the killed one behind.
 
-    python tests/kills.py --kills 200
+    python tests/fuzzing/kills.py --kills 200
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 SAMPLES = ROOT / "samples"
 WORDS = " ".join(f"word{n}" for n in range(90))
 

@@ -1,8 +1,8 @@
 """Damaged, hostile and odd files for every command, judged: each has to end in success or in one clear
 message, in time, within memory, and without touching any file but its output.
 
-    python tests/fuzz.py --inputs 20000 --jobs 2
-    python tests/fuzz.py --only 4711
+    python tests/fuzzing/fuzz.py --inputs 20000 --jobs 2
+    python tests/fuzzing/fuzz.py --only 4711
 
 Input N is made from the seed and N alone. Needs Linux for the memory limit; elsewhere the rest is judged.
 """
