@@ -19,6 +19,8 @@ from attn_xl.spreadsheets.numerals import ErrorValue, numeral
 from attn_xl.teaching.lessons.blanks import unit_of
 from attn_xl.text import clean, shortened
 
+from .evidence import proven
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -161,7 +163,7 @@ def mark(
     A cell is `right` if |entered − right| ≤ tolerance · max(u, |right|), the rule of the live marks in
     a lesson; u is `unit_of` the matrix, 1 unless all of its numbers are small. Otherwise it `followed`
     if it is that close to what its operation gives for the student's own earlier numbers. If one of
-    those is blank, only the right number counts.
+    those is blank or empty (see `evidence`), only the right number counts.
 
     Args:
         results: the matrices of a computation.
@@ -185,14 +187,16 @@ def mark(
                 f"{node.name} has shape {node.shape}, its entries have shape {numbers.shape}"
             )
         entered[node] = Entered(cells, numbers)
-    found = recompute(results, entered)
+    nodes = list(results)
+    found = recompute(nodes, entered)
+    following = proven(nodes, entered, found, tolerance)
     verdicts = {
         node: [
             [
                 _verdict(
                     entries[node][row][column],
                     float(node.values[row, column]),
-                    float(found.expected[node][row, column]),
+                    float(following[node][row, column]),
                     tolerance,
                     unit_of(node),
                 )

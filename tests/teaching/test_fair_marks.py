@@ -1,0 +1,186 @@
+"""A class of more than four hundred submissions of kinds written down beforehand, each with the marks
+that a fair teacher gives: answers that took no calculation earn what they happen to be right in, and at
+most 5 % more; honest work with one early mistake loses that mistake alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from conftest import SAMPLES, thorough
+
+import attn_xl
+from attn_xl.graph.node import Node
+from attn_xl.graph.recompute import Entered, recompute
+from attn_xl.models.build import attend
+from attn_xl.models.computation import Computation
+from attn_xl.settings import Settings
+from attn_xl.teaching.grading.marking import Entry, mark
+from attn_xl.teaching.lessons.blanks import Lesson, chosen_cells, results_of, unit_of
+from attn_xl.workbook.layout.place import lay_out
+
+Answers = dict[Node, np.ndarray]
+TOLERANCE, MOST_BEYOND = 0.01, 0.05
+
+
+class Exercise(NamedTuple):
+    computation: Computation
+    opened: dict[Node, np.ndarray]
+
+    @property
+    def input(self) -> np.ndarray:
+        return next(iter(next(iter(self.computation.values())).values())).values
+
+    @property
+    def cells(self) -> int:
+        return sum(int(cells.sum()) for cells in self.opened.values())
+
+
+@lru_cache
+def exercise(sample: str, level: int, causal: bool) -> Exercise:
+    tables = attn_xl.read_tables(SAMPLES / sample)
+    options = {"causal": True} if causal else {}
+    settings = Settings.resolve(options, tables.settings, sample)
+    computation = attend(tables, settings)
+    layout = lay_out(computation, settings.sheets_for)
+    return Exercise(computation, chosen_cells(layout, Lesson(level=level)))
+
+
+def fitted(numbers: np.ndarray, node: Node) -> np.ndarray:
+    """Numbers in the shape of a matrix, repeated where it is larger."""
+    rows, columns = np.indices(node.shape)
+    return np.asarray(numbers[rows % numbers.shape[0], columns % numbers.shape[1]])
+
+
+# Answers that took no calculation
+
+
+def constant(number: float, weight: float | None = None) -> Callable[..., Answers]:
+    def made(one: Exercise, _: np.random.Generator) -> Answers:
+        own = number if weight is None else weight
+        return {n: np.full(n.shape, own if n.role == "attention" else number) for n in one.opened}
+
+    return made
+
+
+def a_constant_each(one: Exercise, rng: np.random.Generator) -> Answers:
+    return {node: np.full(node.shape, float(rng.integers(0, 9))) for node in one.opened}
+
+
+def input_copied(one: Exercise, _: np.random.Generator) -> Answers:
+    return {node: fitted(one.input, node) for node in one.opened}
+
+
+def sheet_above_copied(one: Exercise, _: np.random.Generator) -> Answers:
+    made: Answers = {}
+    for node in one.opened:
+        above = [made.get(p, p.values) for p in node.parents if 1 not in p.shape]
+        made[node] = fitted(above[0] if above else one.input, node)
+    return made
+
+
+def random_decimals(one: Exercise, rng: np.random.Generator) -> Answers:
+    return {node: rng.normal(0, 2, node.shape).round(2) for node in one.opened}
+
+
+def random_shares(one: Exercise, rng: np.random.Generator) -> Answers:
+    return {node: rng.random(node.shape).round(2) for node in one.opened}
+
+
+def random_digits(one: Exercise, rng: np.random.Generator) -> Answers:
+    return {node: rng.integers(0, 10, node.shape).astype(float) for node in one.opened}
+
+
+EMPTY: dict[str, Callable[..., Answers]] = {
+    "zeros": constant(0.0),
+    "zeros, and 0.2 for weights": constant(0.0, 0.2),
+    "ones": constant(1.0),
+    "one half": constant(0.5),
+    "a constant each": a_constant_each,
+    "the input": input_copied,
+    "the sheet above": sheet_above_copied,
+    "random decimals": random_decimals,
+    "random shares": random_shares,
+    "random digits": random_digits,
+}
+
+
+# Honest work: the marks that are lost
+
+
+def honest(one: Exercise, rng: np.random.Generator, whole: bool) -> tuple[Answers, int]:
+    """All numbers from the student's own, after one cell, or one matrix, was wrong."""
+    node = [*one.opened][int(rng.integers(len(one.opened)))]
+    wrong = one.opened[node].copy()
+    if not whole:
+        wrong[:] = False
+        wrong.flat[int(rng.choice(np.flatnonzero(one.opened[node])))] = True
+    entered = Entered(wrong, node.values + 1 + rng.random(node.shape))
+    shown = recompute(results_of(one.computation), {node: entered}).shown
+    return {each: shown[each] for each in one.opened}, int(wrong.sum())
+
+
+def right_cells(one: Exercise, answers: Answers) -> int:
+    """The cells that happen to be right, by the rule of the lessons."""
+    found = 0
+    for node, cells in one.opened.items():
+        size = np.maximum(unit_of(node), np.abs(node.values))
+        found += int((cells & (np.abs(answers[node] - node.values) <= TOLERANCE * size + 1e-12)).sum())
+    return found
+
+
+def marks(one: Exercise, answers: Answers) -> int:
+    entries = {
+        node: [[Entry(float(x), str(x)) for x in row] for row in answers[node]] for node in one.opened
+    }
+    marking = mark(results_of(one.computation), one.opened, entries, TOLERANCE)
+    return sum(marking.points(node)[0] for node in one.opened)
+
+
+def unfair(one: Exercise, times: int) -> Iterator[str | None]:
+    """For each submission of a class, its kind and marks if they are unfair; None if they are fair."""
+    for seed in range(times):
+        rng = np.random.default_rng(seed)
+        for kind, made in EMPTY.items():
+            answers = made(one, rng)
+            earned, right = marks(one, answers), right_cells(one, answers)
+            fair = right <= earned <= right + MOST_BEYOND * one.cells
+            yield None if fair else f"{kind}: {earned} of {one.cells}, right {right}"
+        for whole in (False, True):
+            for _ in range(2):
+                answers, lost = honest(one, rng, whole)
+                earned = marks(one, answers)
+                fair = abs(one.cells - lost - earned) <= 0.01 * one.cells
+                yield None if fair else f"honest: {earned} of {one.cells}, lost {lost}"
+
+
+QUICK = [("by-hand.xlsx", 2, False), ("by-hand.xlsx", 3, False), ("by-hand.xlsx", 2, True)]
+MORE = [*QUICK, ("encoder.xlsx", 2, False), ("cross.xlsx", 2, False), ("multi-head.xlsx", 2, False)]
+
+
+def test_a_class_is_marked_fairly() -> None:
+    found = [said for made in QUICK for said in unfair(exercise(*made), 10)]
+    assert len(found) >= 400
+    wrong = [said for said in found if said]
+    assert len(wrong) <= 0.01 * len(found), wrong
+
+
+@thorough
+@pytest.mark.parametrize("made", MORE, ids=str)
+def test_larger_classes_are_marked_fairly(made: tuple[str, int, bool]) -> None:
+    found = [*unfair(exercise(*made), 30)]
+    wrong = [said for said in found if said]
+    assert len(wrong) <= 0.01 * len(found), wrong
+
+
+def test_one_early_matrix_of_the_wrong_weights_loses_that_matrix() -> None:
+    one = exercise("by-hand.xlsx", 2, False)
+    q, k = (next(n for n in one.opened if n.name == name) for name in "QK")
+    wrong = Entered(np.ones(q.shape, bool), k.values)
+    shown = recompute(results_of(one.computation), {q: wrong}).shown
+    answers = {node: shown[node] for node in one.opened}
+    differ = np.abs(k.values - q.values) > TOLERANCE * np.maximum(1, np.abs(q.values))
+    assert marks(one, answers) == one.cells - int(differ.sum())
