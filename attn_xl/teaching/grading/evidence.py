@@ -1,5 +1,5 @@
-"""Which entries prove that a student calculated: a number that follows from others earns its mark only if
-these are not what anyone can fill in, such as zeros, one number throughout, or another matrix."""
+"""Which entries prove that a student calculated: a number that follows from others earns its mark only
+if these are not what anyone can fill in, such as zeros, one number throughout, or another matrix."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def proven(
     def unlike(node: Node, right: Numbers) -> np.ndarray:
         one = entered[node]
         missing = np.isnan(one.numbers)
-        return one.cells & ~missing & ~_near(one.numbers, right, tolerance, unit_of(node))
+        unlike: np.ndarray = ~_near(one.numbers, right, tolerance, unit_of(node))
+        return one.cells & ~missing & unlike
 
     wrong = {node: unlike(node, node.values) for node in entered}
     filled = Counter(
