@@ -22,8 +22,8 @@ def proven(
     def unlike(node: Node, right: Numbers) -> np.ndarray:
         one = entered[node]
         missing = np.isnan(one.numbers)
-        unlike: np.ndarray = ~_near(one.numbers, right, tolerance, unit_of(node))
-        return one.cells & ~missing & unlike
+        unlike = ~_near(one.numbers, right, tolerance, unit_of(node))
+        return np.asarray(one.cells & ~missing & unlike)
 
     wrong = {node: unlike(node, node.values) for node in entered}
     filled = Counter(
