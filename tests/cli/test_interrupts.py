@@ -1,0 +1,100 @@
+"""Ctrl-C ends every command at any moment, with one line and no process left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from conftest import SAMPLES, make_input, table, thorough
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds the processes in /proc")
+COMMANDS = ["convert", "check", "grade", "teach"]
+
+
+def arguments(command: str, folder: Path) -> list[str]:
+    """A call that starts two workers on six files."""
+    files = [
+        str(make_input(folder / f"{n}.xlsx", {"s": table(np.eye(3) + n)}))
+        for n in range(6 if command in ("convert", "check") else 0)
+    ]
+    roster = folder / "class.csv"
+    roster.write_text("id,name\n" + "".join(f"s{n},Name {n}\n" for n in range(6)))
+    source = str(SAMPLES / "by-hand.xlsx")
+    teach = ["teach", source, "--roster", str(roster), "-o", str(folder / "class")]
+    if command == "grade":
+        subprocess.run([sys.executable, "-m", "attn_xl", *teach], check=True, capture_output=True)
+        files = [str(path) for path in (folder / "class").glob("*.xlsx")]
+    given = {
+        "convert": ["convert", *files, "-o", str(folder / "out"), "--force"],
+        "check": ["check", *files],
+        "grade": ["grade", *files, "-o", str(folder / "grades.xlsx"), "--force"],
+        "teach": [*teach, "--force"],
+    }
+    return [*given[command], "--jobs", "2"]
+
+
+def interrupted(call: list[str], *, after_worker: bool, wait: float) -> tuple[int, str]:
+    """The exit status and the last words of a run whose processes all get Ctrl-C, as on a terminal."""
+    run = subprocess.Popen(
+        [sys.executable, "-m", "attn_xl", *call],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    children = Path(f"/proc/{run.pid}/task/{run.pid}/children")
+    while run.poll() is None and not (children.read_text() if after_worker else _started(run.pid)):
+        time.sleep(0.0005)
+    time.sleep(wait)
+    try:
+        if run.poll() is None:
+            os.killpg(run.pid, signal.SIGINT)
+        _, said = run.communicate(timeout=30)
+    finally:
+        run.poll() is None and os.killpg(run.pid, signal.SIGKILL)
+    return run.returncode, said
+
+
+def _started(process: int) -> bool:
+    """Whether the program has begun to handle signals: Python itself leaves SIGTERM alone."""
+    status = Path(f"/proc/{process}/status").read_text()
+    caught = next(line for line in status.splitlines() if line.startswith("SigCgt"))
+    return bool(int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
+
+
+def check_interrupted(call: list[str], *, after_worker: bool, wait: float) -> None:
+    status, said = interrupted(call, after_worker=after_worker, wait=wait)
+    assert "Traceback" not in said
+    # 3: `check` had found something by then. -2 is how a shell's 130 is told to Python.
+    assert status in (0, 3) or (status in (130, -2) and "interrupted" in said), (status, said)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_ctrl_c_while_workers_start_ends_the_run(command: str, tmp_path: Path) -> None:
+    check_interrupted(arguments(command, tmp_path), after_worker=True, wait=0)
+
+
+def test_ctrl_c_while_modules_are_imported_is_not_lost() -> None:
+    call = ["show", str(SAMPLES / "encoder.xlsx")]
+    status, said = interrupted(call, after_worker=False, wait=0.02)
+    assert status in (130, -2), (status, said)
+    assert said.splitlines()[-1] == "attn-xl: interrupted. Nothing was changed."
+
+
+@thorough
+@pytest.mark.parametrize("command", COMMANDS)
+def test_ctrl_c_at_every_moment_ends_the_run(command: str, tmp_path: Path) -> None:
+    """`test_ctrl_c...[command]` twelve times; raise the range for a longer sweep."""
+    call, chance = arguments(command, tmp_path), Random(command)
+    for number in range(12):
+        after_worker = bool(number % 2)
+        wait = chance.uniform(0, 0.08) if after_worker else chance.uniform(0, 1.0)
+        check_interrupted(call, after_worker=after_worker, wait=wait)
