@@ -26,6 +26,8 @@ from attn_xl.workbook.canvas import canvas as canvas_module
 from attn_xl.workbook.canvas.canvas import CANVAS, draw
 from attn_xl.workbook.canvas.drawing import bold
 from attn_xl.workbook.canvas.figures import figure_of
+from attn_xl.workbook.canvas.measures import Figures
+from attn_xl.workbook.canvas.picture import best
 from attn_xl.workbook.layout.layout import Layout, Sheet
 from attn_xl.workbook.layout.place import lay_out
 from attn_xl.workbook.layout.placed import Block
@@ -370,6 +372,41 @@ def test_heads_can_stand_side_by_side(write: Write, monkeypatch: pytest.MonkeyPa
 
 
 MULTI_HEAD = {"layout": Arrangement.canvas, "heads": 2}
+
+
+@pytest.mark.parametrize("case", [*NAMES, "learned with Adam"])
+def test_what_is_drawn_as_an_equation_can_be_computed(case: str) -> None:
+    if case in NAMES:
+        layout = both(case)[0]
+    else:
+        tables = attn_xl.read_tables(SAMPLES / "learning.xlsx")
+        layout = lay_out(attn_xl.learn(tables, steps=2, optimizer="adam").computation)
+    sheets = canvas_module.matrices(layout)
+    drawing = best(Figures(layout, sheets, None), sheets)[0]
+    signs = {(text.row, text.column): text.text for text in drawing.texts if text.large}
+    for result in drawing.matrices:
+        shown, operand, read = result, result, ""
+        before = signs.get((result.row + (result.shape[0] - 1) // 2, result.column - 2), "")
+        if before != "=":
+            continue
+        terms: list[np.ndarray] = []
+        while before in ("=", *"+−·/,"):
+            assert before != ","
+            left = [
+                drawn
+                for drawn in drawing.matrices
+                if drawn.row == operand.row and drawn.column + drawn.shape[1] <= operand.column - 2
+            ]
+            if not left:  # the line begins on the one above
+                break
+            operand = max(left, key=lambda drawn: drawn.column)
+            read = f"t[{len(terms)}]{'' if before == '=' else before}{read}"
+            terms.append(operand.node.values)
+            rows = operand.shape[0]
+            before = signs.get((operand.row + (rows - 1) // 2, operand.column - 2), "")
+        else:
+            formula = read.replace("−", "-").replace("·", "*")
+            assert np.allclose(eval(formula, {"t": terms}), shown.node.values), (shown.node.name, read)
 
 
 @pytest.mark.parametrize("template", ["article", "print"])

@@ -73,10 +73,16 @@ class Figure:
         """The sign of its operation, `+`; "" for none."""
         return operation_of(self.node).sign if self.node.operation else ""
 
+    @property
+    def is_line(self) -> bool:
+        """Whether the operands to its left, with their signs, are the whole formula."""
+        return not self.helpers and _line(self.node) == [(one.node, one.sign) for one in self.left]
+
     def first(self, last: Node | None) -> Operand | None:
-        """The operand that it begins with: `last`, the matrix drawn last, if the operation commutes."""
+        """The operand that it begins with: `last`, the matrix drawn last, if the order is free."""
+        commutes = {operand.sign for operand in self.left[1:]} in ({"+"}, {"·"})
         for operand in self.left[1:]:
-            if operand.node is last and self.sign in ("+", "·"):
+            if operand.node is last and (commutes or not self.is_line):
                 return operand
         return self.left[0] if self.left else None
 
@@ -140,6 +146,23 @@ def _read(node: Node, sign: str = "", turned: bool = False, factor: bool = False
             yield operand
         else:
             yield from _read(parent, operand.sign, operand.turned, operand.factor)
+
+
+def _line(node: Node) -> list[tuple[Node, str]]:
+    """A formula as its operands, each with the sign before it, as it is read from left to right; empty
+    if it cannot be written so."""
+    sign = operation_of(node).sign if node.operation else ""
+    if not sign:
+        return []
+    left, right = (
+        [(parent, "")] if parent.name or _is_part(parent, False) else _line(parent)
+        for parent in node.parents
+    )
+    inner = {own for _, own in left[1:]}, {own for _, own in right[1:]}
+    sum_of_products = sign in "+−" and inner[1] <= {"·"}
+    if not left or not right or not (sum_of_products or (not inner[1] and inner[0] <= {"·"})):
+        return []
+    return [*left, (right[0][0], sign), *right[1:]]
 
 
 def _is_part(node: Node, left_factor: bool) -> bool:

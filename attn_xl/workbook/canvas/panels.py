@@ -152,9 +152,12 @@ class Panel:
             pieces.append(self._operand(first, new, "", begins_group=True))
         others = [operand for operand in figure.left if operand is not first]
         for operand in others:
-            pieces.append(self._operand(operand, new, operand.sign or figure.sign))
+            sign = (operand.sign or figure.sign) if figure.is_line else ","
+            pieces.append(self._operand(operand, new, sign))
         shared = begins and first is not None and self._band.last is not first.node
-        sign = "=" if others else "" if first is None or shared else "→"
+        sign = "" if first is None or shared else "→"
+        if others and figure.is_line:
+            sign = "="
         for block in figure.helpers:
             caption = block.node.about if block.node.shape[1] > 1 else ""
             pieces.append(Piece(block.node, caption, "→", labelled=False, carried=carried))
