@@ -95,14 +95,15 @@ def test_a_changed_mark_is_not_a_mark(tmp_path: Path) -> None:
     assert graded(path).steps["Dot product"][0] == ALL["Dot product"] - 1
 
 
-def test_a_page_that_is_gone_is_blank_and_named(tmp_path: Path) -> None:
+def test_a_page_that_is_gone_is_named_and_not_marked(tmp_path: Path) -> None:
     path = hand_in(tmp_path / "r.xlsx", {})
     book = openpyxl.load_workbook(path)
     del book["Dot product"]
     book.save(path)
     one = graded(path)
-    assert one.steps["Dot product"][0] == 0
-    assert one.remarks == ("Missing sheets, whose cells count as blank: Dot product.",)
+    assert "Dot product" not in one.steps
+    assert one.share is None
+    assert one.remarks == ("Not found, so not marked, and no total: Dot product.",)
 
 
 def test_an_exam_has_no_marks_but_is_marked(tmp_path: Path) -> None:

@@ -4,16 +4,18 @@ named matrices."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from attn_xl.languages import shown_all
 from attn_xl.spreadsheets.addresses import Place, parse_place
 from attn_xl.spreadsheets.book import Book, read_book
-from attn_xl.spreadsheets.numerals import as_text
+from attn_xl.spreadsheets.numerals import as_text, is_number
 from attn_xl.spreadsheets.values import Grid
 from attn_xl.text import clean
+
+from .record import read_record
 
 _UP, _DOWN = -4, 30
 """Search range, in rows and columns around its recorded place, for a matrix without a name."""
@@ -39,11 +41,14 @@ class WrittenBook:
 
     Attributes:
         names: cells by case-folded name; None for names whose cells were deleted.
+        renamed: what a sheet of the record is called now, if its name is another one and no defined
+            name leads to it; `grids` has it under the name in the record.
     """
 
     path: Path
     grids: dict[str, Grid]
     names: dict[str, Place | None]
+    renamed: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, path: Path) -> WrittenBook:
@@ -58,7 +63,10 @@ class WrittenBook:
     def of(cls, book: Book) -> WrittenBook:
         """Build it from a book that was read."""
         names = {n.casefold(): parse_place(to) for n, to in book.marks.references().items()}
-        return cls(book.path, book.grids, names)
+        leads = {place.sheet for place in names.values() if place}
+        renamed = _renamed({name: grid for name, grid in book.grids.items() if name not in leads})
+        now = {new: old for old, new in renamed.items()}
+        return cls(book.path, {now.get(n, n): g for n, g in book.grids.items()}, names, renamed)
 
     def value(self, sheet: str, row: int, column: int) -> Any:
         """The value of a cell; "" if blank."""
@@ -128,6 +136,9 @@ class WrittenBook:
 
     def _shifted(self, place: Place, rows: Sequence[str], columns: Sequence[str]) -> Location:
         """Locate the matrix by its labels near its recorded place; without a match, at that place."""
+        beside, above = self.labels(place)
+        if above == tuple(columns) and not any(beside):  # as on a canvas
+            return _whole(place, False)
         steps = sorted(range(_UP, _DOWN), key=abs)
         for down, right in sorted(
             ((r, c) for r in steps for c in steps), key=lambda s: abs(s[0]) + abs(s[1])
@@ -148,6 +159,43 @@ class WrittenBook:
             tuple(self.text(place.sheet, row, place.column - 1) for row in rows),
             tuple(self.text(place.sheet, place.row - 1, column) for column in columns),
         )
+
+
+def _renamed(grids: dict[str, Grid]) -> dict[str, str]:
+    """What sheets of the record are called now: a name that differs in capitals or blanks, or that of
+    the only unknown sheet with their title beside its labels, or with numbers in most cells."""
+    recorded: dict[str, list[Place]] = {}
+    for _, _, text in read_record(grids) or ():
+        if place := parse_place(text):
+            recorded.setdefault(place.sheet, []).append(place)
+    others = [name for name in grids if name not in recorded]
+    found: dict[str, str] = {}
+    for sheet, places in recorded.items():
+        if sheet in grids:
+            continue
+        alike = [name for name in others if name.strip().casefold() == sheet.casefold()]
+        alike = alike or [name for name in others if _titled(grids[name], sheet, places)]
+        alike = alike or [name for name in others if _filled(grids[name], places) > 0.5]
+        if len(alike) == 1 and alike[0] not in found.values():
+            found[sheet] = alike[0]
+    return found
+
+
+def _titled(grid: Grid, title: str, places: Sequence[Place]) -> bool:
+    """Whether the corner between the labels of a recorded matrix has the title of its sheet."""
+    corners = [(place.row - 2, place.column - 2) for place in places]
+    return any(row < len(grid) and title in grid[row][column : column + 1] for row, column in corners)
+
+
+def _filled(grid: Grid, places: Sequence[Place]) -> float:
+    """The share of the cells in some places that hold numbers."""
+    cells = [
+        row < len(grid) and column < len(grid[row]) and is_number(grid[row][column])
+        for place in places
+        for row in range(place.row - 1, place.last_row)
+        for column in range(place.column - 1, place.last_column)
+    ]
+    return sum(cells) / max(1, len(cells))
 
 
 def _range(first: int, last: int) -> range:

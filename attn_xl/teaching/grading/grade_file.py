@@ -41,7 +41,6 @@ from attn_xl.workbook.templates import DEFAULT
 
 from .assignment import (
     Assignment,
-    Exercise,
     changed_inputs,
     changed_record,
     changed_since,
@@ -173,11 +172,15 @@ def _graded_book(
     if not student.id:
         named = owner_of(path)
         student = Student(named.number, _written_name(book) or named.name, "")
-    entries, odd = _entries(book, assignment)
+    entries, unmarked, odd = _entries(book, assignment)
     opened_cells = {one.block.node: one.cells for one in assignment.exercises}
     marking = mark(results_of(assignment.computation), opened_cells, entries, assignment.tolerance)
-    cells = tuple(_cell_marks(assignment, marking))
-    steps = {one.block.name: marking.points(one.block.node) for one in assignment.exercises}
+    cells = tuple(mark for mark in _cell_marks(assignment, marking) if mark.step not in unmarked)
+    steps = {
+        one.block.name: marking.points(one.block.node)
+        for one in assignment.exercises
+        if one.block.name not in unmarked
+    }
     ramp = _ramp(book, record)
     if ramp:
         steps, cells, odd = {**ramp.steps, **steps}, (*ramp.cells, *cells), [*ramp.remarks, *odd]
@@ -189,6 +192,7 @@ def _graded_book(
         steps=steps,
         cells=cells,
         remarks=(*remarks, *odd),
+        unmarked=(*(ramp.unmarked if ramp else ()), *unmarked),
         predictions=_predictions(book, assignment),
     )
     if submission.feedback is None:
@@ -235,6 +239,7 @@ def _graded_ramp(
         steps=ramp.steps,
         cells=ramp.cells,
         remarks=ramp.remarks,
+        unmarked=ramp.unmarked,
     )
     if submission.feedback is None:
         return graded
@@ -347,8 +352,11 @@ def _switches(book: WrittenBook, settings: Settings) -> list[str]:
 # Entries
 
 
-def _entries(book: WrittenBook, assignment: Assignment) -> tuple[dict[Node, Entries], list[str]]:
-    """The student's entries, and remarks on unusual ones."""
+def _entries(
+    book: WrittenBook, assignment: Assignment
+) -> tuple[dict[Node, Entries], tuple[str, ...], list[str]]:
+    """The student's entries, the steps that were not found, and remarks on what is unusual."""
+    missing: list[str] = []
     found: dict[Node, Entries] = {}
     odd: dict[str, list[str]] = {}
     sheets: dict[str, list[str]] = {"gone": [], "moved": [], "renamed": []}
@@ -360,15 +368,15 @@ def _entries(book: WrittenBook, assignment: Assignment) -> tuple[dict[Node, Entr
             block.name, one.place, node.rows, node.columns, labelled=labelled, headed=block.headed
         )
         if at is None:
-            sheets["gone"].append(_missing_sheet(book, one, assignment))
+            sheets["gone"].append(one.place.sheet)
+            missing.append(one.block.name)
             continue
         if at.moved:
             sheets["moved"].append(at.sheet)
-        if at.sheet != one.place.sheet:
+        now = book.renamed.get(at.sheet, at.sheet)
+        if now != one.place.sheet:
             sheets["renamed"].append(
-                translate(
-                    "{sheet} to {name}", sheet=in_quotes(one.place.sheet), name=in_quotes(at.sheet)
-                )
+                translate("{sheet} to {name}", sheet=in_quotes(one.place.sheet), name=in_quotes(now))
             )
         for row, column in np.argwhere(one.cells).tolist():
             where = (
@@ -381,24 +389,14 @@ def _entries(book: WrittenBook, assignment: Assignment) -> tuple[dict[Node, Entr
             entries[row][column] = entry
             if entry.remark:
                 odd.setdefault(_kind(entry), []).append(f"{one.cell(row, column)}: {entry.remark}")
-    return found, [
-        *_sheet_remarks(sheets),
-        *(translate(kind, cells=first_of(cells, MOST_LISTED, "; ")) for kind, cells in odd.items()),
-    ]
-
-
-def _missing_sheet(book: WrittenBook, one: Exercise, assignment: Assignment) -> str:
-    """The missing sheet, with a hint at the one that may be it: it is new and has the same labels."""
-    known = {sheet.name for sheet in assignment.layout.sheets}
-    labels = one.block.node.rows, one.block.node.columns
-    for name in book.grids:
-        if name not in known and book.labels(replace(one.place, sheet=name)) == labels:
-            return translate(
-                "{sheet} (perhaps renamed to {name}; if so, restore its name)",
-                sheet=one.place.sheet,
-                name=in_quotes(name),
-            )
-    return one.place.sheet
+    return (
+        found,
+        tuple(missing),
+        [
+            *_sheet_remarks(sheets),
+            *(translate(kind, cells=first_of(cells, MOST_LISTED, "; ")) for kind, cells in odd.items()),
+        ],
+    )
 
 
 def _kind(entry: Entry) -> str:
@@ -410,7 +408,7 @@ def _sheet_remarks(sheets: dict[str, list[str]]) -> list[str]:
     found = {kind: in_a_row(dict.fromkeys(names)) for kind, names in sheets.items()}
     remarks = []
     if gone := found["gone"]:
-        remarks.append(translate("Missing sheets, whose cells count as blank: {sheets}.", sheets=gone))
+        remarks.append(translate("Not found, so not marked, and no total: {sheets}.", sheets=gone))
     if moved := found["moved"]:
         remarks.append(
             translate("Rows or columns were inserted or deleted on: {sheets}.", sheets=moved)

@@ -38,12 +38,14 @@ class RampMarks:
         steps: for each page, its points and the number of its answers.
         cells: the answers that are not right; remarks: what is unusual about the workbook.
         sheets: the pages with the student's entries and their marks.
+        unmarked: the pages that were not found.
     """
 
     steps: dict[str, tuple[int, int]]
     cells: tuple[CellMark, ...]
     remarks: tuple[str, ...]
     sheets: tuple[Sheet, ...]
+    unmarked: tuple[str, ...]
 
 
 def mark_ramp(book: WrittenBook, seed: int, student: str, language: str) -> RampMarks:
@@ -67,7 +69,10 @@ def mark_ramp(book: WrittenBook, seed: int, student: str, language: str) -> Ramp
         computed[page.name, SCORE] = float(sum((page.name, one.mark) in right for one in page.asked))
     steps: dict[str, tuple[int, int]] = {}
     wrong: list[CellMark] = []
+    gone = [page.name for page in pages if page.name not in book.grids]
     for page in pages:
+        if page.name in gone:
+            continue
         points = 0
         for answer in page.asked:
             is_right = (page.name, answer.mark) in right
@@ -76,14 +81,16 @@ def mark_ramp(book: WrittenBook, seed: int, student: str, language: str) -> Ramp
                 value = entered.get(page.name, {}).get(answer.cell)
                 wrong.append(_cell_mark(page, answer, value))
         steps[page.name] = points, len(page.asked)
-    gone = [page.name for page in pages if page.name not in book.grids]
     remarks = []
     if gone:
         remarks.append(
-            translate("Missing sheets, whose cells count as blank: {sheets}.", sheets=in_a_row(gone))
+            translate(
+                "Not found, so not marked, and no total: {sheets}.",
+                sheets=in_a_row(gone),
+            )
         )
     marked = tuple(_with_marks(sheet, computed) for sheet in sheets)
-    return RampMarks(steps, tuple(wrong), tuple(remarks), marked)
+    return RampMarks(steps, tuple(wrong), tuple(remarks), marked, tuple(gone))
 
 
 def _right_by_itself(

@@ -124,6 +124,7 @@ class Graded:
         id, name: of the student; "" if unknown.
         steps: for each step, its points and the number of its cells.
         cells: the cells that are not right.
+        unmarked: the steps that were not found in the file.
         feedback: the name of the marked copy.
         predictions: what the student predicted of each step.
     """
@@ -135,6 +136,7 @@ class Graded:
     steps: dict[str, tuple[int, int]] = field(default_factory=dict)
     cells: tuple[CellMark, ...] = ()
     remarks: tuple[str, ...] = ()
+    unmarked: tuple[str, ...] = ()
     feedback: str = ""
     predictions: dict[str, Prediction] = field(default_factory=dict)
 
@@ -150,8 +152,8 @@ class Graded:
 
     @property
     def share(self) -> float | None:
-        """Points divided by cells; None if nothing was marked."""
-        return self.points / self.most if self.most else None
+        """Points divided by cells; None if nothing was marked or a sheet was not found."""
+        return self.points / self.most if self.most and not self.unmarked else None
 
     @property
     def file(self) -> str:

@@ -1,0 +1,82 @@
+"""The same work, saved by other programs: without defined names, as values, under other sheet names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import openpyxl
+import pytest
+from conftest import SAMPLES
+from openpyxl.utils.cell import range_boundaries
+
+import attn_xl
+from attn_xl.settings import Arrangement
+from attn_xl.teaching.grading.grade_file import Submission, grade_one
+from attn_xl.teaching.grading.grade_text import moodle_csv
+from attn_xl.teaching.grading.results import Graded
+from attn_xl.teaching.lessons.lesson import write_lesson
+
+
+@pytest.fixture(scope="module")
+def perfect(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lesson on a canvas with every number right."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    tables = attn_xl.read_tables(SAMPLES / "by-hand.xlsx")
+    layout = write_lesson(
+        tables, folder / "lesson.xlsx", settings=attn_xl.Settings(layout=Arrangement.layers)
+    )
+    book = openpyxl.load_workbook(folder / "lesson.xlsx")
+    for node in layout.blanks.open:
+        sheet, _, cells = book.defined_names[node.name].attr_text.replace("$", "").rpartition("!")
+        left, top, _, _ = range_boundaries(cells)
+        for row, numbers in enumerate(node.values.tolist()):
+            for column, number in enumerate(numbers):
+                book[sheet.strip("'")].cell(top + row, left + column).value = number
+    book.save(folder / "lesson.xlsx")
+    return folder / "lesson.xlsx"
+
+
+def nameless(path: Path, to: Path, sheet: str = "Canvas") -> None:
+    """Paste the values alone, under another sheet name."""
+    book = openpyxl.Workbook()
+    del book["Sheet"]
+    for source in openpyxl.load_workbook(path, data_only=True):
+        copy = book.create_sheet(sheet if source.title == "Canvas" else source.title)
+        for cell in (cell for row in source.iter_rows() for cell in row if cell.value is not None):
+            copy[cell.coordinate] = cell.value
+    book.save(to)
+
+
+def renamed(path: Path, to: Path) -> None:
+    book = openpyxl.load_workbook(path)
+    book["Canvas"].title = "canvas "
+    book.save(to)
+
+
+WAYS: dict[str, Callable[[Path, Path], None]] = {
+    "values": nameless,
+    "a blank after the name": renamed,
+    "small letters": lambda path, to: nameless(path, to, "canvas"),
+    "another name": lambda path, to: nameless(path, to, "Tabelle 1"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_perfect_work_is_perfect_however_it_was_saved(way: str, perfect: Path, tmp_path: Path) -> None:
+    WAYS[way](perfect, tmp_path / "one.xlsx")
+    assert graded(tmp_path / "one.xlsx").share == 1
+
+
+def test_what_is_not_found_has_no_marks_in_a_gradebook(perfect: Path, tmp_path: Path) -> None:
+    book = openpyxl.load_workbook(perfect)
+    del book["Canvas"]
+    book.save(tmp_path / "one.xlsx")
+    one = graded(tmp_path / "one.xlsx")
+    assert one.share is None
+    assert "Canvas" in one.remarks[-1]
+    assert "0.00" not in moodle_csv([one])
+
+
+def graded(path: Path) -> Graded:
+    return grade_one(Submission(path))
