@@ -58,11 +58,12 @@ def in_parallel(
             results = _run_in_pools(pools, do, tasks, file_of)
         else:
             results = ((number, do(task)) for number, task in enumerate(tasks))
-        from rich.console import Console
         from rich.progress import Progress
 
-        console = Console(file=sys.stderr)
-        with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        from .console import console
+
+        terminal = console(sys.stderr)
+        with Progress(console=terminal, transient=True, disable=not terminal.is_terminal) as progress:
             bar = progress.add_task(label, total=len(tasks))
             for done in results:
                 finished += 1

@@ -21,6 +21,7 @@ _FORMAT = (
 """Invisible characters: direction marks, zero-width spaces and tags. The joiners U+200C and U+200D are
 not among them, since Persian words and combined emoji need them."""
 _CONTROL = re.compile(f"[\x00-\x1f{_HIGH}]")
+_STEERING = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f{_HIGH}]")
 _HIDDEN = re.compile(f"[{_FORMAT}]")
 _NOT_IN_JSON = re.compile(f"[{_HIGH}{_FORMAT}]")  # json.dumps escapes the control characters below
 _BREAK = re.compile("\r\n|[\t\n\v\f\r\x85\u2028\u2029]")
@@ -76,6 +77,24 @@ def forward(text: str) -> str:
 def plain(text: str) -> str:
     """A text as one line that is safe to print to a terminal."""
     return forward(_one_line(text))
+
+
+def inert(text: str) -> str:
+    """A text in which every character that steers a terminal, but tabs and line ends, is U+FFFD."""
+    return _STEERING.sub("\ufffd", text)
+
+
+def without_hidden(text: str) -> str:
+    """A text without its invisible characters."""
+    return _HIDDEN.sub("", text)
+
+
+def emit(text: str, file: TextIO | None = None) -> None:
+    """Write a text of several lines to a stream, standard output by default. On a terminal, nothing in
+    it takes effect. Whatever a user reads leaves here, by `say`, or through a `console`."""
+    file = file or sys.stdout
+    if file is not None:
+        file.write(forward(inert(text)) if file.isatty() else inert(text))
 
 
 def say(line: str, file: TextIO | None = None) -> None:

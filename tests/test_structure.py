@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 from functools import cache
@@ -18,7 +19,7 @@ from attn_xl.graph.step import Step
 PACKAGE = ROOT / "attn_xl"
 GROUND = {
     "errors", "choices", "settings", "text", "languages", "outputs", "parallel", "labels", "labelled",
-    "html", "records",
+    "html", "records", "console",
 }  # fmt: skip
 MAY_IMPORT = {
     "graph": {"errors", "text", "languages", "labels", "labelled", "html", "records"},
@@ -91,6 +92,22 @@ def test_no_import_goes_in_a_circle() -> None:
         for module in free:
             del left[module]
     assert not left
+
+
+PRINTS = re.compile(r"(print|Console|sys\.std(out|err)\.write\w*|(file|out)\.write)\(")
+
+
+def test_text_leaves_by_one_way() -> None:
+    """`text` and `console` clean what they print, and nothing else prints."""
+    files = {"spreadsheets", "tables", "workbook"}  # these write to files and buffers
+    others = {
+        (module, ast.unparse(node))
+        for module, path in MODULES.items()
+        if module not in ("attn_xl.text", "attn_xl.console") and room(module) not in files
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and PRINTS.match(ast.unparse(node))
+    }
+    assert not others
 
 
 @pytest.mark.parametrize("name", ["workbook", "views", "teaching", "checking", "api", "cli"])

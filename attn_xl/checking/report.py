@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from attn_xl.console import console as console_on
 from attn_xl.spreadsheets.addresses import quoted
 from attn_xl.spreadsheets.ranges import shortened_spans
-from attn_xl.text import as_json, plain
+from attn_xl.text import as_json, emit, plain
 
 from .check import Report
 from .findings import Finding
@@ -33,15 +33,15 @@ def to_json(reports: Sequence[Report]) -> str:
 def show(reports: Sequence[Report], *, file: TextIO | None = None) -> None:
     """Print reports: a table per file on a terminal, otherwise lines that suit `grep`."""
     out = file or sys.stdout
-    console = Console(file=out, highlight=False)
+    console = console_on(out)
     piped = not console.is_terminal or bool(os.environ.get("NO_COLOR"))
     for report in reports:
         if report.error:
             continue
         if piped:
             named = f"{plain(str(report.file))}: "
-            out.write("".join(f"{named}{line}\n" for line, _ in _lines(report)))
-            out.write(f"{_summary(report)}\n")
+            emit("".join(f"{named}{line}\n" for line, _ in _lines(report)), out)
+            emit(f"{_summary(report)}\n", out)
             continue
         if console.width < TABLE_WIDTH:
             for line, look in _lines(report):

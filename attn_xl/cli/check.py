@@ -10,7 +10,7 @@ import typer
 
 from attn_xl.errors import CallError
 from attn_xl.settings import Engine
-from attn_xl.text import say
+from attn_xl.text import emit, say
 
 from .options import Jobs
 
@@ -49,7 +49,7 @@ def check(
         if report.error:
             say(f"attn-xl: {report.error}", file=sys.stderr)
     if json:
-        print(check_text.to_json(reports))
+        emit(f"{check_text.to_json(reports)}\n")
     else:
         check_text.show(reports)
     if any(report.fails(strict) for report in reports):

@@ -112,7 +112,7 @@ def write_workbooks(
             say(result.summary)
     failed = sum(bool(result.error) for result in results)
     if len(tasks) != 1:
-        print(f"{len(tasks) - failed} of {len(tasks)} files converted")
+        say(f"{len(tasks) - failed} of {len(tasks)} files converted")
     if failed:
         raise typer.Exit(1)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
 from typing import Annotated, Any
 
 import typer
 
 from attn_xl.errors import CallError
 from attn_xl.settings import Settings
+from attn_xl.text import emit
 
 from .options import File, compute_file, with_settings
 
@@ -56,7 +56,7 @@ def explain(
 
     if json:
         explanation = explain(computation, cell, sheet=sheet, depth=levels, decimals=settings.decimals)
-        sys.stdout.write(explanation_text.to_json(explanation, decimals=settings.decimals) + "\n")
+        emit(explanation_text.to_json(explanation, decimals=settings.decimals) + "\n")
         return
     decimals = DECIMALS if settings.decimals is None else settings.decimals
     explanation = explain(

@@ -33,7 +33,7 @@ app = typer.Typer(
 
 def _print_version(requested: bool) -> None:
     if requested:
-        print(f"attn-xl {__version__}")
+        say(f"attn-xl {__version__}")
         raise typer.Exit
 
 

@@ -24,10 +24,11 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
 
     def progress(done: int, total: int) -> None:
         if not shown and monotonic() - begun > BAR_DELAY:
-            from rich.console import Console
             from rich.progress import Progress
 
-            bar = Progress(console=Console(file=sys.stderr), transient=True)
+            from attn_xl.console import console
+
+            bar = Progress(console=console(sys.stderr), transient=True)
             bar.start()
             shown[:] = [bar, bar.add_task(what, total=total)]
         if shown:

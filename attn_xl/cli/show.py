@@ -10,7 +10,7 @@ import typer
 
 from attn_xl.errors import CallError
 from attn_xl.settings import Settings
-from attn_xl.text import forward, say
+from attn_xl.text import emit, say
 
 from .options import File, Force, compute_file, with_settings
 
@@ -57,8 +57,7 @@ def show(
         from attn_xl.views.export import to_csv, to_json
 
         text = (to_json if json else to_csv)(computation, **wanted, decimals=settings.decimals)
-        text = forward(text) if sys.stdout.isatty() else text
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        emit(text if text.endswith("\n") else text + "\n")
         return
     from attn_xl.views import terminal
 

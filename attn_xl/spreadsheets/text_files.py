@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from attn_xl.errors import CallError, InputError
+from attn_xl.text import inert, without_hidden
 
 from .addresses import MAX_COLUMNS, MAX_ROWS, address
 from .numerals import ErrorValue, NumberText, numeral
@@ -212,16 +213,22 @@ def _decimal_comma(rows: list[list[str]], where: str) -> bool:
 def harmless(text: str) -> str:
     """Escape a text so that no spreadsheet program takes it for a formula when it opens a CSV file.
 
-    Texts that begin like a formula (`=`, `+`, `-`, `@`, a tab) or are error values such as `#REF!` get
-    a leading apostrophe, which `read_text` removes."""
-    return f"'{text}" if _FORMULA_LIKE.match(text) else text
+    Texts that begin like a formula (`=`, `+`, `-`, `@`, a tab, also behind invisible characters) or are
+    error values such as `#REF!` get a leading apostrophe, which `read_text` removes. Characters that
+    steer a terminal become U+FFFD."""
+    text = inert(text)
+    return f"'{text}" if _is_formula_like(text) else text
+
+
+def _is_formula_like(text: str) -> bool:
+    return _FORMULA_LIKE.match(without_hidden(text)) is not None
 
 
 def _value(field: str, comma: bool) -> Any:
     field = field.strip()
     if not field:
         return ""
-    if field[0] == "'" and _FORMULA_LIKE.match(field[1:]):
+    if field[0] == "'" and _is_formula_like(field[1:]):
         return field[1:]
     value = numeral(field, comma)
     if value is not None:

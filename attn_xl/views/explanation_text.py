@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, TextIO
 
 from rich.cells import cell_len
-from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from attn_xl.console import console as console_on
+from attn_xl.console import print_unpadded
 from attn_xl.text import as_json, plain
 
 from .explanation import MOST_CELLS, Explanation, figure
@@ -83,8 +84,7 @@ def print_tree(explanation: Explanation, *, decimals: int = 3, file: TextIO | No
     lines = list(_lines(explanation, decimals))
     widest = max(line.indent + cell_len(line.text) for line in lines if line.beside)
     file = file or sys.stdout
-    color = None if os.environ.get("NO_COLOR") else "auto"
-    console = Console(file=file, highlight=False, color_system=color)  # type: ignore[arg-type]
+    console = console_on(file)
     folded = console.is_terminal or "COLUMNS" in os.environ
     beside = 2 + min(widest, WIDEST, console.width // 2 if folded else WIDEST)
     texts = [_text(line, beside) for line in lines]
@@ -92,11 +92,13 @@ def print_tree(explanation: Explanation, *, decimals: int = 3, file: TextIO | No
         console.width = max(
             line.indent + len(line.mark) + text.cell_len for line, text in zip(lines, texts)
         )
-    with console.capture() as printed:
-        for line, text in zip(lines, texts):
-            console.print(Padding(_marked(line.mark, text), (0, 0, 0, line.indent), expand=False))
-    # Rich pads folded lines with spaces to the full width.
-    file.write("".join(f"{row.rstrip(' ')}\n" for row in printed.get().splitlines()))
+    print_unpadded(
+        console,
+        (
+            Padding(_marked(line.mark, text), (0, 0, 0, line.indent), expand=False)
+            for line, text in zip(lines, texts)
+        ),
+    )
 
 
 def _marked(mark: str, text: Text) -> Table | Text:

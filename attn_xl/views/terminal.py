@@ -16,11 +16,12 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
+from attn_xl.console import console as console_on
 from attn_xl.graph.extent import HIDES
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.node import Graph, Node
 from attn_xl.models.computation import Computation, as_computation
-from attn_xl.text import forward
+from attn_xl.text import emit, forward
 
 from .selection import SelectedMatrix, select
 from .shades import DOTS, Ends, ends, legend, shaded
@@ -96,16 +97,13 @@ def show(
         sat  0.056  0.944
     """
     matrices = select(as_computation(computation), steps, sheet)
-    plain = bool(os.environ.get("NO_COLOR"))
     file = file or sys.stdout
-    console = Console(file=file, highlight=False, color_system=None if plain else "auto")
+    console = console_on(file)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         for line in _lines(matrices, decimals):
-            file.write(forward(line))
+            emit(forward(line), file)
         return
-    with console.capture() as text:
-        _print(console, matrices, decimals, console.width, numbers, framed=console.is_terminal)
-    file.write(forward(text.get()))
+    _print(console, matrices, decimals, console.width, numbers, framed=console.is_terminal)
 
 
 def svg(
@@ -130,13 +128,12 @@ def svg(
 
 def recording(width: int) -> Console:
     """A terminal, `width` characters wide, that records its output."""
-    return Console(
-        file=StringIO(),
+    return console_on(
+        StringIO(),
         record=True,
         width=width,
         force_terminal=True,
         color_system="truecolor",
-        highlight=False,
         legacy_windows=False,
     )
 

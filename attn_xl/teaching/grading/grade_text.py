@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import sys
 from collections.abc import Sequence
 from typing import Literal, TextIO
 
 from rich import box
 from rich.cells import cell_len
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from attn_xl.console import console as console_on
+from attn_xl.console import print_unpadded
 from attn_xl.errors import CallError
 from attn_xl.languages import translate
 from attn_xl.spreadsheets.text_files import harmless
-from attn_xl.text import forward, shortened
+from attn_xl.text import shortened
 
 from .grade_sheets import GOOD, POOR, steps_of
 from .results import Graded, Status
@@ -106,16 +106,12 @@ def _csv(rows: Sequence[Sequence[str]]) -> str:
 
 def print_grades(found: Sequence[Graded], file: TextIO | None = None) -> None:
     """Print the table of grades: fitted to the terminal, or in full as plain text elsewhere."""
-    plain = bool(os.environ.get("NO_COLOR"))
     file = file or sys.stdout
-    console = Console(file=file, highlight=False, color_system=None if plain else "auto")
+    console = console_on(file)
     steps = steps_of(found)
     if not console.is_terminal:
         console.width = 10_000
-        table = _table(found, steps, None)
-        with console.capture() as text:
-            console.print(table)
-        file.write("".join(f"{line.rstrip()}\n" for line in text.get().splitlines()))
+        print_unpadded(console, [_table(found, steps, None)])
         return
     shown = steps
     while shown and _needed(found, shown) + LEAST_REMARK > console.width:
@@ -151,10 +147,10 @@ def _table(found: Sequence[Graded], steps: Sequence[str], room: int | None) -> T
     table.add_column(translate("remarks"), no_wrap=room is None, overflow=overflow, max_width=room,
                      style="dim" if room else "")  # fmt: skip
     for one in found:
-        remarks = forward(" ".join(one.remarks))
+        remarks = " ".join(one.remarks)
         if room is not None:
             remarks = shortened(remarks, 3 * room)
-        cells = [Text(forward(one.id)), Text(forward(_who(one))), _total(one)]
+        cells = [Text(one.id), Text(_who(one)), _total(one)]
         cells += [
             Text(f"{one.steps[step][0]}/{one.steps[step][1]}" if step in one.steps else "")
             for step in steps

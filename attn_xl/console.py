@@ -1,0 +1,41 @@
+"""Rich's console, through which tables and coloured text leave the program."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from typing import Any, TextIO
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+from .text import forward, inert
+
+
+class _InertConsole(Console):
+    """A console whose texts cannot steer the terminal: only its own styles and cursor movements do."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            if segment.control or (segment.text.isascii() and segment.text.isprintable()):
+                yield segment
+            else:
+                yield segment._replace(text=forward(inert(segment.text)))
+
+
+def console(file: TextIO | None = None, **options: Any) -> Console:
+    """A console on a stream, standard output by default, in colour unless NO_COLOR is set."""
+    if os.environ.get("NO_COLOR"):
+        options.setdefault("color_system", None)
+    return _InertConsole(file=file or sys.stdout, highlight=False, **options)
+
+
+def print_unpadded(where: Console, what: Iterable[RenderableType]) -> None:
+    """Print to a console without the spaces with which Rich fills lines up."""
+    with where.capture() as printed:
+        for one in what:
+            where.print(one)
+    where.file.write("".join(f"{line.rstrip(' ')}\n" for line in printed.get().splitlines()))
