@@ -125,7 +125,7 @@ BROKEN: dict[str, list[tuple[str, str, str, str]]] = {
         ("lesson", LESSON, 'mergeCells count="[0-9]+"', 'mergeCells count="1"'),
     ],
     "conditional": [
-        ("lesson", SCALED, "<formula>[^<]*</formula>", ""), ("wide", WEIGHTS, '<cfvo type="max"[^>]*/>', ""),
+        ("lesson", SCALED, "<formula>[^<]*</formula>", ""), ("wide", WEIGHTS, '<cfvo type="num" val="1"[^>]*/>', ""),
         ("wide", WEIGHTS, '<cfvo type="num" val="0"', '<cfvo type="num"'), ("wide", WEIGHTS, 'type="colorScale"', 'type="aboveAverage"'),
     ],
     "conditional-priority": [("lesson", SCALED, 'priority="2"', 'priority="1"'), ("lesson", SCALED, 'priority="2"', 'priority="0"')],

@@ -344,6 +344,23 @@ def test_a_template_saved_by_another_program(write: Write, tmp_path: Path) -> No
     assert openpyxl.load_workbook(path)["Input"]["B5"].font.color.rgb == "FF0B4F8A"
 
 
+def test_matrices_that_are_compared_have_one_colour_scale(tmp_path: Path) -> None:
+    run = attn_xl.learn(SAMPLES / "learning.xlsx", steps=2)
+    tables = attn_xl.read_tables(SAMPLES / "mouse.xlsx")
+    for name, computation in (("learn", run.computation), ("mouse", attn_xl.attend(tables))):
+        attn_xl.write_workbook(computation, tmp_path / f"{name}.xlsx")
+        ends = [
+            (low.val, high.val)
+            for sheet in openpyxl.load_workbook(tmp_path / f"{name}.xlsx")
+            for rules in sheet.conditional_formatting
+            for rule in rules.rules
+            if rule.colorScale
+            for low, high in [rule.colorScale.cfvo]
+        ]
+        assert len(ends) > 2
+        assert set(ends) == {(0, 1)}
+
+
 def test_theme_colours_of_a_template_are_kept(write: Write, tmp_path: Path) -> None:
     school = openpyxl.load_workbook(shipped()["article"])
     style = next(s for s in school._named_styles if s.name == "attn scale high")
@@ -354,7 +371,7 @@ def test_theme_colours_of_a_template_are_kept(write: Write, tmp_path: Path) -> N
     ]
     (rules,) = sheet.conditional_formatting
     assert rules.rules[0].colorScale.color[1].theme == 5
-    assert rules.rules[0].colorScale.cfvo[1].type == "max"
+    assert rules.rules[0].colorScale.cfvo[1].val == 1
     assert sheet.sheet_properties.tabColor.theme == 5
 
 

@@ -153,6 +153,22 @@ class Layout:
     def blocks(self) -> dict[Node, Block]:
         return {block.node: block for sheet in self.sheets for block in sheet.blocks}
 
+    def scale_end(self, node: Node) -> float:
+        """The number with the darkest colour: 1 for weights of attention, so that all can be compared;
+        the largest for other shares, such as influences."""
+        return self._largest.get(_symbol(node), 1.0)
+
+    @cached_property
+    def _largest(self) -> dict[str, float]:
+        """The largest number of the matrices with a colour scale, by symbol."""
+        largest: dict[str, float] = {}
+        for node in self.blocks:
+            if node.role == "attention":
+                seen = node.values[np.isfinite(node.values)]
+                own = float(np.round(seen.max(initial=1.0), 9))
+                largest[_symbol(node)] = max(own, largest.get(_symbol(node), 1.0))
+        return largest
+
     @cached_property
     def named(self) -> dict[str, Node]:
         """The matrices by their defined names."""
@@ -295,3 +311,7 @@ def _varying(node: Node) -> Iterator[Operation | None]:
                 yield from _varying(parent)
             elif parent.shape[0] > 1 and operation.reads_of(number) is not Reads.column:
                 yield None
+
+
+def _symbol(node: Node) -> str:
+    return node.step.symbol if node.step else ""

@@ -22,7 +22,6 @@ from attn_xl.spreadsheets.addresses import (
     MAX_LITERAL,
     address,
     cut,
-    fixed,
     letters,
     quoted,
     split_address,
@@ -254,7 +253,7 @@ class _SheetWriter:
             self._text(*caption, block.caption, "attn note")
         blanks = self._layout.blanks  # a colour scale would hide the marks of a corrected exercise
         if self._scaled(block) and not (blanks.filled and block.node in blanks.open):
-            self._colour_scale(block.place.range)
+            self._colour_scale(block.place.range, self._layout.scale_end(block.node))
 
     def _scaled(self, block: Block) -> bool:
         """Whether it has a colour scale; not where its colours mark right and wrong answers."""
@@ -291,16 +290,16 @@ class _SheetWriter:
                 room += widths[column - 1] if column <= len(widths) else 8.4
                 column += 1
 
-    def _colour_scale(self, cells: str, when: str = "") -> None:
+    def _colour_scale(self, cells: str, end: float = 1.0, when: str = "") -> None:
         low, high = (
             self._styles.fill(f"attn scale {end}") or Color(rgb=default)
             for end, default in (("low", "FFFFFFFF"), ("high", "FF888888"))
         )
-        ends = [FormatObject(type="num", val=0), FormatObject(type="max")]
+        ends = [FormatObject(type="num", val=0), FormatObject(type="num", val=end)]
         if when:  # until then, all numbers are below the scale
             ends = [
                 FormatObject(type="formula", val=f"IF({when},0,9)"),
-                FormatObject(type="formula", val=f"IF({when},MAX({fixed(cells)}),10)"),
+                FormatObject(type="formula", val=f"IF({when},{end:g},10)"),
             ]
         scale = ColorScale(cfvo=ends, color=[low, high])
         rule = Rule(type="colorScale", colorScale=scale)
@@ -507,7 +506,7 @@ class _SheetWriter:
             rule = Rule(type="expression", formula=[tint.formula], dxf=look)
             ws.conditional_formatting.add(tint.range, rule)
         for heat in extras.heats:
-            self._colour_scale(heat.range, heat.formula)
+            self._colour_scale(heat.range, when=heat.formula)
         if extras.charts:
             from .charts import add_chart
 
