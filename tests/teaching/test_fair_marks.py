@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -18,8 +19,10 @@ from attn_xl.graph.recompute import Entered, recompute
 from attn_xl.models.build import attend
 from attn_xl.models.computation import Computation
 from attn_xl.settings import Settings
-from attn_xl.teaching.grading.marking import Entry, mark
+from attn_xl.teaching.answer_key import read_keys
+from attn_xl.teaching.grading.marking import Entry, mark, near, read_entry
 from attn_xl.teaching.lessons.blanks import Lesson, chosen_cells, results_of, unit_of
+from attn_xl.teaching.lessons.class_lessons import write_class
 from attn_xl.workbook.layout.place import lay_out
 
 Answers = dict[Node, np.ndarray]
@@ -184,3 +187,30 @@ def test_one_early_matrix_of_the_wrong_weights_loses_that_matrix() -> None:
     answers = {node: shown[node] for node in one.opened}
     differ = np.abs(k.values - q.values) > TOLERANCE * np.maximum(1, np.abs(q.values))
     assert marks(one, answers) == one.cells - int(differ.sum())
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("9/2", 4.5), ("=9/2", 4.5), ("≈0.418", 0.418), ("٤٫٥".replace("٫", "."), 4.5), ("−inf", -1e9)],
+)
+def test_numbers_are_read_as_students_write_them(text: str, number: float) -> None:
+    assert read_entry(text).number == number
+
+
+def test_any_number_that_hides_is_right_for_a_masked_score() -> None:
+    assert near(-100, -1e9, TOLERANCE)
+    assert not near(-10, -1e9, TOLERANCE)
+    assert not near(-100, -50, TOLERANCE)
+
+
+def test_practice_and_exam_have_different_numbers(tmp_path: Path) -> None:
+    roster = tmp_path / "class.csv"
+    roster.write_text("id,name\ns1,Ada\n")
+    tables = attn_xl.read_tables(SAMPLES / "by-hand.xlsx")
+    keys = []
+    for exam in (False, True):
+        _, key = write_class(
+            tables, roster, tmp_path / str(exam), settings=Settings(), lesson=Lesson(exam=exam), jobs=1
+        )
+        keys.append(read_keys(key).keys["s1"])
+    assert [*keys[0].given.values()] != [*keys[1].given.values()]

@@ -920,7 +920,7 @@ def test_a_blank_stays_blank_whoever_saved_it(tmp_path: Path) -> None:
         ("12,34.5", None, "the text “12,34.5”"),
         ("1.5,3.2", None, "the text “1.5,3.2”"),
         (",", None, "the text “,”"),
-        ("1/2", None, "the text “1/2”"),
+        ("1/2", 0.5, "the text “1/2”, a number as text, read as 0.5"),
         ("1e999", None, "the text “1e999”"),
         ("x" * 99, None, "…"),
         (True, None, "TRUE instead of a number"),

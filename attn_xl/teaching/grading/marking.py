@@ -4,6 +4,7 @@ the student's own earlier numbers."""
 from __future__ import annotations
 
 import datetime
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from attn_xl.graph.extent import HIDES
 from attn_xl.graph.node import Node
 from attn_xl.graph.recompute import Entered, Recomputed, recompute
 from attn_xl.languages import in_quotes, message, translate
@@ -70,9 +72,21 @@ def read_entry(value: Any) -> Entry:
     return Entry(number, shown, remark)
 
 
+HIDDEN, HIDING = -1e9, -100.0
+"""What `-inf` is read as; and the largest number that hides a word as well as any smaller one."""
+_MINUS = str.maketrans("−–", "--")
+
+
 def _read_text(text: str) -> tuple[float | None, str]:
     """The number that a text stands for, and a remark on it with `{text}` and `{number}`. In the
     ambiguous `1,234` the comma is a decimal comma, since the numbers of lessons are small."""
+    plain = "".join(str(unicodedata.decimal(one, one)) for one in text).lstrip("=≈~ ")
+    if plain.lower().translate(_MINUS) in ("-inf", "-infinity", "-∞"):
+        return HIDDEN, _ODD[False, False]
+    parts = [numeral(part.strip()) for part in plain.split("/")]
+    if len(parts) == 2 and None not in parts and parts[1]:
+        return parts[0] / parts[1], _ODD[False, False]  # type: ignore[operator]
+    text = plain
     number = numeral(text)
     if number is not None and isnan(number):
         number = numeral(text, comma=True)
@@ -212,7 +226,10 @@ def mark(
 
 
 def near(entered: float, right: float, tolerance: float, unit: float = 1.0) -> bool:
-    """Whether a number is within the tolerance of the right one, by the rule of the live marks."""
+    """Whether a number is within the tolerance of the right one, by the rule of the live marks; of a
+    masked score, any number that hides the word is right."""
+    if max(entered, right) <= HIDING and right <= HIDES:
+        return True
     return round(abs(entered - right) - tolerance * max(unit, abs(right)), 12) <= 0
 
 

@@ -148,7 +148,8 @@ def write_one(task: Task) -> Key:
 
 def _layout_and_key(task: Task) -> tuple[Layout, Key]:
     settings, lesson = task.settings, task.lesson
-    tables = varied(task.tables, task.student.id, lesson.seed, replace(settings, controls=False))
+    draw = f"{task.student.id}\0exam" if lesson.exam else task.student.id  # practice has other numbers
+    tables = varied(task.tables, draw, lesson.seed, replace(settings, controls=False))
     computation = attend(tables, settings)
     layout = lesson_layout(computation, settings, lesson)
     more = list(record(layout, computation, settings, lesson))
