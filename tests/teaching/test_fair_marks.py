@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import openpyxl
 import pytest
 from conftest import SAMPLES, thorough
 
@@ -20,6 +21,7 @@ from attn_xl.models.build import attend
 from attn_xl.models.computation import Computation
 from attn_xl.settings import Settings
 from attn_xl.teaching.answer_key import read_keys
+from attn_xl.teaching.grading.grade_class import grade_class
 from attn_xl.teaching.grading.marking import Entry, mark, near, read_entry
 from attn_xl.teaching.lessons.blanks import Lesson, chosen_cells, results_of, unit_of
 from attn_xl.teaching.lessons.class_lessons import write_class
@@ -214,3 +216,25 @@ def test_practice_and_exam_have_different_numbers(tmp_path: Path) -> None:
         )
         keys.append(read_keys(key).keys["s1"])
     assert [*keys[0].given.values()] != [*keys[1].given.values()]
+
+
+def test_another_students_numbers_are_said_to_be_theirs(tmp_path: Path) -> None:
+    roster = tmp_path / "class.csv"
+    roster.write_text("id,name\n" + "".join(f"s{n},Student {n}\n" for n in range(8)))
+    tables = attn_xl.read_tables(SAMPLES / "by-hand.xlsx")
+    folder = tmp_path / "class"
+    students, key = write_class(tables, roster, folder, settings=Settings(), lesson=Lesson(), jobs=1)
+    keys = read_keys(key)
+    for own, source in (("s1", "s2"), ("s3", "s3"), ("s4", "")):
+        path = folder / next(student.file for student in students if student.id == own)
+        book = openpyxl.load_workbook(path)
+        rng = np.random.default_rng(0)
+        for place, number in keys.keys[source or own].answers.items():
+            sheet, _, cell = place.rpartition("!")
+            book[sheet][cell] = number if source else float(rng.integers(0, 9))
+        book.save(path)
+    said = {one.id: " ".join(one.remarks) for one in grade_class([folder], answers=key, jobs=1)}
+    assert (
+        "wrong numbers are right in the lesson of s2. By chance, this happens less than" in said["s1"]
+    )
+    assert all("By chance" not in said[one] for one in said if one != "s1")

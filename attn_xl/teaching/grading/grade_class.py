@@ -18,6 +18,7 @@ from attn_xl.teaching.answer_key import Keys, read_keys
 from attn_xl.teaching.roster import Student
 from attn_xl.workbook.templates import find_template
 
+from .copying import copied_from
 from .grade_file import Submission, grade_one, named_after
 from .handed_in import HandedIn, files_in, handed_in, write_zip
 from .results import Graded, Status
@@ -153,8 +154,8 @@ def _feedback_paths(
 
 def together(found: Sequence[Graded], keys: Keys | None) -> list[Graded]:
     """The results of a class, with remarks that need all submissions: if a lesson was handed in twice,
-    the best one counts; files named after another student, and identical files, get a remark. Students
-    in the key who handed nothing in are added."""
+    the best one counts; files named after another student, and identical files, get a remark, and so do the
+    numbers of someone else's lesson. Students in the key who handed nothing in are added."""
     marked = [one for one in found if one.status is Status.marked]
     if keys:
         students = list(keys.students)
@@ -181,6 +182,8 @@ def together(found: Sequence[Graded], keys: Keys | None) -> list[Graded]:
                 counts = translate("The best one counts: {file}.", file=best.file)
             remarks.insert(0, f"{also} {counts}")
             status = status if best is one else Status.repeated
+        if keys and one.id in keys.keys and (copied := copied_from(one, keys)):
+            remarks.insert(0, copied)
         if one.path in copies:
             files_alike = in_a_row(copies[one.path])
             remarks.insert(0, translate("Identical, byte for byte, to {files}.", files=files_alike))
