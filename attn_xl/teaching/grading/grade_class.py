@@ -154,8 +154,8 @@ def _feedback_paths(
 
 def together(found: Sequence[Graded], keys: Keys | None) -> list[Graded]:
     """The results of a class, with remarks that need all submissions: if a lesson was handed in twice,
-    the best one counts; files named after another student, and identical files, get a remark, and so do the
-    numbers of someone else's lesson. Students in the key who handed nothing in are added."""
+    the best one counts; files named after another student, identical files and the numbers of someone
+    else's lesson get a remark. Students in the key who handed nothing in are added."""
     marked = [one for one in found if one.status is Status.marked]
     if keys:
         students = list(keys.students)
