@@ -361,6 +361,25 @@ def test_matrices_that_are_compared_have_one_colour_scale(tmp_path: Path) -> Non
         assert set(ends) == {(0, 1)}
 
 
+def test_no_formula_looks_like_a_number_to_edit(tmp_path: Path) -> None:
+    run = attn_xl.learn(SAMPLES / "learning.xlsx", steps=2)
+    tables = attn_xl.read_tables(SAMPLES / "mouse.xlsx")
+    for name, computation in (("learn", run.computation), ("mouse", attn_xl.attend(tables))):
+        attn_xl.write_workbook(computation, tmp_path / f"{name}.xlsx")
+        book = openpyxl.load_workbook(tmp_path / f"{name}.xlsx")
+        looks = {style.name: style.fill.fgColor.rgb for style in book._named_styles}
+        typed = {looks["attn input"], looks["attn weight"]}
+        cells = [
+            cell
+            for sheet in book
+            for row in sheet.iter_rows()
+            for cell in row
+            if cell.value is not None and cell.fill.fgColor.rgb in typed
+        ]
+        assert cells
+        assert [cell.coordinate for cell in cells if cell.data_type == "f"] == []
+
+
 def test_theme_colours_of_a_template_are_kept(write: Write, tmp_path: Path) -> None:
     school = openpyxl.load_workbook(shipped()["article"])
     style = next(s for s in school._named_styles if s.name == "attn scale high")

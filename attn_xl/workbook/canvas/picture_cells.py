@@ -12,7 +12,7 @@ from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address, quoted
 from attn_xl.text import text_width
 from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.layout.page import Cell, Choice, Extras, Tint
-from attn_xl.workbook.layout.placed import Block
+from attn_xl.workbook.layout.placed import Block, look_of
 
 from .drawing import Drawing, Drawn
 from .measures import FIRST_ROW, LINE, Figures, heights_of, starts_of
@@ -25,6 +25,8 @@ LEGEND = (
     ("attn attention", message("attention")),
     ("attn echo", message("repeated")),
 )
+TYPED = "attn input", "attn weight"
+"""The looks of numbers to edit."""
 
 
 def extras_of(
@@ -38,7 +40,7 @@ def extras_of(
 ) -> Extras:
     """The cells of a picture besides its own matrices; all of its cells, if it is `linked`."""
     widths = figures.widths(picture)
-    cells = [*_legend(widths), *_cells(figures, picture, blocks, layout, name, linked)]
+    cells = [*_legend(widths, linked), *_cells(figures, picture, blocks, layout, name, linked)]
     attention = next(cell for cell in cells if cell.style == "attn attention")
     starts, sections = starts_of(picture)
     scaled = [
@@ -73,10 +75,12 @@ def _prompts(picture: Drawing, blocks: dict[Node, Block]) -> Iterator[Choice]:
             yield Choice(place.range, title=translate("Linked"), prompt=prompt)
 
 
-def _legend(widths: dict[int, float]) -> Iterator[Cell]:
+def _legend(widths: dict[int, float], linked: bool) -> Iterator[Cell]:
     """Each style with its name, merged over the columns that the name needs."""
     column = 1
     for style, meaning in LEGEND:
+        if linked and style in TYPED:
+            continue
         text = translate(meaning)
         across, room = 0, 0.0
         while room < text_width(text) + 3 and column + across < MAX_COLUMNS:
@@ -120,7 +124,9 @@ def _copy_of_matrix(
     """A copy of a matrix, or of a part of one, on `sheet`: cells that refer to those of its block, and
     are empty while those are."""
     row, column = FIRST_ROW + drawn.row, 1 + drawn.column
-    style = "attn echo" if drawn.repeated else f"attn {drawn.node.role}"
+    style = look_of(drawn.node)
+    if drawn.repeated or style in TYPED:  # here, typing would replace a formula
+        style = "attn echo"
     if drawn.headed:
         for j, text in enumerate(figures.headings(drawn)):
             yield Cell(row - 1, column + j, text, style="attn heading")

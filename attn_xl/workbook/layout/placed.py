@@ -197,3 +197,10 @@ def _binding(node: Node) -> int:
     if operation.passes_on:
         return min((_binding(one) for one in node.parents if not one.name), default=operation.binds)
     return operation.binds
+
+
+def look_of(node: Node) -> str:
+    """The style of a matrix's numbers. Only numbers to edit look like inputs and weights: those that a
+    formula computes, such as weights after a step of learning, do not."""
+    computed = node.operation is not None and node.role in ("input", "weight")
+    return "attn value" if computed else f"attn {node.role}"

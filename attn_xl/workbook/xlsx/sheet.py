@@ -42,7 +42,7 @@ from attn_xl.workbook.layout.layout import (
     Sheet,
 )
 from attn_xl.workbook.layout.page import NOTHING, Cell
-from attn_xl.workbook.layout.placed import Block
+from attn_xl.workbook.layout.placed import Block, look_of
 
 from .mould import Look, Mould
 from .package import Rows
@@ -308,8 +308,8 @@ class _SheetWriter:
     def _tab_colour(self) -> Any:
         if not self._sheet.blocks or self._extras.canvas:
             return None
-        role = self._sheet.main.node.role
-        return self._styles.fill("attn scale high" if role == "attention" else f"attn {role}")
+        node = self._sheet.main.node
+        return self._styles.fill("attn scale high" if node.role == "attention" else look_of(node))
 
     def _widths(self) -> list[float]:
         """Set the widths of the columns in use, and return them."""

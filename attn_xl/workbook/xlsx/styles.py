@@ -17,6 +17,7 @@ from attn_xl.settings import Settings
 from attn_xl.spreadsheets.addresses import MAX_TEXT, cut
 from attn_xl.text import text_width
 from attn_xl.workbook.layout.page import Cell as PageCell
+from attn_xl.workbook.layout.placed import look_of
 from attn_xl.workbook.templates import STAND_INS
 
 from .rows import spreadsheet_text
@@ -126,7 +127,7 @@ class Styles:
         number_format = self.number_format(node, blank=blank)
         if blank:
             return self.number("attn blank", number_format=number_format, unlocked=True)
-        return self.number(f"attn {node.role}", number_format=number_format)
+        return self.number(look_of(node), number_format=number_format)
 
     def number_format(self, node: Node, *, blank: bool = False) -> str:
         """The number format of a matrix, computed once."""
@@ -139,7 +140,7 @@ class Styles:
         """The number format of a matrix: the template's or that of --decimals, with an exponent where
         the numbers need one. Cells to fill in, of which no number may be seen, show what is typed."""
         decimals, extent = self._settings.decimals, node.extent(self._seen(node))
-        own = str(self.named(f"attn {node.role}").number_format)
+        own = str(self.named(look_of(node)).number_format)
         if node.texts or (node.scalar and node.operation is None):
             return "General"
         plain = not own.strip("0.#,")
