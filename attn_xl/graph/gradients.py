@@ -305,6 +305,6 @@ def gradient_step(node: Node) -> Step:
             symbol=symbol,
         ),
         purpose=message(
-            "It says how to change {symbol} so that the loss becomes smaller.", symbol=symbol
+            "It points to where the loss grows: learning changes {symbol} the other way.", symbol=symbol
         ),
     )

@@ -273,7 +273,7 @@ def _cover(layout: Layout, steps: Sequence[Step], lesson: Lesson, title: str) ->
         heights[at] = max(
             3 * LINE, *(row_height(text, WIDTHS[column] - 2 * (column == 3)) for column, text in texts)
         )
-    note = translate("Read this page first; then fill in the marked cells, sheet by sheet.")
+    note = translate("Read this page first; then fill in the marked cells, in the order of the steps.")
     widths = {column: WIDTHS[column] for column in WIDTHS if column <= len(heads)}
     widths[1] = min(max([widths[1], *(text_width(step.name) for step in steps)]), MOST_NAME)
     # The answers to the predictions, beyond column 7, are for the screen.
