@@ -22,6 +22,7 @@ from attn_xl.models.computation import Computation
 from attn_xl.settings import Settings
 from attn_xl.teaching.answer_key import read_keys
 from attn_xl.teaching.grading.grade_class import grade_class
+from attn_xl.teaching.grading.known_slips import slips
 from attn_xl.teaching.grading.marking import Entry, mark, near, read_entry
 from attn_xl.teaching.lessons.blanks import Lesson, chosen_cells, results_of, unit_of
 from attn_xl.teaching.lessons.class_lessons import write_class
@@ -238,3 +239,11 @@ def test_another_students_numbers_are_said_to_be_theirs(tmp_path: Path) -> None:
         "wrong numbers are right in the lesson of s2. By chance, this happens less than" in said["s1"]
     )
     assert all("By chance" not in said[one] for one in said if one != "s1")
+
+
+def test_zeros_alone_name_no_slip() -> None:
+    one = exercise("by-hand.xlsx", 2, False)
+    found = recompute(results_of(one.computation), {}).shown
+    for node in one.opened:
+        cells = [(row, column) for row, column in np.ndindex(*node.shape) if node.values[row, column]]
+        assert {*slips(node, dict.fromkeys(cells[:4], (0.0, found))).values()} == {""}

@@ -87,6 +87,8 @@ def slips(node: Node, entered: Mapping[Place, Wrong]) -> dict[Place, str]:
                 rivals = {slip for slip in found if cells[slip] == best}
                 found_slips[cell] = rivals.pop() if len(rivals) == 1 else ""
                 support[cell] = best
+    telling = {slip for cell, slip in found_slips.items() if entered[cell][0]}  # 0 has many causes
+    found_slips = {cell: slip if slip in telling else "" for cell, slip in found_slips.items()}
     exchanged = _exchanged(node, entered)
     rivals = {found_slips[cell] for cell in exchanged}
     if len(rivals) == 1 and rivals != {""}:  # columns of opposite numbers: exchanged, or the sign?
