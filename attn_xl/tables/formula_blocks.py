@@ -190,7 +190,7 @@ class Blocks:
 
     def __init__(self, book: FormulaBook) -> None:
         self._pieces = Pieces(book, Forms(book.formulas), Lookup(book), readers=False)
-        self._trees: dict[tuple[str, str], tuple[Tree, list[Span]]] = {}
+        self._trees: dict[tuple[str, str, str], tuple[Tree, list[Span]]] = {}
         self._places: dict[str, Places] = {}
         self.on: dict[str, list[Block]] = {name: [] for name in book.sheets}
         for block in self._pieces.blocks:
@@ -205,7 +205,7 @@ class Blocks:
     def _block(self, block: FormulaBlock, box: Box, item: tuple[int, int]) -> Block:
         """A rectangle of a block of formulas."""
         template, own = block.template, block.sheet
-        key = own.name, template.text
+        key = own.name, template.text, template.roles  # `=1` and `=A1` have one text
         if key not in self._trees:
             self._trees[key] = self._read(template, own)
         tree, named = self._trees[key]

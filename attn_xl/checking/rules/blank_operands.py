@@ -129,7 +129,7 @@ def _by_cause(found: list[_Use]) -> list[list[_Use]]:
 
 def _cause(blocks: list[FormulaBlock], uses: list[_Use]) -> Finding:
     kind = uses[0][0]
-    computing = [use for use in uses if blocks[use[2]].template.general not in ("§", "§:§")] or uses
+    computing = [use for use in uses if not blocks[use[2]].template.copies] or uses
     name = Counter(blocks[use[2]].sheet.name for use in computing).most_common(1)[0][0]
     said = shortened_spans(", ".join(dict.fromkeys(use[1] for use in uses)))
     cells = {(blocks[number].sheet.name, key) for *_, number, key in uses}
@@ -148,7 +148,7 @@ def _reads(pieces: Pieces, block: FormulaBlock) -> list[_Read]:
     out = []
     template, lookup = block.template, pieces.lookup
     values = values_at(pieces.forms, block.sheet, block.places)
-    copied = template.general in ("§", "§:§")
+    copied = template.copies
     for reference in template.references:
         target = lookup.sheet(reference.sheet, block.sheet)
         if target is None or not (reference.operand or reference.function in ADDING or copied):

@@ -129,7 +129,7 @@ class Slips:
         if all(cannot_compute(self.lookup, block, key) for key in group.tolist()):
             return False  # the operands of the block end where it does
         if block.flat:
-            return block.template.general != "§"
+            return not block.template.copies
         whole_row = in_row and (columns.min(), columns.max()) == (left, right)
         whole_column = in_column and (rows.min(), rows.max()) == (top, bottom)
         return bool(outside.all()) and (whole_row or whole_column)
@@ -152,7 +152,7 @@ class Slips:
         """Whether links lead to cells that are computed as those of their block's other links are, and
         the block's pattern would not: losses that stand almost as far from each other; or to what the
         cells meant copy. Of a few links that skip lines it is not known how many they skip."""
-        if block.template.general != "§":
+        if not block.template.copies:
             return False
         (reference,) = block.template.references
         if any(
@@ -303,7 +303,7 @@ class Slips:
         value = block.sheet.stored(int(block.sheet.find(group[:1])[0]))
         shown = f"{value:.6g}" if isinstance(value, float) else "text"
         many = f"{len(group)} constants" if len(group) > 1 else f"the constant {shown}"
-        copied = block.template.text == "§" and self._in_line(
+        copied = block.template.copies and self._in_line(
             block, block.template, predicted(block, group)[0]
         )
         kind = "restart" if copied else "constant"

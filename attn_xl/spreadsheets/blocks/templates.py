@@ -109,6 +109,12 @@ class Template:
         """The text without the names of sheets."""
         return "§".join([*map(_without_sheet, self.pieces[:-1]), self.pieces[-1]])
 
+    @property
+    def copies(self) -> bool:
+        """Whether it repeats a cell or a range as it is. (A number typed as a formula, `=1`, has the
+        same text, but refers to nothing.)"""
+        return self.general in ("§", "§:§") and len(self.references) == 1
+
     @cached_property
     def alone(self) -> bool:
         between = re.sub(r"[§*+ 0-9.]", "", self.text)
