@@ -157,6 +157,11 @@ class Part:
         return replace(self, scopes=tuple(scopes), head=0)
 
     @property
+    def head_alone(self) -> Part:
+        """The head without its layer, for weights that every layer shares."""
+        return replace(self, scopes=())
+
+    @property
     def words(self) -> str:
         """The part in words: `encoder layer 1, self-attention, head 2`; "" for the whole model."""
         parts = [scope.spoken for scope in self.scopes]

@@ -395,6 +395,8 @@ class Run:
         """The results of the model for one sentence, followed by the final vectors of its words."""
         s = self.settings
         self.weights.sentence = name
+        if self._alibi is not None:
+            self._alibi.begin_sentence()
         if s.generate is not None:
             self.cache = Cache()
             vars(self).pop("architecture", None)  # which keeps the cache of another sentence

@@ -119,6 +119,10 @@ class Alibi:
     heads: int
     _made: dict[tuple[object, ...], Matrix] = field(default_factory=dict)
 
+    def begin_sentence(self) -> None:
+        """Forget the distances of the sentence before, which may have the same words."""
+        self._made.clear()
+
     def biased(self, scores: Matrix, part: Part, first: int = 0) -> Matrix:
         """(n, m): scores − slope · distance. `first` is the place of the first word of the rows."""
         place = part.every_layer

@@ -201,11 +201,12 @@ class SheetWeights(Weights):
                 note = joined([message(note), steps.TURNED])
             if table is None and step.symbol in self._biases:
                 note = joined([message(note), recurrent_steps.MADE_UP_BIAS])
-            # A table that all layers share belongs to none of them.
-            own = key.casefold() == name.casefold()  # a sheet may be called W_O for W_o
+            # A table that all layers share belongs to none of them, but may be that of one head.
+            owners = (part, part.head_alone, WHOLE)
+            owner = next((p for p in owners if p.name(step.symbol).casefold() == key.casefold()), None)
             with inside():  # no sentence: all share it
-                matrix = given_step(values, rows, columns, step, part if own else WHOLE, note=note)
-            matrix = matrix if own else replace(matrix, name=key)
+                matrix = given_step(values, rows, columns, step, owner or WHOLE, note=note)
+            matrix = matrix if owner else replace(matrix, name=key)
             self._made[key] = matrix
         return matrix
 

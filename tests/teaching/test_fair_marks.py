@@ -126,7 +126,8 @@ def honest(one: Exercise, rng: np.random.Generator, whole: bool) -> tuple[Answer
         wrong.flat[int(rng.choice(np.flatnonzero(one.opened[node])))] = True
     entered = Entered(wrong, node.values + 1 + rng.random(node.shape))
     shown = recompute(results_of(one.computation), {node: entered}).shown
-    return {each: shown[each] for each in one.opened}, int(wrong.sum())
+    hidden = (node.values <= -100) & (entered.numbers <= -100)  # of masked scores, any is right
+    return {each: shown[each] for each in one.opened}, int((wrong & ~hidden).sum())
 
 
 def right_cells(one: Exercise, answers: Answers) -> int:
