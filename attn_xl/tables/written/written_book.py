@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from attn_xl.languages import shown_all
+from attn_xl.settings import SETTINGS
 from attn_xl.spreadsheets.addresses import Place, parse_place
 from attn_xl.spreadsheets.book import Book, read_book
 from attn_xl.spreadsheets.numerals import as_text, is_number
@@ -64,7 +65,7 @@ class WrittenBook:
         """Build it from a book that was read."""
         names = {n.casefold(): parse_place(to) for n, to in book.marks.references().items()}
         leads = {place.sheet for place in names.values() if place}
-        renamed = _renamed({name: grid for name, grid in book.grids.items() if name not in leads})
+        renamed = _renamed(book.grids, leads)
         now = {new: old for old, new in renamed.items()}
         return cls(book.path, {now.get(n, n): g for n, g in book.grids.items()}, names, renamed)
 
@@ -161,14 +162,15 @@ class WrittenBook:
         )
 
 
-def _renamed(grids: dict[str, Grid]) -> dict[str, str]:
+def _renamed(grids: dict[str, Grid], named: set[str]) -> dict[str, str]:
     """What sheets of the record are called now: a name that differs in capitals or blanks, or that of
-    the only unknown sheet with their title beside its labels, or with numbers in most cells."""
+    the only unknown sheet with their title beside its labels, or with numbers in most cells. Defined
+    names lead to the sheets in `named`, whatever they are called."""
     recorded: dict[str, list[Place]] = {}
     for _, _, text in read_record(grids) or ():
         if place := parse_place(text):
             recorded.setdefault(place.sheet, []).append(place)
-    others = [name for name in grids if name not in recorded]
+    others = [name for name in grids if name not in {*recorded, *named, SETTINGS}]
     found: dict[str, str] = {}
     for sheet, places in recorded.items():
         if sheet in grids:
