@@ -25,6 +25,10 @@ class _InertConsole(Console):
             else:
                 yield segment._replace(text=forward(inert(segment.text)))
 
+    def on_broken_pipe(self) -> None:
+        """Leave it to the program that its reader has stopped, which is no error."""
+        raise
+
 
 def console(file: TextIO | None = None, **options: Any) -> Console:
     """A console on a stream, standard output by default, in colour unless NO_COLOR is set."""

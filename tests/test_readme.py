@@ -97,6 +97,26 @@ def test_the_formulas_in_the_documentation_are_in_the_sample(tmp_path: Path) -> 
             assert formula in written[sheet]
 
 
+def test_the_formulas_in_the_readme_are_in_the_workbook_that_it_links_to() -> None:
+    book = openpyxl.load_workbook(ROOT / "docs" / "workbooks" / "mouse-controls.xlsx")
+    said = re.findall(r"`(=[^`]+)`\s+in\s+`([\w.]+)`", PAGES["README.md"])
+    assert len(said) >= 2
+    for formula, sheet in said:
+        assert formula in {cell.value for row in book[sheet].iter_rows() for cell in row}
+
+
+def test_what_the_readme_says_of_learning() -> None:
+    (learned,) = attn_xl.learn(SAMPLES / "learning.xlsx").computation.graphs.values()
+    deciding = {"pets": "cat", "desk": "keyboard", "kitchen": "cheese", "office": "screen"}
+    for sentence, word in deciding.items():
+        assert f"*{word}*" in PAGES["README.md"]
+        weights = [learned[f"Step{step}.{sentence}.Softmax"] for step in (1, 20)]
+        for other in weights[0].columns:
+            before, after = (float(w["mouse", other]) for w in weights)
+            assert (after > before + 0.02) == (other in ("mouse", word)), (sentence, other)
+            assert abs(after - before) > 0.02
+
+
 def test_the_readme_is_short() -> None:
     assert len(PAGES["README.md"].split()) <= 900
 

@@ -77,7 +77,9 @@ def main(args: Sequence[str] | None = None) -> None:
     try:
         try:
             status = app(args, prog_name="attn-xl", standalone_mode=False)
-        except SystemExit:
+        except SystemExit as end:
+            if isinstance(end.__context__, BrokenPipeError):  # typer makes it status 1
+                raise end.__context__ from None
             if caught:
                 _fail(STOPPED, 128 + caught[0])
             raise

@@ -23,7 +23,7 @@ NUMBERS = {
     "１２": 12.0, "－１．５": -1.5, "３，５": 3.5, "−１": -1.0, "１０％": 0.1, "＄3": 3.0,
     "(3)": None, "（３）": None, "½": None, "10²": None, "③": None,
     "cat": None, "1_000": None, "nan": None, "inf": None, "1.2.3": None, "2024-01-02": None,
-    "1/2": None, "1,2,3": None, "--1": None, "e5": None, "12,34.5": None, "1.5,3.2": None, "1 2": None,
+    "1,2,3": None, "--1": None, "e5": None, "12,34.5": None, "1.5,3.2": None, "1 2": None,
 }  # fmt: skip
 """The number that each text is, None for none."""
 

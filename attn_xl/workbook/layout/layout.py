@@ -156,17 +156,17 @@ class Layout:
     def scale_end(self, node: Node) -> float:
         """The number with the darkest colour: 1 for weights of attention, so that all can be compared;
         the largest for other shares, such as influences."""
-        return self._largest.get(_symbol(node), 1.0)
+        return self._largest.get(_compared(node), 1.0)
 
     @cached_property
     def _largest(self) -> dict[str, float]:
-        """The largest number of the matrices with a colour scale, by symbol."""
+        """The largest number of the matrices with a colour scale, by what they are compared with."""
         largest: dict[str, float] = {}
         for node in self.blocks:
             if node.role == "attention":
                 seen = node.values[np.isfinite(node.values)]
                 own = float(np.round(seen.max(initial=1.0), 9))
-                largest[_symbol(node)] = max(own, largest.get(_symbol(node), 1.0))
+                largest[_compared(node)] = max(own, largest.get(_compared(node), 1.0))
         return largest
 
     @cached_property
@@ -313,5 +313,6 @@ def _varying(node: Node) -> Iterator[Operation | None]:
                 yield None
 
 
-def _symbol(node: Node) -> str:
-    return node.step.symbol if node.step else ""
+def _compared(node: Node) -> str:
+    """What a reader compares a matrix with: those on its sheet, or those of its step."""
+    return node.sheet or (node.step.symbol if node.step else "")
