@@ -142,13 +142,6 @@ class Optimizer(str, Enum):
         return self.value
 
 
-class Engine(str, Enum):
-    """The engine that recalculates a workbook for `check`."""
-
-    ironcalc = "ironcalc"
-    libreoffice = "libreoffice"
-
-
 class Norm(str, Enum):
     """The position of the norm in a layer: after each sublayer or before it."""
 

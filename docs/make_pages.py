@@ -43,7 +43,6 @@ WITH = f"typer {version('typer')} and rich {version('rich')}"
 MADE = "<!-- Made by docs/make_pages.py{how}. Edit the source, then run the script. -->\n"
 WIDTH = 100
 TERMINALS = {
-    "check": "check docs/slips.xlsx",
     "explain": 'explain samples/mouse.xlsx "pets.Softmax[mouse, cat]" --depth 2',
     "help": "--help",
     "inspect": "inspect samples/projections.xlsx",

@@ -38,7 +38,7 @@ def test_the_examples_output_is_real(
 
 
 def test_there_are_examples() -> None:
-    assert {command.split()[0] for command in EXAMPLES} >= {"show", "check"}
+    assert {command.split()[0] for command in EXAMPLES} >= {"show"}
     assert len(EXAMPLES) == len(set(re.findall(r"^\$ attn-xl (.*)$", TOGETHER, re.MULTILINE)))
 
 

@@ -29,11 +29,10 @@ MAY_IMPORT = {
     "workbook": {"models", "graph", "tables", "spreadsheets", *GROUND},
     "views": {"workbook", "models", "graph", "tables", "spreadsheets", *GROUND},
     "teaching": {"views", "workbook", "models", "graph", "tables", "spreadsheets", *GROUND},
-    "checking": {"spreadsheets", *GROUND},
 }
 MAY_IMPORT["api"] = MAY_IMPORT["views"]
 MAY_IMPORT["cli"] = {*MAY_IMPORT, *GROUND}
-"""The rooms, and what each may import besides itself. `checking` is imported by `cli` alone."""
+"""The rooms, and what each may import besides itself."""
 MODULES = {
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path
     for path in sorted(PACKAGE.rglob("*.py"))
@@ -110,7 +109,7 @@ def test_text_leaves_by_one_way() -> None:
     assert not others
 
 
-@pytest.mark.parametrize("name", ["workbook", "views", "teaching", "checking", "api", "cli"])
+@pytest.mark.parametrize("name", ["workbook", "views", "teaching", "api", "cli"])
 def test_no_renderer_names_a_step(name: str) -> None:
     """What a step is comes from its record: no module compares names."""
     records = [import_module(module) for module in MODULES if room(module) == "models"]

@@ -86,10 +86,6 @@ COMMANDS = {
         "Mark the lessons that students submitted, each step from the student's own earlier numbers.",
         "class/*.xlsx -o grades.xlsx --answers class-answers.xlsx --feedback feedback",
     ),
-    "check": Entry(
-        "Recalculate any workbook and report what is wrong in it.",
-        "samples/mouse-attention.xlsx homework/*.xlsx --json",
-    ),
 }
 
 

@@ -73,15 +73,6 @@ class SheetCells:
         at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         return np.where(self.keys[at] == keys, at, -1)
 
-    def stored(self, place: int) -> float | str | bool | None:
-        """The stored value of a cell."""
-        kind = self.kinds[place]
-        if kind == NUMBER:
-            return float(self.numbers[place])
-        if kind == BOOLEAN:
-            return bool(self.numbers[place])
-        return None if kind == MISSING else self.texts.get(place, "")
-
 
 @dataclass
 class FormulaBook:

@@ -15,14 +15,14 @@ import pytest
 from conftest import SAMPLES, make_input, table, thorough
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds the processes in /proc")
-COMMANDS = ["convert", "check", "grade", "teach"]
+COMMANDS = ["convert", "grade", "teach"]
 
 
 def arguments(command: str, folder: Path) -> list[str]:
     """A call that starts two workers on six files."""
     files = [
         str(make_input(folder / f"{n}.xlsx", {"s": table(np.eye(3) + n)}))
-        for n in range(6 if command in ("convert", "check") else 0)
+        for n in range(6 if command == "convert" else 0)
     ]
     roster = folder / "class.csv"
     roster.write_text("id,name\n" + "".join(f"s{n},Name {n}\n" for n in range(6)))
@@ -33,7 +33,6 @@ def arguments(command: str, folder: Path) -> list[str]:
         files = [str(path) for path in (folder / "class").glob("*.xlsx")]
     given = {
         "convert": ["convert", *files, "-o", str(folder / "out"), "--force"],
-        "check": ["check", *files],
         "grade": ["grade", *files, "-o", str(folder / "grades.xlsx"), "--force"],
         "teach": [*teach, "--force"],
     }

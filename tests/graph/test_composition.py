@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from judges import differences_ironcalc
 from ooxml import violations
+from primitives import PRIMITIVES
 
 import attn_xl
 from attn_xl import softmax
@@ -27,7 +28,6 @@ from attn_xl.graph import functions as f
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.node import Graph, walk
 from attn_xl.graph.operation import Operation, operation_of
-from attn_xl.graph.operations.catalogue import PRIMITIVES
 from attn_xl.graph.operations.elementwise import Acos, Gelu, GeluSlope, Positive
 from attn_xl.graph.operations.reductions import Largest
 from attn_xl.graph.operations.selection import AddedRows, Here, Placed, Repeated

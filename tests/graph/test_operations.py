@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from primitives import PRIMITIVES
 
 from attn_xl import InputError, Matrix, Settings, explain, given, softmax
 from attn_xl.graph.functions import exp, find, gather, option, row_maximum, row_sum, sqrt, width
 from attn_xl.graph.node import Graph
 from attn_xl.graph.operation import Operation
-from attn_xl.graph.operations.catalogue import PRIMITIVES
 from attn_xl.graph.operations.products import Product
 from attn_xl.graph.operations.reductions import Best
 from attn_xl.graph.recompute import Entered, recompute

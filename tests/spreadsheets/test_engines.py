@@ -13,10 +13,10 @@ from conftest import ROOT, TOLERANCE, thorough
 from engine_cases import STYLES, VARIANTS, Case, workbook
 from engine_matrix import ENGINES, LIMITS, largest_error, measured, stored
 from judges import relative_error
+from primitives import PRIMITIVES
 
 from attn_xl.graph.node import Node
 from attn_xl.graph.operation import Operation
-from attn_xl.graph.operations.catalogue import PRIMITIVES
 from attn_xl.settings import Activation, Formulas, Model, Norm, Normalize, Positions, Settings
 
 PAGE = (ROOT / "docs" / "engines.md").read_text(encoding="utf-8")

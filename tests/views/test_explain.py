@@ -17,6 +17,7 @@ from conftest import SAMPLES, Part, alike, table, thorough
 from graph.test_composition import CASES as EVERY
 from hypothesis import given as examples
 from hypothesis import strategies as st
+from primitives import PRIMITIVES
 from test_composition import CASES as EACH
 
 import attn_xl
@@ -63,7 +64,6 @@ from attn_xl.graph.functions import (
 )
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.operation import Operation
-from attn_xl.graph.operations.catalogue import PRIMITIVES
 from attn_xl.views.explanation import MOST_CELLS, figure
 from attn_xl.views.explanation_text import print_tree, to_json
 from attn_xl.workbook.write import write_workbook

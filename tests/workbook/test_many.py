@@ -82,18 +82,16 @@ def test_a_bad_file_is_reported_and_does_not_stop_the_others(
         (OSError(5, "Input/output error"), "Input/output error"),
     ],
 )
-@pytest.mark.parametrize("command", ["convert", "check"])
 def test_an_error_that_nobody_foresaw_is_said_as_one(
-    command: str, error: Exception, said: str, inputs: list[Path], monkeypatch: pytest.MonkeyPatch,
+    error: Exception, said: str, inputs: list[Path], monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     def fails(*_: object, **__: object) -> None:
         raise error
 
     monkeypatch.setattr("attn_xl.cli.convert.convert_file", fails)
-    monkeypatch.setattr("attn_xl.checking.check.check_workbook", fails)
-    assert call(command, *inputs[:2], "--jobs", 1) == 1
-    assert f"cannot be {command}ed ({said})." in capsys.readouterr().err
+    assert call("convert", *inputs[:2], "--jobs", 1) == 1
+    assert f"cannot be converted ({said})." in capsys.readouterr().err
 
 
 def test_what_exists_is_kept_unless_forced(
@@ -167,7 +165,7 @@ def _children(process: int) -> list[int]:
 
 @thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the processes in /proc")
-@pytest.mark.parametrize("command", ["convert", "check", "grade", "teach"])
+@pytest.mark.parametrize("command", ["convert", "grade", "teach"])
 def test_a_run_ends_when_a_process_is_killed(command: str, inputs: list[Path], tmp_path: Path) -> None:
     source = inputs[0]
     if command == "grade":  # what is no lesson is done with before anything can be killed
@@ -180,7 +178,6 @@ def test_a_run_ends_when_a_process_is_killed(command: str, inputs: list[Path], t
     (tmp_path / "class.csv").write_text("id,name\n" + "".join(f"s{n},Name {n}\n" for n in range(30)))
     arguments = {
         "convert": [*files, "-o", tmp_path / "out"],
-        "check": files,
         "grade": [*files, "-o", tmp_path / "out.xlsx"],
         "teach": [inputs[0], "--roster", tmp_path / "class.csv", "-o", tmp_path / "out"],
     }[command]

@@ -114,8 +114,6 @@ def test_workbooks(
     if options[0] == "convert":
         back = attn_xl.read_tables(tmp_path / "o.xlsx").sentences
         assert [list(table.rows) for table in back.values()] == [SAID] * len(NAMES)
-    if "--plain" in options:
-        assert not steers(call(capsys, "check", tmp_path / "o.xlsx"))
 
 
 @alike
@@ -175,20 +173,19 @@ def test_remarks_name_what_they_like(
         ["similarity", "-o", "s.xlsx"],
         ["explain", "Softmax[1, 1]"],
         ["inspect"],
-        ["check"],
     ):
         with pytest.raises(SystemExit):
             main([command[0], str(path), *command[1:]])
         said = capsys.readouterr()
         assert not steers(said.out + said.err), command
         reports.append(said.out + said.err)
-    assert sum("\ufffd" in report for report in reports) >= 4
+    assert sum("\ufffd" in report for report in reports) >= 3
 
 
 @alike
 @pytest.mark.parametrize("name", [*NAMES, *WORDS])
 def test_errors_name_what_they_like(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    for call_ in (["show", name], ["show", SAMPLES / "mouse.xlsx", f"--step={name}"], ["check", name]):
+    for call_ in (["show", name], ["show", SAMPLES / "mouse.xlsx", f"--step={name}"]):
         with pytest.raises(SystemExit):
             main(list(map(str, call_)))
         said = capsys.readouterr()

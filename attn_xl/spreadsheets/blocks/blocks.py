@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attn_xl.spreadsheets.formulas import WIDTH, Ints, SheetCells
-from attn_xl.spreadsheets.ranges import spans
 
 from .templates import Coordinates, Forms, Template
 
@@ -62,11 +60,6 @@ class FormulaBlock:
     def dense(self) -> bool:
         """Whether it fills its box, but for some odd cells."""
         return 4 * len(self.places) > 3 * self.extents[0] * self.extents[1]
-
-    @cached_property
-    def spans(self) -> str:
-        """Its cells as text, as `B5:D9`."""
-        return spans(self.keys)
 
     def predicted(self, row: int, column: int) -> Coordinates:
         """The coordinates that a formula of this block would have in a cell."""

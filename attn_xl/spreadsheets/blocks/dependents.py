@@ -11,24 +11,6 @@ from attn_xl.spreadsheets.blocks.templates import Coordinates, Forms, Template
 from attn_xl.spreadsheets.formulas import WIDTH, FormulaBook, Ints, SheetCells
 
 
-def cells_with(book: FormulaBook, forms: Forms, wanted: frozenset[str] | str) -> dict[str, list[int]]:
-    """The cells whose formulas use one of some functions, or contain a text, by sheet."""
-    have = np.array(
-        [
-            wanted in t.text if isinstance(wanted, str) else bool(t.functions & wanted)
-            for t in forms.templates
-        ],
-        dtype=np.bool_,
-    )
-    found = {}
-    for name, sheet in book.sheets.items() if have.any() else ():
-        formulas = np.maximum(sheet.formulas, sheet.spilled)
-        where = np.flatnonzero(formulas >= 0)
-        if (cells := where[have[forms.template[formulas[where]]]]).size:
-            found[name] = sheet.keys[cells].tolist()
-    return found
-
-
 def made_from(
     book: FormulaBook, forms: Forms, lookup: Lookup, seeds: dict[str, list[int]]
 ) -> dict[str, set[int]]:

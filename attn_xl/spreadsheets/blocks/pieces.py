@@ -12,10 +12,10 @@ from functools import cached_property
 import numpy as np
 
 from attn_xl.spreadsheets.addresses import address, parse_area, quoted
-from attn_xl.spreadsheets.formulas import MISSING, NUMBER, WIDTH, FormulaBook, Ints, SheetCells
+from attn_xl.spreadsheets.formulas import NUMBER, WIDTH, FormulaBook, Ints, SheetCells
 
 from .blocks import FormulaBlock, blocks, groups
-from .references import Lookup, keys_within, rectangles_of, uses
+from .references import Lookup, rectangles_of, uses
 from .templates import Forms, Reference
 
 Box = tuple[int, int, int, int]
@@ -42,11 +42,6 @@ class Read:
     @property
     def reference(self) -> Reference | None:
         return self.references[0] if self.references else None
-
-    @property
-    def ranged(self) -> bool:
-        """Whether one formula reads several cells by it."""
-        return len(self.references) != 1 or self.references[0].cells == 2
 
     @property
     def place(self) -> tuple[str, Box]:
@@ -272,11 +267,6 @@ class Pieces:
         """How many operands go over each filled cell of a box, but for copies that only show it."""
         return self._grids[sheet.name].readers(box)
 
-    def unread(self, sheet: SheetCells, box: Box) -> bool:
-        """Whether no formula reads a cell of a box."""
-        grid = self._grids[sheet.name]
-        return self.unused(sheet, box) and not grid.readers(box, shown=True).any()
-
     def unused(self, sheet: SheetCells, box: Box) -> bool:
         """Whether no formula reads a cell of a box, but for copies that only show it."""
         grid = self._grids[sheet.name]
@@ -384,9 +374,3 @@ def _factors(reads: list[Read]) -> list[Read]:
         references = tuple(r.references[0] for r in factors)
         merged.append(Read(factors[0].sheet, box, references))
     return merged
-
-
-def is_number(sheet: SheetCells, box: Box) -> bool:
-    """Whether every cell of a box is a number, or a formula without a stored value."""
-    at = sheet.find(keys_within(*box))
-    return bool((at >= 0).all() and np.isin(sheet.kinds[at], (NUMBER, MISSING)).all())

@@ -70,13 +70,6 @@ class Filled:
         return np.asarray(counts[which.reshape(-1)])
 
 
-def keys_within(top: int, left: int, bottom: int, right: int) -> Ints:
-    """The keys of all cells of a rectangle, row by row."""
-    return np.asarray(
-        np.add.outer(np.arange(top, bottom + 1) * WIDTH, np.arange(left - 1, right)).ravel()
-    )
-
-
 def rectangles_of(reference: Reference, values: Coordinates) -> Rectangles:
     """The rectangles (top, left, bottom, right) that a reference is in n formulas."""
     first = values[:, reference.at : reference.at + 2].astype(np.int64)
